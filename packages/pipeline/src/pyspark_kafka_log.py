@@ -1,4 +1,4 @@
-"""Spark finds this module by its name: where it is installed, ``kafka_log`` needs no ``register``."""
+"""Module that Spark discovers by its name, so that ``kafka_log`` needs no ``register``."""
 
 from __future__ import annotations
 

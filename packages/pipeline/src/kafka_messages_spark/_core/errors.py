@@ -1,4 +1,4 @@
-"""Errors in the classes and the words of Spark, so that callers catch one kind."""
+"""Errors with the classes and wording of Spark."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ MODES = ("PERMISSIVE", "FAILFAST")
 
 
 def invalid_argument(message: str) -> PySparkValueError:
-    """The error for an argument or option; it is a ValueError and a PySparkException."""
+    """Return the error for an invalid argument or option: a ValueError and a PySparkException."""
     return PySparkValueError(message)
 
 
 def unsupported_mode(name: str, mode: str) -> PySparkValueError:
-    """What Spark says of a parse mode that a function does not have."""
+    """Return Spark's error for a parse mode that a function does not support."""
     acceptable = " and ".join(MODES)
     return invalid_argument(
         f"[PARSE_MODE_UNSUPPORTED] The function `{name}` doesn't support the {mode} mode. "
@@ -22,7 +22,7 @@ def unsupported_mode(name: str, mode: str) -> PySparkValueError:
 
 
 def malformed_batch(cause: Exception) -> ValueError:
-    """The error that ends a task in FAILFAST mode, shaped like Spark's MALFORMED_PROTOBUF_MESSAGE."""
+    """Return the error that ends a task in FAILFAST mode, worded like Spark's MALFORMED_PROTOBUF_MESSAGE."""
     return ValueError(
         "Malformed Kafka messages are detected in message deserialization. Parse Mode: FAILFAST. To process malformed "
         f"messages as null result, try setting the option 'mode' as 'PERMISSIVE'. In this Arrow batch, {cause}"
@@ -30,7 +30,7 @@ def malformed_batch(cause: Exception) -> ValueError:
 
 
 def type_mismatch(function: str, place: str, required: str, found: object) -> TypeError:
-    """What Spark says of an argument of another type; of our functions only the workers see the types."""
+    """Return Spark's error for an argument of the wrong type; workers raise it, because only they see the Arrow types."""
     text = str(found)
     text = text if len(text) <= 60 else f"{text[:57]}..."
     return TypeError(

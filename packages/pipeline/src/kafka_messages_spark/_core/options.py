@@ -1,4 +1,4 @@
-"""Options: text to text, as everywhere in Spark; names and words like true are read without regard to case."""
+"""Parse Spark options, whose names and keywords are case-insensitive."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNITS = {"": 1, "b": 1, "k": 1 << 10, "kb": 1 << 10, "m": 1 << 20, "mb": 1 << 2
 
 
 class Options:
-    """The options of one call: every one must be known, and each is read by its kind."""
+    """The options of one call. Unknown names and invalid values raise PySparkValueError."""
 
     def __init__(self, owner: str, options: Mapping[str, object] | None, known: tuple[str, ...]) -> None:
         self._owner = owner
@@ -55,7 +55,7 @@ class Options:
         return value
 
     def size(self, name: str, default: int) -> int:
-        """Bytes, with the endings that Spark's size settings have: 128m."""
+        """Return a size in bytes; the suffixes k, m, g, kb, mb and gb are allowed."""
         value = self._values.get(name)
         if value is None:
             return default
@@ -65,7 +65,6 @@ class Options:
         return int(found[1]) * _UNITS[found[2]]
 
     def count(self, name: str) -> int | None:
-        """A number of things, at least 1."""
         value = self._values.get(name)
         if value is None:
             return None
@@ -74,7 +73,9 @@ class Options:
         return int(value)
 
     def time(self, name: str) -> float | None:
-        """A time as seconds since 1970; one without an offset is in UTC, whatever time zone the session has."""
+        """Return a timestamp in seconds since the epoch. A timestamp without an offset is in UTC, whatever the
+        session's time zone.
+        """
         value = self._values.get(name)
         if value is None:
             return None
@@ -87,7 +88,7 @@ class Options:
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
     def paths(self) -> tuple[str, ...]:
-        """What ``path`` and ``paths`` name together; one of them is needed."""
+        """Return the paths of the options ``path`` and ``paths``; at least one is required."""
         paths = [] if (path := self.text("path")) is None else [path]
         if (text := self.text("paths")) is not None:
             try:
@@ -102,7 +103,7 @@ class Options:
         return tuple(paths)
 
     def corrupt_column(self, mode: str) -> str | None:
-        """The option ``columnNameOfCorruptRecord``, which only PERMISSIVE mode has."""
+        """Return the option ``columnNameOfCorruptRecord``, which is valid in PERMISSIVE mode only."""
         name = self.text("columnNameOfCorruptRecord")
         if name is not None and not name.strip():
             raise invalid_argument(
@@ -120,7 +121,7 @@ DECODE_OPTIONS = ("mode", "columnNameOfCorruptRecord", "fields", "unknownTaggedF
 
 @dataclass(frozen=True)
 class DecodeOptions:
-    """What ``from_kafka`` and ``decode`` are told; it goes to the workers as it is."""
+    """The options of ``from_kafka`` and ``decode``; pickled for the workers."""
 
     mode: str = "FAILFAST"
     corrupt_column: str | None = None
@@ -131,7 +132,7 @@ class DecodeOptions:
 
     @classmethod
     def parse(cls, owner: str, options: Mapping[str, str] | None, trailing: str = "error") -> DecodeOptions:
-        """Options as they are given; ``trailing`` is what the option ``trailingBytes`` is when it is not."""
+        """Parse the options of ``owner``; ``trailing`` is the default of ``trailingBytes``."""
         given = Options(owner, options, DECODE_OPTIONS)
         fields = given.text("fields")
         names = () if fields is None else tuple(name.strip() for name in fields.split(","))

@@ -1,6 +1,6 @@
-"""The Python of Spark's workers on this machine: the one that runs here, also where its environment is not activated.
+"""Run Spark's local workers with this Python, even if its environment is not activated.
 
-Spark's own default is the first ``python3`` on the path, which then is another one and has no package of ours.
+By default Spark runs the first ``python3`` on the path, which may not have this package.
 """
 
 from __future__ import annotations
@@ -20,22 +20,21 @@ if TYPE_CHECKING:
 _DEFAULT = "python3"
 _MODULE = "kafka_messages_spark"
 _SECONDS = 60
+# If one is set, workers may run on other machines; ``use_for_session`` then decides with the session.
 _ENVIRONMENT = {"SPARK_REMOTE", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"}
-"""Where one of these is set, workers may be on other machines; ``use_for_session`` looks at the session then."""
 
 
 def use_for_next_session() -> None:
-    """See to it before a session is made. Where Spark runs already (``spark-submit``), is elsewhere, or was told a Python,
-    nothing changes."""
+    """Configure the next session, unless Spark already runs, is remote, or ``PYSPARK_PYTHON`` is set."""
     if not _ENVIRONMENT & os.environ.keys() and _needs_python():
         os.environ["PYSPARK_PYTHON"] = sys.executable
 
 
 def use_for_session(spark: SparkSession) -> None:
-    """See to it for what a local session is given from now on.
+    """Configure an existing local session, unless ``PYSPARK_PYTHON`` is set.
 
-    A local server of Spark Connect that runs already cannot be told any more: raises PySparkValueError if its Python lacks
-    this package. Sessions with workers elsewhere are left as they are, as is everything that was told a Python.
+    A running local Spark Connect server cannot be configured: raises PySparkValueError if its Python lacks this
+    package. Sessions with remote workers are not changed.
     """
     if not _needs_python():
         return
@@ -51,7 +50,7 @@ def use_for_session(spark: SparkSession) -> None:
 
 
 def use_for_functions() -> None:
-    """See to it for functions that are made without a session at hand, if the active session is a local classic one."""
+    """Configure the active session if it is a local classic one; for functions that are created without a session."""
     from pyspark.sql import SparkSession
     from pyspark.sql.utils import is_remote
 
@@ -60,7 +59,7 @@ def use_for_functions() -> None:
 
 
 def _needs_python() -> bool:
-    """Whether Spark would take another Python, and nobody told it to."""
+    """Return whether Spark would choose another Python, and no setting names one."""
     if {"PYSPARK_GATEWAY_PORT", "PYSPARK_PYTHON"} & os.environ.keys():
         return False
     usual = shutil.which(_DEFAULT)
@@ -68,7 +67,6 @@ def _needs_python() -> bool:
 
 
 def _has_package(python: str | None) -> bool:
-    """Whether a Python finds this package."""
     if python is None:
         return False
     code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({_MODULE!r}) is None)"

@@ -1,4 +1,4 @@
-"""What runs in Spark's workers: Arrow arrays in, Arrow arrays out. It imports numpy and pyarrow, and no pandas."""
+"""Decode and encode Arrow arrays of messages in the workers, without pandas."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _TRAILING = "__kafka_trailing"
 
 @dataclass(frozen=True)
 class Decoding:
-    """How a column of bytes becomes a column of structs. ``version`` None: as each row or its first two bytes say."""
+    """Decode a column of bytes to structs.
+
+    If ``version`` is None, it comes from a column or from the first two bytes of each value.
+    """
 
     message: str
     version: int | None
@@ -28,7 +31,7 @@ class Decoding:
 
     @classmethod
     def checked(cls, owner: str, message: str, version: int | None, options: DecodeOptions) -> Decoding:
-        """The same, after everything that can be wrong was looked at; raises in the caller, not in the workers."""
+        """Return a decoding after checking its arguments, so that errors occur in the caller and not in the workers."""
         found = cls(message, version, options)
         if version is not None:
             checked_version(message_of(message), version)
@@ -42,7 +45,7 @@ class Decoding:
         return found
 
     def type(self, owner: str = "") -> pa.StructType:
-        """The struct that comes out."""
+        """Return the type of the decoded structs."""
         fields = list(self._pruned(owner))
         corrupt = self.options.corrupt_column
         return pa.struct(fields if corrupt is None else [*fields, pa.field(corrupt, pa.binary())])
@@ -53,12 +56,11 @@ class Decoding:
         return pruned_type(owner, full, tree_of(self.options.fields))
 
     def decode(self, data: pa.Array, versions: pa.Array | None = None) -> pa.StructArray:
-        """The structs of a batch of messages."""
         structs = self._decode(data, versions, None)
         return pruned(structs, self.type()) if self.options.fields else structs
 
     def decode_with_trailing(self, data: pa.Array, versions: pa.Array | None = None) -> tuple[pa.StructArray, pa.Array]:
-        """The structs of a batch of messages, and the bytes behind each, which are null where there are none."""
+        """Return the structs, and the bytes after each message (null if there are none)."""
         structs = self._decode(data, versions, _TRAILING)
         return pruned(structs, self.type()), structs.field(_TRAILING)
 
@@ -91,14 +93,14 @@ class Decoding:
 
 @dataclass(frozen=True)
 class Encoding:
-    """How a column of structs becomes a column of bytes."""
+    """Encode a column of structs to bytes."""
 
     message: str
     version: int | None
     prefix: bool
 
     def encode(self, data: pa.StructArray, versions: pa.Array | None = None) -> pa.Array:
-        """The bytes of a batch of messages; a null struct, or one whose version is null, is null."""
+        """Return the encoded messages; null structs and null versions give null."""
         message = message_of(self.message)
         if not (pa.types.is_struct(data.type) or pa.types.is_null(data.type)):
             raise type_mismatch("to_kafka", "first", '"STRUCT"', data.type)
@@ -126,7 +128,7 @@ class Encoding:
 
 
 def _integers(function: str, versions: pa.Array) -> pa.Array:
-    """A column of versions; nothing else is made an integer, for that would be a guess."""
+    """Return a column of versions; other types are rejected instead of cast."""
     if pa.types.is_null(versions.type):
         return versions.cast(pa.int16())
     if not pa.types.is_integer(versions.type):

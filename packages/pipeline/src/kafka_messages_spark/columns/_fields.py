@@ -1,4 +1,4 @@
-"""The option ``fields``: which columns of a struct are kept, at every depth."""
+"""Select the struct fields named by the option ``fields``, at every depth."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from kafka_messages._core.spelling import did_you_mean
 
 from .._core.errors import invalid_argument
 
+# Selected fields with their own selections; an empty tree selects all fields.
 Tree = Mapping[str, "Tree"]
-"""Names to keep and what of each; an empty tree keeps all."""
 
+# Field of unknown tagged fields; every selection keeps it.
 UNKNOWN = "_unknown_tagged_fields"
-"""Kept in every struct when it is there: who asks for it wants to see all that is not known."""
 
 
 def tree_of(names: Iterable[str]) -> Tree:
-    """``("a", "b.c", "b.d")`` as a tree; a name that is also the beginning of others keeps all."""
+    """Return ``("a", "b.c", "b.d")`` as a tree; selecting a field selects all fields below it."""
     tree: dict[str, dict[str, object]] = {}
     whole: set[str] = set()
     for name in names:
@@ -34,7 +34,10 @@ def tree_of(names: Iterable[str]) -> Tree:
 
 
 def pruned_type(owner: str, kind: pa.DataType, tree: Tree, path: str = "") -> pa.DataType:
-    """The type with only the fields of a tree, in the order of the type; raises for a name that is not there."""
+    """Return the type with the selected fields, in the order of the type.
+
+    Raises PySparkValueError for an unknown name.
+    """
     if not tree:
         return kind
     if pa.types.is_list(kind):
@@ -59,7 +62,7 @@ def pruned_type(owner: str, kind: pa.DataType, tree: Tree, path: str = "") -> pa
 
 
 def pruned(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The array as a type that ``pruned_type`` gave; nothing is copied."""
+    """Return the array as the type that ``pruned_type`` returned, without copying values."""
     if array.type == kind:
         return array
     if pa.types.is_list(kind):
@@ -76,9 +79,9 @@ def _under(path: str, name: str) -> str:
 
 
 def conformed(array: pa.Array, kind: pa.DataType, path: str = "") -> pa.Array:
-    """The array as a type with the same fields or more: fields by name, scalars cast without a loss, nothing filled in.
+    """Cast an array to a type with at least the same fields, matched by name, without loss and without adding fields.
 
-    Raises ValueError for a field that the type does not have, and for values that do not fit.
+    Raises ValueError for an unknown field or a value out of range.
     """
     if array.type == kind:
         return array

@@ -1,4 +1,4 @@
-"""Messages by name, and their versions."""
+"""Look up messages and their versions by name."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _PACKAGE: ModuleType = kafka_messages
 
 @cache
 def names() -> tuple[str, ...]:
-    """The name of every message of the package."""
+    """Return the names of all messages of the package."""
     modules: dict[str, str] = _PACKAGE._MODULES
     return tuple(sorted(name for name, module in modules.items() if module.startswith("messages.")))
 
 
 def message_of(name: object) -> type[Message]:
-    """The class of a message; the error for an unknown one has the names that are near."""
+    """Return the class of a message. Raises PySparkValueError with a suggestion for an unknown name."""
     if not isinstance(name, str):
         raise invalid_argument(f"messageName is the name of a message, such as 'MetadataResponse', not {name!r}")
     if name not in names():
@@ -34,7 +34,7 @@ def message_of(name: object) -> type[Message]:
 
 
 def checked_version(message: type[Message], version: int) -> int:
-    """A version that the message has."""
+    """Return the version if the message supports it; raise PySparkValueError otherwise."""
     if not message.LOWEST_SUPPORTED_VERSION <= version <= message.HIGHEST_SUPPORTED_VERSION:
         raise invalid_argument(str(unsupported(message, version)))
     return version

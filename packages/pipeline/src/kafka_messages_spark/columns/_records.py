@@ -1,4 +1,4 @@
-"""Records of Kafka's internal logs as columns: what runs in Spark's workers for ``internal_topics``."""
+"""Decode records of Kafka's internal topics in the workers, for ``internal_topics``."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ from ._bytes import Bools, Bytes, Ints, numbers
 from ._messages import message_of
 from ._secrets import Redaction
 
+# Record type of control records, which the source returns on request only.
 CONTROL = "control"
-"""Record type of control records, which are there only if the source was asked for them."""
+# Columns of every row: record type (null if unknown), version of the value, tombstone flag, and decoding error.
 RECORD_FIELDS = pa.schema(
     [
         pa.field("record_type", pa.string()),
@@ -35,12 +36,10 @@ RECORD_FIELDS = pa.schema(
         pa.field("problem", pa.string()),
     ]
 )
-"""What is known of every row: its type by name and number (null: unknown, or not to be read), the version of its value,
-whether it deletes its key, and why it could not be decoded."""
 
 
 class MalformedRecordError(ValueError):
-    """A record cannot be decoded, which ends the task in FAILFAST mode. ``row`` is its place in the batch."""
+    """A record that cannot be decoded, raised in FAILFAST mode. ``row`` is its index in the batch."""
 
     def __init__(self, log: str, row: int, reason: str, place: str | None = None) -> None:
         super().__init__(
@@ -55,7 +54,7 @@ class MalformedRecordError(ValueError):
 
 @dataclass(frozen=True)
 class RecordType:
-    """One type of record; ``column`` has its structs."""
+    """One type of record, decoded into the struct ``column``."""
 
     number: int
     key: str | None
@@ -63,12 +62,12 @@ class RecordType:
 
     @property
     def column(self) -> str:
-        """``offset_commit`` for OffsetCommitValue; ``topic_record`` for TopicRecord."""
+        """Return ``offset_commit`` for OffsetCommitValue and ``topic_record`` for TopicRecord."""
         words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", self.value).lower()
         return words.removesuffix("_value") if self.key else words
 
     def type(self) -> pa.StructType:
-        """Fields ``key`` and ``value`` if it has keys, else the fields of the record itself."""
+        """Return a struct of ``key`` and ``value``, or the fields of the record if the type has no key."""
         value = pa.struct(list(arrow.schema(message_of(self.value))))
         if self.key is None:
             return value
@@ -76,29 +75,29 @@ class RecordType:
 
 
 def types_of(log: str) -> tuple[RecordType, ...]:
-    """The record types of a log, by number."""
+    """Return the record types of a log, ordered by number."""
     return tuple(RecordType(number, key, value) for name, number, key, value in RECORD_TYPES if name == log and value)
 
 
 @dataclass(frozen=True)
 class RawRecords:
-    """What is known of the rows of a batch, before the messages are decoded."""
+    """The records of a batch before their messages are decoded."""
 
+    # Record types; -1 if unknown.
     number: Ints
-    """The record type; -1 where it cannot be told."""
+    # Versions of the values; -1 for none.
     version: Ints
-    """Version of the value; -1 for none."""
+    # Key messages, without the record type.
     key: pa.Array
-    """Bytes of the key's message; without the record type."""
+    # Value messages, without type and version.
     value: pa.Array
-    """Bytes of the value's message, behind whatever says its type and version."""
+    # True where the record type can be read.
     readable: Bools
-    """Where what says the record type could be read."""
 
 
 @dataclass(frozen=True)
 class LogDecoder:
-    """Decodes the records of one log; ``columns`` are the record types that get a column of structs."""
+    """Decode the records of one log; ``columns`` are the record types that get a struct column."""
 
     log: str
     has_keys: bool
@@ -107,14 +106,14 @@ class LogDecoder:
     redaction: Redaction
 
     def fields(self) -> list[pa.Field]:
-        """The columns that are added."""
+        """Return the fields of the added columns."""
         return [
             *RECORD_FIELDS,
             *(pa.field(each.column, each.type()) for each in types_of(self.log) if each.column in self.columns),
         ]
 
     def decode(self, key: pa.Array, value: pa.Array, control: pa.Array | None) -> list[pa.Array]:
-        """The columns of a batch, as ``fields`` says."""
+        """Return the added columns of a batch, in the order of ``fields``."""
         count = len(value)
         is_control = np.zeros(count, np.bool_) if control is None else np.asarray(control.fill_null(False))
         missing = np.asarray(value.is_null())
@@ -144,7 +143,7 @@ class LogDecoder:
     def _structs(
         self, each: RecordType, rows: RawRecords, chosen: Ints, missing: Bools
     ) -> tuple[pa.StructArray, Bools]:
-        """The column of one record type, and which of its rows could not be decoded."""
+        """Return the column of one record type, and a mask of the chosen rows that failed."""
         count, at = len(missing), pa.array(chosen)
         if not len(chosen):
             return pa.nulls(count, each.type()), np.zeros(0, np.bool_)
@@ -160,7 +159,7 @@ class LogDecoder:
         return value.take(pa.array(place, mask=place < 0)), failed
 
     def _decoded(self, message: str, data: pa.Array, version: Any) -> pa.StructArray:
-        """The structs of some messages, null where they are malformed; empty messages are structs too."""
+        """Return the decoded messages, null where malformed; an empty message is not null."""
         kind = message_of(message)
         return self.redaction.applied(arrow.decode(data, kind, version, mode="PERMISSIVE"), kind)
 
@@ -174,7 +173,7 @@ class LogDecoder:
         return names.take(pa.array(index, mask=~(known | is_control)))
 
     def _problems(self, bad: Bools, key: pa.Array, value: pa.Array) -> pa.Array:
-        """Why rows could not be decoded, in the words of the object codec; in FAILFAST mode that ends the query."""
+        """Return the object codec's errors for bad rows; raise the first one in FAILFAST mode."""
         reasons: dict[int, str] = {}
         for row in np.flatnonzero(bad).tolist():
             reasons[row] = self._reason(key[row].as_py(), value[row].as_py())
@@ -196,7 +195,7 @@ class LogDecoder:
 
 
 def coordinator_rows(key: pa.Array, value: pa.Array) -> RawRecords:
-    """Records of coordinators: record type (int16) and key, version (int16) and value."""
+    """Split coordinator records: the key starts with the record type (int16), the value with its version (int16)."""
     keys, values = Bytes(key), Bytes(value)
     types, has_type = keys.leading(2)
     versions, has_version = values.leading(2)
@@ -207,7 +206,7 @@ def coordinator_rows(key: pa.Array, value: pa.Array) -> RawRecords:
 
 
 def metadata_rows(value: pa.Array) -> RawRecords:
-    """Records of the metadata logs: frame version, record type and version (unsigned varints), and the message."""
+    """Split metadata records: frame version, record type and version as unsigned varints, then the message."""
     values = Bytes(value)
     head, long_enough = values.leading(3)
     number, version = head[:, 1].astype(np.int64), head[:, 2].astype(np.int64)
@@ -224,7 +223,7 @@ def metadata_rows(value: pa.Array) -> RawRecords:
 
 
 def _uvarints(data: bytes, count: int) -> tuple[list[int], int]:
-    """Up to ``count`` unsigned varints from the start, and the offset after them; fewer if the data ends."""
+    """Return up to ``count`` unsigned varints and the offset after them; fewer if the data ends."""
     numbers: list[int] = []
     value = shift = 0
     for at, byte in enumerate(data):
@@ -241,11 +240,11 @@ def _uvarints(data: bytes, count: int) -> tuple[list[int], int]:
 
 
 def decoder_of(topic: str, columns: Sequence[str], failfast: bool, redaction: Redaction) -> LogDecoder:
-    """The decoder of an internal topic, or of a log; the metadata logs have no keys."""
+    """Return the decoder of an internal topic or log."""
     log = LOGS.get(topic, topic)
     return LogDecoder(log, log not in ("metadata", "storage"), tuple(columns), failfast, redaction)
 
 
 def columns_of(log: str) -> Sequence[str]:
-    """The column of each record type of a log."""
+    """Return the column names of a log's record types."""
     return [each.column for each in types_of(log)]

@@ -1,4 +1,4 @@
-"""What becomes of secrets in decoded records: hidden, or shown if an option says so; which they are, the package knows."""
+"""Redact secrets in decoded records, by the rules of the generated package."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ SECRET_OPTIONS = ("showSecrets", "secretSalt")
 
 @dataclass(frozen=True)
 class Redaction:
-    """What the options say; it goes to the workers as it is."""
+    """The options for secrets; pickled for the workers."""
 
     shows: bool = False
+    # With a salt, equal secrets get equal marks.
     salt: str | None = None
-    """With a salt, marks tell which hidden values are the same."""
 
     @classmethod
     def parse(cls, owner: str, given: Options) -> Redaction:
@@ -33,7 +33,7 @@ class Redaction:
         return found
 
     def applied(self, structs: pa.StructArray, message: type[Message]) -> pa.StructArray:
-        """The structs of some messages as they may be shown."""
+        """Return the structs with their secrets redacted."""
         if self.shows:
             return structs
         return arrow.hidden(structs, message, HIDDEN if self.salt is None else marks(self.salt.encode()))

@@ -1,4 +1,4 @@
-"""Data frames of Kafka messages: the fast door, through ``mapInArrow``, which decodes once whatever is done next."""
+"""Decode messages of a data frame with ``mapInArrow``, which decodes each message once."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ def decode(
     keep: Sequence[str] | None = None,
     trailing: str | None = None,
 ) -> DataFrame:
-    """The rows of a data frame with the messages in one of its binary columns decoded, as ``from_kafka`` does it.
+    """Decode the messages in a binary column of a data frame, like ``from_kafka``.
 
-    The struct is a new column, ``into``. ``version`` may also be the name of a column. ``keep`` names the columns of
-    ``df`` that are kept, all by default; fewer is faster. ``trailing`` names one more column, of the bytes behind each
-    message, which are then no error; it is null where there are none. Options are those of ``from_kafka``.
+    ``version`` is an integer, a column or the name of a column; None means that each value starts with its version. The
+    struct is the new column ``into``. ``keep`` names the columns of ``df`` to keep (default: all); fewer columns are
+    faster. With ``trailing``, bytes after a message are not an error but go to a binary column of that name, null if
+    there are none. The options are those of ``from_kafka``. Raises PySparkValueError for wrong arguments.
     """
     message_of(messageName)
     if isinstance(version, str):
@@ -94,7 +95,7 @@ def map_in_arrow(
     function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
     schema: StructType,
 ) -> DataFrame:
-    """``mapInArrow`` over some columns, whatever they are called: PySpark's own takes a dot in a name for a path."""
+    """Call ``mapInArrow`` on some columns; unlike PySpark's, it accepts dots in column names."""
     use_for_functions()
     columns = [F.col(_quoted(name)).alias(str(number)) for number, name in enumerate(names)]
 
@@ -105,7 +106,7 @@ def map_in_arrow(
 
 
 def require(df: DataFrame, name: str, owner: str) -> None:
-    """Raise the error for a column that is not there."""
+    """Raise PySparkValueError if a column is missing."""
     if not isinstance(name, str):
         raise invalid_argument(f"{owner}: columns are given by their names, not as {name!r}")
     if name not in df.columns:
@@ -114,5 +115,4 @@ def require(df: DataFrame, name: str, owner: str) -> None:
 
 
 def _quoted(name: str) -> str:
-    """A name as Spark takes it for one name, whatever dots are in it."""
     return f"`{name.replace('`', '``')}`"

@@ -1,4 +1,4 @@
-"""Functions for SQL: decoders under names of the caller's, and ``kafka_message_json`` for any message and version."""
+"""SQL functions: named decoders, and ``kafka_message_json`` for any message and version."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ JSON_FUNCTION = "kafka_message_json"
 TRY_JSON_FUNCTION = "try_kafka_message_json"
 _OWNER = "register"
 
+# (message class or name, version) or (message class or name, version, options)
 Decoded = Sequence[Any]
-"""A message, by its class or name, its version, and perhaps options; see ``register``."""
 
 
 def register_functions(spark: SparkSession, functions: Mapping[str, Decoded]) -> None:
-    """Make the functions known to SQL in a session: those that are named here, and those for any message.
+    """Register the given functions and the JSON functions in a session.
 
-    Raises PySparkValueError for what is no function, before any is registered.
+    Raises PySparkValueError for an invalid definition, before anything is registered.
     """
     if not isinstance(functions, Mapping):
         raise invalid_argument(f"{_OWNER}: functions map names to (message, version), not {functions!r}")
@@ -82,7 +82,7 @@ def _function(name: object, what: object) -> Any:
 
 
 def _udf(name: str, function: Callable[..., pa.Array], returns: DataType) -> Any:
-    """``name`` is what Python's own errors, such as that of too many arguments, call the function."""
+    """Return a UDF; Python's errors call it ``name``."""
     function.__name__ = function.__qualname__ = name
     made: Any = arrow_udf
     return made(function, returnType=returns)
@@ -98,20 +98,20 @@ def _json_function(name: str, *, is_null_if_malformed: bool) -> Any:
     return _udf(name, as_json, StringType())
 
 
+# Spark's name of a type, and a test whether an Arrow type matches it.
 _Kind = tuple[str, Callable[[Any], bool]]
-"""A type in Spark's words, and whether one of Arrow's is of it."""
 _BYTES: _Kind = ('"BINARY"', lambda kind: pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 _PLACES = ("first", "second", "third")
+# Argument types of the JSON functions: message name, version, bytes.
 _KINDS: tuple[_Kind, ...] = (
     ('"STRING"', lambda kind: pa.types.is_string(kind) or pa.types.is_large_string(kind)),
     ('"INT"', pa.types.is_integer),
     _BYTES,
 )
-"""What the arguments of the functions for any message are: its name, its version, its bytes."""
 
 
 def _require(name: str, place: str, kind: _Kind, column: pa.Array) -> None:
-    """Raise TypeError for a column of another type; one of nulls may have any."""
+    """Raise TypeError if a column has another type; a column of nulls matches any."""
     required, is_so = kind
     if not pa.types.is_null(column.type) and not is_so(column.type):
         raise type_mismatch(name, place, required, column.type)
@@ -120,7 +120,7 @@ def _require(name: str, place: str, kind: _Kind, column: pa.Array) -> None:
 def _json(
     owner: str, at: int, row: tuple[str | None, int | None, bytes | None], is_null_if_malformed: bool
 ) -> str | None:
-    """Kafka's JSON of a message; null where any of its arguments is, as SQL's functions have it."""
+    """Return a message as Kafka's JSON, or null if an argument is null."""
     message, version, data = row
     if message is None or version is None or data is None:
         return None
@@ -136,7 +136,7 @@ def _json(
 
 
 def _text(found: object) -> str:
-    """JSON has no word for a float that is not a number, or infinite: it is a text, as Kafka's converters print it."""
+    """Return JSON text; NaN and infinities become strings, as in Kafka's converters."""
     try:
         return json.dumps(found, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except ValueError:
