@@ -1,4 +1,4 @@
-"""Which files a source reads: paths, folders and patterns, on local disks and in object stores."""
+"""Find files by paths, folders and glob patterns, on local disks and in object stores."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ from pyarrow import fs
 from .._core.errors import invalid_argument
 from .._core.options import Options
 
+# Segments and KRaft snapshots, without the index files in the same folder.
 DEFAULT_GLOB = "*.{log,checkpoint}"
-"""In a folder: segments and KRaft snapshots, and not the indexes and notes that lie beside them."""
+# Options of every file source.
 FILE_OPTIONS = ("path", "paths", "pathGlobFilter", "recursiveFileLookup", "modifiedAfter", "modifiedBefore")
-"""Of every source that reads files."""
 _MAGIC = re.compile(r"[*?\[{]")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
+# Characters that occur in patterns and names but are invalid in URIs.
 _NO_URI = re.compile(r"[\s{}\[\]<>|\\^`\"]")
-"""What patterns and names have, and URIs may not."""
+# Hadoop's form of local URIs, which Spark uses too.
 _HADOOP_FILE = re.compile(r"file:/(?!/)")
-"""How Hadoop, and so Spark, writes URIs of local files."""
 _SECRET = re.compile(r"(?<=://)[^/@]*@")
 
 
 @dataclass(frozen=True)
 class File:
-    """A file that was found."""
+    """A file that matches a selection."""
 
+    # Path or URI for display, without credentials and query.
     name: str
-    """As it is shown: a path or URI, without credentials and without what stands behind ``?``."""
+    # Path in its file system.
     path: str
-    """In its file system."""
+    # The user's path or URI that led to the file; it opens the file system.
     root: str
-    """The path or URI that led to it; it opens the file system."""
+    # Size in bytes.
     size: int
-    """Bytes."""
+    # Seconds since the epoch; 0 if not reported.
     modified: float
-    """Seconds since 1970; 0 where the file system does not say."""
 
     @property
     def uri(self) -> str:
-        """What opens it wherever there is no root: like ``root``, with credentials and all."""
+        """Return a path or URI that opens the file without its root, including credentials."""
         if not _SCHEME.match(self.root):
             return self.path
         secret = _SECRET.search(self.root)
@@ -57,7 +57,10 @@ class File:
 
     @property
     def ending(self) -> str | None:
-        """``delete``, ``future`` or ``stray`` in a folder that Kafka deletes or moves, unless the user's path names it."""
+        """Return ``delete``, ``future`` or ``stray`` for a file in a folder that Kafka deletes or moves.
+
+        None if the user's own path names that folder.
+        """
         ending = ending_of(self.name)
         return None if ending is None or re.search(rf"-{ending}(?:[/\\]|$)", display_path(self.root)) else ending
 
@@ -72,7 +75,7 @@ class File:
 
 @dataclass(frozen=True)
 class FileSelection:
-    """Which files: paths or URIs of files, folders and patterns, and a pattern for the names of files."""
+    """Paths or URIs of files, folders and patterns, with a glob for file names."""
 
     paths: tuple[str, ...]
     glob: str | None = None
@@ -83,7 +86,6 @@ class FileSelection:
 
     @classmethod
     def parse(cls, given: Options, default_glob: str = DEFAULT_GLOB) -> FileSelection:
-        """What the options ``FILE_OPTIONS`` of a source say."""
         return cls(
             paths=given.paths(),
             glob=given.text("pathGlobFilter"),
@@ -94,12 +96,12 @@ class FileSelection:
         )
 
     def find(self, owner: str, *, lenient: bool = False) -> list[File]:
-        """The files, each once, in the order of their names.
+        """Return the matching files, each once, sorted by name.
 
-        A path is a file, a folder, or a pattern (``*``, ``?``, ``[ab]``, ``{a,b}``). The glob is for names of files,
-        and without one folders give what ``default_glob`` says. Names that begin with ``_`` are no exception, unlike
-        in Spark's own sources: Kafka's internal topics begin so. A path that does not exist is an error, but with
-        ``lenient`` a pattern that matches nothing (yet) is not.
+        A path is a file, a folder or a pattern (``*``, ``?``, ``[ab]``, ``{a,b}``). ``glob`` filters file names;
+        without it, folders use ``default_glob``. Names starting with ``_`` are included, unlike in Spark's own sources,
+        because internal topics start with it. Raises PySparkValueError for a missing path; with ``lenient``, a pattern
+        without matches is allowed.
         """
         found: dict[str, File] = {}
         for root in self._roots:
@@ -119,7 +121,7 @@ class FileSelection:
         return [found[name] for name in sorted(found)]
 
     def _inside(self, filesystem: Any, folder: str, owner: str, root: str) -> Iterator[Any]:
-        """What lies in a folder, and with ``recursive`` below it."""
+        """Yield the entries of a folder, and of its subfolders if ``recursive``."""
 
         def listed(place: str, *, recursive: bool) -> Iterator[Any]:
             # A folder that is deleted between its listing and this one has no files.
@@ -129,7 +131,7 @@ class FileSelection:
         if not self.recursive or not is_local(filesystem):
             yield from listed(folder, recursive=self.recursive)
             return
-        # Each folder once, however many links lead to it, and links last: then names are without links, where they can.
+        # Visit each folder once, and follow links last, so that names contain links only where necessary.
         folders, links, seen = [folder], list[str](), set[str]()
         while folders or links:
             place = folders.pop() if folders else links.pop()
@@ -146,7 +148,6 @@ class FileSelection:
         return (after is None or file.modified > after) and (before is None or file.modified < before)
 
     def places(self, owner: str) -> list[SearchRoot]:
-        """What the paths are in their file systems."""
         return [SearchRoot(root, *open_filesystem(root, owner)[1:]) for root in self._roots]
 
     @property
@@ -156,20 +157,20 @@ class FileSelection:
 
 @dataclass(frozen=True)
 class SearchRoot:
-    """A path or URI of the user: ``path`` in its file system, and ``front`` before that in the names of files."""
+    """A user's path or URI: ``path`` in its file system, and the prefix ``front`` of display names."""
 
     root: str
     path: str
     front: str
 
     def fits(self, name: str) -> int:
-        """How many characters of a file's name this place says; 0 if the file is none of its own."""
+        """Return the length of the common prefix if a file may lie below this path, otherwise 0."""
         plain = self.front + _MAGIC.split(self.path, maxsplit=1)[0]
         return len(plain) if name.startswith(plain) else 0
 
 
 def locate(owner: str, places: Iterable[SearchRoot], name: str) -> tuple[str, str]:
-    """The root that a file of this name is found by, and its path in that file system."""
+    """Return the root and path of a file by its display name. Raises PySparkValueError if no root matches."""
     best = max(places, key=lambda place: place.fits(name))
     if not best.fits(name):
         raise invalid_argument(
@@ -179,9 +180,9 @@ def locate(owner: str, places: Iterable[SearchRoot], name: str) -> tuple[str, st
 
 
 def open_filesystem(root: str, owner: str | None = None) -> tuple[Any, str, str]:
-    """The file system of a path or URI, the path in it, and what to put in front to show the names of its files.
+    """Return the file system of a path or URI, the path in it, and the prefix of display names.
 
-    Raises PySparkValueError, which begins with ``owner``, if nothing knows such a URI.
+    Raises PySparkValueError, prefixed with ``owner``, for an unsupported URI.
     """
     if not _SCHEME.match(root):
         return fs.LocalFileSystem(), root, ""
@@ -198,13 +199,13 @@ def open_filesystem(root: str, owner: str | None = None) -> tuple[Any, str, str]
 
 
 def open_file(root: str, path: str) -> Any:
-    """A binary file to be read from any place, by a root of its file system and its path there. Raises OSError."""
+    """Open a file for reading in binary mode. Raises OSError."""
     filesystem, _, _ = open_filesystem(root)
     return open(path, "rb", buffering=0) if is_local(filesystem) else filesystem.open_input_file(path)
 
 
 class FileView:
-    """A file from a byte on, under a name of ours. Closing it closes the file."""
+    """A file from an offset on, with another name. Closing it closes the file."""
 
     def __init__(self, file: Any, name: str, base: int) -> None:
         self._file = file
@@ -229,18 +230,18 @@ class FileView:
 
 
 def reader_arguments(path: str) -> dict[str, Any]:
-    """A path or URI as the arguments ``source`` and ``filesystem`` of the readers of segments."""
+    """Return a path or URI as the arguments ``source`` and ``filesystem`` of the segment readers."""
     filesystem, inner, _ = open_filesystem(path)
     return {"source": inner, "filesystem": None if is_local(filesystem) else filesystem}
 
 
 def base_name(path: str) -> str:
-    """The last part of a path or URI, of this system or another."""
+    """Return the last component of a path or URI; both slashes separate."""
     return re.split(r"[/\\]", path)[-1]
 
 
 def folder_name(path: str) -> str:
-    """What is before the last part of a path or URI."""
+    """Return a path or URI without its last component."""
     return re.split(r"[/\\](?=[^/\\]*$)", path)[0]
 
 
@@ -249,22 +250,22 @@ def is_local(filesystem: Any) -> bool:
 
 
 def is_path(place: str) -> bool:
-    """Whether a path or URI is a path of this machine."""
+    """Return whether this is a local path instead of a URI."""
     return not _SCHEME.match(place)
 
 
 def display_path(path: str) -> str:
-    """A path or URI without what nobody should read in an error: credentials, and all behind ``?``."""
+    """Return a path, or a URI without credentials and query."""
     return _SECRET.sub("", path).partition("?")[0] if _SCHEME.match(path) else path
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether a name is of a pattern; ``{a,b}`` is one of several."""
+    """Return whether a name matches a glob, in which ``{a,b}`` lists alternatives."""
     return any(fnmatch.fnmatchcase(name, each) for each in _alternatives(pattern))
 
 
 def _named(infos: Iterable[Any], owner: str, root: str) -> Iterator[Any]:
-    """The same, if their names are text."""
+    """Yield the entries; raise PySparkValueError for a name that is invalid UTF-8."""
     for info in infos:
         try:
             info.path  # noqa: B018  # pyarrow decodes it when it is asked for
@@ -287,7 +288,7 @@ def _alternatives(pattern: str) -> list[str]:
 
 
 def _expand(filesystem: Any, path: str) -> Iterable[Any]:
-    """The files and folders that a path means; a pattern is for one level of folders at a time."""
+    """Return the files and folders that match a path, one directory level at a time."""
     if not _MAGIC.search(path) or filesystem.get_file_info(path).type != fs.FileType.NotFound:
         infos = [filesystem.get_file_info(path)]
     else:

@@ -1,6 +1,6 @@
-"""Sources that list files as rows where Spark plans, not where the caller is, so that they work on Spark Connect.
+"""Internal data sources that list files during planning, so that they also work on Spark Connect.
 
-They are for this package alone: each is registered when it is read.
+They are registered when they are read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class ListingReader(DataSourceReader):
-    """Reads what lies at some paths (see ``kafka_log``); ``owner`` is named in errors."""
+    """Find files as ``kafka_log`` does; errors are prefixed with ``owner``."""
 
     owner: str
     paths: list[str]
@@ -36,7 +36,7 @@ class ListingReader(DataSourceReader):
 
 
 class Listing(DataSource):
-    """A source of rows about files."""
+    """Data source with rows about files."""
 
     format: ClassVar[str]
     columns: ClassVar[pa.Schema]
@@ -56,7 +56,7 @@ class Listing(DataSource):
     def load(
         cls, spark: SparkSession, paths: Sequence[str], *, owner: str, glob: str | None, recursive: bool, **told: object
     ) -> DataFrame:
-        """The rows; ``told`` is what the reader takes besides the files."""
+        """Return the rows; ``told`` are further arguments of the reader."""
         spark.dataSource.register(cls)
         options = cls.options_of(paths, owner=owner, glob=glob, recursive=recursive, **told)
         return spark.read.format(cls.format).options(**options).load()
@@ -65,7 +65,7 @@ class Listing(DataSource):
     def options_of(
         paths: Sequence[str], *, owner: str, glob: str | None = None, recursive: bool = True, **told: object
     ) -> dict[str, str]:
-        """What ``load`` asks of, as options of the source."""
+        """Return the arguments of ``load`` as options of the source."""
         if isinstance(paths, str) or not paths:
             raise invalid_argument(f"{owner}: paths is a list of at least one path, not {paths!r}")
         given_paths: list[object] = list(paths)

@@ -1,4 +1,4 @@
-"""Files of captured connections: which connection and direction a file has, and where its frames are."""
+"""Split captured streams into frames, and derive connection and direction from file names."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ...columns._headers import REQUEST, RESPONSE
 
 CHUNK = 4 << 20
 MAX_ROWS = 10000
+# Maximum bytes of an undecodable rest that a row keeps.
 CORRUPT_BYTES = 1 << 20
-"""Of what is no frame so many bytes are kept."""
 _PREFIX = 4
 _length = Struct(">i").unpack_from
 
@@ -30,17 +30,17 @@ _DIRECTION = re.compile(r"(request|response)s?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Naming:
-    """How names of files tell connections and directions."""
+    """Rules that derive connection and direction from file names."""
 
+    # Direction of all files, overriding their names.
     direction: str | None
-    """Of all files, whatever they are called."""
+    # Regular expression with the groups connection and direction.
     pattern: re.Pattern[str] | None
-    """Of the user, with the groups ``connection`` and ``direction``."""
+    # Ports of brokers, for names with addresses as tcpflow writes them.
     broker_ports: tuple[int, ...]
-    """The ports of brokers, for names with addresses and ports as tcpflow gives them."""
 
     def tell(self, owner: str, file: str) -> tuple[str, str]:
-        """The connection and direction of a file. Raises PySparkValueError if its name does not say them."""
+        """Return the connection and direction of a file. Raises PySparkValueError if its name does not contain them."""
         name = file.rpartition("/")[2]
         if self.pattern is not None:
             connection, direction = self._by_pattern(owner, file, name)
@@ -75,7 +75,7 @@ class Naming:
         return groups.get("connection") or name, known[1].lower() if known else None
 
     def _by_ports(self, found: re.Match[str]) -> tuple[str, str | None]:
-        """The client stands first in the name of a connection, whichever direction the file has."""
+        """Return the connection, with the client first, and the direction by the broker's port."""
         source, target = (f"{_plain(found[n])}:{int(found[n + 1])}" for n in (1, 3))
         ends = " (" + found[5] + ")" if found[5] else ""
         if int(found[4]) in self.broker_ports and int(found[2]) not in self.broker_ports:
@@ -86,29 +86,29 @@ class Naming:
 
 
 def _plain(address: str) -> str:
-    """An address without the zeros that tcpflow fills it up with."""
+    """Return an address without tcpflow's leading zeros."""
     return ".".join(str(int(part)) for part in address.split(".")) if "." in address else address
 
 
 @dataclass(frozen=True)
 class FrameBlock:
-    """Some frames of a stream, one after another; or what is no frame, with its ``problem``."""
+    """Consecutive frames of a stream, or one undecodable rest with its ``problem``."""
 
+    # Stream offsets of the length prefixes.
     position: pa.Array
-    """Of their lengths in the stream, in bytes."""
+    # Values of the length prefixes.
     size: pa.Array
-    """What the lengths say, in bytes."""
+    # Bytes after the length prefixes; null for an undecodable rest.
     frame: pa.Array
-    """The bytes behind the lengths; null for what is no frame."""
     problem: str | None = None
+    # First MiB of an undecodable rest.
     data: bytes = b""
-    """What is no frame: its first MiB."""
 
 
 def frame_blocks(file: Any, max_frame: int) -> Iterator[FrameBlock]:
-    """The frames of a stream of bytes, in order; what cannot be a frame is the end of it.
+    """Yield the frames of a stream in order, ending at the first invalid length.
 
-    Memory grows with what the file has, and not with what a length in it claims.
+    Memory is bounded by the bytes of the file, not by the lengths it claims.
     """
     buffer, base = b"", 0
     need = _PREFIX
@@ -136,7 +136,7 @@ def frame_blocks(file: Any, max_frame: int) -> Iterator[FrameBlock]:
 
 
 def _split(buffer: bytes, max_frame: int) -> tuple[list[int], list[int], int, int | None]:
-    """Where whole frames begin, their sizes, where the rest begins, and its length if that is impossible."""
+    """Return starts and sizes of the complete frames, the offset of the rest, and its length prefix if invalid."""
     starts: list[int] = []
     sizes: list[int] = []
     at, end = 0, len(buffer)
@@ -159,7 +159,7 @@ def _block(buffer: bytes, base: int, starts: list[int], sizes: list[int]) -> Fra
 
 
 def _rest(position: int, left: bytes, max_frame: int) -> FrameBlock:
-    """What is left of a stream, where no frame is."""
+    """Return the block for bytes that are not a complete frame."""
     size = _length(left)[0] if len(left) >= _PREFIX else None
     if size is None:
         problem = f"the stream ends after {len(left)} of the 4 bytes of a length"
@@ -174,7 +174,7 @@ def _rest(position: int, left: bytes, max_frame: int) -> FrameBlock:
 
 
 def not_a_frame(position: int, size: int | None, problem: str, data: bytes) -> FrameBlock:
-    """A piece that says what is wrong at a place."""
+    """Return a block that reports a problem at an offset."""
     return FrameBlock(pa.array([position]), pa.array([size], pa.int32()), pa.nulls(1, pa.binary()), problem, data)
 
 

@@ -1,4 +1,4 @@
-"""The data source ``kafka_frames``: requests and responses from captured connections, one row a frame."""
+"""The data source ``kafka_frames``: its options and its reader."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ OPTIONS = (
     "columnNameOfCorruptRecord",
     "ignoreCorruptFiles",
 )
+# Default of brokerPorts: Kafka's default port.
 BROKER_PORTS = "9092"
-"""Default of ``brokerPorts``: where brokers listen unless told otherwise."""
 
+# Maximum length of the lines that precede the hex lines.
 _MAX_LINE = 1 << 16
-"""Of lines before those with the bytes of a followed connection."""
 
 _log = logging.getLogger(__name__)
 
 
 class FramesError(ValueError):
-    """A captured stream has something that is no frame, or no header: ``file``, ``position`` in bytes, ``reason``."""
+    """An invalid frame or header in a captured stream: ``file``, ``position`` in bytes, ``reason``."""
 
     def __init__(self, file: str, position: int, reason: str) -> None:
         super().__init__(file, position, reason)
@@ -59,7 +59,7 @@ class FramesError(ValueError):
 
 @dataclass(frozen=True)
 class FramesOptions:
-    """The options of the source, checked."""
+    """The parsed options of the source."""
 
     files: FileSelection
     naming: Naming
@@ -95,7 +95,7 @@ class FramesOptions:
         )
 
     def schema(self) -> pa.Schema:
-        """All columns."""
+        """Return all columns that the options select."""
         fields = [
             pa.field("connection", pa.string()),
             pa.field("direction", pa.string()),
@@ -140,7 +140,7 @@ def _ports(text: str) -> tuple[int, ...]:
 
 
 class KafkaFramesDataSource(DataSource):
-    """Captured connections as rows, one a request or response; see docs/spark-sources.md for the options."""
+    """One row per request or response of captured connections; options are in docs/spark-sources.md."""
 
     @classmethod
     def name(cls) -> str:
@@ -155,7 +155,7 @@ class KafkaFramesDataSource(DataSource):
 
 @dataclass(frozen=True)
 class CaptureFile:
-    """A captured file. There is no way into the middle of it, so one task reads all of it."""
+    """A captured file, read by one task because frames can only be found from the start."""
 
     name: str
     root: str
@@ -166,7 +166,7 @@ class CaptureFile:
 
 
 class KafkaFramesReader(DataSourceReader):
-    """Reads the files that the options name, with the columns of a schema."""
+    """Reader of the files that the options name."""
 
     def __init__(self, options: FramesOptions, schema: StructType) -> None:
         self._options = options
@@ -182,11 +182,11 @@ class KafkaFramesReader(DataSourceReader):
         return shares(streams, MAX_PARTITION_BYTES)
 
     def _told(self, name: str) -> tuple[str, str]:
-        """The connection and direction of a file; empty if that stands in it."""
+        """Return connection and direction by the file name; empty for tshark texts, which contain them."""
         return ("", "") if self._options.is_followed else self._options.naming.tell(NAME, name)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """The record batches of a task. Where there is no file, Spark comes with a partition of nothing."""
+        """Yield the record batches of a task; without files, Spark passes a partition of another class."""
         for stream in partition.pieces if isinstance(partition, Share) else ():
             if isinstance(stream, CaptureFile):
                 yield from self._stream(stream)
@@ -211,7 +211,7 @@ class KafkaFramesReader(DataSourceReader):
                 yield stream, piece
 
     def _followed(self, stream: CaptureFile) -> Iterator[tuple[CaptureFile, FrameBlock]]:
-        """Both directions of a connection, one after the other."""
+        """Yield the frames of both directions, requests first."""
         with closing(BufferedReader(open_file(stream.root, stream.path))) as file:
             try:
                 told = nodes(NAME, stream.name, _lines(file), self._options.naming.broker_ports)
@@ -235,7 +235,7 @@ class KafkaFramesReader(DataSourceReader):
                     yield one, not_a_frame(lines.position, None, str(lines.error), b"")
 
     def _batch(self, stream: CaptureFile, piece: FrameBlock) -> tuple[pa.RecordBatch, tuple[int, int, str] | None]:
-        """The rows of a piece; and in FAILFAST mode the first with a problem, by row, position and reason."""
+        """Return the rows of a block and, in FAILFAST mode, row, position and reason of the first problem."""
         count = len(piece.frame)
         is_request = np.full(count, stream.direction == REQUEST)
         headers = dict(zip((each.name for each in HEADER_FIELDS), headers_of(piece.frame, is_request), strict=True))
@@ -264,5 +264,5 @@ class KafkaFramesReader(DataSourceReader):
 
 
 def _lines(file: BufferedReader) -> Iterator[bytes]:
-    """Lines, or pieces of those that no text has."""
+    """Yield lines, cut at the maximum length."""
     return iter(lambda: file.readline(_MAX_LINE), b"")

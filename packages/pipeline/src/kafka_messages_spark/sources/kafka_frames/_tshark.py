@@ -1,6 +1,6 @@
-"""The text that ``tshark -q -z follow,tcp,raw,N`` prints: both directions of a connection, as lines of hex digits.
+"""Parse the output of ``tshark -q -z follow,tcp,raw,N``: both directions of a connection as hex lines.
 
-Lines of the node that is called 1 begin with a tab. The lines before the first of them name the nodes.
+The first lines name the two nodes; lines of node 1 start with a tab.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from ...columns._headers import REQUEST
 
 _NODE = re.compile(rb"Node ([01]): (\S+):([0-9]{1,5})\s*")
 _HEX = re.compile(rb"\t?[0-9a-fA-F]+\s*")
+# Lines searched for the names of the nodes.
 _MAX_LINES = 64
-"""Before the nodes are named."""
 
 
 @dataclass(frozen=True)
 class FollowedStream:
-    """Who talks in such a text."""
+    """The client and broker of a followed connection."""
 
     connection: str
+    # Node that sends the requests, 0 or 1.
     client: int
-    """The node that sends the requests."""
 
     def indented(self, direction: str) -> bool:
-        """Whether the lines of a direction begin with a tab."""
+        """Return whether the lines of a direction start with a tab."""
         return (self.client == 1) == (direction == REQUEST)
 
 
 class NotTsharkTextError(PySparkValueError):
-    """A file is none of such a text; ``reason`` says so without its name."""
+    """A file that is not tshark's follow output; ``reason`` is the message without the file name."""
 
     def __init__(self, owner: str, name: str) -> None:
         self.reason = "does not begin with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow"
@@ -42,7 +42,10 @@ class NotTsharkTextError(PySparkValueError):
 
 
 def nodes(owner: str, name: str, lines: Iterable[bytes], ports: tuple[int, ...]) -> FollowedStream:
-    """Who talks in a text. Raises NotFollowedError if it is none, PySparkValueError if ports do not tell who it is."""
+    """Return the client and broker of a text.
+
+    Raises NotTsharkTextError, or PySparkValueError if the ports do not identify the broker.
+    """
     found: dict[int, tuple[str, int]] = {}
     for number, line in enumerate(lines):
         if (node := _NODE.fullmatch(line)) is not None:
@@ -61,13 +64,13 @@ def nodes(owner: str, name: str, lines: Iterable[bytes], ports: tuple[int, ...])
 
 
 class InvalidHexError(ValueError):
-    """A line is none of such a text."""
+    """A line that is not hexadecimal."""
 
 
 class HexLines:
-    """One direction of such a text as a stream of bytes; ``position`` is how many were read.
+    """One direction of a followed connection as a byte stream; ``position`` is the number of bytes read.
 
-    It ends before a line that is none of such a text; ``error`` says so then.
+    The stream ends before an invalid line, and ``error`` is set.
     """
 
     def __init__(self, lines: Iterable[bytes], indented: bool) -> None:
@@ -92,7 +95,7 @@ class HexLines:
                 return
 
     def read(self, size: int) -> bytes:
-        """Up to so many bytes; none at the end."""
+        """Return up to ``size`` bytes; empty at the end."""
         parts, got = [self._rest], len(self._rest)
         while got < size and (data := self._next()):
             parts.append(data)
@@ -103,7 +106,7 @@ class HexLines:
         return whole[:size]
 
     def _next(self) -> bytes:
-        """The bytes of a line; none at the end, and where a line is no hex."""
+        """Return the bytes of the next line; empty at the end or before an invalid line."""
         try:
             return next(self._lines, b"")
         except InvalidHexError as error:

@@ -1,4 +1,4 @@
-"""What a consumer with ``isolation.level=read_committed`` gets of a log, told by the headers and markers of its files."""
+"""Determine the records that a consumer with ``isolation.level=read_committed`` receives from a log."""
 
 from __future__ import annotations
 
@@ -15,26 +15,25 @@ from ._lookup import headers
 
 _MARKERS = ("COMMIT", "ABORT")
 
+# Base offset and producer ID of a transactional batch, and its control type if it is a marker.
 _Event = tuple[int, int, str | None]
-"""Base offset and producer id of a transactional batch, and what its marker says if it is one."""
 
 
 @dataclass(frozen=True)
 class CommittedView:
-    """What of a log is committed: all before ``until_offset`` but what is of aborted transactions."""
+    """The committed part of a log: offsets below ``until_offset``, except aborted transactions."""
 
+    # Last stable offset: start of the first open transaction, else the log end when it was read. None: no limit.
     until_offset: int | None = None
-    """The last stable offset: that of the first transaction that has no marker, else the end of the log as it was when it
-    was looked at: what is written since then may be of a transaction. None: everything."""
     aborted: tuple[AbortedTransaction, ...] = ()
+    # True if there is an open transaction.
     is_open: bool = False
-    """Whether there is such a transaction."""
 
     @classmethod
     def of(cls, files: Iterable[File]) -> CommittedView:
-        """Read the headers of all files of a log, and its markers (KIP-98). Raises OSError.
+        """Read the batch headers and markers of a log (KIP-98). Raises OSError.
 
-        Where the beginning of the log is gone nothing is missing: a marker comes after all that it is about.
+        A deleted beginning of the log does not matter, because markers follow their transactions.
         """
         begun: dict[int, int] = {}
         aborted: set[AbortedTransaction] = set()
@@ -55,7 +54,7 @@ class CommittedView:
         return cls(min(begun.values(), default=end), tuple(sorted(aborted)), bool(begun))
 
     def aborted_within(self, low: int | None, high: int | None) -> tuple[AbortedTransaction, ...]:
-        """The transactions that may have batches between two offsets."""
+        """Return the aborted transactions that may have batches between two offsets."""
         return tuple(
             each
             for each in self.aborted
@@ -64,7 +63,7 @@ class CommittedView:
 
 
 def _events(batch: pa.RecordBatch) -> Iterator[_Event]:
-    """The transactional batches with records, and the markers; the cleaner leaves batches without records behind."""
+    """Yield transactional batches and markers; batches emptied by the cleaner are skipped."""
     control = batch.column("is_control")
     data = pc.and_(pc.invert(control), pc.greater(pc.fill_null(batch.column("records"), 0), 0))
     markers = pc.and_(control, pc.fill_null(pc.is_in(batch.column("control_type"), pa.array(_MARKERS)), False))

@@ -1,4 +1,4 @@
-"""The options of ``kafka_log``, checked; and the columns that they and a user's schema give."""
+"""The options of ``kafka_log``, and the columns they select."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ OPTIONS = (
     "filterPushdown",
     *STREAM_OPTIONS,
 )
+# Default and allowed values of isolationLevel, as for a consumer's isolation.level.
 ISOLATION = ("read_uncommitted", ("read_uncommitted", "read_committed"))
-"""The default and the values of ``isolationLevel``, those of a consumer's ``isolation.level``."""
+# Default name of the column of corrupt batches.
 CORRUPT = "corrupt"
-"""The column of corrupt batches, unless ``columnNameOfCorruptRecord`` names it."""
 
 
 @dataclass(frozen=True)
 class LogOptions:
-    """The options of the source, checked."""
+    """The parsed options of the source."""
 
     files: FileSelection
     max_partition_bytes: int
@@ -66,12 +66,12 @@ class LogOptions:
     max_files: int | None
     max_bytes: int | None
     start: OffsetOption
+    # Start at the log end if no record reaches the starting timestamp (strategy latest).
     start_at_end: bool
-    """Where no record is as late as a starting timestamp: the strategy ``latest``."""
     end: OffsetOption
     fail_on_data_loss: bool
+    # True if isolationLevel is read_committed.
     committed: bool
-    """``isolationLevel`` is ``read_committed``."""
     filter_pushdown: bool
 
     @classmethod
@@ -116,7 +116,7 @@ class LogOptions:
 
 @dataclass(frozen=True)
 class LogColumns:
-    """The columns that come out, and what is read from segments for them."""
+    """The output columns, and the columns to read from segments for them."""
 
     out: pa.Schema
     read: tuple[str, ...]
@@ -126,7 +126,7 @@ class LogColumns:
 
     @classmethod
     def of(cls, options: LogOptions, files: Iterable[File] | None = None) -> LogColumns:
-        """All columns that the options give. ``files`` tell the topic for ``decode=internal``."""
+        """Return all columns that the options select. ``files`` determine the topic for ``decode=internal``."""
         with read_segments([], mode=options.mode, headers=options.headers, batch_metadata=options.batch_metadata) as r:
             raw: pa.Schema = r.schema
         out = [pa.field(options.corrupt_column, each.type) if each.name == CORRUPT else each for each in raw]
@@ -144,7 +144,7 @@ class LogColumns:
         return cls(pa.schema(out), tuple(raw.names), options.corrupt_column, options.batch_metadata, decoder)
 
     def chosen(self, schema: StructType) -> LogColumns:
-        """Those of a user's schema, which may be fewer, in any order."""
+        """Return the columns that a user's schema selects."""
         out = chosen_schema(NAME, self.out, schema)
         wanted = {CORRUPT if name == self.corrupt else name for name in schema.names}
         decoder = self.decoder
@@ -159,7 +159,7 @@ class LogColumns:
         return LogColumns(out, tuple(name for name in self.read if name in wanted), self.corrupt, self.control, decoder)
 
     def made(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """What comes out for a batch of what was read."""
+        """Convert a batch that was read to the output columns."""
         columns = dict(zip(self.read, batch.columns, strict=True))
         if CORRUPT in columns:
             columns[self.corrupt] = columns[CORRUPT]
@@ -171,7 +171,10 @@ class LogColumns:
 
 
 def topic_to_decode(options: LogOptions, files: Iterable[File]) -> str:
-    """The one internal topic that the files are of; the option ``topic`` names it where folders do not."""
+    """Return the internal topic of the files, or of the option ``topic`` if folders do not name it.
+
+    Raises PySparkValueError unless it is exactly one topic.
+    """
     topic = options.topic
     if topic is not None and topic not in LOGS:
         hint = did_you_mean(topic, LOGS) or "."

@@ -1,4 +1,4 @@
-"""The files of a batch read as logs: which of them, and which offsets of them, the options and filters leave to be read."""
+"""Group files into logs, and select files and offsets by options and filters."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from ._range_reader import Range, report_data_loss
 
 @dataclass(frozen=True)
 class LogFiles:
-    """The files of one folder, which is one copy of the log of a partition, in the order of their names."""
+    """The files of one folder, sorted by name: one replica of a partition."""
 
     folder: str
     files: tuple[File, ...]
 
     @property
     def partition(self) -> TopicPartition | None:
-        """As the folder tells it."""
+        """Topic and partition by the folder name, or None."""
         topic, partition = topic_of(self.files[0].name)
         return None if topic is None or partition is None else (topic, partition)
 
     def is_closed(self, file: File) -> bool:
-        """Return whether a later segment with the same ending is in the folder, so that Kafka writes to `file` no more."""
+        """Return whether a later segment with the same suffix exists, so that Kafka no longer writes to ``file``."""
         group = group_of(file)
         return is_in_order(group) and any(
             each.base_name > file.base_name and group_of(each) == group for each in reversed(self.files)
         )
 
     def within(self, bounds: Bounds) -> Iterator[tuple[File, Bounds]]:
-        """The files that may have records within bounds, by their names: a segment ends where the next one begins.
+        """Yield the files that may have records within bounds, with the bounds of each file.
 
-        Each with the offsets that it may have. They are not known unless all names are those of segments; tiered copies
-        may overlap.
+        A segment ends where the next one starts. Without segment names, and for tiered copies, which may overlap, all
+        files are yielded.
         """
         bases = [base_of(file.base_name) for file in self.files]
         if None in bases:
@@ -58,7 +58,7 @@ class LogFiles:
 
 
 def logs_of(files: Iterable[File], key_of: Callable[[File], str] = attrgetter("folder")) -> list[LogFiles]:
-    """Files by their folders; a stream tells folders by keys of its own."""
+    """Group files by folder, or by ``key_of``."""
     found: defaultdict[str, list[File]] = defaultdict(list)
     for file in files:
         found[key_of(file)].append(file)
@@ -66,7 +66,7 @@ def logs_of(files: Iterable[File], key_of: Callable[[File], str] = attrgetter("f
 
 
 def bounds_by_folder(options: LogOptions, logs: Sequence[LogFiles]) -> dict[str, Bounds]:
-    """What ``startingOffsets``, ``endingOffsets`` and their like say of each folder. Raises PySparkValueError, OSError."""
+    """Return the bounds of each folder by the offset options. Raises PySparkValueError, OSError."""
     edges = (options.start, options.end)
     if options.start.is_all(EARLIEST) and options.end.is_all(LATEST):
         return {log.folder: Bounds() for log in logs}
@@ -78,8 +78,10 @@ def bounds_by_folder(options: LogOptions, logs: Sequence[LogFiles]) -> dict[str,
 
 
 def starting_progress(options: LogOptions, files: Iterable[File]) -> Progress:
-    """Where a stream starts by its options, unless they say ``earliest`` or ``latest`` for all. New folders start at
-    their first record."""
+    """Return the start position of a stream by its options.
+
+    Not for ``earliest`` and ``latest``. Folders created later start at their first record.
+    """
     logs = logs_of(files, group_of)
     bounds = bounds_by_folder(options, logs)
     began = (log for log in logs if bounds[log.folder] != Bounds())
@@ -94,9 +96,9 @@ def _starting_folder(log: LogFiles, bounds: Bounds) -> Folder:
 
 
 def ranges_within(log: LogFiles, bounds: Bounds, pushed: Bounds, committed: CommittedView) -> list[Range]:
-    """What is to be read of a log by the options, by the filters of a query, and of what is committed.
+    """Return the ranges to read from a log, limited by options, pushed filters and isolation level.
 
-    The last range of a file has no end, so that what is written meanwhile is read once.
+    The last range of a file has no end, so that bytes appended later are read once.
     """
     bounds = bounds.within(Bounds(None, committed.until_offset))
     return [
@@ -177,5 +179,5 @@ def _name(log: LogFiles) -> str:
 
 
 def _where(log: LogFiles) -> str:
-    """A log by its place, as there may be several copies of a partition."""
+    """Return the folder of a log, because a partition may have several replicas."""
     return f"the log in {log.files[0].folder}"

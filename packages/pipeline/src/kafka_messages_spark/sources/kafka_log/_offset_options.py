@@ -1,4 +1,4 @@
-"""Where a read begins and ends: ``startingOffsets`` and its like, which mean what they mean to Spark's Kafka source."""
+"""Parse ``startingOffsets``, ``endingOffsets`` and their variants, with the semantics of Spark's Kafka source."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pyspark.errors import PySparkValueError
 from ..._core.errors import invalid_argument
 from ..._core.options import Options
 
+# Special offsets, as in Kafka's ListOffsets.
 EARLIEST, LATEST = -2, -1
-"""What stands for the first and the last offset of a partition, as in Kafka's ListOffsets."""
 START_OPTIONS = (
     "startingOffsets",
     "startingTimestamp",
@@ -29,27 +29,24 @@ TopicPartition = tuple[str, int]
 
 @dataclass(frozen=True)
 class OffsetOption:
-    """One end of a read: an offset for each partition, or a time for which it is looked up.
+    """Start (inclusive) or end (exclusive) of a read: an offset or timestamp per partition."""
 
-    Of a start, records from there on are read; of an end, those before it.
-    """
-
+    # Name of the option.
     option: str
-    """The option that said it."""
+    # Value for all partitions.
     number: int | None = None
-    """For all partitions."""
+    # Value per partition, if number is None.
     numbers: Mapping[TopicPartition, int] = field(default_factory=dict)
-    """For each, where ``number`` is None."""
+    # True if the values are milliseconds since the epoch instead of offsets.
     is_time: bool = False
-    """Whether these are milliseconds since 1970, not offsets."""
+    # False for the default.
     is_set: bool = True
-    """False where no option said it."""
 
     @classmethod
     def parse(cls, owner: str, given: Options, kind: str, default: int) -> OffsetOption:
-        """The end that the options say, of ``kind`` starting or ending.
+        """Parse the options of ``kind``, which is starting or ending.
 
-        Of several options a timestamp for all goes first, then timestamps, then offsets, as in Spark.
+        As in Spark, a timestamp for all partitions takes precedence over timestamps, and these over offsets.
         """
         name = f"{kind}Timestamp"
         if (text := given.text(name)) is not None:
@@ -72,19 +69,19 @@ class OffsetOption:
         return cls(name, None, _numbers(owner, name, text, EARLIEST, example))
 
     def is_all(self, number: int) -> bool:
-        """Whether it is this number for all partitions: ``EARLIEST`` or ``LATEST``."""
+        """Return whether all partitions have this special offset, ``EARLIEST`` or ``LATEST``."""
         return self.number == number and not self.is_time
 
     def of(self, partition: TopicPartition) -> int:
         return self.numbers[partition] if self.number is None else self.number
 
     def has(self, number: int) -> TopicPartition | None:
-        """A partition whose offset is said to be this number."""
+        """Return a partition with this special offset."""
         return None if self.is_time else next((each for each, n in self.numbers.items() if n == number), None)
 
 
 def check_batch_offsets(owner: str, start: OffsetOption, end: OffsetOption) -> None:
-    """As Spark's Kafka source refuses it: what has no fixed place when a batch query is made."""
+    """Raise PySparkValueError for offsets that Spark's Kafka source rejects in batch queries."""
     if start.is_all(LATEST):
         raise invalid_argument(f"{owner}: starting offset can't be latest for batch queries")
     if (found := start.has(LATEST)) is not None:
@@ -96,14 +93,14 @@ def check_batch_offsets(owner: str, start: OffsetOption, end: OffsetOption) -> N
 
 
 def check_stream_offsets(owner: str, end: OffsetOption) -> None:
-    """A stream has no end."""
+    """Raise PySparkValueError for ending offsets, which streams do not support."""
     if end.is_set:
         what = "timestamp" if end.is_time else "offset"
         raise invalid_argument(f"{owner}: ending {what} not valid in streaming queries; the option is {end.option!r}")
 
 
 def check_partitions(owner: str, edge: OffsetOption, there: set[TopicPartition]) -> None:
-    """Partitions that are said must be those that are there, or one would be read from somewhere nobody said."""
+    """Raise PySparkValueError unless the option names exactly the existing partitions."""
     if edge.number is None and (said := set(edge.numbers)) != there:
         rest = "" if edge.is_time else " Use -1 for latest, -2 for earliest, if you don't care."
         raise invalid_argument(

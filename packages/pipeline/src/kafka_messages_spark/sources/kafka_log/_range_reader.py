@@ -1,4 +1,4 @@
-"""Reads ranges of log segments: what runs in the workers, for batches and for streams."""
+"""Read byte ranges of segments in the workers, for batch queries and streams."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from ._filters import PushedFilters
 from ._log_options import NAME, LogColumns, LogOptions
 from ._walk import batch_before
 
+# Rows per Arrow batch: Spark's default for maxRecordsPerBatch, and the fastest size.
 MAX_ROWS = 10000
-"""Rows of an Arrow batch: what Spark's ``maxRecordsPerBatch`` is by default, and what it is fastest with."""
 
 NO_FILTERS = PushedFilters()
 
@@ -35,34 +35,34 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Range:
-    """Some bytes of a file: the batches that begin in them."""
+    """A byte range of a file: the batches that start in it."""
 
+    # Display name of the file.
     name: str
-    """The file, as it is shown."""
     root: str
+    # Path in the file system that root opens.
     path: str
-    """What opens it."""
     start: int
+    # None: end of the file when it is read.
     end: int | None
-    """None: all there is when it is read."""
+    # Known start of a batch, at or before start.
     base: int = 0
-    """A byte at which a batch is known to begin, at ``start`` or before it."""
+    # Minimum file size when the range was planned; None: the file may be shorter or missing.
     planned: int | None = None
-    """Bytes that the file had, at least, when the range was planned; None: it may have fewer, or be gone."""
+    # Skip records below this offset.
     from_offset: int | None = None
-    """Leave out records below this offset."""
+    # Skip records from this offset on; if planned is set, such records mean that the file was rewritten.
     limit: int | None = None
-    """The records of this range are below this offset. If ``planned``, there were none above: the file was rewritten."""
+    # Aborted transactions to skip.
     aborted: tuple[AbortedTransaction, ...] = ()
-    """Aborted transactions, whose batches are left out."""
+    # Bytes to read, as listed.
     size: int = 0
-    """Bytes that it has, or had when it was listed."""
+    # True if a later segment follows, so that the file is complete.
     is_closed: bool = False
-    """Whether the file is complete, as a later segment is beside it."""
 
 
 def split(whole: Range, most: int) -> list[Range]:
-    """A range as ranges of at most ``most`` bytes each; the last one ends where the whole does."""
+    """Split a range into ranges of at most ``most`` bytes."""
     *some, (low, high) = cuts(whole.start, whole.size, most)
     parts = [replace(whole, start=start, end=end, size=end - start) for start, end in some]
     return [*parts, replace(whole, start=low, size=high - low)]
@@ -71,7 +71,7 @@ def split(whole: Range, most: int) -> list[Range]:
 def read_share(
     options: LogOptions, columns: LogColumns, share: InputPartition, pushed: PushedFilters = NO_FILTERS
 ) -> Iterator[pa.RecordBatch]:
-    """The record batches of a task. Where there is nothing to read, Spark comes with a partition of nothing."""
+    """Yield the record batches of a task; without files, Spark passes a partition of another class."""
     for part in share.pieces if isinstance(share, Share) else ():
         if isinstance(part, Range):
             yield from read_range(options, columns, part, pushed)
@@ -80,7 +80,7 @@ def read_share(
 def read_range(
     options: LogOptions, columns: LogColumns, part: Range, pushed: PushedFilters = NO_FILTERS
 ) -> Iterator[pa.RecordBatch]:
-    """The record batches of a range. Raises OSError and CorruptSegmentError, unless corrupt files are ignored."""
+    """Yield the record batches of a range. Raises OSError and CorruptSegmentError, unless corrupt files are ignored."""
     try:
         with closing(FileView(open_file(part.root, part.path), part.name, 0)) as file:
             if part.planned is not None and (size := file.size()) < part.planned:
@@ -106,8 +106,9 @@ def read_range(
 
 
 def _base(part: Range) -> int | None:
-    """A byte at which a batch is known to begin, so long before the range that damage around its first byte is met as it
-    is in a file that is not split. None: the reader looks for one, which takes no walk over a file that is far away.
+    """Return a batch start far enough before the range that damage is handled as in an unsplit file.
+
+    None in remote file systems: the reader then searches for a batch.
     """
     if part.start <= part.base + LOOKBACK:
         return part.base
@@ -118,7 +119,7 @@ def _base(part: Range) -> int | None:
 
 
 def _is_rewritten(part: Range) -> bool:
-    """Whether the first byte of a planned range is within a batch now; False where that cannot be told."""
+    """Return whether the planned start is now inside a batch; False if unknown."""
     if not part.base or not is_local(open_filesystem(part.root)[0]):
         return False
     with closing(open_file(part.root, part.path)) as file:
@@ -126,14 +127,14 @@ def _is_rewritten(part: Range) -> bool:
 
 
 def report_data_loss(options: LogOptions, what: str) -> None:
-    """Records that a stream should have had may be gone: an error, or a warning if the user prefers that."""
+    """Raise DataLossError, or log a warning if ``failOnDataLoss`` is false."""
     if options.fail_on_data_loss:
         raise DataLossError(what)
     _log.warning("Some data may have been lost: %s", what)
 
 
 class DataLossError(ValueError):
-    """Records of a stream may be lost; worded as Spark's Kafka source does it."""
+    """Possible loss of a stream's records, worded as in Spark's Kafka source."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
@@ -174,7 +175,7 @@ def _batches(
 
 
 def _cut_end(options: LogOptions, part: Range, file: FileView, batches: SegmentReader) -> Iterator[pa.RecordBatch]:
-    """Report an incomplete batch at the end of a closed segment as any other damage, after all batches were read."""
+    """Report an incomplete batch at the end of a closed segment as corrupt, after all other batches."""
     report = batches.reports[0]
     size, position = report.incomplete_tail, report.next_position
     if not size or not part.is_closed or position + size < (part.planned or 0):
@@ -187,13 +188,16 @@ def _cut_end(options: LogOptions, part: Range, file: FileView, batches: SegmentR
 
 
 def _batch_filter(part: Range, pushed: PushedFilters) -> BatchFilter | None:
-    """Which batches of a range to decode; all of those that a stream has planned, to see whether they still are."""
+    """Return the filter for batches to decode.
+
+    For planned ranges it ignores the end offset, to detect rewritten files.
+    """
     bounds = pushed.bounds.within(Bounds(part.from_offset, part.limit if part.planned is None else None))
     return None if bounds == Bounds() and not part.aborted else BatchFilter(bounds, part.aborted)
 
 
 def _planned(options: LogOptions, part: Range, limit: int, batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The records that may have been planned. Those above were moved here since then, and will be planned yet."""
+    """Return the records below the planned end offset; later batches plan the others."""
     highest = pc.max(batch.column("offset")).as_py()
     if highest is None or highest < limit:
         return batch
@@ -206,7 +210,7 @@ def _planned(options: LogOptions, part: Range, limit: int, batch: pa.RecordBatch
 
 
 def _made(columns: LogColumns, part: Range, batch: pa.RecordBatch, found: pa.RecordBatch) -> pa.RecordBatch:
-    """What comes out for a batch; ``found`` also has the offsets, to say which record is malformed."""
+    """Convert a batch for output; ``found`` contains the offsets for error messages."""
     try:
         return columns.made(batch)
     except MalformedRecordError as error:

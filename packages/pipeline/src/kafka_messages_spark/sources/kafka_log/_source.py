@@ -1,4 +1,4 @@
-"""The data source ``kafka_log``: Kafka's log segments and KRaft snapshots, with the columns of Spark's Kafka source."""
+"""The data source ``kafka_log``: log segments and KRaft snapshots, with the columns of Spark's Kafka source."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class KafkaLogDataSource(DataSource):
-    """Kafka's log segments as rows, one a record; see docs/spark-sources.md for the options."""
+    """One row per record of log segments; options are in docs/spark-sources.md."""
 
     @classmethod
     def name(cls) -> str:
@@ -42,7 +42,7 @@ class KafkaLogDataSource(DataSource):
 
 
 class KafkaLogReader(DataSourceReader):
-    """Reads the ranges of the files that the options name, with the columns of a schema."""
+    """Reader of the files that the options name."""
 
     def __init__(self, options: LogOptions, schema: StructType) -> None:
         check_batch_offsets(NAME, options.start, options.end)
@@ -68,7 +68,7 @@ class KafkaLogReader(DataSourceReader):
         return shares([part for whole in wholes for part in split(whole, most)], most)
 
     def _committed(self, log: LogFiles) -> CommittedView:
-        """What of a log is to be read, by ``isolationLevel``; of a log that the filters leave out nobody asks."""
+        """Return the committed part of a log for ``isolationLevel``; logs excluded by filters are not read."""
         if not self._options.committed or not any(self._pushed.takes(file.name) for file in log.files):
             return CommittedView()
         found = CommittedView.of(log.files)
@@ -85,11 +85,11 @@ class KafkaLogReader(DataSourceReader):
 
 
 class PushFilters:
-    """A reader's method ``pushFilters``, which Spark takes for its own.
+    """A callable ``pushFilters`` that Spark takes for its own method.
 
-    Where ``spark.sql.python.filterPushdown.enabled`` is false Spark refuses each reader that has one, and where it is true
-    it calls it; a source is not told which of the two it is. Spark tells by the function behind the method whether it was
-    overridden, so this one names that of Spark.
+    Spark rejects readers that override this method if ``spark.sql.python.filterPushdown.enabled`` is false, and calls
+    it if true. The setting is not visible to sources. Spark compares ``__func__`` to detect overrides, so this class
+    returns Spark's function.
     """
 
     def __init__(self, push: Callable[[list[Filter]], Iterable[Filter]]) -> None:
@@ -101,7 +101,7 @@ class PushFilters:
 
 
 class FilteredLogReader(KafkaLogReader):
-    """The reader that takes filters of a query, if Spark hands any over."""
+    """Reader that accepts pushed filters."""
 
     @property
     def pushFilters(self) -> PushFilters:

@@ -1,4 +1,4 @@
-"""``kafka_log`` as a stream: batches of byte ranges that the offsets name exactly, so that a restart reads the same."""
+"""``kafka_log`` as a stream, whose offsets name exact byte ranges so that a restart repeats the same batch."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ._range_reader import Range, read_share, report_data_loss, split
 from ._replay import StreamReplay
 from ._walk import Walk, beyond_damage, walk
 
+# Key in an offset: it is the configured start of the stream.
 _INITIAL = "initial"
-"""In an offset: it is where a stream starts that was told where to."""
+# Key in the offset after the first batch: the initial offset.
 _FIRST = "first"
-"""In the offset after a first batch: the one before it."""
 
 
 class LogStream:
-    """What a stream does, in plain words; the classes below say it as each release of Spark wants to hear it."""
+    """The stream's logic, independent of Spark's release; subclasses adapt it."""
 
     def __init__(self, options: LogOptions, schema: StructType) -> None:
         self._options = options
@@ -49,7 +49,7 @@ class LogStream:
         self._listed: list[File] = []
 
     def initialOffset(self) -> dict[str, Any]:
-        """Where the options say that the stream starts; this is asked only before its first batch is done."""
+        """Return the configured start; Spark calls this only before the first batch is complete."""
         if self._first is None:
             start, files = self._options.start, self._files
             if start.is_all(EARLIEST):
@@ -61,9 +61,9 @@ class LogStream:
         return self._first
 
     def planned(self, start: dict[str, Any], limit: Limit) -> dict[str, Any]:
-        """The offset after the next batch; ``start`` itself if there is nothing new.
+        """Return the offset after the next batch, or ``start`` itself if there is no new data.
 
-        That of the first batch also says where it starts: after a crash that is not in Spark's checkpoint.
+        The first batch's offset contains the initial offset, which Spark's checkpoint lacks after a crash.
         """
         progress = Progress.from_json(NAME, start)
         files = self._files() if self._target is None else self._target
@@ -74,15 +74,16 @@ class LogStream:
         return self._last
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
-        """What there is, for Spark's ``StreamingQueryProgress``: the last file of each folder, and how much of all files is
-        behind the batch that was planned last. Spark 4.2 and later ask for it; before a first batch there is nothing.
+        """Return the available and unread data for Spark's ``StreamingQueryProgress``.
+
+        Called by Spark 4.2 and later; None before the first batch.
         """
         if self._last is None:
             return None
         return latest(Progress.from_json(NAME, self._last), self._listed)
 
     def freeze_files(self) -> None:
-        """From now on, what is written later is not looked at."""
+        """Ignore files written from now on."""
         self._target = self._files()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
@@ -103,10 +104,10 @@ class LogStream:
         return read_share(self._options, self._columns, partition)
 
     def _ranges(self, key: str, before: Folder, after: Folder) -> Iterator[tuple[Range, int | None]]:
-        """What a batch reads of a folder, by the two offsets alone; and the lowest record offset, where it is known."""
+        """Yield the ranges of a batch by its two offsets, with the lowest record offset if known."""
         place, limits, least = key[: key.rfind("/") + 1], after.limits(), after.from_offset
         for name, (end, offset) in after.again.items():
-            if before.again.get(name) != (end, offset):  # else the two are the same offset
+            if before.again.get(name) != (end, offset):  # otherwise unchanged
                 yield self._range(place + name, 0, end, max(offset, least or 0), limits.get(name)), offset
         for name, end in after.files.items():
             start = before.files.get(name, 0)
@@ -117,11 +118,11 @@ class LogStream:
 
     def _range(self, name: str, start: int, end: int, from_offset: int | None, limit: int | None) -> Range:
         root, path = locate(NAME, self._places, name)
-        # The plan of an open segment ends with its last whole batch. An incomplete one within it is of a closed segment.
+        # The plan for an open segment ends at its last complete batch, so an incomplete batch belongs to a closed segment.
         return Range(name, root, path, start, end, start, end, from_offset, limit, size=end - start, is_closed=True)
 
     def _files(self) -> list[File]:
-        # What Kafka deletes or moves is, or was, in another folder too.
+        # Skip folders being deleted or moved; another folder has or had the partition.
         files = [each for each in self._options.files.find(NAME, lenient=True) if each.ending is None]
         if self._options.decode and files:
             topic_to_decode(self._options, files)
@@ -131,7 +132,7 @@ class LogStream:
         try:
             return walk(file, position, most)
         except FileNotFoundError:
-            return Walk(position)  # gone since it was listed; the next look at the folder will tell
+            return Walk(position)  # deleted since it was listed; the next listing shows it
 
     def _beyond_damage(self, file: File, position: int) -> Walk:
         return beyond_damage(file, position)
@@ -148,10 +149,10 @@ try:
         ReadMaxFiles,
         SupportsTriggerAvailableNow,
     )
-except ImportError:  # before Spark 4.2, which asks for the latest offset without saying where the stream is
+except ImportError:  # before Spark 4.2, latestOffset has no arguments
 
     class KafkaLogStreamReader(LogStream, DataSourceStreamReader):
-        """The stream for Spark 4.1: each batch is all that is there."""
+        """The stream for Spark 4.1: each batch contains all available data."""
 
         def __init__(self, options: LogOptions, schema: StructType) -> None:
             for name, value in (("maxFilesPerTrigger", options.max_files), ("maxBytesPerTrigger", options.max_bytes)):
@@ -178,7 +179,10 @@ except ImportError:  # before Spark 4.2, which asks for the latest offset withou
             return super().partitions(start, end)
 
         def _report_rewritten_files(self, start: Progress, end: Progress) -> None:
-            """After a restart ``end`` was planned without ``start``. Tell where what was read is not what is there."""
+            """Report files rewritten while the query was stopped.
+
+            After a restart, Spark 4.1 plans ``end`` without ``start``.
+            """
             whole = self._planner.plan(start, self._files(), Limit())
             for key, after in end.folders.items():
                 before, found = (each.folders.get(key, Folder()) for each in (start, whole))
@@ -196,7 +200,7 @@ except ImportError:  # before Spark 4.2, which asks for the latest offset withou
 else:
 
     class KafkaLogStreamReader(LogStream, DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[no-redef]
-        """The stream for Spark 4.2 and later."""
+        """The stream for Spark 4.1: each batch contains all available data."""
 
         def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
             if isinstance(limit, ReadMaxFiles):
