@@ -1,23 +1,23 @@
-"""Values as words: what a cell of a table says, for all kinds of reports."""
+"""Format values as text for reports and charts."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+# Maximum length of a table cell.
 _MAX_WIDTH = 80
-"""Longer texts in cells of a table are cut."""
+# Longer than any path.
 MAX_LENGTH = 1 << 15
-"""No path has more characters."""
+# Characters that change the text direction or break lines, with which a name could imitate another.
 _TURNS = (0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
-"""Characters that change the direction in which a text is read, or break its lines: a name could look like another one."""
 CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
+# Escapes of invisible characters, including bytes of file names that are invalid UTF-8.
 CONTROL |= {code: f"\\u{code:04x}" for code in (*_TURNS, *range(0xD800, 0xE000))}
-"""What would not be seen, as Python writes it; among it bytes of file names that are no UTF-8."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def format_value(value: object, widest: int = _MAX_WIDTH) -> str:
-    """A value as a word: nothing that would break a line or a table."""
+    """Return a value as text without line breaks and control characters, cut at ``widest``."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -35,13 +35,13 @@ def format_value(value: object, widest: int = _MAX_WIDTH) -> str:
 
 
 def format_path(value: object) -> str:
-    """A file as a word: of a long path its end, which tells partition and segment."""
+    """Return a path; a long one is cut at the start, because the end contains partition and segment."""
     text = format_value(value, widest=MAX_LENGTH)
     return text if len(text) <= _MAX_WIDTH else f"…{text[1 - _MAX_WIDTH :]}"
 
 
 def timestamp(milliseconds: int | None) -> str:
-    """A time in UTC, to the millisecond; Kafka's -1 is none."""
+    """Return a time in UTC with milliseconds, or ``-`` for None and -1."""
     if milliseconds is None or milliseconds == -1:
         return "-"
     try:
@@ -51,7 +51,7 @@ def timestamp(milliseconds: int | None) -> str:
 
 
 def duration(milliseconds: int | None) -> str:
-    """A length of time with its two largest units: ``2h 5m``."""
+    """Return a duration with its two largest units, such as ``2h 5m``."""
     if milliseconds is None:
         return "-"
     sign, rest = ("-", -milliseconds) if milliseconds < 0 else ("", milliseconds)
@@ -68,7 +68,7 @@ def duration(milliseconds: int | None) -> str:
 
 
 def size(count: int | None) -> str:
-    """A number of bytes with a unit: ``1.5 MiB``."""
+    """Return a number of bytes with a unit, such as ``1.5 MiB``."""
     if count is None:
         return "-"
     value = float(count)
@@ -80,5 +80,5 @@ def size(count: int | None) -> str:
 
 
 def rows_omitted(count: int) -> str:
-    """What stands below a table of which rows were left out."""
+    """Return the note about omitted rows below a table."""
     return f"... and {count:,} more"

@@ -1,4 +1,4 @@
-"""Elements of HTML and SVG: what is not made here is a text, and is escaped."""
+"""Build HTML and SVG elements; strings are escaped."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from .formatting import CONTROL
 
 
 class Markup(str):
-    """A text that is HTML already."""
+    """A string that is HTML and needs no escaping."""
 
     __slots__ = ()
 
 
 def markup(content: object) -> Markup:
-    """Anything as HTML: names of topics and the like are shown letter by letter, whatever they hold."""
+    """Return content as HTML, with control characters made visible."""
     return content if isinstance(content, Markup) else Markup(escape(str(content).translate(CONTROL)))
 
 
 def element(name: str, *content: object, **attributes: object) -> Markup:
-    """An element with what is in it; an attribute of None is left out, and ``class_`` is ``class``."""
+    """Return an element. Attributes of None are omitted; ``class_`` is written as ``class``."""
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{markup(value)}"'
         for key, value in attributes.items()

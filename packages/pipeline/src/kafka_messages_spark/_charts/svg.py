@@ -1,4 +1,4 @@
-"""Pictures as SVG within a page; ``document`` makes files of them."""
+"""Draw charts as SVG for HTML pages; ``document`` writes files."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from .formatting import timestamp
 from .markup import Markup, element
 from .model import Bar, Bars, Chart, Lane, Look, Mark, Panel, Picture, Series, Timeline
 
+# Width of a chart in SVG units; pages scale it, but not below 720 pixels.
 WIDTH = 1000
-"""Units across a picture; as wide as the page lets it be, and 720 pixels at least, below which it is scrolled."""
 _LABELS = 210
+# Upper estimate of a letter's average width.
 LETTER = 7.2
-"""Widest that a letter is on the average."""
 _ROW, _BAR = 20, 12
+# Maximum rows of a lane; the other marks are counted.
 _MAX_ROWS = 12
-"""Of one lane; what has no room then is counted."""
+# Minimum width of a mark.
 _LEAST = 5
-"""Shorter marks would not be seen."""
 
 
 def figure(picture: Picture) -> Markup:
-    """A picture with its title, legend and remark."""
+    """Return a chart with title, legend and remark as an HTML figure."""
     drawn, height = draw(picture)
     svg = element(
         "svg", *drawn, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=picture.title, class_="picture"
@@ -35,17 +35,17 @@ def figure(picture: Picture) -> Markup:
 
 
 def draw(picture: Picture) -> tuple[list[Markup], float]:
-    """Return the elements of a picture and its height."""
+    """Return the elements of a chart and its height."""
     return _DRAWN[type(picture)](picture)
 
 
 def kinds_of(picture: Picture) -> Mapping[str, Look]:
-    """Return the kinds that the legend of a picture explains."""
+    """Return the kinds for the legend."""
     return picture.kinds if isinstance(picture, Timeline | Bars) else {}
 
 
 def sample_of(picture: Picture, look: Look) -> Markup:
-    """Return what stands for a kind in a legend: the shape of a moment if there are moments, else a bar."""
+    """Return the sample of a look for the legend: a moment's shape if the chart has moments, otherwise a bar."""
     marks = [mark for lane in picture.lanes for mark in lane.marks] if isinstance(picture, Timeline) else []
     if any(mark.start == mark.end for mark in marks):
         return _shape(look, 8, 7, 9)
@@ -53,8 +53,6 @@ def sample_of(picture: Picture, look: Look) -> Markup:
 
 
 def _legend(picture: Picture) -> Markup:
-    """Return the legend of a picture of a page."""
-
     def key(name: str, look: Look) -> Markup:
         sample = sample_of(picture, look)
         return element("li", element("svg", sample, viewBox="0 0 16 14", width=16, height=14, aria_hidden="true"), name)
@@ -63,7 +61,7 @@ def _legend(picture: Picture) -> Markup:
 
 
 def _shape(look: Look, x: float, y: float, size: float, *content: object) -> Markup:
-    """A moment: another shape for each look, as not everybody sees colors."""
+    """Return a moment, with another shape for each look for color-blind readers."""
     half = size / 2
     path = {
         "good": f"M{x - half},{y - half}h{size}v{size}h-{size}z",
@@ -137,7 +135,7 @@ def _timeline(picture: Timeline) -> tuple[list[Markup], float]:
 
 
 def _reach(mark: Mark, axis: Axis) -> tuple[float, float]:
-    """From where to where a mark goes, with what stands beside it."""
+    """Return the horizontal extent of a mark with its label."""
     start = axis.at(mark.start)
     end = axis.end if mark.end is None else max(axis.at(mark.end), start + _LEAST)
     if mark.end == mark.start:
@@ -150,14 +148,14 @@ def _reach(mark: Mark, axis: Axis) -> tuple[float, float]:
 
 
 def _label_width(text: str) -> float:
-    """Return the width of a label, which may be cut, and of the space around it."""
+    """Return the width of a label with its margin."""
     return min(len(text) * LETTER, WIDTH - _LABELS - 20) + 8
 
 
 def _label_place(text: str, start: float, end: float) -> tuple[float, str | None]:
-    """Return position and anchor of the label of a mark: right of it, else left, else inside.
+    """Return position and anchor of a label: right of the mark, else left, else inside.
 
-    A label never reaches into the names of the lanes.
+    Labels never overlap the names of lanes.
     """
     width = _label_width(text)
     if end + width <= WIDTH:
@@ -168,7 +166,7 @@ def _label_place(text: str, start: float, end: float) -> tuple[float, str | None
 
 
 def _placed(lane: Lane, axis: Axis) -> list[list[Mark]]:
-    """The marks of a lane in as few rows as keep them apart."""
+    """Distribute the marks of a lane over as few rows as possible without overlap."""
     rows: list[list[Mark]] = []
     ends: list[float] = []
     for mark in sorted(lane.marks, key=lambda mark: _reach(mark, axis)):
@@ -224,13 +222,13 @@ def _chart(picture: Chart) -> tuple[list[Markup], float]:
 
 
 _PANEL, _COLORS = 120, 6
+# Minimum width for axis labels, width for names of series, width of a digit.
 _VALUES, _ENDS, _DIGIT = 62, 92, 6.8
-"""What values take at the left of a panel at the least, and names of series at its right; how wide a digit is."""
 
 
 @dataclass(frozen=True)
 class _Scale:
-    """Values of a panel from its lowest to its highest, and those that are written beside it."""
+    """The value range of a panel and its labelled values."""
 
     low: int
     high: int
@@ -253,7 +251,7 @@ def _scale(panel: Panel) -> _Scale:
 def _panel(
     panel: Panel, scale: _Scale, span: tuple[int, int], left: float, top: float, width: float, values: float
 ) -> list[Markup]:
-    """``values`` is the room for what is written beside the axis of values."""
+    """Draw a panel; ``values`` is the width of the axis labels."""
     across = Axis(*span, left + values, left + width - _ENDS)
     up = Axis(scale.low, scale.high, top + 26 + _PANEL, top + 26)
     drawn = [_text(across.start, top + 14, _cut(panel.title, width - values), "name")]
@@ -271,7 +269,7 @@ def _panel(
 
 
 def _steps(series: Series, across: Axis, up: Axis) -> Markup:
-    """A line that keeps each value up to the next time, and the moments to be looked at."""
+    """Draw a step line, and its events."""
     path, drawing, last = "", False, ""
     for moment, value in series.points:
         x = across.at(moment)
@@ -291,7 +289,7 @@ def _steps(series: Series, across: Axis, up: Axis) -> Markup:
 
 
 def _ends(series: Sequence[Series], across: Axis, up: Axis) -> list[Markup]:
-    """Names of series where their lines end, moved so that they can be read."""
+    """Return the names of series at the ends of their lines, shifted to avoid overlap."""
     last = [
         (up.at(values[-1]), each)
         for each in series
@@ -306,7 +304,7 @@ def _ends(series: Sequence[Series], across: Axis, up: Axis) -> list[Markup]:
 
 
 def _short(value: int) -> str:
-    """A number in at most six letters."""
+    """Return a number in at most six characters."""
     for unit, size in (("T", 10**12), ("G", 10**9), ("M", 10**6), ("k", 10**4)):
         if abs(value) >= size:
             size = 1000 if unit == "k" else size
@@ -318,7 +316,7 @@ def _short(value: int) -> str:
 
 
 def _bars(picture: Bars) -> tuple[list[Markup], float]:
-    """Lengths by value; where the largest is a hundred times the smallest, by its logarithm, so that all can be seen."""
+    """Draw bars; the axis is logarithmic if the largest value is over 100 times the smallest."""
     values = [bar.value for bar in picture.bars if bar.value > 0]
     wide = bool(values) and max(values) > 100 * min(values)
     low, high = (min(values) / 2, max(values)) if wide else (0, max(values, default=1))

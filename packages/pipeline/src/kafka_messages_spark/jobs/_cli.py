@@ -1,7 +1,7 @@
-"""What all jobs share: arguments, the session, reading, tables and reports, and the exit status.
+"""Shared parts of jobs: arguments, session, input, tables, reports and exit status.
 
-Exit status of every job: 0 for nothing to look at, 1 for findings (0 with ``--exit-zero``), 2 for arguments and input
-that are wrong. Progress and errors are on stderr, the report on stdout.
+Exit status: 0 without findings, 1 with findings (0 with ``--exit-zero``), 2 for invalid arguments or input. The report
+goes to stdout, progress and errors to stderr.
 """
 
 from __future__ import annotations
@@ -38,32 +38,31 @@ from kafka_messages_spark.sources._shares import MAX_PARTITION_BYTES
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
 
 FINE, FINDINGS, WRONG = 0, 1, 2
+# Name of the command.
 PROGRAM = "kafka-messages-spark"
-"""The command that runs any of the jobs."""
+# The only topic with snapshots.
 METADATA = "__cluster_metadata"
-"""The one topic of which there are snapshots; a log directory may have one more, ``bootstrap.checkpoint``."""
+# Spark's progress bars, which only terminals erase.
 _PROGRESS = "spark.ui.showConsoleProgress"
-"""Bars of Spark on stderr; only a terminal erases them again."""
+# Lets Spark combine small shuffle partitions of cached tables; otherwise a few rows make 200 tasks.
 _CACHED_PARTITIONS = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
-"""Lets Spark put the small shuffle partitions of what is kept together, as it does with all others; without it a few rows
-are 200 tasks and files."""
 
 
 @dataclass
 class Job:
-    """One run of a job: the session, the arguments, and the report that grows."""
+    """One run of a job: session, arguments and report."""
 
     name: str
     args: Namespace
     report: Report
+    # Settings for a new session.
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Of the session, if it is made here."""
+    # True if all input is local and small.
     is_small: bool = False
-    """Whether all that it reads is on this machine, and small."""
+    # Names of the tables that the job may write.
     writes: Sequence[str] = ()
-    """Names of the tables that it may write."""
+    # Number of findings, without those of severity info.
     findings: int = 0
-    """How many things there are to look at; the exit status is made of it."""
     _found: list[Finding] = field(default_factory=list)
     _spark: SparkSession | None = None
     _shows_progress: bool = True
@@ -74,7 +73,7 @@ class Job:
 
     @property
     def spark(self) -> SparkSession:
-        """The session; it is there from when it is first asked for, so that wrong arguments are told before."""
+        """The session, created on first use, so that argument errors come first."""
         if self._spark is None:
             use_for_next_session()
             small = _local_mode.SETTINGS if self.is_small else {}
@@ -94,31 +93,30 @@ class Job:
 
     @property
     def exit_status(self) -> int:
-        """Of a run that came to its end."""
+        """The exit status of a completed run."""
         return FINDINGS if self.findings and not self.args.exit_zero else FINE
 
     @property
     def draws(self) -> bool:
-        """Whether a report shows pictures, whose rows are collected for nothing else."""
+        """Whether a report has charts; their rows are collected for nothing else."""
         return any(map(is_page, self.args.report))
 
     def find(self, kind: str, count: int, severity: Severity = "warning") -> None:
-        """Count things of a kind as findings; those of the severity ``info`` are named, and change no exit status."""
+        """Add findings; those of severity ``info`` do not affect the exit status."""
         if count:
             self._found.append(Finding(kind, severity, count))
             self.findings += 0 if severity == "info" else count
 
     def progress(self, text: str) -> None:
-        """Print on stderr what is being done, unless --quiet or the settings of Spark turn progress off."""
+        """Print progress on stderr, unless disabled by --quiet or Spark's settings."""
         _ = self.spark
         if self._shows_progress and not self.args.quiet:
             print(f"{self.name}: {text}", file=sys.stderr, flush=True)
 
     def files(self, paths: Sequence[str], what: str, *, all_of_them: bool = False) -> DataFrame:
-        """The ranges of the files to read. What cannot be found, or has no segments in it, ends the job here.
+        """Return the byte ranges of the segments; raise PySparkValueError if there are none.
 
-        Files that are no segments, or of partitions that Kafka deletes, are left out, and the report says so, unless
-        ``all_of_them`` are wanted.
+        Unless ``all_of_them``, other files and partitions being deleted are skipped and listed in the report.
         """
         found = self._ranges(paths, all_of_them=all_of_them)
         total = found.where("start = 0").agg(F.count("*"), F.coalesce(F.sum("size"), F.lit(0))).collect()[0]
@@ -126,18 +124,18 @@ class Job:
         return found
 
     def checkpoint(self, paths: Sequence[str], name: str) -> DataFrame:
-        """The entries of a kind of checkpoint file in the log directories of some segments."""
+        """Return the entries of a kind of checkpoint file in the segments' log directories."""
         options = CheckpointFiles.options_of(paths, owner=self.name, glob=self.args.glob, name=name)
         return self.keep(self._source(CheckpointFiles, options))
 
     def log(self, paths: Sequence[str], topic: str, *, batch_metadata: bool = False) -> DataFrame:
-        """The records of the segments of one topic, corrupt batches as rows that say so."""
+        """Return the records of a topic, with corrupt batches as rows."""
         return self.read(self.segments_of(paths, topic), batch_metadata=batch_metadata)
 
     def segments_of(self, paths: Sequence[str], topic: str | None = None) -> list[str]:
-        """The segments of one topic, or of all.
+        """Return the segments of a topic, or of all topics; folders may contain other topics.
 
-        Paths may also be folders with other topics in them, such as all of a broker's; those are left out.
+        Raises PySparkValueError if there are none.
         """
         found = self._ranges(paths, topic).where("start = 0")
         unnamed = F.col("topic").isNull() & (F.lit(topic == METADATA) | ~F.col("path").endswith(".checkpoint"))
@@ -153,13 +151,13 @@ class Job:
         return [row["path"] for row in files]
 
     def log_if_any(self, paths: Sequence[str], topic: str) -> DataFrame | None:
-        """The records of a topic that some paths may have besides; of files in folders that are named so."""
+        """Return the records of a topic by the names of folders, or None if there are no files."""
         found = self._ranges(paths, topic).where((F.col("start") == 0) & (F.col("topic") == topic))
         files = [row["path"] for row in found.select("path").orderBy("path").collect()]
         return self.read(files, batch_metadata=True) if files else None
 
     def _ranges(self, paths: Sequence[str], topic: str | None = None, *, all_of_them: bool = False) -> DataFrame:
-        """The ranges of the segments among some files, one at least; of ``topic`` the report says what is left out."""
+        """Return the byte ranges of the segments, and list skipped files in the report; with a topic, only its files."""
         self._look(paths, all_of_them)
         found = self.ranges(paths, self.args.glob)
         kept = F.lit(True) if all_of_them else F.col("left_out").isNull()
@@ -175,7 +173,7 @@ class Job:
         return found.where(kept)
 
     def _look(self, paths: Sequence[str], all_of_them: bool) -> None:
-        """Say that there is nothing to read before Spark starts, which takes long; if the paths are of this machine."""
+        """Check that there are local files to read before Spark starts, which takes long."""
         if self._spark is not None or is_elsewhere() or not all(map(is_path, paths)):
             return
         files = FileSelection(tuple(paths), self.args.glob, recursive=True).find(self.name)
@@ -188,7 +186,7 @@ class Job:
             )
 
     def _leave_out(self, files: Mapping[str, str]) -> None:
-        """Name what is left out in the report, each file or folder once."""
+        """Add skipped files and folders to the report, each once."""
         new = sorted(files.keys() - self._left_out)
         self._left_out.update(new)
         lines = [("left out", f"{file}: {files[file]}") for file in new[: self.args.limit]]
@@ -197,13 +195,13 @@ class Job:
         self.report.facts(lines)
 
     def read(self, files: Sequence[str], *, batch_metadata: bool = False) -> DataFrame:
-        """The records of some files, corrupt batches as rows that say so."""
+        """Return the records of files, with corrupt batches as rows."""
         options = {"mode": "PERMISSIVE", "paths": json.dumps(list(files))}
         options["includeBatchMetadata"] = str(batch_metadata).lower()
         return self._source(KafkaLogDataSource, options)
 
     def ranges(self, paths: Sequence[str], glob: str | None = None) -> DataFrame:
-        """The ranges of files, as ``_segment_ranges.ranges`` gives them."""
+        """Return the byte ranges of files; see ``_segment_ranges.ranges``."""
         most = MAX_PARTITION_BYTES
         return self._source(Ranges, Ranges.options_of(paths, owner=self.name, glob=glob, max_partition_bytes=most))
 
@@ -212,7 +210,7 @@ class Job:
             register(spark)
 
     def _source(self, source: type[DataSource], options: dict[str, str]) -> DataFrame:
-        """The rows of a data source: read by Spark, or where they are few by this process."""
+        """Return the rows of a data source, read by this process if the input is small."""
         if self.is_small and (rows := _local_mode.rows(self.spark, source(options))) is not None:
             return rows
         if source is not KafkaLogDataSource:
@@ -225,7 +223,7 @@ class Job:
         self.progress(f"reading {what}: {files} file{'s' if files != 1 else ''}, {size(total)}")
 
     def unreadable(self, df: DataFrame) -> None:
-        """Report, count as findings, and write what could not be read; the columns are those of ``_unreadable``."""
+        """Report and write the rows of unreadable places, in the columns of ``_unreadable``."""
         df = self.keep(df)
         if df.limit(1).count():
             self.report.section("Unreadable")
@@ -234,12 +232,12 @@ class Job:
         self.write("unreadable", df)
 
     def keep(self, df: DataFrame) -> DataFrame:
-        """A data frame that is used more than once, and is not to be computed anew each time."""
+        """Cache a data frame that is used more than once."""
         self._kept.append(df.persist())
         return self._kept[-1]
 
     def write(self, name: str, df: DataFrame) -> None:
-        """Have a table written, if there is an output; that is done when the report has been printed."""
+        """Register a table to be written after the report, if there is an output."""
         self._tables.append((name, df))
 
     def finish(self) -> None:
@@ -254,13 +252,13 @@ class Job:
                 print(f"written: {place}", file=sys.stderr, flush=True)
 
     def _run(self) -> JobRun:
-        """What reports that stand alone say of this run; findings that have no name are counted as others."""
+        """Return the metadata of this run; unnamed findings get the kind ``other``."""
         unnamed = self.findings - sum(each.count for each in self._found if each.severity != "info")
         found = [*self._found, *([Finding("other", "warning", unnamed)] if unnamed else [])]
         return JobRun(self.name, inputs(self.args), found, self.exit_status, datetime.now(UTC))
 
     def close(self) -> None:
-        """Leave the session as it was."""
+        """Release cached data and restore the session's settings."""
         for df in self._kept:
             df.unpersist()
         if self._spark is None:
@@ -272,13 +270,13 @@ class Job:
 
 
 def _skipped_files(files: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Why files are left out, by their names as they are shown; for those of a whole folder, by that."""
+    """Return the reasons for skipped files, by file, or by folder if all of it is skipped."""
     names = ((display_path(path), why) for path, why in files)
     return {name if why == NOT_A_SEGMENT else folder_name(name): why for name, why in names}
 
 
 def no_segments_message(owner: str, paths: Sequence[str], others: Mapping[str, str]) -> str:
-    """The error for files of which none is a segment of a log; ``others`` says what each is instead."""
+    """Return the error message for paths without segments; ``others`` maps skipped files to reasons."""
     are = ""
     for why in sorted(set(others.values())):
         names = sorted(name for name in others if others[name] == why)
@@ -287,7 +285,7 @@ def no_segments_message(owner: str, paths: Sequence[str], others: Mapping[str, s
 
 
 def parser(name: str, description: str) -> ArgumentParser:
-    """The arguments that all jobs have."""
+    """Return a parser with the arguments of all jobs."""
     made = ArgumentParser(
         prog=f"{PROGRAM} {name}" if Path(sys.argv[0]).stem == PROGRAM else name,
         description=description,
@@ -315,7 +313,7 @@ def parser(name: str, description: str) -> ArgumentParser:
 
 
 def show_secrets(parser: ArgumentParser) -> None:
-    """Add the argument of jobs whose tables could have secrets in them."""
+    """Add the argument ``--show-secrets``."""
     parser.add_argument(
         "--show-secrets",
         action="store_true",
@@ -324,7 +322,7 @@ def show_secrets(parser: ArgumentParser) -> None:
 
 
 def positive(text: str) -> int:
-    """An argument that is a number above zero."""
+    """Parse an integer above zero."""
     value = int(text)
     if value < 1:
         raise ValueError(text)
@@ -340,11 +338,11 @@ def run(
     reads: Callable[[Namespace], Sequence[_local_mode.Input]] | None = None,
     writes: Callable[[Namespace], Sequence[str]] | None = None,
 ) -> int:
-    """Parse the arguments, do the work, print the report; returns the exit status.
+    """Parse the arguments, run a job, print its report and return the exit status.
 
-    ``settings`` are for the session, if there is none yet. ``reads`` returns all that the job reads for some arguments.
-    If that is small and on this machine, a session that starts here is one for small inputs. ``writes`` returns the names
-    of the tables that the job may write, so that it ends before it reads anything if one of them is there already.
+    ``settings`` are for a new session. ``reads`` returns the inputs for parsed arguments; if they are small and local,
+    a new session is tuned for them. ``writes`` returns the names of output tables, so that existing ones are detected
+    before reading.
     """
     args = parser.parse_args(argv)
     job = Job(parser.prog.rpartition(" ")[2], args, Report(title), dict(settings or {}))
@@ -367,9 +365,9 @@ def run(
 
 
 def _is_discovered(spark: SparkSession) -> bool:
-    """Whether Spark knows the sources already: if they are registered too, it warns of that again and again.
+    """Return whether Spark discovers the sources; registering them again would cause warnings.
 
-    Under ``spark-submit`` what comes with the job is what counts, whatever is installed.
+    False under ``spark-submit``, where the version sent with the job must be used.
     """
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         return False
@@ -381,5 +379,5 @@ def _is_discovered(spark: SparkSession) -> bool:
 
 
 def _terminal() -> int | None:
-    """Characters of a line, if stdout is a terminal."""
+    """Return the width of the terminal, or None."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

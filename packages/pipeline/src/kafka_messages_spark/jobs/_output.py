@@ -1,4 +1,4 @@
-"""Reports in files: what a name asks for, and what is told there of the run."""
+"""Write reports to files, in the format of the file extension."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kafka_messages_spark.sources._files import display_path, is_local, open_fil
 
 
 def save(report: Report, run: JobRun, place: str) -> None:
-    """Write a report as the ending of the file's name asks for it, and say so on stderr."""
+    """Write a report and print its location on stderr."""
     filesystem, path, _ = open_filesystem(place)
     with filesystem.open_output_stream(path) as file:
         file.write(_written(report, run, place).encode(errors="backslashreplace"))
@@ -20,7 +20,7 @@ def save(report: Report, run: JobRun, place: str) -> None:
 
 
 def check_place(owner: str, place: str) -> None:
-    """Raise PySparkValueError for a report that cannot be written, as far as its name tells."""
+    """Raise PySparkValueError if a local report file cannot be written."""
     filesystem, path, _ = open_filesystem(place, owner)
     if not is_local(filesystem):
         return
@@ -34,12 +34,12 @@ def check_place(owner: str, place: str) -> None:
 
 
 def is_page(place: str) -> bool:
-    """Whether a report is a page, the only one with pictures."""
+    """Return whether a report is HTML, the only format with charts."""
     return place.endswith((".html", ".htm"))
 
 
 def inputs(args: Namespace) -> dict[str, object]:
-    """The arguments of a job, without credentials in URIs."""
+    """Return a job's arguments, with credentials removed from URIs."""
 
     def told(value: object) -> object:
         if isinstance(value, list):

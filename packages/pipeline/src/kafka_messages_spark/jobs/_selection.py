@@ -1,7 +1,7 @@
-"""The records of a topic for a job, each once, and what is left out: copies of records, and snapshots.
+"""Select the records of a topic for a job, without copies by replicas and redundant snapshots.
 
-Headers of batches tell which files there is a choice of, before any record is decoded. A snapshot is the state at an
-offset, and its records are no more records of the log: one is taken where the log does not go back to its beginning.
+Batch headers show which files overlap before records are decoded. A snapshot repeats the log's records, so one is used
+only if the beginning of the log is missing.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Log = tuple[str | None, int | None, str | None]
 
 
 def records(job: Job, paths: Sequence[str], topic: str, *, batch_metadata: bool = False) -> DataFrame:
-    """The records of one topic, each once however many replicas hold it; the report says what was taken.
+    """Return the records of a topic, each once, and describe the selection in the report.
 
-    Where copies are to be told apart there is what ``batch_metadata`` gives, asked for or not. Then control records are
-    among the rows. Rows of corrupt batches stay, of all copies.
+    ``batch_metadata`` is implied if there are copies; control records are then included. All rows of corrupt batches
+    are kept.
     """
     files = {display_path(path): path for path in job.segments_of(paths, topic)}
     there, others = of_topic(summarize_files(batches_in(job.ranges(list(files.values())))), topic)
@@ -57,7 +57,7 @@ def records(job: Job, paths: Sequence[str], topic: str, *, batch_metadata: bool 
 
 @dataclass(frozen=True)
 class Count:
-    """Records of the log, as ``copies.counts`` counts them."""
+    """Numbers of records, as in ``copies.counts``."""
 
     records: int
     copies: int = 0
@@ -65,7 +65,7 @@ class Count:
 
 
 def _count_records(found: RecordSelection, rows: DataFrame) -> Count:
-    """Counted record by record only where headers do not say it."""
+    """Count records by headers if possible, otherwise record by record."""
     known = [each.records for each in found.log if each.records is not None]
     if found.is_twice or found.start or len(known) < len(found.log):
         return Count(*counts(rows).collect()[0])
@@ -73,7 +73,7 @@ def _count_records(found: RecordSelection, rows: DataFrame) -> Count:
 
 
 def _report_selection(job: Job, found: RecordSelection, count: Count | None) -> None:
-    """Report what was taken and left out. Copies that are not alike are findings."""
+    """Report the selection; differing copies are findings."""
     facts: dict[str, str] = {}
     if count is not None:
         words = (_number(count.records, "record"), _number(found.logs, "partition"), _number(len(found.log), "file"))
@@ -105,23 +105,23 @@ def _number(count: int, what: str) -> str:
 
 @dataclass(frozen=True)
 class FileSummary:
-    """What headers say of a file."""
+    """Content of a file by its batch headers."""
 
+    # Display path.
     file: str
-    """As it is shown."""
     topic: str | None
     partition: int | None
+    # First and last offset; None if no batch can be read.
     first: int | None
-    """Offsets of its first and last record; None if no batch can be read."""
     last: int | None
+    # Records without control records; None if only decompression shows it (formats 0 and 1).
     records: int | None
-    """Without control records; None where only decompressing tells it (formats 0 and 1)."""
+    # Batches that start below the end of an earlier one.
     repeats: int = 0
-    """Batches that begin below the end of one before them."""
 
     @property
     def log(self) -> Log:
-        """What tells logs apart; the folder, where that does not say topic and partition."""
+        """The log's identity: topic and partition, or the folder if unknown."""
         known = self.topic is not None and self.partition is not None
         return self.topic, self.partition, None if known else folder_name(self.file)
 
@@ -131,34 +131,34 @@ class FileSummary:
 
     @property
     def end(self) -> int:
-        """Of a snapshot the first offset that is not in it, as its name says; -1 if that does not say it."""
+        """The exclusive end offset in a snapshot's name, or -1."""
         found = re.fullmatch(SNAPSHOT, base_name(self.file))
         return int(found[1]) if found else -1
 
 
 @dataclass(frozen=True)
 class RecordSelection:
-    """The files to read."""
+    """The selected files."""
 
     log: list[FileSummary]
+    # State before the first selected record of the log.
     snapshot: FileSummary | None = None
-    """The state before the first record of the log that counts."""
+    # First log offset that the snapshot does not contain.
     start: int = 0
-    """With a snapshot: records of the log below this offset are in it."""
+    # Skipped snapshots.
     left_out: list[FileSummary] = field(default_factory=list)
-    """Snapshots."""
+    # Why snapshots are skipped; empty if the log is complete.
     reason: str = ""
-    """Why snapshots are left out, unless the whole log is here."""
 
     @property
     def left_out_reason(self) -> str:
-        """Why snapshots are left out, in words for one of them or for several."""
+        """The text of the report for skipped snapshots."""
         is_or_are = "it is a state" if len(self.left_out) == 1 else "they are states"
         return self.reason or f"{is_or_are} of the log, which is here from offset 0 on"
 
     @property
     def is_twice(self) -> bool:
-        """Whether records may be there more than once."""
+        """Whether records may occur more than once."""
         return any(each.repeats for each in self.log) or any(map(_overlap, _by_log(self.log)))
 
     @property
@@ -167,15 +167,15 @@ class RecordSelection:
 
     @property
     def unnamed(self) -> int:
-        """Folders that do not say topic and partition."""
+        """Number of folders without topic and partition."""
         return len({each.log for each in self.log if each.log[2] is not None})
 
 
 def select_files(files: Sequence[FileSummary]) -> RecordSelection:
-    """All of the log; and where that does not begin at offset 0, or there is none, one snapshot with what was before.
+    """Select the whole log and, if its beginning is missing, a snapshot.
 
-    That is the oldest that the log goes on from without a gap: brokers remove from the log what is in their oldest
-    snapshot. Without a log it is the latest. Of its copies the one with the most records is taken.
+    The snapshot is the oldest that the log continues without a gap, or the latest if there is no log. Of its copies,
+    the one with most records is used.
     """
     log = [each for each in files if not each.is_snapshot]
     snapshots = [each for each in files if each.is_snapshot]
@@ -198,7 +198,7 @@ def select_files(files: Sequence[FileSummary]) -> RecordSelection:
 
 
 def _last_run(log: Iterable[FileSummary]) -> tuple[int, int] | None:
-    """The first and last offset of what is without a gap at the end of a log; None where nothing can be read."""
+    """Return the first and last offset of the log's last part without gaps, or None."""
     spans = sorted((each.first, each.last) for each in log if each.first is not None and each.last is not None)
     run = None
     for first, last in spans:
@@ -212,7 +212,7 @@ def _by_log(files: Iterable[FileSummary]) -> list[list[FileSummary]]:
 
 
 def _overlap(files: Iterable[FileSummary]) -> bool:
-    """Whether offsets of one file are within another of the same log."""
+    """Return whether files of a log overlap in offsets."""
     spans = sorted((each.first, each.last) for each in files if each.first is not None and each.last is not None)
     reached = -1
     for first, last in spans:
@@ -223,9 +223,9 @@ def _overlap(files: Iterable[FileSummary]) -> bool:
 
 
 def of_topic(files: Sequence[FileSummary], topic: str) -> tuple[list[FileSummary], list[FileSummary]]:
-    """The files of a topic, and those that are none.
+    """Split files into those of a topic and others.
 
-    The metadata log has one partition, whatever its folders are called; where one has its name, others are not it.
+    Any folder name is accepted for the metadata log, unless one folder has its name.
     """
     if topic != METADATA:
         return list(files), []
@@ -236,7 +236,7 @@ def of_topic(files: Sequence[FileSummary], topic: str) -> tuple[list[FileSummary
 
 
 def summarize_files(batches: DataFrame) -> list[FileSummary]:
-    """What there is in each file, from the rows of ``batches.batches_in``; files without a byte are not there."""
+    """Return summaries of files from the rows of ``batches.batches_in``; empty files are omitted."""
     begins = F.coalesce("base_offset", "last_offset")
     before = Window.partitionBy("file").orderBy("position").rowsBetween(Window.unboundedPreceding, -1)
     placed = batches.withColumns({"begins": begins, "reached": F.max("last_offset").over(before)})

@@ -1,4 +1,4 @@
-"""The tables that a job writes: files in a folder, or tables of a catalog such as those of Iceberg and Unity."""
+"""Write tables to a folder, or to a catalog such as Iceberg or Unity."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(out: _ArgumentGroup) -> None:
-    """Where tables go, and as what."""
+    """Add the arguments for output tables."""
     out.add_argument("--output", metavar="URI", help="folder in which tables are written; without it: only a report")
     out.add_argument(
         "--tables", metavar="SCHEMA", help="schema of a catalog in which tables are written, CATALOG.SCHEMA"
@@ -28,7 +28,7 @@ def add_arguments(out: _ArgumentGroup) -> None:
 
 
 def check(owner: str, spark: SparkSession, args: Namespace, names: Sequence[str]) -> None:
-    """Raise PySparkValueError, before anything is read, if tables of these names could not be written."""
+    """Raise PySparkValueError if the output tables could not be written."""
     if args.tables is not None and not _has_schema(spark, args.tables):
         raise invalid_argument(f"{owner}: --tables: this session has no schema {args.tables!r}")
     if (args.output or args.tables) and not _has_format(spark, args.format):
@@ -48,7 +48,7 @@ def check(owner: str, spark: SparkSession, args: Namespace, names: Sequence[str]
 def _has_schema(spark: SparkSession, schema: str) -> bool:
     try:
         return bool(spark.catalog.databaseExists(schema))
-    except PySparkException:  # no such catalog, or no name
+    except PySparkException:  # no such catalog, or invalid name
         return False
 
 
@@ -61,7 +61,7 @@ def _has_format(spark: SparkSession, name: str) -> bool:
 
 
 def _is_there(spark: SparkSession, place: str) -> bool:
-    """Return whether Spark finds a file or folder; it lists only the names."""
+    """Return whether a file or folder exists; only names are listed."""
     try:
         _ = spark.read.format("text").load(place).schema
     except PySparkException:
@@ -70,7 +70,7 @@ def _is_there(spark: SparkSession, place: str) -> bool:
 
 
 def writers(name: str, df: DataFrame, args: Namespace) -> Iterator[tuple[str, Callable[[], None]]]:
-    """The places that a table is written to, and what writes it there."""
+    """Yield the destinations of a table with functions that write it."""
     mode = "error" if args.mode == "errorifexists" else args.mode  # the only name that Connect has
     writer = df.write.format(args.format).mode(mode)
     if args.output:

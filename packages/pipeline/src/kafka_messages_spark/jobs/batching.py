@@ -1,4 +1,4 @@
-"""How producers batch and compress, who fills ``__consumer_offsets``, and what the cleaner would win.
+"""Report batch sizes, compression, and dead records in compacted topics.
 
 spark-submit batching.py /kafka/logs --output /tables/batching
 """
@@ -36,15 +36,14 @@ _DEAD = (
     "cleanable_bytes",
     "dirty_bytes",
 )
+# Columns of the report's tables.
 _GROUPS = ("group", "topic", "records", "keys", "bytes", "dead_bytes")
-"""What the report shows of the tables."""
 _FIGURES = ("batches", "records", "bytes", "uncompressed_bytes")
 
 TABLES = (*(each for each in batching.LEVELS if each != "all"), "dead", "offsets_by_group", "findings", "unreadable")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure, report, and write tables if there is an output; returns the exit status."""
     return _cli.run(
         "Batches, compression, and what is dead",
         _parser(),
@@ -56,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def work(job: _cli.Job) -> None:
-    """Findings are busy producers of batches with one record, compression that enlarges, and logs that are not cleaned."""
+    """Report producers of single-record batches, compression that enlarges, and uncleaned logs as findings."""
     args = job.args
     files = job.keep(job.files(args.paths, "segments"))
     batches = job.keep(batching.sized_batches(files))
@@ -85,15 +84,15 @@ def work(job: _cli.Job) -> None:
 
 @dataclass(frozen=True)
 class _Summary:
-    """What batches tell of all topics."""
+    """Facts about all topics."""
 
+    # Rows by level.
     counts: dict[str, int]
-    """Rows of each level."""
+    # Sums over all batches.
     total: dict[str, float]
-    """The sums of all batches."""
     topics: set[str]
+    # Topics with traces of the cleaner.
     cleaned: set[str]
-    """Topics with traces of the cleaner."""
     transactional: set[str]
 
 
@@ -117,7 +116,7 @@ def _summary(found: DataFrame) -> _Summary:
 
 
 def _compacted(job: _cli.Job, summary: _Summary, cleaned: DataFrame) -> set[str]:
-    """The topics that are compacted, as far as files and arguments say; the report tells why."""
+    """Return the compacted topics by files and arguments, and report the reasons."""
     named = set(cleaned.agg(F.collect_set("topic")).collect()[0][0])
     given = set(job.args.compacted)
     if missing := sorted(given - summary.topics):
@@ -195,7 +194,7 @@ def _tables(job: _cli.Job, found: DataFrame, dead: DataFrame, groups: DataFrame)
 
 
 def _section(job: _cli.Job, title: str, rows: DataFrame) -> None:
-    """A section with a table, if that has rows."""
+    """Add a section with a table unless it is empty."""
     at = len(job.report.parts)
     job.report.section(title)
     if not job.report.frame(rows, job.args.limit, _FORMATS | {"gain": _gain}):

@@ -1,7 +1,8 @@
-"""What integer encodings would save: bytes by field of captured messages, or of the records of internal topics.
+"""Report the bytes of integer fields by encoding, for captures, internal topics or tables of messages.
 
 spark-submit encodings.py consumer_offsets /kafka/__consumer_offsets-* --plot offsets.svg
-spark-submit encodings.py table /captures.parquet --columns api,version,body
+spark-submit encodings.py
+table /captures.parquet --columns api,version,body
 """
 
 from __future__ import annotations
@@ -31,7 +32,6 @@ TABLES = ("fields", "histogram", "messages", "unreadable")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure, report, draw, and write tables if there is an output; returns the exit status."""
     return _cli.run(
         "Integers of messages, and their encodings",
         _parser(),
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def work(job: _cli.Job) -> None:
-    """Findings are messages that cannot be decoded, and what cannot be read."""
+    """Measure fields; malformed messages and unreadable input are findings."""
     args, report, limit = job.args, job.report, job.args.limit
     if args.plot and not args.plot.endswith(".svg"):
         raise invalid_argument(f"{job.name}: --plot writes SVG, so the name of its file ends in .svg")
@@ -101,7 +101,7 @@ def _measured(job: _cli.Job) -> DataFrame:
 
 
 def _no_frames(frames: DataFrame) -> DataFrame:
-    """Places in captures where no frame is, after which nothing more is read; with the columns of other unreadable ones."""
+    """Return the places in captures where reading stopped, in the columns of ``_unreadable``."""
     nulls = {"topic": "string", "partition": "int", "offset": "long"}
     gone = frames.where("frame is null").withColumns({name: F.lit(None).cast(kind) for name, kind in nulls.items()})
     return gone.withColumnRenamed("problem", "reason").select(*_unreadable.COLUMNS)

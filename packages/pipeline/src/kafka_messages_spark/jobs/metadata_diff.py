@@ -1,7 +1,8 @@
-"""What changed in a cluster: two snapshots of ``__cluster_metadata``, or its log from one offset to another.
+"""Compare two states of a cluster: two snapshots, or two offsets of ``__cluster_metadata``.
 
 spark-submit metadata_diff.py old.checkpoint new.checkpoint
-spark-submit metadata_diff.py /kafka/__cluster_metadata-0 --before-offset 1000 --after-offset 2000
+spark-submit metadata_diff.py /kafka/__cluster_metadata-0
+--before-offset 1000 --after-offset 2000
 """
 
 from __future__ import annotations
@@ -31,7 +32,6 @@ TABLES = ("before", "after", "differences", "changes", "unhandled", "unreadable"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Replay, compare, report, and write tables if there is an output; returns the exit status."""
     return _cli.run("Metadata of a cluster, compared", _parser(), argv, work, reads=_reads, writes=lambda args: TABLES)
 
 
@@ -40,11 +40,11 @@ def _reads(args: Namespace) -> list[Input]:
 
 
 def work(job: _cli.Job) -> None:
-    """Findings are differences, and whatever makes them uncertain."""
+    """Report differences, and problems that make them uncertain, as findings."""
     args = job.args
     if len(args.paths) > 2:
         raise invalid_argument(f"{job.name}: name one log, or what to compare with what, not {len(args.paths)} paths")
-    # A salt that nobody knows: marks tell whether a secret changed, and nothing more.
+    # With a random salt, marks show whether a secret changed, and nothing else.
     options = {"showSecrets": "true"} if args.show_secrets else {"secretSalt": secrets.token_hex(16)}
     tables = _one(job, options) if len(args.paths) == 1 else _two(job, options)
     tables["differences"] = job.keep(metadata.differences(tables["before"], tables["after"]))
@@ -58,7 +58,7 @@ def work(job: _cli.Job) -> None:
 
 
 def _two(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
-    """Before is one path, after the other."""
+    """Compare the states of two paths."""
     images, odd, bad = [], [], []
     for path, offset, side in zip(
         job.args.paths, (job.args.before_offset, job.args.after_offset), ("before", "after"), strict=True
@@ -79,7 +79,7 @@ def _two(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
 
 
 def _one(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
-    """Before and after are offsets of one log."""
+    """Compare the states at two offsets of one log."""
     records = job.keep(cluster_metadata(job.log(job.args.paths, TOPIC, batch_metadata=True), options))
     start = job.args.before_offset
     if start is None:
@@ -102,7 +102,7 @@ def _one(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
 
 
 def _check_offsets(job: _cli.Job, records: DataFrame, path: str, offsets: Mapping[str, int | None]) -> None:
-    """Raise PySparkValueError for an offset past the end of the log: there is no state to compare yet."""
+    """Raise PySparkValueError for an offset beyond the end of the log."""
     given = {side: offset for side, offset in offsets.items() if offset is not None}
     last = metadata.last_offset(records) if given else None
     for side, offset in given.items():
@@ -112,7 +112,7 @@ def _check_offsets(job: _cli.Job, records: DataFrame, path: str, offsets: Mappin
 
 
 def _input(job: _cli.Job, side: str, chosen: DataFrame, since: int | None = None) -> None:
-    """Say what a state was made of, and the one before it, if that is of the same log at the offset ``since``."""
+    """Report the source of a state, and of the one before it at the offset ``since``."""
     row = metadata.missing_offsets(chosen).collect()[0]
     base, last = row["base"], row["last"]
     source = "the log alone" if base is None else f"{_ARTICLES[base == 0]} {_snapshot(base)}"
@@ -131,7 +131,7 @@ _ARTICLES = ("a", "the")
 
 
 def _snapshot(end: int) -> str:
-    """A snapshot, by the offset behind its last; Kafka's bootstrap snapshot, made by formatting, is before the log."""
+    """Return a snapshot's name; Kafka's bootstrap snapshot precedes the log."""
     return f"snapshot up to offset {end - 1}" if end else "bootstrap snapshot"
 
 
@@ -168,12 +168,12 @@ def _report(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
 
 
 def _what() -> Column:
-    """Fields before and after, in a line; of what is new only what it has, of what is gone nothing."""
+    """Return changed fields in one line: old and new values, or values of an added entity."""
     is_new = F.col("change") == "added"
     numbers = F.create_map(*(F.lit(each) for pair in metadata.ACL_WORDS.items() for each in pair))
 
     def word(change: Column, when: str) -> Column:
-        """A value; the numbers of an ACL's fields as words."""
+        """Return a value, with names for the numbers of ACL fields."""
         of_acl = F.when(
             F.col("entity") == "acl", F.try_element_at(numbers, F.concat_ws(" ", change["field"], change[when]))
         )
@@ -193,7 +193,7 @@ def _what() -> Column:
 
 
 def _problems(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
-    """What is not understood, and what the records say that cannot be."""
+    """Report records that are not understood or contradict the state."""
     report, limit = job.report, job.args.limit
     if tables["unhandled"].limit(1).count():
         report.section("Records that were not understood, and changed nothing")

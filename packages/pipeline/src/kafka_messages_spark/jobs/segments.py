@@ -1,4 +1,4 @@
-"""The integrity of log segments, over many files: checksums, gaps, order, sequences, names.
+"""Check the integrity of log segments: checksums, gaps, order, sequences, names.
 
 spark-submit segments.py s3://tier/orders-* --output /tables/integrity
 """
@@ -22,7 +22,6 @@ TABLES = ("files", "findings")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Check, report, and write tables if there is an output; returns the exit status."""
     return _cli.run(
         "Integrity of log segments",
         _parser(),
@@ -34,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def work(job: _cli.Job) -> None:
-    """Findings are those with the severity warning or error."""
+    """Report the results of checks; severities warning and error are findings."""
     report, limit = job.report, job.args.limit
     checks = job.keep(segments.checked_ranges(job.files(job.args.paths, "segments", all_of_them=True), job.args.depth))
     checkpoints = [job.checkpoint(job.args.paths, name) for name in (CLEANER_OFFSET, HIGH_WATERMARK)]

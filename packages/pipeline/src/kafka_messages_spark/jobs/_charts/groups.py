@@ -1,4 +1,4 @@
-"""Committed offsets and lag of groups over time."""
+"""Charts of committed offsets and lag over time."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from kafka_messages_spark.analyses._logs import next_offset
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+# Maximum groups and topics, partitions of each, and points of each partition.
 MOST_ROWS, MAX_LINES, MAX_POINTS = 12, 6, 200
-"""Groups and topics, partitions of each, and times of each partition that are drawn."""
 _KEY = ("group", "topic", "partition")
 Points = list[tuple[int, int | None]]
 
 
 def picture(history: DataFrame, offsets: DataFrame, batches: DataFrame | None) -> Chart | None:
-    """The groups with most resets, then most lag, then most commits; None if nothing was ever committed.
+    """Return the chart of the groups with most resets, then most lag, then most commits, or None without commits.
 
-    ``batches`` are those of the data segments: where the log ended when.
+    ``batches`` are the batches of the data segments, for log ends.
     """
     pairs, chosen, total = _chosen(history, offsets)
     if not pairs:
@@ -48,7 +48,7 @@ def picture(history: DataFrame, offsets: DataFrame, batches: DataFrame | None) -
 
 
 def _chosen(history: DataFrame, offsets: DataFrame) -> tuple[list[tuple[str, str]], DataFrame, tuple[int, int]]:
-    """Groups and topics that are drawn, their partitions, and how many there are of both."""
+    """Return the chosen groups and topics, their partitions, and the total numbers of both."""
     partitions = history.groupBy(*_KEY).agg(F.count_if("is_reset").alias("resets"), F.count("*").alias("commits"))
     partitions = partitions.join(offsets.select(*_KEY, "lag"), list(_KEY), "left")
     order = (F.desc("resets"), F.desc_nulls_last("lag"), F.desc("commits"))
@@ -66,7 +66,7 @@ def _chosen(history: DataFrame, offsets: DataFrame) -> tuple[list[tuple[str, str
 def _last_of_each(
     df: DataFrame, key: Sequence[str], time: Any, value: Any, order: Any, low: int, high: int
 ) -> list[Any]:
-    """The last value in each of so many equal parts of the time, by the columns of a key."""
+    """Return the last value in each of ``MAX_POINTS`` time slots, by key."""
     part = F.floor((time - low) * MAX_POINTS / (high - low + 1))
     last = F.max_by(F.struct(time.alias("at"), value.alias("value")), order).alias("last")
     rows = df.groupBy(*key, part.alias("part")).agg(last).select(*key, "last.*")
@@ -74,7 +74,7 @@ def _last_of_each(
 
 
 def _ends(logs: DataFrame, low: int, high: int) -> list[Any]:
-    """Where logs ended when; what is older than all commits is where they began."""
+    """Return log ends over time; times before the first commit are moved to it."""
     time = F.greatest(F.unix_millis("max_timestamp"), F.lit(low))
     return _last_of_each(
         logs, ("topic", "partition"), time, next_offset(F.col("last_offset")), F.col("last_offset"), low, high
@@ -89,7 +89,7 @@ def chart(
     total: tuple[int, int],
     until: int,
 ) -> Chart:
-    """The picture: a row for each group and topic, with offsets at the left, and lag at the right where it is known."""
+    """Return the chart: one row per group and topic, with offsets on the left and known lag on the right."""
     offsets = _points(commits, 3)
     logs = _points(ends, 2)
     rows = []
@@ -133,10 +133,7 @@ def _points(rows: Sequence[Any], keys: int) -> dict[Any, Points]:
 
 
 def _lag(committed: Points, ends: Points) -> Points:
-    """Records between a committed offset and the end of the log, at every time at which one of them moved.
-
-    There is no lag before both are known, and none when the offset was removed.
-    """
+    """Return the lag at each change of offset or log end; None while either is unknown."""
 
     def value(points: Points, at: int) -> int | None:
         place = bisect_right(points, at, key=lambda point: point[0])

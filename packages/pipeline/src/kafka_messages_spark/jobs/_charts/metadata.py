@@ -1,4 +1,4 @@
-"""Changes of metadata on a time line, a lane for each kind of entity."""
+"""Timeline of metadata changes, one lane per kind of entity."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from kafka_messages_spark.jobs._report import timestamp
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+# Maximum changes, changes with labels, length of a label, and names in a tooltip.
 MAX_SHOWN, NAMED, _LETTERS, _NAMED_IN_NOTE = 500, 60, 44, 12
-"""Changes that are drawn, how many of those have names beside them, how long such names are, and of how many marks tell."""
 KINDS: Mapping[str, Look] = {"added": "good", "changed": "notice", "removed": "bad", "unchanged": "calm"}
 
 
 def picture(changes: DataFrame) -> Timeline:
-    """The last changes of the log; a record that has several is one change of each entity."""
+    """Return the timeline of the latest changes."""
     timed = changes.where("timestamp is not null and change is not null")
     last = timed.orderBy(F.desc("offset"), "entity", "name").limit(MAX_SHOWN + 1)
     names = ("offset", "entity", "name", "change")
@@ -28,7 +28,7 @@ def picture(changes: DataFrame) -> Timeline:
 
 
 def timeline(rows: Sequence[Any], total: int) -> Timeline:
-    """The picture of some changes of ``total``."""
+    """Return the timeline of the given changes, of ``total``."""
     lanes: dict[str, list[Mark]] = {}
     for alike in _alike(rows):
         row, kind = alike[0], _kind(alike[0])
@@ -45,7 +45,7 @@ def timeline(rows: Sequence[Any], total: int) -> Timeline:
 
 
 def _alike(rows: Sequence[Any]) -> list[list[Any]]:
-    """Changes of one kind at one time are one mark, if there are too many for each to have its name."""
+    """Group simultaneous changes of one kind, if there are too many for labels."""
     found: dict[tuple[Any, ...], list[Any]] = {}
     for number, row in enumerate(sorted(rows, key=lambda row: row["offset"])):
         own = number if len(rows) <= NAMED else None

@@ -1,4 +1,4 @@
-"""Sizes of segments as bars, with what was found in each file."""
+"""Bar chart of segment sizes, with findings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS: Mapping[str, Look] = {"ok": "good", "info": "calm", "warning": "notice", 
 
 
 def picture(files: DataFrame, found: DataFrame, total: int) -> Bars:
-    """Of ``total`` files those with findings, the worst first, then the largest."""
+    """Return the chart of the files with the worst findings, then of the largest."""
     worst = (F.desc(f"{severity}_findings") for severity in ("error", "warning", "info"))
     rows = files.orderBy(*worst, F.desc("size"), "file").limit(MAX_SHOWN).select("file", "size", "verdict").collect()
     odd = [row["file"] for row in rows if row["verdict"] != "ok"]
@@ -28,7 +28,7 @@ def picture(files: DataFrame, found: DataFrame, total: int) -> Bars:
 
 
 def bars(rows: Sequence[Any], checks: Sequence[Any], total: int) -> Bars:
-    """The picture of some files of ``total``, and of the checks that found something, by file and severity."""
+    """Return the chart of files, with checks by file and severity as notes."""
     notes: dict[str, list[str]] = {}
     for file, severity, names in sorted(checks, key=lambda row: (row[0], list(KINDS).index(row[1]) * -1)):
         notes.setdefault(file, []).append(f"{severity}: {', '.join(names)}")

@@ -1,4 +1,4 @@
-"""Transactions as bars, a lane for each partition, and those that hold readers of committed data back."""
+"""Timeline of transactions, one lane per partition."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PARTITION = ("topic", "partition")
 
 
 def picture(found: DataFrame, opened: DataFrame, stable: DataFrame, total: int, now: int | None) -> Timeline:
-    """Of ``total`` transactions of partitions those that are open, then the newest."""
+    """Return the timeline of open transactions, then of the newest."""
     start = F.unix_millis(F.coalesce("first_timestamp", "last_timestamp", "marker_timestamp")).alias("start")
     bars = found.select("*", start).orderBy(F.col("status") != "open", F.desc("start"), *_PARTITION, "first_offset")
     names = (*_PARTITION, "producer_id", "status", "first_offset", "last_offset", "marker_offset", "records", "start")
@@ -34,7 +34,7 @@ def picture(found: DataFrame, opened: DataFrame, stable: DataFrame, total: int, 
 def timeline(
     rows: Sequence[Any], judged: Sequence[Any], waiting: Sequence[Any], total: int, now: int | None
 ) -> Timeline:
-    """The picture of transactions, what is known of the open ones, and partitions in which readers wait."""
+    """Return the timeline of transactions, verdicts on open ones, and partitions with blocked readers."""
     verdicts = {(*_of(row), row["producer_id"], row["first_offset"]): row for row in judged}
     stable = {_of(row): row for row in waiting}
     lanes: dict[tuple[Any, Any], list[Mark]] = {place: [] for place in stable}
@@ -56,7 +56,7 @@ def _of(row: Any) -> tuple[Any, Any]:
 
 
 def _first(row: Any, rows: Sequence[Any], stable: Mapping[tuple[Any, Any], Any]) -> Any | None:
-    """What is known of the partition, if this transaction is the one that holds its last stable offset."""
+    """Return the partition's state if this transaction determines its last stable offset."""
     if row["status"] != "open" or _of(row) not in stable:
         return None
     begins = [each["first_offset"] for each in rows if each["status"] == "open" and _of(each) == _of(row)]

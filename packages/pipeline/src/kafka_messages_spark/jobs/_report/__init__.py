@@ -1,4 +1,4 @@
-"""Reports of the jobs: one model of sections, tables and pictures, and what is printed of it."""
+"""Reports of jobs in all output formats."""
 
 from kafka_messages_spark._charts.formatting import duration, format_path, format_value, size, timestamp
 

@@ -1,4 +1,4 @@
-"""Reports as one page of HTML, with its styles, its pictures and a few lines of script; it asks nobody for anything."""
+"""Render reports as self-contained HTML pages."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from kafka_messages_spark._charts.svg import figure
 from ._json import made_by
 from ._parts import Facts, Finding, Heading, JobRun, Paragraph, ReportItem, Table, TableColumn
 
+# Largest integer that JavaScript represents exactly; larger ones sort as text.
 _LARGEST = 1 << 53
-"""Beyond it a browser has no whole numbers, and would sort wrongly; the words stand for the value then."""
+# Lengths up to which a word is not broken, and from which on text columns get more width.
 _NAME, _SENTENCE, _LONG = 48, 32, 120
-"""Letters of a name that is not broken; and more than those of a few words, and of a sentence."""
 
 
 def page(title: str, parts: Sequence[ReportItem], run: JobRun) -> str:
-    """The report as a page.
+    """Return the report as an HTML page.
 
-    The page allows itself this style and this script alone, so that nothing else in it can ever run or be fetched.
+    Its content security policy allows only its own style and script, and no network access.
     """
     style, script = (files(__package__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     style = styles() + style
@@ -80,7 +80,7 @@ def _facts(words: Sequence[tuple[str, str]]) -> Markup:
 
 
 def _table(table: Table) -> Markup:
-    """A table whose cells tell the script by what to sort."""
+    """Return a table with sort keys for the script."""
     numbers = [column.type in ("integer", "number", "timestamp") for column in table.columns]
     head = element("tr", *(element("th", column.title, scope="col", class_=_look(column)) for column in table.columns))
     rows = (
@@ -111,19 +111,19 @@ def _look(column: TableColumn) -> str | None:
 
 
 def _room(word: str) -> str | None:
-    """Names are not broken, and sentences get room, so that they do not stand one word below the other."""
+    """Return the class of a cell that controls its width."""
     if " " not in word:
         return "word" if len(word) <= _NAME else None
     return "longer" if len(word) > _LONG else "long" if len(word) > _SENTENCE else None
 
 
 def _key(value: Any) -> str | None:
-    """What a number or a time is sorted by."""
+    """Return the sort key of a number or time."""
     return str(value) if isinstance(value, int | float) and abs(value) < _LARGEST else None
 
 
 def _footer(run: JobRun) -> Markup:
-    """Where this comes from, with the arguments that differ from the silent ones."""
+    """Return the origin of the report and the arguments that are set."""
     given = {name: value for name, value in run.arguments.items() if value not in (None, False, [], "")}
     words = [(name.replace("_", "-"), _written(value)) for name, value in given.items()]
     made = (

@@ -1,4 +1,4 @@
-"""Reports for programs: JSON, as ``report.schema.json`` describes it."""
+"""Render reports as JSON in the format of ``report.schema.json``."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from kafka_messages_spark._charts.formatting import timestamp
 
 from ._parts import Facts, Heading, JobRun, Paragraph, ReportItem, Table, TableColumn
 
+# Version of the format, incremented when a name is added, removed or changed.
 VERSION = 1
-"""Of the format; it is raised when a name in the schema comes, goes or changes its meaning."""
 
 
 def text(title: str, parts: Sequence[ReportItem], figures: Mapping[str, int | float], run: JobRun) -> str:
-    """The report; all characters beyond ASCII are escaped."""
+    """Return the report as ASCII JSON."""
     content = {
         "format_version": VERSION,
         "job": run.job,
@@ -36,7 +36,7 @@ def text(title: str, parts: Sequence[ReportItem], figures: Mapping[str, int | fl
 
 
 def made_by() -> str:
-    """This package with its version, if it is installed rather than sent along."""
+    """Return the name of this package, with its version if installed."""
     name = "kafka-messages-spark"
     try:
         return f"{name} {version(name)}"
@@ -45,7 +45,7 @@ def made_by() -> str:
 
 
 def _sections(parts: Sequence[ReportItem]) -> list[dict[str, Any]]:
-    """The parts below each heading; those before the first one have none."""
+    """Return the items by heading; items before the first heading get a section without title."""
     sections: list[dict[str, Any]] = [_section(None)]
     for part in parts:
         if isinstance(part, Heading):
@@ -82,7 +82,7 @@ def _cell(column: TableColumn, value: Any) -> Any:
 
 
 def value_of(value: Any) -> Any:
-    """A value as JSON has it: bytes in hexadecimal, times as ISO 8601, and what is no number as a text."""
+    """Return a JSON value: bytes as hex, times as ISO 8601, non-finite numbers as strings."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

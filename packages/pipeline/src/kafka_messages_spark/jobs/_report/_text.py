@@ -1,4 +1,4 @@
-"""Reports as text for a terminal, and as GitHub's Markdown."""
+"""Render reports as plain text and Markdown."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _GAP, _INDENT = "  ", "    "
 
 
 def text(title: str, parts: Sequence[ReportItem], width: int | None) -> str:
-    """The report for a terminal; with ``width``, in characters, no line is longer."""
+    """Return the report as plain text, with lines of at most ``width`` characters."""
     written = [_underlined(title, "=", width), *(_text(part, width) for part in parts)]
     return "\n\n".join(part for part in written if part) + "\n"
 
 
 def markdown(title: str, parts: Sequence[ReportItem]) -> str:
-    """The report as GitHub's Markdown."""
+    """Return the report as GitHub Markdown."""
     return "\n\n".join(part for part in (f"# {_escaped(title)}", *map(_markdown, parts)) if part) + "\n"
 
 
@@ -41,7 +41,6 @@ def _text(part: ReportItem, width: int | None) -> str:
 
 
 def _facts(part: Facts, width: int | None) -> list[str]:
-    """Names, and beside them values, of as many lines as they take."""
     names = max((len(name) for name, _ in part.words), default=0) + len(_GAP)
     room = None if width is None else width - names
     lines: list[str] = []
@@ -55,7 +54,7 @@ def _facts(part: Facts, width: int | None) -> list[str]:
 
 
 def _rows(part: Table, width: int | None) -> list[str]:
-    """A header and rows, with as many columns as there is room for; under each row the others, if they say anything."""
+    """Return header and rows with the columns that fit; the others follow below each row."""
     titles = part.titles
     words = [titles, *part.words]
     widths = [max(map(len, column)) for column in zip(*words, strict=True)]
@@ -76,13 +75,13 @@ def _rows(part: Table, width: int | None) -> list[str]:
 
 
 def _fitting(widths: Sequence[int], room: int) -> int:
-    """How many columns have room, gaps between them included."""
+    """Return how many columns fit, with gaps."""
     ends = accumulate(each + len(_GAP) for each in widths)
     return sum(end - len(_GAP) <= room for end in ends)
 
 
 def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
-    """A text in lines of a width; without one, in one line."""
+    """Wrap text; without a width, return one line."""
     if width is None:
         return [text]
     indent = indent[: width - 1]
@@ -107,8 +106,8 @@ def _grid(titles: Sequence[str], rule: Sequence[str], rows: Sequence[Sequence[st
     return "\n".join([lines[0], f"| {' | '.join(rule)} |", *lines[1:]])
 
 
+# Markdown syntax; underscores inside words are plain text.
 _SPECIAL = re.compile(r"[\\`*\[\]<>|~&$]|(?<!\w)_|_(?!\w)")
-"""What Markdown takes for more than a letter; an underscore between letters is one."""
 
 
 def _escaped(text: str) -> str:
