@@ -1,7 +1,7 @@
-"""Record batches as rows: what headers tell about producers, transactions and offsets, without decoding records.
+"""Record batches as rows, without decoding records.
 
-``read_batches`` reads segment files, at the speed of reading their bytes. ``batches_of`` makes the same rows of records
-that ``kafka_log`` read with ``includeBatchMetadata``.
+``read_batches`` reads batch headers from segments. ``batches_of`` derives the same rows from records that ``kafka_log``
+read with ``includeBatchMetadata``.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ def read_batches(
     check_crcs: bool = True,
     max_partition_bytes: int = MAX_PARTITION_BYTES,
 ) -> DataFrame:
-    """The record batches of segment files, one row each; nothing is decompressed.
+    """Return one row per record batch of the segments, without decompression.
 
-    ``paths`` are files, folders or patterns as ``kafka_log`` takes them. Columns are those of
-    ``kafka_messages.segments.batch_headers.read_batch_headers``. A corrupt place is a row with the struct ``corrupt``
-    (position, size, reason), and so is a file that cannot be read: nothing ends the query but a path that is not there.
+    ``paths`` are files, folders or patterns as for ``kafka_log``. The columns are those of ``read_batch_headers``.
+    Corrupt places and unreadable files are rows with the struct ``corrupt`` (position, size, reason). Raises
+    PySparkValueError for a missing path.
     """
     files = ranges(
         spark, paths, owner="read_batches", glob=glob, recursive=recursive, max_partition_bytes=max_partition_bytes
@@ -71,14 +71,14 @@ def read_batches(
 
 @dataclass(frozen=True)
 class ExtraColumns:
-    """More columns of batches: how to make them, of a range of a file (path, start, end) and rows of its batches."""
+    """Additional columns, computed from path, start and end of a range and the rows of its batches."""
 
     fields: Sequence[pa.Field]
     made: Callable[[str, int, int | None, pa.RecordBatch], Sequence[pa.Array]]
 
 
 def batches_in(files: DataFrame, *, check_crcs: bool = True, added: ExtraColumns | None = None) -> DataFrame:
-    """The batches of ranges of files, as ``_segment_ranges.ranges`` gives them, with ``added`` columns behind them."""
+    """Return the batches of ranges from ``_segment_ranges.ranges``, with extra columns."""
     schema = _schema()
     whole = pa.schema([*schema, *(added.fields if added else ())])
 
@@ -104,10 +104,9 @@ def batches_in(files: DataFrame, *, check_crcs: bool = True, added: ExtraColumns
 
 
 def batches_of(records: DataFrame) -> DataFrame:
-    """The batches of records that ``kafka_log`` read with ``includeBatchMetadata``: the columns of ``read_batches``.
+    """Return the batches of records that ``kafka_log`` read with ``includeBatchMetadata``.
 
-    Batches without records are not there, and nobody knows ``size``, which is null. Works for columns that were chosen
-    with ``.schema``, as long as those that are needed are among them.
+    The columns are those of ``read_batches``, but ``size`` is null, and batches without records are missing.
     """
     for name in ("topic", "partition", "file", "position", "offset", "timestamp"):
         require(records, name, "batches_of")
@@ -127,7 +126,7 @@ def batches_of(records: DataFrame) -> DataFrame:
 
 
 def _schema() -> pa.Schema:
-    """Columns of a batch; of what is corrupt its bytes are left out, they have no use here."""
+    """Return the columns of a batch, without the bytes of corrupt places."""
     with read_batch_headers([], mode="PERMISSIVE") as reader:
         schema: pa.Schema = reader.schema
     at = schema.get_field_index("corrupt")
@@ -141,7 +140,7 @@ def _each(rows: Iterator[pa.RecordBatch]) -> Iterator[tuple[str, int, int | None
 
 
 def _without_bytes(batch: pa.RecordBatch, path: str, schema: pa.Schema) -> list[Any]:
-    """The columns as the schema has it, with the file named as the caller names it, scheme and all."""
+    """Return the columns of the schema, with the user's path as ``file``."""
     columns: list[Any] = []
     for field in schema:
         column = batch.column(field.name)

@@ -1,6 +1,6 @@
-"""Captured requests and responses: frames of any data frame, pairs of a request and its response, and their messages.
+"""Pair captured requests and responses, and decode their messages.
 
-Frames are rows as the source ``kafka_frames`` gives them; ``frames`` makes such rows of a table that has the bytes.
+The input are rows of the source ``kafka_frames``, or of ``frames`` for other tables with frames.
 """
 
 from __future__ import annotations
@@ -50,14 +50,11 @@ def frames(
     has_length: bool = False,
     options: Mapping[str, str] | None = None,
 ) -> DataFrame:
-    """Rows of requests and responses with what their headers say, as ``kafka_frames`` has it.
+    """Parse the headers of frames in a binary ``column``, adding the columns of ``kafka_frames``.
 
-    ``df`` has one frame a row, in a binary ``column``, and the columns ``connection`` and ``direction`` (``request`` or
-    ``response``). ``has_length``: four bytes of length stand before each. All columns of ``df`` stay; the bytes are
-    ``frame`` and begin behind the length. Added are ``api_key``, ``api_name``, ``api_version``, ``correlation_id``,
-    ``client_id``, ``header_size`` (where the body begins) and ``problem``; of responses only the correlation id is known.
-
-    The option ``mode`` is PERMISSIVE (default: a frame that cannot be read is a row with a ``problem``) or FAILFAST.
+    ``df`` has the columns ``connection`` and ``direction`` (``request`` or ``response``). ``has_length``: frames start
+    with their four-byte length. The bytes without length become ``frame``; other columns are kept. Responses get only a
+    correlation ID. The option ``mode`` is PERMISSIVE (default: unreadable frames have a ``problem``) or FAILFAST.
     """
     for name in ("connection", "direction", column):
         require(df, name, "frames")
@@ -82,7 +79,7 @@ def frames(
 
 
 def _headers(direction: pa.Array, data: pa.Array, has_length: bool, failfast: bool) -> list[pa.Array]:
-    """The columns of headers, and the frames."""
+    """Return the header columns, and the frames."""
     count = len(data)
     problems = np.full(count, None, object)
     if has_length:
@@ -109,17 +106,16 @@ def _headers(direction: pa.Array, data: pa.Array, has_length: bool, failfast: bo
 
 
 def pair(df: DataFrame) -> DataFrame:
-    """Requests with their responses: the n-th of both with the same correlation id on a connection.
+    """Pair the n-th request and response with the same correlation ID on a connection.
 
-    ``df`` has the columns of ``kafka_frames`` or ``frames``; ``position`` or ``timestamp`` tells the order of frames
-    within a direction. Every frame is in one row: requests that were not answered (as with acks=0), responses without
-    a request (their connection was captured from its middle on), and frames with a problem are alone in theirs.
+    ``df`` comes from ``kafka_frames`` or ``frames``; ``position`` or ``timestamp`` orders frames. Frames without a
+    partner, and frames with a problem, get rows of their own.
 
-    Columns: ``connection``, ``correlation_id``, ``api_key``, ``api_name``, ``api_version``, ``client_id``, ``request``
-    and ``response`` (the frames), ``request_header_size`` and ``response_header_size`` (where bodies begin),
-    ``response_version`` (that of the body: 0 where a broker refused a version of ApiVersions, see KIP-511), and
-    ``request_...`` and ``response_...`` of ``file``, ``position``, ``size``, ``timestamp`` and ``problem``, where
-    ``df`` has them. With timestamps there is ``latency_ms`` (double).
+    Columns: ``connection``, ``correlation_id``, ``api_key``, ``api_name``, ``api_version``, ``client_id``; ``request``
+    and ``response`` (frames); ``request_header_size`` and ``response_header_size`` (offsets of bodies);
+    ``response_version`` (0 for an unsupported version of ApiVersions, KIP-511); with prefix ``request_`` or
+    ``response_`` also ``file``, ``position``, ``size``, ``timestamp`` and ``problem``. With timestamps, ``latency_ms``
+    (double).
     """
     for name in ("connection", "direction", "correlation_id", *_REQUEST_COLUMNS, "header_size", "frame"):
         require(df, name, "pair")
@@ -137,15 +133,15 @@ def pair(df: DataFrame) -> DataFrame:
 
 
 def _side(df: DataFrame, direction: str, plain: Sequence[str]) -> DataFrame:
-    """The frames of one direction, with its name before that of their columns."""
-    # Where the body of a response begins, only its request can tell.
+    """Return the frames of one direction, with prefixed columns."""
+    # The offset of a response's body depends on its request.
     names = [name for name in _FRAME_COLUMNS if name in df.columns and (direction, name) != (RESPONSE, "header_size")]
     named = [F.col(name).alias(f"{direction}_{name}") for name in names]
     return df.where(F.col("direction") == direction).select(*_KEYS, *plain, *named, F.col("frame").alias(direction))
 
 
 def _with_response_headers(df: DataFrame) -> DataFrame:
-    """What only the request tells of a response: where its body begins, and the version of that."""
+    """Add offset and version of response bodies, which depend on the request."""
     with_problem = "response_problem" in df.columns
     kept = [name for name in df.columns if name != "response_problem"]
     added = struct_type(_PAIRED)
@@ -172,13 +168,11 @@ def decode_requests(
     into: str = "message",
     keep: Sequence[str] | None = None,
 ) -> DataFrame:
-    """The requests of one kind, such as ``MetadataRequest``, with their messages decoded, as ``decode`` does it.
+    """Decode the requests of one type, such as ``MetadataRequest``; other rows are dropped.
 
-    ``df`` has frames or pairs. Other rows are left out, and requests whose header cannot be read. ``keep`` names the
-    columns that stay, all by default. Options are those of ``from_kafka``.
-
-    Brokers ignore bytes behind a request, and some clients send them: they are no error unless the option
-    ``trailingBytes`` says so, and stand in the binary column ``trailing``, which is null where there are none.
+    ``df`` has frames or pairs. ``keep`` lists the columns to keep (default: all). Options are those of ``from_kafka``.
+    Bytes after a request, which brokers ignore, go to the column ``trailing``, unless the option ``trailingBytes`` is
+    error.
     """
     kind = _kind(messageName, REQUEST)
     side = _of_pairs(df, REQUEST, "decode_requests")
@@ -197,10 +191,10 @@ def decode_responses(
     into: str = "message",
     keep: Sequence[str] | None = None,
 ) -> DataFrame:
-    """The responses of one kind, such as ``MetadataResponse``, with their messages decoded. See ``decode_requests``.
+    """Decode the responses of one type, such as ``MetadataResponse``.
 
-    ``df`` has pairs (``pair``): only its request says what a response is. Bytes behind a response are an error, as for
-    Kafka's clients, and there is no column for them.
+    ``df`` has pairs, because a response's type and version depend on its request. Trailing bytes are an error, as for
+    Kafka's clients.
     """
     kind = _kind(messageName, RESPONSE)
     if not _of_pairs(df, RESPONSE, "decode_responses"):
@@ -211,7 +205,7 @@ def decode_responses(
 
 
 def _kind(message: str, side: str) -> Api:
-    """The API of a request or response."""
+    """Return the API of a request or response message; raise PySparkValueError for other messages."""
     try:
         found = api(message_of(message))
     except UnknownApiError as error:
@@ -223,7 +217,7 @@ def _kind(message: str, side: str) -> Api:
 
 
 def _of_pairs(df: DataFrame, side: str, owner: str) -> bool:
-    """Whether rows are pairs; else they are frames."""
+    """Return whether rows are pairs instead of frames."""
     is_pair = side in df.columns and f"{side}_header_size" in df.columns
     if not is_pair:
         for name in ("direction", "api_key", "api_version", "header_size", "frame"):

@@ -1,8 +1,7 @@
 """Report the bytes of integer fields by encoding, for captures, internal topics or tables of messages.
 
 spark-submit encodings.py consumer_offsets /kafka/__consumer_offsets-* --plot offsets.svg
-spark-submit encodings.py
-table /captures.parquet --columns api,version,body
+spark-submit encodings.py table /captures.parquet --columns api,version,body
 """
 
 from __future__ import annotations

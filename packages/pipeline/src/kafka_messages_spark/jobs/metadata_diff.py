@@ -1,8 +1,7 @@
 """Compare two states of a cluster: two snapshots, or two offsets of ``__cluster_metadata``.
 
 spark-submit metadata_diff.py old.checkpoint new.checkpoint
-spark-submit metadata_diff.py /kafka/__cluster_metadata-0
---before-offset 1000 --after-offset 2000
+spark-submit metadata_diff.py /kafka/__cluster_metadata-0 --before-offset 1000 --after-offset 2000
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Batches, compression, and what is dead in compacted topics: who writes how, and what the cleaner would win.
+"""Batch sizes, compression, and dead records in compacted topics.
 
-``sized_batches`` decompresses in the workers, ``sums`` is a row for each topic, partition, producer and compression.
-``by_key`` reads the records of compacted topics; ``dead`` and ``offsets_by_group`` are tables of its result.
+``sized_batches`` decompresses in the workers; ``sums`` aggregates by level. ``by_key`` reads compacted topics; ``dead``
+and ``offsets_by_group`` aggregate its result.
 """
 
 from __future__ import annotations

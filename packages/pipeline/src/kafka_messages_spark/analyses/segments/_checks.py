@@ -1,4 +1,4 @@
-"""Checks of segment files, range by range: each is read once in the workers, which hand back what is found."""
+"""Run the checks of segment files in the workers."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def check_segments(
     recursive: bool = True,
     max_partition_bytes: int = MAX_PARTITION_BYTES,
 ) -> DataFrame:
-    """Check segment files; the rows are for ``files`` and ``findings``. Persist them if you want both.
+    """Check segment files; persist the result if you need both ``files`` and ``findings``.
 
-    ``depth`` is ``records`` (also decompresses and decodes all records, which reads each file twice) or ``batches``
-    (headers and checksums alone). Nothing but a path that is not there ends the query.
+    ``depth`` is ``records`` (decode all records, reading files twice) or ``batches`` (headers and checksums only).
+    Raises PySparkValueError for a missing path.
     """
     if depth not in DEPTHS:
         raise invalid_argument(f"check_segments: depth is one of {', '.join(DEPTHS)}, not {depth!r}")
@@ -43,7 +43,7 @@ def check_segments(
 
 
 def checked_ranges(found: DataFrame, depth: str) -> DataFrame:
-    """The checks of ranges, as ``_segment_ranges.ranges`` gives them."""
+    """Check ranges from ``_segment_ranges.ranges``."""
     with_records = depth == "records"
 
     def check(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,4 +1,4 @@
-"""The integrity of one range of a segment file: what runs in Spark's workers for ``segments``."""
+"""Check one range of a segment file in the workers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ...columns._bytes import Bools, Ints
 from ...sources._files import base_name, display_path, reader_arguments
 from ._sequences import Producers
 
+# Maximum rows per check and range; further findings are counted in one row.
 MAX_FINDINGS = 100
-"""So many findings of a check in a range are rows; the others are counted in one more row."""
+# Highest offset.
 _LAST = (1 << 63) - 1
-"""The largest offset that a batch can say."""
 _NAME = re.compile(r"([0-9]{20})(-[A-Za-z0-9_-]{22})?\.log(\..*)?")
 
 FINDING = pa.struct(
@@ -33,6 +33,7 @@ FINDING = pa.struct(
         pa.field("detail", pa.string()),
     ]
 )
+# First and last state of a producer in a range; -1 for no sequence.
 PRODUCER = pa.struct(
     [
         pa.field("producer_id", pa.int64()),
@@ -44,7 +45,6 @@ PRODUCER = pa.struct(
         pa.field("next_sequence", pa.int64()),
     ]
 )
-"""How a producer begins and ends in a range, for the checks between ranges; a sequence of -1 is none."""
 _COUNTS = (
     "batches",
     "control_batches",
@@ -59,6 +59,7 @@ _COUNTS = (
     "delete_horizons",
     "unordered_timestamps",
 )
+# Facts about a range; timestamps are in milliseconds.
 SUMMARY = pa.struct(
     [
         pa.field("topic", pa.string()),
@@ -75,7 +76,6 @@ SUMMARY = pa.struct(
         pa.field("compressions", pa.list_(pa.field("element", pa.string()))),
     ]
 )
-"""Facts about a range. Timestamps are in milliseconds; the first and the highest of its batches."""
 SCHEMA = pa.schema(
     [
         pa.field("file", pa.string()),
@@ -90,20 +90,20 @@ SCHEMA = pa.schema(
 
 @dataclass
 class _Last:
-    """The batch before, of the log or of a producer."""
+    """State after the previous batch."""
 
     next_offset: int = -1
     leader_epoch: int = -1
     timestamp: int = -1
+    # Highest log append time; append_epoch is its leader epoch.
     append_time: int = -1
-    """The highest log append time, and the leader epoch in which it was set."""
     append_epoch: int = -1
     behind_corrupt: bool = False
 
 
 @dataclass
 class RangeCheck:
-    """The checks of one range; ``rows`` runs them and gives what ``SCHEMA`` says."""
+    """The checks of one range."""
 
     path: str
     size: int
@@ -122,7 +122,7 @@ class RangeCheck:
         self.producers = Producers(topic_of(self.path)[0])
 
     def rows(self) -> pa.RecordBatch:
-        """Read the range, and give its summary, findings and producers."""
+        """Read the range and return its summary, findings and producers."""
         report = SegmentReport("", *topic_of(self.path), self.start, self.end)
         self.summary |= dict.fromkeys(_COUNTS, 0)
         try:
@@ -147,7 +147,7 @@ class RangeCheck:
     def add(
         self, check: str, severity: str, position: int | None, offset: int | None, detail: str, count: int = 1
     ) -> None:
-        """A finding, as a row or, when there are many of its kind, as one more."""
+        """Add a finding, or count it if there are too many of its kind."""
         self.counts[check] = self.counts.get(check, 0) + 1
         if self.counts[check] > MAX_FINDINGS:
             key = check, severity
@@ -196,7 +196,7 @@ class RangeCheck:
         self.compressions |= set(batch.column("compression").unique().to_pylist())
 
     def _offsets(self, base: Ints, last: Ints, known: Bools, position: Ints, behind: Bools) -> None:
-        """Offsets that come again, and offsets that are not there."""
+        """Check for repeated and missing offsets."""
         before = np.concatenate(([self.last.next_offset], np.minimum(last[:-1], _LAST - 1) + 1))
         has = before >= 0
         for at in np.flatnonzero(has & (base < before)).tolist():
@@ -221,7 +221,7 @@ class RangeCheck:
         self.last.leader_epoch = int(epoch[-1])
 
     def _times(self, batch: pa.RecordBatch, position: Ints, base: Ints) -> None:
-        """Times of batches that go back: odd where the broker set them, else only the word of producers."""
+        """Check timestamps; only log append times give findings, because producers' clocks may differ."""
         times = _milliseconds(batch.column("max_timestamp"))
         highest = np.maximum.accumulate(np.concatenate(([self.last.timestamp], times)))
         self.summary["unordered_timestamps"] += int(np.count_nonzero((times >= 0) & (times < highest[:-1])))
@@ -234,7 +234,7 @@ class RangeCheck:
         self.summary["last_timestamp"] = self.last.timestamp if self.last.timestamp >= 0 else None
 
     def _append_times(self, batch: pa.RecordBatch, times: Ints, position: Ints, base: Ints) -> None:
-        """Times that brokers set, against each other alone; those of another leader come of another clock."""
+        """Check log append times, which may decrease with a new leader's clock."""
         appended = _ints(batch, "timestampType") == 1
         of_brokers = np.concatenate(([self.last.append_time], np.where(appended, times, -1)))
         epochs = np.concatenate(([self.last.append_epoch], _ints(batch, "leader_epoch")))
@@ -249,7 +249,7 @@ class RangeCheck:
         self.last.append_time, self.last.append_epoch = int(highest[-1]), int(epochs[where[-1]])
 
     def _sequences(self, batch: pa.RecordBatch, position: Ints, base: Ints, last: Ints) -> None:
-        """Sequence numbers of each idempotent producer, in its own order."""
+        """Check the sequence numbers of each idempotent producer."""
         producer = _ints(batch, "producer_id")
         rows = np.flatnonzero(producer >= 0)
         if not len(rows):
@@ -264,7 +264,7 @@ class RangeCheck:
     # ---- records ------------------------------------------------------------------------------------------------
 
     def _all_records(self) -> None:
-        """What only the records tell: that they can be decoded, and their offsets within a batch."""
+        """Decode all records and check their offsets."""
         columns = ["offset", "position", "base_offset", "corrupt"]
         known = {row["position"] for row in self.findings if row["check"] == "corrupt"}
         before, at = -1, -1
@@ -324,14 +324,14 @@ class RangeCheck:
 
 
 def check_ranges(rows: Iterator[pa.RecordBatch], with_records: bool) -> Iterator[pa.RecordBatch]:
-    """The checks of ranges, as ``_segment_ranges.SCHEMA`` has them."""
+    """Check ranges of ``_segment_ranges.SCHEMA``."""
     for batch in rows:
         for row in batch.to_pylist():
             yield RangeCheck(row["path"], row["size"], row["start"], row["end"], with_records).rows()
 
 
 def _next_offset(offset: int) -> int:
-    """The next offset; behind the last one that there can be, which only damage gives, that one again."""
+    """Return the offset plus one; the highest int64, which only damaged records contain, stays."""
     return min(offset, _LAST - 1) + 1
 
 
@@ -343,5 +343,5 @@ def _ints(batch: pa.RecordBatch, name: str) -> Ints:
 
 
 def _milliseconds(column: pa.Array) -> Ints:
-    """Times as milliseconds; null and Kafka's none are negative."""
+    """Return timestamps in milliseconds; negative for null and -1."""
     return np.asarray(column.view(pa.int64()).fill_null(-1000)) // 1000

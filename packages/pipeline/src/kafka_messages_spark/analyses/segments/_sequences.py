@@ -1,18 +1,18 @@
-"""The epochs and sequence numbers of the producers of one range of a segment file."""
+"""Check producer epochs and sequence numbers within a range."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
+# Sequence numbers wrap to 0 after the highest int32.
 _SEQUENCES = 1 << 31
-"""Sequence numbers of producers begin at zero again behind the largest int32."""
+# The group coordinator writes transactional batches with base sequence 0 (Kafka's CoordinatorRuntime).
 GROUP_TOPIC = "__consumer_offsets"
-"""Of its transactional batches the group coordinator writes each with base sequence 0 (Kafka's CoordinatorRuntime)."""
 UNNAMED = "; so counts the group coordinator, and the folder does not tell the topic"
 
+# Check, severity, detail.
 Fault = tuple[str, str, str]
-"""Check, severity, detail."""
 
 
 @dataclass
@@ -27,14 +27,14 @@ class _Producer:
 
 @dataclass
 class Producers:
-    """The producers of a range, as far as it was read."""
+    """The producers of a range."""
 
+    # None if the folder does not name it.
     topic: str | None
-    """None where the folder does not tell it."""
     known: dict[int, _Producer] = field(default_factory=dict)
 
     def batch(self, number: int, epoch: int, sequence: int, first: int, final: int) -> Fault | None:
-        """What is wrong with the next batch, of the producer id ``number`` with offsets from ``first`` to ``final``."""
+        """Check the next batch of producer ID ``number`` with offsets ``first`` to ``final``."""
         after = (sequence + final - first + 1) % _SEQUENCES if sequence >= 0 else -1
         known = self.known.get(number)
         if known is None:
@@ -59,7 +59,7 @@ class Producers:
         return fault
 
     def rows(self) -> list[dict[str, Any]]:
-        """How each producer begins and ends in the range."""
+        """Return the first and last state of each producer."""
         return [
             {
                 "producer_id": number,
@@ -75,7 +75,7 @@ class Producers:
 
 
 def coordinator_fault(epoch_before: int, epoch: int, sequence: int) -> Fault | None:
-    """What is wrong with a batch of ``__consumer_offsets``: brokers check its epoch, but its sequence is 0, or none."""
+    """Check a batch of ``__consumer_offsets``, in which only epochs increase and sequences are 0 or -1."""
     if epoch < epoch_before:
         return _back(epoch, epoch_before)
     if sequence > 0:
@@ -86,9 +86,9 @@ def coordinator_fault(epoch_before: int, epoch: int, sequence: int) -> Fault | N
 def sequence_fault(
     epoch_before: int, expected: int, epoch: int, sequence: int, last_sequence: int = -1
 ) -> Fault | None:
-    """What is wrong with the sequence number of a batch behind another one of its producer: check, severity, detail.
+    """Check the sequence number of a batch against the previous batch of its producer.
 
-    ``expected`` and ``sequence`` are -1 where there is none. A producer with a new epoch begins at 0 (KIP-360).
+    ``expected`` and ``sequence`` are -1 for none. A new epoch starts at sequence 0 (KIP-360).
     """
     if epoch < epoch_before:
         return _back(epoch, epoch_before)

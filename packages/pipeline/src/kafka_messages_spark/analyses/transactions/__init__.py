@@ -1,7 +1,7 @@
-"""Transactions in data partitions, and what their coordinator knows of them: which are open, hang, or block readers.
+"""Find open and hanging transactions, and readers that they block.
 
-A transaction of a partition is what one producer wrote there up to its marker (KIP-98). ``find_transactions`` takes the
-rows of ``batches.read_batches`` (or ``batches.batches_of``); ``coordinator_states`` those of ``transaction_state``.
+A transaction of a partition is a producer's data up to its marker (KIP-98). ``find_transactions`` takes rows of
+``batches.read_batches`` or ``batches.batches_of``; ``coordinator_states`` takes rows of ``transaction_state``.
 """
 
 from __future__ import annotations
