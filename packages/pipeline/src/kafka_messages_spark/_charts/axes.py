@@ -30,7 +30,6 @@ class Axis:
     logarithmic: bool = False
 
     def at(self, value: float) -> float:
-        """Return the position of a value, clamped to the axis."""
         low, high, value = self.low, self.high, min(max(value, self.low), self.high)
         if self.logarithmic:
             low, high, value = math.log10(low), math.log10(high), math.log10(value)
@@ -39,7 +38,6 @@ class Axis:
 
 
 def times(low: int, high: int, most: int) -> list[tuple[int, str]]:
-    """Return at most ``most`` round times in a range, with labels."""
     high = max(high, low + 1)
     step = next((each for each in _STEPS if (high - low) / each < most), 0)
     if not step:
@@ -50,7 +48,6 @@ def times(low: int, high: int, most: int) -> list[tuple[int, str]]:
 
 
 def numbers(low: int, high: int, most: int) -> list[int]:
-    """Return at most ``most`` round numbers in a range."""
     raw = max(1.0, (high - low) / most)
     power = 10 ** math.floor(math.log10(raw))
     step = int(next(power * each for each in (1, 2, 5, 10) if power * each >= raw))
@@ -58,7 +55,6 @@ def numbers(low: int, high: int, most: int) -> list[int]:
 
 
 def powers(low: float, high: float) -> Sequence[int]:
-    """Return the powers of ten in a range."""
     return [10**each for each in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
 
 

@@ -37,7 +37,6 @@ def document(title: str, pictures: Sequence[Picture]) -> str:
 
 
 def styles() -> str:
-    """Return the style sheet, with colors for light and dark themes as variables."""
     return files(__package__).joinpath("charts.css").read_text("utf-8")
 
 

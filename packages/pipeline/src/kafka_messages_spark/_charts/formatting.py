@@ -80,5 +80,4 @@ def size(count: int | None) -> str:
 
 
 def rows_omitted(count: int) -> str:
-    """Return the note about omitted rows below a table."""
     return f"... and {count:,} more"

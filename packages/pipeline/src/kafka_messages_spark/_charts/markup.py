@@ -14,12 +14,10 @@ class Markup(str):
 
 
 def markup(content: object) -> Markup:
-    """Return content as HTML, with control characters made visible."""
     return content if isinstance(content, Markup) else Markup(escape(str(content).translate(CONTROL)))
 
 
 def element(name: str, *content: object, **attributes: object) -> Markup:
-    """Return an element. Attributes of None are omitted; ``class_`` is written as ``class``."""
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{markup(value)}"'
         for key, value in attributes.items()

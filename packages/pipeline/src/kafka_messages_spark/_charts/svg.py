@@ -35,17 +35,14 @@ def figure(picture: Picture) -> Markup:
 
 
 def draw(picture: Picture) -> tuple[list[Markup], float]:
-    """Return the elements of a chart and its height."""
     return _DRAWN[type(picture)](picture)
 
 
 def kinds_of(picture: Picture) -> Mapping[str, Look]:
-    """Return the kinds for the legend."""
     return picture.kinds if isinstance(picture, Timeline | Bars) else {}
 
 
 def sample_of(picture: Picture, look: Look) -> Markup:
-    """Return the sample of a look for the legend: a moment's shape if the chart has moments, otherwise a bar."""
     marks = [mark for lane in picture.lanes for mark in lane.marks] if isinstance(picture, Timeline) else []
     if any(mark.start == mark.end for mark in marks):
         return _shape(look, 8, 7, 9)
@@ -61,7 +58,6 @@ def _legend(picture: Picture) -> Markup:
 
 
 def _shape(look: Look, x: float, y: float, size: float, *content: object) -> Markup:
-    """Return a moment, with another shape for each look for color-blind readers."""
     half = size / 2
     path = {
         "good": f"M{x - half},{y - half}h{size}v{size}h-{size}z",
@@ -82,7 +78,6 @@ def _line(x1: float, y1: float, x2: float, y2: float, look: str) -> Markup:
 
 
 def _cut(text: str, width: float) -> str:
-    """A text that has room; of a longer one beginning and end, which tell apart what is called alike."""
     most = max(3, int(width / LETTER))
     if len(text) <= most:
         return text
@@ -91,13 +86,11 @@ def _cut(text: str, width: float) -> str:
 
 
 def _named(name: str, y: float) -> Markup:
-    """What stands at the left, and in full for who points at it."""
     label = element("text", _cut(name, _LABELS - 14), x=_LABELS - 10, y=y, class_="name", text_anchor="end")
     return element("g", element("title", name), label)
 
 
 def _times(axis: Axis, height: float, most: int = 8) -> list[Markup]:
-    """Lines down a picture, and below them the times."""
     found = []
     for moment, word in times(int(axis.low), int(axis.high), most):
         x = axis.at(moment)
@@ -135,7 +128,6 @@ def _timeline(picture: Timeline) -> tuple[list[Markup], float]:
 
 
 def _reach(mark: Mark, axis: Axis) -> tuple[float, float]:
-    """Return the horizontal extent of a mark with its label."""
     start = axis.at(mark.start)
     end = axis.end if mark.end is None else max(axis.at(mark.end), start + _LEAST)
     if mark.end == mark.start:
@@ -148,15 +140,10 @@ def _reach(mark: Mark, axis: Axis) -> tuple[float, float]:
 
 
 def _label_width(text: str) -> float:
-    """Return the width of a label with its margin."""
     return min(len(text) * LETTER, WIDTH - _LABELS - 20) + 8
 
 
 def _label_place(text: str, start: float, end: float) -> tuple[float, str | None]:
-    """Return position and anchor of a label: right of the mark, else left, else inside.
-
-    Labels never overlap the names of lanes.
-    """
     width = _label_width(text)
     if end + width <= WIDTH:
         return end + 5, None
@@ -166,7 +153,6 @@ def _label_place(text: str, start: float, end: float) -> tuple[float, str | None
 
 
 def _placed(lane: Lane, axis: Axis) -> list[list[Mark]]:
-    """Distribute the marks of a lane over as few rows as possible without overlap."""
     rows: list[list[Mark]] = []
     ends: list[float] = []
     for mark in sorted(lane.marks, key=lambda mark: _reach(mark, axis)):
@@ -251,7 +237,6 @@ def _scale(panel: Panel) -> _Scale:
 def _panel(
     panel: Panel, scale: _Scale, span: tuple[int, int], left: float, top: float, width: float, values: float
 ) -> list[Markup]:
-    """Draw a panel; ``values`` is the width of the axis labels."""
     across = Axis(*span, left + values, left + width - _ENDS)
     up = Axis(scale.low, scale.high, top + 26 + _PANEL, top + 26)
     drawn = [_text(across.start, top + 14, _cut(panel.title, width - values), "name")]
@@ -269,7 +254,6 @@ def _panel(
 
 
 def _steps(series: Series, across: Axis, up: Axis) -> Markup:
-    """Draw a step line, and its events."""
     path, drawing, last = "", False, ""
     for moment, value in series.points:
         x = across.at(moment)
@@ -289,7 +273,6 @@ def _steps(series: Series, across: Axis, up: Axis) -> Markup:
 
 
 def _ends(series: Sequence[Series], across: Axis, up: Axis) -> list[Markup]:
-    """Return the names of series at the ends of their lines, shifted to avoid overlap."""
     last = [
         (up.at(values[-1]), each)
         for each in series
@@ -304,7 +287,6 @@ def _ends(series: Sequence[Series], across: Axis, up: Axis) -> list[Markup]:
 
 
 def _short(value: int) -> str:
-    """Return a number in at most six characters."""
     for unit, size in (("T", 10**12), ("G", 10**9), ("M", 10**6), ("k", 10**4)):
         if abs(value) >= size:
             size = 1000 if unit == "k" else size
@@ -316,7 +298,6 @@ def _short(value: int) -> str:
 
 
 def _bars(picture: Bars) -> tuple[list[Markup], float]:
-    """Draw bars; the axis is logarithmic if the largest value is over 100 times the smallest."""
     values = [bar.value for bar in picture.bars if bar.value > 0]
     wide = bool(values) and max(values) > 100 * min(values)
     low, high = (min(values) / 2, max(values)) if wide else (0, max(values, default=1))

@@ -8,12 +8,10 @@ MODES = ("PERMISSIVE", "FAILFAST")
 
 
 def invalid_argument(message: str) -> PySparkValueError:
-    """Return the error for an invalid argument or option: a ValueError and a PySparkException."""
     return PySparkValueError(message)
 
 
 def unsupported_mode(name: str, mode: str) -> PySparkValueError:
-    """Return Spark's error for a parse mode that a function does not support."""
     acceptable = " and ".join(MODES)
     return invalid_argument(
         f"[PARSE_MODE_UNSUPPORTED] The function `{name}` doesn't support the {mode} mode. "
@@ -22,7 +20,6 @@ def unsupported_mode(name: str, mode: str) -> PySparkValueError:
 
 
 def malformed_batch(cause: Exception) -> ValueError:
-    """Return the error that ends a task in FAILFAST mode, worded like Spark's MALFORMED_PROTOBUF_MESSAGE."""
     return ValueError(
         "Malformed Kafka messages are detected in message deserialization. Parse Mode: FAILFAST. To process malformed "
         f"messages as null result, try setting the option 'mode' as 'PERMISSIVE'. In this Arrow batch, {cause}"

@@ -55,7 +55,6 @@ class Options:
         return value
 
     def size(self, name: str, default: int) -> int:
-        """Return a size in bytes; the suffixes k, m, g, kb, mb and gb are allowed."""
         value = self._values.get(name)
         if value is None:
             return default

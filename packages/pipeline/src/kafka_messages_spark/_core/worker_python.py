@@ -50,7 +50,6 @@ def use_for_session(spark: SparkSession) -> None:
 
 
 def use_for_functions() -> None:
-    """Configure the active session if it is a local classic one; for functions that are created without a session."""
     from pyspark.sql import SparkSession
     from pyspark.sql.utils import is_remote
 
@@ -59,7 +58,6 @@ def use_for_functions() -> None:
 
 
 def _needs_python() -> bool:
-    """Return whether Spark would choose another Python, and no setting names one."""
     if {"PYSPARK_GATEWAY_PORT", "PYSPARK_PYTHON"} & os.environ.keys():
         return False
     usual = shutil.which(_DEFAULT)

@@ -59,7 +59,6 @@ Members = dict[str, Row]
 
 
 def generations(table: pa.Table) -> pa.Table:
-    """Return the rebalances of one group."""
     order = [(name, "ascending") for name in ("log_topic", "log_partition", "log_offset")]
     group = _GroupHistory()
     for event in table.sort_by(order).to_pylist():
@@ -91,7 +90,6 @@ class _GroupHistory:
             self._reached(event)
 
     def _classic(self, event: Row) -> None:
-        """Process a classic group's metadata, written at the end of each rebalance and when the last member leaves."""
         if event["is_tombstone"]:
             self.members, self._generation = {}, None
             return
@@ -113,7 +111,6 @@ class _GroupHistory:
             self.members[event["member_id"]] = event["members"][0]
 
     def _epoch(self, event: Row) -> None:
-        """Process a new epoch; its members were written before and reach it later."""
         if event["is_tombstone"]:
             self.members, self._before, self._generation = {}, {}, None
             return
@@ -122,7 +119,6 @@ class _GroupHistory:
         self._before, self._generation = dict(self.members), event["generation"]
 
     def _reached(self, event: Row) -> None:
-        """Process the epoch of a member; the rebalance ends when all members have the group's epoch."""
         if event["is_tombstone"]:
             self._settled.pop(event["member_id"], None)
             return

@@ -19,17 +19,14 @@ SNAPSHOT = r"([0-9]{20})-[0-9]{10}\.checkpoint$"
 
 
 def next_offset(offset: Column) -> Column:
-    """Return the offset plus one; the highest int64, which only damaged records contain, stays."""
     return F.coalesce(F.try_add(offset, F.lit(1)), offset)
 
 
 def folder(path: str = "file") -> Column:
-    """Return the folder of a path column."""
     return F.regexp_extract(path, r"^(.*)[/\\][^/\\]*$", 1)
 
 
 def log_of(records: DataFrame) -> list[Column]:
-    """Return columns that identify the log of a row."""
     columns = [F.col("topic"), F.col("partition")]
     if "file" not in records.columns:
         return columns

@@ -18,7 +18,6 @@ _SHARES = 1024
 
 
 def has_outcome_columns(records: DataFrame) -> bool:
-    """Return whether rows have the columns for ``with_outcome``, as from ``includeBatchMetadata``."""
     return set(_TELLING) <= set(records.columns)
 
 

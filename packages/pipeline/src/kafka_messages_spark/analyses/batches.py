@@ -126,7 +126,6 @@ def batches_of(records: DataFrame) -> DataFrame:
 
 
 def _schema() -> pa.Schema:
-    """Return the columns of a batch, without the bytes of corrupt places."""
     with read_batch_headers([], mode="PERMISSIVE") as reader:
         schema: pa.Schema = reader.schema
     at = schema.get_field_index("corrupt")
@@ -140,7 +139,6 @@ def _each(rows: Iterator[pa.RecordBatch]) -> Iterator[tuple[str, int, int | None
 
 
 def _without_bytes(batch: pa.RecordBatch, path: str, schema: pa.Schema) -> list[Any]:
-    """Return the columns of the schema, with the user's path as ``file``."""
     columns: list[Any] = []
     for field in schema:
         column = batch.column(field.name)

@@ -123,7 +123,6 @@ def offset_history(commits: DataFrame, records: DataFrame | None = None, *, jump
 
 
 def _with_members(history: DataFrame, records: DataFrame | None) -> DataFrame:
-    """Add ``members``: the last known group size before each commit."""
     if records is None:
         return history.withColumn("members", F.lit(None).cast("long"))
     known = member_counts(records)
@@ -215,7 +214,6 @@ def commit_storms(commits: DataFrame, *, least: int = STORM) -> DataFrame:
 
 
 def _in_last_minute(times: DataFrame) -> DataFrame:
-    """Add ``before``: the partition's commits in the minute before each commit, as a running sum."""
     moves = F.array(
         F.struct(F.col("at").alias("moment"), F.lit(1).alias("one")),
         F.struct((F.col("at") + _MINUTE).alias("moment"), F.lit(-1).alias("one")),

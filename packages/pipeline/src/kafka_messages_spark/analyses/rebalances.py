@@ -69,7 +69,6 @@ def _columns(kinds: dict[str, str]) -> dict[str, Column]:
 
 
 def _of(part: str, field: str, *records: str) -> list[Column]:
-    """Return a field in the keys or values of record kinds, for each group type."""
     return [F.col(f"{each}_group_{record}")[part][field] for each in _TYPES for record in records]
 
 
@@ -79,7 +78,6 @@ def _classic_member(member: Column) -> Column:
 
 
 def _member() -> Column:
-    """Return the member of a record; share group members have no instance ID."""
     fields = {
         "member_id": _of("key", "member_id", "member_metadata"),
         "instance_id": [F.col(f"{each}_group_member_metadata.value.instance_id") for each in ("consumer", "streams")],

@@ -76,5 +76,4 @@ def share_offsets(states: DataFrame, names: DataFrame, partitions: DataFrame | N
 
 
 def _of(part: str, field: str) -> Column:
-    """Return a field of snapshots and updates."""
     return F.coalesce(*(F.col(f"share_{kind}.{part}.{field}") for kind in ("snapshot", "update")))

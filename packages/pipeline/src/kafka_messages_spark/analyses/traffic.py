@@ -79,7 +79,6 @@ def frames(
 
 
 def _headers(direction: pa.Array, data: pa.Array, has_length: bool, failfast: bool) -> list[pa.Array]:
-    """Return the header columns, and the frames."""
     count = len(data)
     problems = np.full(count, None, object)
     if has_length:
@@ -133,7 +132,6 @@ def pair(df: DataFrame) -> DataFrame:
 
 
 def _side(df: DataFrame, direction: str, plain: Sequence[str]) -> DataFrame:
-    """Return the frames of one direction, with prefixed columns."""
     # The offset of a response's body depends on its request.
     names = [name for name in _FRAME_COLUMNS if name in df.columns and (direction, name) != (RESPONSE, "header_size")]
     named = [F.col(name).alias(f"{direction}_{name}") for name in names]
@@ -141,7 +139,6 @@ def _side(df: DataFrame, direction: str, plain: Sequence[str]) -> DataFrame:
 
 
 def _with_response_headers(df: DataFrame) -> DataFrame:
-    """Add offset and version of response bodies, which depend on the request."""
     with_problem = "response_problem" in df.columns
     kept = [name for name in df.columns if name != "response_problem"]
     added = struct_type(_PAIRED)
@@ -205,7 +202,6 @@ def decode_responses(
 
 
 def _kind(message: str, side: str) -> Api:
-    """Return the API of a request or response message; raise PySparkValueError for other messages."""
     try:
         found = api(message_of(message))
     except UnknownApiError as error:

@@ -48,5 +48,4 @@ class Bytes:
 
 
 def numbers(matrix: npt.NDArray[np.uint8], kind: str) -> Ints:
-    """Return matrix rows as integers of a NumPy type such as ``>i2``."""
     return np.ascontiguousarray(matrix).view(kind).ravel().astype(np.int64)

@@ -45,7 +45,6 @@ class Decoding:
         return found
 
     def type(self, owner: str = "") -> pa.StructType:
-        """Return the type of the decoded structs."""
         fields = list(self._pruned(owner))
         corrupt = self.options.corrupt_column
         return pa.struct(fields if corrupt is None else [*fields, pa.field(corrupt, pa.binary())])

@@ -79,7 +79,6 @@ class _Columns:
             self._problem[row] = _reason(frames[row].as_py(), read_request_header)
 
     def _header_versions(self, chosen: Bools) -> Ints:
-        """Return the header version of each request, or -1 for an unknown API key."""
         found = np.full(len(chosen), -1, np.int64)
         for key in np.unique(self._key[chosen]).tolist():
             if (each := _api(key)) is None:
@@ -91,7 +90,6 @@ class _Columns:
         return found
 
     def _decoded(self, frames: pa.Array, data: Bytes, version: Ints) -> None:
-        """Decode client IDs and header sizes of requests with header version 1 or later."""
         rows = np.flatnonzero(version >= _WITH_CLIENT_ID)
         if not len(rows):
             return
@@ -168,12 +166,10 @@ def _api(key: int) -> Api | None:
 
 
 def _read_response_header(frame: bytes) -> None:
-    """Read the part of the header that all versions have."""
     ResponseHeader.read_from(frame, 0, ResponseHeader.LOWEST_SUPPORTED_VERSION)
 
 
 def _reason(frame: bytes, read: Callable[[bytes], object]) -> str:
-    """Return why a header cannot be read."""
     try:
         read(frame)
     except KafkaMessageError as error:

@@ -17,7 +17,6 @@ _PACKAGE: ModuleType = kafka_messages
 
 @cache
 def names() -> tuple[str, ...]:
-    """Return the names of all messages of the package."""
     modules: dict[str, str] = _PACKAGE._MODULES
     return tuple(sorted(name for name, module in modules.items() if module.startswith("messages.")))
 

@@ -62,12 +62,10 @@ class RecordType:
 
     @property
     def column(self) -> str:
-        """Return ``offset_commit`` for OffsetCommitValue and ``topic_record`` for TopicRecord."""
         words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", self.value).lower()
         return words.removesuffix("_value") if self.key else words
 
     def type(self) -> pa.StructType:
-        """Return a struct of ``key`` and ``value``, or the fields of the record if the type has no key."""
         value = pa.struct(list(arrow.schema(message_of(self.value))))
         if self.key is None:
             return value
@@ -75,7 +73,6 @@ class RecordType:
 
 
 def types_of(log: str) -> tuple[RecordType, ...]:
-    """Return the record types of a log, ordered by number."""
     return tuple(RecordType(number, key, value) for name, number, key, value in RECORD_TYPES if name == log and value)
 
 
@@ -106,7 +103,6 @@ class LogDecoder:
     redaction: Redaction
 
     def fields(self) -> list[pa.Field]:
-        """Return the fields of the added columns."""
         return [
             *RECORD_FIELDS,
             *(pa.field(each.column, each.type()) for each in types_of(self.log) if each.column in self.columns),
@@ -143,7 +139,6 @@ class LogDecoder:
     def _structs(
         self, each: RecordType, rows: RawRecords, chosen: Ints, missing: Bools
     ) -> tuple[pa.StructArray, Bools]:
-        """Return the column of one record type, and a mask of the chosen rows that failed."""
         count, at = len(missing), pa.array(chosen)
         if not len(chosen):
             return pa.nulls(count, each.type()), np.zeros(0, np.bool_)
@@ -159,7 +154,6 @@ class LogDecoder:
         return value.take(pa.array(place, mask=place < 0)), failed
 
     def _decoded(self, message: str, data: pa.Array, version: Any) -> pa.StructArray:
-        """Return the decoded messages, null where malformed; an empty message is not null."""
         kind = message_of(message)
         return self.redaction.applied(arrow.decode(data, kind, version, mode="PERMISSIVE"), kind)
 
@@ -173,7 +167,6 @@ class LogDecoder:
         return names.take(pa.array(index, mask=~(known | is_control)))
 
     def _problems(self, bad: Bools, key: pa.Array, value: pa.Array) -> pa.Array:
-        """Return the object codec's errors for bad rows; raise the first one in FAILFAST mode."""
         reasons: dict[int, str] = {}
         for row in np.flatnonzero(bad).tolist():
             reasons[row] = self._reason(key[row].as_py(), value[row].as_py())
@@ -195,7 +188,6 @@ class LogDecoder:
 
 
 def coordinator_rows(key: pa.Array, value: pa.Array) -> RawRecords:
-    """Split coordinator records: the key starts with the record type (int16), the value with its version (int16)."""
     keys, values = Bytes(key), Bytes(value)
     types, has_type = keys.leading(2)
     versions, has_version = values.leading(2)
@@ -223,7 +215,6 @@ def metadata_rows(value: pa.Array) -> RawRecords:
 
 
 def _uvarints(data: bytes, count: int) -> tuple[list[int], int]:
-    """Return up to ``count`` unsigned varints and the offset after them; fewer if the data ends."""
     numbers: list[int] = []
     value = shift = 0
     for at, byte in enumerate(data):
@@ -240,11 +231,9 @@ def _uvarints(data: bytes, count: int) -> tuple[list[int], int]:
 
 
 def decoder_of(topic: str, columns: Sequence[str], failfast: bool, redaction: Redaction) -> LogDecoder:
-    """Return the decoder of an internal topic or log."""
     log = LOGS.get(topic, topic)
     return LogDecoder(log, log not in ("metadata", "storage"), tuple(columns), failfast, redaction)
 
 
 def columns_of(log: str) -> Sequence[str]:
-    """Return the column names of a log's record types."""
     return [each.column for each in types_of(log)]

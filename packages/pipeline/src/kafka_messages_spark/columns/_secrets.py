@@ -33,7 +33,6 @@ class Redaction:
         return found
 
     def applied(self, structs: pa.StructArray, message: type[Message]) -> pa.StructArray:
-        """Return the structs with their secrets redacted."""
         if self.shows:
             return structs
         return arrow.hidden(structs, message, HIDDEN if self.salt is None else marks(self.salt.encode()))

@@ -111,7 +111,6 @@ def schema_of_kafka(messageName: str, version: int | None = None) -> StructType:
 
 
 def _fixed(version: int | Column | None) -> int | None:
-    """Return the version if it is an integer, None for a column or None."""
     if isinstance(version, int) and not isinstance(version, bool):
         return version
     if version is None or hasattr(version, "isNull"):  # a Column, of Spark classic or Connect

@@ -82,7 +82,6 @@ def _function(name: object, what: object) -> Any:
 
 
 def _udf(name: str, function: Callable[..., pa.Array], returns: DataType) -> Any:
-    """Return a UDF; Python's errors call it ``name``."""
     function.__name__ = function.__qualname__ = name
     made: Any = arrow_udf
     return made(function, returnType=returns)
@@ -111,7 +110,6 @@ _KINDS: tuple[_Kind, ...] = (
 
 
 def _require(name: str, place: str, kind: _Kind, column: pa.Array) -> None:
-    """Raise TypeError if a column has another type; a column of nulls matches any."""
     required, is_so = kind
     if not pa.types.is_null(column.type) and not is_so(column.type):
         raise type_mismatch(name, place, required, column.type)

@@ -157,7 +157,6 @@ class Job:
         return self.read(files, batch_metadata=True) if files else None
 
     def _ranges(self, paths: Sequence[str], topic: str | None = None, *, all_of_them: bool = False) -> DataFrame:
-        """Return the byte ranges of the segments, and list skipped files in the report; with a topic, only its files."""
         self._look(paths, all_of_them)
         found = self.ranges(paths, self.args.glob)
         kept = F.lit(True) if all_of_them else F.col("left_out").isNull()
@@ -173,7 +172,6 @@ class Job:
         return found.where(kept)
 
     def _look(self, paths: Sequence[str], all_of_them: bool) -> None:
-        """Check that there are local files to read before Spark starts, which takes long."""
         if self._spark is not None or is_elsewhere() or not all(map(is_path, paths)):
             return
         files = FileSelection(tuple(paths), self.args.glob, recursive=True).find(self.name)
@@ -186,7 +184,6 @@ class Job:
             )
 
     def _leave_out(self, files: Mapping[str, str]) -> None:
-        """Add skipped files and folders to the report, each once."""
         new = sorted(files.keys() - self._left_out)
         self._left_out.update(new)
         lines = [("left out", f"{file}: {files[file]}") for file in new[: self.args.limit]]
@@ -210,7 +207,6 @@ class Job:
             register(spark)
 
     def _source(self, source: type[DataSource], options: dict[str, str]) -> DataFrame:
-        """Return the rows of a data source, read by this process if the input is small."""
         if self.is_small and (rows := _local_mode.rows(self.spark, source(options))) is not None:
             return rows
         if source is not KafkaLogDataSource:
@@ -252,7 +248,6 @@ class Job:
                 print(f"written: {place}", file=sys.stderr, flush=True)
 
     def _run(self) -> JobRun:
-        """Return the metadata of this run; unnamed findings get the kind ``other``."""
         unnamed = self.findings - sum(each.count for each in self._found if each.severity != "info")
         found = [*self._found, *([Finding("other", "warning", unnamed)] if unnamed else [])]
         return JobRun(self.name, inputs(self.args), found, self.exit_status, datetime.now(UTC))
@@ -270,7 +265,6 @@ class Job:
 
 
 def _skipped_files(files: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the reasons for skipped files, by file, or by folder if all of it is skipped."""
     names = ((display_path(path), why) for path, why in files)
     return {name if why == NOT_A_SEGMENT else folder_name(name): why for name, why in names}
 
@@ -365,10 +359,6 @@ def run(
 
 
 def _is_discovered(spark: SparkSession) -> bool:
-    """Return whether Spark discovers the sources; registering them again would cause warnings.
-
-    False under ``spark-submit``, where the version sent with the job must be used.
-    """
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         return False
     try:
@@ -379,5 +369,4 @@ def _is_discovered(spark: SparkSession) -> bool:
 
 
 def _terminal() -> int | None:
-    """Return the width of the terminal, or None."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -43,7 +43,6 @@ class Input:
     topics: Collection[str] = ()
 
     def includes(self, file: File) -> bool:
-        """Return whether the job may read a file, by the topic in its folder name."""
         topic = topic_of(file.name)[0]
         return not self.topics or topic is None or topic in self.topics
 

@@ -12,7 +12,6 @@ from kafka_messages_spark.sources._files import display_path, is_local, open_fil
 
 
 def save(report: Report, run: JobRun, place: str) -> None:
-    """Write a report and print its location on stderr."""
     filesystem, path, _ = open_filesystem(place)
     with filesystem.open_output_stream(path) as file:
         file.write(_written(report, run, place).encode(errors="backslashreplace"))
@@ -34,12 +33,10 @@ def check_place(owner: str, place: str) -> None:
 
 
 def is_page(place: str) -> bool:
-    """Return whether a report is HTML, the only format with charts."""
     return place.endswith((".html", ".htm"))
 
 
 def inputs(args: Namespace) -> dict[str, object]:
-    """Return a job's arguments, with credentials removed from URIs."""
 
     def told(value: object) -> object:
         if isinstance(value, list):

@@ -65,7 +65,6 @@ class Count:
 
 
 def _count_records(found: RecordSelection, rows: DataFrame) -> Count:
-    """Count records by headers if possible, otherwise record by record."""
     known = [each.records for each in found.log if each.records is not None]
     if found.is_twice or found.start or len(known) < len(found.log):
         return Count(*counts(rows).collect()[0])
@@ -73,7 +72,6 @@ def _count_records(found: RecordSelection, rows: DataFrame) -> Count:
 
 
 def _report_selection(job: Job, found: RecordSelection, count: Count | None) -> None:
-    """Report the selection; differing copies are findings."""
     facts: dict[str, str] = {}
     if count is not None:
         words = (_number(count.records, "record"), _number(found.logs, "partition"), _number(len(found.log), "file"))
@@ -121,7 +119,6 @@ class FileSummary:
 
     @property
     def log(self) -> Log:
-        """The log's identity: topic and partition, or the folder if unknown."""
         known = self.topic is not None and self.partition is not None
         return self.topic, self.partition, None if known else folder_name(self.file)
 
@@ -152,13 +149,11 @@ class RecordSelection:
 
     @property
     def left_out_reason(self) -> str:
-        """The text of the report for skipped snapshots."""
         is_or_are = "it is a state" if len(self.left_out) == 1 else "they are states"
         return self.reason or f"{is_or_are} of the log, which is here from offset 0 on"
 
     @property
     def is_twice(self) -> bool:
-        """Whether records may occur more than once."""
         return any(each.repeats for each in self.log) or any(map(_overlap, _by_log(self.log)))
 
     @property
@@ -167,7 +162,6 @@ class RecordSelection:
 
     @property
     def unnamed(self) -> int:
-        """Number of folders without topic and partition."""
         return len({each.log for each in self.log if each.log[2] is not None})
 
 
@@ -198,7 +192,6 @@ def select_files(files: Sequence[FileSummary]) -> RecordSelection:
 
 
 def _last_run(log: Iterable[FileSummary]) -> tuple[int, int] | None:
-    """Return the first and last offset of the log's last part without gaps, or None."""
     spans = sorted((each.first, each.last) for each in log if each.first is not None and each.last is not None)
     run = None
     for first, last in spans:
@@ -212,7 +205,6 @@ def _by_log(files: Iterable[FileSummary]) -> list[list[FileSummary]]:
 
 
 def _overlap(files: Iterable[FileSummary]) -> bool:
-    """Return whether files of a log overlap in offsets."""
     spans = sorted((each.first, each.last) for each in files if each.first is not None and each.last is not None)
     reached = -1
     for first, last in spans:

@@ -20,12 +20,10 @@ _ENVIRONMENT = {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "PYSPARK_SUBMIT_ARGS", "
 
 
 def is_elsewhere() -> bool:
-    """Return whether paths refer to a Spark Connect server."""
     return "SPARK_REMOTE" in os.environ or bool(is_remote())
 
 
 def is_ours() -> bool:
-    """Return whether this process would start a local session without external configuration."""
     return not (is_elsewhere() or SparkSession.getActiveSession() is not None or _ENVIRONMENT & os.environ.keys())
 
 
@@ -50,7 +48,6 @@ def start(name: str, settings: Mapping[str, str], java: str = "") -> SparkSessio
 
 @contextmanager
 def _quiet_java() -> Iterator[None]:
-    """Run Java without the incubator module that Spark requests and that causes a warning."""
     home = os.environ.get("JAVA_HOME", "")
     java = shutil.which("java", path=f"{home}/bin" if home else None)
     if os.name != "posix" or java is None:

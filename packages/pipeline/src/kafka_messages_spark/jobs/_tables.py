@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def add_arguments(out: _ArgumentGroup) -> None:
-    """Add the arguments for output tables."""
     out.add_argument("--output", metavar="URI", help="folder in which tables are written; without it: only a report")
     out.add_argument(
         "--tables", metavar="SCHEMA", help="schema of a catalog in which tables are written, CATALOG.SCHEMA"
@@ -61,7 +60,6 @@ def _has_format(spark: SparkSession, name: str) -> bool:
 
 
 def _is_there(spark: SparkSession, place: str) -> bool:
-    """Return whether a file or folder exists; only names are listed."""
     try:
         _ = spark.read.format("text").load(place).schema
     except PySparkException:

@@ -10,7 +10,6 @@ COLUMNS = ("file", "topic", "partition", "position", "offset", "reason")
 
 
 def corrupt_batches(batches: DataFrame) -> DataFrame:
-    """Return the corrupt places among batches or records with a ``file`` column."""
     offset = F.lit(None).cast("long").alias("offset")
     reason = F.col("corrupt.reason").alias("reason")
     return batches.where("corrupt is not null").select("file", "topic", "partition", "position", offset, reason)
@@ -30,7 +29,6 @@ def bad_records(records: DataFrame) -> DataFrame:
 
 
 def damaged_checkpoints(checkpoints: DataFrame) -> DataFrame:
-    """Return damaged checkpoint files."""
     nowhere = [F.lit(None).cast("long").alias(name) for name in ("position", "offset")]
     problem = F.col("problem").alias("reason")
     return checkpoints.where("problem is not null").select("file", "topic", "partition", *nowhere, problem)

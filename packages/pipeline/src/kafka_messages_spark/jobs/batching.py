@@ -116,7 +116,6 @@ def _summary(found: DataFrame) -> _Summary:
 
 
 def _compacted(job: _cli.Job, summary: _Summary, cleaned: DataFrame) -> set[str]:
-    """Return the compacted topics by files and arguments, and report the reasons."""
     named = set(cleaned.agg(F.collect_set("topic")).collect()[0][0])
     given = set(job.args.compacted)
     if missing := sorted(given - summary.topics):

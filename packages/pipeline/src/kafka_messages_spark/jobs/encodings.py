@@ -100,7 +100,6 @@ def _measured(job: _cli.Job) -> DataFrame:
 
 
 def _no_frames(frames: DataFrame) -> DataFrame:
-    """Return the places in captures where reading stopped, in the columns of ``_unreadable``."""
     nulls = {"topic": "string", "partition": "int", "offset": "long"}
     gone = frames.where("frame is null").withColumns({name: F.lit(None).cast(kind) for name, kind in nulls.items()})
     return gone.withColumnRenamed("problem", "reason").select(*_unreadable.COLUMNS)

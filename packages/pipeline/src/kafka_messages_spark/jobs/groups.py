@@ -100,7 +100,6 @@ def work(job: _cli.Job) -> None:
 
 
 def _data(job: _cli.Job) -> tuple[DataFrame | None, DataFrame | None, list[DataFrame]]:
-    """Return batches, partition offsets and unreadable places of the data segments."""
     if not job.args.data:
         return None, None, []
     files = job.files(job.args.data, "data segments")
@@ -115,7 +114,6 @@ def _of_groups(rows: DataFrame, chosen: list[str] | None) -> DataFrame:
 
 
 def _offsets(history: DataFrame, partitions: DataFrame | None, batches: DataFrame | None) -> DataFrame:
-    """Return committed offsets, with lag if data segments were read."""
     offsets = groups.committed_offsets(history, partitions)
     if batches is None:
         return offsets.withColumn("lag_ms", F.lit(None).cast("long"))
@@ -229,7 +227,6 @@ def _sections(tables: dict[str, DataFrame], sort: str, *, with_data: bool) -> di
 
 
 def _rebalances(rows: DataFrame) -> DataFrame:
-    """Return the newest rebalances first, with members by instance or client ID."""
 
     def names(column: str) -> Column:
         each = F.transform(column, lambda member: F.coalesce(member["instance_id"], member["client_id"], F.lit("?")))

@@ -57,7 +57,6 @@ def work(job: _cli.Job) -> None:
 
 
 def _two(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
-    """Compare the states of two paths."""
     images, odd, bad = [], [], []
     for path, offset, side in zip(
         job.args.paths, (job.args.before_offset, job.args.after_offset), ("before", "after"), strict=True
@@ -78,7 +77,6 @@ def _two(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
 
 
 def _one(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
-    """Compare the states at two offsets of one log."""
     records = job.keep(cluster_metadata(job.log(job.args.paths, TOPIC, batch_metadata=True), options))
     start = job.args.before_offset
     if start is None:
@@ -101,7 +99,6 @@ def _one(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
 
 
 def _check_offsets(job: _cli.Job, records: DataFrame, path: str, offsets: Mapping[str, int | None]) -> None:
-    """Raise PySparkValueError for an offset beyond the end of the log."""
     given = {side: offset for side, offset in offsets.items() if offset is not None}
     last = metadata.last_offset(records) if given else None
     for side, offset in given.items():
@@ -111,7 +108,6 @@ def _check_offsets(job: _cli.Job, records: DataFrame, path: str, offsets: Mappin
 
 
 def _input(job: _cli.Job, side: str, chosen: DataFrame, since: int | None = None) -> None:
-    """Report the source of a state, and of the one before it at the offset ``since``."""
     row = metadata.missing_offsets(chosen).collect()[0]
     base, last = row["base"], row["last"]
     source = "the log alone" if base is None else f"{_ARTICLES[base == 0]} {_snapshot(base)}"
@@ -167,7 +163,6 @@ def _report(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
 
 
 def _what() -> Column:
-    """Return changed fields in one line: old and new values, or values of an added entity."""
     is_new = F.col("change") == "added"
     numbers = F.create_map(*(F.lit(each) for pair in metadata.ACL_WORDS.items() for each in pair))
 
@@ -192,7 +187,6 @@ def _what() -> Column:
 
 
 def _problems(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
-    """Report records that are not understood or contradict the state."""
     report, limit = job.report, job.args.limit
     if tables["unhandled"].limit(1).count():
         report.section("Records that were not understood, and changed nothing")

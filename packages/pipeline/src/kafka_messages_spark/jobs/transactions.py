@@ -86,7 +86,6 @@ def work(job: _cli.Job) -> None:
 
 
 def _ids(states: DataFrame | None, read: int, unread: int) -> str:
-    """Return the number of transactional IDs; expired ones are tombstones until compaction."""
     if states is None:
         return "not read"
     total, removed = states.agg(F.count("*"), F.count_if(F.col("state").isNull())).collect()[0]
@@ -173,20 +172,17 @@ _FORMATS = {"mean_duration": duration, "longest_duration": duration, "bytes": si
 
 
 def _state_files(files: DataFrame) -> list[str]:
-    """Return the segments of ``__transaction_state`` among the files."""
     found = files.where(F.col("topic") == STATE_TOPIC).select("path").distinct().orderBy("path")
     return [row[0] for row in found.collect()]
 
 
 def _coordinators(files: Sequence[str]) -> tuple[int, int]:
-    """Return how many partitions of ``__transaction_state`` were read, and how many at least are missing."""
     found = {topic_of(file)[1] for file in files}
     numbers = [number for number in found if number is not None]
     return len(found), max(numbers) + 1 - len(numbers) if numbers and None not in found else 0
 
 
 def _as_of(given: int | None, partitions: DataFrame, states: DataFrame | None) -> int | None:
-    """Return the time of judgement in milliseconds: the argument, or the newest timestamp read."""
     if given is not None:
         return given
     newest = [partitions.agg(F.unix_millis(F.max("last_timestamp"))).collect()[0][0]]
@@ -196,7 +192,6 @@ def _as_of(given: int | None, partitions: DataFrame, states: DataFrame | None) -
 
 
 def _time(text: str) -> int:
-    """Parse ISO 8601 (UTC by default) or milliseconds since the epoch."""
     if text.isdecimal():
         return int(text)
     try:

@@ -94,7 +94,6 @@ class CheckpointFiles(Listing):
 
 
 def places_of(files: Iterable[File], name: str) -> list[tuple[str, str, str]]:
-    """Return the possible checkpoint files of log directories: display path, root of the file system, path in it."""
     found = {}
     for file in files:
         path, shown = (_checkpoint_path(each, name) for each in (file.path, file.name))
@@ -113,7 +112,6 @@ def _checkpoint_path(path: str, name: str) -> str | None:
 
 
 def _rows(shown: str, root: str, path: str) -> list[dict[str, Any]]:
-    """Return the rows of a file: its entries, an error, or nothing if the file is missing."""
     try:
         with open_file(root, path) as file:
             data = _all(file)
@@ -131,7 +129,6 @@ def _rows(shown: str, root: str, path: str) -> list[dict[str, Any]]:
 
 
 def _all(file: Any) -> bytes:
-    """Read a whole file, whose ``read`` may return fewer bytes than requested."""
     data = bytearray()
     while piece := file.read(1 << 20):
         data += piece

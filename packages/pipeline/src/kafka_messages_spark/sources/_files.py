@@ -47,7 +47,6 @@ class File:
 
     @property
     def uri(self) -> str:
-        """Return a path or URI that opens the file without its root, including credentials."""
         if not _SCHEME.match(self.root):
             return self.path
         secret = _SECRET.search(self.root)
@@ -121,7 +120,6 @@ class FileSelection:
         return [found[name] for name in sorted(found)]
 
     def _inside(self, filesystem: Any, folder: str, owner: str, root: str) -> Iterator[Any]:
-        """Yield the entries of a folder, and of its subfolders if ``recursive``."""
 
         def listed(place: str, *, recursive: bool) -> Iterator[Any]:
             # A folder that is deleted between its listing and this one has no files.
@@ -164,7 +162,6 @@ class SearchRoot:
     front: str
 
     def fits(self, name: str) -> int:
-        """Return the length of the common prefix if a file may lie below this path, otherwise 0."""
         plain = self.front + _MAGIC.split(self.path, maxsplit=1)[0]
         return len(plain) if name.startswith(plain) else 0
 
@@ -230,18 +227,15 @@ class FileView:
 
 
 def reader_arguments(path: str) -> dict[str, Any]:
-    """Return a path or URI as the arguments ``source`` and ``filesystem`` of the segment readers."""
     filesystem, inner, _ = open_filesystem(path)
     return {"source": inner, "filesystem": None if is_local(filesystem) else filesystem}
 
 
 def base_name(path: str) -> str:
-    """Return the last component of a path or URI; both slashes separate."""
     return re.split(r"[/\\]", path)[-1]
 
 
 def folder_name(path: str) -> str:
-    """Return a path or URI without its last component."""
     return re.split(r"[/\\](?=[^/\\]*$)", path)[0]
 
 
@@ -255,17 +249,14 @@ def is_path(place: str) -> bool:
 
 
 def display_path(path: str) -> str:
-    """Return a path, or a URI without credentials and query."""
     return _SECRET.sub("", path).partition("?")[0] if _SCHEME.match(path) else path
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Return whether a name matches a glob, in which ``{a,b}`` lists alternatives."""
     return any(fnmatch.fnmatchcase(name, each) for each in _alternatives(pattern))
 
 
 def _named(infos: Iterable[Any], owner: str, root: str) -> Iterator[Any]:
-    """Yield the entries; raise PySparkValueError for a name that is invalid UTF-8."""
     for info in infos:
         try:
             info.path  # noqa: B018  # pyarrow decodes it when it is asked for
@@ -288,7 +279,6 @@ def _alternatives(pattern: str) -> list[str]:
 
 
 def _expand(filesystem: Any, path: str) -> Iterable[Any]:
-    """Return the files and folders that match a path, one directory level at a time."""
     if not _MAGIC.search(path) or filesystem.get_file_info(path).type != fs.FileType.NotFound:
         infos = [filesystem.get_file_info(path)]
     else:

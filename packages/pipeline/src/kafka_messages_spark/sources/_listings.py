@@ -56,7 +56,6 @@ class Listing(DataSource):
     def load(
         cls, spark: SparkSession, paths: Sequence[str], *, owner: str, glob: str | None, recursive: bool, **told: object
     ) -> DataFrame:
-        """Return the rows; ``told`` are further arguments of the reader."""
         spark.dataSource.register(cls)
         options = cls.options_of(paths, owner=owner, glob=glob, recursive=recursive, **told)
         return spark.read.format(cls.format).options(**options).load()
@@ -65,7 +64,6 @@ class Listing(DataSource):
     def options_of(
         paths: Sequence[str], *, owner: str, glob: str | None = None, recursive: bool = True, **told: object
     ) -> dict[str, str]:
-        """Return the arguments of ``load`` as options of the source."""
         if isinstance(paths, str) or not paths:
             raise invalid_argument(f"{owner}: paths is a list of at least one path, not {paths!r}")
         given_paths: list[object] = list(paths)

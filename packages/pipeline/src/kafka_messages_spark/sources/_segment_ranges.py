@@ -41,7 +41,6 @@ def ranges(
     recursive: bool = True,
     max_partition_bytes: int = MAX_PARTITION_BYTES,
 ) -> DataFrame:
-    """Return the byte ranges of the files that paths select. Errors are prefixed with ``owner``."""
     return Ranges.load(
         spark, paths, owner=owner, glob=glob, recursive=recursive, max_partition_bytes=max_partition_bytes
     )

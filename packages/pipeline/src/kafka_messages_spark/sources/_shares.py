@@ -43,7 +43,6 @@ class Share(InputPartition):
 
 
 def shares(pieces: Sequence[Piece], most: int) -> list[InputPartition]:
-    """Pack the pieces, in order, into tasks of at most ``most`` bytes; a larger piece gets its own task."""
     total = sum(each.size + OPEN_COST for each in pieces)
     room = min(most, max(_LEAST, total // _TASKS))
     return [Share(list(each)) for each in _packed(pieces, room)]

@@ -110,13 +110,11 @@ def offsets_by_group(keys: DataFrame) -> DataFrame:
 
 
 def _number(data: Column, at: Column) -> Column:
-    """Return the int16 at a 1-based position; null beyond the end."""
     digits = F.hex(F.substring(data, at, F.lit(2)))
     return F.when(F.length(digits) == 4, F.conv(digits, 16, 10).cast("int"))
 
 
 def _text(data: Column, at: Column) -> Column:
-    """Return the string with length prefix at a position; null if incomplete."""
     size = _number(data, at)
     content = F.substring(data, at + 2, size)
     return F.when((F.length(content) == size) & (size < 1 << 15), F.try_validate_utf8(content.cast("string")))

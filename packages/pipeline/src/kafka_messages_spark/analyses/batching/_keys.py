@@ -127,7 +127,6 @@ def _records(row: Mapping[str, Any], log: LogBounds) -> Iterator[pa.RecordBatch]
 
 
 def _batches(reading: Mapping[str, Any]) -> tuple[Ints, Ints]:
-    """Return positions and sizes of the batches in a range."""
     with read_batch_headers(**reading) as reader:
         rows = [batch.filter(pc.is_null(batch.column("corrupt"))) for batch in reader]
     position, size = (
@@ -138,7 +137,6 @@ def _batches(reading: Mapping[str, Any]) -> tuple[Ints, Ints]:
 
 
 def _shares(records: pa.RecordBatch, position: Ints, size: Ints) -> Ints:
-    """Split batch sizes among records by key and value sizes; the shares add up to the batch size."""
     weight = lengths(records.column("key")) + lengths(records.column("value")) + _BESIDES
     is_new = np.diff(position, prepend=-1) != 0
     first, number = np.flatnonzero(is_new), np.cumsum(is_new) - 1

@@ -112,7 +112,6 @@ def _derived() -> list[Column]:
 
 
 def _level() -> Column:
-    """Return the level by the grouping ID, which has a bit for each column that is not grouped by."""
     found = F.lit(None).cast("string")
     for level, names in LEVELS.items():
         bits = sum(1 << len(_KEYS) - 1 - at for at, key in enumerate(_KEYS) if key not in names)
@@ -129,11 +128,9 @@ def _of_data(name: str) -> Column:
 
 
 def _time(column: Column) -> Column:
-    """Return timestamps of data batches; null for -1."""
     return F.when(F.col("uncompressed").isNotNull() & (F.unix_micros(column) >= 0), column)
 
 
 def _is_cleaned() -> Column:
-    """Return whether a batch has fewer records than offsets, or a delete horizon."""
     missing = F.col("last_offset") - F.col("base_offset") + 1 > F.col("records")
     return (missing | F.col("delete_horizon").isNotNull()) & (F.col("magic") == 2)

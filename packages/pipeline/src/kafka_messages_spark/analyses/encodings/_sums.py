@@ -46,7 +46,6 @@ _Key = tuple[str, int | None, str | None, str | None, int | None, int | None]
 
 
 def varint_sizes(values: Ints, bits: int, *, zigzag: bool) -> Ints:
-    """Return varint sizes of values, of their zig-zag form (``packed``) or two's complement (``upacked``)."""
     ones = (values << 1) ^ (values >> 63) if zigzag else values
     numbers = ones.view(np.uint64) & np.uint64((1 << bits) - 1)
     return np.searchsorted(_BORDERS, numbers, side="right").astype(np.int64) + 1
@@ -93,7 +92,6 @@ class Sums:
     def _struct(
         self, array: pa.StructArray, facts: MessageFacts, fields: tuple[FieldFacts, ...], version: int, prefix: str
     ) -> None:
-        """Add the integers of structs without nulls."""
         for each in fields:
             if version not in each.versions:
                 continue
@@ -141,7 +139,6 @@ def _versions(message: type[Message]) -> range:
 
 
 def sum_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the counters of one Spark partition."""
     sums = Sums()
     for batch in batches:
         sums.add(*batch.columns[:3])

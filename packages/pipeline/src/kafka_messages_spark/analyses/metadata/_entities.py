@@ -129,7 +129,6 @@ class EntityReplay:
         self._row("change", place, event, name, after, change=change, changes=changes, problem=problem)
 
     def _note(self, place: tuple[str, str], event: Fields, problem: str) -> None:
-        """Add a row for a record that could not be applied."""
         if self.start is not None and event["at"] > self.start:
             self._row("change", place, event, self._name(place, None), None, change="unchanged", problem=problem)
 
@@ -202,11 +201,9 @@ def apply_change(before: Fields, record_type: str, fields: Fields) -> Fields:
 
 
 def text(value: Any) -> str | None:
-    """Return strings unchanged, and other values as JSON."""
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
 def replayed(table: pa.Table, start: int | None) -> pa.Table:
-    """Replay one group of events."""
     events = table.sort_by([("at", "ascending"), ("place", "ascending")]).to_pylist()
     return pa.Table.from_pylist(EntityReplay(start).run(events), schema=REPLAYED)

@@ -70,7 +70,6 @@ def _event(rule: Rule, record: Fields) -> Fields:
 
 
 def group_name(parts: Sequence[Any]) -> str:
-    """Return the name of a group, formatted like Spark's ``to_json``."""
     return json.dumps([str(part) for part in parts], separators=(",", ":"), ensure_ascii=False)
 
 
@@ -84,5 +83,4 @@ def _action(rule: Rule, record: Fields) -> str:
 
 
 def _text_of(value: bytes) -> str:
-    """Return marks of redacted bytes as text, other bytes in hexadecimal."""
     return value.decode() if value.startswith(HIDDEN[:-1].encode()) else value.hex()

@@ -52,7 +52,6 @@ def _in_force(events: DataFrame) -> DataFrame:
 
 
 def _with_cascades(events: DataFrame) -> DataFrame:
-    """Copy events to other groups they affect: settings of removed topics, and partitions by topic name."""
     names = ("group", "entity", "key", "action", "topic_id", "topic_name")
     rest = [name for name in EVENTS.names if name not in names]
     topics = events.where("record_type = 'topic_record'").select(

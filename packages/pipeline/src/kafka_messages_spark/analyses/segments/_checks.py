@@ -43,7 +43,6 @@ def check_segments(
 
 
 def checked_ranges(found: DataFrame, depth: str) -> DataFrame:
-    """Check ranges from ``_segment_ranges.ranges``."""
     with_records = depth == "records"
 
     def check(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

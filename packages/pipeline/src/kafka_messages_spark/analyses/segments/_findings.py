@@ -126,7 +126,6 @@ def findings(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: Da
 
 
 def _damaged(checkpoints: DataFrame) -> DataFrame:
-    """Return findings for damaged checkpoint files."""
     none = {name: F.lit(None).cast("long").alias(name) for name in ("position", "offset")}
     kind, severity, one = F.lit("checkpoint"), F.lit("warning"), F.lit(1).cast("long")
     return checkpoints.where("problem is not null").select(
@@ -142,7 +141,6 @@ def _damaged(checkpoints: DataFrame) -> DataFrame:
 
 
 def _with_cleaned(summary: DataFrame, cleaned: DataFrame | None) -> DataFrame:
-    """Add ``cleaned``: whether a cleaner checkpoint of any folder contains the topic."""
     if cleaned is None:
         return summary.withColumn("cleaned", F.lit(False))
     topics = cleaned.where("topic is not null").select("topic", F.lit(True).alias("cleaned")).distinct()

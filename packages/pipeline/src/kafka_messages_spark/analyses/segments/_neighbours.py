@@ -23,7 +23,6 @@ def _finding(
     offset: Column | None = None,
     count: Column | None = None,
 ) -> Column:
-    """Return the struct of a finding if the condition holds, otherwise null."""
     finding = F.struct(
         F.lit(check).alias("check"),
         (F.lit(severity) if isinstance(severity, str) else severity).alias("severity"),
@@ -36,7 +35,6 @@ def _finding(
 
 
 def _exploded(df: DataFrame, *found: Column) -> DataFrame:
-    """Return one row per finding that is not null."""
     some = F.filter(F.array(*found), lambda finding: finding.isNotNull())
     return df.select("file", F.explode(some).alias("finding")).select("file", "finding.*")
 

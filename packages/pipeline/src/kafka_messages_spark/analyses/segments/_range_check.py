@@ -147,7 +147,6 @@ class RangeCheck:
     def add(
         self, check: str, severity: str, position: int | None, offset: int | None, detail: str, count: int = 1
     ) -> None:
-        """Add a finding, or count it if there are too many of its kind."""
         self.counts[check] = self.counts.get(check, 0) + 1
         if self.counts[check] > MAX_FINDINGS:
             key = check, severity
@@ -196,7 +195,6 @@ class RangeCheck:
         self.compressions |= set(batch.column("compression").unique().to_pylist())
 
     def _offsets(self, base: Ints, last: Ints, known: Bools, position: Ints, behind: Bools) -> None:
-        """Check for repeated and missing offsets."""
         before = np.concatenate(([self.last.next_offset], np.minimum(last[:-1], _LAST - 1) + 1))
         has = before >= 0
         for at in np.flatnonzero(has & (base < before)).tolist():
@@ -234,7 +232,6 @@ class RangeCheck:
         self.summary["last_timestamp"] = self.last.timestamp if self.last.timestamp >= 0 else None
 
     def _append_times(self, batch: pa.RecordBatch, times: Ints, position: Ints, base: Ints) -> None:
-        """Check log append times, which may decrease with a new leader's clock."""
         appended = _ints(batch, "timestampType") == 1
         of_brokers = np.concatenate(([self.last.append_time], np.where(appended, times, -1)))
         epochs = np.concatenate(([self.last.append_epoch], _ints(batch, "leader_epoch")))
@@ -249,7 +246,6 @@ class RangeCheck:
         self.last.append_time, self.last.append_epoch = int(highest[-1]), int(epochs[where[-1]])
 
     def _sequences(self, batch: pa.RecordBatch, position: Ints, base: Ints, last: Ints) -> None:
-        """Check the sequence numbers of each idempotent producer."""
         producer = _ints(batch, "producer_id")
         rows = np.flatnonzero(producer >= 0)
         if not len(rows):
@@ -264,7 +260,6 @@ class RangeCheck:
     # ---- records ------------------------------------------------------------------------------------------------
 
     def _all_records(self) -> None:
-        """Decode all records and check their offsets."""
         columns = ["offset", "position", "base_offset", "corrupt"]
         known = {row["position"] for row in self.findings if row["check"] == "corrupt"}
         before, at = -1, -1
@@ -324,14 +319,12 @@ class RangeCheck:
 
 
 def check_ranges(rows: Iterator[pa.RecordBatch], with_records: bool) -> Iterator[pa.RecordBatch]:
-    """Check ranges of ``_segment_ranges.SCHEMA``."""
     for batch in rows:
         for row in batch.to_pylist():
             yield RangeCheck(row["path"], row["size"], row["start"], row["end"], with_records).rows()
 
 
 def _next_offset(offset: int) -> int:
-    """Return the offset plus one; the highest int64, which only damaged records contain, stays."""
     return min(offset, _LAST - 1) + 1
 
 
@@ -343,5 +336,4 @@ def _ints(batch: pa.RecordBatch, name: str) -> Ints:
 
 
 def _milliseconds(column: pa.Array) -> Ints:
-    """Return timestamps in milliseconds; negative for null and -1."""
     return np.asarray(column.view(pa.int64()).fill_null(-1000)) // 1000

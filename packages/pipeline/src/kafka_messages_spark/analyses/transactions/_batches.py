@@ -17,7 +17,6 @@ LOG = ("topic", "partition")
 
 
 def sound(batches: DataFrame, owner: str) -> DataFrame:
-    """Return batches that are not corrupt."""
     named = with_names(batches, owner)
     return named.where("corrupt is null") if "corrupt" in batches.columns else named
 

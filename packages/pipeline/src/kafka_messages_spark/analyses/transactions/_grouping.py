@@ -57,10 +57,6 @@ def _epochs_tell(rows: Sequence[dict[str, Any]]) -> bool:
 
 
 def _is_later(first: dict[str, Any], row: dict[str, Any], *, by_time: bool) -> bool:
-    """Return whether a row belongs to a later transaction than ``first``, which has the earliest marker.
-
-    Without epochs, times decide: all markers of a transaction are written before the next one starts.
-    """
     if (row["status"], row["marker_epoch"]) != (first["status"], first["marker_epoch"]):
         return True
     begin = row["first_timestamp"]

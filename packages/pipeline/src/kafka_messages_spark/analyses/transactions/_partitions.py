@@ -60,7 +60,6 @@ def partition_offsets(batches: DataFrame, starts: DataFrame | None = None) -> Da
 
 
 def _with_starts(partitions: DataFrame, starts: DataFrame) -> DataFrame:
-    """Merge offsets of file names and checkpoints into ``partition_offsets``."""
     both = partitions.join(starts, [*LOG], "full").where("batches > 0 or last_segment is not null")
     none = F.array().cast(partitions.schema["gaps"].dataType)
     known = {

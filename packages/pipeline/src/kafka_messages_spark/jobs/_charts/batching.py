@@ -20,14 +20,12 @@ KINDS: Mapping[str, Look] = {"not compacted": "calm", "compacted": "good", "half
 
 
 def picture(topics: DataFrame, dead: DataFrame, total: int) -> Bars:
-    """Return the chart of the largest topics; ``dead`` has the partitions of compacted ones."""
     gone = dead.groupBy("topic").agg(F.sum("dead_bytes").alias("dead_bytes"))
     rows = topics.orderBy(F.desc("bytes"), "topic").limit(MAX_SHOWN).select("topic", "bytes", "gain")
     return bars(rows.join(gone, "topic", "left").orderBy(F.desc("bytes"), "topic").collect(), total)
 
 
 def bars(rows: Sequence[Any], total: int) -> Bars:
-    """Return the chart of rows with ``topic``, ``bytes``, ``gain`` and, for compacted topics, ``dead_bytes``."""
     drawn = [Bar(row["topic"] or "-", row["bytes"], size(row["bytes"]), _kind(row), _note(row)) for row in rows]
     remark = f"The largest {len(rows)} of {total:,} topics are drawn." if len(rows) < total else ""
     kinds = {kind: look for kind, look in KINDS.items() if any(bar.kind == kind for bar in drawn)}

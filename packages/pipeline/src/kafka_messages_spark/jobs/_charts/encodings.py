@@ -39,7 +39,6 @@ def _name(row: Mapping[str, Any]) -> str:
 
 
 def _shares(name: str, sizes: Mapping[int, int]) -> Bar:
-    """Return a bar of full length, divided by size."""
     total = sum(sizes.values())
     split = [(size, 100 * sizes[size] / total) for size in sorted(sizes)]
     return Bar(name, 100 if total else 0, f"{total:,} values", "packed", split=split)

@@ -48,7 +48,6 @@ def picture(history: DataFrame, offsets: DataFrame, batches: DataFrame | None) -
 
 
 def _chosen(history: DataFrame, offsets: DataFrame) -> tuple[list[tuple[str, str]], DataFrame, tuple[int, int]]:
-    """Return the chosen groups and topics, their partitions, and the total numbers of both."""
     partitions = history.groupBy(*_KEY).agg(F.count_if("is_reset").alias("resets"), F.count("*").alias("commits"))
     partitions = partitions.join(offsets.select(*_KEY, "lag"), list(_KEY), "left")
     order = (F.desc("resets"), F.desc_nulls_last("lag"), F.desc("commits"))
@@ -66,7 +65,6 @@ def _chosen(history: DataFrame, offsets: DataFrame) -> tuple[list[tuple[str, str
 def _last_of_each(
     df: DataFrame, key: Sequence[str], time: Any, value: Any, order: Any, low: int, high: int
 ) -> list[Any]:
-    """Return the last value in each of ``MAX_POINTS`` time slots, by key."""
     part = F.floor((time - low) * MAX_POINTS / (high - low + 1))
     last = F.max_by(F.struct(time.alias("at"), value.alias("value")), order).alias("last")
     rows = df.groupBy(*key, part.alias("part")).agg(last).select(*key, "last.*")
@@ -74,7 +72,6 @@ def _last_of_each(
 
 
 def _ends(logs: DataFrame, low: int, high: int) -> list[Any]:
-    """Return log ends over time; times before the first commit are moved to it."""
     time = F.greatest(F.unix_millis("max_timestamp"), F.lit(low))
     return _last_of_each(
         logs, ("topic", "partition"), time, next_offset(F.col("last_offset")), F.col("last_offset"), low, high
@@ -133,7 +130,6 @@ def _points(rows: Sequence[Any], keys: int) -> dict[Any, Points]:
 
 
 def _lag(committed: Points, ends: Points) -> Points:
-    """Return the lag at each change of offset or log end; None while either is unknown."""
 
     def value(points: Points, at: int) -> int | None:
         place = bisect_right(points, at, key=lambda point: point[0])

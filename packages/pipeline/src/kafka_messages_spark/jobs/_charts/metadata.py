@@ -19,7 +19,6 @@ KINDS: Mapping[str, Look] = {"added": "good", "changed": "notice", "removed": "b
 
 
 def picture(changes: DataFrame) -> Timeline:
-    """Return the timeline of the latest changes."""
     timed = changes.where("timestamp is not null and change is not null")
     last = timed.orderBy(F.desc("offset"), "entity", "name").limit(MAX_SHOWN + 1)
     names = ("offset", "entity", "name", "change")
@@ -45,7 +44,6 @@ def timeline(rows: Sequence[Any], total: int) -> Timeline:
 
 
 def _alike(rows: Sequence[Any]) -> list[list[Any]]:
-    """Group simultaneous changes of one kind, if there are too many for labels."""
     found: dict[tuple[Any, ...], list[Any]] = {}
     for number, row in enumerate(sorted(rows, key=lambda row: row["offset"])):
         own = number if len(rows) <= NAMED else None

@@ -19,7 +19,6 @@ KINDS: Mapping[str, Look] = {"ok": "good", "info": "calm", "warning": "notice", 
 
 
 def picture(files: DataFrame, found: DataFrame, total: int) -> Bars:
-    """Return the chart of the files with the worst findings, then of the largest."""
     worst = (F.desc(f"{severity}_findings") for severity in ("error", "warning", "info"))
     rows = files.orderBy(*worst, F.desc("size"), "file").limit(MAX_SHOWN).select("file", "size", "verdict").collect()
     odd = [row["file"] for row in rows if row["verdict"] != "ok"]

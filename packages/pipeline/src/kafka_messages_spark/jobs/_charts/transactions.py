@@ -56,7 +56,6 @@ def _of(row: Any) -> tuple[Any, Any]:
 
 
 def _first(row: Any, rows: Sequence[Any], stable: Mapping[tuple[Any, Any], Any]) -> Any | None:
-    """Return the partition's state if this transaction determines its last stable offset."""
     if row["status"] != "open" or _of(row) not in stable:
         return None
     begins = [each["first_offset"] for each in rows if each["status"] == "open" and _of(each) == _of(row)]

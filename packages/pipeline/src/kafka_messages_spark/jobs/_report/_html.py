@@ -80,7 +80,6 @@ def _facts(words: Sequence[tuple[str, str]]) -> Markup:
 
 
 def _table(table: Table) -> Markup:
-    """Return a table with sort keys for the script."""
     numbers = [column.type in ("integer", "number", "timestamp") for column in table.columns]
     head = element("tr", *(element("th", column.title, scope="col", class_=_look(column)) for column in table.columns))
     rows = (
@@ -111,19 +110,16 @@ def _look(column: TableColumn) -> str | None:
 
 
 def _room(word: str) -> str | None:
-    """Return the class of a cell that controls its width."""
     if " " not in word:
         return "word" if len(word) <= _NAME else None
     return "longer" if len(word) > _LONG else "long" if len(word) > _SENTENCE else None
 
 
 def _key(value: Any) -> str | None:
-    """Return the sort key of a number or time."""
     return str(value) if isinstance(value, int | float) and abs(value) < _LARGEST else None
 
 
 def _footer(run: JobRun) -> Markup:
-    """Return the origin of the report and the arguments that are set."""
     given = {name: value for name, value in run.arguments.items() if value not in (None, False, [], "")}
     words = [(name.replace("_", "-"), _written(value)) for name, value in given.items()]
     made = (

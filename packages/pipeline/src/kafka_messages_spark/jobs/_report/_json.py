@@ -36,7 +36,6 @@ def text(title: str, parts: Sequence[ReportItem], figures: Mapping[str, int | fl
 
 
 def made_by() -> str:
-    """Return the name of this package, with its version if installed."""
     name = "kafka-messages-spark"
     try:
         return f"{name} {version(name)}"
@@ -45,7 +44,6 @@ def made_by() -> str:
 
 
 def _sections(parts: Sequence[ReportItem]) -> list[dict[str, Any]]:
-    """Return the items by heading; items before the first heading get a section without title."""
     sections: list[dict[str, Any]] = [_section(None)]
     for part in parts:
         if isinstance(part, Heading):

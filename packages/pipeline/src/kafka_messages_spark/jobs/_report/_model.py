@@ -114,7 +114,6 @@ def _show(name: str, type_: str) -> Callable[[Any], str]:
 
 
 def _type_of(values: Sequence[object]) -> str:
-    """Return the type of a column by its values."""
     there = [value for value in values if value is not None]
     if not there or not all(map(_is_number, there)):
         return "text"
@@ -126,6 +125,5 @@ def _is_number(value: object) -> bool:
 
 
 def _plain(df: DataFrame, name: str) -> Any:
-    """Return a column that collects equally on Spark classic and Connect, in any time zone."""
     column = F.col(f"`{name}`")
     return F.unix_millis(column).alias(name) if isinstance(df.schema[name].dataType, TimestampType) else column

@@ -71,7 +71,6 @@ class Table:
 
     @property
     def words(self) -> list[list[str]]:
-        """The formatted rows."""
         return [[column.show(value) for column, value in zip(self.columns, row, strict=True)] for row in self.rows]
 
 

@@ -15,13 +15,11 @@ _GAP, _INDENT = "  ", "    "
 
 
 def text(title: str, parts: Sequence[ReportItem], width: int | None) -> str:
-    """Return the report as plain text, with lines of at most ``width`` characters."""
     written = [_underlined(title, "=", width), *(_text(part, width) for part in parts)]
     return "\n\n".join(part for part in written if part) + "\n"
 
 
 def markdown(title: str, parts: Sequence[ReportItem]) -> str:
-    """Return the report as GitHub Markdown."""
     return "\n\n".join(part for part in (f"# {_escaped(title)}", *map(_markdown, parts)) if part) + "\n"
 
 
@@ -54,7 +52,6 @@ def _facts(part: Facts, width: int | None) -> list[str]:
 
 
 def _rows(part: Table, width: int | None) -> list[str]:
-    """Return header and rows with the columns that fit; the others follow below each row."""
     titles = part.titles
     words = [titles, *part.words]
     widths = [max(map(len, column)) for column in zip(*words, strict=True)]
@@ -75,13 +72,11 @@ def _rows(part: Table, width: int | None) -> list[str]:
 
 
 def _fitting(widths: Sequence[int], room: int) -> int:
-    """Return how many columns fit, with gaps."""
     ends = accumulate(each + len(_GAP) for each in widths)
     return sum(end - len(_GAP) <= room for end in ends)
 
 
 def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
-    """Wrap text; without a width, return one line."""
     if width is None:
         return [text]
     indent = indent[: width - 1]

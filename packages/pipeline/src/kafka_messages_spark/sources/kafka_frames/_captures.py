@@ -75,7 +75,6 @@ class Naming:
         return groups.get("connection") or name, known[1].lower() if known else None
 
     def _by_ports(self, found: re.Match[str]) -> tuple[str, str | None]:
-        """Return the connection, with the client first, and the direction by the broker's port."""
         source, target = (f"{_plain(found[n])}:{int(found[n + 1])}" for n in (1, 3))
         ends = " (" + found[5] + ")" if found[5] else ""
         if int(found[4]) in self.broker_ports and int(found[2]) not in self.broker_ports:
@@ -86,7 +85,6 @@ class Naming:
 
 
 def _plain(address: str) -> str:
-    """Return an address without tcpflow's leading zeros."""
     return ".".join(str(int(part)) for part in address.split(".")) if "." in address else address
 
 
@@ -136,7 +134,6 @@ def frame_blocks(file: Any, max_frame: int) -> Iterator[FrameBlock]:
 
 
 def _split(buffer: bytes, max_frame: int) -> tuple[list[int], list[int], int, int | None]:
-    """Return starts and sizes of the complete frames, the offset of the rest, and its length prefix if invalid."""
     starts: list[int] = []
     sizes: list[int] = []
     at, end = 0, len(buffer)
@@ -159,7 +156,6 @@ def _block(buffer: bytes, base: int, starts: list[int], sizes: list[int]) -> Fra
 
 
 def _rest(position: int, left: bytes, max_frame: int) -> FrameBlock:
-    """Return the block for bytes that are not a complete frame."""
     size = _length(left)[0] if len(left) >= _PREFIX else None
     if size is None:
         problem = f"the stream ends after {len(left)} of the 4 bytes of a length"
@@ -174,7 +170,6 @@ def _rest(position: int, left: bytes, max_frame: int) -> FrameBlock:
 
 
 def not_a_frame(position: int, size: int | None, problem: str, data: bytes) -> FrameBlock:
-    """Return a block that reports a problem at an offset."""
     return FrameBlock(pa.array([position]), pa.array([size], pa.int32()), pa.nulls(1, pa.binary()), problem, data)
 
 

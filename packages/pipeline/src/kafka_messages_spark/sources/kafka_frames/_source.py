@@ -182,11 +182,9 @@ class KafkaFramesReader(DataSourceReader):
         return shares(streams, MAX_PARTITION_BYTES)
 
     def _told(self, name: str) -> tuple[str, str]:
-        """Return connection and direction by the file name; empty for tshark texts, which contain them."""
         return ("", "") if self._options.is_followed else self._options.naming.tell(NAME, name)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """Yield the record batches of a task; without files, Spark passes a partition of another class."""
         for stream in partition.pieces if isinstance(partition, Share) else ():
             if isinstance(stream, CaptureFile):
                 yield from self._stream(stream)
@@ -211,7 +209,6 @@ class KafkaFramesReader(DataSourceReader):
                 yield stream, piece
 
     def _followed(self, stream: CaptureFile) -> Iterator[tuple[CaptureFile, FrameBlock]]:
-        """Yield the frames of both directions, requests first."""
         with closing(BufferedReader(open_file(stream.root, stream.path))) as file:
             try:
                 told = nodes(NAME, stream.name, _lines(file), self._options.naming.broker_ports)
@@ -235,7 +232,6 @@ class KafkaFramesReader(DataSourceReader):
                     yield one, not_a_frame(lines.position, None, str(lines.error), b"")
 
     def _batch(self, stream: CaptureFile, piece: FrameBlock) -> tuple[pa.RecordBatch, tuple[int, int, str] | None]:
-        """Return the rows of a block and, in FAILFAST mode, row, position and reason of the first problem."""
         count = len(piece.frame)
         is_request = np.full(count, stream.direction == REQUEST)
         headers = dict(zip((each.name for each in HEADER_FIELDS), headers_of(piece.frame, is_request), strict=True))
@@ -264,5 +260,4 @@ class KafkaFramesReader(DataSourceReader):
 
 
 def _lines(file: BufferedReader) -> Iterator[bytes]:
-    """Yield lines, cut at the maximum length."""
     return iter(lambda: file.readline(_MAX_LINE), b"")

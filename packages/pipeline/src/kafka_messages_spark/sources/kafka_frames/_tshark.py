@@ -29,7 +29,6 @@ class FollowedStream:
     client: int
 
     def indented(self, direction: str) -> bool:
-        """Return whether the lines of a direction start with a tab."""
         return (self.client == 1) == (direction == REQUEST)
 
 
@@ -106,7 +105,6 @@ class HexLines:
         return whole[:size]
 
     def _next(self) -> bytes:
-        """Return the bytes of the next line; empty at the end or before an invalid line."""
         try:
             return next(self._lines, b"")
         except InvalidHexError as error:

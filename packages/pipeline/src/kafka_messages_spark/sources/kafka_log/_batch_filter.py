@@ -36,12 +36,10 @@ class Bounds:
     until_time: int | None = None
 
     def is_apart_from(self, other: Bounds) -> bool:
-        """Return whether the offset ranges are disjoint."""
         both = self.within(other)
         return both.from_offset is not None and both.until_offset is not None and both.from_offset >= both.until_offset
 
     def within(self, other: Bounds) -> Bounds:
-        """Return the intersection."""
         return Bounds(
             _most(self.from_offset, other.from_offset),
             _least(self.until_offset, other.until_offset),
@@ -77,7 +75,6 @@ class BatchFilter:
         return keep
 
     def _is_aborted(self, facts: Facts) -> Any:
-        """Search the last transaction of the batch's producer that starts at or before it."""
         found = np.zeros(len(facts.start), np.bool_)
         rows = np.flatnonzero(facts.transactional & ~facts.control)
         producer, offset = facts.producer_id[rows], facts.base_offset[rows]

@@ -119,7 +119,6 @@ class PushedFilters:
         return cls(tuple(taken)), left
 
     def takes(self, name: str) -> bool:
-        """Return whether a file may contain matching rows, by its name."""
         told = dict(zip(_OF_FILES, topic_of(name), strict=True))
         return all(
             each.holds(pa.array([told[each.column]], _TYPES[each.column])).to_pylist() == [True]
@@ -129,12 +128,10 @@ class PushedFilters:
 
     @property
     def of_records(self) -> tuple[Condition, ...]:
-        """The conditions on offset and timestamp."""
         return tuple(each for each in self.conditions if each.column not in _OF_FILES)
 
     @property
     def bounds(self) -> Bounds:
-        """The ranges of offset and timestamp that may match."""
         found = Bounds()
         for each in self.of_records:
             low, high = each.bounds()
@@ -143,14 +140,12 @@ class PushedFilters:
         return found
 
     def rows(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the matching rows of a batch, which must contain the columns of all conditions."""
         for each in self.of_records:
             batch = batch.filter(each.holds(batch.column(each.column)))
         return batch
 
 
 def _fits(column: str, value: object) -> bool:
-    """Return whether a value has the type of the column."""
     if column == "topic":
         return isinstance(value, str)
     if column == "timestamp":
@@ -160,5 +155,4 @@ def _fits(column: str, value: object) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Return timestamps as microseconds since the epoch, other values unchanged."""
     return (value - _EPOCH) // timedelta(microseconds=1) if isinstance(value, datetime) else value

@@ -54,7 +54,6 @@ class CommittedView:
         return cls(min(begun.values(), default=end), tuple(sorted(aborted)), bool(begun))
 
     def aborted_within(self, low: int | None, high: int | None) -> tuple[AbortedTransaction, ...]:
-        """Return the aborted transactions that may have batches between two offsets."""
         return tuple(
             each
             for each in self.aborted
@@ -63,7 +62,6 @@ class CommittedView:
 
 
 def _events(batch: pa.RecordBatch) -> Iterator[_Event]:
-    """Yield transactional batches and markers; batches emptied by the cleaner are skipped."""
     control = batch.column("is_control")
     data = pc.and_(pc.invert(control), pc.greater(pc.fill_null(batch.column("records"), 0), 0))
     markers = pc.and_(control, pc.fill_null(pc.is_in(batch.column("control_type"), pa.array(_MARKERS)), False))

@@ -35,7 +35,6 @@ class LogFiles:
         return None if topic is None or partition is None else (topic, partition)
 
     def is_closed(self, file: File) -> bool:
-        """Return whether a later segment with the same suffix exists, so that Kafka no longer writes to ``file``."""
         group = group_of(file)
         return is_in_order(group) and any(
             each.base_name > file.base_name and group_of(each) == group for each in reversed(self.files)
@@ -58,7 +57,6 @@ class LogFiles:
 
 
 def logs_of(files: Iterable[File], key_of: Callable[[File], str] = attrgetter("folder")) -> list[LogFiles]:
-    """Group files by folder, or by ``key_of``."""
     found: defaultdict[str, list[File]] = defaultdict(list)
     for file in files:
         found[key_of(file)].append(file)

@@ -60,7 +60,6 @@ def _after(file: File) -> int | None:
 
 
 def headers(file: File) -> Iterator[pa.RecordBatch]:
-    """Yield the intact batch headers of a file, without checking checksums."""
     with _opened(file) as view, read_batch_headers(view, mode="PERMISSIVE", check_crcs=False) as batches:
         for batch in batches:
             corrupt = batch.column("corrupt")
@@ -78,7 +77,6 @@ def _offset_in(file: File, milliseconds: int) -> int | None:
 
 
 def _offset_of_record(file: File, position: int, time: pa.Scalar) -> int | None:
-    """Return the offset of the first record at or after a timestamp in the batch at a position."""
     with (
         _opened(file) as view,
         read_segments(

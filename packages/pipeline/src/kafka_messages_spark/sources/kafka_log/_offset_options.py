@@ -69,14 +69,12 @@ class OffsetOption:
         return cls(name, None, _numbers(owner, name, text, EARLIEST, example))
 
     def is_all(self, number: int) -> bool:
-        """Return whether all partitions have this special offset, ``EARLIEST`` or ``LATEST``."""
         return self.number == number and not self.is_time
 
     def of(self, partition: TopicPartition) -> int:
         return self.numbers[partition] if self.number is None else self.number
 
     def has(self, number: int) -> TopicPartition | None:
-        """Return a partition with this special offset."""
         return None if self.is_time else next((each for each, n in self.numbers.items() if n == number), None)
 
 

@@ -78,7 +78,6 @@ class Planner:
         return Progress({group.key: folder for group in groups if (folder := group.folder()) != Folder()})
 
     def _fill(self, groups: list[_Group], limit: Limit) -> None:
-        """Take files by modification time, and within each folder by name."""
         queue = [(ready.file.modified, number) for number, group in enumerate(groups) if (ready := group.peek())]
         heapify(queue)
         while queue and not limit.is_reached:
@@ -138,7 +137,6 @@ class _Group:
         return self.key[: self.key.rfind("/") + 1] + base_name
 
     def peek(self) -> _Ready | None:
-        """Return the next file."""
         if self._peeked is None:
             self._peeked = next(self._queue, None)
         return self._peeked
@@ -201,7 +199,6 @@ class _Group:
         return Folder(self._through, self._read, next_offset if self._read else None, self._again, from_offset)
 
     def _tidy(self) -> None:
-        """Forget files that will not change, except those of this batch, which its plan must name."""
         for name in sorted(self._read):
             if self._read[name] != self._start.files.get(name) or not self._is_superseded(name):
                 return
@@ -280,11 +277,6 @@ class _Group:
         return False if self._is_settled(file) else None
 
     def _ends_below(self, file: File, position: int, offset: int) -> bool:
-        """Return whether all offsets before ``position`` are below ``offset``.
-
-        Otherwise the cleaner moved records there. Later bytes prove nothing: the cleaner leaves gaps and batches of
-        equal size.
-        """
         if not position:
             return True
         before = self._walk(file, 0, position)
@@ -316,17 +308,14 @@ def latest(progress: Progress, files: Iterable[File]) -> dict[str, Any]:
 
 
 def group_of(file: File) -> str:
-    """Return the key of a file's group: its folder, plus the suffix for segment names."""
     found = _SEGMENT.fullmatch(file.base_name)
     place = file.name.removesuffix(file.base_name)
     return f"{place}*{found[2]}" if found else place
 
 
 def is_in_order(group: str) -> bool:
-    """Return whether the group's files have segment names."""
     return not group.endswith("/") and group != ""
 
 
 def _base(name: str) -> int:
-    """Return the base offset in a segment name."""
     return int(name[:20])

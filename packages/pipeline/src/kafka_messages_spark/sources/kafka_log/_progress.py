@@ -35,7 +35,6 @@ class Folder:
     from_offset: int | None = None
 
     def is_done(self, name: str) -> bool:
-        """Return whether a file is done."""
         return self.through is not None and name <= self.through
 
     def limits(self) -> dict[str, int]:

@@ -62,7 +62,6 @@ class Range:
 
 
 def split(whole: Range, most: int) -> list[Range]:
-    """Split a range into ranges of at most ``most`` bytes."""
     *some, (low, high) = cuts(whole.start, whole.size, most)
     parts = [replace(whole, start=start, end=end, size=end - start) for start, end in some]
     return [*parts, replace(whole, start=low, size=high - low)]
@@ -71,7 +70,6 @@ def split(whole: Range, most: int) -> list[Range]:
 def read_share(
     options: LogOptions, columns: LogColumns, share: InputPartition, pushed: PushedFilters = NO_FILTERS
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the record batches of a task; without files, Spark passes a partition of another class."""
     for part in share.pieces if isinstance(share, Share) else ():
         if isinstance(part, Range):
             yield from read_range(options, columns, part, pushed)
@@ -106,10 +104,6 @@ def read_range(
 
 
 def _base(part: Range) -> int | None:
-    """Return a batch start far enough before the range that damage is handled as in an unsplit file.
-
-    None in remote file systems: the reader then searches for a batch.
-    """
     if part.start <= part.base + LOOKBACK:
         return part.base
     if not is_local(open_filesystem(part.root)[0]):
@@ -175,7 +169,6 @@ def _batches(
 
 
 def _cut_end(options: LogOptions, part: Range, file: FileView, batches: SegmentReader) -> Iterator[pa.RecordBatch]:
-    """Report an incomplete batch at the end of a closed segment as corrupt, after all other batches."""
     report = batches.reports[0]
     size, position = report.incomplete_tail, report.next_position
     if not size or not part.is_closed or position + size < (part.planned or 0):
@@ -188,16 +181,11 @@ def _cut_end(options: LogOptions, part: Range, file: FileView, batches: SegmentR
 
 
 def _batch_filter(part: Range, pushed: PushedFilters) -> BatchFilter | None:
-    """Return the filter for batches to decode.
-
-    For planned ranges it ignores the end offset, to detect rewritten files.
-    """
     bounds = pushed.bounds.within(Bounds(part.from_offset, part.limit if part.planned is None else None))
     return None if bounds == Bounds() and not part.aborted else BatchFilter(bounds, part.aborted)
 
 
 def _planned(options: LogOptions, part: Range, limit: int, batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the records below the planned end offset; later batches plan the others."""
     highest = pc.max(batch.column("offset")).as_py()
     if highest is None or highest < limit:
         return batch
@@ -210,7 +198,6 @@ def _planned(options: LogOptions, part: Range, limit: int, batch: pa.RecordBatch
 
 
 def _made(columns: LogColumns, part: Range, batch: pa.RecordBatch, found: pa.RecordBatch) -> pa.RecordBatch:
-    """Convert a batch for output; ``found`` contains the offsets for error messages."""
     try:
         return columns.made(batch)
     except MalformedRecordError as error:

@@ -48,7 +48,6 @@ class StreamReplay:
         return all(self._is_boundary(file, place, part.limit) for place in (part.start, part.end) if place)
 
     def _is_boundary(self, file: File, place: int, limit: int) -> bool:
-        """Return whether a batch ends at ``place`` with all earlier offsets below ``limit``; True if damaged."""
         found = self._walk(file, 0, place)
         if not found.is_batch or found.next_offset is None:
             return True

@@ -68,7 +68,6 @@ class KafkaLogReader(DataSourceReader):
         return shares([part for whole in wholes for part in split(whole, most)], most)
 
     def _committed(self, log: LogFiles) -> CommittedView:
-        """Return the committed part of a log for ``isolationLevel``; logs excluded by filters are not read."""
         if not self._options.committed or not any(self._pushed.takes(file.name) for file in log.files):
             return CommittedView()
         found = CommittedView.of(log.files)

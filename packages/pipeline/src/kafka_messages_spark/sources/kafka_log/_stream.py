@@ -83,7 +83,6 @@ class LogStream:
         return latest(Progress.from_json(NAME, self._last), self._listed)
 
     def freeze_files(self) -> None:
-        """Ignore files written from now on."""
         self._target = self._files()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
@@ -104,7 +103,6 @@ class LogStream:
         return read_share(self._options, self._columns, partition)
 
     def _ranges(self, key: str, before: Folder, after: Folder) -> Iterator[tuple[Range, int | None]]:
-        """Yield the ranges of a batch by its two offsets, with the lowest record offset if known."""
         place, limits, least = key[: key.rfind("/") + 1], after.limits(), after.from_offset
         for name, (end, offset) in after.again.items():
             if before.again.get(name) != (end, offset):  # otherwise unchanged
@@ -179,10 +177,6 @@ except ImportError:  # before Spark 4.2, latestOffset has no arguments
             return super().partitions(start, end)
 
         def _report_rewritten_files(self, start: Progress, end: Progress) -> None:
-            """Report files rewritten while the query was stopped.
-
-            After a restart, Spark 4.1 plans ``end`` without ``start``.
-            """
             whole = self._planner.plan(start, self._files(), Limit())
             for key, after in end.folders.items():
                 before, found = (each.folders.get(key, Folder()) for each in (start, whole))

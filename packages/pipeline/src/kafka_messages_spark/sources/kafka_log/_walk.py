@@ -56,7 +56,6 @@ def walk(file: File, position: int, most: int | None = None) -> Walk:
 
 
 def beyond_damage(file: File, position: int) -> Walk:
-    """Return the end of the batches that the segment reader finds after a damaged offset."""
     with closing(FileView(open_file(file.root, file.path), file.name, position)) as view:
         found = _scan(view, 0, file.size - position)
     if found is None:
@@ -75,7 +74,6 @@ def _scan(view: FileView, start: int, end: int) -> Walk | None:
 
 
 def _reader(file: Any, chunk: int) -> Callable[[int, int], bytes]:
-    """Return a function that reads bytes at an offset from a buffered chunk."""
     data, low = b"", 0
 
     def read(position: int, size: int) -> bytes:
@@ -109,7 +107,6 @@ def batch_before(file: Any, base: int, place: int) -> int | None:
 
 
 def _plausible(offset: int, length: int, _: int, magic: int) -> int:
-    """Return the size of a batch by its header; 0 if invalid."""
     whole = length + OVERHEAD
     return whole if offset >= 0 and 0 <= magic <= 2 and SMALLEST[magic] <= whole <= MAX_BATCH_BYTES else 0
 
@@ -143,7 +140,6 @@ _HEAD = 17
 
 
 def _after(read: Callable[[int, int], bytes], batch: int) -> int:
-    """Return the offset after a batch."""
     head = read(batch, _LAST_OFFSET_DELTA + 4)
     offset, _, _, magic = _head(head)
     delta: int = _int32(head, _LAST_OFFSET_DELTA)[0] if magic == 2 else 0
