@@ -35,7 +35,6 @@ SETTINGS = {
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """A session with two cores, as a test suite should have it: nothing listens outside."""
     from pyspark.sql import SparkSession
 
     from kafka_messages_spark.java import ensure_java

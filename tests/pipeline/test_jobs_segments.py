@@ -25,12 +25,10 @@ Found = tuple[str, str, int | None, int | None, int, str]
 
 
 def broken(batch: bytes) -> bytes:
-    """A batch whose last byte is another one."""
     return batch[:-1] + bytes((batch[-1] ^ 1,))
 
 
 def sized(*batches: bytes) -> list[int]:
-    """Where batches begin, and where the last one ends."""
     ends = [0]
     for batch in batches:
         ends.append(ends[-1] + len(batch))
@@ -38,14 +36,12 @@ def sized(*batches: bytes) -> list[int]:
 
 
 def check(path: Path, *, with_records: bool = True) -> list[Found]:
-    """The findings within one file."""
     rows = RangeCheck(str(path), path.stat().st_size, 0, None, with_records).rows().to_pylist()
     names = ("check", "severity", "position", "offset", "count", "detail")
     return [tuple(row["finding"][name] for name in names) for row in rows if row["finding"]]  # type: ignore[misc]
 
 
 def test_offsets(tmp_path: Path) -> None:
-    """Offsets that are missing, or there twice; behind a corrupt place a gap has an explanation."""
     batches = [data(5), data(8, count=2), data(9), broken(data(10)), data(11)]
     places = sized(*batches)
     assert check(segment(tmp_path, "t-0", *batches, base=5)) == [
@@ -57,7 +53,6 @@ def test_offsets(tmp_path: Path) -> None:
 
 
 def test_unreadable_file(spark: SparkSession, tmp_path: Path) -> None:
-    """A file that cannot be opened is `unreadable` and nothing else; topic and partition come from its folder."""
     path = str(tmp_path / "orders-3" / f"{0:020}.log")  # as if deleted after it was listed; root may read anything
     columns = "path string, size long, start long, end long, topic string, partition int"
     ranges = spark.createDataFrame([(path, 1000, 0, None, "orders", 3)], columns)
@@ -80,7 +75,6 @@ def reason(batch: bytes) -> str:
 
 
 def test_the_largest_offset(tmp_path: Path) -> None:
-    """A damaged batch may say the largest offset there is: what follows overlaps, and nothing ends the job."""
     most = (1 << 63) - 1
     first, last, next_ = data(0), data(most), data(1)
     file = segment(tmp_path, "orders-0", first, last, next_)
@@ -95,7 +89,6 @@ def test_the_largest_offset(tmp_path: Path) -> None:
 
 
 def test_epochs_and_times(tmp_path: Path) -> None:
-    """Leader epochs only rise; so do log append times, but not the times that producers give."""
     appended = {"timestamp_type": 1}
     batches = [
         data(0, 9, leader_epoch=3),
@@ -120,7 +113,6 @@ def test_epochs_and_times(tmp_path: Path) -> None:
 
 
 def test_sequences(tmp_path: Path) -> None:
-    """Each idempotent producer counts its records; a new epoch begins at zero, also after a marker."""
     batches = [
         data(0, producer=1, count=2, transactional=False),
         data(2, producer=2, sequence=7, transactional=False),
@@ -149,10 +141,6 @@ def test_sequences(tmp_path: Path) -> None:
 
 
 def test_sequences_of_the_group_coordinator(tmp_path: Path) -> None:
-    """It writes each commit of offsets in a transaction with base sequence 0: no duplicate, whatever epochs do (KIP-890).
-
-    What brokers check of these batches is checked here too: epochs; and a sequence that it never writes is told.
-    """
     commits = [
         data(0, producer=1),
         data(1, producer=1, count=3),
@@ -180,7 +168,6 @@ def test_sequences_of_the_group_coordinator(tmp_path: Path) -> None:
 
 
 def test_append_times(tmp_path: Path) -> None:
-    """Times that a broker set go back against each other alone: not behind a producer's, nor behind another clock."""
     appended = {"timestamp_type": 1}
     batches = [
         data(0, 1000, leader_epoch=1),
@@ -197,7 +184,6 @@ def test_append_times(tmp_path: Path) -> None:
 
 
 def test_records(tmp_path: Path) -> None:
-    """What headers cannot tell: records that cannot be decoded although the checksum agrees."""
     from kafka_messages.segments.crc import crc32c
 
     good = data(0, count=3)
@@ -212,7 +198,6 @@ def test_records(tmp_path: Path) -> None:
 
 
 def test_many_findings(tmp_path: Path) -> None:
-    """Of a kind of finding some are rows, and the others are counted: none is lost, none fills the memory."""
     batches = [data(3 * number) for number in range(MAX_FINDINGS + 11)]
     found = check(segment(tmp_path, "t-0", *batches))
     assert len(found) == MAX_FINDINGS + 1
@@ -232,7 +217,6 @@ SOUND = b"".join(
 
 @given(st.lists(st.tuples(st.integers(0, len(SOUND) - 1), st.integers(1, 255)), max_size=6), st.integers(0, len(SOUND)))
 def test_any_damage(changes: list[tuple[int, int]], end: int) -> None:
-    """Whatever happened to a file, its check ends with a summary, and of what is left every byte is accounted for."""
     damaged = bytearray(SOUND[:end])
     for place, value in changes:
         if place < end:
@@ -251,7 +235,6 @@ def _is_corrupt(finding: dict[str, object] | None) -> bool:
 
 
 def test_shares() -> None:
-    """Large files are split, small ones read together; every byte is in one range."""
     assert [part for name, size in (("a", 25), ("b", 1), ("c", 0)) for part in ranges_of(name, size, 10)] == [
         FileRange("a", 25, 0, 10, 10),
         FileRange("a", 25, 10, 20, 10),
@@ -273,7 +256,6 @@ files    11, 4 without a finding
 
 
 def test_files(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is wrong between files, with names, tails and foreign files; compaction explains a gap, and no other."""
     logs = tmp_path / "logs"
     segment(logs, "a-0", data(0, count=5, leader_epoch=2, producer=7))
     segment(logs, "a-0", data(5, count=5, leader_epoch=2, producer=7, sequence=5), base=5)
@@ -326,7 +308,6 @@ def test_files(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_cut_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A broker writes a snapshot under another name and renames it: one that is cut was not copied to its end."""
     segment(tmp_path, "__cluster_metadata-0", data(0), data(1)[:-3], name=f"{50:020}-{2:010}.checkpoint")
     assert main([str(tmp_path), "--quiet"]) == 1
     (line,) = (each for each in capsys.readouterr().out.splitlines() if "bytes of a batch that ends" in each)
@@ -335,7 +316,6 @@ def test_cut_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_topics_that_are_always_compacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of small batches the cleaner leaves whole ones: gaps without another trace, to be expected of these topics alone."""
     for topic in ("__consumer_offsets-3", "__transaction_state-3"):
         segment(tmp_path, topic, data(4), data(9), base=0)
     assert main([str(tmp_path), "--quiet"]) == 0
@@ -347,7 +327,6 @@ def test_topics_that_are_always_compacted(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_topics_that_the_cleaner_was_at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of batches with one record the cleaner leaves no trace but its checkpoint, which explains gaps of the topic alone."""
     segment(tmp_path, "states-0", data(4), data(9), base=0)
     segment(tmp_path / "replica", "states-0", data(4), data(9), base=0)
     assert main([str(tmp_path), "--quiet"]) == 1
@@ -371,7 +350,6 @@ def test_topics_that_the_cleaner_was_at(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_what_a_healthy_broker_wrote(capsys: pytest.CaptureFixture[str]) -> None:
-    """Files of a real broker (data/healthy/README.md) with all that brokers do by design: nothing to look at."""
     healthy = Path(__file__).with_name("data") / "healthy"
     assert main([str(healthy), "--quiet"]) == 0
     report = capsys.readouterr().out
@@ -380,7 +358,6 @@ def test_what_a_healthy_broker_wrote(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_ranges(spark: SparkSession, tmp_path: Path) -> None:
-    """A file in many ranges has the findings that it has as a whole, at the borders of ranges too."""
     batches = [data(number, producer=1, sequence=number, leader_epoch=1) for number in range(40)]
     again = [(50, 45), (51, 51), (51, 51), (52, 40)]
     batches += [data(number, producer=1, sequence=sequence, leader_epoch=0) for number, sequence in again]

@@ -38,7 +38,6 @@ CLASSIC = pytest.mark.skipif(
 
 @contextmanager
 def one_partition(spark: SparkSession) -> Iterator[None]:
-    """The session of the tests as one that is made for small inputs, as far as a session that runs can be."""
     settings = {name: value for name, value in _small.SETTINGS.items() if spark.conf.isModifiable(name)}
     assert len(settings) == len(_small.SETTINGS) - 1  # the page of Spark, which a session has or has not
     before = {name: spark.conf.get(name, None) for name in settings}
@@ -73,7 +72,6 @@ def test_reports_and_tables_are_the_same(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One partition, plans that are interpreted, rows that this process read: none of it may change an answer."""
     monkeypatch.setattr("secrets.token_hex", lambda size: "11" * size)  # marks of hidden values are by a random salt
     read = _watched(monkeypatch)
     job.main([*argv, "--quiet", "--output", str(tmp_path / "usual")])
@@ -92,7 +90,6 @@ def test_reports_and_tables_are_the_same(
 
 
 def _watched(monkeypatch: pytest.MonkeyPatch) -> list[DataFrame | None]:
-    """What ``_small.rows`` gives from now on."""
     given: list[DataFrame | None] = []
     rows = _small.rows
 
@@ -108,7 +105,6 @@ def _watched(monkeypatch: pytest.MonkeyPatch) -> list[DataFrame | None]:
 def test_files_that_hold_more_than_they_seem(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A few megabytes may be gigabytes once they are decompressed: then this process stops, and Spark's workers read."""
     assert spark
     argv = ["transaction_state", LOGS, "--quiet"]
     assert internal_topics.main(argv) == 0
@@ -122,7 +118,6 @@ def test_files_that_hold_more_than_they_seem(
 
 
 def test_what_is_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The files on this machine, together, up to the bound; what cannot be told is not small."""
     for number in range(2):
         (tmp_path / f"{number:020}.log").write_bytes(bytes(50))
     (tmp_path / "other.txt").write_bytes(bytes(1000))
@@ -157,7 +152,6 @@ def test_what_is_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_only_files_of_the_topics_count(
     job: ModuleType, argv: list[str], want: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Large data in the folders of a broker changes nothing for a job that reads small internal topics there."""
     for broker in ("b1", "b2"):
         for name, size in (("__consumer_offsets-0", 40), ("__cluster_metadata-0", 40), ("orders-0", 1000)):
             (tmp_path / broker / name).mkdir(parents=True)
@@ -172,8 +166,6 @@ def test_only_files_of_the_topics_count(
 
 @pytest.mark.parametrize(("quiet", "terminal", "want"), [(0, 0, "false"), (0, 1, None), (1, 1, "false")])
 def test_bars_are_for_terminals(quiet: int, terminal: int, want: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spark draws progress bars only if stderr is a terminal; a log file would keep each of their states."""
-
     def start(name: str, settings: dict[str, str], java: str) -> None:
         assert settings.get("spark.ui.showConsoleProgress") == want
         raise PySparkValueError("started")
@@ -188,7 +180,6 @@ def test_bars_are_for_terminals(quiet: int, terminal: int, want: str | None, mon
 
 
 def test_sessions_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where somebody has said how Spark starts, or it runs already, nothing of it is changed for small inputs."""
     monkeypatch.setattr(_session.SparkSession, "getActiveSession", lambda: None)
     monkeypatch.setattr(_session, "is_remote", lambda: False)
     for name in (*_session._ENVIRONMENT, "SPARK_REMOTE"):
@@ -216,7 +207,6 @@ print(json.dumps(dict(context.getConf().getAll())))
 @CLASSIC
 @pytest.mark.parametrize("most", [None, 1], ids=["small", "large"])
 def test_the_program_starts_spark_for_what_it_reads(most: int | None, tmp_path: Path) -> None:
-    """The command chooses before the JVM starts, by the sizes of the files; what it chooses is what Spark has."""
     bound = "" if most is None else f"from kafka_messages_spark.jobs import _local_mode\n_small.MOST_BYTES = {most}\n"
     given = {name: value for name, value in os.environ.items() if name not in (*_session._ENVIRONMENT, "SPARK_TESTING")}
     command = [sys.executable, "-c", bound + SCRIPT, "internal_topics", "transaction_state", LOGS, "--quiet"]

@@ -33,7 +33,6 @@ SECONDS = 120
 
 
 def batches(first: int, count: int, size: int = 10) -> bytes:
-    """So many batches of ten records."""
     rows = [
         [{"value": bytes(50), "timestamp": at} for at in range(n, n + 10)] for n in range(first, first + 10 * count, 10)
     ]
@@ -42,8 +41,6 @@ def batches(first: int, count: int, size: int = 10) -> bytes:
 
 @dataclass
 class Store:
-    """A bucket on a server of the test's own."""
-
     port: int
     bucket: str
 
@@ -64,7 +61,6 @@ class Store:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The port of an S3 server, in a process that ends with these tests."""
     if find_spec("moto") is None:
         pytest.skip("there is no S3 server: it needs moto[server] (dependency group stores)")
     with socket.socket() as free:
@@ -93,7 +89,6 @@ def store(server: int, request: pytest.FixtureRequest) -> Store:
 
 
 def test_s3_rows(spark: SparkSession, store: Store) -> None:
-    """Patterns, ranges of large objects, and the folder's topic; no credentials in what is shown."""
     register(spark)
     store.write(f"logs/orders-0/{0:020}.log", batches(0, 100))
     store.write(f"logs/orders-0/{0:020}.index", b"no segment")
@@ -110,11 +105,9 @@ def test_s3_rows(spark: SparkSession, store: Store) -> None:
 
 
 def test_s3_stream(spark: SparkSession, store: Store, tmp_path: Path) -> None:
-    """A stream of objects, one of which is replaced by a longer one; the checkpoint has no credentials."""
     register(spark)
 
     def run() -> list[int]:
-        """The offsets that are new in the table."""
         stream = spark.readStream.format("kafka_log").load(store.uri("logs/*")).select("offset")
         writer = stream.writeStream.format("parquet").option("path", str(tmp_path / "table"))
         query = writer.trigger(availableNow=True).option("checkpointLocation", str(tmp_path)).start()
@@ -140,7 +133,6 @@ def test_s3_stream(spark: SparkSession, store: Store, tmp_path: Path) -> None:
 
 
 def test_s3_errors(spark: SparkSession, store: Store) -> None:
-    """What is not there, and what no file system opens, is said without credentials."""
     register(spark)
     store.write("here", b"")
     reader = spark.read.format("kafka_log")
@@ -156,7 +148,6 @@ def test_s3_errors(spark: SparkSession, store: Store) -> None:
 
 
 def test_other_uris(tmp_path: Path) -> None:
-    """URIs of pyarrow's other file systems; names with spaces and patterns need no escapes."""
     folder = tmp_path / "a b" / "orders-0"
     folder.mkdir(parents=True)
     (folder / f"{0:020}.log").write_bytes(b"")
@@ -172,8 +163,6 @@ def test_other_uris(tmp_path: Path) -> None:
 
 
 class Remote:
-    """Local files that look as if they were far away; counts the bytes that are read."""
-
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         self.bytes = 0
         self.folder = folder
@@ -208,7 +197,6 @@ class Remote:
 
 
 def test_end_of_a_large_object(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Where a large object that is not local ends is found from its last few MiB, not by reading all of it."""
     record = [{"value": bytes(1 << 20), "timestamp": 1}]
     parts = [batch_writer.write_batches(record, base_offset=at) for at in range(48)]
     whole = b"".join(parts)

@@ -20,19 +20,16 @@ BATCHES = (
 
 
 def history(spark: SparkSession, *commits: tuple[str, int]) -> DataFrame:
-    """Commits of the group g: topics and offsets."""
     rows = [("g", topic, 0, offset, 0, "", None, 0, False, "log", 0, at) for at, (topic, offset) in enumerate(commits)]
     return spark.createDataFrame(rows, HISTORY)
 
 
 def batches(spark: SparkSession, *rows: tuple[str, int, int]) -> DataFrame:
-    """Batches without times: topics, first and last offsets."""
     files = [(f"/{topic}-0/{0:020}.log", topic, 0, first, last, None, None, -1, None) for topic, first, last in rows]
     return spark.createDataFrame(files, BATCHES)
 
 
 def test_what_is_not_known(spark: SparkSession) -> None:
-    """A topic that was not read has no lag, not one of 0; nor has one without times a lag in time of 0 ms."""
     found = batches(spark, ("orders", 0, 9))
     offsets = committed_offsets(history(spark, ("orders", 4), ("other", 4)), partition_offsets(found))
     rows = with_lag_times(offsets, found).orderBy("topic").collect()
@@ -43,7 +40,6 @@ def test_what_is_not_known(spark: SparkSession) -> None:
 
 
 def test_the_largest_offsets(spark: SparkSession) -> None:
-    """A damaged batch may have the largest offset there is; no number behind it ends the job."""
     found = batches(spark, ("orders", 0, MAX_SHOWN))
     partitions = partition_offsets(found)
     row = committed_offsets(history(spark, ("orders", 4)), partitions).collect()[0]

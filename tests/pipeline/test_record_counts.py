@@ -18,7 +18,6 @@ LOGS = Path(__file__).parents[2] / "examples" / "cluster" / "logs"
 
 
 def test_as_reading_counts(spark: SparkSession) -> None:
-    """Of a real broker's files, each folder has as many as its rows are; transactions, compaction and all codecs."""
     register(spark)
     paths = [f"{LOGS}/{topic}-[0-9]" for topic in ("orders", "payments", "settings", "readings", "clicks")]
     found = {(row.topic, row.partition): row.records for row in count_records(spark, paths).collect()}
@@ -28,7 +27,6 @@ def test_as_reading_counts(spark: SparkSession) -> None:
 
 
 def test_what_headers_do_not_tell(spark: SparkSession, tmp_path: Path) -> None:
-    """Compressed messages of an old format, and damage, are counted apart; copies of a partition are rows of their own."""
     segment(tmp_path / "b1" / "orders-0", 5, 2)
     segment(tmp_path / "b2" / "orders-0", 5, 1)
     old = segment(tmp_path / "b1" / "clicks-0", 0, 1)
@@ -51,7 +49,6 @@ def test_what_headers_do_not_tell(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_folders_without_batches(spark: SparkSession, tmp_path: Path) -> None:
-    """What has no batch has no row, as it is said; a sum over all rows is right either way."""
     segment(tmp_path / "orders-0", 5, 2)
     (tmp_path / "orders-1").mkdir()
     (tmp_path / "orders-1" / f"{7:020}.log").write_bytes(b"")
@@ -59,7 +56,6 @@ def test_folders_without_batches(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_wrong_paths(spark: SparkSession, tmp_path: Path) -> None:
-    """Errors name the function that was called, and tell a path that is no text before Spark is asked."""
     with pytest.raises(ValueError, match=r".") as caught:
         count_records(spark, str(tmp_path))
     assert str(caught.value) == f"count_records: paths is a list of at least one path, not {str(tmp_path)!r}"

@@ -30,7 +30,6 @@ addEventListener("load", () => {
 
 
 def page() -> str:
-    """A table in no order, with numbers that sort wrongly as texts, and a missing one."""
     made = Report("What")
     made.table(["group", "lag"], [["b", 10], ["partition-10", None], ["partition-9", 9], ["a", 100]])
     run = JobRun("groups", {}, [], 0, datetime(2026, 11, 22, tzinfo=UTC))
@@ -38,7 +37,6 @@ def page() -> str:
 
 
 def dom(content: str, folder: Path) -> str:
-    """What the browser has made of a page when it has loaded it."""
     file = folder / "page.html"
     file.write_text(content)
     options = ("--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}", "--dump-dom")
@@ -48,7 +46,6 @@ def dom(content: str, folder: Path) -> str:
 
 
 def test_sorting(tmp_path: Path) -> None:
-    """Numbers go by value and names by the numbers in them; what is missing is last in both orders; keys get there."""
     open_page = re.sub(r"<meta http-equiv[^>]*>", "", page()).replace("</body>", f"<script>{CLICKS}</script></body>")
     assert re.findall(r"<pre>(.*?)</pre>", dom(open_page, tmp_path)) == [
         "0 ascending: a b partition-9 partition-10",
@@ -59,7 +56,6 @@ def test_sorting(tmp_path: Path) -> None:
 
 
 def test_only_its_own_script_runs(tmp_path: Path) -> None:
-    """The policy of the page lets its own script in, which makes buttons of titles, and stops any other."""
     other = page().replace("</body>", '<script>document.title = "taken over"</script></body>')
     found = dom(other, tmp_path)
     assert found.count("<button") == 2

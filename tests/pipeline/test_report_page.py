@@ -43,7 +43,6 @@ def run(*findings: Finding, **arguments: object) -> JobRun:
 
 
 def pictures(name: str) -> list[Any]:
-    """One of each kind, with a name wherever a picture has one."""
     row = {"topic": name, "partition": 0, "producer_id": 7, "last_offset": 9, "records": 3, "start": START}
     opened = row | {"status": "open", "first_offset": 5, "marker_offset": None, "end": None}
     done = row | {"status": "committed", "first_offset": 1, "marker_offset": 4, "end": START + 900}
@@ -63,8 +62,6 @@ def pictures(name: str) -> list[Any]:
 
 
 class Row(tuple[Any, ...]):
-    """A row as Spark hands it over: by number, and by name."""
-
     named: dict[str, Any]
 
     def __new__(cls, *first: Any, **named: Any) -> Row:
@@ -77,7 +74,6 @@ class Row(tuple[Any, ...]):
 
 
 def report(name: str) -> Report:
-    """A report with a name wherever one can be."""
     made = Report(name)
     made.facts({name: name, "left out": [name]})
     made.section(name)
@@ -89,8 +85,6 @@ def report(name: str) -> Report:
 
 
 class Elements(HTMLParser):
-    """What a browser would make of a page: elements with their attributes, and texts."""
-
     def __init__(self, page: str) -> None:
         super().__init__()
         self.found: list[tuple[str, dict[str, str | None]]] = []
@@ -106,7 +100,6 @@ class Elements(HTMLParser):
 
 @pytest.mark.parametrize("name", EVIL, ids=range(len(EVIL)))
 def test_names_stay_texts(name: str) -> None:
-    """Whoever may create a topic must not run a script in the browser of who looks at a report, nor turn its words."""
     evil = report(name).html(run(Finding(name, "error", 1), paths=[name]))
     plain = report("name").html(run(Finding("name", "error", 1), paths=["name"]))
     shape, expected = (
@@ -121,7 +114,6 @@ def test_names_stay_texts(name: str) -> None:
 
 
 def test_the_page_asks_nobody() -> None:
-    """It can be sent around and looked at behind any wall: no address, no link, and a policy that forbids the rest."""
     page = report("orders").html(run(Finding("reset", "warning", 2)))
     elements = Elements(page).found
     assert {name for _, attributes in elements for name in attributes} & {"src", "href", "style", "onclick"} == set()
@@ -137,7 +129,6 @@ def test_the_page_asks_nobody() -> None:
 
 @pytest.mark.parametrize("number", range(4))
 def test_pictures_are_sound(number: int) -> None:
-    """Each picture is XML with a name for those who do not see it, and no number in it is missing."""
     drawn = figure(pictures("orders")[number])
     root = ElementTree.fromstring(drawn)
     assert root.find("figcaption") is not None
@@ -149,7 +140,6 @@ def test_pictures_are_sound(number: int) -> None:
 
 
 def test_pictures_as_a_file() -> None:
-    """A file has all pictures below each other, whole and with colors of its own, and escapes names."""
     file = document("All <of> them", pictures("<b>"))
     root = ElementTree.fromstring(file)
     assert root.get("aria-label") == "All <of> them"
@@ -166,7 +156,6 @@ def test_pictures_as_a_file() -> None:
 
 
 def test_what_blocks_the_last_stable_offset() -> None:
-    """Of two open transactions of a partition the one with the first offset holds readers back, and says so."""
     row = {"topic": "t", "partition": 1, "producer_id": 7, "status": "open", "records": 1, "end": None}
     rows = [
         row | {"first_offset": first, "last_offset": first, "marker_offset": None, "start": START + first}
@@ -182,7 +171,6 @@ def test_what_blocks_the_last_stable_offset() -> None:
 
 
 def test_labels_stay_out_of_the_names() -> None:
-    """The label of a bar from end to end is inside the bar, not on the name of the lane, and all of it is in the picture."""
     text = "hanging: last stable offset 212, 472 offsets wait"
     long = "hanging: last stable offset 9,223,372,036,854,775,807, 1,234,567,890 offsets wait"
     until = START + 1000
@@ -202,7 +190,6 @@ def test_labels_stay_out_of_the_names() -> None:
 
 
 def test_lag_over_time() -> None:
-    """Lag is what the log's end is ahead at each moment, known only while both are; what is read ahead is no lag."""
     commits = [Row("g", "t", 0, at=10, value=1), Row("g", "t", 0, at=30, value=8), Row("g", "t", 0, at=35, value=None)]
     ends = [Row("t", 0, at=5, value=4), Row("t", 0, at=20, value=7)]
     offsets, lag = groups.chart([("g", "t")], commits, ends, [], (1, 1), 40).rows[0]
@@ -220,7 +207,6 @@ def test_lag_over_time() -> None:
     ids=["near each other", "apart", "the largest"],
 )
 def test_values_of_an_axis_differ(low: int, high: int, words: list[str]) -> None:
-    """Offsets of a busy partition are large and differ by little: no two lines of a picture have the same words."""
     commits = [Row("g", "t", 0, at=10, value=low), Row("g", "t", 0, at=30, value=high)]
     drawn = ElementTree.fromstring(figure(groups.chart([("g", "t")], commits, [], [], (1, 1), 40)))
     beside = [each for each in drawn.iter("text") if each.get("class") == "tick" and each.get("text-anchor") == "end"]
@@ -229,7 +215,6 @@ def test_values_of_an_axis_differ(low: int, high: int, words: list[str]) -> None
 
 
 def test_what_is_cut_is_said() -> None:
-    """A picture of a part must not be taken for the whole."""
     change = {"offset": 1, "time": START, "entity": "topic", "name": "t", "change": "added"}
     assert metadata.timeline([change], 1).remark == ""
     assert metadata.timeline([change] * 2, 900).remark == "The last 2 of 900 changes are drawn."
@@ -254,7 +239,6 @@ def test_what_is_cut_is_said() -> None:
 
 
 def test_small_bars_are_seen() -> None:
-    """Where one file is a million times the size of another both can be seen, and the axis says why."""
     file = {"file": "a/0.log", "size": 100, "verdict": "ok"}
     drawn = figure(segments.bars([file, {"file": "a/1.log", "size": 10**8, "verdict": "ok"}], [], 2))
     widths = [float(each.get("width", 0)) for each in ElementTree.fromstring(drawn).iter("rect")]
@@ -263,7 +247,6 @@ def test_small_bars_are_seen() -> None:
 
 
 def typed() -> Report:
-    """A report with a value of each type."""
     made = Report("What")
     made.facts({"groups": 8, "log": "2 partitions"})
     made.section("Rows")
@@ -289,7 +272,6 @@ def typed() -> Report:
 
 
 def test_json() -> None:
-    """Rows have the types of their columns, texts in full, and the whole is as the schema says."""
     written = typed().json(run(Finding("reset", "warning", 2), paths=["logs"], width=None))
     content = json.loads(written)
     Draft202012Validator.check_schema(SCHEMA)
@@ -313,7 +295,6 @@ def test_json() -> None:
 
 
 def test_the_schema_is_strict() -> None:
-    """A name that is wrong, or a finding of no known severity, is no report; else the schema would check nothing."""
     content = json.loads(typed().json(run(Finding("reset", "warning", 2))))
     validator = Draft202012Validator(SCHEMA)
     for change in ({"finding": []}, {"exit_status": 2}, {"findings": [{"kind": "x", "severity": "bad", "count": 1}]}):
@@ -322,7 +303,6 @@ def test_the_schema_is_strict() -> None:
 
 
 def test_pictures_are_only_in_pages() -> None:
-    """Text and Markdown are the same with pictures as without."""
     with_pictures, without = report("orders"), report("orders")
     without.parts = [each for each in without.parts if each not in pictures("orders")]
     assert len(without.parts) < len(with_pictures.parts)
@@ -332,8 +312,6 @@ def test_pictures_are_only_in_pages() -> None:
 
 
 def test_what_tables_are_sorted_by() -> None:
-    """Numbers and times are sorted by their values, not by words such as 2h 5m; a missing one has none, nor has one that a
-    browser would round."""
     page = typed().html(run())
     cells = [each for tag, each in Elements(page).found if tag == "td"]
     assert [each.get("data-value") for each in cells[8:16]] == [None] * 8
@@ -342,7 +320,6 @@ def test_what_tables_are_sorted_by() -> None:
 
 
 def test_inputs_have_no_credentials() -> None:
-    """Keys of an object store stand in URIs; a report is shown to colleagues."""
     from argparse import Namespace
 
     given = Namespace(paths=["s3://key:secret@bucket/logs?token=x"], output="s3://key:secret@bucket/out", limit=3)

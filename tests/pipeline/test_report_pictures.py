@@ -13,7 +13,6 @@ WORST = 7
 
 
 def test_groups(spark: SparkSession) -> None:
-    """Of 20 groups with 9 partitions and 500 commits each the worst come first, with lines of few points that end right."""
     time = F.timestamp_millis(F.lit(at(0)) + F.col("log_offset") * 1000)
     commits = spark.range(20 * 9 * 500).select(
         F.concat(F.lit("g"), F.lpad((F.col("id") % 20).cast("string"), 2, "0")).alias("group"),
@@ -62,7 +61,6 @@ def test_groups(spark: SparkSession) -> None:
 
 
 def test_transactions(spark: SparkSession) -> None:
-    """Of many transactions the open ones are all there, however old, and then the newest."""
     start = F.timestamp_millis(F.lit(at(0)) + F.col("id") * 1000)
     is_open = F.col("id") < 5
     found = spark.range(transactions.MAX_BARS + 100).select(
@@ -95,7 +93,6 @@ def test_transactions(spark: SparkSession) -> None:
 
 
 def test_metadata_and_segments(spark: SparkSession) -> None:
-    """The last changes, and the worst and largest files, are those that are drawn."""
     changes = spark.range(metadata.MAX_SHOWN + 30).select(
         *(F.col("id").alias("offset"), F.lit("topic").alias("entity"), F.lit("n").alias("name")),
         *(F.lit("added").alias("change"), F.timestamp_millis(F.lit(at(0)) + F.col("id")).alias("timestamp")),
@@ -121,7 +118,6 @@ def test_metadata_and_segments(spark: SparkSession) -> None:
 
 
 def test_batching(spark: SparkSession) -> None:
-    """The largest topics are there, also the one without a name; dead bytes are those of all their partitions."""
     columns = "topic string, bytes long, gain double"
     small = [(f"t{number:02}", number, None) for number in range(1, batching.MAX_SHOWN)]
     topics = spark.createDataFrame([*small, ("orders", 1000, 1.5), (None, 900, None), ("states", 800, 0.9)], columns)

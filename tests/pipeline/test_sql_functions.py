@@ -21,7 +21,6 @@ OFFSET = kafka_messages.OffsetCommitValue(offset=42, metadata="x")
 
 
 def test_in_sql(spark: SparkSession) -> None:
-    """The functions work by their names in SQL, on Spark Connect too; what is malformed is told, or null."""
     functions = {
         "metadata_response": (MetadataResponse, 12),
         "Offsets": ("OffsetCommitValue", None, {"mode": "PERMISSIVE", "fields": "offset"}),
@@ -112,7 +111,6 @@ def test_in_sql(spark: SparkSession) -> None:
     ],
 )
 def test_wrong_functions(functions: Any, text: str) -> None:
-    """They are refused before any is registered: a session is not even asked for."""
     from kafka_messages_spark.columns.sql import register_functions
 
     with pytest.raises(PySparkValueError) as caught:
@@ -121,6 +119,5 @@ def test_wrong_functions(functions: Any, text: str) -> None:
 
 
 def test_floats_that_json_has_not() -> None:
-    """As Kafka's JSON converters, through Jackson, print them; the text can be read by any parser."""
     text = _text({"a": [float("nan"), float("inf")], "b": {"c": -float("inf")}, "d": 0.5})
     assert text == '{"a":["NaN","Infinity"],"b":{"c":"-Infinity"},"d":0.5}'
