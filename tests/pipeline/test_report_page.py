@@ -7,6 +7,7 @@ import re
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
 
@@ -212,6 +213,19 @@ def test_values_of_an_axis_differ(low: int, high: int, words: list[str]) -> None
     beside = [each for each in drawn.iter("text") if each.get("class") == "tick" and each.get("text-anchor") == "end"]
     assert [each.text for each in beside][: len(words)] == words
     assert min(float(each.attrib["x"]) for each in beside) > 6.8 * max(map(len, words))  # nothing is cut off
+
+
+@pytest.mark.parametrize("span", [150, 4000, 7_200_000, 2 * 86_400_000, 400 * 86_400_000])
+def test_time_labels_do_not_overlap(span: int) -> None:
+    midnight = START - START % 86_400_000 - span // 2
+    commits = [Row("g", "t", 0, at=midnight + span * part // 9, value=part) for part in range(10)]
+    for rows, ends in (([], 1), ([Row("t", 0, at=midnight, value=9)], 2)):
+        drawn = figure(groups.chart([("g", "t")], commits, rows, [], (1, 1), midnight + span))
+        labels = [each for each in ElementTree.fromstring(drawn).iter("text") if each.get("text-anchor") == "middle"]
+        places = [(float(each.attrib["x"]), len(each.text or "") * 6.8 / 2) for each in labels]
+        assert len(places) >= ends
+        assert all(half <= x + 0.1 and x + half <= 1000.1 for x, half in places)
+        assert all(x + half < y - other for (x, half), (y, other) in pairwise(places))
 
 
 def test_what_is_cut_is_said() -> None:

@@ -90,12 +90,28 @@ def _named(name: str, y: float) -> Markup:
     return element("g", element("title", name), label)
 
 
-def _times(axis: Axis, height: float, most: int = 8) -> list[Markup]:
+def _times(axis: Axis, height: float) -> list[Markup]:
     found = []
-    for moment, word in times(int(axis.low), int(axis.high), most):
-        x = axis.at(moment)
-        found += [_line(x, 0, x, height, "grid"), _text(x, height + 16, word, "tick", "middle")]
+    for x, label, word in _time_marks(axis, 0, WIDTH, 8):
+        found += [_line(x, 0, x, height, "grid"), _text(label, height + 16, word, "tick", "middle")]
     return found
+
+
+def _time_marks(axis: Axis, left: float, right: float, most: int) -> list[tuple[float, float, str]]:
+    """Return round times as positions, positions of labels and labels: as many as fit without overlap."""
+    marks: list[tuple[float, float, str]] = []
+    for count in range(most, 0, -1):
+        marks, free = [], left
+        for moment, word in times(int(axis.low), int(axis.high), count):
+            half = len(word) * _DIGIT / 2
+            label = round(min(max(axis.at(moment), left + half), right - half), 1)
+            if label - half < free:
+                break
+            marks.append((axis.at(moment), label, word))
+            free = label + half + _DIGIT
+        else:
+            return marks
+    return marks
 
 
 # Timelines
@@ -246,8 +262,10 @@ def _panel(
             _line(across.start, y, across.end, y, "grid"),
             _text(across.start - 6, y + 4, word, "tick", "end"),
         ]
-    for moment, word in panel.marks or times(*span, most=5 if width < WIDTH else 9):
-        drawn.append(_text(across.at(moment), up.start + 16, word, "tick", "middle"))
+    marks = [(across.at(moment), word) for moment, word in panel.marks]
+    if not marks:
+        marks = [mark[1:] for mark in _time_marks(across, left, left + width, 5 if width < WIDTH else 9)]
+    drawn += [_text(x, up.start + 16, word, "tick", "middle") for x, word in marks]
     drawn.append(_line(across.start, up.start, across.end, up.start, "axis"))
     drawn += [_steps(series, across, up) for series in panel.series]
     return drawn + _ends(panel.series, across, up)
