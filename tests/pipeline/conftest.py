@@ -1,4 +1,4 @@
-"""One Spark session for all tests; without PySpark there is none."""
+"""The Spark session that all tests share."""
 
 from __future__ import annotations
 

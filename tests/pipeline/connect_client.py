@@ -1,4 +1,4 @@
-"""Runs in its own process, as a Spark Connect client with a server of its own; prints what it got as JSON."""
+"""A Spark Connect client with its own server; prints its results as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Segment files for the tests of the jobs, written as a broker lays them out."""
+"""Write segment files for the tests of jobs."""
 
 from __future__ import annotations
 

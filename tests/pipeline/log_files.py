@@ -1,4 +1,4 @@
-"""Log directories for tests of kafka_log, and reading them by its own interface, with what was looked at counted."""
+"""Write log directories, and read them through the interface of kafka_log."""
 
 from __future__ import annotations
 

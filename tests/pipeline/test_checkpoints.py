@@ -1,4 +1,4 @@
-"""Checkpoint files beside segments: where logs begin, told by the broker itself; what is damaged is told, not believed."""
+"""Checkpoint files of log directories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real broker's files as tables: every record as Kafka's own tools have it, and what they come to."""
+"""Decode a real broker's files and compare them with Kafka's own tools."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def table(spark: SparkSession, cluster: Cluster, topic: str) -> DataFrame:
     return log(spark, cluster, f"{topic}-*").transform(lambda df: TABLES[topic](df, {"showSecrets": "true"}))
 
 
-def test_rows_are_those_of_a_consumer(spark: SparkSession, cluster: Cluster) -> None:
+def test_rows_equal_consumer_records(spark: SparkSession, cluster: Cluster) -> None:
     df = log(spark, cluster).where(f"NOT is_control AND topic <> '{METADATA}' AND file NOT LIKE '%-delete/%'")
     found = {
         (row.topic, row.partition, row.offset): {
@@ -72,7 +72,7 @@ def test_rows_are_those_of_a_consumer(spark: SparkSession, cluster: Cluster) -> 
 
 
 @pytest.mark.parametrize("topic", TABLES)
-def test_tables_are_what_the_dump_tool_prints(spark: SparkSession, cluster: Cluster, topic: str) -> None:
+def test_tables_equal_dump_tool_output(spark: SparkSession, cluster: Cluster, topic: str) -> None:
     rows = table(spark, cluster, topic).where("NOT is_control").orderBy("file", "offset").collect()
     want = cluster.decoded(topic)
     assert len(want) > 20
@@ -182,7 +182,7 @@ def as_answers(entities: list[Any]) -> Row:
 
 
 @pytest.mark.parametrize("base", [-1, None], ids=["the log", "the last snapshot"])
-def test_metadata_comes_to_the_answers(spark: SparkSession, cluster: Cluster, base: int | None) -> None:
+def test_metadata_image_equals_admin_client(spark: SparkSession, cluster: Cluster, base: int | None) -> None:
     records = table(spark, cluster, METADATA)
     chosen = metadata.records_of(records, base=base)
     answers = cluster.answers
@@ -222,7 +222,7 @@ def test_hanging_transaction(spark: SparkSession, cluster: Cluster, tmp_path: Pa
     assert status != 0
 
 
-def test_sound_files(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
+def test_healthy_files_have_no_errors(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
     assert segments_job([str(cluster.logs), "--output", str(tmp_path)]) == 0
     files = spark.read.parquet(str(tmp_path / "files")).agg(F.sum("batches"), F.sum("records")).collect()[0]
     assert tuple(files) == (len(cluster.batches), sum(batch["count"] for batch in cluster.batches))

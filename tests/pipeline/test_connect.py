@@ -1,4 +1,4 @@
-"""The same on Spark Connect, where there is no JVM to reach into."""
+"""The package on Spark Connect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The demo of the README, run as a newcomer runs it: on the files of a real broker, and on folders of other kinds."""
+"""The demo on a real broker's files and on other folders."""
 
 from __future__ import annotations
 

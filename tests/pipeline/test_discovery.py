@@ -1,4 +1,4 @@
-"""Where the package is installed, Spark finds its sources by itself."""
+"""Spark discovers installed sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""from_kafka, to_kafka, schema_of_kafka and decode: the same rows as the object codec, and errors that say what to do."""
+"""from_kafka, to_kafka, schema_of_kafka and decode, compared with the object codec."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_vectors_of_kafka(spark: SparkSession, folder: str, message: str) -> Non
     assert rows(again) == [data for _, data in vectors]
 
 
-def test_version_in_front(spark: SparkSession) -> None:
+def test_version_prefix(spark: SparkSession) -> None:
     data = kafka_messages.OffsetCommitValue(offset=5, metadata="m").write(4)
     df = frame(spark, b"\x00\x04" + data, None)
     out = df.select("id", from_kafka(F.col("value"), "OffsetCommitValue").alias("r"))
@@ -121,7 +121,7 @@ def door_by_version(request: pytest.FixtureRequest) -> Door:
     return found
 
 
-def test_failfast_says_what_and_how_to_go_on(spark: SparkSession, door: Door) -> None:
+def test_failfast_error_names_row_and_permissive_mode(spark: SparkSession, door: Door) -> None:
     with pytest.raises(PySparkException) as caught:
         door(frame(spark, GOOD, BAD).coalesce(1), {}).collect()
     text = str(caught.value)
@@ -162,7 +162,7 @@ def test_trailing_bytes(spark: SparkSession, door: Door) -> None:
     assert rows(door(df, {"trailingBytes": "ignore", "fields": "cluster_id"})) == [{"cluster_id": "here"}]
 
 
-def test_text_that_is_not_utf_8(spark: SparkSession, door: Door) -> None:
+def test_invalid_utf8(spark: SparkSession, door: Door) -> None:
     df = frame(spark, GOOD.replace(b"here", b"h\xffre"))
     assert rows(door(df, {"mode": "PERMISSIVE"})) == [None]
     text = door(df, {"validateUtf8": "false"}).select("r.cluster_id")
@@ -262,14 +262,14 @@ def test_schema_of_a_version() -> None:
     assert "rack:string" in every.simpleString()
 
 
-def test_to_kafka_says_what_cannot_be_written(spark: SparkSession) -> None:
+def test_to_kafka_error_names_field(spark: SparkSession) -> None:
     df = frame(spark, GOOD).select("id", from_kafka("value", "MetadataResponse", 12).alias("m"))
     broken = df.withColumn("m", F.col("m").withField("topics", F.lit(None)))
     with pytest.raises(PySparkException, match=r"row 0: MetadataResponse v12: topics: "):
         broken.select(to_kafka("m", "MetadataResponse", 12)).collect()
 
 
-def test_to_kafka_takes_what_spark_makes(spark: SparkSession) -> None:
+def test_to_kafka_accepts_spark_types(spark: SparkSession) -> None:
     value = "named_struct('metadata', 'm', 'offset', 5, 'commit_timestamp', 0L, 'leader_epoch', {}L, 'topic_id', null)"
     df = frame(spark, GOOD).select("id", F.expr(value.format(-1)).alias("v"))
     out = rows(df.select("id", to_kafka("v", "OffsetCommitValue", 3).alias("r")))
@@ -315,7 +315,7 @@ NOT_INTEGERS = {"double": "double", "string": "string", "boolean": "bool", "deci
 
 
 @pytest.mark.parametrize(("kind", "in_arrow"), NOT_INTEGERS.items(), ids=NOT_INTEGERS)
-def test_version_that_is_no_integer(spark: SparkSession, kind: str, in_arrow: str) -> None:
+def test_version_of_another_type(spark: SparkSession, kind: str, in_arrow: str) -> None:
     df = frame(spark, GOOD).withColumn("v", F.lit(12).cast(kind))
     text = f"^decode: version is a column of integers, not of {re.escape(kind)}; cast it$"
     for version in ("v", F.col("v")):
@@ -345,7 +345,7 @@ def test_version_beyond_int(spark: SparkSession, door_by_version: Door) -> None:
         assert rows(door_by_version(some, {"fields": "cluster_id"})) == [{"cluster_id": "here"}]
 
 
-def test_version_that_is_null(spark: SparkSession, door_by_version: Door) -> None:
+def test_null_version_is_malformed(spark: SparkSession, door_by_version: Door) -> None:
     for kind in ("int", "void"):
         nothing = F.lit(None).cast(kind)
         df = frame(spark, None, GOOD).coalesce(1).withColumn("v", nothing)

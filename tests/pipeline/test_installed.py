@@ -1,4 +1,4 @@
-"""What must be installed for the tests of this folder; without it, this is the one that says why they are not run."""
+"""Requirements of the tests in this folder."""
 
 from __future__ import annotations
 

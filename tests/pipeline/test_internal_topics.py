@@ -1,4 +1,4 @@
-"""Internal topics as typed rows: every record type, tombstones, what cannot be read, and the compaction view."""
+"""Decoding of internal topics: record types, tombstones, malformed records, compaction."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ ODD = {
 }
 
 
-def test_odd_records_stay(spark: SparkSession) -> None:
+def test_undecodable_records_are_kept(spark: SparkSession) -> None:
     good = write_coordinator_record(COMMIT, kafka_messages.OffsetCommitValue(offset=9), 4)
     out = rows(consumer_offsets(frame(spark, *(record for record, _ in ODD.values()), good).coalesce(1)))
     for row, ((key, value), (kind, number, problem)) in zip(out, ODD.values(), strict=False):
@@ -95,7 +95,7 @@ def test_odd_records_stay(spark: SparkSession) -> None:
     assert (out[-1].offset_commit.key.group, out[-1].offset_commit.value.offset, out[-1].problem) == ("g", 9, None)
 
 
-def test_value_that_cannot_be_read(spark: SparkSession) -> None:
+def test_malformed_value(spark: SparkSession) -> None:
     key, value = write_coordinator_record(COMMIT, kafka_messages.OffsetCommitValue(offset=9), 4)
     assert value is not None
     values = value[:-3], b"\x00\x63" + value[2:], b"\x00"

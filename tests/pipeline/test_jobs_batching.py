@@ -1,4 +1,4 @@
-"""The job ``batching``: against the files of a real broker, read once more in plain Python, and against files of ours."""
+"""The job batching, compared with a plain Python computation."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def logs(written: list[Written], topics: set[str]) -> dict[tuple[str, int], dict
     return found
 
 
-def test_what_is_dead(example: tuple[Cluster, list[Written]], tables: Any) -> None:
+def test_dead_records(example: tuple[Cluster, list[Written]], tables: Any) -> None:
     wanted = logs(example[1], {OFFSETS, STATE, "settings"})
     found = {(row["topic"], row["partition"]): row for row in tables("dead")}
     assert found.keys() == wanted.keys()
@@ -149,7 +149,7 @@ def test_what_is_dead(example: tuple[Cluster, list[Written]], tables: Any) -> No
         assert row["dirty_bytes"] == total  # no checkpoint is beside these files
 
 
-def test_who_fills_consumer_offsets(example: tuple[Cluster, list[Written]], tables: Any) -> None:
+def test_offsets_by_group(example: tuple[Cluster, list[Written]], tables: Any) -> None:
     wanted: Counter[tuple[str, str | None]] = Counter()
     sizes: Counter[tuple[str, str | None]] = Counter()
     for records in logs(example[1], {OFFSETS}).values():
@@ -188,7 +188,7 @@ def singles(offset: int, count: int, producer: int, every: float) -> list[bytes]
     ]
 
 
-def test_what_is_to_be_looked_at(spark: SparkSession, tmp_path: Path) -> None:
+def test_findings(spark: SparkSession, tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     slow, busy, few = singles(0, 20, 1, 0.2), singles(20, 20, 2, 0.06), singles(40, 19, 3, 0.01)
     burst = singles(59, 20, 4, 0.01)
@@ -211,7 +211,7 @@ def test_what_is_to_be_looked_at(spark: SparkSession, tmp_path: Path) -> None:
     assert run([logs], tmp_path)[0] == 0
 
 
-def test_what_the_cleaner_would_win(spark: SparkSession, tmp_path: Path) -> None:
+def test_cleanable_bytes(spark: SparkSession, tmp_path: Path) -> None:
     def keyed(offset: int, key: bytes, value: bytes | None, **more: Any) -> bytes:
         return write_batches([{"key": key, "value": value, "timestamp": at(offset)}], base_offset=offset, **more)
 
@@ -296,7 +296,7 @@ def test_older_formats(magic: int, spark: SparkSession, tmp_path: Path) -> None:
     assert (figures["bytes"], figures["uncompressed_bytes"]) == (len(compressed) + plain, 2 * plain)
 
 
-def test_what_cannot_be_read(spark: SparkSession, tmp_path: Path) -> None:
+def test_unreadable_batches(spark: SparkSession, tmp_path: Path) -> None:
     bad = bytearray(data(1, count=3, compression="gzip"))
     bad[70:74] = b"\xff" * 4
     bad[17:21] = plain_crc32c(bytes(bad[21:])).to_bytes(4, "big")

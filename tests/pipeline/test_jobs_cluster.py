@@ -1,4 +1,4 @@
-"""The metadata of a real broker: its log replayed comes to each of its snapshots, and to what the admin client says."""
+"""Replay of a real broker's metadata log, compared with its snapshots and the admin client."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def records(spark: SparkSession, folder: Path, pattern: str) -> DataFrame:
     return reader.option("pathGlobFilter", pattern).load(str(folder)).transform(cluster_metadata, SALT)
 
 
-def test_log_comes_to_the_snapshots(spark: SparkSession, cluster: Cluster) -> None:
+def test_replayed_log_equals_snapshots(spark: SparkSession, cluster: Cluster) -> None:
     folder = Path(cluster.logs) / f"{METADATA}-0"
     log = records(spark, folder, "*.log").persist()
     snapshots = sorted(folder.glob("*.checkpoint"))[1:]

@@ -1,4 +1,4 @@
-"""Copies of a log: each record counts once, whatever the replicas' folders hold of it, and snapshots are no records."""
+"""Jobs count records once when several replicas and snapshots are read."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_appended_copies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "copies  6 more" in report
 
 
-def test_copies_that_differ(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_differing_copies_are_findings(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path / "b1", OFFSETS, commits(0, leader_epoch=1), commits(3, group="stale", leader_epoch=1))
     segment(tmp_path / "b2", OFFSETS, commits(0, leader_epoch=1), commits(3, group="right", leader_epoch=2))
     assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet", "--output", str(tmp_path / "out")]) == 1
@@ -119,7 +119,7 @@ def test_copies_that_differ(spark: SparkSession, tmp_path: Path, capsys: pytest.
     assert [group for _, group in sorted(map(tuple, found.collect()))] == ["g"] * 3 + ["right"] * 3
 
 
-def test_folders_that_say_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_folders_without_partition_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("one", "two"):
         segment(tmp_path, name, commits(0))
     assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet"]) == 0
@@ -153,7 +153,7 @@ def test_bootstrap_snapshot_of_a_log_directory(tmp_path: Path, capsys: pytest.Ca
     assert "no name" not in report
 
 
-def test_log_that_was_cleaned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cleaned_log_uses_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     state = [km.TopicRecord(name=name) for name in ("a", "b", "c")]
     snapshot(tmp_path / "b1", 12, state, is_cut=True)
     snapshot(tmp_path / "b2", 12, state)
@@ -218,7 +218,7 @@ def meta(first: int, last: int) -> FileSummary:
         "gap and one",
     ],
 )
-def test_which_snapshot(files: list[FileSummary], chosen: int | None, start: int, reason: str) -> None:
+def test_choice_of_snapshot(files: list[FileSummary], chosen: int | None, start: int, reason: str) -> None:
     found = select_files(files)
     assert found.snapshot == (None if chosen is None else files[chosen])
     assert (found.start, found.left_out_reason) == (start, reason)
@@ -238,11 +238,11 @@ def test_which_snapshot(files: list[FileSummary], chosen: int | None, start: int
     ],
     ids=["pieces", "replicas", "within", "no names", "no name", "one file", "no batch"],
 )
-def test_whether_records_are_there_twice(files: list[FileSummary], twice: bool) -> None:
+def test_overlap_detection(files: list[FileSummary], twice: bool) -> None:
     assert select_files(files).is_twice is twice
 
 
-def test_one_rule_for_all(spark: SparkSession, tmp_path: Path) -> None:
+def test_jobs_share_selection(spark: SparkSession, tmp_path: Path) -> None:
     of_producer = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
     key = km.OffsetCommitKey(group="g", topic="orders", partition=0)
     for folder, epoch in (("b1", 1), ("b2", 2), ("b3", 1)):

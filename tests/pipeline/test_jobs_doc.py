@@ -1,4 +1,4 @@
-"""docs/spark-jobs.md: it names every job, every table with all of its columns, and every option."""
+"""docs/spark-jobs.md names every job, table, column and option."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The job ``encodings``: integers of messages by field, against the codec's own sizes and plain arithmetic."""
+"""The job encodings, compared with the codec's sizes."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ def svg(text: str) -> list[Element]:
 
 
 @pytest.mark.parametrize("largest", [50, 5_000_000], ids=["even", "logarithmic"])
-def test_all_bars_of_the_picture_are_seen(largest: int) -> None:
+def test_chart_shows_all_bars(largest: int) -> None:
     fields = [
         {"message": "M", "path": f"f{each}", "defined": size, "packed": max(size // 8, 1), "upacked": max(size // 5, 1)}
         for each, size in enumerate((largest, 40, 8))

@@ -1,4 +1,4 @@
-"""Files that are no segments, beside those that are: jobs name them, and leave them out."""
+"""Jobs skip and list files that are not segments."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ def test_server_log_is_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "left out" not in report
 
 
-def test_before_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_files_are_reported_before_spark_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def start(*_: object) -> SparkSession:
         raise AssertionError("a session was started")
 

@@ -1,4 +1,4 @@
-"""The job ``groups``: how offsets moved, who reset them, what was removed, and what is left to read."""
+"""The job groups: resets, storms, removed offsets and lag."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_storms(spark: SparkSession) -> None:
     assert [(row.commits, row.peak, (row.end - row.start).total_seconds()) for row in found] == [(20, 20, 19)] * 2
 
 
-def test_storms_are_those_of_a_plain_count(spark: SparkSession) -> None:
+def test_storms_equal_plain_count(spark: SparkSession) -> None:
     chance = Random(1)
     rows = []
     for partition in range(4):
@@ -231,7 +231,7 @@ def millis(time: datetime) -> int:
     return round(time.replace(tzinfo=UTC).timestamp() * 1000)
 
 
-def test_commit_that_was_lost(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lost_commit_is_ignored(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def written(offset: int, record: tuple[bytes, bytes | None]) -> bytes:
         key, value = record
         return write_batches([{"key": key, "value": value, "timestamp": at(offset)}], base_offset=offset)
@@ -244,7 +244,9 @@ def test_commit_that_was_lost(spark: SparkSession, tmp_path: Path, capsys: pytes
     assert [(row.group, row.committed_offset) for row in history] == [("moved", 30), ("other", 5)]
 
 
-def test_folders_that_say_nothing(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_folders_without_partition_names(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name, group in (("a", "one"), ("b", "two"), ("replica of b", "two")):
         first, second = ((each, commit(group, each, each)) for each in (1, 2))
         rows = [{"key": key, "value": value, "timestamp": at(time)} for time, (key, value) in (first, second)]
@@ -267,9 +269,7 @@ def test_folders_that_say_nothing(spark: SparkSession, tmp_path: Path, capsys: p
     ]
 
 
-def test_folders_that_are_no_part_of_a_topic(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_deleted_folders_are_skipped(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     logs, ids = tmp_path / "logs", [32 * digit for digit in "abc"]
     rows = [{"key": key, "value": value} for key, value in (commit("app", 5, 0), commit("app", 7, 0, 1))]
     odd = [{"key": key, "value": value} for key, value in (commit("app", 1, 0), commit("app", 1, 0, 1))]
@@ -299,7 +299,7 @@ def test_folders_that_are_no_part_of_a_topic(
     assert "left out" not in capsys.readouterr().out
 
 
-def test_nothing_but_deleted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_deleted_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, f"__consumer_offsets-0.{32 * 'a'}-delete", data(0))
     (tmp_path / "server.log").write_text("no segment")
     assert main([str(tmp_path), "--quiet"]) == 2

@@ -1,4 +1,4 @@
-"""The job ``metadata_diff``: records of the metadata log replayed, compared, and listed."""
+"""The job metadata_diff: replay, comparison and list of changes."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_shown_secrets(spark: SparkSession, tmp_path: Path, capsys: pytest.Captu
     assert (scram["salt"], scram["stored_key"], scram["server_key"]) == ("73", "6b", "76")
 
 
-def test_marks_tell_changes(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_marks_reveal_changed_secrets(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path / "a", LOG, metadata(0, 0, *BEFORE))
     segment(tmp_path / "b", LOG, metadata(0, 0, *BEFORE, config("ssl.keystore.password", "tuna", "1", 4)))
     assert main([str(tmp_path / "a"), str(tmp_path / "a"), "--quiet"]) == 0

@@ -1,4 +1,4 @@
-"""The job ``segments``: what is wrong within files, and between them."""
+"""The job segments: checks within and between files."""
 
 from __future__ import annotations
 
@@ -315,7 +315,7 @@ def test_cut_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "67 bytes of a batch that ends beyond the file; a snapshot is there as a whole" in line
 
 
-def test_topics_that_are_always_compacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_internal_topics_count_as_compacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for topic in ("__consumer_offsets-3", "__transaction_state-3"):
         segment(tmp_path, topic, data(4), data(9), base=0)
     assert main([str(tmp_path), "--quiet"]) == 0
@@ -326,7 +326,7 @@ def test_topics_that_are_always_compacted(tmp_path: Path, capsys: pytest.Capture
     assert main([str(tmp_path), "--quiet"]) == 1
 
 
-def test_topics_that_the_cleaner_was_at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cleaner_checkpoint_marks_topics_compacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "states-0", data(4), data(9), base=0)
     segment(tmp_path / "replica", "states-0", data(4), data(9), base=0)
     assert main([str(tmp_path), "--quiet"]) == 1
@@ -349,7 +349,7 @@ def test_topics_that_the_cleaner_was_at(tmp_path: Path, capsys: pytest.CaptureFi
     assert main([str(tmp_path), "--quiet"]) == 1
 
 
-def test_what_a_healthy_broker_wrote(capsys: pytest.CaptureFixture[str]) -> None:
+def test_healthy_broker_has_no_findings(capsys: pytest.CaptureFixture[str]) -> None:
     healthy = Path(__file__).with_name("data") / "healthy"
     assert main([str(healthy), "--quiet"]) == 0
     report = capsys.readouterr().out

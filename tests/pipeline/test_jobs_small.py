@@ -1,4 +1,4 @@
-"""Small inputs on this machine: what a job reads by itself and in one partition is what Spark reads, and says the same."""
+"""Local mode for small inputs gives the same results as Spark."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _watched(monkeypatch: pytest.MonkeyPatch) -> list[DataFrame | None]:
 
 
 @CLASSIC
-def test_files_that_hold_more_than_they_seem(
+def test_compressed_files_fall_back_to_spark(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert spark
@@ -117,7 +117,7 @@ def test_files_that_hold_more_than_they_seem(
     assert None in read
 
 
-def test_what_is_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_is_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(2):
         (tmp_path / f"{number:020}.log").write_bytes(bytes(50))
     (tmp_path / "other.txt").write_bytes(bytes(1000))
@@ -165,7 +165,9 @@ def test_only_files_of_the_topics_count(
 
 
 @pytest.mark.parametrize(("quiet", "terminal", "want"), [(0, 0, "false"), (0, 1, None), (1, 1, "false")])
-def test_bars_are_for_terminals(quiet: int, terminal: int, want: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_bars_only_on_terminals(
+    quiet: int, terminal: int, want: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def start(name: str, settings: dict[str, str], java: str) -> None:
         assert settings.get("spark.ui.showConsoleProgress") == want
         raise PySparkValueError("started")
@@ -179,7 +181,7 @@ def test_bars_are_for_terminals(quiet: int, terminal: int, want: str | None, mon
         _ = _cli.Job("job", args, _cli.Report("")).spark
 
 
-def test_sessions_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_existing_session_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_session.SparkSession, "getActiveSession", lambda: None)
     monkeypatch.setattr(_session, "is_remote", lambda: False)
     for name in (*_session._ENVIRONMENT, "SPARK_REMOTE"):

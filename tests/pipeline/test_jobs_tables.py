@@ -1,4 +1,4 @@
-"""Jobs write into the tables of a catalog, as Iceberg needs it; tests/interop has Iceberg and Delta themselves."""
+"""Jobs write tables of a catalog; tests/interop covers Iceberg and Delta."""
 
 from __future__ import annotations
 
@@ -90,9 +90,7 @@ def test_reports_are_refused_before_spark_starts(
 
 
 @pytest.mark.parametrize("name", ["nowhere", "nowhere.jobs", "a.b.c.d", "a b", ""])
-def test_a_schema_that_is_not_there(
-    spark: SparkSession, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_schema(spark: SparkSession, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "orders-0", data(0))
     assert segments.main([str(tmp_path), "--tables", name]) == 2
     error = f"segments: error: --tables: this session has no schema {name!r}\n"

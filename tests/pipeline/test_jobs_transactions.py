@@ -1,4 +1,4 @@
-"""The job ``transactions``: open ones found in data segments, judged by what the coordinators wrote."""
+"""The job transactions: open transactions and verdicts by coordinator state."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_newest_timestamp_is_now(cluster: Path, capsys: pytest.CaptureFixture[st
     assert "... and 11 more" in report
 
 
-def test_nothing_that_has_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_input_without_timestamps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "orders-0")
     assert main([str(tmp_path), "--quiet"]) == 0
     assert "as of              nothing that was read has a time\n" in capsys.readouterr().out
@@ -263,9 +263,7 @@ def test_some_coordinators(spark: SparkSession, tmp_path: Path, capsys: pytest.C
     ]
 
 
-def test_coordinators_record_that_was_lost(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lost_coordinator_record(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     begun = state(0, 1, "busy", 5, "CompleteCommit", transaction_partitions=None)
     lost = state(1, 2, "busy", 5, "Ongoing")
     kept = state(1, 3, "other", 6, "Empty", transaction_partitions=None)
@@ -279,7 +277,7 @@ def test_coordinators_record_that_was_lost(
 
 
 @pytest.mark.parametrize("at_offset", [1, 2])
-def test_data_that_was_lost(at_offset: int, spark: SparkSession, tmp_path: Path) -> None:
+def test_lost_data_is_ignored(at_offset: int, spark: SparkSession, tmp_path: Path) -> None:
     before = [data(each, each) for each in range(1, at_offset)]
     segment(tmp_path / "dead", "orders-0", data(0, 0, producer=4), *before, data(at_offset, 1, producer=5))
     later = (data(1, 2, count=2), marker("COMMIT", 3, 3, 4))
@@ -288,7 +286,7 @@ def test_data_that_was_lost(at_offset: int, spark: SparkSession, tmp_path: Path)
     assert [(row.producer_id, row.status, row.first_offset) for row in found] == [(4, "committed", 0)]
 
 
-def test_coordinators_that_were_copied_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_limitation_of_older_states(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "__transaction_state-0", state(0, 3, "busy", 5, "CompleteCommit", transaction_partitions=None))
     segment(tmp_path, "orders-0", data(0, 2.5, producer=5))
     segment(tmp_path, "orders-1", data(0, 4, producer=5))
@@ -361,7 +359,7 @@ def test_wrong_input(spark: SparkSession, tmp_path: Path, capsys: pytest.Capture
     assert "'yesterday' is no time such as 2026-11-21T10:00:00Z" in capsys.readouterr().err
 
 
-def test_epochs_tell_transactions_apart_whatever_clocks_say() -> None:
+def test_epochs_separate_transactions_despite_clocks() -> None:
     columns: dict[str, list[object]] = {name: [] for name in READ}
     for epoch, partition, end in ((1, 0, 100), (1, 1, 160), (2, 0, 150), (2, 1, 170)):
         row = ("t", partition, 7, "committed", 1, 10, 10_000 + epoch, end, epoch)

@@ -1,4 +1,4 @@
-"""The data source kafka_frames: every header there is, names of captures, and streams that are damaged."""
+"""The data source kafka_frames: headers, file names and damaged streams."""
 
 from __future__ import annotations
 
@@ -304,7 +304,7 @@ def test_damaged_text_within_a_frame(tmp_path: Path) -> None:
     ]
 
 
-def test_files_that_are_no_text_of_a_connection(tmp_path: Path) -> None:
+def test_files_without_tshark_output(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"x" * (1 << 18))
     (tmp_path / "b.txt").write_bytes(follow(REQUESTS[0].hex().encode()))
     rows = read(tmp_path, layout="follow", mode="PERMISSIVE", columnNameOfCorruptRecord="bad")
@@ -323,7 +323,7 @@ def test_files_that_are_no_text_of_a_connection(tmp_path: Path) -> None:
     assert [row["correlation_id"] for row in read(tmp_path, layout="follow", ignoreCorruptFiles="true")] == [1]
 
 
-def test_the_first_mebibyte_of_what_is_no_frame(tmp_path: Path) -> None:
+def test_corrupt_rest_is_cut_at_one_mebibyte(tmp_path: Path) -> None:
     rest = b"\xff" * (2 << 20)
     (tmp_path / "a.request").write_bytes(REQUESTS[0] * 3 + rest)
     with pytest.MonkeyPatch.context() as patch:
@@ -332,7 +332,7 @@ def test_the_first_mebibyte_of_what_is_no_frame(tmp_path: Path) -> None:
     assert [row["bad"] for row in rows] == [None, None, None, rest[: 1 << 20]]
 
 
-def test_what_comes_before_a_problem_stays(tmp_path: Path) -> None:
+def test_rows_before_a_problem_are_kept(tmp_path: Path) -> None:
     (tmp_path / "a.request").write_bytes(REQUESTS[0] + REQUESTS[1] + frame(b"\0\3") + REQUESTS[2])
     assert [row["correlation_id"] for row in read(tmp_path, ignoreCorruptFiles="true")] == [1, 2]
 

@@ -1,4 +1,4 @@
-"""The data source kafka_log: Kafka's columns from segment files, its options, and what it does with bad files."""
+"""The data source kafka_log: columns, options and corrupt files."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_split_files_with_damaged_lengths(tmp_path: Path, lookback: int) -> None
             assert offsets == [*range(5 * at), None, *range(5 * at + 5, 120)]
 
 
-def test_which_files(spark: SparkSession, read: Any, folder: Path) -> None:
+def test_file_selection(spark: SparkSession, read: Any, folder: Path) -> None:
     file = folder / "_orders-1" / f"{0:020}.log"
     assert read(file).select("partition").distinct().collect() == [(1,)]
     assert read(folder / "_orders-0").count() == 100
@@ -143,7 +143,7 @@ def test_links_to_folders(tmp_path: Path) -> None:
     assert len(FileSelection((str(tmp_path / "link"),), recursive=True).find("kafka_log")) == 2
 
 
-def test_names_that_are_no_text(tmp_path: Path) -> None:
+def test_file_names_of_invalid_utf8(tmp_path: Path) -> None:
     (tmp_path / "orders-0").mkdir()
     with suppress(OSError):  # where the file system has no such names
         (tmp_path / "orders-0" / os.fsdecode(b"\xff.log")).write_bytes(b"")

@@ -1,4 +1,4 @@
-"""kafka_log with isolationLevel=read_committed: what a consumer gets, told by the files alone."""
+"""kafka_log with isolationLevel=read_committed."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_with_other_options(tmp_path: Path) -> None:
     assert offsets_of(some) == [2, 6, 8, 9, 10]
 
 
-def test_open_transactions_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_open_transactions_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     log = some_log(tmp_path)
     offsets_of(reader_of(log, **COMMITTED))
     assert caplog.messages == [
@@ -123,13 +123,13 @@ def test_open_transactions_are_told(tmp_path: Path, caplog: pytest.LogCaptureFix
     assert caplog.messages == []
 
 
-def test_what_is_not_decoded(tmp_path: Path) -> None:
+def test_undecodable_batches(tmp_path: Path) -> None:
     with counted() as work:
         offsets_of(reader_of(some_log(tmp_path), **COMMITTED))
     assert (work.files, work.batches) == (3, 5)
 
 
-def test_written_since_the_plan(tmp_path: Path) -> None:
+def test_records_written_after_planning(tmp_path: Path) -> None:
     broker = Broker()
     broker.send(None, 2)
     log = broker.write(tmp_path / "payments-0")

@@ -1,4 +1,4 @@
-"""A segment that was cut although a later one is beside it: kafka_log reports the missing end. None of it needs Spark."""
+"""kafka_log reports a truncated segment that is not the last one; without Spark."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_ignore_corrupt_files(cut: Path, caplog: pytest.LogCaptureFixture) -> No
     ]
 
 
-def test_files_that_are_no_neighbours(cut: Path, tmp_path: Path) -> None:
+def test_files_without_segment_names(cut: Path, tmp_path: Path) -> None:
     for name in (f"{20:020}.log", f"{40:020}.log"):
         (cut / name).unlink()
     segment(tmp_path / "orders-1", 20, 1)

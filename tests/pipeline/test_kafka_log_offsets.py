@@ -1,4 +1,4 @@
-"""kafka_log from an offset or time to another: the options of Spark's Kafka source, on files."""
+"""Starting and ending offsets and timestamps of kafka_log."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_offsets(log: Path) -> None:
     assert offsets_of(reader_of(log, startingOffsets=offsets(p0=50), endingOffsets=offsets(p0=50))) == []
 
 
-def test_what_is_passed_over(log: Path) -> None:
+def test_skipped_batches(log: Path) -> None:
     with counted() as all_of_it:
         offsets_of(reader_of(log))
     assert (all_of_it.files, all_of_it.batches) == (3, 12)
@@ -65,14 +65,14 @@ def test_times(log: Path) -> None:
 
 
 @pytest.mark.parametrize("time", [(1 << 63) - 1, 10**18, 9223372036854776])
-def test_times_beyond_all(log: Path, time: int) -> None:
+def test_timestamps_after_the_last_record(log: Path, time: int) -> None:
     assert offsets_of(reader_of(log, endingTimestamp=str(time))) == list(range(20, 80))
     assert offsets_of(reader_of(log, endingOffsetsByTimestamp=offsets(p0=time))) == list(range(20, 80))
     latest = {"startingOffsetsByTimestampStrategy": "latest"}
     assert offsets_of(reader_of(log, startingTimestamp=str(time), **latest)) == []
 
 
-def test_which_option_goes_first(log: Path) -> None:
+def test_option_precedence(log: Path) -> None:
     all_three: dict[str, Any] = {
         "startingTimestamp": "70000",
         "startingOffsetsByTimestamp": offsets(p0=60000),
@@ -83,7 +83,7 @@ def test_which_option_goes_first(log: Path) -> None:
     assert offsets_of(reader_of(log, **all_three))[0] == 60
 
 
-def test_no_record_is_as_late(log: Path) -> None:
+def test_no_offset_for_timestamp(log: Path) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(log, startingTimestamp="80000").partitions()
     assert str(caught.value) == (
@@ -106,7 +106,7 @@ def test_older_formats(tmp_path: Path) -> None:
     assert offsets_of(reader_of(folder, startingTimestamp="7000", endingTimestamp="9000")) == [7, 8]
 
 
-def test_names_that_are_no_offsets(log: Path) -> None:
+def test_names_without_offsets(log: Path) -> None:
     for number, file in enumerate(sorted(log.iterdir())):
         file.rename(log / f"part{number}.log")
     with counted() as work:
@@ -221,7 +221,7 @@ def test_log_ends_where_its_last_segment_begins(log: Path) -> None:
         ),
     ],
 )
-def test_offsets_that_are_not_there(log: Path, options: dict[str, str], text: str) -> None:
+def test_missing_offsets(log: Path, options: dict[str, str], text: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(log, **options).partitions()
     assert str(caught.value) == f"kafka_log: {text.format(log=log)}{LOST}"
@@ -229,7 +229,7 @@ def test_offsets_that_are_not_there(log: Path, options: dict[str, str], text: st
     assert offsets_of(reader_of(log, failOnDataLoss="false", **options)) == there
 
 
-def test_offsets_that_one_copy_has_not(log: Path) -> None:
+def test_offsets_missing_in_one_replica(log: Path) -> None:
     copy = log.parent / "b2" / "orders-0"
     segment(copy, 20, 4)
     with pytest.raises(ValueError, match=r".") as caught:

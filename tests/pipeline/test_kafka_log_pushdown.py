@@ -1,4 +1,4 @@
-"""Filters that Spark hands to kafka_log: the same rows as without, for less work, and where that is switched off too."""
+"""Filter pushdown of kafka_log."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_any_filters(logs: Path, given_filters: list[Filter]) -> None:
     assert rows_of(reader) == expected
 
 
-def test_what_is_left_to_spark(logs: Path) -> None:
+def test_filters_left_to_spark(logs: Path) -> None:
     reader = reader_of(logs / "*", mode="PERMISSIVE")
     odd: list[Filter] = [
         EqualTo(("key",), b"k"),
@@ -177,7 +177,7 @@ def test_with_offsets_of_options(logs: Path) -> None:
     assert COUNT == 5
 
 
-def test_only_where_it_was_asked_for(logs: Path) -> None:
+def test_pushdown_is_opt_in(logs: Path) -> None:
     assert type(plain_reader_of(logs / "*", mode="PERMISSIVE")).pushFilters is DataSourceReader.pushFilters
 
 

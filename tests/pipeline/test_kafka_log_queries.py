@@ -1,4 +1,4 @@
-"""kafka_log in real streaming queries: checkpoints, restarts, a sink that fails; and typed rows of internal topics."""
+"""Streaming queries on kafka_log: checkpoints, restarts, failing sinks, internal topics."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_two_drivers_on_one_checkpoint(query: Query) -> None:
     assert written(query.folder / "sink") == [[0, 1, 2, 3, 4]]
 
 
-def test_sink_that_fails(query: Query) -> None:
+def test_failing_sink(query: Query) -> None:
     file = segment(query.folder / "log" / "orders-0", 0, 2)
     (query.folder / "sink" / "fail").touch()
     with pytest.raises(PySparkException, match="the sink is full"):

@@ -1,4 +1,4 @@
-"""kafka_log on what is no local disk: an S3 server on loopback, and other file systems of pyarrow."""
+"""kafka_log on S3 and other file systems of pyarrow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stream of kafka_log by its own interface: what a batch reads is said by two offsets, and nothing twice or never."""
+"""The stream reader of kafka_log: offsets, limits, rewritten and deleted files."""
 
 from __future__ import annotations
 
@@ -290,7 +290,7 @@ def test_available_now(log: Log) -> None:
 
 
 @pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.1 has no limits for Python sources")
-def test_limits_as_spark_says_them(log: Log) -> None:
+def test_spark_read_limits(log: Log) -> None:
     from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxFiles
 
     for _ in range(3):
@@ -683,7 +683,7 @@ REFUSED = {
 }
 
 
-def test_what_is_behind(log: Log) -> None:
+def test_latest_offset_reports_unread_data(log: Log) -> None:
     stream = open_stream(log.folder)
     assert stream.reportLatestOffset() is None
     log.append(2)

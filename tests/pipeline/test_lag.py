@@ -1,4 +1,4 @@
-"""How far groups are behind: what is not known is no lag of 0, and offsets may be as large as numbers are."""
+"""Lag of groups in records and time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def batches(spark: SparkSession, *rows: tuple[str, int, int]) -> DataFrame:
     return spark.createDataFrame(files, BATCHES)
 
 
-def test_what_is_not_known(spark: SparkSession) -> None:
+def test_unknown_share_offsets(spark: SparkSession) -> None:
     found = batches(spark, ("orders", 0, 9))
     offsets = committed_offsets(history(spark, ("orders", 4), ("other", 4)), partition_offsets(found))
     rows = with_lag_times(offsets, found).orderBy("topic").collect()

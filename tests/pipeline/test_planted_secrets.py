@@ -1,4 +1,4 @@
-"""Secrets in metadata: nothing that the pipeline decodes, prints or writes has them, unless it is asked for."""
+"""Secrets in metadata are redacted everywhere unless requested."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def leaked(content: bytes) -> list[str]:
     return [plain.decode() for plain in leaks.leaked(content, map(str.encode, PLANTED))]
 
 
-def test_what_is_searched_for() -> None:
+def test_search_patterns() -> None:
     for text in PLANTED:
         for before in range(4):
             plain = b"x" * before + text.encode() + b"yz"
@@ -145,7 +145,7 @@ def run(job: str, given: list[str], out: Path, capfd: pytest.CaptureFixture[str]
 
 @pytest.mark.usefixtures("plain_tables")
 @pytest.mark.parametrize("job", JOBS)
-def test_no_job_gives_them(
+def test_jobs_redact_secrets(
     job: str, spark: SparkSession, files: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for number, given in enumerate(arguments(files)[job]):
@@ -156,7 +156,7 @@ def test_no_job_gives_them(
 
 
 @pytest.mark.usefixtures("plain_tables")
-def test_they_are_there_for_who_asks(
+def test_secrets_are_shown_on_request(
     spark: SparkSession, files: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     outputs = run("internal_topics", ["cluster_metadata", str(files / "logs"), "--show-secrets"], tmp_path / "a", capfd)
@@ -231,7 +231,7 @@ def test_source_options(spark: SparkSession, files: Path) -> None:
         reader.load(str(files / "logs")).collect()
 
 
-def test_rows_with_keys_are_not_forgotten(spark: SparkSession) -> None:
+def test_key_columns_are_covered(spark: SparkSession) -> None:
     key, value = write_coordinator_record(km.StreamsGroupTopologyKey(group_id="s"), topology(), 0)
     df = spark.createDataFrame([(key, value)], "key binary, value binary")
     (row,) = consumer_offsets(df).select("streams_group_topology.*").collect()

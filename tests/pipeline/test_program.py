@@ -1,4 +1,4 @@
-"""The command ``kafka-messages-spark``: it knows all jobs, imports the one that is asked for, and hands its status on."""
+"""The command kafka-messages-spark."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kafka_messages_spark import jobs
 ROOT = Path(__file__).parents[2]
 
 
-def test_it_knows_all_jobs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_jobs_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(program.JOBS) == {each.name for each in pkgutil.iter_modules(jobs.__path__) if each.name[0] != "_"}
     with pytest.raises(SystemExit) as ended:
         program.main(["--help"])
@@ -29,7 +29,7 @@ def test_it_knows_all_jobs(capsys: pytest.CaptureFixture[str]) -> None:
     assert max(map(len, told)) <= 100
 
 
-def test_a_job_gets_its_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arguments_are_passed_to_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[list[str]] = []
     job = SimpleNamespace(main=lambda argv: given.append(argv) or 1)
     monkeypatch.setattr(program, "import_module", lambda name: {"kafka_messages_spark.jobs.groups": job}[name])
@@ -49,7 +49,7 @@ def test_a_job_gets_its_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
     ids=["unknown", "none"],
 )
-def test_what_is_no_job(argv: list[str], error: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_job(argv: list[str], error: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         program.main(argv)
     assert ended.value.code == 2
@@ -81,6 +81,6 @@ def test_usage_of_a_job(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         assert capsys.readouterr().out.startswith(f"usage: {usage} [-h]")
 
 
-def test_it_is_installed() -> None:
+def test_entry_point() -> None:
     project = tomllib.loads((ROOT / "packages" / "pipeline" / "pyproject.toml").read_text())["project"]
     assert project["scripts"] == {"kafka-messages-spark": f"{program.__name__}:{program.main.__name__}"}

@@ -1,4 +1,4 @@
-"""Rebalances of groups: from records of every kind of group, without Spark, and of the example's broker with it."""
+"""Rebalances of every group type, from single records and from a real broker."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ def test_a_classic_group() -> None:
     ]
 
 
-def test_a_classic_group_of_which_the_beginning_is_gone() -> None:
+def test_a_compacted_classic_group() -> None:
     assert told(classic(17, ONE, TWO), classic(18, TWO)) == [(17, 2, None, None, None), (18, 1, "", "a", None)]
 
 
-def test_a_member_that_takes_the_place_of_another() -> None:
+def test_a_replaced_member() -> None:
     again = THREE | {"instance_id": "i"}
     assert told(classic(1, ONE), classic(1, again), classic(1, again)) == [
         (1, 1, "a", "", None),
@@ -118,14 +118,14 @@ def test_a_group_of_the_new_protocol() -> None:
     ]
 
 
-def test_a_group_of_the_new_protocol_of_which_the_beginning_is_gone() -> None:
+def test_a_compacted_group_of_the_new_protocol() -> None:
     assert told(member(ONE), member(TWO), epoch(9), member(ONE, **GONE), epoch(10)) == [
         (9, 2, None, None, None),
         (10, 1, "", "a", None),
     ]
 
 
-def test_members_that_are_ahead_of_their_group() -> None:
+def test_members_ahead_of_their_group() -> None:
     assert told(reached(ONE, 7), member(ONE), epoch(7), reached(ONE, 9)) == [(7, 1, None, None, None)]
 
 

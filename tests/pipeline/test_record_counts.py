@@ -1,4 +1,4 @@
-"""Counting records by headers: the numbers that reading them gives, and what headers do not tell."""
+"""Record counts by headers, compared with reading the records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kafka_messages_spark import count_records, register
 LOGS = Path(__file__).parents[2] / "examples" / "cluster" / "logs"
 
 
-def test_as_reading_counts(spark: SparkSession) -> None:
+def test_counts_equal_reading(spark: SparkSession) -> None:
     register(spark)
     paths = [f"{LOGS}/{topic}-[0-9]" for topic in ("orders", "payments", "settings", "readings", "clicks")]
     found = {(row.topic, row.partition): row.records for row in count_records(spark, paths).collect()}
@@ -26,7 +26,7 @@ def test_as_reading_counts(spark: SparkSession) -> None:
     assert len(found) > 5
 
 
-def test_what_headers_do_not_tell(spark: SparkSession, tmp_path: Path) -> None:
+def test_uncounted_messages(spark: SparkSession, tmp_path: Path) -> None:
     segment(tmp_path / "b1" / "orders-0", 5, 2)
     segment(tmp_path / "b2" / "orders-0", 5, 1)
     old = segment(tmp_path / "b1" / "clicks-0", 0, 1)

@@ -1,4 +1,4 @@
-"""Reports in lines of a width: nothing is cut that is not cut without one."""
+"""Text reports of limited width."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_any_width(width: int) -> None:
     assert max(map(len, text.splitlines())) <= width
 
 
-def test_a_first_column_without_room() -> None:
+def test_a_first_column_wider_than_the_line() -> None:
     made = Report("Groups and their offsets")
     made.facts({"removed offsets": 12})
     made.table(["group", "lag"], [["a-group-with-a-long-name", 7], ["b", 8]], 1200)
@@ -89,13 +89,13 @@ more
 """
 
 
-def test_texts_that_turn() -> None:
+def test_direction_characters_are_escaped() -> None:
     made = Report("t")
     made.facts({"group": "gnp.\u202egpj\u2066\u2028\x1b[0m", "file": "\udcff.log"})
     assert made.text().splitlines()[-2:] == ["group  gnp.\\u202egpj\\u2066\\u2028\\x1b[0m", "file   \\udcff.log"]
 
 
-def test_markdown_shows_names_letter_by_letter() -> None:
+def test_markdown_escapes_names() -> None:
     made = Report("a *b*")
     made.facts({"<b>name</b>": "![](http://example.com/x.png)"})
     made.table(["topic"], [["__consumer_offsets"], ["a_b|c"], ["\\| `x` ~y~ &lt;"]])

@@ -1,4 +1,4 @@
-"""The page of a report in a real browser, where one is installed: its script is let in, and its tables are sorted."""
+"""The HTML report in a real browser, if one is installed."""
 
 from __future__ import annotations
 

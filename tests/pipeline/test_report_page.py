@@ -1,4 +1,4 @@
-"""Reports as a page and as JSON: whole, harmless whatever names hold, and as their schema says. None of it needs Spark."""
+"""HTML and JSON reports: escaping, charts and schema; without Spark."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Elements(HTMLParser):
 
 
 @pytest.mark.parametrize("name", EVIL, ids=range(len(EVIL)))
-def test_names_stay_texts(name: str) -> None:
+def test_names_are_escaped(name: str) -> None:
     evil = report(name).html(run(Finding(name, "error", 1), paths=[name]))
     plain = report("name").html(run(Finding("name", "error", 1), paths=["name"]))
     shape, expected = (
@@ -114,7 +114,7 @@ def test_names_stay_texts(name: str) -> None:
     assert sum(text.count("<b>") for text in Elements(report("<b>").html(run())).texts) > 10
 
 
-def test_the_page_asks_nobody() -> None:
+def test_the_page_fetches_nothing() -> None:
     page = report("orders").html(run(Finding("reset", "warning", 2)))
     elements = Elements(page).found
     assert {name for _, attributes in elements for name in attributes} & {"src", "href", "style", "onclick"} == set()
@@ -129,7 +129,7 @@ def test_the_page_asks_nobody() -> None:
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_pictures_are_sound(number: int) -> None:
+def test_charts_are_valid_svg(number: int) -> None:
     drawn = figure(pictures("orders")[number])
     root = ElementTree.fromstring(drawn)
     assert root.find("figcaption") is not None
@@ -156,7 +156,7 @@ def test_pictures_as_a_file() -> None:
     assert file.count("@media (prefers-color-scheme: dark)") == 1
 
 
-def test_what_blocks_the_last_stable_offset() -> None:
+def test_blocking_transaction_is_marked() -> None:
     row = {"topic": "t", "partition": 1, "producer_id": 7, "status": "open", "records": 1, "end": None}
     rows = [
         row | {"first_offset": first, "last_offset": first, "marker_offset": None, "start": START + first}
@@ -171,7 +171,7 @@ def test_what_blocks_the_last_stable_offset() -> None:
     ]
 
 
-def test_labels_stay_out_of_the_names() -> None:
+def test_labels_do_not_overlap_names() -> None:
     text = "hanging: last stable offset 212, 472 offsets wait"
     long = "hanging: last stable offset 9,223,372,036,854,775,807, 1,234,567,890 offsets wait"
     until = START + 1000
@@ -228,7 +228,7 @@ def test_time_labels_do_not_overlap(span: int) -> None:
         assert all(x + half < y - other for (x, half), (y, other) in pairwise(places))
 
 
-def test_what_is_cut_is_said() -> None:
+def test_remarks_state_omissions() -> None:
     change = {"offset": 1, "time": START, "entity": "topic", "name": "t", "change": "added"}
     assert metadata.timeline([change], 1).remark == ""
     assert metadata.timeline([change] * 2, 900).remark == "The last 2 of 900 changes are drawn."
@@ -252,7 +252,7 @@ def test_what_is_cut_is_said() -> None:
     assert "1 of 50 partitions are drawn, 6 of a group and topic at the most." in remark
 
 
-def test_small_bars_are_seen() -> None:
+def test_small_bars_have_a_minimum_width() -> None:
     file = {"file": "a/0.log", "size": 100, "verdict": "ok"}
     drawn = figure(segments.bars([file, {"file": "a/1.log", "size": 10**8, "verdict": "ok"}], [], 2))
     widths = [float(each.get("width", 0)) for each in ElementTree.fromstring(drawn).iter("rect")]
@@ -316,7 +316,7 @@ def test_the_schema_is_strict() -> None:
     assert not validator.is_valid({name: value for name, value in content.items() if name != "figures"})
 
 
-def test_pictures_are_only_in_pages() -> None:
+def test_only_html_has_charts() -> None:
     with_pictures, without = report("orders"), report("orders")
     without.parts = [each for each in without.parts if each not in pictures("orders")]
     assert len(without.parts) < len(with_pictures.parts)
@@ -325,7 +325,7 @@ def test_pictures_are_only_in_pages() -> None:
     assert json.loads(with_pictures.json(run())) == json.loads(without.json(run()))
 
 
-def test_what_tables_are_sorted_by() -> None:
+def test_sort_keys() -> None:
     page = typed().html(run())
     cells = [each for tag, each in Elements(page).found if tag == "td"]
     assert [each.get("data-value") for each in cells[8:16]] == [None] * 8

@@ -1,4 +1,4 @@
-"""Pictures of reports are made of a bounded number of rows, whatever the size of the tables; the right ones are taken."""
+"""Charts collect a bounded number of rows and choose the right ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where share groups are: from the example's broker against its own answers, and from states that only some records tell."""
+"""Offsets and lag of share groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/spark-sources.md: its tables name every option there is."""
+"""docs/spark-sources.md names every option."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/spark.md: its table names every option there is."""
+"""docs/spark.md names every option."""
 
 from __future__ import annotations
 

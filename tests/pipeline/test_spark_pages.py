@@ -1,4 +1,4 @@
-"""The pages about Spark: their Python runs as a reader types it, on the files of a real broker."""
+"""Run the Python samples of the Spark pages."""
 
 from __future__ import annotations
 

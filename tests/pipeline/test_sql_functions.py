@@ -1,4 +1,4 @@
-"""Functions for SQL: decoders by names of the caller's, and Kafka's JSON of any message as text."""
+"""SQL functions: named decoders and kafka_message_json."""
 
 from __future__ import annotations
 
@@ -118,6 +118,6 @@ def test_wrong_functions(functions: Any, text: str) -> None:
     assert str(caught.value) == text
 
 
-def test_floats_that_json_has_not() -> None:
+def test_non_finite_floats_in_json() -> None:
     text = _text({"a": [float("nan"), float("inf")], "b": {"c": -float("inf")}, "d": 0.5})
     assert text == '{"a":["NaN","Infinity"],"b":{"c":"-Infinity"},"d":0.5}'

@@ -1,4 +1,4 @@
-"""Requests with their responses, and the messages in them: from captures and from tables of frames."""
+"""Pairs of requests and responses, from captures and from tables of frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts and jobs of an environment that is not activated: workers run its Python, or a line says what to do."""
+"""Workers run the Python of an environment that is not activated."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_python_of_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     assert os.environ["PYSPARK_PYTHON"] == "other"
 
 
-def test_sessions_that_are_left_alone(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_other_sessions_are_unchanged(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "python3").touch(mode=0o755)
     for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_PYTHON"):
         monkeypatch.delenv(name, raising=False)
