@@ -123,7 +123,7 @@ def test_open_transactions_are_logged(tmp_path: Path, caplog: pytest.LogCaptureF
     assert caplog.messages == []
 
 
-def test_undecodable_batches(tmp_path: Path) -> None:
+def test_aborted_batches_are_not_decoded(tmp_path: Path) -> None:
     with counted() as work:
         offsets_of(reader_of(some_log(tmp_path), **COMMITTED))
     assert (work.files, work.batches) == (3, 5)

@@ -66,7 +66,7 @@ def test_ignore_corrupt_files(cut: Path, caplog: pytest.LogCaptureFixture) -> No
     ]
 
 
-def test_files_without_segment_names(cut: Path, tmp_path: Path) -> None:
+def test_files_not_closed_by_other_files(cut: Path, tmp_path: Path) -> None:
     for name in (f"{20:020}.log", f"{40:020}.log"):
         (cut / name).unlink()
     segment(tmp_path / "orders-1", 20, 1)

@@ -65,7 +65,7 @@ def test_times(log: Path) -> None:
 
 
 @pytest.mark.parametrize("time", [(1 << 63) - 1, 10**18, 9223372036854776])
-def test_timestamps_after_the_last_record(log: Path, time: int) -> None:
+def test_extreme_timestamps(log: Path, time: int) -> None:
     assert offsets_of(reader_of(log, endingTimestamp=str(time))) == list(range(20, 80))
     assert offsets_of(reader_of(log, endingOffsetsByTimestamp=offsets(p0=time))) == list(range(20, 80))
     latest = {"startingOffsetsByTimestampStrategy": "latest"}

@@ -128,7 +128,7 @@ def test_tiered_copies(plugin: str, spark: SparkSession, tmp_path: Path) -> None
     assert report("segments", tmp_path, str(file.parent))["figures"]["files_without_a_finding"] == 1
 
 
-def test_tiered_copies_that_are_not_segments(spark: SparkSession, tmp_path: Path) -> None:
+def test_unreadable_tiered_copies_are_corrupt(spark: SparkSession, tmp_path: Path) -> None:
     content = (RELEASES / "3.9" / "logs" / "codecs-0" / SEGMENT).read_bytes()
     file = tiered(tmp_path / "tier", "Aiven", bytes(each ^ 0x5A for each in content))
     (row,) = log(spark, tmp_path / "tier", mode="PERMISSIVE").collect()
@@ -142,7 +142,7 @@ def test_releases_are_small() -> None:
     assert sum(path.stat().st_size for path in RELEASES.rglob("*") if path.is_file()) < 100_000
 
 
-def test_every_secret_is_planted(tmp_path: Path) -> None:
+def test_copied_files_exclude_empty_and_foreign_ones(tmp_path: Path) -> None:
     from tests.interop.releases import _copy
 
     source = tmp_path / "logs"
