@@ -120,9 +120,9 @@ def test_output_that_cannot_be_written(spark: SparkSession, tmp_path: Path, caps
 
 def test_discovered_sources_are_not_registered_twice(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     register(spark)
-    assert _cli._found_by_itself(spark)
+    assert _cli._is_discovered(spark)
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
-    assert not _cli._found_by_itself(spark)
+    assert not _cli._is_discovered(spark)
     monkeypatch.delenv("PYSPARK_GATEWAY_PORT")
 
     class Without:
@@ -130,7 +130,7 @@ def test_discovered_sources_are_not_registered_twice(spark: SparkSession, monkey
         def read(self) -> SparkSession:
             raise AnalysisException("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: kafka_log")
 
-    assert not _cli._found_by_itself(Without())  # type: ignore[arg-type]  # all it needs
+    assert not _cli._is_discovered(Without())  # type: ignore[arg-type]  # all it needs
 
 
 def test_long_paths(spark: SparkSession) -> None:

@@ -19,8 +19,8 @@ from pyspark.testing import assertDataFrameEqual
 
 from kafka_messages_spark.jobs import (
     _cli,
+    _local_mode,
     _session,
-    _small,
     encodings,
     groups,
     internal_topics,
@@ -38,8 +38,8 @@ CLASSIC = pytest.mark.skipif(
 
 @contextmanager
 def one_partition(spark: SparkSession) -> Iterator[None]:
-    settings = {name: value for name, value in _small.SETTINGS.items() if spark.conf.isModifiable(name)}
-    assert len(settings) == len(_small.SETTINGS) - 1  # the page of Spark, which a session has or has not
+    settings = {name: value for name, value in _local_mode.SETTINGS.items() if spark.conf.isModifiable(name)}
+    assert len(settings) == len(_local_mode.SETTINGS) - 1  # the page of Spark, which a session has or has not
     before = {name: spark.conf.get(name, None) for name in settings}
     for name, value in settings.items():
         spark.conf.set(name, value)
@@ -91,13 +91,13 @@ def test_reports_and_tables_are_the_same(
 
 def _watched(monkeypatch: pytest.MonkeyPatch) -> list[DataFrame | None]:
     given: list[DataFrame | None] = []
-    rows = _small.rows
+    rows = _local_mode.rows
 
     def watched(spark: SparkSession, source: DataSource) -> DataFrame | None:
         given.append(rows(spark, source))
         return given[-1]
 
-    monkeypatch.setattr(_small, "rows", watched)
+    monkeypatch.setattr(_local_mode, "rows", watched)
     return given
 
 
@@ -110,7 +110,7 @@ def test_compressed_files_fall_back_to_spark(
     assert internal_topics.main(argv) == 0
     report = capsys.readouterr().out
     monkeypatch.setattr(_cli, "is_ours", lambda: True)
-    monkeypatch.setattr(_small, "MOST_ROWS", 100)
+    monkeypatch.setattr(_local_mode, "MAX_ROWS", 100)
     read = _watched(monkeypatch)
     assert internal_topics.main(argv) == 0
     assert capsys.readouterr().out == report
@@ -121,10 +121,10 @@ def test_is_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(2):
         (tmp_path / f"{number:020}.log").write_bytes(bytes(50))
     (tmp_path / "other.txt").write_bytes(bytes(1000))
-    monkeypatch.setattr(_small, "MOST_BYTES", 100)
+    monkeypatch.setattr(_local_mode, "MAX_BYTES", 100)
 
     def is_small(*paths: str, glob: str | None = None) -> bool:
-        return _small.is_small([_small.Input(paths)], glob)
+        return _local_mode.is_small([_local_mode.Input(paths)], glob)
 
     assert is_small(str(tmp_path))
     assert not is_small(str(tmp_path), glob="*")
@@ -157,7 +157,7 @@ def test_only_files_of_the_topics_count(
             (tmp_path / broker / name).mkdir(parents=True)
             (tmp_path / broker / name / f"{0:020}.log").write_bytes(bytes(size))
     found: list[bool] = []
-    monkeypatch.setattr(_small, "MOST_BYTES", 100)
+    monkeypatch.setattr(_local_mode, "MAX_BYTES", 100)
     monkeypatch.setattr(_cli, "is_ours", lambda: True)
     monkeypatch.setattr(job, "work", lambda made: found.append(made.is_small))
     assert job.main([each.format(tmp_path) for each in argv]) == 0
@@ -209,13 +209,13 @@ print(json.dumps(dict(context.getConf().getAll())))
 @CLASSIC
 @pytest.mark.parametrize("most", [None, 1], ids=["small", "large"])
 def test_the_program_starts_spark_for_what_it_reads(most: int | None, tmp_path: Path) -> None:
-    bound = "" if most is None else f"from kafka_messages_spark.jobs import _local_mode\n_small.MOST_BYTES = {most}\n"
+    bound = "" if most is None else f"from kafka_messages_spark.jobs import _local_mode\n_small.MAX_BYTES = {most}\n"
     given = {name: value for name, value in os.environ.items() if name not in (*_session._ENVIRONMENT, "SPARK_TESTING")}
     command = [sys.executable, "-c", bound + SCRIPT, "internal_topics", "transaction_state", LOGS, "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, env=given, timeout=600, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     settings = json.loads(done.stdout.splitlines()[-1])
-    assert (_small.JAVA in settings["spark.driver.extraJavaOptions"]) == (most is None)
-    assert [settings.get(name) == value for name, value in _small.SETTINGS.items()] == [most is None] * len(
-        _small.SETTINGS
+    assert (_local_mode.JAVA in settings["spark.driver.extraJavaOptions"]) == (most is None)
+    assert [settings.get(name) == value for name, value in _local_mode.SETTINGS.items()] == [most is None] * len(
+        _local_mode.SETTINGS
     )

@@ -41,7 +41,7 @@ def test_groups(spark: SparkSession) -> None:
     )
     chart = groups.picture(history, offsets, batches)
     assert chart is not None
-    assert len(chart.rows) == groups.MOST_ROWS
+    assert len(chart.rows) == groups.MAX_ROWS
     first = chart.rows[0]
     assert [panel.title for panel in first] == [
         f"g{WORST:02} · t: committed offset",

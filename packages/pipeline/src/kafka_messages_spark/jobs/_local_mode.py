@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Maximum size of all input files; this much would be one task anyway.
 MAX_BYTES = 16 << 20
 # Maximum size of the decoded rows in bytes; Spark's workers read larger inputs.
-MOST_ROWS = 64 << 20
+MAX_ROWS = 64 << 20
 # JVM options for short runs: quick compilation, simple garbage collection.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # Session settings for small inputs only.
@@ -72,7 +72,7 @@ def rows(spark: SparkSession, source: DataSource) -> DataFrame | None:
     size = 0
     for partition in reader.partitions():
         for batch in reader.read(partition):
-            if not isinstance(batch, pa.RecordBatch) or (size := size + batch.nbytes) > MOST_ROWS:
+            if not isinstance(batch, pa.RecordBatch) or (size := size + batch.nbytes) > MAX_ROWS:
                 return None
             batches.append(batch)
     if not batches:

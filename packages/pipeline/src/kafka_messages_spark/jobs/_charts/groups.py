@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 # Maximum groups and topics, partitions of each, and points of each partition.
-MOST_ROWS, MAX_LINES, MAX_POINTS = 12, 6, 200
+MAX_ROWS, MAX_LINES, MAX_POINTS = 12, 6, 200
 _KEY = ("group", "topic", "partition")
 Points = list[tuple[int, int | None]]
 
@@ -54,7 +54,7 @@ def _chosen(history: DataFrame, offsets: DataFrame) -> tuple[list[tuple[str, str
     sums = [F.sum(F.col(name).cast("double")).alias(name) for name in ("resets", "lag", "commits")]
     groups = partitions.groupBy("group", "topic").agg(*sums, F.count("*").alias("partitions"))
     count = groups.agg(F.count("*"), F.sum("partitions")).collect()[0]
-    first = groups.orderBy(*order, "group", "topic").limit(MOST_ROWS).select("group", "topic")
+    first = groups.orderBy(*order, "group", "topic").limit(MAX_ROWS).select("group", "topic")
     rank = F.row_number().over(Window.partitionBy("group", "topic").orderBy(*order, "partition"))
     chosen = (
         partitions.join(first, ["group", "topic"], "left_semi").withColumn("rank", rank).where(f"rank <= {MAX_LINES}")
