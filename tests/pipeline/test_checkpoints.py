@@ -147,7 +147,7 @@ def test_damaged_checkpoint(spark: SparkSession, tmp_path: Path, capsys: pytest.
     commits(logs, orders=7)
     file = checkpoint(logs, "orders 0 10")
     file.write_bytes(file.read_bytes()[:-2])
-    told = "the checkpoint is damaged, and not used: line 3 is 'orders 0 1' and has no end"
+    told = "the checkpoint is damaged and ignored: line 3 is 'orders 0 1' and has no end"
     for job in (groups.main, transactions_job.main):
         out = str(tmp_path / job.__module__)
         more = ["--data", str(logs)] if job is groups.main else []
@@ -219,5 +219,5 @@ def test_a_log_that_ends_below_its_high_watermark(
     damaged = checkpoint(tmp_path / "two", "orders 0 1", name=HIGH_WATERMARK)
     damaged.write_bytes(damaged.read_bytes()[:-2])
     assert segments_job.main([str(tmp_path / "two"), "--quiet"]) == 1
-    told = "the checkpoint is damaged, and not used: line 3 is 'orders 0 ' and has no end"
+    told = "the checkpoint is damaged and ignored: line 3 is 'orders 0 ' and has no end"
     assert any(line.endswith(told) for line in capsys.readouterr().out.splitlines())

@@ -126,7 +126,7 @@ def test_folders_without_partition_names(tmp_path: Path, capsys: pytest.CaptureF
     report = capsys.readouterr().out
     assert rows_of(report) == {"offset_commit": 6}
     assert "taken    6 records of 2 partitions, from 2 files\n" in report
-    assert "no name  2 folders that do not say topic and partition; each counts as a partition\n" in report
+    assert "no name  2 folders without topic and partition in the name; each counts as a partition\n" in report
 
 
 def test_snapshots(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -223,7 +223,9 @@ def test_wrong_columns(spark: SparkSession, tmp_path: Path, capsys: pytest.Captu
     assert capsys.readouterr().err.endswith(want)
     with pytest.raises(ValueError, match=r"^measure: messages are binary, not bigint$"):
         encodings.measure(spark.range(1), "id", "id", "id")
-    with pytest.raises(ValueError, match=r"^messages_of: '__consumer_offset' is no internal topic; did you mean '__c"):
+    with pytest.raises(
+        ValueError, match=r"^messages_of: '__consumer_offset' is not an internal topic; did you mean '__c"
+    ):
         encodings.messages_of(spark.range(1), "__consumer_offset")
 
 

@@ -48,7 +48,7 @@ def test_offsets(tmp_path: Path) -> None:
         ("corrupt", "error", places[3], None, 1, f"{len(batches[3])} bytes: {reason(batches[3])}"),
         ("overlap", "error", places[2], 9, 1, "begins at offset 9, but offsets up to 9 were there before"),
         ("gap", "warning", places[1], 8, 2, "2 offsets from 6 are missing"),
-        ("gap", "warning", places[4], 11, 1, "1 offsets from 10 are missing, behind a corrupt place"),
+        ("gap", "warning", places[4], 11, 1, "1 offsets from 10 are missing, after a corrupt place"),
     ]
 
 
@@ -100,8 +100,8 @@ def test_epochs_and_times(tmp_path: Path) -> None:
     places = sized(*batches)
     file = segment(tmp_path, "t-0", *batches)
     assert check(file) == [
-        ("leader_epoch", "error", places[2], 2, 1, "leader epoch 2 behind 4"),
-        ("timestamp", "warning", places[4], 4, 1, f"log append time {at(19)} behind {at(20)}"),
+        ("leader_epoch", "error", places[2], 2, 1, "leader epoch 2 below 4"),
+        ("timestamp", "warning", places[4], 4, 1, f"log append time {at(19)} below {at(20)}"),
     ]
     (row,) = (
         row["summary"]
@@ -132,7 +132,7 @@ def test_sequences(tmp_path: Path) -> None:
         ("sequence_gap", "warning", 5, "producer 1: sequence 9, where 3 comes next"),
         ("sequence_back", "error", 6, "producer 1: sequence 4 again, where 10 comes next"),
         ("sequence_gap", "warning", 9, "producer 1: epoch 2 begins with sequence 3"),
-        ("producer_epoch", "error", 10, "producer 1: epoch 1 behind 2"),
+        ("producer_epoch", "error", 10, "producer 1: epoch 1 below 2"),
     ]
     last = (1 << 31) - 1
     assert sequence_fault(0, 0, 0, 0, last) is None
@@ -156,10 +156,10 @@ def test_sequences_of_the_group_coordinator(tmp_path: Path) -> None:
     found = check(segment(tmp_path, "__consumer_offsets-1", *commits, *odd))
     assert [(each[0], each[1], each[3], each[5]) for each in found] == [
         ("sequence_not_zero", "warning", 10, "producer 1: sequence 4, where the group coordinator writes 0"),
-        ("producer_epoch", "error", 11, "producer 1: epoch 0 behind 1"),
+        ("producer_epoch", "error", 11, "producer 1: epoch 0 below 1"),
         ("sequence_not_zero", "warning", 12, "producer 2: sequence 7, where the group coordinator writes 0"),
     ]
-    unsure = "; so counts the group coordinator, and the folder does not tell the topic"
+    unsure = "; the group coordinator writes 0, and the folder does not name the topic"
     found = check(segment(tmp_path, "a copy of something", *commits[:2], data(4, producer=1, sequence=9)))
     assert [(each[0], each[1], each[3], each[5]) for each in found] == [
         ("sequence_duplicate", "info", 1, f"producer 1: sequence 0 comes twice{unsure}"),
@@ -178,8 +178,8 @@ def test_append_times(tmp_path: Path) -> None:
     ]
     places = sized(*batches)
     assert check(segment(tmp_path, "t-0", *batches)) == [
-        ("timestamp", "info", places[2], 2, 1, f"log append time {at(18)} behind {at(20)}, which another leader set"),
-        ("timestamp", "warning", places[4], 4, 1, f"log append time {at(29)} behind {at(30)}"),
+        ("timestamp", "info", places[2], 2, 1, f"log append time {at(18)} below {at(20)}, which another leader set"),
+        ("timestamp", "warning", places[4], 4, 1, f"log append time {at(29)} below {at(30)}"),
     ]
 
 
@@ -342,7 +342,7 @@ def test_cleaner_checkpoint_marks_topics_compacted(tmp_path: Path, capsys: pytes
     assert (
         "warning   checkpoint      1         1      1  a checkpoint file of a log directory that is damaged" in report
     )
-    told = "the checkpoint is damaged, and not used: line 2 says 2 entries, but there are 1"
+    told = "the checkpoint is damaged and ignored: line 2 says 2 entries, but there are 1"
     assert any(line.startswith("warning   checkpoint") and line.endswith(told) for line in report.splitlines())
     segment(tmp_path, "orders-0", data(4), data(9), base=0)
     checkpoint.write_text("0\n1\nstates 1 7\n")

@@ -356,7 +356,7 @@ def test_wrong_input(spark: SparkSession, tmp_path: Path, capsys: pytest.Capture
     with pytest.raises(SystemExit) as stop:
         main([there, "--as-of", "yesterday"])
     assert stop.value.code == 2
-    assert "'yesterday' is no time such as 2026-11-21T10:00:00Z" in capsys.readouterr().err
+    assert "'yesterday' is not a time such as 2026-11-21T10:00:00Z" in capsys.readouterr().err
 
 
 def test_epochs_separate_transactions_despite_clocks() -> None:

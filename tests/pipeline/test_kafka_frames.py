@@ -154,7 +154,7 @@ def test_broken_stream(tmp_path: Path, rest: bytes, size: int | None, problem: s
 def test_middle_of_a_connection(tmp_path: Path) -> None:
     (tmp_path / "a.requests").write_bytes(REQUESTS[2][7:] + REQUESTS[0])
     (row,) = read(tmp_path, mode="PERMISSIVE")
-    assert row["problem"].endswith("cannot be told apart; this does not look like the beginning of a connection")
+    assert row["problem"].endswith("cannot be located; this does not look like the beginning of a connection")
 
 
 def test_short_response(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_options_for_names(capture: Path, tmp_path: Path) -> None:
 REFUSED = {
     "no direction": (
         {},
-        "kafka_frames: the name of {file} does not tell whether it has requests or responses: no port of a broker (9092) "
+        "kafka_frames: the name of {file} does not contain the direction: no broker port (9092) "
         "and no 'request' or 'response' is in it. Set the option 'direction', 'brokerPorts' or 'fileNamePattern'",
     ),
     "direction": ({"direction": "in"}, "kafka_frames: the option 'direction' is one of request, response, not 'in'"),
@@ -227,7 +227,7 @@ REFUSED = {
     "layout": ({"layout": "pcap"}, "kafka_frames: the option 'layout' is one of raw, follow, not 'pcap'"),
     "direction of a text": (
         {"layout": "follow", "direction": "request"},
-        "kafka_frames: the option 'direction' is for layout=raw: the text of a followed connection says it",
+        "kafka_frames: the option 'direction' is only valid with layout=raw",
     ),
     "no text": (
         {"layout": "follow"},
@@ -280,7 +280,7 @@ def test_damaged_text(tmp_path: Path) -> None:
     file = tmp_path / "stream0.txt"
     file.write_bytes(follow(REQUESTS[0].hex().encode(), b"xyz", REQUESTS[1].hex().encode()))
     rows = read(file, layout="follow", mode="PERMISSIVE")
-    no_hex = "a line of tshark's follow is no hex: b'xyz\\n'"
+    no_hex = "a line of tshark's follow is not hexadecimal: b'xyz\\n'"
     assert [(row["direction"], row["correlation_id"], row["position"], row["problem"]) for row in rows] == [
         ("request", 1, 0, None),
         ("request", None, len(REQUESTS[0]), no_hex),
@@ -295,7 +295,7 @@ def test_damaged_text_within_a_frame(tmp_path: Path) -> None:
     cut = REQUESTS[1][:9]
     file.write_bytes(follow(REQUESTS[0].hex().encode(), cut.hex().encode(), b"xyz"))
     rows = read(file, layout="follow", mode="PERMISSIVE", columnNameOfCorruptRecord="bad")
-    no_hex = "a line of tshark's follow is no hex: b'xyz\\n'"
+    no_hex = "a line of tshark's follow is not hexadecimal: b'xyz\\n'"
     problem = f"the stream ends after 5 of the {len(REQUESTS[1]) - 4} bytes of a frame; {no_hex}"
     assert [(row["direction"], row["position"], row["problem"], row["bad"]) for row in rows] == [
         ("request", 0, None, None),

@@ -148,7 +148,7 @@ def test_file_names_of_invalid_utf8(tmp_path: Path) -> None:
     with suppress(OSError):  # where the file system has no such names
         (tmp_path / "orders-0" / os.fsdecode(b"\xff.log")).write_bytes(b"")
         with pytest.raises(
-            ValueError, match=r"^kafka_log: a name in .*/orders-0 is no UTF-8: b'.*/orders-0/\\xff\.log'$"
+            ValueError, match=r"^kafka_log: a name in .*/orders-0 is invalid UTF-8: b'.*/orders-0/\\xff\.log'$"
         ):
             FileSelection((str(tmp_path / "orders-0"),)).find("kafka_log")
 

@@ -35,7 +35,7 @@ def cut(tmp_path: Path) -> Path:
 def reason(folder: Path) -> str:
     return (
         f"{folder / f'{0:020}.log'}: batch at byte {POSITION}: "
-        f"{CUT} bytes of a batch that ends beyond the file, with a later segment beside it"
+        f"{CUT} bytes of a batch that ends beyond the file, although a later segment exists"
     )
 
 
@@ -54,7 +54,7 @@ def test_permissive(cut: Path, most: int) -> None:
     assert bad["corrupt"] == {
         "position": POSITION,
         "size": CUT,
-        "reason": f"{CUT} bytes of a batch that ends beyond the file, with a later segment beside it",
+        "reason": f"{CUT} bytes of a batch that ends beyond the file, although a later segment exists",
         "bytes": batch_of(range(15, 20))[:CUT],
     }
 

@@ -254,7 +254,7 @@ def test_decode_internal_stream(query: Query, offsets: Path) -> None:
     assert len(found) == 6
     file = segment(offsets / "orders-0", 0, 1)
     running = writer.start()
-    with pytest.raises(PySparkException, match=rf"decode=internal: 'orders' \({file}\) is no topic to decode"):
+    with pytest.raises(PySparkException, match=rf"decode=internal: 'orders' \({file}\) is not an internal topic"):
         running.awaitTermination(SECONDS)
 
 
@@ -272,21 +272,21 @@ def test_decode_internal_refused(spark: SparkSession, offsets: Path) -> None:
     name = f"{0:020}.log"
     assert (
         f"kafka_log: decode=internal decodes one topic, but there are '__consumer_offsets' ({one}/{name}) "
-        f"and '__transaction_state' ({two}/{name}); read each by itself"
+        f"and '__transaction_state' ({two}/{name}); read them separately"
     ) in error("__*")
     assert (
         f"kafka_log: decode=internal decodes one topic, but there are '__share_group_state' (the option 'topic') "
-        f"and '__consumer_offsets' ({one}/{name}); read each by itself"
+        f"and '__consumer_offsets' ({one}/{name}); read them separately"
     ) in error("__consumer_offsets-7", topic="__share_group_state")
     assert (
-        f"kafka_log: decode=internal: the folder of {offsets}/copy/{name} does not tell its topic; "
+        f"kafka_log: decode=internal: the folder of {offsets}/copy/{name} does not name its topic; "
         "name it with the option 'topic'"
     ) in error("copy")
+    assert ("kafka_log: decode=internal: no folder names the topic; name it with the option 'topic'") in error(
+        "copy", pathGlobFilter="*.nothing"
+    )
     assert (
-        "kafka_log: decode=internal: there is no file that tells the topic; name it with the option 'topic'"
-    ) in error("copy", pathGlobFilter="*.nothing")
-    assert (
-        f"kafka_log: '__consumer_offset' is no topic to decode; did you mean '__consumer_offsets'? There are {known}."
+        f"kafka_log: '__consumer_offset' is not an internal topic; did you mean '__consumer_offsets'? There are {known}."
     ) in error("copy", topic="__consumer_offset")
     with pytest.raises(PySparkException, match="the option 'topic' says what decode=internal decodes; it needs that"):
         spark.read.format("kafka_log").option("topic", "__consumer_offsets").load(str(offsets / "copy")).count()

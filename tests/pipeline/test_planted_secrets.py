@@ -226,7 +226,7 @@ def test_source(spark: SparkSession, files: Path, tmp_path: Path, streaming: boo
 def test_source_options(spark: SparkSession, files: Path) -> None:
     register(spark)
     reader = spark.read.format("kafka_log").option("showSecrets", "true")
-    want = r"kafka_log: the options 'showSecrets' and 'secretSalt' are about decode=internal; they need it"
+    want = r"kafka_log: the options 'showSecrets' and 'secretSalt' are only valid with decode=internal"
     with pytest.raises(Exception, match=want):
         reader.load(str(files / "logs")).collect()
 

@@ -98,7 +98,7 @@ def test_in_sql(spark: SparkSession) -> None:
         ),
         (
             {"Responses": (MetadataResponse, 12), "responses": (MetadataResponse, 9)},
-            "register: the function 'responses' is there twice; SQL tells no capitals from small letters",
+            "register: the function 'responses' is defined twice; SQL names are case-insensitive",
         ),
         (
             {"f": (MetadataResponse, 12, "PERMISSIVE")},

@@ -86,7 +86,7 @@ def test_frames_with_lengths(spark: SparkSession) -> None:
     rows = traffic.frames(table(spark, frames), "data", has_length=True).orderBy("timestamp").collect()
     assert (bytes(rows[0].frame), rows[0].api_name, rows[0].problem) == (data, "Metadata", None)
     for row, each in zip(rows[1:3], frames[1:3], strict=True):
-        assert row.problem == "the length before the frame is not that of the bytes behind it"
+        assert row.problem == "the length prefix does not match the size of the frame"
         assert bytes(row.frame) == each[2]
     assert (rows[3].frame, rows[3].problem) == (None, None)
     assert rows[4].problem == "the direction is request or response, not 'in'"

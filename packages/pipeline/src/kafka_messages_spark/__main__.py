@@ -43,7 +43,7 @@ def _parser() -> ArgumentParser:
         description="Answers about Kafka's files, on Spark.",
         epilog="jobs:\n"
         + "".join(f"  {name:{width}}  {what}\n" for name, what in JOBS.items())
-        + "\nkafka-messages-spark JOB --help tells the arguments of a job",
+        + "\nkafka-messages-spark JOB --help shows the arguments of a job",
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("job", metavar="JOB", choices=list(JOBS), help="one of those below")

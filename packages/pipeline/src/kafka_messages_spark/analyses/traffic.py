@@ -86,7 +86,7 @@ def _headers(direction: pa.Array, data: pa.Array, has_length: bool, failfast: bo
         told, is_there = Bytes(data).leading(_LENGTH)
         said = numbers(told, ">i4")
         wrong_length = np.asarray(data.is_valid()) & ~(is_there & (said == np.asarray(behind.fill_null(-1))))
-        problems[wrong_length] = "the length before the frame is not that of the bytes behind it"
+        problems[wrong_length] = "the length prefix does not match the size of the frame"
         data = Bytes(data).after(np.where(wrong_length, 0, _LENGTH))
     is_request, is_response = (np.asarray(pc.equal(direction, each).fill_null(False)) for each in (REQUEST, RESPONSE))
     for row in np.flatnonzero(~is_request & ~is_response).tolist():
@@ -120,7 +120,7 @@ def pair(df: DataFrame) -> DataFrame:
         require(df, name, "pair")
     order = [name for name in ("position", "timestamp") if name in df.columns]
     if not order:
-        raise invalid_argument("pair: a column 'position' or 'timestamp' is needed, which tells the order of frames")
+        raise invalid_argument("pair: a column 'position' or 'timestamp' is needed for the order of frames")
     window = Window.partitionBy("connection", "direction", "correlation_id").orderBy(*order[:1])
     ranked = df.withColumn(_NTH, F.row_number().over(window))
     both = _side(ranked, REQUEST, _REQUEST_COLUMNS).join(_side(ranked, RESPONSE, ()), on=list(_KEYS), how="full_outer")
@@ -195,7 +195,7 @@ def decode_responses(
     """
     kind = _kind(messageName, RESPONSE)
     if not _of_pairs(df, RESPONSE, "decode_responses"):
-        raise invalid_argument("decode_responses: only its request says what a response is; pair the frames first")
+        raise invalid_argument("decode_responses: the type of a response depends on its request; pair the frames first")
     size = F.col("response_header_size")
     chosen = df.where((F.col("api_key") == int(kind.key)) & F.col(RESPONSE).isNotNull() & size.isNotNull())
     return _decoded(df, chosen, F.col(RESPONSE), size, messageName, "response_version", options, into, keep, None)

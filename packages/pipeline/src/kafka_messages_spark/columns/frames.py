@@ -72,9 +72,7 @@ def decode(
     if into in kept:
         raise invalid_argument(f"decode: there is a column {into!r} already; name another one with 'into'")
     if trailing in (*kept, into):
-        raise invalid_argument(
-            f"decode: there is a column {trailing!r} already, which is the name for bytes behind messages"
-        )
+        raise invalid_argument(f"decode: there is a column {trailing!r} already; choose another name for 'trailing'")
     schema = StructType([*(df.schema[name] for name in kept), StructField(into, struct_type(decoding.type()))])
     if trailing is not None:
         schema = schema.add(trailing, BinaryType())

@@ -44,9 +44,7 @@ def register_functions(spark: SparkSession, functions: Mapping[str, Decoded]) ->
         raise invalid_argument(f"{_OWNER}: functions map names to (message, version), not {functions!r}")
     made = {name: _function(name, what) for name, what in functions.items()}
     if twice := [name for name, count in Counter(map(str.lower, made)).items() if count > 1]:
-        raise invalid_argument(
-            f"{_OWNER}: the function {twice[0]!r} is there twice; SQL tells no capitals from small letters"
-        )
+        raise invalid_argument(f"{_OWNER}: the function {twice[0]!r} is defined twice; SQL names are case-insensitive")
     for name, function in made.items():
         spark.udf.register(name, function)
     spark.udf.register(JSON_FUNCTION, _json_function(JSON_FUNCTION, is_null_if_malformed=False))

@@ -301,7 +301,7 @@ def parser(name: str, description: str) -> ArgumentParser:
         "--width", type=positive, metavar="N", help="characters of a line on stdout; default: those of the terminal"
     )
     out.add_argument("--exit-zero", action="store_true", help="exit status 0 also with findings")
-    out.add_argument("--quiet", action="store_true", help="do not tell on stderr what is being done")
+    out.add_argument("--quiet", action="store_true", help="print no progress on stderr")
     made.add_argument("--glob", help="pattern for the names of files in folders; default *.{log,checkpoint}")
     return made
 

@@ -50,7 +50,7 @@ def records(job: Job, paths: Sequence[str], topic: str, *, batch_metadata: bool 
         parts.append(job.read([files[found.snapshot.file]], batch_metadata=batch_metadata))
     _report_selection(job, found, count)
     if others:
-        what = f"{_number(len(others), 'file')} in folders that do not say their topic, beside those of {topic}"
+        what = f"{_number(len(others), 'file')} in folders without a topic name; there are folders of {topic}"
         job.report.facts([("left out", what)])
     return reduce(DataFrame.unionByName, parts)
 
@@ -86,7 +86,7 @@ def _report_selection(job: Job, found: RecordSelection, count: Count | None) -> 
             )
         if found.unnamed:
             what = _number(found.unnamed, "folder")
-            facts["no name"] = f"{what} that do not say topic and partition; each counts as a partition"
+            facts["no name"] = f"{what} without topic and partition in the name; each counts as a partition"
     if found.snapshot is not None:
         where = f"the state up to offset {found.start - 1}" if found.start else "a state"
         facts["snapshot"] = (

@@ -121,9 +121,9 @@ def _rows(shown: str, root: str, path: str) -> list[dict[str, Any]]:
     except OSError as error:
         return [_problem(shown, f"the checkpoint cannot be read: {error}")]
     except UnicodeDecodeError:
-        return [_problem(shown, "the checkpoint is damaged, and not used: it is no text")]
+        return [_problem(shown, "the checkpoint is damaged and ignored: invalid UTF-8")]
     except ValueError as error:
-        return [_problem(shown, f"the checkpoint is damaged, and not used: {error}")]
+        return [_problem(shown, f"the checkpoint is damaged and ignored: {error}")]
     names = ("topic", "partition", "offset")
     return [{"file": shown, **dict(zip(names, entry, strict=True)), "problem": None} for entry in entries]
 

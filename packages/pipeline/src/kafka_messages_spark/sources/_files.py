@@ -261,7 +261,9 @@ def _named(infos: Iterable[Any], owner: str, root: str) -> Iterator[Any]:
         try:
             info.path  # noqa: B018  # pyarrow decodes it when it is asked for
         except UnicodeDecodeError as error:
-            raise invalid_argument(f"{owner}: a name in {display_path(root)} is no UTF-8: {error.object!r}") from None
+            raise invalid_argument(
+                f"{owner}: a name in {display_path(root)} is invalid UTF-8: {error.object!r}"
+            ) from None
         yield info
 
 

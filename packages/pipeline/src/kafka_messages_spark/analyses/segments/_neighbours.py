@@ -68,7 +68,7 @@ def between(summary: DataFrame) -> DataFrame:
             (epoch >= 0) & (epoch < before),
             "leader_epoch",
             "error",
-            text("leader epoch ", epoch, " behind ", before),
+            text("leader epoch ", epoch, " below ", before),
             None,
             first,
         ),
@@ -130,7 +130,7 @@ def producers(checks: DataFrame, summary: DataFrame) -> DataFrame:
     comes = of_producer("sequence ", first, ", where ", expected, " comes next")
     again = of_producer("sequence ", first, " again, where ", expected, " comes next")
     begins = of_producer("epoch ", epoch, " begins with sequence ", first)
-    back = of_producer("epoch ", epoch, " behind ", before)
+    back = of_producer("epoch ", epoch, " below ", before)
     note = F.when(unsure, UNNAMED).otherwise("")
     comes, again, double = (
         F.concat(each, note) for each in (comes, again, of_producer("sequence ", first, " comes twice"))

@@ -208,13 +208,13 @@ class RangeCheck:
         for at in np.flatnonzero(has & known & (base > before)).tolist():
             missing = int(base[at] - before[at])
             text = f"{missing} offsets from {before[at]} are missing"
-            text += ", behind a corrupt place" if behind[at] else ""
+            text += ", after a corrupt place" if behind[at] else ""
             self.add("gap", "warning", int(position[at]), int(base[at]), text, missing)
 
     def _epochs(self, epoch: Ints, position: Ints, base: Ints) -> None:
         before = np.concatenate(([self.last.leader_epoch], epoch[:-1]))
         for at in np.flatnonzero((epoch >= 0) & (epoch < before)).tolist():
-            detail = f"leader epoch {epoch[at]} behind {before[at]}"
+            detail = f"leader epoch {epoch[at]} below {before[at]}"
             self.add("leader_epoch", "error", int(position[at]), int(base[at]), detail)
         self.last.leader_epoch = int(epoch[-1])
 
@@ -239,7 +239,7 @@ class RangeCheck:
         where = np.maximum.accumulate(np.where(of_brokers == highest, np.arange(len(highest)), 0))
         for at in np.flatnonzero(appended & (times >= 0) & (times < highest[:-1])).tolist():
             before = where[at]
-            detail, severity = f"log append time {times[at]} behind {highest[at]}", "warning"
+            detail, severity = f"log append time {times[at]} below {highest[at]}", "warning"
             if epochs[at + 1] > epochs[before]:
                 detail, severity = f"{detail}, which another leader set", "info"
             self.add("timestamp", severity, int(position[at]), int(base[at]), detail)

@@ -9,7 +9,7 @@ from typing import Any
 _SEQUENCES = 1 << 31
 # The group coordinator writes transactional batches with base sequence 0 (Kafka's CoordinatorRuntime).
 GROUP_TOPIC = "__consumer_offsets"
-UNNAMED = "; so counts the group coordinator, and the folder does not tell the topic"
+UNNAMED = "; the group coordinator writes 0, and the folder does not name the topic"
 
 # Check, severity, detail.
 Fault = tuple[str, str, str]
@@ -107,4 +107,4 @@ def sequence_fault(
 
 
 def _back(epoch: int, before: int) -> Fault:
-    return "producer_epoch", "error", f"epoch {epoch} behind {before}"
+    return "producer_epoch", "error", f"epoch {epoch} below {before}"

@@ -36,7 +36,7 @@ def timeline(rows: Sequence[Any], total: int) -> Timeline:
         )
     remark = f"The last {len(rows):,} of {total:,} changes are drawn." if len(rows) < total else ""
     if len(rows) > NAMED:
-        remark += " A number beside a mark says for how many changes of one time it stands."
+        remark += " The number at a mark is its number of simultaneous changes."
     there = {mark.kind for marks in lanes.values() for mark in marks}
     kinds = {kind: look for kind, look in KINDS.items() if kind in there}
     drawn = [Lane(entity, lanes[entity]) for entity in sorted(lanes)]

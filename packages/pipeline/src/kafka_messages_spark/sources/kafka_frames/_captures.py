@@ -54,7 +54,7 @@ class Naming:
         if direction is None:
             ports = ", ".join(map(str, self.broker_ports))
             raise invalid_argument(
-                f"{owner}: the name of {file} does not tell whether it has requests or responses: no port of a broker "
+                f"{owner}: the name of {file} does not contain the direction: no broker port "
                 f"({ports}) and no 'request' or 'response' is in it. Set the option 'direction', 'brokerPorts' or "
                 "'fileNamePattern'"
             )
@@ -163,7 +163,7 @@ def _rest(position: int, left: bytes, max_frame: int) -> FrameBlock:
         problem = f"the stream ends after {len(left) - _PREFIX} of the {size} bytes of a frame"
     else:
         problem = (
-            f"a length of {size} bytes, where 0 to {max_frame} are possible; what follows cannot be told apart"
+            f"a length of {size} bytes, where 0 to {max_frame} are possible; later frames cannot be located"
             + _foreign(position, left)
         )
     return not_a_frame(position, size, problem, left[:CORRUPT_BYTES])

@@ -77,9 +77,7 @@ class FramesOptions:
         is_followed = given.choice("layout", "raw", ("raw", "follow")) == "follow"
         for name in ("direction", "fileNamePattern") if is_followed else ():
             if given.text(name) is not None:
-                raise invalid_argument(
-                    f"{NAME}: the option {name!r} is for layout=raw: the text of a followed connection says it"
-                )
+                raise invalid_argument(f"{NAME}: the option {name!r} is only valid with layout=raw")
         return cls(
             files=FileSelection.parse(given, default_glob="*"),
             naming=Naming(

@@ -89,7 +89,7 @@ class HexLines:
                 if (line[:1] == b"\t") == indented:
                     yield bytes.fromhex(line.strip().decode())
             elif has_begun and not line.startswith(b"==="):
-                raise InvalidHexError(f"a line of tshark's follow is no hex: {line[:40]!r}")
+                raise InvalidHexError(f"a line of tshark's follow is not hexadecimal: {line[:40]!r}")
             elif has_begun:
                 return
 

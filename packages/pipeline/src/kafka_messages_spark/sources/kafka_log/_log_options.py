@@ -100,12 +100,10 @@ class LogOptions:
             filter_pushdown=given.flag("filterPushdown", False),
         )
         if found.topic is not None and not found.decode:
-            raise invalid_argument(
-                f"{NAME}: the option 'topic' says what decode=internal decodes; it needs that option"
-            )
+            raise invalid_argument(f"{NAME}: the option 'topic' is only valid with decode=internal")
         if found.redaction != Redaction() and not found.decode:
             raise invalid_argument(
-                f"{NAME}: the options 'showSecrets' and 'secretSalt' are about decode=internal; they need it"
+                f"{NAME}: the options 'showSecrets' and 'secretSalt' are only valid with decode=internal"
             )
         if found.max_files and found.max_bytes:
             raise invalid_argument(
@@ -178,28 +176,26 @@ def topic_to_decode(options: LogOptions, files: Iterable[File]) -> str:
     topic = options.topic
     if topic is not None and topic not in LOGS:
         hint = did_you_mean(topic, LOGS) or "."
-        raise invalid_argument(f"{NAME}: {topic!r} is no topic to decode{hint} There are {', '.join(LOGS)}.")
+        raise invalid_argument(f"{NAME}: {topic!r} is not an internal topic{hint} There are {', '.join(LOGS)}.")
     first: tuple[str, str] | None = None if topic is None else (topic, "the option 'topic'")
     for file in files:
         told = topic_of(file.name)[0]
         if told is None and topic is None:
             raise invalid_argument(
-                f"{NAME}: decode=internal: the folder of {file.name} does not tell its topic; "
+                f"{NAME}: decode=internal: the folder of {file.name} does not name its topic; "
                 "name it with the option 'topic'"
             )
         if told is not None and told not in LOGS:
             raise invalid_argument(
-                f"{NAME}: decode=internal: {told!r} ({file.name}) is no topic to decode. There are {', '.join(LOGS)}."
+                f"{NAME}: decode=internal: {told!r} ({file.name}) is not an internal topic. There are {', '.join(LOGS)}."
             )
         if first is None and told is not None:
             first = told, file.name
         if first is not None and told is not None and told != first[0]:
             raise invalid_argument(
                 f"{NAME}: decode=internal decodes one topic, but there are {first[0]!r} ({first[1]}) "
-                f"and {told!r} ({file.name}); read each by itself"
+                f"and {told!r} ({file.name}); read them separately"
             )
     if first is None:
-        raise invalid_argument(
-            f"{NAME}: decode=internal: there is no file that tells the topic; name it with the option 'topic'"
-        )
+        raise invalid_argument(f"{NAME}: decode=internal: no folder names the topic; name it with the option 'topic'")
     return first[0]

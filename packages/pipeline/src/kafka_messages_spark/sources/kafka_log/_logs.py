@@ -127,7 +127,7 @@ def _check_log_files(edges: Iterable[OffsetOption], logs: Iterable[LogFiles]) ->
                 )
         if log.partition is None and any(edge.number is None for edge in edges):
             raise invalid_argument(
-                f"{NAME}: the option {option!r} names partitions, but the folder of {log.files[0].name} does not tell its own"
+                f"{NAME}: the option {option!r} names partitions, but the folder of {log.files[0].name} does not name one"
             )
 
 

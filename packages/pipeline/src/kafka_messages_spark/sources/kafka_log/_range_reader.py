@@ -173,7 +173,7 @@ def _cut_end(options: LogOptions, part: Range, file: FileView, batches: SegmentR
     size, position = report.incomplete_tail, report.next_position
     if not size or not part.is_closed or position + size < (part.planned or 0):
         return
-    reason = f"{size} bytes of a batch that ends beyond the file, with a later segment beside it"
+    reason = f"{size} bytes of a batch that ends beyond the file, although a later segment exists"
     if options.mode == "FAILFAST":
         raise CorruptSegmentError(part.name, position, reason)
     file.seek(position)
