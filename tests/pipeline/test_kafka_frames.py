@@ -177,7 +177,7 @@ NAMES = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_of_files(name: str) -> None:
-    assert Naming(None, None, (9092,)).tell("kafka_frames", f"/captures/{name}") == NAMES[name]
+    assert Naming(None, None, (9092,)).parse("kafka_frames", f"/captures/{name}") == NAMES[name]
 
 
 def test_options_for_names(capture: Path, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ class ExtraColumns:
     """Additional columns, computed from path, start and end of a range and the rows of its batches."""
 
     fields: Sequence[pa.Field]
-    made: Callable[[str, int, int | None, pa.RecordBatch], Sequence[pa.Array]]
+    compute: Callable[[str, int, int | None, pa.RecordBatch], Sequence[pa.Array]]
 
 
 def batches_in(files: DataFrame, *, check_crcs: bool = True, added: ExtraColumns | None = None) -> DataFrame:
@@ -94,7 +94,7 @@ def batches_in(files: DataFrame, *, check_crcs: bool = True, added: ExtraColumns
                     max_rows=MAX_ROWS,
                 ) as batches:
                     for batch in batches:
-                        more = added.made(path, start, end, batch) if added else ()
+                        more = added.compute(path, start, end, batch) if added else ()
                         columns = _without_bytes(batch, path, schema)
                         yield pa.RecordBatch.from_arrays([*columns, *more], schema=whole)
             except OSError as error:

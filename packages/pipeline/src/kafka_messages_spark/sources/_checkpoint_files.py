@@ -90,7 +90,7 @@ class CheckpointFiles(Listing):
 
     format = "kafka_checkpoint_files"
     columns = SCHEMA
-    made = _CheckpointsReader
+    reader_class = _CheckpointsReader
 
 
 def places_of(files: Iterable[File], name: str) -> list[tuple[str, str, str]]:

@@ -40,7 +40,7 @@ class Listing(DataSource):
 
     format: ClassVar[str]
     columns: ClassVar[pa.Schema]
-    made: ClassVar[type[ListingReader]]
+    reader_class: ClassVar[type[ListingReader]]
 
     @classmethod
     def name(cls) -> str:
@@ -50,24 +50,31 @@ class Listing(DataSource):
         return struct_type(self.columns)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        return self.made(**json.loads(self.options["told"]))
+        return self.reader_class(**json.loads(self.options["arguments"]))
 
     @classmethod
     def load(
-        cls, spark: SparkSession, paths: Sequence[str], *, owner: str, glob: str | None, recursive: bool, **told: object
+        cls,
+        spark: SparkSession,
+        paths: Sequence[str],
+        *,
+        owner: str,
+        glob: str | None,
+        recursive: bool,
+        **arguments: object,
     ) -> DataFrame:
         spark.dataSource.register(cls)
-        options = cls.options_of(paths, owner=owner, glob=glob, recursive=recursive, **told)
+        options = cls.options_of(paths, owner=owner, glob=glob, recursive=recursive, **arguments)
         return spark.read.format(cls.format).options(**options).load()
 
     @staticmethod
     def options_of(
-        paths: Sequence[str], *, owner: str, glob: str | None = None, recursive: bool = True, **told: object
+        paths: Sequence[str], *, owner: str, glob: str | None = None, recursive: bool = True, **arguments: object
     ) -> dict[str, str]:
         if isinstance(paths, str) or not paths:
             raise invalid_argument(f"{owner}: paths is a list of at least one path, not {paths!r}")
         given_paths: list[object] = list(paths)
         if others := [each for each in given_paths if not isinstance(each, str)]:
             raise invalid_argument(f"{owner}: a path is text, not {others[0]!r}")
-        given = {"owner": owner, "paths": given_paths, "glob": glob, "recursive": recursive, **told}
-        return {"told": json.dumps(given)}
+        given = {"owner": owner, "paths": given_paths, "glob": glob, "recursive": recursive, **arguments}
+        return {"arguments": json.dumps(given)}

@@ -82,7 +82,7 @@ class Ranges(Listing):
 
     format = "kafka_segment_ranges"
     columns = SCHEMA
-    made = _RangesReader
+    reader_class = _RangesReader
 
 
 def _row(piece: FileRange) -> dict[str, Any]:

@@ -39,7 +39,7 @@ class Naming:
     # Ports of brokers, for names with addresses as tcpflow writes them.
     broker_ports: tuple[int, ...]
 
-    def tell(self, owner: str, file: str) -> tuple[str, str]:
+    def parse(self, owner: str, file: str) -> tuple[str, str]:
         """Return the connection and direction of a file. Raises PySparkValueError if its name does not contain them."""
         name = file.rpartition("/")[2]
         if self.pattern is not None:

@@ -173,14 +173,14 @@ class KafkaFramesReader(DataSourceReader):
     def partitions(self) -> Sequence[InputPartition]:
         options = self._options
         streams = [
-            CaptureFile(file.name, file.root, file.path, *self._told(file.name), file.size)
+            CaptureFile(file.name, file.root, file.path, *self._connection_of(file.name), file.size)
             for file in options.files.find(NAME)
             if file.size
         ]
         return shares(streams, MAX_PARTITION_BYTES)
 
-    def _told(self, name: str) -> tuple[str, str]:
-        return ("", "") if self._options.is_followed else self._options.naming.tell(NAME, name)
+    def _connection_of(self, name: str) -> tuple[str, str]:
+        return ("", "") if self._options.is_followed else self._options.naming.parse(NAME, name)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         for stream in partition.pieces if isinstance(partition, Share) else ():
