@@ -17,7 +17,6 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def format_value(value: object, widest: int = _MAX_WIDTH) -> str:
-    """Return a value as text without line breaks and control characters, cut at ``widest``."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -51,7 +50,6 @@ def timestamp(milliseconds: int | None) -> str:
 
 
 def duration(milliseconds: int | None) -> str:
-    """Return a duration with its two largest units, such as ``2h 5m``."""
     if milliseconds is None:
         return "-"
     sign, rest = ("-", -milliseconds) if milliseconds < 0 else ("", milliseconds)
@@ -68,7 +66,6 @@ def duration(milliseconds: int | None) -> str:
 
 
 def size(count: int | None) -> str:
-    """Return a number of bytes with a unit, such as ``1.5 MiB``."""
     if count is None:
         return "-"
     value = float(count)

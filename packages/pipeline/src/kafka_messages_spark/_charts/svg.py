@@ -23,7 +23,6 @@ _LEAST = 5
 
 
 def figure(picture: Picture) -> Markup:
-    """Return a chart with title, legend and remark as an HTML figure."""
     drawn, height = draw(picture)
     svg = element(
         "svg", *drawn, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=picture.title, class_="picture"
@@ -98,7 +97,6 @@ def _times(axis: Axis, height: float) -> list[Markup]:
 
 
 def _time_marks(axis: Axis, left: float, right: float, most: int) -> list[tuple[float, float, str]]:
-    """Return round times as positions, positions of labels and labels: as many as fit without overlap."""
     marks: list[tuple[float, float, str]] = []
     for count in range(most, 0, -1):
         marks, free = [], left

@@ -72,9 +72,6 @@ class Options:
         return int(value)
 
     def time(self, name: str) -> float | None:
-        """Return a timestamp in seconds since the epoch. A timestamp without an offset is in UTC, whatever the
-        session's time zone.
-        """
         value = self._values.get(name)
         if value is None:
             return None
@@ -87,7 +84,6 @@ class Options:
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
     def paths(self) -> tuple[str, ...]:
-        """Return the paths of the options ``path`` and ``paths``; at least one is required."""
         paths = [] if (path := self.text("path")) is None else [path]
         if (text := self.text("paths")) is not None:
             try:
@@ -102,7 +98,6 @@ class Options:
         return tuple(paths)
 
     def corrupt_column(self, mode: str) -> str | None:
-        """Return the option ``columnNameOfCorruptRecord``, which is valid in PERMISSIVE mode only."""
         name = self.text("columnNameOfCorruptRecord")
         if name is not None and not name.strip():
             raise invalid_argument(

@@ -78,7 +78,6 @@ class _GroupHistory:
         self._settled: dict[str, int] = {}
 
     def take(self, event: Row) -> None:
-        """Process one record."""
         kind = event["event"]
         if kind == GENERATION:
             self._classic(event)

@@ -35,7 +35,7 @@ def share_offsets(states: DataFrame, names: DataFrame, partitions: DataFrame | N
     """Return the current position of share groups in each partition; deleted ones are omitted.
 
     ``states`` are rows of ``share_group_state``, ``names`` the result of ``topic_names``. ``start_offset`` is the first
-    record not done, ``delivered`` the number of completed records above it, null if unknown. With ``partitions``
+    record not completed, ``delivered`` the number of completed records above it, null if unknown. With ``partitions``
     (``transactions.partition_offsets``) also ``end_offset`` and ``lag``, counted as in KIP-1226.
     """
     for name in ("share_snapshot", "share_update", "is_tombstone", "topic", "partition", "offset"):

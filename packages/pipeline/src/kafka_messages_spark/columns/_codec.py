@@ -31,7 +31,6 @@ class Decoding:
 
     @classmethod
     def checked(cls, owner: str, message: str, version: int | None, options: DecodeOptions) -> Decoding:
-        """Return a decoding after checking its arguments, so that errors occur in the caller and not in the workers."""
         found = cls(message, version, options)
         if version is not None:
             checked_version(message_of(message), version)

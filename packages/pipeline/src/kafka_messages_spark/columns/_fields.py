@@ -17,7 +17,6 @@ UNKNOWN = "_unknown_tagged_fields"
 
 
 def tree_of(names: Iterable[str]) -> Tree:
-    """Return ``("a", "b.c", "b.d")`` as a tree; selecting a field selects all fields below it."""
     tree: dict[str, dict[str, object]] = {}
     whole: set[str] = set()
     for name in names:
@@ -62,7 +61,6 @@ def pruned_type(owner: str, kind: pa.DataType, tree: Tree, path: str = "") -> pa
 
 
 def pruned(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Return the array as the type that ``pruned_type`` returned, without copying values."""
     if array.type == kind:
         return array
     if pa.types.is_list(kind):

@@ -198,7 +198,6 @@ def coordinator_rows(key: pa.Array, value: pa.Array) -> RawRecords:
 
 
 def metadata_rows(value: pa.Array) -> RawRecords:
-    """Split metadata records: frame version, record type and version as unsigned varints, then the message."""
     values = Bytes(value)
     head, long_enough = values.leading(3)
     number, version = head[:, 1].astype(np.int64), head[:, 2].astype(np.int64)

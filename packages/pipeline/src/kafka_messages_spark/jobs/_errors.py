@@ -13,7 +13,6 @@ _MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 
 
 def message_of(error: Exception) -> str | None:
-    """Return the message of an error caused by arguments or input, None for any other error."""
     if isinstance(error, PySparkValueError | OSError):
         return str(error)
     if found := _OURS.findall(str(error)):

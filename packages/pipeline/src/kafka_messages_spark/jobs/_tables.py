@@ -68,7 +68,6 @@ def _is_there(spark: SparkSession, place: str) -> bool:
 
 
 def writers(name: str, df: DataFrame, args: Namespace) -> Iterator[tuple[str, Callable[[], None]]]:
-    """Yield the destinations of a table with functions that write it."""
     mode = "error" if args.mode == "errorifexists" else args.mode  # the only name that Connect has
     writer = df.write.format(args.format).mode(mode)
     if args.output:

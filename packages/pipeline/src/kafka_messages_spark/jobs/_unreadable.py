@@ -16,7 +16,6 @@ def corrupt_batches(batches: DataFrame) -> DataFrame:
 
 
 def bad_records(records: DataFrame) -> DataFrame:
-    """Return corrupt batches and records with a ``problem``."""
     file = F.col("file") if "file" in records.columns else F.lit(None).cast("string").alias("file")
     return records.where("corrupt is not null or problem is not null").select(
         file,

@@ -78,7 +78,6 @@ def logs_of(files: DataFrame, cleaned: DataFrame, topics: Iterable[str]) -> dict
 
 
 def records_in(files: DataFrame, logs: Mapping[tuple[str, int], LogBounds]) -> DataFrame:
-    """Return the records of ``logs`` including control records; corrupt places are skipped."""
     known = dict(logs)
 
     def read(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -44,7 +44,6 @@ class _Sizes:
     fault: list[str | None] = field(default_factory=list)
 
     def decompress(self, batches: Sequence[tuple[int, dict[str, Any]]]) -> None:
-        """Measure batches of format 2, in which everything after the header is compressed."""
         source = reader_arguments(self.path)["source"]
         with closing(BufferedReader(open_file(self.path, source), _AHEAD)) as file:
             for at, row in batches:

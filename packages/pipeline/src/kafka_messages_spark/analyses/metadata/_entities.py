@@ -56,7 +56,6 @@ class EntityReplay:
     started: bool = False
 
     def run(self, events: Sequence[Fields]) -> list[Fields]:
-        """Replay ordered events and return the rows of ``REPLAYED``."""
         for event in events:
             if self.start is not None and not self.started and event["at"] > self.start:
                 self._image("before")

@@ -35,7 +35,6 @@ EVENTS = pa.schema(
 
 
 def events_of(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Convert records from ``metadata.records_of`` to events."""
     columns = [each.column for each in types_of("metadata") if each.column in RULES]
     for batch in batches:
         rows: list[Fields] = []

@@ -34,7 +34,6 @@ class Producers:
     known: dict[int, _Producer] = field(default_factory=dict)
 
     def batch(self, number: int, epoch: int, sequence: int, first: int, final: int) -> Fault | None:
-        """Check the next batch of producer ID ``number`` with offsets ``first`` to ``final``."""
         after = (sequence + final - first + 1) % _SEQUENCES if sequence >= 0 else -1
         known = self.known.get(number)
         if known is None:
@@ -59,7 +58,6 @@ class Producers:
         return fault
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the first and last state of each producer."""
         return [
             {
                 "producer_id": number,

@@ -16,7 +16,7 @@ _LOG = ("directory", "topic", "partition")
 
 
 def below_watermark(summary: DataFrame, watermarks: DataFrame) -> DataFrame:
-    """Return a finding for each log that ends below the checkpoint of its own log directory.
+    """Return a finding for each log that ends below the high watermark in its log directory's checkpoint.
 
     The severity is ``info``: a checkpoint copied after the segments of a running broker looks the same as a loss.
     """

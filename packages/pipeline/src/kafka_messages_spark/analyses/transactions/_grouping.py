@@ -34,7 +34,6 @@ SCHEMA = pa.schema(
 
 
 def whole(table: pa.Table) -> pa.Table:
-    """Return the whole transactions of one producer."""
     order = ("marker_epoch", "marker_timestamp", "topic", "partition")
     rows = table.sort_by([(name, "ascending") for name in order]).to_pylist()
     by_time = not _epochs_tell(rows)

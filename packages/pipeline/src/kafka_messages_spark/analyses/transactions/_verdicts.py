@@ -74,7 +74,6 @@ def cases(now: Column, unread: int) -> list[tuple[Column, str, Column]]:
 
 
 def note() -> Column:
-    """Return what makes a verdict uncertain."""
     missing = F.aggregate(
         F.filter("gaps", lambda gap: gap["start"] > F.col("first_offset")),
         F.lit(0).cast("long"),

@@ -27,7 +27,6 @@ def picture(changes: DataFrame) -> Timeline:
 
 
 def timeline(rows: Sequence[Any], total: int) -> Timeline:
-    """Return the timeline of the given changes, of ``total``."""
     lanes: dict[str, list[Mark]] = {}
     for alike in _alike(rows):
         row, kind = alike[0], _kind(alike[0])

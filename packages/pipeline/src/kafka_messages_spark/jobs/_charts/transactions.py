@@ -20,7 +20,6 @@ _PARTITION = ("topic", "partition")
 
 
 def picture(found: DataFrame, opened: DataFrame, stable: DataFrame, total: int, now: int | None) -> Timeline:
-    """Return the timeline of open transactions, then of the newest."""
     start = F.unix_millis(F.coalesce("first_timestamp", "last_timestamp", "marker_timestamp")).alias("start")
     bars = found.select("*", start).orderBy(F.col("status") != "open", F.desc("start"), *_PARTITION, "first_offset")
     names = (*_PARTITION, "producer_id", "status", "first_offset", "last_offset", "marker_offset", "records", "start")
@@ -34,7 +33,6 @@ def picture(found: DataFrame, opened: DataFrame, stable: DataFrame, total: int, 
 def timeline(
     rows: Sequence[Any], judged: Sequence[Any], waiting: Sequence[Any], total: int, now: int | None
 ) -> Timeline:
-    """Return the timeline of transactions, verdicts on open ones, and partitions with blocked readers."""
     verdicts = {(*_of(row), row["producer_id"], row["first_offset"]): row for row in judged}
     stable = {_of(row): row for row in waiting}
     lanes: dict[tuple[Any, Any], list[Mark]] = {place: [] for place in stable}

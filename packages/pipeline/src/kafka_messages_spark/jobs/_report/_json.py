@@ -19,7 +19,6 @@ VERSION = 1
 
 
 def text(title: str, parts: Sequence[ReportItem], figures: Mapping[str, int | float], run: JobRun) -> str:
-    """Return the report as ASCII JSON."""
     content = {
         "format_version": VERSION,
         "job": run.job,

@@ -108,7 +108,6 @@ class PushedFilters:
 
     @classmethod
     def of(cls, filters: Iterable[spark.Filter]) -> tuple[PushedFilters, list[spark.Filter]]:
-        """Split filters into those that the source applies and those for Spark."""
         taken, left = [], []
         for each in filters:
             condition = Condition.of(each)

@@ -142,7 +142,6 @@ class LogColumns:
         return cls(pa.schema(out), tuple(raw.names), options.corrupt_column, options.batch_metadata, decoder)
 
     def chosen(self, schema: StructType) -> LogColumns:
-        """Return the columns that a user's schema selects."""
         out = chosen_schema(NAME, self.out, schema)
         wanted = {CORRUPT if name == self.corrupt else name for name in schema.names}
         decoder = self.decoder
@@ -157,7 +156,6 @@ class LogColumns:
         return LogColumns(out, tuple(name for name in self.read if name in wanted), self.corrupt, self.control, decoder)
 
     def made(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Convert a batch that was read to the output columns."""
         columns = dict(zip(self.read, batch.columns, strict=True))
         if CORRUPT in columns:
             columns[self.corrupt] = columns[CORRUPT]

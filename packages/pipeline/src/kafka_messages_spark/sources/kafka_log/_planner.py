@@ -63,7 +63,6 @@ class Planner:
         self._seen: defaultdict[str, set[str]] = defaultdict(set)
 
     def plan(self, start: Progress, files: Iterable[File], limit: Limit) -> Progress:
-        """Return the progress after the next batch, or ``start`` itself if there is no new data."""
         listed: defaultdict[str, list[File]] = defaultdict(list)
         for file in files:
             listed[group_of(file)].append(file)

@@ -49,7 +49,6 @@ class LogStream:
         self._listed: list[File] = []
 
     def initialOffset(self) -> dict[str, Any]:
-        """Return the configured start; Spark calls this only before the first batch is complete."""
         if self._first is None:
             start, files = self._options.start, self._files
             if start.is_all(EARLIEST):
