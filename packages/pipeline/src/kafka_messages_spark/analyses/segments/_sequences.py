@@ -43,7 +43,7 @@ class Producers:
         if sequence >= 0:
             known.next_sequence, known.last_sequence = after, sequence
         elif epoch > known.epoch:
-            known.next_sequence = known.last_sequence = -1  # a marker with a new epoch: numbers begin anew
+            known.next_sequence = known.last_sequence = -1  # a marker with a new epoch restarts the sequence
         if known.first_sequence < 0 and sequence >= 0 and known.first_epoch == epoch:
             known.first_sequence, known.first_offset = sequence, first
         known.epoch = epoch

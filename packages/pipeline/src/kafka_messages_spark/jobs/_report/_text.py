@@ -43,7 +43,7 @@ def _facts(part: Facts, width: int | None) -> list[str]:
     room = None if width is None else width - names
     lines: list[str] = []
     for name, value in part.words:
-        if room is not None and room < 1:  # no room beside the names
+        if room is not None and room < 1:  # the names leave no space
             lines += [*_wrapped(name, width), *_wrapped(value, width, _INDENT)]
             continue
         first, *others = _wrapped(value, room) or [""]
