@@ -30,11 +30,11 @@ def main(words: Sequence[str]) -> int:
 def one_row() -> int:
     """The session of a job, and one row through a Python worker: the least that any of them costs."""
     from kafka_messages_spark._core.worker_python import use_for_next_session
-    from kafka_messages_spark.jobs import _small
+    from kafka_messages_spark.jobs import _local_mode
     from kafka_messages_spark.jobs._session import start
 
     use_for_next_session()
-    start("one row", _small.SETTINGS, _small.JAVA).range(0, 1, 1, 1).mapInArrow(
+    start("one row", _local_mode.SETTINGS, _local_mode.JAVA).range(0, 1, 1, 1).mapInArrow(
         lambda batches: batches, "id bigint"
     ).collect()
     return 0

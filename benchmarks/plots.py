@@ -13,7 +13,7 @@ from encodings_report import COLUMNS, TITLES, Result
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "packages" / "pipeline" / "src"))
 
 from kafka_messages_spark._charts.document import document
-from kafka_messages_spark._charts.pictures import Bar, Bars, Chart, Look, Panel, Series
+from kafka_messages_spark._charts.model import Bar, Bars, Chart, Look, Panel, Series
 
 KINDS: Mapping[str, Look] = {"fixed": "calm", "packed": "good", "upacked": "notice"}
 MINUS = "\N{MINUS SIGN}"

@@ -1,9 +1,9 @@
-"""From the segment files of a real broker to typed tables and a report of hanging transactions, on Spark ``local[*]``.
+"""Print typed tables and a report of hanging transactions from a broker's segment files, on Spark ``local[*]``.
 
     python examples/pipeline_demo.py [FOLDER]      # a Kafka log directory; by default examples/cluster/logs
 
-Needs ``generated[arrow]`` and ``pipeline[spark,java]``; ``nox -s pipeline`` installs them and runs this. It is a job of
-one's own: arguments, errors, reports and exit status are those of the jobs of the package.
+Needs ``generated[arrow]`` and ``pipeline[spark,java]``; ``nox -s pipeline`` installs them and runs this. It is an example of a
+custom job, with the arguments, errors, reports and exit status of the package's jobs.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from kafka_messages_spark.jobs import records as records_of
 
 CLUSTER = Path(__file__).resolve().parent / "cluster" / "logs"
 PARTITION = "topic string, partition int"
+# Line width without a terminal.
 WIDTH = 100
-"""Characters of a line where there is no terminal that says it."""
+# Local Spark without external ports.
 SETTINGS = {
     "spark.master": "local[*]",
     "spark.ui.enabled": "false",
@@ -33,11 +34,10 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
 }
-"""Spark on this machine, with nothing that listens outside."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Show the tables; the exit status is 2 if there is nothing to show, and 0 else: findings are what this is about."""
+    """Print the tables; return 2 for wrong input, otherwise 0, even with findings."""
     arguments = parser("pipeline_demo", "A Kafka log directory as typed tables, and its transactions.")
     arguments.add_argument("folder", nargs="?", default=str(CLUSTER), help="default: examples/cluster/logs")
     arguments.set_defaults(limit=10, width=None if sys.stdout.isatty() else WIDTH)
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def work(job: Job) -> None:
-    """All segments with ``kafka_log``, and two internal topics with the functions that decode them."""
+    """Report all topics with ``kafka_log``, and two decoded internal topics."""
     paths = [job.args.folder]
     files = job.segments_of(paths)
     topics = job.keep(topics_of(job.read(files), job.spark.createDataFrame([*map(topic_of, files)], PARTITION)))
@@ -77,7 +77,7 @@ def work(job: Job) -> None:
 
 
 def topics_of(records: DataFrame, partitions: DataFrame) -> DataFrame:
-    """What there is of each topic, with its empty partitions; replicas of a record have its offset."""
+    """Count records by topic, including empty partitions; replicas are counted once."""
     by_topic = partitions.groupBy("topic").agg(F.count_distinct("partition").alias("partitions"))
     found = records.groupBy(F.col("topic").alias("of")).agg(
         F.count_distinct("partition", "offset").alias("records"),

@@ -55,6 +55,4 @@ def test_every_subcommand_is_told() -> None:
     from kafka_messages_tools.command._table import SUBCOMMANDS
 
     text = pages.text(PAGE)
-    assert [
-        name for name in SUBCOMMANDS if f"`{name}" not in text and f"kafka-messages {name}" not in text
-    ] == []
+    assert [name for name in SUBCOMMANDS if f"`{name}" not in text and f"kafka-messages {name}" not in text] == []

@@ -1,4 +1,4 @@
-"""One Spark session for all tests; without PySpark there is none."""
+"""The Spark session that all tests share."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ SETTINGS = {
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """A session with two cores, as a test suite should have it: nothing listens outside."""
     from pyspark.sql import SparkSession
 
     from kafka_messages_spark.java import ensure_java

@@ -1,4 +1,4 @@
-"""Runs in its own process, as a Spark Connect client with a server of its own; prints what it got as JSON."""
+"""A Spark Connect client with its own server; prints its results as JSON."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ folder = Path(sys.argv[1])
 
 
 def segment(base: int) -> None:
-    """Three commits of a group, as a segment of __consumer_offsets."""
     key = kafka_messages.OffsetCommitKey(group="g", topic="orders", partition=1)
     records = [
         write_coordinator_record(key, kafka_messages.OffsetCommitValue(offset=at), 4) for at in range(base, base + 3)
@@ -46,7 +45,6 @@ def segment(base: int) -> None:
 
 
 def stream() -> int:
-    """Run a stream until it has all there is; how many rows the table has then."""
     rows = spark.readStream.format("kafka_log").option("decode", "internal").load(str(folder / "__consumer_offsets-*"))
     writer = rows.select("offset", "offset_commit.value.offset").toDF("at", "committed").writeStream.format("parquet")
     writer = writer.option("checkpointLocation", str(folder / "checkpoint")).trigger(availableNow=True)

@@ -1,4 +1,4 @@
-"""Segment files for the tests of the jobs, written as a broker lays them out."""
+"""Write segment files for the tests of jobs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ def at(seconds: float) -> int:
 
 
 def segment(folder: Path, partition: str, *batches: bytes, base: int = 0, name: str | None = None) -> Path:
-    """A segment ``folder/orders-0/00000000000000000000.log``, with some batches in it."""
     place = folder / partition
     place.mkdir(parents=True, exist_ok=True)
     file = place / (name or f"{base:020}.log")
@@ -36,7 +35,6 @@ def data(
     transactional: bool = True,
     **more: Any,
 ) -> bytes:
-    """A batch of records ``v<offset>``, a second apart; of a transaction if there is a producer."""
     rows = [{"value": b"v%d" % (offset + each), "timestamp": at(seconds + each)} for each in range(count)]
     if producer < 0:
         return write_batches(rows, base_offset=offset, **more)
@@ -45,19 +43,16 @@ def data(
 
 
 def marker(kind: str, offset: int, seconds: float, producer: int, epoch: int = 0) -> bytes:
-    """The control batch COMMIT or ABORT."""
     times = {"offset": offset, "timestamp": at(seconds)}
     return write_control_batch(kind, **times, producer_id=producer, producer_epoch=epoch)
 
 
 def coordinator(offset: int, seconds: float, key: Any, value: Any = None, version: int | None = None) -> bytes:
-    """A batch with one record of a coordinator; without a value, a tombstone."""
     name, content = write_coordinator_record(key, value, version)
     return write_batches([{"key": name, "value": content, "timestamp": at(seconds)}], base_offset=offset)
 
 
 def metadata(offset: int, seconds: float, *messages: Any, epoch: int = 1) -> bytes:
-    """A batch of metadata records, each at its highest version."""
     rows = [
         {"value": write_metadata_record(each, each.HIGHEST_SUPPORTED_VERSION), "timestamp": at(seconds)}
         for each in messages
@@ -66,5 +61,4 @@ def metadata(offset: int, seconds: float, *messages: Any, epoch: int = 1) -> byt
 
 
 def of_epoch(epoch: int, batch: bytes) -> bytes:
-    """The same batch, written by a later leader; the checksum does not cover who that was."""
     return batch[:12] + epoch.to_bytes(4) + batch[16:]

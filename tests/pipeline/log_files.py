@@ -1,4 +1,4 @@
-"""Log directories for tests of kafka_log, and reading them by its own interface, with what was looked at counted."""
+"""Write log directories, and read them through the interface of kafka_log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ COUNT = 5
 
 
 def segment(folder: Path, base: int, batches: int, **options: Any) -> Path:
-    """A segment of so many batches from an offset on; the timestamp of a record is its offset, in seconds."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{base:020}.log"
     parts = [batch_of(range(at, at + COUNT), **options) for at in range(base, base + batches * COUNT, COUNT)]
@@ -35,8 +34,6 @@ def batch_of(offsets: Iterable[int], times: Iterable[int] = (), **options: Any) 
 
 @dataclass
 class Work:
-    """What reading took."""
-
     files: int = 0
     bytes: int = 0
     batches: int = 0
@@ -45,7 +42,6 @@ class Work:
 
 @contextmanager
 def counted() -> Iterator[Work]:
-    """Count what is read in this process."""
     work, read = Work(), _range_reader.read_segments
 
     def reading(*given: Any, **options: Any) -> Any:
@@ -63,13 +59,11 @@ def counted() -> Iterator[Work]:
 
 
 def reader_of(path: object, columns: Any = None, **options: str) -> Any:
-    """A reader of kafka_log, as Spark makes it."""
     source = KafkaLogDataSource({"path": str(path), **options})
     return source.reader(columns or source.schema())
 
 
 def rows_of(reader: Any) -> list[dict[str, Any]]:
-    """All its rows, in the order of its partitions."""
     return [row for part in reader.partitions() for batch in reader.read(part) for row in batch.to_pylist()]
 
 

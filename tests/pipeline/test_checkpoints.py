@@ -1,4 +1,4 @@
-"""Checkpoint files beside segments: where logs begin, told by the broker itself; what is damaged is told, not believed."""
+"""Checkpoint files of log directories."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from kafka_messages_spark.sources._files import File
 
 
 def commits(folder: Path, **offsets: int) -> None:
-    """A group ``app`` with an offset for partition 0 of each topic."""
     rows = []
     for topic, offset in offsets.items():
         key = kafka_messages.OffsetCommitKey(group="app", topic=topic, partition=0)
@@ -40,14 +39,12 @@ def commits(folder: Path, **offsets: int) -> None:
 
 
 def checkpoint(folder: Path, *entries: str, name: str = LOG_START_OFFSET) -> Path:
-    """The file as a broker writes it into a log directory."""
     file = folder / name
     file.write_text("".join(f"{line}\n" for line in ("0", len(entries), *entries)))
     return file
 
 
 def test_entries() -> None:
-    """As Kafka writes them, on Windows too; an empty file has none."""
     assert parsed("0\n2\norders 1 30\n__consumer_offsets 0 9223372036854775807\n") == [
         ("orders", 1, 30),
         ("__consumer_offsets", 0, (1 << 63) - 1),
@@ -75,7 +72,6 @@ def test_entries() -> None:
     ],
 )
 def test_damaged(text: str, message: str) -> None:
-    """A file that is cut, or something else, gives no offset at all: half of a number is a number too."""
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         parsed(text)
 
@@ -93,14 +89,11 @@ def test_damaged(text: str, message: str) -> None:
     ],
 )
 def test_places(root: str, path: str, name: str, want: tuple[str, str, str] | None) -> None:
-    """The log directory is the folder above that of a segment, wherever that is; above a bucket there is none."""
     files = [File(name, path, root, 0, 0), File(name, path, root, 0, 0)]
     assert places_of(files, "x") == ([] if want is None else [want])
 
 
 def test_deleted_records(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """After DeleteRecords the log begins where the checkpoint says; committed offsets below are found, in every way to
-    name the files. A topic of which retention left one empty file begins and ends there."""
     logs = tmp_path / "logs"
     segment(logs, "orders-0", data(0, count=30))
     segment(logs, "clicks-0", data(6, count=4), base=0)
@@ -130,8 +123,6 @@ def test_deleted_records(spark: SparkSession, tmp_path: Path, capsys: pytest.Cap
 
 
 def test_replicas(spark: SparkSession, tmp_path: Path) -> None:
-    """Of several log directories the highest offset counts: a log never begins earlier again, so it is the newest. Where
-    the first segments are in tiered storage only, the log begins before the first file."""
     for name, start in (("one", 10), ("two", 12), ("three", 11)):
         segment(tmp_path / name, "orders-0", data(0, count=30))
         checkpoint(tmp_path / name, f"orders 0 {start}", "other 3 4")
@@ -151,13 +142,12 @@ PATHS = "path string, topic string, partition int"
 
 
 def test_damaged_checkpoint(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A finding in a line of the report and a row of the table; the log is read as if the file were not there."""
     logs = tmp_path / "logs"
     segment(logs, "orders-0", data(0, count=30))
     commits(logs, orders=7)
     file = checkpoint(logs, "orders 0 10")
     file.write_bytes(file.read_bytes()[:-2])
-    told = "the checkpoint is damaged, and not used: line 3 is 'orders 0 1' and has no end"
+    told = "the checkpoint is damaged and ignored: line 3 is 'orders 0 1' and has no end"
     for job in (groups.main, transactions_job.main):
         out = str(tmp_path / job.__module__)
         more = ["--data", str(logs)] if job is groups.main else []
@@ -176,7 +166,6 @@ def test_damaged_checkpoint(spark: SparkSession, tmp_path: Path, capsys: pytest.
 
 
 def test_stable_offset_below_the_start(spark: SparkSession, tmp_path: Path) -> None:
-    """An open transaction whose first records were deleted holds readers back where the log begins, not before it."""
     segment(tmp_path, "orders-0", data(0, producer=1), data(1, count=9))
     segment(tmp_path, "orders-1", data(0, count=9))
     checkpoint(tmp_path, "orders 0 5", "orders 1 5")
@@ -190,7 +179,6 @@ def test_stable_offset_below_the_start(spark: SparkSession, tmp_path: Path) -> N
 
 
 def test_high_watermarks(spark: SparkSession, tmp_path: Path) -> None:
-    """Of several replicas the highest counts; where nobody wrote one down it is not known, and none is made up."""
     for name, mark in (("one", 8), ("two", 9)):
         segment(tmp_path / name, "orders-0", data(0, count=10))
         segment(tmp_path / name, "orders-1", data(0, count=10))
@@ -206,7 +194,6 @@ def test_high_watermarks(spark: SparkSession, tmp_path: Path) -> None:
 def test_a_log_that_ends_below_its_high_watermark(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What was replicated is not in the files; told of each replica by its own checkpoint, and no alarm by itself."""
     for name, mark in (("one", 12), ("two", 10)):
         segment(tmp_path / name, "orders-0", data(0, count=4))
         segment(tmp_path / name, "orders-0", data(4, count=6), base=4)
@@ -232,5 +219,5 @@ def test_a_log_that_ends_below_its_high_watermark(
     damaged = checkpoint(tmp_path / "two", "orders 0 1", name=HIGH_WATERMARK)
     damaged.write_bytes(damaged.read_bytes()[:-2])
     assert segments_job.main([str(tmp_path / "two"), "--quiet"]) == 1
-    told = "the checkpoint is damaged, and not used: line 3 is 'orders 0 ' and has no end"
+    told = "the checkpoint is damaged and ignored: line 3 is 'orders 0 ' and has no end"
     assert any(line.endswith(told) for line in capsys.readouterr().out.splitlines())

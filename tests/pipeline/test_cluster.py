@@ -1,4 +1,4 @@
-"""A real broker's files as tables: every record as Kafka's own tools have it, and what they come to."""
+"""Decode a real broker's files and compare them with Kafka's own tools."""
 
 from __future__ import annotations
 
@@ -43,24 +43,20 @@ TABLES = {
 
 @pytest.fixture(scope="module")
 def cluster() -> Cluster:
-    """The committed files; tests/interop runs these tests on new ones."""
     return Cluster(COMMITTED)
 
 
 def log(spark: SparkSession, cluster: Cluster, pattern: str = "*") -> DataFrame:
-    """Folders of the broker as rows."""
     register(spark)
     df = spark.read.format("kafka_log").option("includeBatchMetadata", True).option("includeHeaders", True)
     return df.load(f"{cluster.logs}/{pattern}").withColumn("file", F.substring_index("file", "/logs/", -1))
 
 
 def table(spark: SparkSession, cluster: Cluster, topic: str) -> DataFrame:
-    """An internal topic, decoded."""
     return log(spark, cluster, f"{topic}-*").transform(lambda df: TABLES[topic](df, {"showSecrets": "true"}))
 
 
-def test_rows_are_those_of_a_consumer(spark: SparkSession, cluster: Cluster) -> None:
-    """The source hands out what Kafka's consumer does, record by record, with headers, and nothing more."""
+def test_rows_equal_consumer_records(spark: SparkSession, cluster: Cluster) -> None:
     df = log(spark, cluster).where(f"NOT is_control AND topic <> '{METADATA}' AND file NOT LIKE '%-delete/%'")
     found = {
         (row.topic, row.partition, row.offset): {
@@ -76,8 +72,7 @@ def test_rows_are_those_of_a_consumer(spark: SparkSession, cluster: Cluster) -> 
 
 
 @pytest.mark.parametrize("topic", TABLES)
-def test_tables_are_what_the_dump_tool_prints(spark: SparkSession, cluster: Cluster, topic: str) -> None:
-    """Each row of each table of an internal topic is the dump tool's record: type, version, and every field of it."""
+def test_tables_equal_dump_tool_output(spark: SparkSession, cluster: Cluster, topic: str) -> None:
     rows = table(spark, cluster, topic).where("NOT is_control").orderBy("file", "offset").collect()
     want = cluster.decoded(topic)
     assert len(want) > 20
@@ -95,7 +90,6 @@ def test_tables_are_what_the_dump_tool_prints(spark: SparkSession, cluster: Clus
 
 
 def test_groups(spark: SparkSession, cluster: Cluster) -> None:
-    """Offsets, types and members that the admin client tells of each group; and what became of them on the way."""
     records = table(spark, cluster, "__consumer_offsets")
     commits = groups.offset_commits(records)
     history = groups.offset_history(commits, records).localCheckpoint()
@@ -122,7 +116,6 @@ def test_groups(spark: SparkSession, cluster: Cluster) -> None:
 
 
 def test_transactional_ids(spark: SparkSession, cluster: Cluster) -> None:
-    """The compaction view of ``__transaction_state`` is what the admin client tells of each transactional id."""
     rows = table(spark, cluster, "__transaction_state").transform(coordinator_states).collect()
     latest_rows = table(spark, cluster, "__transaction_state").transform(latest)
     values = {row.transaction_log.key.transactional_id: row.transaction_log.value for row in latest_rows.collect()}
@@ -143,7 +136,6 @@ def test_transactional_ids(spark: SparkSession, cluster: Cluster) -> None:
 
 
 def test_share_groups(spark: SparkSession, cluster: Cluster) -> None:
-    """Start offsets of share groups: the newest snapshot of a share partition, or an update of it that came later."""
     records = table(spark, cluster, "__share_group_state").orderBy("partition", "offset").collect()
     topics = {facts["id"]: name for name, facts in cluster.answers["topics"].items()}
     starts: dict[str, dict[str, int]] = {}
@@ -164,7 +156,6 @@ RESOURCES = {2: "TOPIC", 4: "BROKER", 16: "CLIENT_METRICS", 32: "GROUP"}
 
 
 def as_answers(entities: list[Any]) -> Row:
-    """The entities of a metadata image in the form of the admin client's answers."""
     found: dict[str, list[tuple[Any, Row]]] = {}
     for row in entities:
         found.setdefault(row.entity, []).append((json.loads(row.key), row.fields))
@@ -191,8 +182,7 @@ def as_answers(entities: list[Any]) -> Row:
 
 
 @pytest.mark.parametrize("base", [-1, None], ids=["the log", "the last snapshot"])
-def test_metadata_comes_to_the_answers(spark: SparkSession, cluster: Cluster, base: int | None) -> None:
-    """The metadata log, and the last snapshot with what the log has after it, come to what the admin client says."""
+def test_metadata_image_equals_admin_client(spark: SparkSession, cluster: Cluster, base: int | None) -> None:
     records = table(spark, cluster, METADATA)
     chosen = metadata.records_of(records, base=base)
     answers = cluster.answers
@@ -213,7 +203,6 @@ def test_metadata_comes_to_the_answers(spark: SparkSession, cluster: Cluster, ba
 
 
 def test_hanging_transaction(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
-    """The job finds the open transactions that the leaders of the partitions have, and knows which of them hangs."""
     status = transactions_job([str(cluster.logs), "--output", str(tmp_path)])
     found = spark.read.parquet(str(tmp_path / "open_transactions")).collect()
     leaders = {
@@ -233,8 +222,7 @@ def test_hanging_transaction(spark: SparkSession, cluster: Cluster, tmp_path: Pa
     assert status != 0
 
 
-def test_sound_files(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
-    """The job for integrity has nothing to warn of in what a broker wrote, and counts what the dump tool does."""
+def test_healthy_files_have_no_errors(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
     assert segments_job([str(cluster.logs), "--output", str(tmp_path)]) == 0
     files = spark.read.parquet(str(tmp_path / "files")).agg(F.sum("batches"), F.sum("records")).collect()[0]
     assert tuple(files) == (len(cluster.batches), sum(batch["count"] for batch in cluster.batches))
@@ -242,13 +230,11 @@ def test_sound_files(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> N
 
 @pytest.fixture(scope="module")
 def pairs(spark: SparkSession, cluster: Cluster) -> DataFrame:
-    """Requests and responses of the captured connections, in pairs."""
     register(spark)
     return traffic.pair(spark.read.format("kafka_frames").load(str(cluster.traffic))).localCheckpoint()
 
 
 def test_traffic(pairs: DataFrame, cluster: Cluster) -> None:
-    """Each captured request finds its response, and is the one that the broker has in its request log."""
     names = ("connection", "correlation_id", "api_key", "api_version", "client_id")
     rows = pairs.select(*names, "request_problem", "response_problem", F.isnull("response"))
     logged = {
@@ -261,7 +247,6 @@ def test_traffic(pairs: DataFrame, cluster: Cluster) -> None:
 
 @pytest.mark.parametrize("name", ["OffsetCommit", "CreateTopics", "ShareGroupHeartbeat", "Fetch"])
 def test_messages_of_traffic(pairs: DataFrame, cluster: Cluster, name: str) -> None:
-    """Messages of captured requests as columns have every field that the broker logs, and no other."""
     keep = ["connection", "correlation_id", "api_version"]
     for decode, side in ((traffic.decode_requests, "Request"), (traffic.decode_responses, "Response")):
         rows = decode(pairs, name + side, keep=keep).collect()
@@ -274,7 +259,6 @@ def test_messages_of_traffic(pairs: DataFrame, cluster: Cluster, name: str) -> N
 
 
 def without_sizes(said: Any) -> Any:
-    """Kafka's JSON without the sizes that it has in the place of records."""
     if isinstance(said, list):
         return [without_sizes(each) for each in said]
     if not isinstance(said, dict):

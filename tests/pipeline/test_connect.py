@@ -1,4 +1,4 @@
-"""The same on Spark Connect, where there is no JVM to reach into."""
+"""The package on Spark Connect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status (py
 
 
 def test_connect(tmp_path: Path) -> None:
-    """Everything works for a Connect client, sources, streams and pairs too; its process has no other session."""
     env = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_TESTING": "1"}
     client = Path(__file__).with_name("connect_client.py")
     command = [sys.executable, str(client), str(tmp_path)]

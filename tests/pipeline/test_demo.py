@@ -1,4 +1,4 @@
-"""The demo of the README, run as a newcomer runs it: on the files of a real broker, and on folders of other kinds."""
+"""The demo on a real broker's files and on other folders."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ def run(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_demo(tmp_path: Path) -> None:
-    """Typed tables, and the one transaction that hangs, in lines for a terminal; a program's log ends nothing, and Spark
-    says nothing. docs/spark.md shows a part of it."""
     folder = tmp_path / "logs"
     shutil.copytree(ROOT / "examples" / "cluster" / "logs", folder)
     (folder / "server.log").write_text(NOISE * 100)
@@ -74,7 +72,6 @@ def only_text(place: Path) -> None:
     ids=["nothing", "empty", "text", "text in a folder"],
 )
 def test_no_segments(tmp_path: Path, make: Callable[[Path], object], want: str) -> None:
-    """What is wrong is one line, and it is told without Spark: with this Java none would start."""
     make(tmp_path / "it")
     done = run(tmp_path / "it", JAVA_HOME=str(tmp_path / "no java"))
     error = f"pipeline_demo: error: {want.replace('{}', str(tmp_path / 'it'))}\n"

@@ -1,4 +1,4 @@
-"""Where the package is installed, Spark finds its sources by itself."""
+"""Spark discovers installed sources."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ spark.stop()
 
 
 def test_sources_are_found(tmp_path: Path) -> None:
-    """SQL alone is enough, and register does no harm after it; in a process of its own, for sessions share what is known."""
     logs = Path(__file__).parents[2] / "examples" / "cluster" / "logs"
     (tmp_path / "a.request").write_bytes(bytes.fromhex("0000000b 0003 0001 00000007 0000 ff"))
     command = [sys.executable, "-c", CODE, str(logs / "orders-0"), str(tmp_path)]

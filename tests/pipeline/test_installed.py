@@ -1,4 +1,4 @@
-"""What must be installed for the tests of this folder; without it, this is the one that says why they are not run."""
+"""Requirements of the tests in this folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ def major_minor(package: str) -> tuple[int, int]:
 
 
 def test_versions() -> None:
-    """The versions of the extra ``spark``: ``arrow_udf`` came with PySpark 4.1, and pandas 3 breaks its test functions."""
     for package in ("pyspark", "kafka_messages_spark", "pyarrow", "numpy"):
         pytest.importorskip(package, reason=f"{package} is not installed; nox -s pipeline runs these tests")
     assert (4, 1) <= major_minor("pyspark") < (5, 0)

@@ -1,4 +1,4 @@
-"""Internal topics as typed rows: every record type, tombstones, what cannot be read, and the compaction view."""
+"""Decoding of internal topics: record types, tombstones, malformed records, compaction."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ OTHERS = {"metadata": cluster_metadata, "storage": remote_log_metadata}
 
 
 def frame(spark: SparkSession, *records: tuple[bytes | None, bytes | None]) -> DataFrame:
-    """Records of one partition, by offset."""
     rows = [("t", 0, offset, key, value) for offset, (key, value) in enumerate(records)]
     return spark.createDataFrame(rows, "topic string, partition int, offset long, key binary, value binary")
 
@@ -41,7 +40,6 @@ def rows(df: DataFrame) -> list[Any]:
 
 @pytest.mark.parametrize("log", COORDINATORS)
 def test_every_record_type_of_a_coordinator(spark: SparkSession, log: str) -> None:
-    """Each record type at its lowest and highest version, and its tombstone, is in the column of its name alone."""
     records, want = [], []
     for name, number, key_name, value_name in RECORD_TYPES:
         if name != log:
@@ -64,7 +62,6 @@ def test_every_record_type_of_a_coordinator(spark: SparkSession, log: str) -> No
 
 @pytest.mark.parametrize("log", OTHERS)
 def test_every_record_type_without_keys(spark: SparkSession, log: str) -> None:
-    """The metadata logs have a frame instead of keys; the struct of a type is the record itself."""
     messages = [getattr(kafka_messages, str(value))() for name, _, _, value in RECORD_TYPES if name == log]
     records = [(None, write_metadata_record(each, each.HIGHEST_SUPPORTED_VERSION)) for each in messages]
     out = rows(OTHERS[log](frame(spark, *records)))
@@ -87,8 +84,7 @@ ODD = {
 }
 
 
-def test_odd_records_stay(spark: SparkSession) -> None:
-    """A record that cannot be read is a row that says why, with its bytes, and takes no other row with it."""
+def test_undecodable_records_are_kept(spark: SparkSession) -> None:
     good = write_coordinator_record(COMMIT, kafka_messages.OffsetCommitValue(offset=9), 4)
     out = rows(consumer_offsets(frame(spark, *(record for record, _ in ODD.values()), good).coalesce(1)))
     for row, ((key, value), (kind, number, problem)) in zip(out, ODD.values(), strict=False):
@@ -99,8 +95,7 @@ def test_odd_records_stay(spark: SparkSession) -> None:
     assert (out[-1].offset_commit.key.group, out[-1].offset_commit.value.offset, out[-1].problem) == ("g", 9, None)
 
 
-def test_value_that_cannot_be_read(spark: SparkSession) -> None:
-    """Of a value that is damaged or newer than this package the key is still told: whose commit it is matters."""
+def test_malformed_value(spark: SparkSession) -> None:
     key, value = write_coordinator_record(COMMIT, kafka_messages.OffsetCommitValue(offset=9), 4)
     assert value is not None
     values = value[:-3], b"\x00\x63" + value[2:], b"\x00"
@@ -116,7 +111,6 @@ def test_value_that_cannot_be_read(spark: SparkSession) -> None:
 
 
 def test_odd_metadata(spark: SparkSession) -> None:
-    """Frames of metadata records: varints of more bytes are read, other frame versions and types are told."""
     topic = write_metadata_record(kafka_messages.TopicRecord(name="orders"), 0)
     values = [topic, b"\x81\x00" + topic[1:], b"\x00" + topic[1:], b"\x01\xe8\x07\x00", b"\x01", b"", None, b"\xff" * 9]
     out = rows(cluster_metadata(frame(spark, *((None, value) for value in values)).coalesce(1)))
@@ -128,26 +122,23 @@ def test_odd_metadata(spark: SparkSession) -> None:
 
 
 def test_control_records(spark: SparkSession) -> None:
-    """Transaction markers, there with includeBatchMetadata, are no records of the log, and no problem."""
     df = frame(spark, (b"\x00\x00\x00\x01", b"\x00\x00\x00\x00\x00\x00")).selectExpr("*", "true AS is_control")
     (row,) = rows(consumer_offsets(df))
     assert (row.record_type, row.record_type_id, row.is_tombstone, row.problem) == ("control", None, False, None)
 
 
 def test_chosen_record_types(spark: SparkSession) -> None:
-    """Only the columns that are asked for are made; the other rows stay, with their type."""
     key, value = write_coordinator_record(COMMIT, kafka_messages.OffsetCommitValue(), 4)
     out = consumer_offsets(frame(spark, (key, value)), record_types=["group_metadata"])
     assert out.columns[-2:] == ["problem", "group_metadata"]
     assert rows(out)[0].record_type == "offset_commit"
     with pytest.raises(
-        ValueError, match=r"^consumer_offsets: there is no record type 'offset_commi'; did you mean offs"
+        ValueError, match=r"^consumer_offsets: there is no record type 'offset_commi'; did you mean 'offs"
     ):
         consumer_offsets(frame(spark, (key, value)), record_types=["offset_commi"])
 
 
 def test_latest(spark: SparkSession) -> None:
-    """Compaction: the last row of each key, nothing of a deleted one, and every row that has no key."""
     records = [(b"a", b"1"), (b"b", b"1"), (b"a", b"2"), (b"b", None), (None, b"x"), (None, b"y")]
     df = frame(spark, *records)
     assert [(row.key, row.value) for row in rows(latest(df))] == [(b"a", b"2"), (None, b"x"), (None, b"y")]
@@ -156,7 +147,6 @@ def test_latest(spark: SparkSession) -> None:
 
 
 def test_wrong_frames(spark: SparkSession) -> None:
-    """Columns that are missing or of another type, and options, are refused before anything runs."""
     df = frame(spark, (b"", b""))
     with pytest.raises(ValueError, match=r"^consumer_offsets: there is no column 'key'"):
         consumer_offsets(df.drop("key"))

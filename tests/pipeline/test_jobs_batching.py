@@ -1,4 +1,4 @@
-"""The job ``batching``: against the files of a real broker, read once more in plain Python, and against files of ours."""
+"""The job batching, compared with a plain Python computation."""
 
 from __future__ import annotations
 
@@ -30,8 +30,6 @@ OFFSETS, STATE = "__consumer_offsets", "__transaction_state"
 
 @dataclass(frozen=True)
 class Written:
-    """A batch of the example, as plain Python reads it."""
-
     topic: str
     partition: int
     batch: Batch
@@ -39,7 +37,6 @@ class Written:
 
 
 def batches_of_example(cluster: Cluster) -> Iterator[Written]:
-    """All batches with data; those of snapshots and of a partition that is being deleted are none of the logs'."""
     for path in sorted(cluster.logs.glob("*/*.log")):
         topic, partition = topic_of(str(path))
         if topic is None or partition is None or ending_of(str(path)):
@@ -50,7 +47,6 @@ def batches_of_example(cluster: Cluster) -> Iterator[Written]:
 
 
 def plain_size(cluster: Cluster, topic: str, partition: int, batch: Batch) -> int:
-    """Bytes of a batch without compression; of codecs that are not installed, written from what a consumer got."""
     try:
         return HEADER + len(batch.decompressed())
     except MissingCodecError:
@@ -60,20 +56,17 @@ def plain_size(cluster: Cluster, topic: str, partition: int, batch: Batch) -> in
 
 
 def percentile(values: list[int], share: float) -> int:
-    """The lowest value that so large a share of them does not exceed."""
     return sorted(values)[ceil(share * len(values)) - 1]
 
 
 @pytest.fixture(scope="module")
 def example() -> tuple[Cluster, list[Written]]:
-    """The committed files, and all of their batches."""
     cluster = Cluster(COMMITTED)
     return cluster, list(batches_of_example(cluster))
 
 
 @pytest.fixture(scope="module")
 def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The tables of one run on the example."""
     out = tmp_path_factory.mktemp("tables")
     assert main([str(COMMITTED / "logs"), "--output", f"{out}/t", "--quiet"]) == 0
     return lambda name: [row.asDict() for row in spark.read.parquet(f"{out}/t/{name}").collect()]
@@ -89,7 +82,6 @@ LEVELS = {
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_sums_of_a_real_broker(level: str, example: tuple[Cluster, list[Written]], tables: Any) -> None:
-    """Sizes, records, what compression gains, and percentiles are those that plain Python finds, at each level."""
     wanted = defaultdict(list)
     for each in example[1]:
         wanted[LEVELS[level](each)].append(each)
@@ -112,22 +104,18 @@ def test_sums_of_a_real_broker(level: str, example: tuple[Cluster, list[Written]
 
 
 def first_time(batch: Batch) -> int:
-    """When the first record was written, as far as the header says; the cleaner puts a delete horizon in its place."""
     is_elsewhere = batch.timestamp_type == "LogAppendTime" or batch.delete_horizon is not None
     return batch.max_timestamp if is_elsewhere else batch.base_timestamp
 
 
 @dataclass
 class Kept:
-    """A record of a compacted topic: its key, what it takes, and whether it is the end of its key."""
-
     key: bytes
     bytes: int
     is_tombstone: bool
 
 
 def logs(written: list[Written], topics: set[str]) -> dict[tuple[str, int], dict[int, Kept]]:
-    """The records of some topics by partition and offset; all transactions of the example in these were committed."""
     found: dict[tuple[str, int], dict[int, Kept]] = defaultdict(dict)
     for each in written:
         if each.topic not in topics:
@@ -141,8 +129,7 @@ def logs(written: list[Written], topics: set[str]) -> dict[tuple[str, int], dict
     return found
 
 
-def test_what_is_dead(example: tuple[Cluster, list[Written]], tables: Any) -> None:
-    """Superseded records and tombstones of the compacted topics, whose bytes come to those of the batches."""
+def test_dead_records(example: tuple[Cluster, list[Written]], tables: Any) -> None:
     wanted = logs(example[1], {OFFSETS, STATE, "settings"})
     found = {(row["topic"], row["partition"]): row for row in tables("dead")}
     assert found.keys() == wanted.keys()
@@ -162,8 +149,7 @@ def test_what_is_dead(example: tuple[Cluster, list[Written]], tables: Any) -> No
         assert row["dirty_bytes"] == total  # no checkpoint is beside these files
 
 
-def test_who_fills_consumer_offsets(example: tuple[Cluster, list[Written]], tables: Any) -> None:
-    """Records and bytes by group and topic, as the package's own classes decode the keys."""
+def test_offsets_by_group(example: tuple[Cluster, list[Written]], tables: Any) -> None:
     wanted: Counter[tuple[str, str | None]] = Counter()
     sizes: Counter[tuple[str, str | None]] = Counter()
     for records in logs(example[1], {OFFSETS}).values():
@@ -180,14 +166,12 @@ def test_who_fills_consumer_offsets(example: tuple[Cluster, list[Written]], tabl
 
 
 def run(paths: list[Path], tmp_path: Path, *more: str) -> tuple[int, dict[str, Any]]:
-    """The exit status of a job, and its report for programs."""
     place = tmp_path / "report.json"
     status = main([*map(str, paths), *more, "--report", str(place), "--quiet"])
     return status, json.loads(place.read_text())
 
 
 def rows(report: dict[str, Any], title: str) -> list[dict[str, Any]]:
-    """The rows of the table in a section."""
     return [
         row for part in report["sections"] if part["title"] == title for each in part["tables"] for row in each["rows"]
     ]
@@ -198,15 +182,13 @@ def kinds(report: dict[str, Any]) -> dict[str, int]:
 
 
 def singles(offset: int, count: int, producer: int, every: float) -> list[bytes]:
-    """Batches of one record, so many seconds apart."""
     return [
         data(offset + each, each * every, producer=producer, sequence=each, transactional=False)
         for each in range(count)
     ]
 
 
-def test_what_is_to_be_looked_at(spark: SparkSession, tmp_path: Path) -> None:
-    """Busy producers that do not batch, and compression that enlarges; not slow ones, few ones, or what brokers write."""
+def test_findings(spark: SparkSession, tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     slow, busy, few = singles(0, 20, 1, 0.2), singles(20, 20, 2, 0.06), singles(40, 19, 3, 0.01)
     burst = singles(59, 20, 4, 0.01)
@@ -229,9 +211,7 @@ def test_what_is_to_be_looked_at(spark: SparkSession, tmp_path: Path) -> None:
     assert run([logs], tmp_path)[0] == 0
 
 
-def test_what_the_cleaner_would_win(spark: SparkSession, tmp_path: Path) -> None:
-    """Of closed segments that which is superseded within them; from where its checkpoint stands the log is dirty."""
-
+def test_cleanable_bytes(spark: SparkSession, tmp_path: Path) -> None:
     def keyed(offset: int, key: bytes, value: bytes | None, **more: Any) -> bytes:
         return write_batches([{"key": key, "value": value, "timestamp": at(offset)}], base_offset=offset, **more)
 
@@ -267,8 +247,6 @@ def test_what_the_cleaner_would_win(spark: SparkSession, tmp_path: Path) -> None
 
 
 def test_transactions_and_records_without_a_key(spark: SparkSession, tmp_path: Path) -> None:
-    """What was aborted is dead, what has no end yet is not, and neither supersedes; without a key the cleaner takes all."""
-
     def keyed(offset: int, key: bytes | None, producer: int) -> bytes:
         rows = [{"key": key, "value": b"v", "timestamp": at(offset)}]
         facts: dict[str, Any] = (
@@ -284,7 +262,6 @@ def test_transactions_and_records_without_a_key(spark: SparkSession, tmp_path: P
 
 
 def test_tables_without_rows(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of what is not there, such as compressed batches, the report has neither a table nor its title."""
     segment(tmp_path / "logs", "orders-0", data(0))
     assert main([str(tmp_path / "logs"), "--quiet"]) == 0
     report = capsys.readouterr().out
@@ -293,7 +270,6 @@ def test_tables_without_rows(spark: SparkSession, tmp_path: Path, capsys: pytest
 
 
 def test_replicas_count_once(spark: SparkSession, tmp_path: Path) -> None:
-    """Of two brokers' copies, one of which was cleaned, each batch and record counts once."""
     commits = [
         coordinator(each, each, km.OffsetCommitKey(group="g", topic="orders"), km.OffsetCommitValue(offset=each), 4)
         for each in range(4)
@@ -311,7 +287,6 @@ def test_replicas_count_once(spark: SparkSession, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_older_formats(magic: int, spark: SparkSession, tmp_path: Path) -> None:
-    """Compressed messages of the formats 0 and 1 are what is in them: records and bytes."""
     rows_of = [{"key": b"k" * each, "value": b"some words " * each} for each in range(20)]
     compressed = write_batches(rows_of, compression="gzip", magic=magic)
     segment(tmp_path / "logs", "old-0", compressed, write_batches(rows_of, base_offset=20, magic=magic))
@@ -321,8 +296,7 @@ def test_older_formats(magic: int, spark: SparkSession, tmp_path: Path) -> None:
     assert (figures["bytes"], figures["uncompressed_bytes"]) == (len(compressed) + plain, 2 * plain)
 
 
-def test_what_cannot_be_read(spark: SparkSession, tmp_path: Path) -> None:
-    """A batch whose checksum does not agree, one that cannot be decompressed though it does, and a damaged checkpoint."""
+def test_unreadable_batches(spark: SparkSession, tmp_path: Path) -> None:
     bad = bytearray(data(1, count=3, compression="gzip"))
     bad[70:74] = b"\xff" * 4
     bad[17:21] = plain_crc32c(bytes(bad[21:])).to_bytes(4, "big")
@@ -335,12 +309,11 @@ def test_what_cannot_be_read(spark: SparkSession, tmp_path: Path) -> None:
     assert (status, kinds(report)) == (1, {"unreadable": 4})
     assert report["figures"]["batches"] == 2
     told = {(row["topic"], row["position"]): row["reason"] for row in rows(report, "Unreadable")}
-    assert told[None, None] == "the checkpoint is damaged, and not used: line 2 says 2 entries, but there are 0"
+    assert told[None, None] == "the checkpoint is damaged and ignored: line 2 says 2 entries, but there are 0"
     assert told["orders", len(data(0))].startswith("the gzip data is damaged: ")
 
 
 def test_without_batches(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Empty files and snapshots are no error, and nothing to look at; a topic that is not there is a wrong argument."""
     logs = tmp_path / "logs"
     segment(logs, "empty-0")
     segment(logs, "__cluster_metadata-0", data(0), name=f"{1:020}-{1:010}.checkpoint")

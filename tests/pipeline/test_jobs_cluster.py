@@ -1,4 +1,4 @@
-"""The metadata of a real broker: its log replayed comes to each of its snapshots, and to what the admin client says."""
+"""Replay of a real broker's metadata log, compared with its snapshots and the admin client."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ SALT = {"secretSalt": "the same for all"}
 
 @pytest.fixture(scope="module")
 def cluster() -> Cluster:
-    """The committed files."""
     return Cluster(COMMITTED)
 
 
@@ -28,8 +27,7 @@ def records(spark: SparkSession, folder: Path, pattern: str) -> DataFrame:
     return reader.option("pathGlobFilter", pattern).load(str(folder)).transform(cluster_metadata, SALT)
 
 
-def test_log_comes_to_the_snapshots(spark: SparkSession, cluster: Cluster) -> None:
-    """The log up to where a snapshot ends, and the snapshot, are the same state, entity by entity and field by field."""
+def test_replayed_log_equals_snapshots(spark: SparkSession, cluster: Cluster) -> None:
     folder = Path(cluster.logs) / f"{METADATA}-0"
     log = records(spark, folder, "*.log").persist()
     snapshots = sorted(folder.glob("*.checkpoint"))[1:]
@@ -47,7 +45,6 @@ def test_log_comes_to_the_snapshots(spark: SparkSession, cluster: Cluster) -> No
 
 
 def test_job(spark: SparkSession, cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """From the oldest snapshot to the end: what is there then is what the admin client said, and every record counts."""
     out = str(tmp_path / "out")
     assert main([str(cluster.logs), "--output", out, "--quiet"]) == 1
     report = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Copies of a log: each record counts once, whatever the replicas' folders hold of it, and snapshots are no records."""
+"""Jobs count records once when several replicas and snapshots are read."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ from kafka_messages_spark.analyses.copies import counts, once
 from kafka_messages_spark.analyses.metadata import records_of
 from kafka_messages_spark.analyses.transactions import find_transactions
 from kafka_messages_spark.jobs import encodings, internal_topics
-from kafka_messages_spark.jobs._taken import METADATA, Held, taken
+from kafka_messages_spark.jobs._selection import METADATA, FileSummary, select_files
 
 OFFSETS = "__consumer_offsets-0"
 
 
 def commits(offset: int, count: int = 3, *, group: str = "g", **more: Any) -> bytes:
-    """A batch of commits, all with the same key."""
     key = km.OffsetCommitKey(group=group, topic="orders", partition=0)
     rows = []
     for each in range(offset, offset + count):
@@ -40,12 +39,10 @@ def damaged(batch: bytes) -> bytes:
 
 
 def topics(offset: int, *names: str) -> bytes:
-    """A batch of new topics."""
     return metadata(offset, 0, *(km.TopicRecord(name=name) for name in names))
 
 
 def snapshot(folder: Path, end: int, records: Sequence[Any], *, is_cut: bool = False) -> Path:
-    """A snapshot up to the offset before ``end``."""
     header = write_control_batch("SNAPSHOT_HEADER", bytes(12), offset=0)
     footer = b"" if is_cut else write_control_batch("SNAPSHOT_FOOTER", bytes(3), offset=1 + len(records))
     name = f"{end:020}-{1:010}.checkpoint"
@@ -53,14 +50,12 @@ def snapshot(folder: Path, end: int, records: Sequence[Any], *, is_cut: bool = F
 
 
 def rows_of(report: str) -> dict[str, int]:
-    """How many records of each type a report of ``internal_topics`` has."""
     lines = [line.split() for line in report.split("\n\n")[-1].splitlines()[1:]]
     return {words[0]: int(words[1]) for words in lines}
 
 
 @pytest.fixture
 def replicas(tmp_path: Path) -> Path:
-    """Fifteen records; one replica is cut short within the last batch but one, one damaged in the second, none whole."""
     log = [commits(offset) for offset in range(0, 15, 3)]
     segment(tmp_path / "b1", OFFSETS, *log[:3], log[3][:-5])
     segment(tmp_path / "b2", OFFSETS, log[0], damaged(log[1]), *log[2:])
@@ -81,7 +76,6 @@ unreadable           1           0         1  -             -
 
 
 def test_replicas(spark: SparkSession, replicas: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What one replica lacks the other has, and what both have counts once; the damaged place is told all the same."""
     out = str(replicas / "out")
     arguments = ["consumer_offsets", str(replicas / "b1"), str(replicas / "b2"), "--quiet"]
     assert internal_topics.main([*arguments, "--output", out]) == 1
@@ -91,7 +85,6 @@ def test_replicas(spark: SparkSession, replicas: Path, capsys: pytest.CaptureFix
 
 
 def test_replicas_compacted(replicas: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The last record of a key is the same as ever, from whichever replica it is."""
     assert internal_topics.main(["consumer_offsets", str(replicas), "--latest", "--quiet"]) == 1
     report = capsys.readouterr().out
     assert [line.split() for line in report.splitlines()[-2:]] == [
@@ -101,7 +94,6 @@ def test_replicas_compacted(replicas: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_replicas_measured(spark: SparkSession, replicas: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The job ``encodings`` measures each record once too."""
     assert encodings.main(["consumer_offsets", str(replicas), "--quiet", "--output", str(replicas / "out")]) == 1
     measured = spark.read.parquet(str(replicas / "out" / "messages")).select("message", "messages", "malformed")
     assert sorted(map(tuple, measured.collect())) == [("OffsetCommitKey", 15, 0), ("OffsetCommitValue", 15, 0)]
@@ -109,7 +101,6 @@ def test_replicas_measured(spark: SparkSession, replicas: Path, capsys: pytest.C
 
 
 def test_appended_copies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Offsets that are there twice in one folder, or in one file, count once as well."""
     segment(tmp_path, OFFSETS, commits(0), commits(3), commits(0))
     segment(tmp_path, OFFSETS, commits(3), name="copy.log")
     assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet"]) == 0
@@ -118,8 +109,7 @@ def test_appended_copies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "copies  6 more" in report
 
 
-def test_copies_that_differ(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A replica that led before, and does not know yet that it was cut back: the higher leader epoch is right."""
+def test_differing_copies_are_findings(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path / "b1", OFFSETS, commits(0, leader_epoch=1), commits(3, group="stale", leader_epoch=1))
     segment(tmp_path / "b2", OFFSETS, commits(0, leader_epoch=1), commits(3, group="right", leader_epoch=2))
     assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet", "--output", str(tmp_path / "out")]) == 1
@@ -129,19 +119,17 @@ def test_copies_that_differ(spark: SparkSession, tmp_path: Path, capsys: pytest.
     assert [group for _, group in sorted(map(tuple, found.collect()))] == ["g"] * 3 + ["right"] * 3
 
 
-def test_folders_that_say_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nobody knows which partition they are of: each counts as one of its own, and the report says so."""
+def test_folders_without_partition_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("one", "two"):
         segment(tmp_path, name, commits(0))
     assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet"]) == 0
     report = capsys.readouterr().out
     assert rows_of(report) == {"offset_commit": 6}
     assert "taken    6 records of 2 partitions, from 2 files\n" in report
-    assert "no name  2 folders that do not say topic and partition; each counts as a partition\n" in report
+    assert "no name  2 folders without topic and partition in the name; each counts as a partition\n" in report
 
 
 def test_snapshots(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Three topics are three topic records, whatever snapshots and replicas of the metadata log there are besides."""
     for name in ("b1", "b2"):
         snapshot(tmp_path / name, 2, [km.TopicRecord(name="a"), km.TopicRecord(name="b")])
         segment(tmp_path / name, f"{METADATA}-0", topics(0, "a", "b"), topics(2, "c"))
@@ -157,7 +145,6 @@ def test_snapshots(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_bootstrap_snapshot_of_a_log_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Brokers have one beside the folders of their partitions. It is metadata, with SCRAM keys, and of no other topic."""
     segment(tmp_path, OFFSETS, commits(0))
     snapshot(tmp_path, 1, [km.TopicRecord(name="a")]).rename(tmp_path / "bootstrap.checkpoint")
     assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet"]) == 0
@@ -166,8 +153,7 @@ def test_bootstrap_snapshot_of_a_log_directory(tmp_path: Path, capsys: pytest.Ca
     assert "no name" not in report
 
 
-def test_log_that_was_cleaned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the log's beginning is gone, the oldest snapshot that it goes on from has it; of its copies the whole one."""
+def test_cleaned_log_uses_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     state = [km.TopicRecord(name=name) for name in ("a", "b", "c")]
     snapshot(tmp_path / "b1", 12, state, is_cut=True)
     snapshot(tmp_path / "b2", 12, state)
@@ -183,18 +169,20 @@ def test_log_that_was_cleaned(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "left out  3 snapshots: other states, or copies\n" in report
 
 
-def held(file: str, first: int | None = None, last: int | None = None, records: int | None = 1, **more: Any) -> Held:
+def held(
+    file: str, first: int | None = None, last: int | None = None, records: int | None = 1, **more: Any
+) -> FileSummary:
     topic, partition = ("t", 0) if "-0/" in file else (None, None)
-    return Held(file, more.pop("topic", topic), partition, first, last, records, **more)
+    return FileSummary(file, more.pop("topic", topic), partition, first, last, records, **more)
 
 
-def state(end: int, records: int, folder: str = "a") -> Held:
+def state(end: int, records: int, folder: str = "a") -> FileSummary:
     name = f"{folder}/{METADATA}-0/{end:020}-{1:010}.checkpoint"
-    return Held(name, METADATA, 0, 0, records, records)
+    return FileSummary(name, METADATA, 0, 0, records, records)
 
 
-def meta(first: int, last: int) -> Held:
-    return Held(f"a/{METADATA}-0/{first:020}.log", METADATA, 0, first, last, 1 + last - first)
+def meta(first: int, last: int) -> FileSummary:
+    return FileSummary(f"a/{METADATA}-0/{first:020}.log", METADATA, 0, first, last, 1 + last - first)
 
 
 @pytest.mark.parametrize(
@@ -230,11 +218,10 @@ def meta(first: int, last: int) -> Held:
         "gap and one",
     ],
 )
-def test_which_snapshot(files: list[Held], chosen: int | None, start: int, reason: str) -> None:
-    """Of states one at most, and only one that the log goes on from without a gap."""
-    found = taken(files)
+def test_choice_of_snapshot(files: list[FileSummary], chosen: int | None, start: int, reason: str) -> None:
+    found = select_files(files)
     assert found.snapshot == (None if chosen is None else files[chosen])
-    assert (found.start, found.why_left_out) == (start, reason)
+    assert (found.start, found.left_out_reason) == (start, reason)
     assert len(found.left_out) == sum(each.is_snapshot and each != found.snapshot for each in files)
 
 
@@ -251,13 +238,11 @@ def test_which_snapshot(files: list[Held], chosen: int | None, start: int, reaso
     ],
     ids=["pieces", "replicas", "within", "no names", "no name", "one file", "no batch"],
 )
-def test_whether_records_are_there_twice(files: list[Held], twice: bool) -> None:
-    """Only then are records compared, which takes moving all of them."""
-    assert taken(files).is_twice is twice
+def test_overlap_detection(files: list[FileSummary], twice: bool) -> None:
+    assert select_files(files).is_twice is twice
 
 
-def test_one_rule_for_all(spark: SparkSession, tmp_path: Path) -> None:
-    """Groups, transactions and the metadata take the same copy as the others: that of the highest leader epoch."""
+def test_jobs_share_selection(spark: SparkSession, tmp_path: Path) -> None:
     of_producer = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
     key = km.OffsetCommitKey(group="g", topic="orders", partition=0)
     for folder, epoch in (("b1", 1), ("b2", 2), ("b3", 1)):
@@ -278,7 +263,6 @@ def test_one_rule_for_all(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_once(spark: SparkSession, tmp_path: Path) -> None:
-    """In a notebook too: what two cleaners left of a batch are all records that are anywhere, and each damaged place."""
     log = [{"key": b"k%d" % each, "value": b"v", "timestamp": at(each)} for each in range(4)]
     bad = damaged(write_batches(log, base_offset=4))
     segment(tmp_path / "b1", "t-0", write_batches(log[:2]), bad)

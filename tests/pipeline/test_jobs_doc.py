@@ -1,4 +1,4 @@
-"""docs/spark-jobs.md: it names every job, every table with all of its columns, and every option."""
+"""docs/spark-jobs.md names every job, table, column and option."""
 
 from __future__ import annotations
 
@@ -29,12 +29,10 @@ JOBS = ("transactions", "groups", "metadata_diff", "segments", "encodings", "bat
 
 
 def section(job: str) -> str:
-    """What the document says of one job."""
     return TEXT.split(f"\n## `{job}`")[1].split("\n## ")[0]
 
 
 def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
-    """The tables of the jobs, of which only the columns are asked for: nothing is computed."""
     register(spark)
     logs = str(ROOT / "examples" / "cluster" / "logs")
     log = spark.read.format("kafka_log").option("includeBatchMetadata", "true").option("mode", "PERMISSIVE").load(logs)
@@ -88,7 +86,7 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
             "messages": encodings.totals(measured),
         },
         "batching": unreadable
-        | {level: batching.of_level(sums, level) for level in batching.LEVELS if level != "all"}
+        | {level: batching.at_level(sums, level) for level in batching.LEVELS if level != "all"}
         | {
             "dead": dead,
             "offsets_by_group": batching.offsets_by_group(keys),
@@ -98,7 +96,6 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
 
 
 def test_columns(spark: SparkSession) -> None:
-    """A column that is not told of would be found by nobody."""
     for job, of_job in tables(spark).items():
         assert sorted(of_job) == sorted(import_module(f"kafka_messages_spark.jobs.{job}").TABLES)
         told = {}
@@ -111,7 +108,6 @@ def test_columns(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize("job", JOBS)
 def test_options(job: str) -> None:
-    """Every option of a job is in its section, or in what is said of all of them."""
     parser = import_module(f"kafka_messages_spark.jobs.{job}")._parser()
     common = {name for action in _cli.parser("x", "x")._actions for name in action.option_strings}
     own = {name for action in parser._actions for name in action.option_strings} - common
@@ -123,10 +119,6 @@ def test_options(job: str) -> None:
 
 @pytest.mark.parametrize("job", JOBS[:-1])
 def test_reports(spark: SparkSession, job: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The reports are those of the commands above them: the same words in the same order; numbers and times may differ.
-
-    The same run gives a page with a picture where the document has one, and JSON as the schema says.
-    """
     assert spark
     found = re.search(
         rf"```sh\npython -m kafka_messages_spark\.jobs\.{job} (.*)\n```\n\n```\n((?:.*\n)*?)```\n", section(job)
@@ -154,8 +146,6 @@ def test_reports(spark: SparkSession, job: str, tmp_path: Path, capsys: pytest.C
 
 
 def words(report: str) -> list[str]:
-    """A report without what another run of the broker would change, numbers, lengths of time, ids, and widths; and
-    without where the files are."""
     alike = re.sub(r"\S*/([^/\s]+/\d{20}\.log)", r"\1", report)
     alike = re.sub(r'"[^"]*"', '"id"', alike)
     alike = re.sub(r"\b\d+(?:ms|[smhd])\b(?: \d+[smhd]\b)?", "0", alike)
@@ -163,6 +153,5 @@ def words(report: str) -> list[str]:
 
 
 def test_checks() -> None:
-    """The checks of segments are told in the words of the code."""
     for name, what in segments.CHECKS.items():
         assert f"| `{name}` | {what}" in section("segments")

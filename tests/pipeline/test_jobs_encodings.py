@@ -1,4 +1,4 @@
-"""The job ``encodings``: integers of messages by field, against the codec's own sizes and plain arithmetic."""
+"""The job encodings, compared with the codec's sizes."""
 
 from __future__ import annotations
 
@@ -22,19 +22,17 @@ from kafka_messages_spark import register
 from kafka_messages_spark._charts.document import document
 from kafka_messages_spark.analyses import encodings
 from kafka_messages_spark.analyses.encodings._sums import Sums, varint_sizes
-from kafka_messages_spark.jobs._drawn.encodings import pictures
+from kafka_messages_spark.jobs._charts.encodings import pictures
 from kafka_messages_spark.jobs.encodings import main
 
 
 def plain_size(value: int, bits: int, *, zigzag: bool) -> int:
-    """Bytes of a varint, as its definition says."""
     number = (value << 1 if value >= 0 else -2 * value - 1) if zigzag else value & (1 << bits) - 1
     return max(1, -(-number.bit_length() // 7))
 
 
 @pytest.mark.parametrize("bits", [16, 32, 64])
 def test_sizes_at_all_borders(bits: int) -> None:
-    """Where a varint gets a byte longer, and at the ends of the type, for both encodings."""
     powers = [1 << power for power in range(bits - 1)]
     values = sorted({sign * power + delta for power in powers for sign in (1, -1) for delta in (-1, 0)} | {0})
     values += [-(1 << bits - 1), (1 << bits - 1) - 1]
@@ -45,13 +43,11 @@ def test_sizes_at_all_borders(bits: int) -> None:
 
 @given(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), max_size=50), st.booleans())
 def test_sizes_of_any_values(values: list[int], zigzag: bool) -> None:
-    """The vectors agree with the definition for whatever a field may hold."""
     found = varint_sizes(np.array(values, np.int64), 64, zigzag=zigzag).tolist()
     assert found == [plain_size(value, 64, zigzag=zigzag) for value in values]
 
 
 def response(count: int) -> km.MetadataResponse:
-    """A response with some partitions, whose leader is none in every second one."""
     partitions = [
         MetadataResponsePartition(partition_index=number, leader_id=number % 2 - 1, replica_nodes=[1, 300])
         for number in range(count)
@@ -71,7 +67,6 @@ ROWS = [
 
 
 def test_sums() -> None:
-    """Sums of one task: nested fields, versions on their own, and all that cannot be decoded is counted."""
     sums = Sums()
     columns = [list(column) for column in zip(*ROWS, strict=True)]
     for part in (slice(0, 3), slice(3, None)):
@@ -104,7 +99,6 @@ def test_sums() -> None:
 
 
 def test_bytes_behind_requests() -> None:
-    """Brokers ignore them: such a request is not malformed, and they are no bytes of it; behind a response they are."""
     sums = Sums()
     data = km.MetadataRequest().write(13)
     sums.add(pa.array(["MetadataRequest"] * 2), pa.array([13, 13]), pa.array([data, data + b"\1\0\0"]))
@@ -121,7 +115,6 @@ def test_bytes_behind_requests() -> None:
 
 
 def test_tagged_defaults() -> None:
-    """A tagged field at its default is not in the bytes, and does not count."""
     for leader, want in ((-2, 0), (5, 1)):
         record = km.PartitionChangeRecord(partition_id=1, leader=leader)
         sums = Sums()
@@ -130,7 +123,6 @@ def test_tagged_defaults() -> None:
 
 
 def test_table(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A table of captured messages: tables, report and exit status, and a picture if there is what draws it."""
     source, out = str(tmp_path / "captured"), str(tmp_path / "out")
     spark.createDataFrame(ROWS, "api string, v int, bytes binary").repartition(3).write.parquet(source)
     assert main(["table", source, "--columns", "api, v,bytes", "--output", out, "--quiet", "--limit", "3"]) == 1
@@ -159,7 +151,6 @@ def test_table(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_internal_topic(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Keys and values of an internal topic are messages; tombstones have none, unknown records are counted."""
     key = km.OffsetCommitKey(group="g", topic="t", partition=70)
     batches = [coordinator(0, 0, key, km.OffsetCommitValue(offset=1 << 40), 4), coordinator(1, 0, key)]
     bad = coordinator(3, 0, key)
@@ -182,7 +173,6 @@ def test_internal_topic(spark: SparkSession, tmp_path: Path, capsys: pytest.Capt
 
 
 def test_captures(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Requests and responses of a captured connection; a response whose request was not captured is counted."""
     partitions = response(70)
     requests = [encode_request(km.ApiVersionsRequest(), 3, 1, "me"), encode_request(km.MetadataRequest(), 12, 2, "me")]
     responses = [
@@ -206,7 +196,6 @@ def test_captures(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_corrupt_captures(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is no frame, and a frame that was cut off, are findings that name the file and the place."""
     request = encode_request(km.ApiVersionsRequest(), 3, 1, "me")
     (tmp_path / "one.request.bin").write_bytes(request + b"\xff" * 40)
     (tmp_path / "two.request.bin").write_bytes(request * 2 + request[:-1])
@@ -228,19 +217,19 @@ def test_corrupt_captures(spark: SparkSession, tmp_path: Path, capsys: pytest.Ca
 
 
 def test_wrong_columns(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Columns that cannot be messages, and topics that are none, are told before anything runs."""
     spark.range(3).write.parquet(str(tmp_path / "t"))
     assert main(["table", str(tmp_path / "t"), "--columns", "id", "--quiet"]) == 2
     want = "encodings: error: --columns are three names with commas between, not 'id'\n"
     assert capsys.readouterr().err.endswith(want)
     with pytest.raises(ValueError, match=r"^measure: messages are binary, not bigint$"):
         encodings.measure(spark.range(1), "id", "id", "id")
-    with pytest.raises(ValueError, match=r"^messages_of: '__consumer_offset' is no internal topic; did you mean __c"):
+    with pytest.raises(
+        ValueError, match=r"^messages_of: '__consumer_offset' is not an internal topic; did you mean '__c"
+    ):
         encodings.messages_of(spark.range(1), "__consumer_offset")
 
 
 def test_plot(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """``--plot`` writes an SVG; another ending is an error before anything is read."""
     register(spark)
     source = str(tmp_path / "captured")
     command = ["table", source, "--columns", "api,v,bytes", "--quiet", "--exit-zero", "--plot"]
@@ -255,15 +244,13 @@ def test_plot(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def svg(text: str) -> list[Element]:
-    """Return all elements of an SVG file."""
     root = ElementTree.fromstring(text)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     return list(root.iter())
 
 
 @pytest.mark.parametrize("largest", [50, 5_000_000], ids=["even", "logarithmic"])
-def test_all_bars_of_the_picture_are_seen(largest: int) -> None:
-    """A field of a few bytes beside one of millions has bars that are longer than a hair, and its numbers."""
+def test_chart_shows_all_bars(largest: int) -> None:
     fields = [
         {"message": "M", "path": f"f{each}", "defined": size, "packed": max(size // 8, 1), "upacked": max(size // 5, 1)}
         for each, size in enumerate((largest, 40, 8))

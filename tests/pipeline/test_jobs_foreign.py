@@ -1,4 +1,4 @@
-"""Files that are no segments, beside those that are: jobs name them, and leave them out."""
+"""Jobs skip and list files that are not segments."""
 
 from __future__ import annotations
 
@@ -34,19 +34,16 @@ DAMAGED = BATCH[:-1] + bytes([BATCH[-1] ^ 1])
     ],
 )
 def test_is_foreign(tmp_path: Path, name: str, content: bytes, foreign: bool) -> None:
-    """By name and by content: what may be a damaged segment is not left out."""
     place = tmp_path / name
     place.write_bytes(content)
     assert is_foreign(str(place)) is foreign
 
 
 def test_no_file(tmp_path: Path) -> None:
-    """What cannot be opened is told by who reads it."""
     assert not is_foreign(str(tmp_path / "server.log"))
 
 
 def test_server_log(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The logs of a broker's program, there or in the folder of a partition, are no finding; a broken segment is."""
     assert spark
     segment(tmp_path, "t-0", data(0))
     for place in ("controller.log", "server.log", "t-0/notes.log"):
@@ -65,7 +62,6 @@ def test_server_log(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_server_log_is_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The job that looks at the integrity of files tells of foreign ones, as ever."""
     (tmp_path / "server.log").write_bytes(TEXT * 3)
     assert segments.main([str(tmp_path), "--quiet"]) == 1
     report = capsys.readouterr().out
@@ -73,9 +69,9 @@ def test_server_log_is_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "left out" not in report
 
 
-def test_before_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Local paths are looked at before there is a session, which takes long to start."""
-
+def test_missing_files_are_reported_before_spark_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def start(*_: object) -> SparkSession:
         raise AssertionError("a session was started")
 

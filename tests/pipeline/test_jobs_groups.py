@@ -1,4 +1,4 @@
-"""The job ``groups``: how offsets moved, who reset them, what was removed, and what is left to read."""
+"""The job groups: resets, storms, removed offsets and lag."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from kafka_messages_spark.jobs.groups import main
 
 
 def commit(group: str, offset: int | None, seconds: float, partition: int = 0) -> tuple[bytes, bytes | None]:
-    """Key and value of a commit for the topic orders; without an offset its removal."""
     key = kafka_messages.OffsetCommitKey(group=group, topic="orders", partition=partition)
     if offset is None:
         return write_coordinator_record(key)
@@ -29,14 +28,12 @@ def commit(group: str, offset: int | None, seconds: float, partition: int = 0) -
 
 
 def members(group: str, *names: str) -> tuple[bytes, bytes | None]:
-    """A classic group with some members."""
     some = [MemberMetadata(member_id=name) for name in names]
     value = kafka_messages.GroupMetadataValue(protocol_type="consumer", generation=3, members=some)
     return write_coordinator_record(kafka_messages.GroupMetadataKey(group=group), value, 3)
 
 
 def member(group: str, name: str, *, there: bool = True) -> tuple[bytes, bytes | None]:
-    """A member of a consumer group that comes or goes."""
     key = kafka_messages.ConsumerGroupMemberMetadataKey(group_id=group, member_id=name)
     if not there:
         return write_coordinator_record(key)
@@ -50,7 +47,6 @@ def epoch(group: str, number: int) -> tuple[bytes, bytes | None]:
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two partitions of __consumer_offsets, and the partitions that the commits are for."""
     folder = tmp_path_factory.mktemp("groups")
 
     def batch(offset: int, *records: tuple[float, tuple[bytes, bytes | None]]) -> bytes:
@@ -101,7 +97,6 @@ def data_commit(offset: int, record: tuple[bytes, bytes | None], producer: int) 
 
 
 def test_groups(spark: SparkSession, log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every move of an offset has its kind, and what is odd about it is in the report and in the tables."""
     out = str(tmp_path / "out")
     assert main([str(log), "--data", str(log), "--output", out, "--jump", "1000", "--quiet"]) == 1
     report = capsys.readouterr().out
@@ -159,7 +154,6 @@ def test_groups(spark: SparkSession, log: Path, tmp_path: Path, capsys: pytest.C
 
 
 def test_unknown_lag(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A group whose partitions were not read has lag null in all outputs, and `--sort lag` puts it last."""
     known, unknown = commit("known", 10, 0), commit("a-unknown", 7, 1, partition=5)
     rows = [{"key": key, "value": value} for key, value in (known, unknown)]
     segment(tmp_path, "__consumer_offsets-0", write_batches(rows))
@@ -180,7 +174,6 @@ def test_unknown_lag(spark: SparkSession, tmp_path: Path, capsys: pytest.Capture
 
 
 def test_one_group(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One group alone, without data segments: nothing is said of lags."""
     assert main([str(log), "--group", "old", "--quiet", "--exit-zero"]) == 0
     report = capsys.readouterr().out
     assert "groups           1\n" in report
@@ -189,7 +182,6 @@ def test_one_group(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_other_topic(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Segments of another topic are no history of groups."""
     assert main([str(log / "orders-0"), "--quiet"]) == 2
     place = log / "orders-0"
     want = f"groups: error: there are no segments of __consumer_offsets in {place}; there are some of orders\n"
@@ -197,7 +189,6 @@ def test_other_topic(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_storms(spark: SparkSession) -> None:
-    """A storm is found wherever its minute begins; two of them are two, and slow commits are none."""
     times = [*range(50_000, 70_000, 1000), *range(200_000, 220_000, 1000), *range(400_000, 900_000, 5000)]
     rows = [("g", "t", 0, False, at(0) + time) for time in times]
     commits = spark.createDataFrame(rows, "group string, topic string, partition int, is_tombstone boolean, at long")
@@ -206,8 +197,7 @@ def test_storms(spark: SparkSession) -> None:
     assert [(row.commits, row.peak, (row.end - row.start).total_seconds()) for row in found] == [(20, 20, 19)] * 2
 
 
-def test_storms_are_those_of_a_plain_count(spark: SparkSession) -> None:
-    """The running sums find what counting the minute before each commit finds, also of commits at the same moment."""
+def test_storms_equal_plain_count(spark: SparkSession) -> None:
     chance = Random(1)
     rows = []
     for partition in range(4):
@@ -241,9 +231,7 @@ def millis(time: datetime) -> int:
     return round(time.replace(tzinfo=UTC).timestamp() * 1000)
 
 
-def test_commit_that_was_lost(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A broker that died has a commit that never took effect; the next leader wrote one of another group at its offset."""
-
+def test_lost_commit_is_ignored(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def written(offset: int, record: tuple[bytes, bytes | None]) -> bytes:
         key, value = record
         return write_batches([{"key": key, "value": value, "timestamp": at(offset)}], base_offset=offset)
@@ -256,8 +244,9 @@ def test_commit_that_was_lost(spark: SparkSession, tmp_path: Path, capsys: pytes
     assert [(row.group, row.committed_offset) for row in history] == [("moved", 30), ("other", 5)]
 
 
-def test_folders_that_say_nothing(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Copies in folders of any name: records with the same offset of two partitions are two; of two replicas, one."""
+def test_folders_without_partition_names(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name, group in (("a", "one"), ("b", "two"), ("replica of b", "two")):
         first, second = ((each, commit(group, each, each)) for each in (1, 2))
         rows = [{"key": key, "value": value, "timestamp": at(time)} for time, (key, value) in (first, second)]
@@ -280,12 +269,7 @@ def test_folders_that_say_nothing(spark: SparkSession, tmp_path: Path, capsys: p
     ]
 
 
-def test_folders_that_are_no_part_of_a_topic(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """What was deleted, and what a broker should not have, is of a topic of that name and not of this one: it may go
-    further, and its leader epochs may be higher. The copy that is to be the new place of a partition is one of it.
-    """
+def test_deleted_folders_are_skipped(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     logs, ids = tmp_path / "logs", [32 * digit for digit in "abc"]
     rows = [{"key": key, "value": value} for key, value in (commit("app", 5, 0), commit("app", 7, 0, 1))]
     odd = [{"key": key, "value": value} for key, value in (commit("app", 1, 0), commit("app", 1, 0, 1))]
@@ -315,8 +299,7 @@ def test_folders_that_are_no_part_of_a_topic(
     assert "left out" not in capsys.readouterr().out
 
 
-def test_nothing_but_deleted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where all there is was deleted, the error says so, and how to read it follows from its name."""
+def test_only_deleted_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, f"__consumer_offsets-0.{32 * 'a'}-delete", data(0))
     (tmp_path / "server.log").write_text("no segment")
     assert main([str(tmp_path), "--quiet"]) == 2

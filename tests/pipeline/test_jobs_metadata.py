@@ -1,4 +1,4 @@
-"""The job ``metadata_diff``: records of the metadata log replayed, compared, and listed."""
+"""The job metadata_diff: replay, comparison and list of changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kafka_messages.messages.register_broker_record import BrokerEndpoint
 from kafka_records.segments.batch_writer import write_batches, write_control_batch
 from pyspark.sql import SparkSession
 
-from kafka_messages_spark.analyses.metadata._entities import Replay, changed
+from kafka_messages_spark.analyses.metadata._entities import EntityReplay, apply_change
 from kafka_messages_spark.analyses.metadata._names import name_of
 from kafka_messages_spark.analyses.metadata._rules import RULES
 from kafka_messages_spark.columns._records import columns_of
@@ -28,7 +28,6 @@ LOG = "__cluster_metadata-0"
 
 
 def test_every_record_type_has_a_rule() -> None:
-    """A record type that a new release of Kafka brings is a decision to be taken here."""
     assert set(columns_of("metadata")) == set(RULES)
 
 
@@ -87,7 +86,6 @@ CHANGES = [
 
 
 def test_log(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """From one offset of a log to another: the differences, every change, what is odd, and no secret anywhere."""
     start = len(BEFORE)
     batches = [metadata(0, 0, *BEFORE), metadata(start, 10, *CHANGES, epoch=3)]
     end = start + len(CHANGES)
@@ -154,7 +152,6 @@ def test_log(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def snapshot(folder: Path, records: Sequence[Any], *, is_cut: bool = False, end: int = 50) -> Path:
-    """A snapshot up to the offset before ``end``, from its header to its footer."""
     header = write_control_batch("SNAPSHOT_HEADER", bytes(12), offset=0)
     footer = write_control_batch("SNAPSHOT_FOOTER", bytes(3), offset=1 + len(records))
     name = f"{end:020}-{2 if end else 0:010}.checkpoint"
@@ -162,7 +159,6 @@ def snapshot(folder: Path, records: Sequence[Any], *, is_cut: bool = False, end:
 
 
 def test_snapshots(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A snapshot against a folder of a snapshot and the log behind it; what is in the snapshot is not replayed again."""
     old = snapshot(tmp_path / "a", BEFORE)
     new = tmp_path / "b"
     snapshot(new, BEFORE)
@@ -183,7 +179,6 @@ def test_snapshots(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFi
 def test_copies_of_a_snapshot(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], whole: str, part: str
 ) -> None:
-    """Each broker writes a snapshot of its own, in an order of its own: of two the longer one counts, not a mixture."""
     one = snapshot(tmp_path / "a", BEFORE)
     snapshot(tmp_path / "all" / whole, [*BEFORE[6:], *BEFORE[:6]])
     cut = snapshot(tmp_path / "all" / part, BEFORE[:6], is_cut=True)
@@ -196,7 +191,6 @@ def test_copies_of_a_snapshot(
 
 
 def test_shown_secrets(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Who asks for them gets secrets as they are: text as text, bytes in hexadecimal."""
     segment(tmp_path, LOG, metadata(0, 0, *BEFORE))
     out = str(tmp_path / "out")
     assert main([str(tmp_path), "--show-secrets", "--output", out, "--quiet"]) == 1
@@ -208,8 +202,7 @@ def test_shown_secrets(spark: SparkSession, tmp_path: Path, capsys: pytest.Captu
     assert (scram["salt"], scram["stored_key"], scram["server_key"]) == ("73", "6b", "76")
 
 
-def test_marks_tell_changes(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same secret has the same mark in both states, whatever wrote it; another one has another mark."""
+def test_marks_reveal_changed_secrets(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path / "a", LOG, metadata(0, 0, *BEFORE))
     segment(tmp_path / "b", LOG, metadata(0, 0, *BEFORE, config("ssl.keystore.password", "tuna", "1", 4)))
     assert main([str(tmp_path / "a"), str(tmp_path / "a"), "--quiet"]) == 0
@@ -225,7 +218,6 @@ def test_marks_tell_changes(spark: SparkSession, tmp_path: Path, capsys: pytest.
 
 
 def test_missing(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A log that lacks its beginning, or some offsets, may give a wrong state, and says so; wrong offsets are refused."""
     segment(tmp_path, LOG, metadata(5, 0, BEFORE[0]), metadata(9, 0, BEFORE[2]), base=5)
     assert main([str(tmp_path), "--quiet"]) == 1
     report = capsys.readouterr().out
@@ -238,7 +230,6 @@ def test_missing(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixt
 
 @pytest.mark.parametrize("side", ["before", "after"])
 def test_past_the_end(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], side: str) -> None:
-    """An offset past the end of the log is an error that says where the log ends, not "no difference"."""
     segment(tmp_path, LOG, metadata(0, 0, *BEFORE))
     last = len(BEFORE) - 1
     for paths in ([str(tmp_path)], [str(tmp_path)] * 2):
@@ -249,7 +240,6 @@ def test_past_the_end(spark: SparkSession, tmp_path: Path, capsys: pytest.Captur
 
 
 def test_acls_in_words(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The fields of an ACL are shown by the names that Kafka gives to their numbers; unknown numbers stay."""
     known = {"resource_type": 7, "pattern_type": 3, "operation": 13, "permission_type": 3}
     unknown = {"resource_type": 99, "pattern_type": 4, "operation": 98, "permission_type": 2}
     acls = [
@@ -270,7 +260,6 @@ def test_acls_in_words(spark: SparkSession, tmp_path: Path, capsys: pytest.Captu
 
 
 def test_bootstrap_snapshot(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What formatting wrote is before the log: no empty cluster, and no snapshot up to an offset -1."""
     first = snapshot(tmp_path, BEFORE[:2], end=0)
     segment(tmp_path, LOG, metadata(0, 0, *BEFORE[2:4]))
     assert main([str(tmp_path), "--output", str(tmp_path / "out"), "--quiet"]) == 1
@@ -287,23 +276,21 @@ def test_bootstrap_snapshot(spark: SparkSession, tmp_path: Path, capsys: pytest.
 
 
 def test_brokers() -> None:
-    """What a change of a registration leaves out stays as it is; the old records for fencing are read as well."""
     before = {"fenced": True, "in_controlled_shutdown": False, "log_dirs": ["a"], "cordoned_log_dirs": ["b"]}
     change = {"fenced": 0, "in_controlled_shutdown": 0, "log_dirs": None, "cordoned_log_dirs": None, "broker_epoch": 1}
     kind = "broker_registration_change_record"
-    assert changed(before, kind, change) == before
-    assert changed(before, kind, change | {"fenced": -1, "log_dirs": ["c"], "cordoned_log_dirs": []}) == {
+    assert apply_change(before, kind, change) == before
+    assert apply_change(before, kind, change | {"fenced": -1, "log_dirs": ["c"], "cordoned_log_dirs": []}) == {
         "fenced": False,
         "in_controlled_shutdown": False,
         "log_dirs": ["c"],
         "cordoned_log_dirs": [],
     }
-    assert changed(before, "unfence_broker_record", {"epoch": 1})["fenced"] is False
-    assert changed(before, "fence_broker_record", {"epoch": 1})["fenced"] is True
+    assert apply_change(before, "unfence_broker_record", {"epoch": 1})["fenced"] is False
+    assert apply_change(before, "fence_broker_record", {"epoch": 1})["fenced"] is True
 
 
 def test_names() -> None:
-    """Entities are told in words; numbers that nobody knows stay numbers."""
     acl = {"permission_type": 2, "resource_type": 99, "pattern_type": 4, "operation": 98, "principal": "User:x"}
     acl |= {"resource_name": "pre", "host": "*"}
     assert name_of("acl", ["id"], acl) == "User:x may not 98 99 pre* from *"
@@ -315,7 +302,6 @@ def test_names() -> None:
 
 
 def test_replay_of_nothing() -> None:
-    """A group without a change behind the start is the same before and after."""
     event = {"at": 3, "place": 0, "timestamp": None, "leader_epoch": 1, "record_type": "feature_level_record"}
     event |= {
         "entity": "feature",
@@ -323,9 +309,9 @@ def test_replay_of_nothing() -> None:
         "action": "set",
         "fields": json.dumps({"feature_level": 1}),
     }
-    rows: Sequence[dict[str, Any]] = Replay(5).run([event])
+    rows: Sequence[dict[str, Any]] = EntityReplay(5).run([event])
     assert [(row["what"], row["name"], row["fields"]) for row in rows] == [
         ("before", "f", [("feature_level", "1")]),
         ("after", "f", [("feature_level", "1")]),
     ]
-    assert [row["what"] for row in Replay(None).run([event])] == ["after"]
+    assert [row["what"] for row in EntityReplay(None).run([event])] == ["after"]

@@ -1,4 +1,4 @@
-"""The job ``segments``: what is wrong within files, and between them."""
+"""The job segments: checks within and between files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from kafka_messages_spark.analyses import segments
 from kafka_messages_spark.analyses.batches import batches_in
-from kafka_messages_spark.analyses.segments._range_check import MOST_FINDINGS, RangeCheck
+from kafka_messages_spark.analyses.segments._range_check import MAX_FINDINGS, RangeCheck
 from kafka_messages_spark.analyses.segments._sequences import sequence_fault
 from kafka_messages_spark.jobs import _unreadable
 from kafka_messages_spark.jobs.segments import main
@@ -25,12 +25,10 @@ Found = tuple[str, str, int | None, int | None, int, str]
 
 
 def broken(batch: bytes) -> bytes:
-    """A batch whose last byte is another one."""
     return batch[:-1] + bytes((batch[-1] ^ 1,))
 
 
 def sized(*batches: bytes) -> list[int]:
-    """Where batches begin, and where the last one ends."""
     ends = [0]
     for batch in batches:
         ends.append(ends[-1] + len(batch))
@@ -38,26 +36,23 @@ def sized(*batches: bytes) -> list[int]:
 
 
 def check(path: Path, *, with_records: bool = True) -> list[Found]:
-    """The findings within one file."""
     rows = RangeCheck(str(path), path.stat().st_size, 0, None, with_records).rows().to_pylist()
     names = ("check", "severity", "position", "offset", "count", "detail")
     return [tuple(row["finding"][name] for name in names) for row in rows if row["finding"]]  # type: ignore[misc]
 
 
 def test_offsets(tmp_path: Path) -> None:
-    """Offsets that are missing, or there twice; behind a corrupt place a gap has an explanation."""
     batches = [data(5), data(8, count=2), data(9), broken(data(10)), data(11)]
     places = sized(*batches)
     assert check(segment(tmp_path, "t-0", *batches, base=5)) == [
         ("corrupt", "error", places[3], None, 1, f"{len(batches[3])} bytes: {reason(batches[3])}"),
         ("overlap", "error", places[2], 9, 1, "begins at offset 9, but offsets up to 9 were there before"),
         ("gap", "warning", places[1], 8, 2, "2 offsets from 6 are missing"),
-        ("gap", "warning", places[4], 11, 1, "1 offsets from 10 are missing, behind a corrupt place"),
+        ("gap", "warning", places[4], 11, 1, "1 offsets from 10 are missing, after a corrupt place"),
     ]
 
 
 def test_unreadable_file(spark: SparkSession, tmp_path: Path) -> None:
-    """A file that cannot be opened is `unreadable` and nothing else; topic and partition come from its folder."""
     path = str(tmp_path / "orders-3" / f"{0:020}.log")  # as if deleted after it was listed; root may read anything
     columns = "path string, size long, start long, end long, topic string, partition int"
     ranges = spark.createDataFrame([(path, 1000, 0, None, "orders", 3)], columns)
@@ -80,7 +75,6 @@ def reason(batch: bytes) -> str:
 
 
 def test_the_largest_offset(tmp_path: Path) -> None:
-    """A damaged batch may say the largest offset there is: what follows overlaps, and nothing ends the job."""
     most = (1 << 63) - 1
     first, last, next_ = data(0), data(most), data(1)
     file = segment(tmp_path, "orders-0", first, last, next_)
@@ -95,7 +89,6 @@ def test_the_largest_offset(tmp_path: Path) -> None:
 
 
 def test_epochs_and_times(tmp_path: Path) -> None:
-    """Leader epochs only rise; so do log append times, but not the times that producers give."""
     appended = {"timestamp_type": 1}
     batches = [
         data(0, 9, leader_epoch=3),
@@ -107,8 +100,8 @@ def test_epochs_and_times(tmp_path: Path) -> None:
     places = sized(*batches)
     file = segment(tmp_path, "t-0", *batches)
     assert check(file) == [
-        ("leader_epoch", "error", places[2], 2, 1, "leader epoch 2 behind 4"),
-        ("timestamp", "warning", places[4], 4, 1, f"log append time {at(19)} behind {at(20)}"),
+        ("leader_epoch", "error", places[2], 2, 1, "leader epoch 2 below 4"),
+        ("timestamp", "warning", places[4], 4, 1, f"log append time {at(19)} below {at(20)}"),
     ]
     (row,) = (
         row["summary"]
@@ -120,7 +113,6 @@ def test_epochs_and_times(tmp_path: Path) -> None:
 
 
 def test_sequences(tmp_path: Path) -> None:
-    """Each idempotent producer counts its records; a new epoch begins at zero, also after a marker."""
     batches = [
         data(0, producer=1, count=2, transactional=False),
         data(2, producer=2, sequence=7, transactional=False),
@@ -140,7 +132,7 @@ def test_sequences(tmp_path: Path) -> None:
         ("sequence_gap", "warning", 5, "producer 1: sequence 9, where 3 comes next"),
         ("sequence_back", "error", 6, "producer 1: sequence 4 again, where 10 comes next"),
         ("sequence_gap", "warning", 9, "producer 1: epoch 2 begins with sequence 3"),
-        ("producer_epoch", "error", 10, "producer 1: epoch 1 behind 2"),
+        ("producer_epoch", "error", 10, "producer 1: epoch 1 below 2"),
     ]
     last = (1 << 31) - 1
     assert sequence_fault(0, 0, 0, 0, last) is None
@@ -149,10 +141,6 @@ def test_sequences(tmp_path: Path) -> None:
 
 
 def test_sequences_of_the_group_coordinator(tmp_path: Path) -> None:
-    """It writes each commit of offsets in a transaction with base sequence 0: no duplicate, whatever epochs do (KIP-890).
-
-    What brokers check of these batches is checked here too: epochs; and a sequence that it never writes is told.
-    """
     commits = [
         data(0, producer=1),
         data(1, producer=1, count=3),
@@ -168,10 +156,10 @@ def test_sequences_of_the_group_coordinator(tmp_path: Path) -> None:
     found = check(segment(tmp_path, "__consumer_offsets-1", *commits, *odd))
     assert [(each[0], each[1], each[3], each[5]) for each in found] == [
         ("sequence_not_zero", "warning", 10, "producer 1: sequence 4, where the group coordinator writes 0"),
-        ("producer_epoch", "error", 11, "producer 1: epoch 0 behind 1"),
+        ("producer_epoch", "error", 11, "producer 1: epoch 0 below 1"),
         ("sequence_not_zero", "warning", 12, "producer 2: sequence 7, where the group coordinator writes 0"),
     ]
-    unsure = "; so counts the group coordinator, and the folder does not tell the topic"
+    unsure = "; the group coordinator writes 0, and the folder does not name the topic"
     found = check(segment(tmp_path, "a copy of something", *commits[:2], data(4, producer=1, sequence=9)))
     assert [(each[0], each[1], each[3], each[5]) for each in found] == [
         ("sequence_duplicate", "info", 1, f"producer 1: sequence 0 comes twice{unsure}"),
@@ -180,7 +168,6 @@ def test_sequences_of_the_group_coordinator(tmp_path: Path) -> None:
 
 
 def test_append_times(tmp_path: Path) -> None:
-    """Times that a broker set go back against each other alone: not behind a producer's, nor behind another clock."""
     appended = {"timestamp_type": 1}
     batches = [
         data(0, 1000, leader_epoch=1),
@@ -191,13 +178,12 @@ def test_append_times(tmp_path: Path) -> None:
     ]
     places = sized(*batches)
     assert check(segment(tmp_path, "t-0", *batches)) == [
-        ("timestamp", "info", places[2], 2, 1, f"log append time {at(18)} behind {at(20)}, which another leader set"),
-        ("timestamp", "warning", places[4], 4, 1, f"log append time {at(29)} behind {at(30)}"),
+        ("timestamp", "info", places[2], 2, 1, f"log append time {at(18)} below {at(20)}, which another leader set"),
+        ("timestamp", "warning", places[4], 4, 1, f"log append time {at(29)} below {at(30)}"),
     ]
 
 
 def test_records(tmp_path: Path) -> None:
-    """What headers cannot tell: records that cannot be decoded although the checksum agrees."""
     from kafka_records.crc import plain_crc32c
 
     good = data(0, count=3)
@@ -212,12 +198,11 @@ def test_records(tmp_path: Path) -> None:
 
 
 def test_many_findings(tmp_path: Path) -> None:
-    """Of a kind of finding some are rows, and the others are counted: none is lost, none fills the memory."""
-    batches = [data(3 * number) for number in range(MOST_FINDINGS + 11)]
+    batches = [data(3 * number) for number in range(MAX_FINDINGS + 11)]
     found = check(segment(tmp_path, "t-0", *batches))
-    assert len(found) == MOST_FINDINGS + 1
+    assert len(found) == MAX_FINDINGS + 1
     assert found[-1][:5] == ("gap", "warning", None, None, 20)
-    assert sum(each[4] for each in found) == 2 * (MOST_FINDINGS + 10)
+    assert sum(each[4] for each in found) == 2 * (MAX_FINDINGS + 10)
 
 
 SOUND = b"".join(
@@ -232,7 +217,6 @@ SOUND = b"".join(
 
 @given(st.lists(st.tuples(st.integers(0, len(SOUND) - 1), st.integers(1, 255)), max_size=6), st.integers(0, len(SOUND)))
 def test_any_damage(changes: list[tuple[int, int]], end: int) -> None:
-    """Whatever happened to a file, its check ends with a summary, and of what is left every byte is accounted for."""
     damaged = bytearray(SOUND[:end])
     for place, value in changes:
         if place < end:
@@ -251,7 +235,6 @@ def _is_corrupt(finding: dict[str, object] | None) -> bool:
 
 
 def test_shares() -> None:
-    """Large files are split, small ones read together; every byte is in one range."""
     assert [part for name, size in (("a", 25), ("b", 1), ("c", 0)) for part in ranges_of(name, size, 10)] == [
         FileRange("a", 25, 0, 10, 10),
         FileRange("a", 25, 10, 20, 10),
@@ -273,7 +256,6 @@ files    11, 4 without a finding
 
 
 def test_files(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is wrong between files, with names, tails and foreign files; compaction explains a gap, and no other."""
     logs = tmp_path / "logs"
     segment(logs, "a-0", data(0, count=5, leader_epoch=2, producer=7))
     segment(logs, "a-0", data(5, count=5, leader_epoch=2, producer=7, sequence=5), base=5)
@@ -326,7 +308,6 @@ def test_files(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_cut_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A broker writes a snapshot under another name and renames it: one that is cut was not copied to its end."""
     segment(tmp_path, "__cluster_metadata-0", data(0), data(1)[:-3], name=f"{50:020}-{2:010}.checkpoint")
     assert main([str(tmp_path), "--quiet"]) == 1
     (line,) = (each for each in capsys.readouterr().out.splitlines() if "bytes of a batch that ends" in each)
@@ -334,8 +315,7 @@ def test_cut_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "67 bytes of a batch that ends beyond the file; a snapshot is there as a whole" in line
 
 
-def test_topics_that_are_always_compacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of small batches the cleaner leaves whole ones: gaps without another trace, to be expected of these topics alone."""
+def test_internal_topics_count_as_compacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for topic in ("__consumer_offsets-3", "__transaction_state-3"):
         segment(tmp_path, topic, data(4), data(9), base=0)
     assert main([str(tmp_path), "--quiet"]) == 0
@@ -346,8 +326,7 @@ def test_topics_that_are_always_compacted(tmp_path: Path, capsys: pytest.Capture
     assert main([str(tmp_path), "--quiet"]) == 1
 
 
-def test_topics_that_the_cleaner_was_at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of batches with one record the cleaner leaves no trace but its checkpoint, which explains gaps of the topic alone."""
+def test_cleaner_checkpoint_marks_topics_compacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "states-0", data(4), data(9), base=0)
     segment(tmp_path / "replica", "states-0", data(4), data(9), base=0)
     assert main([str(tmp_path), "--quiet"]) == 1
@@ -363,15 +342,14 @@ def test_topics_that_the_cleaner_was_at(tmp_path: Path, capsys: pytest.CaptureFi
     assert (
         "warning   checkpoint      1         1      1  a checkpoint file of a log directory that is damaged" in report
     )
-    told = "the checkpoint is damaged, and not used: line 2 says 2 entries, but there are 1"
+    told = "the checkpoint is damaged and ignored: line 2 says 2 entries, but there are 1"
     assert any(line.startswith("warning   checkpoint") and line.endswith(told) for line in report.splitlines())
     segment(tmp_path, "orders-0", data(4), data(9), base=0)
     checkpoint.write_text("0\n1\nstates 1 7\n")
     assert main([str(tmp_path), "--quiet"]) == 1
 
 
-def test_what_a_healthy_broker_wrote(capsys: pytest.CaptureFixture[str]) -> None:
-    """Files of a real broker (data/healthy/README.md) with all that brokers do by design: nothing to look at."""
+def test_healthy_broker_has_no_findings(capsys: pytest.CaptureFixture[str]) -> None:
     healthy = Path(__file__).with_name("data") / "healthy"
     assert main([str(healthy), "--quiet"]) == 0
     report = capsys.readouterr().out
@@ -380,7 +358,6 @@ def test_what_a_healthy_broker_wrote(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_ranges(spark: SparkSession, tmp_path: Path) -> None:
-    """A file in many ranges has the findings that it has as a whole, at the borders of ranges too."""
     batches = [data(number, producer=1, sequence=number, leader_epoch=1) for number in range(40)]
     again = [(50, 45), (51, 51), (51, 51), (52, 40)]
     batches += [data(number, producer=1, sequence=sequence, leader_epoch=0) for number, sequence in again]

@@ -1,4 +1,4 @@
-"""Small inputs on this machine: what a job reads by itself and in one partition is what Spark reads, and says the same."""
+"""Local mode for small inputs gives the same results as Spark."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from pyspark.testing import assertDataFrameEqual
 
 from kafka_messages_spark.jobs import (
     _cli,
+    _local_mode,
     _session,
-    _small,
     encodings,
     groups,
     internal_topics,
@@ -38,9 +38,8 @@ CLASSIC = pytest.mark.skipif(
 
 @contextmanager
 def one_partition(spark: SparkSession) -> Iterator[None]:
-    """The session of the tests as one that is made for small inputs, as far as a session that runs can be."""
-    settings = {name: value for name, value in _small.SETTINGS.items() if spark.conf.isModifiable(name)}
-    assert len(settings) == len(_small.SETTINGS) - 1  # the page of Spark, which a session has or has not
+    settings = {name: value for name, value in _local_mode.SETTINGS.items() if spark.conf.isModifiable(name)}
+    assert len(settings) == len(_local_mode.SETTINGS) - 1  # the page of Spark, which a session has or has not
     before = {name: spark.conf.get(name, None) for name in settings}
     for name, value in settings.items():
         spark.conf.set(name, value)
@@ -73,7 +72,6 @@ def test_reports_and_tables_are_the_same(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One partition, plans that are interpreted, rows that this process read: none of it may change an answer."""
     monkeypatch.setattr("secrets.token_hex", lambda size: "11" * size)  # marks of hidden values are by a random salt
     read = _watched(monkeypatch)
     job.main([*argv, "--quiet", "--output", str(tmp_path / "usual")])
@@ -92,44 +90,41 @@ def test_reports_and_tables_are_the_same(
 
 
 def _watched(monkeypatch: pytest.MonkeyPatch) -> list[DataFrame | None]:
-    """What ``_small.rows`` gives from now on."""
     given: list[DataFrame | None] = []
-    rows = _small.rows
+    rows = _local_mode.rows
 
     def watched(spark: SparkSession, source: DataSource) -> DataFrame | None:
         given.append(rows(spark, source))
         return given[-1]
 
-    monkeypatch.setattr(_small, "rows", watched)
+    monkeypatch.setattr(_local_mode, "rows", watched)
     return given
 
 
 @CLASSIC
-def test_files_that_hold_more_than_they_seem(
+def test_compressed_files_fall_back_to_spark(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A few megabytes may be gigabytes once they are decompressed: then this process stops, and Spark's workers read."""
     assert spark
     argv = ["transaction_state", LOGS, "--quiet"]
     assert internal_topics.main(argv) == 0
     report = capsys.readouterr().out
     monkeypatch.setattr(_cli, "is_ours", lambda: True)
-    monkeypatch.setattr(_small, "MOST_ROWS", 100)
+    monkeypatch.setattr(_local_mode, "MAX_ROWS", 100)
     read = _watched(monkeypatch)
     assert internal_topics.main(argv) == 0
     assert capsys.readouterr().out == report
     assert None in read
 
 
-def test_what_is_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The files on this machine, together, up to the bound; what cannot be told is not small."""
+def test_is_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(2):
         (tmp_path / f"{number:020}.log").write_bytes(bytes(50))
     (tmp_path / "other.txt").write_bytes(bytes(1000))
-    monkeypatch.setattr(_small, "MOST_BYTES", 100)
+    monkeypatch.setattr(_local_mode, "MAX_BYTES", 100)
 
     def is_small(*paths: str, glob: str | None = None) -> bool:
-        return _small.is_small([_small.Input(paths)], glob)
+        return _local_mode.is_small([_local_mode.Input(paths)], glob)
 
     assert is_small(str(tmp_path))
     assert not is_small(str(tmp_path), glob="*")
@@ -157,13 +152,12 @@ def test_what_is_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_only_files_of_the_topics_count(
     job: ModuleType, argv: list[str], want: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Large data in the folders of a broker changes nothing for a job that reads small internal topics there."""
     for broker in ("b1", "b2"):
         for name, size in (("__consumer_offsets-0", 40), ("__cluster_metadata-0", 40), ("orders-0", 1000)):
             (tmp_path / broker / name).mkdir(parents=True)
             (tmp_path / broker / name / f"{0:020}.log").write_bytes(bytes(size))
     found: list[bool] = []
-    monkeypatch.setattr(_small, "MOST_BYTES", 100)
+    monkeypatch.setattr(_local_mode, "MAX_BYTES", 100)
     monkeypatch.setattr(_cli, "is_ours", lambda: True)
     monkeypatch.setattr(job, "work", lambda made: found.append(made.is_small))
     assert job.main([each.format(tmp_path) for each in argv]) == 0
@@ -171,9 +165,9 @@ def test_only_files_of_the_topics_count(
 
 
 @pytest.mark.parametrize(("quiet", "terminal", "want"), [(0, 0, "false"), (0, 1, None), (1, 1, "false")])
-def test_bars_are_for_terminals(quiet: int, terminal: int, want: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spark draws progress bars only if stderr is a terminal; a log file would keep each of their states."""
-
+def test_progress_bars_only_on_terminals(
+    quiet: int, terminal: int, want: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def start(name: str, settings: dict[str, str], java: str) -> None:
         assert settings.get("spark.ui.showConsoleProgress") == want
         raise PySparkValueError("started")
@@ -187,14 +181,13 @@ def test_bars_are_for_terminals(quiet: int, terminal: int, want: str | None, mon
         _ = _cli.Job("job", args, _cli.Report("")).spark
 
 
-def test_sessions_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where somebody has said how Spark starts, or it runs already, nothing of it is changed for small inputs."""
+def test_existing_session_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_session.SparkSession, "getActiveSession", lambda: None)
     monkeypatch.setattr(_session, "is_remote", lambda: False)
-    for name in (*_session._SAYS_HOW, "SPARK_REMOTE"):
+    for name in (*_session._ENVIRONMENT, "SPARK_REMOTE"):
         monkeypatch.delenv(name, raising=False)
     assert _session.is_ours()
-    for name in (*_session._SAYS_HOW, "SPARK_REMOTE"):
+    for name in (*_session._ENVIRONMENT, "SPARK_REMOTE"):
         monkeypatch.setenv(name, "x")
         assert not _session.is_ours()
         monkeypatch.delenv(name)
@@ -216,14 +209,13 @@ print(json.dumps(dict(context.getConf().getAll())))
 @CLASSIC
 @pytest.mark.parametrize("most", [None, 1], ids=["small", "large"])
 def test_the_program_starts_spark_for_what_it_reads(most: int | None, tmp_path: Path) -> None:
-    """The command chooses before the JVM starts, by the sizes of the files; what it chooses is what Spark has."""
-    bound = "" if most is None else f"from kafka_messages_spark.jobs import _small\n_small.MOST_BYTES = {most}\n"
-    given = {name: value for name, value in os.environ.items() if name not in (*_session._SAYS_HOW, "SPARK_TESTING")}
+    bound = "" if most is None else f"from kafka_messages_spark.jobs import _local_mode\n_small.MAX_BYTES = {most}\n"
+    given = {name: value for name, value in os.environ.items() if name not in (*_session._ENVIRONMENT, "SPARK_TESTING")}
     command = [sys.executable, "-c", bound + SCRIPT, "internal_topics", "transaction_state", LOGS, "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, env=given, timeout=600, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     settings = json.loads(done.stdout.splitlines()[-1])
-    assert (_small.JAVA in settings["spark.driver.extraJavaOptions"]) == (most is None)
-    assert [settings.get(name) == value for name, value in _small.SETTINGS.items()] == [most is None] * len(
-        _small.SETTINGS
+    assert (_local_mode.JAVA in settings["spark.driver.extraJavaOptions"]) == (most is None)
+    assert [settings.get(name) == value for name, value in _local_mode.SETTINGS.items()] == [most is None] * len(
+        _local_mode.SETTINGS
     )

@@ -1,4 +1,4 @@
-"""Jobs write into the tables of a catalog, as Iceberg needs it; tests/interop has Iceberg and Delta themselves."""
+"""Jobs write tables of a catalog; tests/interop covers Iceberg and Delta."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ HINT = "name another place, or say --mode overwrite, append or ignore"
 
 @pytest.fixture
 def schema(spark: SparkSession, tmp_path: Path) -> Iterator[str]:
-    """A schema of the session's catalog, with its files in a folder of the test."""
     spark.sql(f"CREATE SCHEMA jobs LOCATION '{tmp_path / 'warehouse'}'")
     yield "jobs"
     spark.sql("DROP SCHEMA jobs CASCADE")
@@ -25,7 +24,6 @@ def schema(spark: SparkSession, tmp_path: Path) -> Iterator[str]:
 def test_tables_of_a_catalog(
     spark: SparkSession, schema: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Tables could be written to folders only, which Iceberg takes for names below some warehouse."""
     segment(tmp_path, "orders-0", data(0, count=3))
     arguments = [str(tmp_path / "orders-0"), "--tables", schema]
     assert segments.main([*arguments, "--output", str(tmp_path / "out")]) == 0
@@ -46,8 +44,6 @@ def test_tables_of_a_catalog(
 
 @pytest.fixture
 def nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reading segments raises an error."""
-
     def refuse(*given: object, **more: object) -> None:
         raise AssertionError("read")
 
@@ -66,7 +62,6 @@ def nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_outputs_are_refused_early(
     arguments: list[str], error: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Tables that are there already and unknown formats end a job before it reads anything."""
     segment(tmp_path, "orders-0", data(0))
     (tmp_path / "out" / "findings").mkdir(parents=True)
     given = [each.format(tmp_path) for each in arguments]
@@ -85,7 +80,6 @@ def test_outputs_are_refused_early(
 def test_reports_are_refused_before_spark_starts(
     place: str, error: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A report that cannot be written ends a job at once; another one does not."""
     monkeypatch.setattr(segments, "work", lambda job: None)
     segment(tmp_path, "orders-0", data(0))
     status = segments.main([str(tmp_path), "--report", str(tmp_path / place)])
@@ -96,10 +90,7 @@ def test_reports_are_refused_before_spark_starts(
 
 
 @pytest.mark.parametrize("name", ["nowhere", "nowhere.jobs", "a.b.c.d", "a b", ""])
-def test_a_schema_that_is_not_there(
-    spark: SparkSession, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """It is told before files are read, not when a long job has come to its end."""
+def test_missing_schema(spark: SparkSession, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "orders-0", data(0))
     assert segments.main([str(tmp_path), "--tables", name]) == 2
     error = f"segments: error: --tables: this session has no schema {name!r}\n"

@@ -1,4 +1,4 @@
-"""The job ``transactions``: open ones found in data segments, judged by what the coordinators wrote."""
+"""The job transactions: open transactions and verdicts by coordinator state."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from pyspark.sql import SparkSession
 from kafka_messages_spark import register
 from kafka_messages_spark.analyses import transactions
 from kafka_messages_spark.analyses.batches import batches_of, read_batches
+from kafka_messages_spark.analyses.transactions._grouping import READ, whole
 from kafka_messages_spark.analyses.transactions._verdicts import OLDER_DATA, OLDER_STATES
-from kafka_messages_spark.analyses.transactions._whole import READ, whole
 from kafka_messages_spark.jobs.transactions import main
 
 PRODUCERS = range(100, 113)
@@ -26,7 +26,6 @@ STATES = {name: number for number, name in enumerate(transactions.STATES)}
 
 
 def state(offset: int, seconds: float, name: str, producer: int, status: str, **more: Any) -> bytes:
-    """A record of a transactional id; its transaction has orders-0, and a timeout of a minute."""
     of_topic = PartitionsSchema(topic="orders", partition_ids=[0])
     fields: dict[str, Any] = {
         "producer_id": producer,
@@ -47,7 +46,6 @@ def other_partition() -> list[Any]:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A partition in which 13 producers have an open transaction, each for another reason; and completed ones."""
     folder = tmp_path_factory.mktemp("cluster")
     done = [
         data(0, 0, count=3, producer=1, compression="lz4"),
@@ -103,7 +101,6 @@ WANT = {
 
 
 def test_verdicts(spark: SparkSession, cluster: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every reason for which a transaction is open has its verdict, and the tables say what the report says."""
     out = tmp_path / "out"
     assert main([str(cluster), "--as-of", str(at(120)), "--output", str(out), "--quiet"]) == 1
     report = capsys.readouterr().out
@@ -154,15 +151,13 @@ def test_verdicts(spark: SparkSession, cluster: Path, tmp_path: Path, capsys: py
 
 
 def test_newest_timestamp_is_now(cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without --as-of the newest time that was read is now: of the coordinators' records, where they are newer."""
     assert main([str(cluster), "--limit", "2", "--exit-zero", "--quiet"]) == 0
     report = capsys.readouterr().out
     assert "as of              2026-09-21 14:15:30.000Z\n" in report
     assert "... and 11 more" in report
 
 
-def test_nothing_that_has_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A segment without a batch says nothing about now; 1970 would be a guess."""
+def test_input_without_timestamps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "orders-0")
     assert main([str(tmp_path), "--quiet"]) == 0
     assert "as of              nothing that was read has a time\n" in capsys.readouterr().out
@@ -171,7 +166,6 @@ def test_nothing_that_has_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_without_coordinator(spark: SparkSession, cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without __transaction_state nothing is said to hang; how old it is may say enough."""
     assert main([str(cluster / "orders-0"), "--as-of", str(at(20 + 901))]) == 1
     report = capsys.readouterr().out
     assert "transactional ids  not read" in report
@@ -180,7 +174,6 @@ def test_without_coordinator(spark: SparkSession, cluster: Path, capsys: pytest.
 
 
 def test_records_give_the_same(spark: SparkSession, cluster: Path) -> None:
-    """Rows of kafka_log, as a notebook has them, lead to the same transactions as headers alone."""
     register(spark)
     reader = spark.read.format("kafka_log").option("includeBatchMetadata", "true").option("mode", "PERMISSIVE")
     records = reader.option("recursiveFileLookup", "true").load(str(cluster))
@@ -193,7 +186,6 @@ def test_records_give_the_same(spark: SparkSession, cluster: Path) -> None:
 
 
 def test_markers(spark: SparkSession, tmp_path: Path) -> None:
-    """A marker of an older epoch ends nothing; one without data, or with data that is gone, is no open transaction."""
     log = [
         marker("COMMIT", 5, 1, 1),
         data(6, 2, producer=2, epoch=3),
@@ -218,8 +210,6 @@ def test_markers(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_whole_transactions(spark: SparkSession, tmp_path: Path) -> None:
-    """A transaction counts once, whatever the number of its partitions, also where a producer keeps its epoch: behind a
-    marker there is the next one, and so there is where a partition comes again, or the outcome is another."""
     logs: dict[str, list[bytes]] = {name: [] for name in ("a-0", "a-1", "b-0")}
     offsets = dict.fromkeys(logs, 0)
 
@@ -257,7 +247,6 @@ def test_whole_transactions(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_some_coordinators(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A broker has some partitions of __transaction_state: a producer that nobody there has is no proof of anything."""
     segment(tmp_path, "orders-0", data(0, 1, producer=5), data(1, 2, producer=6))
     segment(tmp_path, "__transaction_state-1", state(0, 3, "done", 6, "CompleteCommit", transaction_partitions=None))
     segment(tmp_path, "__transaction_state-3")
@@ -274,10 +263,7 @@ def test_some_coordinators(spark: SparkSession, tmp_path: Path, capsys: pytest.C
     ]
 
 
-def test_coordinators_record_that_was_lost(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A broker that died has a record that was never committed; the next leader wrote another one at its offset."""
+def test_lost_coordinator_record(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     begun = state(0, 1, "busy", 5, "CompleteCommit", transaction_partitions=None)
     lost = state(1, 2, "busy", 5, "Ongoing")
     kept = state(1, 3, "other", 6, "Empty", transaction_partitions=None)
@@ -291,11 +277,7 @@ def test_coordinators_record_that_was_lost(
 
 
 @pytest.mark.parametrize("at_offset", [1, 2])
-def test_data_that_was_lost(at_offset: int, spark: SparkSession, tmp_path: Path) -> None:
-    """A broker that died has batches that were never committed: a later leader wrote others there, and they are none.
-
-    What a leader wrote before counts in all copies, also in those that the others have no more.
-    """
+def test_lost_data_is_ignored(at_offset: int, spark: SparkSession, tmp_path: Path) -> None:
     before = [data(each, each) for each in range(1, at_offset)]
     segment(tmp_path / "dead", "orders-0", data(0, 0, producer=4), *before, data(at_offset, 1, producer=5))
     later = (data(1, 2, count=2), marker("COMMIT", 3, 3, 4))
@@ -304,8 +286,7 @@ def test_data_that_was_lost(at_offset: int, spark: SparkSession, tmp_path: Path)
     assert [(row.producer_id, row.status, row.first_offset) for row in found] == [(4, "committed", 0)]
 
 
-def test_coordinators_that_were_copied_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A hanging transaction is stated without a doubt; what a later copy could show is in a section of its own."""
+def test_limitation_of_older_states(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "__transaction_state-0", state(0, 3, "busy", 5, "CompleteCommit", transaction_partitions=None))
     segment(tmp_path, "orders-0", data(0, 2.5, producer=5))
     segment(tmp_path, "orders-1", data(0, 4, producer=5))
@@ -318,7 +299,6 @@ def test_coordinators_that_were_copied_first(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_corrupt_marker(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A marker that cannot be read is as one that is not there: the row says that something was."""
     bad = bytearray(marker("COMMIT", 1, 2, 1))
     bad[-1] ^= 1
     segment(tmp_path, "t-0", data(0, 0, producer=1), bytes(bad), data(2))
@@ -329,7 +309,6 @@ def test_corrupt_marker(spark: SparkSession, tmp_path: Path, capsys: pytest.Capt
 
 
 def test_missing_file(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where a file is missing behind the beginning of a transaction, its marker may be in it: the row says so."""
     segment(tmp_path, "t-0", data(0, 0, producer=1))
     segment(tmp_path, "t-0", data(50, 9), base=50)
     assert main([str(tmp_path)]) == 1
@@ -337,7 +316,6 @@ def test_missing_file(spark: SparkSession, tmp_path: Path, capsys: pytest.Captur
 
 
 def test_corrupt(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Corrupt batches and records of unknown versions end nothing; they are counted, shown, and in a table."""
     bad = bytearray(data(1, 1, producer=1))
     bad[-1] ^= 1
     segment(tmp_path, "t-0", data(0, 0, producer=1), bytes(bad), marker("COMMIT", 2, 2, 1), b"what is this" * 20)
@@ -359,8 +337,6 @@ def test_corrupt(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_wrong_input(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is not there, or of another topic, is told in one line, with status 2."""
-
     def error(*arguments: str) -> str:
         assert main(["--quiet", *arguments]) == 2
         return capsys.readouterr().err.splitlines()[-1]
@@ -380,11 +356,10 @@ def test_wrong_input(spark: SparkSession, tmp_path: Path, capsys: pytest.Capture
     with pytest.raises(SystemExit) as stop:
         main([there, "--as-of", "yesterday"])
     assert stop.value.code == 2
-    assert "'yesterday' is no time such as 2026-11-21T10:00:00Z" in capsys.readouterr().err
+    assert "'yesterday' is not a time such as 2026-11-21T10:00:00Z" in capsys.readouterr().err
 
 
-def test_epochs_tell_transactions_apart_whatever_clocks_say() -> None:
-    """At transaction version 2 each has an epoch of its own; a producer's clock, or two leaders', may be fast or slow."""
+def test_epochs_separate_transactions_despite_clocks() -> None:
     columns: dict[str, list[object]] = {name: [] for name in READ}
     for epoch, partition, end in ((1, 0, 100), (1, 1, 160), (2, 0, 150), (2, 1, 170)):
         row = ("t", partition, 7, "committed", 1, 10, 10_000 + epoch, end, epoch)

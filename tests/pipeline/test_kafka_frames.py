@@ -1,4 +1,4 @@
-"""The data source kafka_frames: every header there is, names of captures, and streams that are damaged."""
+"""The data source kafka_frames: headers, file names and damaged streams."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 from kafka_messages_spark import register
 from kafka_messages_spark.columns._headers import headers_of, response_headers
 from kafka_messages_spark.sources.kafka_frames import FramesError, KafkaFramesDataSource, _captures
-from kafka_messages_spark.sources.kafka_frames._captures import Naming, pieces
+from kafka_messages_spark.sources.kafka_frames._captures import Naming, frame_blocks
 
 REQUESTS = [
     encode_request(kafka_messages.ApiVersionsRequest(), 3, 1, "me"),
@@ -34,7 +34,6 @@ RESPONSES = [
 
 
 def read(path: object, **options: str) -> list[dict[str, Any]]:
-    """The rows of a capture, by the source's own interface."""
     source = KafkaFramesDataSource({"path": str(path), **options})
     reader: Any = source.reader(source.schema())
     return [row for part in reader.partitions() for batch in reader.read(part) for row in batch.to_pylist()]
@@ -42,14 +41,12 @@ def read(path: object, **options: str) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def capture(tmp_path: Path) -> Path:
-    """A connection as tcpflow writes it."""
     (tmp_path / "192.168.001.010.51234-010.000.000.001.09092").write_bytes(b"".join(REQUESTS))
     (tmp_path / "010.000.000.001.09092-192.168.001.010.51234").write_bytes(b"".join(RESPONSES))
     return tmp_path
 
 
 def test_rows(spark: SparkSession, capture: Path) -> None:
-    """What headers say of both directions, in Spark; positions are those of the lengths in the file."""
     register(spark)
     df = spark.read.format("kafka_frames").load(str(capture))
     names = ("direction", "position", "api_name", "api_version", "correlation_id", "client_id", "problem")
@@ -69,7 +66,6 @@ def test_rows(spark: SparkSession, capture: Path) -> None:
 
 
 def test_every_header() -> None:
-    """Of every API at every version, with and without a client id, and with tagged fields, as the object codec reads it."""
     frames, want = [], []
     for each in apis():
         for version in {each.valid_versions.lowest, each.valid_versions.highest, 0} - {-1}:
@@ -104,7 +100,6 @@ UNREADABLE = {
 
 @pytest.mark.parametrize(("data", "key", "correlation", "problem"), UNREADABLE.values(), ids=UNREADABLE)
 def test_unreadable_header(tmp_path: Path, data: bytes, key: int | None, correlation: int | None, problem: str) -> None:
-    """The row says why, keeps the bytes, and what could be read; the frames around it are not touched."""
     file = tmp_path / "a.requests"
     file.write_bytes(REQUESTS[0] + frame(data) + REQUESTS[1])
     first, row, last = read(file, mode="PERMISSIVE", columnNameOfCorruptRecord="bad")
@@ -143,7 +138,6 @@ BROKEN = {
 
 @pytest.mark.parametrize(("rest", "size", "problem"), BROKEN.values(), ids=BROKEN)
 def test_broken_stream(tmp_path: Path, rest: bytes, size: int | None, problem: str) -> None:
-    """A capture that ends in the middle, or is no Kafka: what came before stays, the rest is one row."""
     file = tmp_path / "a.requests"
     file.write_bytes(REQUESTS[0] + rest)
     first, row = read(file, mode="PERMISSIVE", columnNameOfCorruptRecord="bad")
@@ -158,14 +152,12 @@ def test_broken_stream(tmp_path: Path, rest: bytes, size: int | None, problem: s
 
 
 def test_middle_of_a_connection(tmp_path: Path) -> None:
-    """A stream has no marks: one that was captured from its middle on cannot be read, and the row says so."""
     (tmp_path / "a.requests").write_bytes(REQUESTS[2][7:] + REQUESTS[0])
     (row,) = read(tmp_path, mode="PERMISSIVE")
-    assert row["problem"].endswith("cannot be told apart; this does not look like the beginning of a connection")
+    assert row["problem"].endswith("cannot be located; this does not look like the beginning of a connection")
 
 
 def test_short_response(tmp_path: Path) -> None:
-    """A response that is shorter than its correlation id."""
     (tmp_path / "a.response").write_bytes(frame(b"\0\0\1"))
     (row,) = read(tmp_path, mode="PERMISSIVE")
     assert row["problem"] == "ResponseHeader v0: correlation_id: INT32: 4 bytes needed at offset 0, 3 left"
@@ -185,12 +177,10 @@ NAMES = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_of_files(name: str) -> None:
-    """Names of both directions of a connection give the same connection."""
-    assert Naming(None, None, (9092,)).tell("kafka_frames", f"/captures/{name}") == NAMES[name]
+    assert Naming(None, None, (9092,)).parse("kafka_frames", f"/captures/{name}") == NAMES[name]
 
 
 def test_options_for_names(capture: Path, tmp_path: Path) -> None:
-    """Other ports, other names, and one direction for all."""
     assert {row["direction"] for row in read(capture, direction="response", mode="PERMISSIVE")} == {"response"}
     options = {"brokerPorts": "51234, 7", "mode": "PERMISSIVE"}
     assert {row["connection"] for row in read(capture, **options)} == {"10.0.0.1:9092-192.168.1.10:51234"}
@@ -204,7 +194,7 @@ def test_options_for_names(capture: Path, tmp_path: Path) -> None:
 REFUSED = {
     "no direction": (
         {},
-        "kafka_frames: the name of {file} does not tell whether it has requests or responses: no port of a broker (9092) "
+        "kafka_frames: the name of {file} does not contain the direction: no broker port (9092) "
         "and no 'request' or 'response' is in it. Set the option 'direction', 'brokerPorts' or 'fileNamePattern'",
     ),
     "direction": ({"direction": "in"}, "kafka_frames: the option 'direction' is one of request, response, not 'in'"),
@@ -237,7 +227,7 @@ REFUSED = {
     "layout": ({"layout": "pcap"}, "kafka_frames: the option 'layout' is one of raw, follow, not 'pcap'"),
     "direction of a text": (
         {"layout": "follow", "direction": "request"},
-        "kafka_frames: the option 'direction' is for layout=raw: the text of a followed connection says it",
+        "kafka_frames: the option 'direction' is only valid with layout=raw",
     ),
     "no text": (
         {"layout": "follow"},
@@ -245,7 +235,7 @@ REFUSED = {
     ),
     "unknown": (
         {"brokerPort": "1"},
-        "kafka_frames: there is no option 'brokerPort'; did you mean brokerPorts? The options are path, paths, "
+        "kafka_frames: there is no option 'brokerPort'; did you mean 'brokerPorts'? The options are path, paths, "
         "pathGlobFilter, recursiveFileLookup, modifiedAfter, modifiedBefore, layout, direction, brokerPorts, "
         "fileNamePattern, maxFrameBytes, mode, columnNameOfCorruptRecord, ignoreCorruptFiles.",
     ),
@@ -254,7 +244,6 @@ REFUSED = {
 
 @pytest.mark.parametrize(("options", "text"), REFUSED.values(), ids=REFUSED)
 def test_refused(tmp_path: Path, options: dict[str, str], text: str) -> None:
-    """Which stream a file has is never guessed."""
     file = tmp_path / "capture"
     file.write_bytes(REQUESTS[0])
     with pytest.raises(ValueError, match=r".") as caught:
@@ -263,14 +252,12 @@ def test_refused(tmp_path: Path, options: dict[str, str], text: str) -> None:
 
 
 def follow(*lines: bytes, port: int = 9092) -> bytes:
-    """What tshark prints of a connection; lines of the broker begin with a tab."""
     bar = b"=" * 67
     nodes = f"Node 0: 10.0.0.1:50000\nNode 1: 10.0.0.2:{port}".encode()
     return b"\n".join((b"\n" + bar, b"Follow: tcp,raw", b"Filter: tcp.stream eq 0", nodes, *lines, bar, b""))
 
 
 def test_followed_connection(tmp_path: Path) -> None:
-    """Both directions from one text; a frame may be in several lines, and several in one."""
     both = (REQUESTS[0] + REQUESTS[1]).hex().encode()
     answers = [b"\t" + each.hex().encode() for each in RESPONSES]
     text = follow(both[:30], both[30:], answers[0], REQUESTS[2].hex().upper().encode(), answers[1])
@@ -290,11 +277,10 @@ def test_followed_connection(tmp_path: Path) -> None:
 
 
 def test_damaged_text(tmp_path: Path) -> None:
-    """A line that is no hex: what came before stays, and the row or error says where it is."""
     file = tmp_path / "stream0.txt"
     file.write_bytes(follow(REQUESTS[0].hex().encode(), b"xyz", REQUESTS[1].hex().encode()))
     rows = read(file, layout="follow", mode="PERMISSIVE")
-    no_hex = "a line of tshark's follow is no hex: b'xyz\\n'"
+    no_hex = "a line of tshark's follow is not hexadecimal: b'xyz\\n'"
     assert [(row["direction"], row["correlation_id"], row["position"], row["problem"]) for row in rows] == [
         ("request", 1, 0, None),
         ("request", None, len(REQUESTS[0]), no_hex),
@@ -305,12 +291,11 @@ def test_damaged_text(tmp_path: Path) -> None:
 
 
 def test_damaged_text_within_a_frame(tmp_path: Path) -> None:
-    """The bytes of a frame that such a line cuts off are not lost: its row has them, and both reasons."""
     file = tmp_path / "stream0.txt"
     cut = REQUESTS[1][:9]
     file.write_bytes(follow(REQUESTS[0].hex().encode(), cut.hex().encode(), b"xyz"))
     rows = read(file, layout="follow", mode="PERMISSIVE", columnNameOfCorruptRecord="bad")
-    no_hex = "a line of tshark's follow is no hex: b'xyz\\n'"
+    no_hex = "a line of tshark's follow is not hexadecimal: b'xyz\\n'"
     problem = f"the stream ends after 5 of the {len(REQUESTS[1]) - 4} bytes of a frame; {no_hex}"
     assert [(row["direction"], row["position"], row["problem"], row["bad"]) for row in rows] == [
         ("request", 0, None, None),
@@ -319,8 +304,7 @@ def test_damaged_text_within_a_frame(tmp_path: Path) -> None:
     ]
 
 
-def test_files_that_are_no_text_of_a_connection(tmp_path: Path) -> None:
-    """One of them among many is a row, or left out, as one is that has no frames; its lines may be of any length."""
+def test_files_without_tshark_output(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"x" * (1 << 18))
     (tmp_path / "b.txt").write_bytes(follow(REQUESTS[0].hex().encode()))
     rows = read(tmp_path, layout="follow", mode="PERMISSIVE", columnNameOfCorruptRecord="bad")
@@ -339,8 +323,7 @@ def test_files_that_are_no_text_of_a_connection(tmp_path: Path) -> None:
     assert [row["correlation_id"] for row in read(tmp_path, layout="follow", ignoreCorruptFiles="true")] == [1]
 
 
-def test_the_first_mebibyte_of_what_is_no_frame(tmp_path: Path) -> None:
-    """So much of it is handed back, wherever in a piece of the file its impossible length stands."""
+def test_corrupt_rest_is_cut_at_one_mebibyte(tmp_path: Path) -> None:
     rest = b"\xff" * (2 << 20)
     (tmp_path / "a.request").write_bytes(REQUESTS[0] * 3 + rest)
     with pytest.MonkeyPatch.context() as patch:
@@ -349,29 +332,26 @@ def test_the_first_mebibyte_of_what_is_no_frame(tmp_path: Path) -> None:
     assert [row["bad"] for row in rows] == [None, None, None, rest[: 1 << 20]]
 
 
-def test_what_comes_before_a_problem_stays(tmp_path: Path) -> None:
-    """With ignoreCorruptFiles all frames before the first bad one are kept, though they were read together."""
+def test_rows_before_a_problem_are_kept(tmp_path: Path) -> None:
     (tmp_path / "a.request").write_bytes(REQUESTS[0] + REQUESTS[1] + frame(b"\0\3") + REQUESTS[2])
     assert [row["correlation_id"] for row in read(tmp_path, ignoreCorruptFiles="true")] == [1, 2]
 
 
 def test_chosen_columns(spark: SparkSession, capture: Path) -> None:
-    """A schema of the user prunes; one that cannot be is refused."""
     register(spark)
     reader = spark.read.format("kafka_frames")
     assert sorted(reader.schema("correlation_id int, size int").load(str(capture)).collect())[0][0] == 1
-    with pytest.raises(PySparkException, match=r"kafka_frames: there is no column 'api'; did you mean "):
-        reader.schema("api string").load(str(capture)).collect()
+    with pytest.raises(PySparkException, match=r"kafka_frames: there is no column 'api_nam'; did you mean 'api_name'"):
+        reader.schema("api_nam string").load(str(capture)).collect()
 
 
 @given(st.lists(st.binary(max_size=300), max_size=40), st.integers(1, 200), st.data())
 def test_any_chunks(bodies: list[bytes], chunk: int, data: st.DataObject) -> None:
-    """However a file is read, and wherever it ends, the frames are the same, and no byte is in none of the rows."""
     stream = b"".join(map(frame, bodies))
     end = data.draw(st.integers(0, len(stream)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_captures, "CHUNK", chunk)
-        found = list(pieces(io.BytesIO(stream[:end]), 1000))
+        found = list(frame_blocks(io.BytesIO(stream[:end]), 1000))
     frames = [each for piece in found if piece.problem is None for each in piece.frame.to_pylist()]
     assert frames == bodies[: len(frames)]
     rest = b"".join(piece.data for piece in found)
@@ -382,8 +362,6 @@ def test_any_chunks(bodies: list[bytes], chunk: int, data: st.DataObject) -> Non
 
 
 def test_claimed_length_takes_no_memory() -> None:
-    """A length within the limit, of a frame that does not come: memory is for what is there."""
-
     class File:
         asked = 0
 
@@ -394,12 +372,11 @@ def test_claimed_length_takes_no_memory() -> None:
     file = File()
     head = io.BytesIO(b"\x06\0\0\0abc")
     file.read = lambda size: head.read(size) if size <= _captures.CHUNK else pytest.fail("too much")  # type: ignore[method-assign]
-    (piece,) = pieces(file, 1 << 30)
+    (piece,) = frame_blocks(file, 1 << 30)
     assert piece.problem == f"the stream ends after 3 of the {0x06000000} bytes of a frame"
 
 
 def test_response_headers() -> None:
-    """Response headers by the request's version; ApiVersions always has header 0, and may answer at version 0 (KIP-511)."""
     refused = kafka_messages.ApiVersionsResponse(error_code=35)
     tagged = b"\0\0\0\4\1\0\1x" + b"body"
     cases = [

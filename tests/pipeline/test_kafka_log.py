@@ -1,4 +1,4 @@
-"""The data source kafka_log: Kafka's columns from segment files, its options, and what it does with bad files."""
+"""The data source kafka_log: columns, options and corrupt files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StructType
 
 from kafka_messages_spark import register
-from kafka_messages_spark.sources._files import Selection
+from kafka_messages_spark.sources._files import FileSelection
 from kafka_messages_spark.sources.kafka_log import _range_reader
 from kafka_messages_spark.sources.kafka_log._log_options import LogColumns, LogOptions
 
@@ -43,7 +43,6 @@ def records(first: int, count: int) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A log directory with two partitions and the files that lie beside segments; five batches of 20 in each segment."""
     for partition in (0, 1):
         place = tmp_path / f"_orders-{partition}"
         place.mkdir()
@@ -57,7 +56,6 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def read(spark: SparkSession, folder: Path) -> Any:
-    """Reads the folder, or what else is named, with options."""
     register(spark)
 
     def read(path: object = folder / "*", **options: str) -> DataFrame:
@@ -67,7 +65,6 @@ def read(spark: SparkSession, folder: Path) -> Any:
 
 
 def test_columns_of_sparks_kafka_source(read: Any) -> None:
-    """Name for name and type for type what format("kafka") gives, so that a query runs on both."""
     assert read().schema.simpleString() == KAFKA + ">"
     assert read(includeHeaders="true").schema.simpleString() == KAFKA + HEADERS + ">"
     assert read(includeBatchMetadata="true").schema.names[7:11] == ["file", "position", "base_offset", "leader_epoch"]
@@ -75,7 +72,6 @@ def test_columns_of_sparks_kafka_source(read: Any) -> None:
 
 
 def test_rows(read: Any) -> None:
-    """Every record of every compression once, with null values, times, headers, and topic and partition of its folder."""
     rows = read(includeHeaders="true").orderBy("partition", "offset").collect()
     assert [(row.partition, row.offset) for row in rows] == [(p, at) for p in (0, 1) for at in range(100)]
     row = rows[2]
@@ -86,7 +82,6 @@ def test_rows(read: Any) -> None:
 
 
 def test_split_files(read: Any) -> None:
-    """A file in many ranges gives the same rows: a batch belongs to the range in which it begins."""
     df = read(maxPartitionBytes="100b")
     assert df.select(F.spark_partition_id()).distinct().count() > 4
     assert sorted(row.offset for row in df.collect()) == sorted([*range(100), *range(100)])
@@ -94,7 +89,6 @@ def test_split_files(read: Any) -> None:
 
 @pytest.mark.parametrize("lookback", [_range_reader.LOOKBACK, 1000])
 def test_split_files_with_damaged_lengths(tmp_path: Path, lookback: int) -> None:
-    """A length that leads to a later batch, or to the end of the file, hides no record from the ranges behind it."""
     parts = [batch_writer.write_batches(records(5 * n, 5), base_offset=5 * n) for n in range(24)]
     sound = b"".join(parts)
     places = [sum(map(len, parts[:n])) for n in range(25)]
@@ -120,8 +114,7 @@ def test_split_files_with_damaged_lengths(tmp_path: Path, lookback: int) -> None
             assert offsets == [*range(5 * at), None, *range(5 * at + 5, 120)]
 
 
-def test_which_files(spark: SparkSession, read: Any, folder: Path) -> None:
-    """Folders, one file, a list, a pattern for names, deep folders; never the indexes beside the segments."""
+def test_file_selection(spark: SparkSession, read: Any, folder: Path) -> None:
     file = folder / "_orders-1" / f"{0:020}.log"
     assert read(file).select("partition").distinct().collect() == [(1,)]
     assert read(folder / "_orders-0").count() == 100
@@ -136,7 +129,6 @@ def test_which_files(spark: SparkSession, read: Any, folder: Path) -> None:
 
 
 def test_links_to_folders(tmp_path: Path) -> None:
-    """What a link leads to is read, once: a link to a folder above itself would give each file again and again."""
     logs, other = tmp_path / "logs", tmp_path / "other"
     for place in (logs / "orders-0", other / "orders-1"):
         place.mkdir(parents=True)
@@ -145,29 +137,27 @@ def test_links_to_folders(tmp_path: Path) -> None:
     (logs / "a-link").symlink_to(logs / "orders-0")
     (logs / "disk").symlink_to(other)
     (other / "back").symlink_to(logs / "disk")
-    found = Selection((str(logs),), recursive=True).find("kafka_log")
+    found = FileSelection((str(logs),), recursive=True).find("kafka_log")
     assert [each.name for each in found] == [f"{logs}/{place}/{0:020}.log" for place in ("disk/orders-1", "orders-0")]
     (tmp_path / "link").symlink_to(logs)
-    assert len(Selection((str(tmp_path / "link"),), recursive=True).find("kafka_log")) == 2
+    assert len(FileSelection((str(tmp_path / "link"),), recursive=True).find("kafka_log")) == 2
 
 
-def test_names_that_are_no_text(tmp_path: Path) -> None:
-    """A name that is no UTF-8 is told with its folder."""
+def test_file_names_of_invalid_utf8(tmp_path: Path) -> None:
     (tmp_path / "orders-0").mkdir()
     with suppress(OSError):  # where the file system has no such names
         (tmp_path / "orders-0" / os.fsdecode(b"\xff.log")).write_bytes(b"")
         with pytest.raises(
-            ValueError, match=r"^kafka_log: a name in .*/orders-0 is no UTF-8: b'.*/orders-0/\\xff\.log'$"
+            ValueError, match=r"^kafka_log: a name in .*/orders-0 is invalid UTF-8: b'.*/orders-0/\\xff\.log'$"
         ):
-            Selection((str(tmp_path / "orders-0"),)).find("kafka_log")
+            FileSelection((str(tmp_path / "orders-0"),)).find("kafka_log")
 
 
 def test_chosen_columns(spark: SparkSession, read: Any, folder: Path) -> None:
-    """A schema of the user is the way to read fewer columns; one that cannot be is refused."""
     reader = spark.read.format("kafka_log")
     df = reader.schema("offset bigint, topic string").load(str(folder / "_orders-0"))
     assert sorted(df.collect())[0] == (0, "_orders")
-    with pytest.raises(PySparkException, match=r"kafka_log: there is no column 'ofset'; did you mean offset\?"):
+    with pytest.raises(PySparkException, match=r"kafka_log: there is no column 'ofset'; did you mean 'offset'\?"):
         reader.schema("ofset bigint").load(str(folder)).collect()
     with pytest.raises(PySparkException, match=r"kafka_log: the column 'offset' is bigint, not int"):
         reader.schema("offset int").load(str(folder)).collect()
@@ -179,7 +169,6 @@ def test_chosen_columns(spark: SparkSession, read: Any, folder: Path) -> None:
 
 
 def damage(folder: Path) -> Path:
-    """Change a byte of the records in the second batch of a segment: its checksum does not agree any more."""
     file = folder / "_orders-0" / f"{0:020}.log"
     data = bytearray(file.read_bytes())
     first = int.from_bytes(data[8:12], "big") + 12
@@ -189,7 +178,6 @@ def damage(folder: Path) -> Path:
 
 
 def test_corrupt_batch(read: Any, folder: Path) -> None:
-    """FAILFAST names file, position and reason; PERMISSIVE has all other records and a row that says what is missing."""
     file = damage(folder)
     with pytest.raises(PySparkException, match=rf"{file.name}.*"):
         read(file).collect()
@@ -203,7 +191,6 @@ def test_corrupt_batch(read: Any, folder: Path) -> None:
 
 
 def test_ignore_corrupt_files(read: Any, folder: Path) -> None:
-    """As Spark's file sources: what was read before the damage stays, and other files are read."""
     damage(folder)
     df = read(ignoreCorruptFiles="true")
     assert {(row.partition, row["count"]) for row in df.groupBy("partition").count().collect()} == {(0, 20), (1, 100)}
@@ -213,7 +200,7 @@ REFUSED = {
     "mode": ({"mode": "DROPMALFORMED"}, "The function `kafka_log` doesn't support the DROPMALFORMED mode. "),
     "unknown": (
         {"includeHeader": "true"},
-        "kafka_log: there is no option 'includeheader'; did you mean includeHeaders",
+        "kafka_log: there is no option 'includeheader'; did you mean 'includeHeaders'",
     ),
     "unlike any": ({"owner": "me"}, "kafka_log: there is no option 'owner'. The options are path, paths, "),
     "size": (
@@ -226,14 +213,12 @@ REFUSED = {
 
 @pytest.mark.parametrize(("options", "text"), REFUSED.values(), ids=REFUSED)
 def test_refused_options(read: Any, options: dict[str, str], text: str) -> None:
-    """A misspelt option is an error: read without it the answer would be another."""
     with pytest.raises(PySparkException) as caught:
         read(**options).collect()
     assert text in str(caught.value)
 
 
 def test_missing_path(spark: SparkSession, read: Any, tmp_path: Path) -> None:
-    """In Spark's words; and without any path the error says how to name one."""
     with pytest.raises(PySparkException, match=r"\[PATH_NOT_FOUND\] Path does not exist: .*/nowhere\."):
         read(tmp_path / "nowhere").collect()
     with pytest.raises(PySparkException, match=r"name what to read, with load\(path\) or the option 'path' or 'paths'"):
@@ -241,7 +226,6 @@ def test_missing_path(spark: SparkSession, read: Any, tmp_path: Path) -> None:
 
 
 def test_paths_as_an_option(spark: SparkSession, read: Any, folder: Path) -> None:
-    """SQL has no load([...]): there ``paths`` is a JSON list, and another text says so."""
     reader = spark.read.format("kafka_log")
     assert reader.option("paths", f'["{folder}/_orders-0", "{folder}/_orders-1"]').load().count() == 200
     with pytest.raises(PySparkException, match=r"kafka_log: the option 'paths' is a JSON list of paths, not '/a,/b'"):
@@ -249,13 +233,11 @@ def test_paths_as_an_option(spark: SparkSession, read: Any, folder: Path) -> Non
 
 
 def test_sql_view(spark: SparkSession, read: Any, folder: Path) -> None:
-    """SQL alone is enough once the source is registered."""
     spark.sql(f"CREATE OR REPLACE TEMP VIEW segments USING kafka_log OPTIONS (path '{folder}/*')")
     assert spark.sql("SELECT count(*) FROM segments").collect() == [(200,)]
 
 
 def test_name_of_the_corrupt_column(read: Any, folder: Path) -> None:
-    """The option of Spark's own readers; another column of that name, or FAILFAST, would make it meaningless."""
     df = read(damage(folder), mode="PERMISSIVE", columnNameOfCorruptRecord="_corrupt_record")
     assert df.columns[7:] == ["_corrupt_record"]
     (row,) = df.where("_corrupt_record is not null").collect()
@@ -267,7 +249,6 @@ def test_name_of_the_corrupt_column(read: Any, folder: Path) -> None:
 
 
 def test_modification_times(read: Any, folder: Path) -> None:
-    """As Spark's file sources have it; a time without an offset is UTC."""
     old = folder / "_orders-0" / f"{0:020}.log"
     os.utime(old, (1_000_000_000, 1_000_000_000))
     assert read(modifiedBefore="2001-09-09T01:46:41").select("partition").distinct().collect() == [(0,)]

@@ -1,4 +1,4 @@
-"""kafka_log with isolationLevel=read_committed: what a consumer gets, told by the files alone."""
+"""kafka_log with isolationLevel=read_committed."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ COMMITTED = {"isolationLevel": "read_committed"}
 
 @dataclass
 class Broker:
-    """A partition as a broker keeps it: the log, and what of it is committed, known as it happens and not read back."""
-
     segments: dict[int, bytes] = field(default_factory=lambda: {0: b""})
     end: int = 0
     outcomes: dict[int, str | None] = field(default_factory=dict)
@@ -39,7 +37,6 @@ class Broker:
         self.end += count
 
     def send(self, producer: int | None, count: int) -> None:
-        """Records of a producer, in its transaction if it has a number."""
         offsets = range(self.end, self.end + count)
         options = {} if producer is None else {"producer_id": producer, "producer_epoch": 0, "is_transactional": True}
         self.records += offsets
@@ -48,7 +45,6 @@ class Broker:
         self.append(batch_of(offsets, compression="gzip", **options), count)
 
     def finish(self, producer: int, outcome: str) -> None:
-        """A marker, which a transaction that wrote nothing here has, too."""
         self.outcomes |= dict.fromkeys(self.open.pop(producer, []), outcome)
         self.append(write_control_batch(outcome, offset=self.end, producer_id=producer, producer_epoch=0), 1)
 
@@ -56,7 +52,6 @@ class Broker:
         self.segments.setdefault(self.end, b"")
 
     def write(self, folder: Path, first: int = 0) -> Path:
-        """Its files, from the one with this number on."""
         folder.mkdir(parents=True, exist_ok=True)
         for file in folder.iterdir():
             file.unlink()
@@ -81,7 +76,6 @@ _ACTIONS = st.one_of(
 def test_any_transactions(
     tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[Any, ...]], first: int, most: str
 ) -> None:
-    """Whatever producers do in turns, over segments, ranges of files and logs whose beginning is gone."""
     broker = Broker()
     for name, *arguments in actions:
         getattr(broker, name)(*arguments)
@@ -109,7 +103,6 @@ def some_log(tmp_path: Path) -> Path:
 
 
 def test_with_other_options(tmp_path: Path) -> None:
-    """Control records stay out with the batches' metadata too, offsets and filters count within what is committed."""
     log = some_log(tmp_path)
     assert offsets_of(reader_of(log)) == [0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13]
     found = rows_of(reader_of(log, includeBatchMetadata="true", **COMMITTED))
@@ -119,8 +112,7 @@ def test_with_other_options(tmp_path: Path) -> None:
     assert offsets_of(some) == [2, 6, 8, 9, 10]
 
 
-def test_open_transactions_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """What is left out because of a transaction without an end may be much, if its marker is in a file not named."""
+def test_open_transactions_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     log = some_log(tmp_path)
     offsets_of(reader_of(log, **COMMITTED))
     assert caplog.messages == [
@@ -131,15 +123,13 @@ def test_open_transactions_are_told(tmp_path: Path, caplog: pytest.LogCaptureFix
     assert caplog.messages == []
 
 
-def test_what_is_not_decoded(tmp_path: Path) -> None:
-    """Batches of aborted transactions, and segments behind the last stable offset, are passed over."""
+def test_aborted_batches_are_not_decoded(tmp_path: Path) -> None:
     with counted() as work:
         offsets_of(reader_of(some_log(tmp_path), **COMMITTED))
     assert (work.files, work.batches) == (3, 5)
 
 
-def test_written_since_the_plan(tmp_path: Path) -> None:
-    """What is appended between planning and reading may be of a transaction that nobody has looked at: it is not read."""
+def test_records_written_after_planning(tmp_path: Path) -> None:
     broker = Broker()
     broker.send(None, 2)
     log = broker.write(tmp_path / "payments-0")
@@ -154,7 +144,6 @@ def test_written_since_the_plan(tmp_path: Path) -> None:
 
 
 def test_emptied_batches(tmp_path: Path) -> None:
-    """The cleaner keeps the last batch of a producer without its records, and no marker: no transaction is open there."""
     log = some_log(tmp_path)
     kept = bytearray(batch_of([14], producer_id=9, producer_epoch=0, is_transactional=True))
     header = bytes(kept[:57]) + (0).to_bytes(4, "big")
@@ -165,7 +154,6 @@ def test_emptied_batches(tmp_path: Path) -> None:
 
 
 def test_damaged_marker(tmp_path: Path) -> None:
-    """Nobody knows what such a marker said: the transaction counts as open, and nothing is taken for committed."""
     log = some_log(tmp_path)
     file = log / f"{4:020}.log"
     data = bytearray(file.read_bytes())
@@ -178,7 +166,6 @@ def test_damaged_marker(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("partition", [0, 1])
 def test_a_brokers_files(partition: int) -> None:
-    """By a real broker's own words: its open transactions, and its dump tool's view of what was aborted."""
     answers = json.loads((CLUSTER / "answers.json").read_text())
     producers = answers["producers"][f"payments-{partition}"]
     stable = min(at for each in producers if (at := each["transaction_start_offset"]) is not None)
@@ -201,7 +188,6 @@ def test_a_brokers_files(partition: int) -> None:
 
 
 def test_refused(tmp_path: Path) -> None:
-    """Other words, and streams, of which nobody could say yet what will be committed."""
     source = KafkaLogDataSource({"path": str(some_log(tmp_path)), **COMMITTED})
     with pytest.raises(ValueError, match=r".") as caught:
         source.streamReader(source.schema())

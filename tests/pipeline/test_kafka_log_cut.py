@@ -1,4 +1,4 @@
-"""A segment that was cut although a later one is beside it: kafka_log reports the missing end. None of it needs Spark."""
+"""kafka_log reports a truncated segment that is not the last one; without Spark."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ CUT = 40
 
 @pytest.fixture
 def cut(tmp_path: Path) -> Path:
-    """Three segments; the last batch of the first and of the third is incomplete."""
     folder = tmp_path / "orders-0"
     for base in (0, 20, 40):
         file = segment(folder, base, 4)
@@ -36,20 +35,18 @@ def cut(tmp_path: Path) -> Path:
 def reason(folder: Path) -> str:
     return (
         f"{folder / f'{0:020}.log'}: batch at byte {POSITION}: "
-        f"{CUT} bytes of a batch that ends beyond the file, with a later segment beside it"
+        f"{CUT} bytes of a batch that ends beyond the file, although a later segment exists"
     )
 
 
 @pytest.mark.parametrize("most", [1 << 20, 100], ids=["whole files", "a range for each batch"])
 def test_failfast(cut: Path, most: int) -> None:
-    """FAILFAST raises CorruptSegmentError for the incomplete batch of a closed segment, with file and byte."""
     with pytest.raises(CorruptSegmentError, match=f"^{re.escape(reason(cut))}$"):
         rows_of(reader_of(cut, maxPartitionBytes=str(most)))
 
 
 @pytest.mark.parametrize("most", [1 << 20, 100], ids=["whole files", "a range for each batch"])
 def test_permissive(cut: Path, most: int) -> None:
-    """PERMISSIVE gives one corrupt row for it; the incomplete batch of the last segment is no damage."""
     rows = rows_of(reader_of(cut, mode="PERMISSIVE", maxPartitionBytes=str(most)))
     assert [row["offset"] for row in rows] == [*range(15), None, *range(20, 55)]
     (bad,) = (row for row in rows if row["corrupt"])
@@ -57,21 +54,19 @@ def test_permissive(cut: Path, most: int) -> None:
     assert bad["corrupt"] == {
         "position": POSITION,
         "size": CUT,
-        "reason": f"{CUT} bytes of a batch that ends beyond the file, with a later segment beside it",
+        "reason": f"{CUT} bytes of a batch that ends beyond the file, although a later segment exists",
         "bytes": batch_of(range(15, 20))[:CUT],
     }
 
 
 def test_ignore_corrupt_files(cut: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """ignoreCorruptFiles reads what there is, with a warning."""
     assert offsets_of(reader_of(cut, ignoreCorruptFiles="true")) == [*range(15), *range(20, 55)]
     assert caplog.messages == [
         f"Skipped the rest of the content in the corrupted file: {cut / f'{0:020}.log'}: {reason(cut)}"
     ]
 
 
-def test_files_that_are_no_neighbours(cut: Path, tmp_path: Path) -> None:
-    """Only a later segment of the same folder closes a segment: no snapshot, no other name, no other folder."""
+def test_files_not_closed_by_other_files(cut: Path, tmp_path: Path) -> None:
     for name in (f"{20:020}.log", f"{40:020}.log"):
         (cut / name).unlink()
     segment(tmp_path / "orders-1", 20, 1)
@@ -82,7 +77,6 @@ def test_files_that_are_no_neighbours(cut: Path, tmp_path: Path) -> None:
 
 
 def test_stream(cut: Path) -> None:
-    """A stream that has read all whole batches of a closed segment fails on the incomplete one."""
     for file in cut.iterdir():
         os.utime(file, (0, 0))
     source = KafkaLogDataSource({"path": str(cut)})
@@ -96,7 +90,6 @@ def test_stream(cut: Path) -> None:
 
 
 def test_a_column_twice(cut: Path) -> None:
-    """A schema with the same column twice raises PySparkValueError before anything is read."""
     twice = StructType().add("offset", LongType()).add("offset", LongType())
     with pytest.raises(ValueError, match=r"^kafka_log: the column 'offset' is in the schema more than once$"):
         reader_of(cut, twice)

@@ -1,4 +1,4 @@
-"""kafka_log from an offset or time to another: the options of Spark's Kafka source, on files."""
+"""Starting and ending offsets and timestamps of kafka_log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from kafka_messages_spark.sources.kafka_log._planner import Limit
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    """A partition of three segments with four batches of five records each, from offset 20 on."""
     folder = tmp_path / "orders-0"
     for base in (20, 40, 60):
         segment(folder, base, 4, compression="gzip")
@@ -31,7 +30,6 @@ def offsets(**partitions: int) -> str:
 
 
 def test_offsets(log: Path) -> None:
-    """The start is read and the end is not, also within a batch, and -2 and -1 are what they are to Spark."""
     assert offsets_of(reader_of(log)) == list(range(20, 80))
     found = reader_of(log, startingOffsets=offsets(p0=43), endingOffsets=offsets(p0=52))
     assert offsets_of(found) == list(range(43, 52))
@@ -41,8 +39,7 @@ def test_offsets(log: Path) -> None:
     assert offsets_of(reader_of(log, startingOffsets=offsets(p0=50), endingOffsets=offsets(p0=50))) == []
 
 
-def test_what_is_passed_over(log: Path) -> None:
-    """Segments are passed over by their names, and batches by their headers: nothing of them is decompressed."""
+def test_skipped_batches(log: Path) -> None:
     with counted() as all_of_it:
         offsets_of(reader_of(log))
     assert (all_of_it.files, all_of_it.batches) == (3, 12)
@@ -55,7 +52,6 @@ def test_what_is_passed_over(log: Path) -> None:
 
 
 def test_times(log: Path) -> None:
-    """A time is that of the first record as late: from there on, whatever the times behind it, up to such an offset."""
     found = reader_of(log, startingTimestamp="43000", endingTimestamp="52000")
     assert offsets_of(found) == list(range(43, 52))
     assert offsets_of(reader_of(log, startingTimestamp="42001")) == list(range(43, 80))
@@ -69,16 +65,14 @@ def test_times(log: Path) -> None:
 
 
 @pytest.mark.parametrize("time", [(1 << 63) - 1, 10**18, 9223372036854776])
-def test_times_beyond_all(log: Path, time: int) -> None:
-    """A time is any number of 64 bits, as to Spark: the greatest one is how programs write that there is no end."""
+def test_extreme_timestamps(log: Path, time: int) -> None:
     assert offsets_of(reader_of(log, endingTimestamp=str(time))) == list(range(20, 80))
     assert offsets_of(reader_of(log, endingOffsetsByTimestamp=offsets(p0=time))) == list(range(20, 80))
     latest = {"startingOffsetsByTimestampStrategy": "latest"}
     assert offsets_of(reader_of(log, startingTimestamp=str(time), **latest)) == []
 
 
-def test_which_option_goes_first(log: Path) -> None:
-    """A timestamp for all, then timestamps, then offsets, as Spark's documentation has it."""
+def test_option_precedence(log: Path) -> None:
     all_three: dict[str, Any] = {
         "startingTimestamp": "70000",
         "startingOffsetsByTimestamp": offsets(p0=60000),
@@ -89,8 +83,7 @@ def test_which_option_goes_first(log: Path) -> None:
     assert offsets_of(reader_of(log, **all_three))[0] == 60
 
 
-def test_no_record_is_as_late(log: Path) -> None:
-    """Without a match a start is an error, or nothing is read, by the strategy; an end is the end of the log."""
+def test_no_offset_for_timestamp(log: Path) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(log, startingTimestamp="80000").partitions()
     assert str(caught.value) == (
@@ -103,7 +96,6 @@ def test_no_record_is_as_late(log: Path) -> None:
 
 
 def test_older_formats(tmp_path: Path) -> None:
-    """In formats 0 and 1 the base offset of a compressed message is not in its header: what may be wanted is decoded."""
     folder = tmp_path / "orders-0"
     folder.mkdir()
     parts = [batch_of(range(at, at + 5), magic=1, compression="gzip") for at in (0, 5, 10)]
@@ -114,8 +106,7 @@ def test_older_formats(tmp_path: Path) -> None:
     assert offsets_of(reader_of(folder, startingTimestamp="7000", endingTimestamp="9000")) == [7, 8]
 
 
-def test_names_that_are_no_offsets(log: Path) -> None:
-    """Where files are named otherwise nothing is passed over by name, and the rows are the same."""
+def test_names_without_offsets(log: Path) -> None:
     for number, file in enumerate(sorted(log.iterdir())):
         file.rename(log / f"part{number}.log")
     with counted() as work:
@@ -125,7 +116,6 @@ def test_names_that_are_no_offsets(log: Path) -> None:
 
 
 def test_corrupt_batches_stay(log: Path) -> None:
-    """Damage in what is read is told, also in a batch that is passed over: nobody knows its offsets."""
     file = log / f"{40:020}.log"
     data = bytearray(file.read_bytes())
     data[70] ^= 1
@@ -182,14 +172,12 @@ REFUSED = [
 
 @pytest.mark.parametrize(("options", "text"), REFUSED)
 def test_refused(log: Path, options: dict[str, str], text: str) -> None:
-    """What cannot be meant is refused in the words of Spark's Kafka source, before a record is read."""
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(log, **options).partitions()
     assert str(caught.value) == f"kafka_log: {text}"
 
 
 def test_snapshots_have_other_offsets(log: Path) -> None:
-    """Offsets of a log mean nothing in a snapshot."""
     (log / f"{60:020}-0000000001.checkpoint").write_bytes(b"")
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(log, startingOffsets=offsets(p0=50)).partitions()
@@ -207,7 +195,6 @@ LOST = (
 
 
 def test_log_ends_where_its_last_segment_begins(log: Path) -> None:
-    """A new segment that is empty yet begins at the end of the log, though the cleaner took what came before it."""
     (log / f"{90:020}.log").write_bytes(b"")
     assert offsets_of(reader_of(log, startingOffsets=offsets(p0=90))) == []
     assert offsets_of(reader_of(log, endingOffsets=offsets(p0=90))) == list(range(20, 80))
@@ -234,8 +221,7 @@ def test_log_ends_where_its_last_segment_begins(log: Path) -> None:
         ),
     ],
 )
-def test_offsets_that_are_not_there(log: Path, options: dict[str, str], text: str) -> None:
-    """As with a broker, offsets out of range are an error, or with failOnDataLoss=false what is there is read."""
+def test_missing_offsets(log: Path, options: dict[str, str], text: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(log, **options).partitions()
     assert str(caught.value) == f"kafka_log: {text.format(log=log)}{LOST}"
@@ -243,8 +229,7 @@ def test_offsets_that_are_not_there(log: Path, options: dict[str, str], text: st
     assert offsets_of(reader_of(log, failOnDataLoss="false", **options)) == there
 
 
-def test_offsets_that_one_copy_has_not(log: Path) -> None:
-    """Of several copies of a partition the error names the one, as a broker that lags behind is what happens."""
+def test_offsets_missing_in_one_replica(log: Path) -> None:
     copy = log.parent / "b2" / "orders-0"
     segment(copy, 20, 4)
     with pytest.raises(ValueError, match=r".") as caught:
@@ -277,7 +262,6 @@ def read(stream: Any, start: Any, end: Any) -> list[int]:
     ],
 )
 def test_streams_start(log: Path, options: dict[str, str], first: int) -> None:
-    """A stream starts where it was told, goes on from its checkpoint alone, and reads a new partition from its start."""
     stream = open_stream(log.parent / "orders-*", **options)
     start = json.loads(json.dumps(stream.initialOffset()))
     end = json.loads(json.dumps(stream.planned(start, Limit(files=1))))
@@ -294,7 +278,6 @@ def test_streams_start(log: Path, options: dict[str, str], first: int) -> None:
 
 @pytest.mark.parametrize("options", [{"startingOffsets": "latest"}, {"startingOffsets": offsets(p0=-1)}])
 def test_first_batch_again(log: Path, options: dict[str, str]) -> None:
-    """After a crash in its first batch a stream reads the same: Spark keeps where that ends, not where it begins."""
     before = open_stream(log, **options)
     start = before.initialOffset()
     segment(log, 80, 2)
@@ -319,14 +302,12 @@ def test_first_batch_again(log: Path, options: dict[str, str]) -> None:
     ],
 )
 def test_streams_have_no_end(log: Path, options: dict[str, str], text: str) -> None:
-    """As Spark's Kafka source refuses it; left alone, an end would be passed over without a word."""
     with pytest.raises(ValueError, match=r".") as caught:
         open_stream(log, **options)
     assert str(caught.value) == f"kafka_log: {text}"
 
 
 def test_in_spark(spark: SparkSession, log: Path) -> None:
-    """The same by Spark itself, with columns of which the offset is none."""
     frame = spark.read.format("kafka_log").schema("value binary").option("startingOffsets", offsets(p0=43))
     found = frame.option("endingTimestamp", "52000").load(str(log)).collect()
     assert [bytes(row.value) for row in found] == [b"v%d" % at for at in range(43, 52)]

@@ -1,4 +1,4 @@
-"""Filters that Spark hands to kafka_log: the same rows as without, for less work, and where that is switched off too."""
+"""Filter pushdown of kafka_log."""
 
 from __future__ import annotations
 
@@ -40,13 +40,11 @@ ENABLED = "spark.sql.python.filterPushdown.enabled"
 
 
 def reader_of(path: object, **options: str) -> Any:
-    """A reader that takes filters."""
     return plain_reader_of(path, filterPushdown="true", **options)
 
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two topics: segments in each format, with log append time, with times that do not rise, and with damage."""
     root = tmp_path_factory.mktemp("pushdown")
     for partition in (0, 1):
         for base in (0, 20, 40):
@@ -92,7 +90,6 @@ _TEXTS: dict[Any, Callable[[str, str], bool]] = {
 
 @st.composite
 def filters(draw: st.DrawFn) -> Filter:
-    """Any filter that Spark may hand over about the four columns."""
     name = draw(st.sampled_from([*_VALUES]))
     kinds = [*_COMPARISONS, EqualNullSafe, In, IsNull, IsNotNull, *(_TEXTS if name == "topic" else ())]
     kind = draw(st.sampled_from(kinds))
@@ -106,7 +103,6 @@ def filters(draw: st.DrawFn) -> Filter:
 
 
 def is_so(found: Filter, row: dict[str, Any]) -> bool | None:
-    """What SQL says of a row, written a second time and in another way."""
     if isinstance(found, Not):
         inner = is_so(found.child, row)
         return None if inner is None else not inner
@@ -127,7 +123,6 @@ def is_so(found: Filter, row: dict[str, Any]) -> bool | None:
 @given(st.lists(filters(), min_size=1, max_size=3))
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_filters(logs: Path, given_filters: list[Filter]) -> None:
-    """The rows are those of all rows for which the filters are true, and Spark is left nothing to do."""
     options = {"mode": "PERMISSIVE", "includeBatchMetadata": "true"}
     reader = reader_of(logs / "*", **options)
     assert list(reader.pushFilters(given_filters)) == []
@@ -137,8 +132,7 @@ def test_any_filters(logs: Path, given_filters: list[Filter]) -> None:
     assert rows_of(reader) == expected
 
 
-def test_what_is_left_to_spark(logs: Path) -> None:
-    """Other columns, nulls in lists and values of other types are returned, by reference as Spark wants them."""
+def test_filters_left_to_spark(logs: Path) -> None:
     reader = reader_of(logs / "*", mode="PERMISSIVE")
     odd: list[Filter] = [
         EqualTo(("key",), b"k"),
@@ -167,7 +161,6 @@ def test_what_is_left_to_spark(logs: Path) -> None:
     ],
 )
 def test_work(logs: Path, pushed: list[Filter], files: int, batches: int) -> None:
-    """Files are passed over by folder and name, batches by their headers; only what may be wanted is decoded."""
     reader = reader_of(logs / "*", mode="PERMISSIVE")
     reader.pushFilters(pushed)
     with counted() as work:
@@ -176,7 +169,6 @@ def test_work(logs: Path, pushed: list[Filter], files: int, batches: int) -> Non
 
 
 def test_with_offsets_of_options(logs: Path) -> None:
-    """What the options leave out stays out."""
     reader = reader_of(logs / "orders-1", startingOffsets='{"orders":{"1":17}}', endingOffsets='{"orders":{"1":42}}')
     reader.pushFilters([GreaterThan(("offset",), 40), IsNotNull(("offset",))])
     with counted() as work:
@@ -185,21 +177,18 @@ def test_with_offsets_of_options(logs: Path) -> None:
     assert COUNT == 5
 
 
-def test_only_where_it_was_asked_for(logs: Path) -> None:
-    """Without the option the reader has no pushFilters of its own, so that Spark keeps all filters to itself."""
+def test_pushdown_is_opt_in(logs: Path) -> None:
     assert type(plain_reader_of(logs / "*", mode="PERMISSIVE")).pushFilters is DataSourceReader.pushFilters
 
 
 @pytest.fixture(params=["true", "false"])
 def switched(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[bool]:
-    """Push-down on and off."""
     spark.conf.set(ENABLED, request.param)
     yield request.param == "true"
     spark.conf.unset(ENABLED)
 
 
 def test_in_spark(spark: SparkSession, switched: bool, logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Spark refuses a source with pushFilters where push-down is off; this one is read both ways, with the same rows."""
     register(spark)
 
     def rows(**options: str) -> DataFrame:

@@ -1,4 +1,4 @@
-"""kafka_log in real streaming queries: checkpoints, restarts, a sink that fails; and typed rows of internal topics."""
+"""Streaming queries on kafka_log: checkpoints, restarts, failing sinks, internal topics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ HAS_LIMITS = find_spec("pyspark.sql.streaming.datasource") is not None
 
 
 def segment(folder: Path, base: int, batches: int, rows: int = 5) -> Path:
-    """A segment of so many batches, each with so many records."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{base:020}.log"
     write = batch_writer.write_batches
@@ -37,7 +36,6 @@ def segment(folder: Path, base: int, batches: int, rows: int = 5) -> Path:
 
 
 def sink(folder: Path) -> Any:
-    """Writes what each batch had into a folder; once it fails if there is a file ``fail``. Sent to a server of Connect."""
     place = str(folder)
     folder.mkdir(exist_ok=True)
 
@@ -56,7 +54,6 @@ def sink(folder: Path) -> Any:
 
 
 def written(folder: Path) -> list[list[int]]:
-    """What the sink has got, a list for each batch, and take it away."""
     found = []
     for file in sorted(folder.iterdir()):
         found.append(json.loads(file.read_text()))
@@ -65,8 +62,6 @@ def written(folder: Path) -> list[list[int]]:
 
 
 class Query:
-    """One query over the same checkpoint, run again and again."""
-
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         register(spark)
         self.spark = spark
@@ -82,7 +77,6 @@ class Query:
         return trigger.start()
 
     def run(self, **options: str) -> list[list[int]]:
-        """What the batches had that came by now."""
         query = self.start(True, **options)
         try:
             assert query.awaitTermination(SECONDS)
@@ -97,7 +91,6 @@ def query(spark: SparkSession, tmp_path: Path) -> Query:
 
 
 def test_restarted_query(query: Query) -> None:
-    """A query that is started again goes on where it stopped: in grown and in new segments, and in new partitions."""
     log = query.folder / "log"
     file = segment(log / "orders-0", 0, 4)
     whole = file.read_bytes()
@@ -112,7 +105,6 @@ def test_restarted_query(query: Query) -> None:
 
 
 def test_starting_offsets_count_once(query: Query) -> None:
-    """A first batch that failed begins at the same offset when it is read again; later only the checkpoint counts."""
     file = segment(query.folder / "log" / "orders-0", 0, 2)
     start = {"startingOffsets": '{"orders":{"0":7}}'}
     (query.folder / "sink" / "fail").touch()
@@ -129,7 +121,6 @@ def test_starting_offsets_count_once(query: Query) -> None:
 
 @pytest.mark.skipif(not HAS_LIMITS, reason="before Spark 4.2 no source is asked what there is")
 def test_progress(query: Query) -> None:
-    """StreamingQueryProgress has rows, offsets, and how far the batch is behind the files."""
     segment(query.folder / "log" / "orders-0", 0, 2)
     last = segment(query.folder / "log" / "orders-0", 10, 3)
     running = query.start(True, maxFilesPerTrigger="1")
@@ -147,7 +138,6 @@ def test_progress(query: Query) -> None:
 
 
 def test_two_drivers_on_one_checkpoint(query: Query) -> None:
-    """The first to plan a batch has it: the other driver ends with Spark's own error, before it has read a record."""
     log = query.folder / "log" / "orders-0"
     segment(log, 0, 1)
     running = query.start(False)
@@ -163,8 +153,7 @@ def test_two_drivers_on_one_checkpoint(query: Query) -> None:
     assert written(query.folder / "sink") == [[0, 1, 2, 3, 4]]
 
 
-def test_sink_that_fails(query: Query) -> None:
-    """The batch that failed is read again with exactly the same rows, though the segment has grown since."""
+def test_failing_sink(query: Query) -> None:
     file = segment(query.folder / "log" / "orders-0", 0, 2)
     (query.folder / "sink" / "fail").touch()
     with pytest.raises(PySparkException, match="the sink is full"):
@@ -177,7 +166,6 @@ def test_sink_that_fails(query: Query) -> None:
 
 @pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.1 has no limits for Python sources")
 def test_limits(query: Query) -> None:
-    """Batches are as small as asked for, and availableNow reads all of them and ends."""
     log = query.folder / "log"
     for base in (0, 5, 10):
         os.utime(segment(log / "orders-0", base, 1), (base, base))
@@ -188,7 +176,6 @@ def test_limits(query: Query) -> None:
 
 
 def test_running_query(query: Query) -> None:
-    """A query that keeps running finds what is appended; stopped and started, it repeats nothing."""
     folder = query.folder / "log" / "orders-0"
     segment(folder, 0, 1)
     running = query.start(False)
@@ -208,7 +195,6 @@ COMMIT = kafka_messages.OffsetCommitKey(group="g", topic="orders", partition=1)
 
 
 def commits(folder: Path, base: int, count: int, *more: tuple[bytes, bytes | None]) -> None:
-    """A segment of __consumer_offsets."""
     folder.mkdir(parents=True, exist_ok=True)
     values = (kafka_messages.OffsetCommitValue(offset=at) for at in range(base, base + count))
     records = [write_coordinator_record(COMMIT, value, 4) for value in values] + [*more]
@@ -218,7 +204,6 @@ def commits(folder: Path, base: int, count: int, *more: tuple[bytes, bytes | Non
 
 @pytest.fixture
 def offsets(spark: SparkSession, tmp_path: Path) -> Path:
-    """Two partitions of __consumer_offsets, with a tombstone and a record of an unknown type."""
     register(spark)
     tombstone = write_coordinator_record(COMMIT)
     commits(tmp_path / "log" / "__consumer_offsets-7", 0, 3, tombstone)
@@ -227,7 +212,6 @@ def offsets(spark: SparkSession, tmp_path: Path) -> Path:
 
 
 def test_decode_internal(spark: SparkSession, offsets: Path) -> None:
-    """Same columns and rows as the function on the bytes gives; it is only one pass less."""
     reader = spark.read.format("kafka_log").option("mode", "PERMISSIVE")
     want = reader.load(str(offsets / "__consumer_offsets-*")).transform(consumer_offsets)
     found = reader.option("decode", "internal").load(str(offsets / "__consumer_offsets-*"))
@@ -240,7 +224,6 @@ def test_decode_internal(spark: SparkSession, offsets: Path) -> None:
 
 
 def test_decode_internal_chosen_columns(spark: SparkSession, offsets: Path) -> None:
-    """A schema of the user prunes here too: bytes that only the decoding needs do not come out."""
     reader = spark.read.format("kafka_log").option("decode", "internal").option("includeBatchMetadata", "true")
     kind = reader.load(str(offsets / "__consumer_offsets-7")).schema["offset_commit"]
     df = reader.schema(f"offset bigint, offset_commit {kind.dataType.simpleString()}, is_control boolean")
@@ -251,7 +234,6 @@ def test_decode_internal_chosen_columns(spark: SparkSession, offsets: Path) -> N
 
 
 def test_decode_internal_failfast(spark: SparkSession, offsets: Path) -> None:
-    """With FAILFAST a record that cannot be read ends the query, with its file and offset, also where none is asked for."""
     df = spark.read.format("kafka_log").option("decode", "internal").load(str(offsets / "__consumer_offsets-9"))
     for some in (df, df.select("offset_commit")):
         with pytest.raises(
@@ -262,7 +244,6 @@ def test_decode_internal_failfast(spark: SparkSession, offsets: Path) -> None:
 
 
 def test_decode_internal_stream(query: Query, offsets: Path) -> None:
-    """The stream has the columns too; a partition of another topic that appears later ends it."""
     stream = query.spark.readStream.format("kafka_log").options(decode="internal", mode="PERMISSIVE")
     typed = stream.load(str(offsets / "*")).selectExpr("partition", "offset", "offset_commit.value.offset AS committed")
     writer = typed.writeStream.format("parquet").option("path", str(query.folder / "table")).trigger(availableNow=True)
@@ -273,12 +254,11 @@ def test_decode_internal_stream(query: Query, offsets: Path) -> None:
     assert len(found) == 6
     file = segment(offsets / "orders-0", 0, 1)
     running = writer.start()
-    with pytest.raises(PySparkException, match=rf"decode=internal: 'orders' \({file}\) is no topic to decode"):
+    with pytest.raises(PySparkException, match=rf"decode=internal: 'orders' \({file}\) is not an internal topic"):
         running.awaitTermination(SECONDS)
 
 
 def test_decode_internal_refused(spark: SparkSession, offsets: Path) -> None:
-    """Which topic it is must be plain; two of them are named both."""
     commits(offsets / "__transaction_state-1", 0, 1)
     commits(offsets / "copy", 0, 1)
     known = "__cluster_metadata, __consumer_offsets, __remote_log_metadata, __share_group_state, __transaction_state"
@@ -292,21 +272,21 @@ def test_decode_internal_refused(spark: SparkSession, offsets: Path) -> None:
     name = f"{0:020}.log"
     assert (
         f"kafka_log: decode=internal decodes one topic, but there are '__consumer_offsets' ({one}/{name}) "
-        f"and '__transaction_state' ({two}/{name}); read each by itself"
+        f"and '__transaction_state' ({two}/{name}); read them separately"
     ) in error("__*")
     assert (
         f"kafka_log: decode=internal decodes one topic, but there are '__share_group_state' (the option 'topic') "
-        f"and '__consumer_offsets' ({one}/{name}); read each by itself"
+        f"and '__consumer_offsets' ({one}/{name}); read them separately"
     ) in error("__consumer_offsets-7", topic="__share_group_state")
     assert (
-        f"kafka_log: decode=internal: the folder of {offsets}/copy/{name} does not tell its topic; "
+        f"kafka_log: decode=internal: the folder of {offsets}/copy/{name} does not name its topic; "
         "name it with the option 'topic'"
     ) in error("copy")
+    assert ("kafka_log: decode=internal: no folder names the topic; name it with the option 'topic'") in error(
+        "copy", pathGlobFilter="*.nothing"
+    )
     assert (
-        "kafka_log: decode=internal: there is no file that tells the topic; name it with the option 'topic'"
-    ) in error("copy", pathGlobFilter="*.nothing")
-    assert (
-        f"kafka_log: '__consumer_offset' is no topic to decode; did you mean __consumer_offsets? There are {known}."
+        f"kafka_log: '__consumer_offset' is not an internal topic; did you mean '__consumer_offsets'? There are {known}."
     ) in error("copy", topic="__consumer_offset")
     with pytest.raises(PySparkException, match="the option 'topic' says what decode=internal decodes; it needs that"):
         spark.read.format("kafka_log").option("topic", "__consumer_offsets").load(str(offsets / "copy")).count()

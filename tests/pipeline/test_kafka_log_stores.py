@@ -1,4 +1,4 @@
-"""kafka_log on what is no local disk: an S3 server on loopback, and other file systems of pyarrow."""
+"""kafka_log on S3 and other file systems of pyarrow."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 
 from kafka_messages_spark import register
 from kafka_messages_spark.sources import _files
-from kafka_messages_spark.sources._files import File, Selection
+from kafka_messages_spark.sources._files import File, FileSelection
 from kafka_messages_spark.sources.kafka_log import _walk
 from kafka_messages_spark.sources.kafka_log._walk import walk
 
@@ -33,7 +33,6 @@ SECONDS = 120
 
 
 def batches(first: int, count: int, size: int = 10) -> bytes:
-    """So many batches of ten records."""
     rows = [
         [{"value": bytes(50), "timestamp": at} for at in range(n, n + 10)] for n in range(first, first + 10 * count, 10)
     ]
@@ -42,8 +41,6 @@ def batches(first: int, count: int, size: int = 10) -> bytes:
 
 @dataclass
 class Store:
-    """A bucket on a server of the test's own."""
-
     port: int
     bucket: str
 
@@ -64,7 +61,6 @@ class Store:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The port of an S3 server, in a process that ends with these tests."""
     if find_spec("moto") is None:
         pytest.skip("there is no S3 server: it needs moto[server] (dependency group stores)")
     with socket.socket() as free:
@@ -93,7 +89,6 @@ def store(server: int, request: pytest.FixtureRequest) -> Store:
 
 
 def test_s3_rows(spark: SparkSession, store: Store) -> None:
-    """Patterns, ranges of large objects, and the folder's topic; no credentials in what is shown."""
     register(spark)
     store.write(f"logs/orders-0/{0:020}.log", batches(0, 100))
     store.write(f"logs/orders-0/{0:020}.index", b"no segment")
@@ -110,11 +105,9 @@ def test_s3_rows(spark: SparkSession, store: Store) -> None:
 
 
 def test_s3_stream(spark: SparkSession, store: Store, tmp_path: Path) -> None:
-    """A stream of objects, one of which is replaced by a longer one; the checkpoint has no credentials."""
     register(spark)
 
     def run() -> list[int]:
-        """The offsets that are new in the table."""
         stream = spark.readStream.format("kafka_log").load(store.uri("logs/*")).select("offset")
         writer = stream.writeStream.format("parquet").option("path", str(tmp_path / "table"))
         query = writer.trigger(availableNow=True).option("checkpointLocation", str(tmp_path)).start()
@@ -140,7 +133,6 @@ def test_s3_stream(spark: SparkSession, store: Store, tmp_path: Path) -> None:
 
 
 def test_s3_errors(spark: SparkSession, store: Store) -> None:
-    """What is not there, and what no file system opens, is said without credentials."""
     register(spark)
     store.write("here", b"")
     reader = spark.read.format("kafka_log")
@@ -156,24 +148,21 @@ def test_s3_errors(spark: SparkSession, store: Store) -> None:
 
 
 def test_other_uris(tmp_path: Path) -> None:
-    """URIs of pyarrow's other file systems; names with spaces and patterns need no escapes."""
     folder = tmp_path / "a b" / "orders-0"
     folder.mkdir(parents=True)
     (folder / f"{0:020}.log").write_bytes(b"")
     for path in (f"file://{tmp_path}/a b/orders-[0-9]", f"file://{tmp_path}/a%20b/*", f"{tmp_path}/a b/orders-{{0,1}}"):
-        (file,) = Selection((path,)).find("kafka_log")
+        (file,) = FileSelection((path,)).find("kafka_log")
         assert (file.path, file.base_name) == (str(folder / file.base_name), f"{0:020}.log")
         assert _files.open_file(file.root, file.path).read() == b""
-        assert [each.path for each in Selection((file.uri,)).find("kafka_log")] == [file.path]
+        assert [each.path for each in FileSelection((file.uri,)).find("kafka_log")] == [file.path]
     with pytest.raises(ValueError, match=r"^kafka_log: no file system opens nope://a/b: .*nope"):
-        Selection(("nope://user:secret@a/b?key=secret",)).find("kafka_log")
+        FileSelection(("nope://user:secret@a/b?key=secret",)).find("kafka_log")
     with pytest.raises(ValueError, match=r"^kafka_log: \[PATH_NOT_FOUND\] Path does not exist: mock:///nothing\.$"):
-        Selection(("mock:///nothing",)).find("kafka_log")
+        FileSelection(("mock:///nothing",)).find("kafka_log")
 
 
 class Remote:
-    """Local files that look as if they were far away; counts the bytes that are read."""
-
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         self.bytes = 0
         self.folder = folder
@@ -203,12 +192,11 @@ class Remote:
         return Counted()
 
     def file(self, name: str) -> File:
-        (found,) = Selection((name,)).find("kafka_log")
+        (found,) = FileSelection((name,)).find("kafka_log")
         return found
 
 
 def test_end_of_a_large_object(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Where a large object that is not local ends is found from its last few MiB, not by reading all of it."""
     record = [{"value": bytes(1 << 20), "timestamp": 1}]
     parts = [batch_writer.write_batches(record, base_offset=at) for at in range(48)]
     whole = b"".join(parts)

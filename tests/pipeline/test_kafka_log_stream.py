@@ -1,4 +1,4 @@
-"""The stream of kafka_log by its own interface: what a batch reads is said by two offsets, and nothing twice or never."""
+"""The stream reader of kafka_log: offsets, limits, rewritten and deleted files."""
 
 from __future__ import annotations
 
@@ -30,19 +30,15 @@ LONG_AGO = 1_000_000_000
 
 
 def batch(first: int, count: int) -> bytes:
-    """A record batch with the offsets from ``first`` on."""
     return batch_of(range(first, first + count))
 
 
 def batch_of(offsets: Iterable[int]) -> bytes:
-    """A record batch; all records have the same size."""
     rows = [{"offset": at, "key": b"k", "value": b"v%04d" % at, "timestamp": 1} for at in offsets]
     return bytes(batch_writer.write_batches(rows))
 
 
 class Log:
-    """A partition's folder as a broker writes it."""
-
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True)
@@ -59,7 +55,6 @@ class Log:
         return sorted(self.folder.glob("*.log"))
 
     def append(self, count: int = 1, part: float = 1.0) -> None:
-        """Write a batch; of its bytes only a part, until something else is written."""
         self.finish()
         data = batch(self.next, count)
         self.next += count
@@ -76,19 +71,16 @@ class Log:
             file.write(data)
 
     def roll(self) -> None:
-        """Begin a new segment, which is empty."""
         self.finish()
         if self.active.stat().st_size:
             self.active = self._file(self.next)
             self.active.touch()
 
     def age(self) -> None:
-        """Let the files look as if nobody had written to them for long."""
         for file in self.segments():
             os.utime(file, (LONG_AGO, LONG_AGO))
 
     def merge(self, same_batches: bool = False) -> None:
-        """What the cleaner does: rewrite old segments as one, under the name of the first. Every record stays."""
         old = self.segments()[:-1]
         if len(old) < 2:
             return
@@ -100,7 +92,6 @@ class Log:
         swap.rename(old[0])
 
     def clean(self, files: int, *removed: int) -> None:
-        """What the cleaner does: leave records out, and whole batches; so many old segments become the first of them."""
         old = self.segments()[:-1][:files]
         batches: dict[int, list[int]] = {}
         for file in old:
@@ -118,19 +109,16 @@ class Log:
             swap.rename(old[0])
 
     def retain(self) -> None:
-        """Delete the oldest segment."""
         if len(self.segments()) > 1:
             self.segments()[0].unlink()
 
 
 def open_stream(path: object, **options: str) -> Any:
-    """A stream reader, as a restarted query makes a new one."""
     source = KafkaLogDataSource({"path": str(path), **options})
     return source.streamReader(source.schema())
 
 
 def read(stream: Any, start: dict[str, Any], end: dict[str, Any]) -> list[int]:
-    """The record offsets of a batch between two offsets."""
     found: list[int] = []
     for part in stream.partitions(start, end):
         for each in stream.read(part):
@@ -139,7 +127,6 @@ def read(stream: Any, start: dict[str, Any], end: dict[str, Any]) -> list[int]:
 
 
 def again(offset: dict[str, Any]) -> dict[str, Any]:
-    """The offset as it comes back from a checkpoint."""
     found: dict[str, Any] = json.loads(json.dumps(offset))
     return found
 
@@ -155,7 +142,6 @@ def follow(stream: Any, start: dict[str, Any], limit: Limit | None = None) -> tu
 
 
 def test_growing_segment(log: Log) -> None:
-    """What is complete is read at once, the batch at the end when all of it is there, and nothing twice."""
     stream = open_stream(log.folder)
     log.append(3)
     log.append(2, part=0.5)
@@ -173,7 +159,6 @@ def test_growing_segment(log: Log) -> None:
 
 
 def test_offset_names_what_is_read(log: Log) -> None:
-    """The form that is in checkpoints: later releases must read it. Old files are one name, however many they were."""
     for _ in range(20):
         log.append(1)
         log.roll()
@@ -193,7 +178,6 @@ def test_offset_names_what_is_read(log: Log) -> None:
 
 
 def test_replay(log: Log) -> None:
-    """After a crash between plan and commit the same two offsets give the same rows, whatever came meanwhile."""
     log.append(3)
     log.append(2, part=0.7)
     stream = open_stream(log.folder)
@@ -209,7 +193,6 @@ def test_replay(log: Log) -> None:
 
 
 def test_large_range_is_split(log: Log) -> None:
-    """Ranges of a batch are split like files, also those that begin in the middle of a file."""
     log.append(10)
     stream = open_stream(log.folder, maxPartitionBytes="100b", includeBatchMetadata="true")
     at, _ = follow(stream, EMPTY)
@@ -227,7 +210,6 @@ def test_large_range_is_split(log: Log) -> None:
 
 
 def read_batch(path: Path, **options: str) -> list[int | None]:
-    """The record offsets of a batch read."""
     source = KafkaLogDataSource({"path": str(path), **options})
     reader: Any = source.reader(source.schema())
     return [
@@ -236,7 +218,6 @@ def read_batch(path: Path, **options: str) -> list[int | None]:
 
 
 def test_ranges_begin_with_batches(log: Log) -> None:
-    """On local disks ranges need no search for their first batch: by chance, much in records looks like one."""
     rows = [{"value": b"x" * 100, "timestamp": at} for at in range(150)]
     one = bytes(batch_writer.write_batches(rows, base_offset=0))
     count = (6 << 20) // len(one)
@@ -245,7 +226,6 @@ def test_ranges_begin_with_batches(log: Log) -> None:
 
 
 def test_batch_larger_than_its_range(log: Log) -> None:
-    """A batch that fills several ranges is read by the one in which it begins."""
     rows = [{"value": bytes(5 << 20), "timestamp": 1}]
     data = b"".join(bytes(batch_writer.write_batches(rows, base_offset=at)) for at in range(3))
     log.active.write_bytes(data)
@@ -253,7 +233,6 @@ def test_batch_larger_than_its_range(log: Log) -> None:
 
 
 def test_ranges_behind_damage(log: Log) -> None:
-    """Where lengths lead nowhere, the first batch of a range is searched for; nothing behind the damage is lost."""
     for at in range(100):
         log.append(1)
         if at == 5:
@@ -263,7 +242,6 @@ def test_ranges_behind_damage(log: Log) -> None:
 
 
 def test_max_files(tmp_path: Path) -> None:
-    """So many files in each batch, those first that were written longest ago, whatever folder they are in."""
     logs = [Log(tmp_path / f"orders-{number}") for number in range(3)]
     for each in logs:
         for _ in range(2):
@@ -281,7 +259,6 @@ def test_max_files(tmp_path: Path) -> None:
 
 
 def test_max_bytes(log: Log) -> None:
-    """A large segment is cut between batches; one batch is read at least, or nothing would go on."""
     for _ in range(10):
         log.append(1)
     size = len(batch(0, 1))
@@ -300,10 +277,9 @@ def test_max_bytes(log: Log) -> None:
 
 
 def test_available_now(log: Log) -> None:
-    """What is written after the start of such a query is for the next one, or it might never end."""
     log.append(1)
     stream = open_stream(log.folder)
-    stream.stop_at_present()
+    stream.freeze_files()
     log.append(1)
     log.roll()
     log.append(1)
@@ -314,8 +290,7 @@ def test_available_now(log: Log) -> None:
 
 
 @pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.1 has no limits for Python sources")
-def test_limits_as_spark_says_them(log: Log) -> None:
-    """Spark hands the limits of the options back, and may say that there is none."""
+def test_spark_read_limits(log: Log) -> None:
     from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxFiles
 
     for _ in range(3):
@@ -333,7 +308,6 @@ def test_limits_as_spark_says_them(log: Log) -> None:
 @pytest.mark.skipif(HAS_LIMITS, reason="since Spark 4.2 there are limits")
 @pytest.mark.parametrize("name", ["maxFilesPerTrigger", "maxBytesPerTrigger"])
 def test_limits_before_spark_4_2(log: Log, name: str) -> None:
-    """Spark 4.1 does not say where the stream is, so that it cannot be limited: an error, not a larger batch."""
     with pytest.raises(
         ValueError, match=rf"^kafka_log: the option '{name}' needs Spark 4.2 or later; before, a batch "
     ):
@@ -342,7 +316,6 @@ def test_limits_before_spark_4_2(log: Log, name: str) -> None:
 
 @pytest.mark.skipif(HAS_LIMITS, reason="since Spark 4.2 a source is told where its stream is")
 def test_restart_before_spark_4_2(log: Log, caplog: pytest.LogCaptureFixture) -> None:
-    """There a restarted stream plans without the checkpoint: it goes on, but not silently over what the cleaner did."""
     log.append(2)
     stream = open_stream(log.folder)
     at = again(stream.initialOffset())
@@ -370,7 +343,6 @@ def test_restart_before_spark_4_2(log: Log, caplog: pytest.LogCaptureFixture) ->
 
 
 def test_starting_offsets(log: Log) -> None:
-    """``latest``: only what is written from now on, as Spark's Kafka source means it."""
     log.append(2)
     log.roll()
     log.append(2, part=0.5)
@@ -388,7 +360,6 @@ LOST = (
 
 
 def test_planned_file_is_gone(log: Log, caplog: pytest.LogCaptureFixture) -> None:
-    """A restarted batch whose file was deleted meanwhile ends the query, or is a warning if the user said so."""
     log.append(1)
     log.roll()
     log.append(1)
@@ -404,7 +375,6 @@ def test_planned_file_is_gone(log: Log, caplog: pytest.LogCaptureFixture) -> Non
 
 
 def test_planned_file_is_shorter(log: Log) -> None:
-    """The same for a file that was cut: what is left of it is no answer."""
     log.append(1)
     log.append(1)
     end = open_stream(log.folder).planned(EMPTY, Limit())
@@ -418,7 +388,6 @@ def test_planned_file_is_shorter(log: Log) -> None:
 
 
 def test_retention_overtakes(log: Log) -> None:
-    """A segment that was deleted before it was read is noticed: the file that should be next is in the offset."""
     for _ in range(4):
         log.append(1)
         log.roll()
@@ -437,7 +406,6 @@ def test_retention_overtakes(log: Log) -> None:
 
 
 def test_idle_partition(log: Log) -> None:
-    """Retention of a partition that nobody writes to leaves an empty segment: all was read, so nothing is lost."""
     log.append(3)
     at, _ = follow(open_stream(log.folder), EMPTY)
     log.roll()
@@ -448,7 +416,6 @@ def test_idle_partition(log: Log) -> None:
 
 
 def test_compacted_before_it_was_read(log: Log) -> None:
-    """The cleaner rewrote a segment whose end was not read yet: its new records are found by their offsets."""
     log.append(2)
     log.roll()
     log.append(2)
@@ -468,7 +435,6 @@ def test_compacted_before_it_was_read(log: Log) -> None:
 
 
 def test_cleaned_twice_before_it_was_read(log: Log) -> None:
-    """What the cleaner puts together may be put together again before the stream comes to the rest of it."""
     for _ in range(4):
         log.append(2)
         log.roll()
@@ -486,7 +452,6 @@ def test_cleaned_twice_before_it_was_read(log: Log) -> None:
 
 
 def test_cleaned_and_others_come_first(tmp_path: Path) -> None:
-    """A rewritten segment whose turn comes in a later batch is not forgotten over those of other partitions."""
     first, second = Log(tmp_path / "orders-0"), Log(tmp_path / "orders-1")
     first.append(2)
     first.roll()
@@ -508,7 +473,6 @@ def test_cleaned_and_others_come_first(tmp_path: Path) -> None:
 
 
 def test_emptied_segment_is_filled_again(log: Log) -> None:
-    """The first file of a compacted topic is often empty; later the cleaner moves records there that were read."""
     log.append(2)
     log.roll()
     log.append(2)
@@ -527,7 +491,6 @@ def test_emptied_segment_is_filled_again(log: Log) -> None:
 
 @pytest.mark.parametrize("kept", [3, 6])
 def test_cleaned_to_batches_of_the_same_size(log: Log, kept: int) -> None:
-    """As in __consumer_offsets: the place that was read to is a batch's again, or the end, but of later records."""
     for _ in range(6):
         log.append(1)
     size = log.active.stat().st_size
@@ -546,7 +509,6 @@ def test_cleaned_to_batches_of_the_same_size(log: Log, kept: int) -> None:
 
 @pytest.mark.parametrize("files", [2, 3])
 def test_cleaned_before_it_was_read_anew(log: Log, files: int) -> None:
-    """After a long pause the files of the last batch may be rewritten, or part of others: offsets tell its records."""
     log.append(2)
     log.roll()
     log.append(2)
@@ -568,7 +530,6 @@ def test_cleaned_before_it_was_read_anew(log: Log, files: int) -> None:
 
 
 def test_cleaned_while_it_is_read(log: Log, caplog: pytest.LogCaptureFixture) -> None:
-    """Between plan and task there is little time; what was rewritten in it is not taken for what was planned."""
     log.append(2)
     log.append(2)
     stream, warned = open_stream(log.folder), open_stream(log.folder, failOnDataLoss="false")
@@ -586,7 +547,6 @@ def test_cleaned_while_it_is_read(log: Log, caplog: pytest.LogCaptureFixture) ->
 
 
 def test_cleaned_behind_what_is_read(log: Log) -> None:
-    """A place where no batch begins any more is no damage: a query that is started again finds what it is to read."""
     log.append(2)
     stream = open_stream(log.folder)
     at, _ = follow(stream, EMPTY)
@@ -604,7 +564,6 @@ def test_cleaned_behind_what_is_read(log: Log) -> None:
 
 
 def test_truncated(log: Log) -> None:
-    """A follower may have to take records back; which ones were seen already nobody can say then."""
     log.append(1)
     log.append(1)
     at, _ = follow(open_stream(log.folder), EMPTY)
@@ -617,7 +576,6 @@ def test_truncated(log: Log) -> None:
 
 
 def test_late_segment(log: Log) -> None:
-    """Files are done by the order of their names; one that comes late is not read, and that is said."""
     log.append(1)
     log.roll()
     log.append(1)
@@ -639,7 +597,6 @@ def test_late_segment(log: Log) -> None:
 
 
 def test_folders_of_a_broker(tmp_path: Path) -> None:
-    """New partitions are found; a folder that Kafka moves or deletes is not read again under its new name."""
     first = Log(tmp_path / "orders-0")
     first.append(1)
     stream = open_stream(tmp_path / "orders-*")
@@ -654,7 +611,6 @@ def test_folders_of_a_broker(tmp_path: Path) -> None:
 
 
 def test_files_of_other_names(tmp_path: Path) -> None:
-    """Files that are not named like segments are followed one by one, in whatever order they come."""
     (tmp_path / "b.log").write_bytes(batch(0, 2))
     stream = open_stream(tmp_path)
     at, rows = follow(stream, EMPTY)
@@ -669,7 +625,6 @@ def test_files_of_other_names(tmp_path: Path) -> None:
 
 
 def test_damage(log: Log) -> None:
-    """Damage in a segment that is being written does not stop the stream in PERMISSIVE mode, nor pass unnoticed."""
     log.append(1)
     begin = log.active.stat().st_size
     log._write(b"\xff" * 100)
@@ -695,7 +650,6 @@ def test_damage(log: Log) -> None:
 
 
 def test_preallocated(log: Log) -> None:
-    """The zeros of a preallocated file are no batches, and what is written over them is read then."""
     log.append(2)
     size = log.active.stat().st_size
     os.truncate(log.active, 10000)
@@ -729,8 +683,7 @@ REFUSED = {
 }
 
 
-def test_what_is_behind(log: Log) -> None:
-    """Spark's progress has what the source reports: how much was there that the last planned batch did not take."""
+def test_latest_offset_reports_unread_data(log: Log) -> None:
     stream = open_stream(log.folder)
     assert stream.reportLatestOffset() is None
     log.append(2)
@@ -753,14 +706,12 @@ def test_what_is_behind(log: Log) -> None:
 
 @pytest.mark.parametrize(("options", "text"), REFUSED.values(), ids=REFUSED)
 def test_refused_options(tmp_path: Path, options: dict[str, str], text: str) -> None:
-    """Before the first batch, and in words that say what would do."""
     with pytest.raises(ValueError, match=r".") as caught:
         open_stream(tmp_path, **options)
     assert str(caught.value) == text
 
 
 def test_foreign_checkpoints(log: Log) -> None:
-    """Offsets of another release, and of other paths, are not guessed at."""
     stream = open_stream(log.folder)
     with pytest.raises(ValueError, match=r"^kafka_log: the checkpoint has offsets of version 2, only 1 is known$"):
         stream.planned({"version": 2}, Limit())
@@ -784,10 +735,6 @@ ACTIONS = st.one_of(
 @settings(max_examples=150, deadline=None)
 @given(st.lists(ACTIONS, max_size=40))
 def test_every_record_once(actions: list[tuple[Any, ...]]) -> None:
-    """Whatever a broker and a crashing query do in whatever order: each record comes once, and by the end all did.
-
-    But those that the cleaner left out before they were read.
-    """
     with tempfile.TemporaryDirectory() as place:
         log = Log(Path(place) / "orders-0")
         stream, start, at = open_stream(log.folder), EMPTY, EMPTY

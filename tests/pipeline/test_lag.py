@@ -1,4 +1,4 @@
-"""How far groups are behind: what is not known is no lag of 0, and offsets may be as large as numbers are."""
+"""Lag of groups in records and time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kafka_messages_spark.analyses.groups import committed_offsets
 from kafka_messages_spark.analyses.lag import with_lag_times
 from kafka_messages_spark.analyses.transactions import partition_offsets, stable_offsets
 
-MOST = (1 << 63) - 1
+MAX_SHOWN = (1 << 63) - 1
 HISTORY = (
     "group string, topic string, partition int, committed_offset long, leader_epoch int, metadata string, "
     "time timestamp, members long, is_tombstone boolean, log_topic string, log_partition int, log_offset long"
@@ -20,19 +20,16 @@ BATCHES = (
 
 
 def history(spark: SparkSession, *commits: tuple[str, int]) -> DataFrame:
-    """Commits of the group g: topics and offsets."""
     rows = [("g", topic, 0, offset, 0, "", None, 0, False, "log", 0, at) for at, (topic, offset) in enumerate(commits)]
     return spark.createDataFrame(rows, HISTORY)
 
 
 def batches(spark: SparkSession, *rows: tuple[str, int, int]) -> DataFrame:
-    """Batches without times: topics, first and last offsets."""
     files = [(f"/{topic}-0/{0:020}.log", topic, 0, first, last, None, None, -1, None) for topic, first, last in rows]
     return spark.createDataFrame(files, BATCHES)
 
 
-def test_what_is_not_known(spark: SparkSession) -> None:
-    """A topic that was not read has no lag, not one of 0; nor has one without times a lag in time of 0 ms."""
+def test_unknown_share_offsets(spark: SparkSession) -> None:
     found = batches(spark, ("orders", 0, 9))
     offsets = committed_offsets(history(spark, ("orders", 4), ("other", 4)), partition_offsets(found))
     rows = with_lag_times(offsets, found).orderBy("topic").collect()
@@ -43,13 +40,12 @@ def test_what_is_not_known(spark: SparkSession) -> None:
 
 
 def test_the_largest_offsets(spark: SparkSession) -> None:
-    """A damaged batch may have the largest offset there is; no number behind it ends the job."""
-    found = batches(spark, ("orders", 0, MOST))
+    found = batches(spark, ("orders", 0, MAX_SHOWN))
     partitions = partition_offsets(found)
     row = committed_offsets(history(spark, ("orders", 4)), partitions).collect()[0]
-    assert (row.end_offset, row.lag) == (MOST, MOST - 4)
+    assert (row.end_offset, row.lag) == (MAX_SHOWN, MAX_SHOWN - 4)
     none = spark.sql(
         "select 'orders' topic, 0 partition, 'open' status, -2L first_offset, null first_timestamp limit 0"
     )
     stable = stable_offsets(none, partitions).collect()[0]
-    assert (stable.next_offset, stable.last_stable_offset, stable.blocked_offsets) == (MOST, MOST, 0)
+    assert (stable.next_offset, stable.last_stable_offset, stable.blocked_offsets) == (MAX_SHOWN, MAX_SHOWN, 0)

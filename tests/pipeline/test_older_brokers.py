@@ -1,4 +1,4 @@
-"""Files that brokers of older releases wrote, and segments as tiered storage names them: the source and all jobs."""
+"""Files of older brokers and of tiered storage, with the source and all jobs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ def log(spark: SparkSession, folder: Path, **options: str) -> DataFrame:
 
 
 def rows(records: DataFrame) -> list[tuple[Any, ...]]:
-    """Records as the answers have them, in the order of topics, partitions and offsets."""
     millis = records.withColumn("timestamp", F.unix_millis("timestamp"))
     texts = millis.withColumns({name: F.col(name).cast("string") for name in ("key", "value")})
     return sorted(tuple(row) for row in texts.select(*RECORD).collect())
@@ -34,25 +33,21 @@ def rows(records: DataFrame) -> list[tuple[Any, ...]]:
 
 @pytest.fixture(params=["2.8", "3.9"])
 def release(request: pytest.FixtureRequest) -> Path:
-    """The folder of a release."""
     return RELEASES / str(request.param)
 
 
 @pytest.fixture
 def answers(release: Path) -> dict[str, Any]:
-    """What its consumer and its admin client said."""
     said: dict[str, Any] = json.loads((release / "answers.json").read_text())
     return said
 
 
 def test_records(spark: SparkSession, release: Path, answers: dict[str, Any]) -> None:
-    """Each record that its consumer got, in formats 0, 1 and 2 and all compressions, and no other one."""
     written = log(spark, release / "logs").where("topic is not null and not startswith(topic, '__')")
     assert rows(written) == sorted(tuple(each) for each in answers["records"])
 
 
 def report(job: str, place: Path, *arguments: str) -> dict[str, Any]:
-    """The report for programs of a run."""
     file = place / f"{job}.json"
     import_module(f"kafka_messages_spark.jobs.{job}").main(
         [*arguments, "--report", str(file), "--quiet", "--limit", "99"]
@@ -68,7 +63,6 @@ def table(content: dict[str, Any], title: str) -> list[dict[str, Any]]:
 
 
 def test_jobs(spark: SparkSession, release: Path, answers: dict[str, Any], tmp_path: Path) -> None:
-    """Sound segments, the transactions that there were, the offsets that the admin client told, and nothing unreadable."""
     logs = str(release / "logs")
     assert report("segments", tmp_path, logs)["findings"] == []
     found = report("transactions", tmp_path, logs)
@@ -96,7 +90,6 @@ def test_jobs(spark: SparkSession, release: Path, answers: dict[str, Any], tmp_p
 
 
 def test_metadata_of_3_9(spark: SparkSession, tmp_path: Path) -> None:
-    """The metadata log before 4.0: all its records are understood."""
     found = report("metadata_diff", tmp_path, str(RELEASES / "3.9" / "logs"))
     assert {each["kind"] for each in found["findings"]} == {"added"}
     topics = {row["name"] for row in table(found, "Differences") if row["entity"] == "topic" and "name" in row}
@@ -114,7 +107,6 @@ BESIDE = {
 
 
 def tiered(folder: Path, plugin: str, content: bytes) -> Path:
-    """A segment of ``codecs`` as a plugin names it, with the files that it puts beside."""
     place = folder / FOLDERS[plugin]
     place.mkdir(parents=True)
     for ending in BESIDE[plugin]:
@@ -126,8 +118,6 @@ def tiered(folder: Path, plugin: str, content: bytes) -> Path:
 
 @pytest.mark.parametrize("plugin", FOLDERS)
 def test_tiered_copies(plugin: str, spark: SparkSession, tmp_path: Path) -> None:
-    """Topic and partition come from either naming, what lies beside is not read, and with the broker's own files
-    each record counts once."""
     original = RELEASES / "3.9" / "logs" / "codecs-0"
     file = tiered(tmp_path / "tier", plugin, (original / SEGMENT).read_bytes())
     want = rows(log(spark, original))
@@ -138,8 +128,7 @@ def test_tiered_copies(plugin: str, spark: SparkSession, tmp_path: Path) -> None
     assert report("segments", tmp_path, str(file.parent))["figures"]["files_without_a_finding"] == 1
 
 
-def test_tiered_copies_that_are_no_segments(spark: SparkSession, tmp_path: Path) -> None:
-    """A plugin may encrypt or compress what it stores: such a file has the name of a segment, and is told as corrupt."""
+def test_unreadable_tiered_copies_are_corrupt(spark: SparkSession, tmp_path: Path) -> None:
     content = (RELEASES / "3.9" / "logs" / "codecs-0" / SEGMENT).read_bytes()
     file = tiered(tmp_path / "tier", "Aiven", bytes(each ^ 0x5A for each in content))
     (row,) = log(spark, tmp_path / "tier", mode="PERMISSIVE").collect()
@@ -149,13 +138,11 @@ def test_tiered_copies_that_are_no_segments(spark: SparkSession, tmp_path: Path)
     assert table(found, "Unreadable")[0]["file"] == str(file)
 
 
-def test_they_are_small() -> None:
-    """Test data that every clone has: no more than it needs."""
+def test_releases_are_small() -> None:
     assert sum(path.stat().st_size for path in RELEASES.rglob("*") if path.is_file()) < 100_000
 
 
-def test_there_is_a_copy_of_each(tmp_path: Path) -> None:
-    """What the program keeps of a broker's folder: what is empty, and what is no part of a log, is left out."""
+def test_copied_files_exclude_empty_and_foreign_ones(tmp_path: Path) -> None:
     from tests.interop.releases import _copy
 
     source = tmp_path / "logs"

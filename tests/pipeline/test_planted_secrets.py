@@ -1,4 +1,4 @@
-"""Secrets in metadata: nothing that the pipeline decodes, prints or writes has them, unless it is asked for."""
+"""Secrets in metadata are redacted everywhere unless requested."""
 
 from __future__ import annotations
 
@@ -44,12 +44,10 @@ PLANTED = [*OF_STATE, CUT, CORRUPT, NEWER, STREAMS, CAPTURED]
 
 
 def leaked(content: bytes) -> list[str]:
-    """Which secrets are in there."""
     return [plain.decode() for plain in leaks.leaked(content, map(str.encode, PLANTED))]
 
 
-def test_what_is_searched_for() -> None:
-    """The search itself finds each secret in each form, wherever it begins."""
+def test_search_patterns() -> None:
     for text in PLANTED:
         for before in range(4):
             plain = b"x" * before + text.encode() + b"yz"
@@ -58,7 +56,6 @@ def test_what_is_searched_for() -> None:
 
 
 def records() -> list[Any]:
-    """Records of metadata with every kind of secret in them."""
     configs = {**SETTINGS, **OPEN}
     return [
         km.FeatureLevelRecord(name="metadata.version", feature_level=25),
@@ -77,7 +74,6 @@ def topology() -> km.StreamsGroupTopologyValue:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of a broker: log and snapshot of its metadata, also what cannot be read, groups, transactions, data."""
     folder = tmp_path_factory.mktemp("broker")
     logs, log = folder / "logs", "__cluster_metadata-0"
     header = write_control_batch("SNAPSHOT_HEADER", bytes(12), offset=0)
@@ -113,7 +109,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def plain_tables(spark: SparkSession) -> Iterator[None]:
-    """Tables whose files can be searched as they are."""
     name = "spark.sql.parquet.compression.codec"
     spark.conf.set(name, "uncompressed")
     yield
@@ -121,7 +116,6 @@ def plain_tables(spark: SparkSession) -> Iterator[None]:
 
 
 def arguments(files: Path) -> dict[str, list[list[str]]]:
-    """What each job is run with: everything that may read metadata, or captures."""
     logs = str(files / "logs")
     snapshot = str(next(files.rglob("*.checkpoint")))
     return {
@@ -144,7 +138,6 @@ def arguments(files: Path) -> dict[str, list[list[str]]]:
 
 
 def run(job: str, given: list[str], out: Path, capfd: pytest.CaptureFixture[str]) -> Mapping[str, bytes]:
-    """Everything that a run of a job gives; it must come to its end."""
     done = job_runs.run(job, given, out, capfd)
     assert done.exit_status in (0, 1)
     return done.outputs
@@ -152,10 +145,9 @@ def run(job: str, given: list[str], out: Path, capfd: pytest.CaptureFixture[str]
 
 @pytest.mark.usefixtures("plain_tables")
 @pytest.mark.parametrize("job", JOBS)
-def test_no_job_gives_them(
+def test_jobs_redact_secrets(
     job: str, spark: SparkSession, files: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Reports of all kinds, progress, and each table of each job, in every file that was written; a new job must be here."""
     for number, given in enumerate(arguments(files)[job]):
         outputs = run(job, given, tmp_path / str(number), capfd)
         assert {place: found for place, content in outputs.items() if (found := leaked(content))} == {}
@@ -164,10 +156,9 @@ def test_no_job_gives_them(
 
 
 @pytest.mark.usefixtures("plain_tables")
-def test_they_are_there_for_who_asks(
+def test_secrets_are_shown_on_request(
     spark: SparkSession, files: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """With --show-secrets the same search finds each secret of the metadata: in the tables, or in the report."""
     outputs = run("internal_topics", ["cluster_metadata", str(files / "logs"), "--show-secrets"], tmp_path / "a", capfd)
     assert leaked(b"".join(text for place, text in outputs.items() if place.endswith(".parquet"))) == [
         *(*OF_STATE, CORRUPT, NEWER),  # of a record whose type is known, but not its fields, there are no bytes
@@ -179,7 +170,6 @@ def test_they_are_there_for_who_asks(
 
 
 def without_bytes(rows: list[Any]) -> bytes:
-    """What is decoded of rows; their own bytes are the caller's."""
     return repr([{name: value for name, value in row.asDict().items() if name not in BYTES} for row in rows]).encode()
 
 
@@ -187,7 +177,6 @@ BYTES = ("key", "value", "corrupt")
 
 
 def test_functions(spark: SparkSession, files: Path) -> None:
-    """``cluster_metadata`` and its like hide them in structs, mark them under a salt, and show them to who asks."""
     register(spark)
     log = spark.read.format("kafka_log").option("mode", "PERMISSIVE").load(str(files / "logs" / "__cluster_metadata-0"))
     rows = log.transform(cluster_metadata).collect()
@@ -218,7 +207,6 @@ def test_functions(spark: SparkSession, files: Path) -> None:
 
 @pytest.mark.parametrize("streaming", [False, True], ids=["batch", "stream"])
 def test_source(spark: SparkSession, files: Path, tmp_path: Path, streaming: bool) -> None:
-    """``decode=internal`` hides them as well, in batches and in streams; with ``showSecrets`` it shows them."""
     register(spark)
     folder = str(files / "logs" / "__cluster_metadata-0")
     options = {"decode": "internal", "mode": "PERMISSIVE", "pathGlobFilter": "*.log"}
@@ -236,16 +224,14 @@ def test_source(spark: SparkSession, files: Path, tmp_path: Path, streaming: boo
 
 
 def test_source_options(spark: SparkSession, files: Path) -> None:
-    """What says something of decoded records is refused where none are decoded."""
     register(spark)
     reader = spark.read.format("kafka_log").option("showSecrets", "true")
-    want = r"kafka_log: the options 'showSecrets' and 'secretSalt' are about decode=internal; they need it"
+    want = r"kafka_log: the options 'showSecrets' and 'secretSalt' are only valid with decode=internal"
     with pytest.raises(Exception, match=want):
         reader.load(str(files / "logs")).collect()
 
 
-def test_rows_with_keys_are_not_forgotten(spark: SparkSession) -> None:
-    """Records of coordinators have structs of key and value; the value is looked into."""
+def test_key_columns_are_covered(spark: SparkSession) -> None:
     key, value = write_coordinator_record(km.StreamsGroupTopologyKey(group_id="s"), topology(), 0)
     df = spark.createDataFrame([(key, value)], "key binary, value binary")
     (row,) = consumer_offsets(df).select("streams_group_topology.*").collect()

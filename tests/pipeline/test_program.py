@@ -1,4 +1,4 @@
-"""The command ``kafka-messages-spark``: it knows all jobs, imports the one that is asked for, and hands its status on."""
+"""The command kafka-messages-spark."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from kafka_messages_spark import jobs
 ROOT = Path(__file__).parents[2]
 
 
-def test_it_knows_all_jobs(capsys: pytest.CaptureFixture[str]) -> None:
-    """A new job must be there, with a line of its own in the help."""
+def test_all_jobs_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(program.JOBS) == {each.name for each in pkgutil.iter_modules(jobs.__path__) if each.name[0] != "_"}
     with pytest.raises(SystemExit) as ended:
         program.main(["--help"])
@@ -30,8 +29,7 @@ def test_it_knows_all_jobs(capsys: pytest.CaptureFixture[str]) -> None:
     assert max(map(len, told)) <= 100
 
 
-def test_a_job_gets_its_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All behind its name is the job's, --help too, and its exit status is that of the command."""
+def test_arguments_are_passed_to_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[list[str]] = []
     job = SimpleNamespace(main=lambda argv: given.append(argv) or 1)
     monkeypatch.setattr(program, "import_module", lambda name: {"kafka_messages_spark.jobs.groups": job}[name])
@@ -51,8 +49,7 @@ def test_a_job_gets_its_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
     ids=["unknown", "none"],
 )
-def test_what_is_no_job(argv: list[str], error: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """A wrong name is told with the right ones, as wrong arguments are: exit status 2."""
+def test_unknown_job(argv: list[str], error: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         program.main(argv)
     assert ended.value.code == 2
@@ -62,7 +59,6 @@ def test_what_is_no_job(argv: list[str], error: str, capsys: pytest.CaptureFixtu
 
 
 def test_without_pyspark(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Clusters bring their own PySpark, so that it need not be there; then it is told how to get it."""
     monkeypatch.setattr(program, "find_spec", lambda name: None)
     assert program.main(["groups", "logs"]) == 2
     assert capsys.readouterr().err == (
@@ -71,7 +67,6 @@ def test_without_pyspark(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 
 def test_help_needs_no_spark() -> None:
-    """To say which jobs there are takes no import of PySpark, which is slow, and may be missing."""
     script = (
         "import sys; sys.modules['pyspark'] = None; from kafka_messages_spark.__main__ import main; main(['--help'])"
     )
@@ -79,7 +74,6 @@ def test_help_needs_no_spark() -> None:
 
 
 def test_usage_of_a_job(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """The usage is what one has to type: with the command before the job's name, if that was taken."""
     for command, usage in (("bin/kafka-messages-spark", "kafka-messages-spark groups"), ("groups.py", "groups")):
         monkeypatch.setattr(sys, "argv", [command, "groups", "--help"])
         with pytest.raises(SystemExit):
@@ -87,7 +81,6 @@ def test_usage_of_a_job(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         assert capsys.readouterr().out.startswith(f"usage: {usage} [-h]")
 
 
-def test_it_is_installed() -> None:
-    """The project names it as a command, by the function that is tested here."""
+def test_entry_point() -> None:
     project = tomllib.loads((ROOT / "packages" / "pipeline" / "pyproject.toml").read_text())["project"]
     assert project["scripts"] == {"kafka-messages-spark": f"{program.__name__}:{program.main.__name__}"}

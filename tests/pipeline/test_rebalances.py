@@ -1,4 +1,4 @@
-"""Rebalances of groups: from records of every kind of group, without Spark, and of the example's broker with it."""
+"""Rebalances of every group type, from single records and from a real broker."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ _SCHEMA = pa.schema([(name, _TYPES.get(name, pa.string())) for name in READ])
 
 
 def told(*events: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Of each rebalance the generation, members, who joined and left by client, and how long it took."""
     common = {"group": "g", "type": "t", "is_tombstone": False, "log_topic": "__consumer_offsets", "log_partition": 0}
     rows = [common | {"log_offset": at, "time_ms": 1000 * at} | event for at, event in enumerate(events)]
     mixed = pa.Table.from_pylist(rows[1::2] + rows[::2], schema=_SCHEMA)
@@ -60,7 +59,6 @@ GONE = {"is_tombstone": True, "members": None}
 
 
 def test_a_classic_group() -> None:
-    """Each of its records has all members: who came and went is the difference; an empty new group is no rebalance."""
     assert told(
         classic(0),
         classic(1, ONE, TWO, state_ms=750),
@@ -78,13 +76,11 @@ def test_a_classic_group() -> None:
     ]
 
 
-def test_a_classic_group_of_which_the_beginning_is_gone() -> None:
-    """Nobody knows who joined in the first generation that compaction left, and it must not be guessed."""
+def test_a_compacted_classic_group() -> None:
     assert told(classic(17, ONE, TWO), classic(18, TWO)) == [(17, 2, None, None, None), (18, 1, "", "a", None)]
 
 
-def test_a_member_that_takes_the_place_of_another() -> None:
-    """A static member that comes back has a new id in the same generation; it is told, a record that says the same is not."""
+def test_a_replaced_member() -> None:
     again = THREE | {"instance_id": "i"}
     assert told(classic(1, ONE), classic(1, again), classic(1, again)) == [
         (1, 1, "a", "", None),
@@ -93,7 +89,6 @@ def test_a_member_that_takes_the_place_of_another() -> None:
 
 
 def test_a_group_of_the_new_protocol() -> None:
-    """Members are told before the epoch that they cause; it has ended when the last of them has reached it."""
     assert told(
         member(ONE),
         epoch(1),
@@ -123,21 +118,18 @@ def test_a_group_of_the_new_protocol() -> None:
     ]
 
 
-def test_a_group_of_the_new_protocol_of_which_the_beginning_is_gone() -> None:
-    """Its first epochs were compacted away: all members were told as having joined in the first that is left."""
+def test_a_compacted_group_of_the_new_protocol() -> None:
     assert told(member(ONE), member(TWO), epoch(9), member(ONE, **GONE), epoch(10)) == [
         (9, 2, None, None, None),
         (10, 1, "", "a", None),
     ]
 
 
-def test_members_that_are_ahead_of_their_group() -> None:
-    """Where the epoch's record is gone, or in a damaged place, what members say of it belongs to no row."""
+def test_members_ahead_of_their_group() -> None:
     assert told(reached(ONE, 7), member(ONE), epoch(7), reached(ONE, 9)) == [(7, 1, None, None, None)]
 
 
 def test_the_broker_of_the_example(spark: SparkSession) -> None:
-    """What its clients did: groups of every type but streams, each joined and left by one client."""
     register(spark)
     log = spark.read.format("kafka_log").option("includeBatchMetadata", "true").load(f"{LOGS}/__consumer_offsets-*")
     rows = rebalances(consumer_offsets(log)).orderBy("log_partition", "log_offset").collect()
@@ -165,7 +157,6 @@ def names(members: list[Row]) -> list[str]:
 
 
 def test_lag_in_time(spark: SparkSession) -> None:
-    """It is that of the batch that holds what is read next, or the next one where compaction has removed it."""
     batch = "topic string, partition int, first_timestamp timestamp, max_timestamp timestamp, last_offset long"
     at = {second: f"timestamp_seconds({second})" for second in (10, 19, 20, 29, 40, 49)}
     rows = [(at[10], at[19], 4), (at[20], at[29], 9), (at[40], at[49], 20)]

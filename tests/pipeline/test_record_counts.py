@@ -1,4 +1,4 @@
-"""Counting records by headers: the numbers that reading them gives, and what headers do not tell."""
+"""Record counts by headers, compared with reading the records."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from kafka_messages_spark import count_records, register
 LOGS = Path(__file__).parents[2] / "examples" / "cluster" / "logs"
 
 
-def test_as_reading_counts(spark: SparkSession) -> None:
-    """Of a real broker's files, each folder has as many as its rows are; transactions, compaction and all codecs."""
+def test_counts_equal_reading(spark: SparkSession) -> None:
     register(spark)
     paths = [f"{LOGS}/{topic}-[0-9]" for topic in ("orders", "payments", "settings", "readings", "clicks")]
     found = {(row.topic, row.partition): row.records for row in count_records(spark, paths).collect()}
@@ -27,8 +26,7 @@ def test_as_reading_counts(spark: SparkSession) -> None:
     assert len(found) > 5
 
 
-def test_what_headers_do_not_tell(spark: SparkSession, tmp_path: Path) -> None:
-    """Compressed messages of an old format, and damage, are counted apart; copies of a partition are rows of their own."""
+def test_uncounted_messages(spark: SparkSession, tmp_path: Path) -> None:
     segment(tmp_path / "b1" / "orders-0", 5, 2)
     segment(tmp_path / "b2" / "orders-0", 5, 1)
     old = segment(tmp_path / "b1" / "clicks-0", 0, 1)
@@ -51,7 +49,6 @@ def test_what_headers_do_not_tell(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_folders_without_batches(spark: SparkSession, tmp_path: Path) -> None:
-    """What has no batch has no row, as it is said; a sum over all rows is right either way."""
     segment(tmp_path / "orders-0", 5, 2)
     (tmp_path / "orders-1").mkdir()
     (tmp_path / "orders-1" / f"{7:020}.log").write_bytes(b"")
@@ -59,7 +56,6 @@ def test_folders_without_batches(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_wrong_paths(spark: SparkSession, tmp_path: Path) -> None:
-    """Errors name the function that was called, and tell a path that is no text before Spark is asked."""
     with pytest.raises(ValueError, match=r".") as caught:
         count_records(spark, str(tmp_path))
     assert str(caught.value) == f"count_records: paths is a list of at least one path, not {str(tmp_path)!r}"

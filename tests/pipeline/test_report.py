@@ -1,4 +1,4 @@
-"""Reports in lines of a width: nothing is cut that is not cut without one."""
+"""Text reports of limited width."""
 
 from __future__ import annotations
 
@@ -52,14 +52,12 @@ def report() -> Report:
 
 
 def test_width() -> None:
-    """Without a width each row is a line; with one, columns without room are below, and those that say nothing are not."""
     assert report().text() == WIDE
     assert report().text(23) == NARROW
 
 
 @pytest.mark.parametrize("width", [1, 2, 5, 10, 22, 40, 60])
 def test_any_width(width: int) -> None:
-    """However narrow, every letter is there, and no line is longer: a terminal would break it anywhere."""
     text = report().text(width)
     values = ("onetwothreefourfivesixseveneight", "Theendofalineoftext,andmoreofit", "onetwothreefourfive", "yyy", "22")
     letters = "".join(text.split())
@@ -67,8 +65,7 @@ def test_any_width(width: int) -> None:
     assert max(map(len, text.splitlines())) <= width
 
 
-def test_a_first_column_without_room() -> None:
-    """A path or a name of a group may be longer than a line; it goes on in the next one, and so do titles."""
+def test_a_first_column_wider_than_the_line() -> None:
     made = Report("Groups and their offsets")
     made.facts({"removed offsets": 12})
     made.table(["group", "lag"], [["a-group-with-a-long-name", 7], ["b", 8]], 1200)
@@ -92,15 +89,13 @@ more
 """
 
 
-def test_texts_that_turn() -> None:
-    """A name must not look like another one in a terminal: what turns the direction of a text is written as Python does."""
+def test_direction_characters_are_escaped() -> None:
     made = Report("t")
     made.facts({"group": "gnp.\u202egpj\u2066\u2028\x1b[0m", "file": "\udcff.log"})
     assert made.text().splitlines()[-2:] == ["group  gnp.\\u202egpj\\u2066\\u2028\\x1b[0m", "file   \\udcff.log"]
 
 
-def test_markdown_shows_names_letter_by_letter() -> None:
-    """A group called like a picture made whoever looked at the report ask a server for it."""
+def test_markdown_escapes_names() -> None:
     made = Report("a *b*")
     made.facts({"<b>name</b>": "![](http://example.com/x.png)"})
     made.table(["topic"], [["__consumer_offsets"], ["a_b|c"], ["\\| `x` ~y~ &lt;"]])

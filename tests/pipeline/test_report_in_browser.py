@@ -1,4 +1,4 @@
-"""The page of a report in a real browser, where one is installed: its script is let in, and its tables are sorted."""
+"""The HTML report in a real browser, if one is installed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_messages_spark.jobs._report import Report, Run
+from kafka_messages_spark.jobs._report import JobRun, Report
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="Chromium is not installed")
@@ -30,15 +30,13 @@ addEventListener("load", () => {
 
 
 def page() -> str:
-    """A table in no order, with numbers that sort wrongly as texts, and a missing one."""
     made = Report("What")
     made.table(["group", "lag"], [["b", 10], ["partition-10", None], ["partition-9", 9], ["a", 100]])
-    run = Run("groups", {}, [], 0, datetime(2026, 11, 22, tzinfo=UTC))
+    run = JobRun("groups", {}, [], 0, datetime(2026, 11, 22, tzinfo=UTC))
     return made.html(run)
 
 
 def dom(content: str, folder: Path) -> str:
-    """What the browser has made of a page when it has loaded it."""
     file = folder / "page.html"
     file.write_text(content)
     options = ("--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}", "--dump-dom")
@@ -48,7 +46,6 @@ def dom(content: str, folder: Path) -> str:
 
 
 def test_sorting(tmp_path: Path) -> None:
-    """Numbers go by value and names by the numbers in them; what is missing is last in both orders; keys get there."""
     open_page = re.sub(r"<meta http-equiv[^>]*>", "", page()).replace("</body>", f"<script>{CLICKS}</script></body>")
     assert re.findall(r"<pre>(.*?)</pre>", dom(open_page, tmp_path)) == [
         "0 ascending: a b partition-9 partition-10",
@@ -59,7 +56,6 @@ def test_sorting(tmp_path: Path) -> None:
 
 
 def test_only_its_own_script_runs(tmp_path: Path) -> None:
-    """The policy of the page lets its own script in, which makes buttons of titles, and stops any other."""
     other = page().replace("</body>", '<script>document.title = "taken over"</script></body>')
     found = dom(other, tmp_path)
     assert found.count("<button") == 2

@@ -1,4 +1,4 @@
-"""Reports as a page and as JSON: whole, harmless whatever names hold, and as their schema says. None of it needs Spark."""
+"""HTML and JSON reports: escaping, charts and schema; without Spark."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
 
@@ -14,13 +15,13 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
 from kafka_messages_spark._charts.document import document
-from kafka_messages_spark._charts.pictures import Lane, Mark, Timeline
+from kafka_messages_spark._charts.model import Lane, Mark, Timeline
 from kafka_messages_spark._charts.svg import figure
 from kafka_messages_spark.jobs import _report
-from kafka_messages_spark.jobs._drawn import groups, metadata, segments, transactions
-from kafka_messages_spark.jobs._report import Finding, Report, Run, timestamp
-from kafka_messages_spark.jobs._report._parts import Column, Table
-from kafka_messages_spark.jobs._saved import inputs
+from kafka_messages_spark.jobs._charts import groups, metadata, segments, transactions
+from kafka_messages_spark.jobs._output import inputs
+from kafka_messages_spark.jobs._report import Finding, JobRun, Report, timestamp
+from kafka_messages_spark.jobs._report._parts import Table, TableColumn
 
 SCHEMA = json.loads(files(_report).joinpath("report.schema.json").read_text("utf-8"))
 START = 1_790_000_000_000
@@ -38,12 +39,11 @@ EVIL = [
 """Names as a client could give them to a topic, a group or itself."""
 
 
-def run(*findings: Finding, **arguments: object) -> Run:
-    return Run("groups", arguments, findings, int(bool(findings)), datetime(2026, 11, 22, 10, 30, tzinfo=UTC))
+def run(*findings: Finding, **arguments: object) -> JobRun:
+    return JobRun("groups", arguments, findings, int(bool(findings)), datetime(2026, 11, 22, 10, 30, tzinfo=UTC))
 
 
 def pictures(name: str) -> list[Any]:
-    """One of each kind, with a name wherever a picture has one."""
     row = {"topic": name, "partition": 0, "producer_id": 7, "last_offset": 9, "records": 3, "start": START}
     opened = row | {"status": "open", "first_offset": 5, "marker_offset": None, "end": None}
     done = row | {"status": "committed", "first_offset": 1, "marker_offset": 4, "end": START + 900}
@@ -63,8 +63,6 @@ def pictures(name: str) -> list[Any]:
 
 
 class Row(tuple[Any, ...]):
-    """A row as Spark hands it over: by number, and by name."""
-
     named: dict[str, Any]
 
     def __new__(cls, *first: Any, **named: Any) -> Row:
@@ -77,7 +75,6 @@ class Row(tuple[Any, ...]):
 
 
 def report(name: str) -> Report:
-    """A report with a name wherever one can be."""
     made = Report(name)
     made.facts({name: name, "left out": [name]})
     made.section(name)
@@ -89,8 +86,6 @@ def report(name: str) -> Report:
 
 
 class Elements(HTMLParser):
-    """What a browser would make of a page: elements with their attributes, and texts."""
-
     def __init__(self, page: str) -> None:
         super().__init__()
         self.found: list[tuple[str, dict[str, str | None]]] = []
@@ -105,8 +100,7 @@ class Elements(HTMLParser):
 
 
 @pytest.mark.parametrize("name", EVIL, ids=range(len(EVIL)))
-def test_names_stay_texts(name: str) -> None:
-    """Whoever may create a topic must not run a script in the browser of who looks at a report, nor turn its words."""
+def test_names_are_escaped(name: str) -> None:
     evil = report(name).html(run(Finding(name, "error", 1), paths=[name]))
     plain = report("name").html(run(Finding("name", "error", 1), paths=["name"]))
     shape, expected = (
@@ -120,8 +114,7 @@ def test_names_stay_texts(name: str) -> None:
     assert sum(text.count("<b>") for text in Elements(report("<b>").html(run())).texts) > 10
 
 
-def test_the_page_asks_nobody() -> None:
-    """It can be sent around and looked at behind any wall: no address, no link, and a policy that forbids the rest."""
+def test_the_page_fetches_nothing() -> None:
     page = report("orders").html(run(Finding("reset", "warning", 2)))
     elements = Elements(page).found
     assert {name for _, attributes in elements for name in attributes} & {"src", "href", "style", "onclick"} == set()
@@ -136,8 +129,7 @@ def test_the_page_asks_nobody() -> None:
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_pictures_are_sound(number: int) -> None:
-    """Each picture is XML with a name for those who do not see it, and no number in it is missing."""
+def test_charts_are_valid_svg(number: int) -> None:
     drawn = figure(pictures("orders")[number])
     root = ElementTree.fromstring(drawn)
     assert root.find("figcaption") is not None
@@ -149,7 +141,6 @@ def test_pictures_are_sound(number: int) -> None:
 
 
 def test_pictures_as_a_file() -> None:
-    """A file has all pictures below each other, whole and with colors of its own, and escapes names."""
     file = document("All <of> them", pictures("<b>"))
     root = ElementTree.fromstring(file)
     assert root.get("aria-label") == "All <of> them"
@@ -165,8 +156,7 @@ def test_pictures_as_a_file() -> None:
     assert file.count("@media (prefers-color-scheme: dark)") == 1
 
 
-def test_what_blocks_the_last_stable_offset() -> None:
-    """Of two open transactions of a partition the one with the first offset holds readers back, and says so."""
+def test_blocking_transaction_is_marked() -> None:
     row = {"topic": "t", "partition": 1, "producer_id": 7, "status": "open", "records": 1, "end": None}
     rows = [
         row | {"first_offset": first, "last_offset": first, "marker_offset": None, "start": START + first}
@@ -181,8 +171,7 @@ def test_what_blocks_the_last_stable_offset() -> None:
     ]
 
 
-def test_labels_stay_out_of_the_names() -> None:
-    """The label of a bar from end to end is inside the bar, not on the name of the lane, and all of it is in the picture."""
+def test_labels_do_not_overlap_names() -> None:
     text = "hanging: last stable offset 212, 472 offsets wait"
     long = "hanging: last stable offset 9,223,372,036,854,775,807, 1,234,567,890 offsets wait"
     until = START + 1000
@@ -202,7 +191,6 @@ def test_labels_stay_out_of_the_names() -> None:
 
 
 def test_lag_over_time() -> None:
-    """Lag is what the log's end is ahead at each moment, known only while both are; what is read ahead is no lag."""
     commits = [Row("g", "t", 0, at=10, value=1), Row("g", "t", 0, at=30, value=8), Row("g", "t", 0, at=35, value=None)]
     ends = [Row("t", 0, at=5, value=4), Row("t", 0, at=20, value=7)]
     offsets, lag = groups.chart([("g", "t")], commits, ends, [], (1, 1), 40).rows[0]
@@ -220,7 +208,6 @@ def test_lag_over_time() -> None:
     ids=["near each other", "apart", "the largest"],
 )
 def test_values_of_an_axis_differ(low: int, high: int, words: list[str]) -> None:
-    """Offsets of a busy partition are large and differ by little: no two lines of a picture have the same words."""
     commits = [Row("g", "t", 0, at=10, value=low), Row("g", "t", 0, at=30, value=high)]
     drawn = ElementTree.fromstring(figure(groups.chart([("g", "t")], commits, [], [], (1, 1), 40)))
     beside = [each for each in drawn.iter("text") if each.get("class") == "tick" and each.get("text-anchor") == "end"]
@@ -228,8 +215,20 @@ def test_values_of_an_axis_differ(low: int, high: int, words: list[str]) -> None
     assert min(float(each.attrib["x"]) for each in beside) > 6.8 * max(map(len, words))  # nothing is cut off
 
 
-def test_what_is_cut_is_said() -> None:
-    """A picture of a part must not be taken for the whole."""
+@pytest.mark.parametrize("span", [150, 4000, 7_200_000, 2 * 86_400_000, 400 * 86_400_000])
+def test_time_labels_do_not_overlap(span: int) -> None:
+    midnight = START - START % 86_400_000 - span // 2
+    commits = [Row("g", "t", 0, at=midnight + span * part // 9, value=part) for part in range(10)]
+    for rows, ends in (([], 1), ([Row("t", 0, at=midnight, value=9)], 2)):
+        drawn = figure(groups.chart([("g", "t")], commits, rows, [], (1, 1), midnight + span))
+        labels = [each for each in ElementTree.fromstring(drawn).iter("text") if each.get("text-anchor") == "middle"]
+        places = [(float(each.attrib["x"]), len(each.text or "") * 6.8 / 2) for each in labels]
+        assert len(places) >= ends
+        assert all(half <= x + 0.1 and x + half <= 1000.1 for x, half in places)
+        assert all(x + half < y - other for (x, half), (y, other) in pairwise(places))
+
+
+def test_remarks_state_omissions() -> None:
     change = {"offset": 1, "time": START, "entity": "topic", "name": "t", "change": "added"}
     assert metadata.timeline([change], 1).remark == ""
     assert metadata.timeline([change] * 2, 900).remark == "The last 2 of 900 changes are drawn."
@@ -253,8 +252,7 @@ def test_what_is_cut_is_said() -> None:
     assert "1 of 50 partitions are drawn, 6 of a group and topic at the most." in remark
 
 
-def test_small_bars_are_seen() -> None:
-    """Where one file is a million times the size of another both can be seen, and the axis says why."""
+def test_small_bars_have_a_minimum_width() -> None:
     file = {"file": "a/0.log", "size": 100, "verdict": "ok"}
     drawn = figure(segments.bars([file, {"file": "a/1.log", "size": 10**8, "verdict": "ok"}], [], 2))
     widths = [float(each.get("width", 0)) for each in ElementTree.fromstring(drawn).iter("rect")]
@@ -263,20 +261,19 @@ def test_small_bars_are_seen() -> None:
 
 
 def typed() -> Report:
-    """A report with a value of each type."""
     made = Report("What")
     made.facts({"groups": 8, "log": "2 partitions"})
     made.section("Rows")
     made.line("A text")
     columns = [
         *(
-            Column("group"),
-            Column("lag", "integer", right=True),
-            Column("share", "number"),
-            Column("removed", "boolean"),
+            TableColumn("group"),
+            TableColumn("lag", "integer", right=True),
+            TableColumn("share", "number"),
+            TableColumn("removed", "boolean"),
         ),
-        *(Column("time", "timestamp", timestamp), Column("key", "bytes"), Column("hosts", "list")),
-        Column("age", "integer", right=True, unit="ms"),
+        *(TableColumn("time", "timestamp", timestamp), TableColumn("key", "bytes"), TableColumn("hosts", "list")),
+        TableColumn("age", "integer", right=True, unit="ms"),
     ]
     rows = [
         ["a|\u202eb" * 100, 2**63 - 1, 0.25, True, 1_795_000_000_123, b"\x00\xff", ["x", None], 5],
@@ -289,7 +286,6 @@ def typed() -> Report:
 
 
 def test_json() -> None:
-    """Rows have the types of their columns, texts in full, and the whole is as the schema says."""
     written = typed().json(run(Finding("reset", "warning", 2), paths=["logs"], width=None))
     content = json.loads(written)
     Draft202012Validator.check_schema(SCHEMA)
@@ -313,7 +309,6 @@ def test_json() -> None:
 
 
 def test_the_schema_is_strict() -> None:
-    """A name that is wrong, or a finding of no known severity, is no report; else the schema would check nothing."""
     content = json.loads(typed().json(run(Finding("reset", "warning", 2))))
     validator = Draft202012Validator(SCHEMA)
     for change in ({"finding": []}, {"exit_status": 2}, {"findings": [{"kind": "x", "severity": "bad", "count": 1}]}):
@@ -321,8 +316,7 @@ def test_the_schema_is_strict() -> None:
     assert not validator.is_valid({name: value for name, value in content.items() if name != "figures"})
 
 
-def test_pictures_are_only_in_pages() -> None:
-    """Text and Markdown are the same with pictures as without."""
+def test_only_html_has_charts() -> None:
     with_pictures, without = report("orders"), report("orders")
     without.parts = [each for each in without.parts if each not in pictures("orders")]
     assert len(without.parts) < len(with_pictures.parts)
@@ -331,9 +325,7 @@ def test_pictures_are_only_in_pages() -> None:
     assert json.loads(with_pictures.json(run())) == json.loads(without.json(run()))
 
 
-def test_what_tables_are_sorted_by() -> None:
-    """Numbers and times are sorted by their values, not by words such as 2h 5m; a missing one has none, nor has one that a
-    browser would round."""
+def test_sort_keys() -> None:
     page = typed().html(run())
     cells = [each for tag, each in Elements(page).found if tag == "td"]
     assert [each.get("data-value") for each in cells[8:16]] == [None] * 8
@@ -342,7 +334,6 @@ def test_what_tables_are_sorted_by() -> None:
 
 
 def test_inputs_have_no_credentials() -> None:
-    """Keys of an object store stand in URIs; a report is shown to colleagues."""
     from argparse import Namespace
 
     given = Namespace(paths=["s3://key:secret@bucket/logs?token=x"], output="s3://key:secret@bucket/out", limit=3)

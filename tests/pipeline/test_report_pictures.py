@@ -1,4 +1,4 @@
-"""Pictures of reports are made of a bounded number of rows, whatever the size of the tables; the right ones are taken."""
+"""Charts collect a bounded number of rows and choose the right ones."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from job_files import at
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from kafka_messages_spark.jobs._drawn import batching, groups, metadata, segments, transactions
+from kafka_messages_spark.jobs._charts import batching, groups, metadata, segments, transactions
 
 WORST = 7
 """A group with resets, whose name is in the middle."""
 
 
 def test_groups(spark: SparkSession) -> None:
-    """Of 20 groups with 9 partitions and 500 commits each the worst come first, with lines of few points that end right."""
     time = F.timestamp_millis(F.lit(at(0)) + F.col("log_offset") * 1000)
     commits = spark.range(20 * 9 * 500).select(
         F.concat(F.lit("g"), F.lpad((F.col("id") % 20).cast("string"), 2, "0")).alias("group"),
@@ -42,7 +41,7 @@ def test_groups(spark: SparkSession) -> None:
     )
     chart = groups.picture(history, offsets, batches)
     assert chart is not None
-    assert len(chart.rows) == groups.MOST_ROWS
+    assert len(chart.rows) == groups.MAX_ROWS
     first = chart.rows[0]
     assert [panel.title for panel in first] == [
         f"g{WORST:02} · t: committed offset",
@@ -51,8 +50,8 @@ def test_groups(spark: SparkSession) -> None:
     committed = [each for each in first[0].series if not each.dashed]
     assert [each.name for each in committed] == [f"partition {each}" for each in range(3, 9)]  # those with most lag
     most = [max(len(each.points) for each in panel.series) for panel in first]
-    assert most[0] <= groups.MOST_POINTS
-    assert most[1] <= 2 * groups.MOST_POINTS  # it changes with either line
+    assert most[0] <= groups.MAX_POINTS
+    assert most[1] <= 2 * groups.MAX_POINTS  # it changes with either line
     assert [each.points[-1] for each in committed] == [(at(499), 4990)] * 6
     assert [[event[:2] for event in each.events] for each in committed] == [[(at(250), 2500)]] * 6
     assert "12 of 20 groups with a topic" in chart.remark
@@ -62,10 +61,9 @@ def test_groups(spark: SparkSession) -> None:
 
 
 def test_transactions(spark: SparkSession) -> None:
-    """Of many transactions the open ones are all there, however old, and then the newest."""
     start = F.timestamp_millis(F.lit(at(0)) + F.col("id") * 1000)
     is_open = F.col("id") < 5
-    found = spark.range(transactions.MOST_BARS + 100).select(
+    found = spark.range(transactions.MAX_BARS + 100).select(
         *(
             F.lit("t").alias("topic"),
             (F.col("id") % 2).cast("int").alias("partition"),
@@ -80,10 +78,10 @@ def test_transactions(spark: SparkSession) -> None:
     opened = found.where("status = 'open'").withColumns({"verdict": F.lit("late"), "transactional_id": F.lit("x")})
     waits = "topic string, partition int, last_stable_offset long, next_offset long, blocked_offsets long"
     stable = spark.createDataFrame([("t", 1, 1, 400, 399), ("t", 0, 400, 400, 0)], waits)
-    timeline = transactions.picture(found, opened, stable, transactions.MOST_BARS + 100, at(500))
+    timeline = transactions.picture(found, opened, stable, transactions.MAX_BARS + 100, at(500))
     assert [lane.name for lane in timeline.lanes] == ["t-1", "t-0"]
     marks = [mark for lane in timeline.lanes for mark in lane.marks]
-    assert len(marks) == transactions.MOST_BARS
+    assert len(marks) == transactions.MAX_BARS
     assert sum(mark.end is None for mark in marks) == 5
     assert min(mark.start for mark in marks if mark.end is not None) == at(105)
     assert [mark.text for mark in marks if mark.kind == transactions.BLOCKS] == [
@@ -95,8 +93,7 @@ def test_transactions(spark: SparkSession) -> None:
 
 
 def test_metadata_and_segments(spark: SparkSession) -> None:
-    """The last changes, and the worst and largest files, are those that are drawn."""
-    changes = spark.range(metadata.MOST + 30).select(
+    changes = spark.range(metadata.MAX_SHOWN + 30).select(
         *(F.col("id").alias("offset"), F.lit("topic").alias("entity"), F.lit("n").alias("name")),
         *(F.lit("added").alias("change"), F.timestamp_millis(F.lit(at(0)) + F.col("id")).alias("timestamp")),
     )
@@ -116,25 +113,24 @@ def test_metadata_and_segments(spark: SparkSession) -> None:
         (79, "ok", ""),
     ]
     assert bars.bars[0].name == f"{3:020}.log"
-    assert len(bars.bars) == segments.MOST
+    assert len(bars.bars) == segments.MAX_SHOWN
     assert bars.remark.startswith("Files below logs/t-0. 60 of 80 files are drawn")
 
 
 def test_batching(spark: SparkSession) -> None:
-    """The largest topics are there, also the one without a name; dead bytes are those of all their partitions."""
     columns = "topic string, bytes long, gain double"
-    small = [(f"t{number:02}", number, None) for number in range(1, batching.MOST)]
+    small = [(f"t{number:02}", number, None) for number in range(1, batching.MAX_SHOWN)]
     topics = spark.createDataFrame([*small, ("orders", 1000, 1.5), (None, 900, None), ("states", 800, 0.9)], columns)
     dead = spark.createDataFrame(
         [("orders", 0, 100), ("orders", 1, 200), ("states", 0, 400)], "topic string, partition int, dead_bytes long"
     )
-    drawn = batching.picture(topics, dead, batching.MOST + 2)
+    drawn = batching.picture(topics, dead, batching.MAX_SHOWN + 2)
     assert [(bar.name, bar.value, bar.kind, bar.note) for bar in drawn.bars[:4]] == [
         ("orders", 1000, "compacted", "of them 300 B dead; gain 1.50"),
         ("-", 900, "not compacted", ""),
         ("states", 800, "half dead or more", "of them 400 B dead; gain 0.90"),
-        (f"t{batching.MOST - 1:02}", batching.MOST - 1, "not compacted", ""),
+        (f"t{batching.MAX_SHOWN - 1:02}", batching.MAX_SHOWN - 1, "not compacted", ""),
     ]
-    assert len(drawn.bars) == batching.MOST
+    assert len(drawn.bars) == batching.MAX_SHOWN
     assert list(drawn.kinds) == ["not compacted", "compacted", "half dead or more"]
     assert drawn.remark == "The largest 60 of 62 topics are drawn."

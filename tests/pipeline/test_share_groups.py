@@ -1,4 +1,4 @@
-"""Where share groups are: from the example's broker against its own answers, and from states that only some records tell."""
+"""Offsets and lag of share groups."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ CLUSTER = Path(__file__).parents[2] / "examples" / "cluster"
 
 
 def test_the_broker_of_the_example(spark: SparkSession) -> None:
-    """Start offsets are those that the admin client told; one of the deleted group is not there."""
     register(spark)
     log = spark.read.format("kafka_log").option("includeBatchMetadata", "true").load(f"{CLUSTER}/logs/__*")
     names = topic_names(consumer_offsets(log))
@@ -36,7 +35,6 @@ def test_the_broker_of_the_example(spark: SparkSession) -> None:
 
 
 def state(kind: str, group: str, partition: int, start: int | None, delivered: int = -1) -> tuple[bytes, bytes | None]:
-    """A snapshot or an update of a share partition; without a start offset its removal."""
     key = getattr(kafka_messages, f"Share{kind}Key")(group_id=group, partition=partition)
     if start is None:
         return write_coordinator_record(key)
@@ -45,7 +43,6 @@ def state(kind: str, group: str, partition: int, start: int | None, delivered: i
 
 
 def test_states(spark: SparkSession, tmp_path: Path) -> None:
-    """An update without a start offset leaves it; a removed state is none; what a broker does not count has no lag."""
     states = [
         state("Snapshot", "g", 0, 10, 0),
         state("Update", "g", 0, -1, 4),
@@ -78,7 +75,6 @@ def test_states(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_lag_of_the_group(spark: SparkSession, tmp_path: Path) -> None:
-    """A share group, which never commits, has its partitions and its lag among the groups, and is sorted by it."""
     logs, place = f"{CLUSTER}/logs", tmp_path / "report.json"
     argv = [f"{logs}/__*", "--data", f"{logs}/clicks-*", "--group", "workers", "--group", "chatty", "--sort", "lag"]
     assert main([*argv, "--report", str(place), "--quiet"]) == 1

@@ -1,4 +1,4 @@
-"""docs/spark-sources.md: its tables name every option there is."""
+"""docs/spark-sources.md names every option."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ TEXT = (ROOT / "docs" / "spark-sources.md").read_text()
 
 
 def test_tables_of_options() -> None:
-    """An option that is not in the tables would be found by nobody; one that is only there is an error."""
     segments, captures = TEXT.split("## Captured connections")
     for part, known in ((segments, _log_options.OPTIONS), (captures, kafka_frames.OPTIONS)):
         rows = part.split("| option | default | |\n|---|---|---|\n")[1].split("\n\n")[0]

@@ -1,4 +1,4 @@
-"""docs/spark.md: its table names every option there is."""
+"""docs/spark.md names every option."""
 
 from __future__ import annotations
 
@@ -11,6 +11,5 @@ TEXT = (ROOT / "docs" / "spark.md").read_text()
 
 
 def test_table_of_options() -> None:
-    """An option that is not in the table would be found by nobody; one that is only there is an error."""
     rows = TEXT.split("| option | values | |\n|---|---|---|\n")[1].split("\n\n")[0]
     assert [row.split("`")[1] for row in rows.splitlines()] == list(DECODE_OPTIONS)

@@ -1,4 +1,4 @@
-"""The pages about Spark: their Python runs as a reader types it, on the files of a real broker."""
+"""Run the Python samples of the Spark pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ LIMIT = '.option("maxBytesPerTrigger", "1g")'
 def test_python_runs(
     page: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each block goes on from the one before, in the session that is there already; every table of a page is shown."""
     (tmp_path / "examples").symlink_to(pages.ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
@@ -34,18 +33,15 @@ def test_python_runs(
 
 
 def jobs(shown: str, _: Mapping[str, Any]) -> None:
-    """The open transactions are those of the report on the page."""
     assert sorted(re.findall(r"\bpay-\w+", shown)) == ["pay-late", "pay-ongoing", "pay-ongoing"]
 
 
 def messages(_: str, names: Mapping[str, Any]) -> None:
-    """What is decoded is the message that was written."""
     (row,) = names["messages"].collect()
     assert (row.m.cluster_id, row.m.throttle_time_ms) == ("here", 7)
 
 
 def sources(_: str, names: Mapping[str, Any]) -> None:
-    """The stream writes each record that the batch before it read."""
     written = names["spark"].read.parquet(f"{names['work']}/orders")
     assert written.count() == names["orders"].count() > 0
 

@@ -1,4 +1,4 @@
-"""Functions for SQL: decoders by names of the caller's, and Kafka's JSON of any message as text."""
+"""SQL functions: named decoders and kafka_message_json."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ OFFSET = kafka_messages.OffsetCommitValue(offset=42, metadata="x")
 
 
 def test_in_sql(spark: SparkSession) -> None:
-    """The functions work by their names in SQL, on Spark Connect too; what is malformed is told, or null."""
     functions = {
         "metadata_response": (MetadataResponse, 12),
         "Offsets": ("OffsetCommitValue", None, {"mode": "PERMISSIVE", "fields": "offset"}),
@@ -51,7 +50,7 @@ def test_in_sql(spark: SparkSession) -> None:
     ) in str(caught.value)
     for query, text in {
         "try_kafka_message_json('MetadataRespons', 12, X'00')": (
-            "Kafka has no message 'MetadataRespons'; did you mean MetadataResponse"
+            "Kafka has no message 'MetadataRespons'; did you mean 'MetadataResponse'"
         ),
         "kafka_message_json('MetadataResponse', 12, 'text')": (
             'The third parameter of `kafka_message_json` requires the "BINARY" type'
@@ -99,7 +98,7 @@ def test_in_sql(spark: SparkSession) -> None:
         ),
         (
             {"Responses": (MetadataResponse, 12), "responses": (MetadataResponse, 9)},
-            "register: the function 'responses' is there twice; SQL tells no capitals from small letters",
+            "register: the function 'responses' is defined twice; SQL names are case-insensitive",
         ),
         (
             {"f": (MetadataResponse, 12, "PERMISSIVE")},
@@ -112,7 +111,6 @@ def test_in_sql(spark: SparkSession) -> None:
     ],
 )
 def test_wrong_functions(functions: Any, text: str) -> None:
-    """They are refused before any is registered: a session is not even asked for."""
     from kafka_messages_spark.columns.sql import register_functions
 
     with pytest.raises(PySparkValueError) as caught:
@@ -120,7 +118,6 @@ def test_wrong_functions(functions: Any, text: str) -> None:
     assert str(caught.value) == text
 
 
-def test_floats_that_json_has_not() -> None:
-    """As Kafka's JSON converters, through Jackson, print them; the text can be read by any parser."""
+def test_non_finite_floats_in_json() -> None:
     text = _text({"a": [float("nan"), float("inf")], "b": {"c": -float("inf")}, "d": 0.5})
     assert text == '{"a":["NaN","Infinity"],"b":{"c":"-Infinity"},"d":0.5}'

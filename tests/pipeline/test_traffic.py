@@ -1,4 +1,4 @@
-"""Requests with their responses, and the messages in them: from captures and from tables of frames."""
+"""Pairs of requests and responses, from captures and from tables of frames."""
 
 from __future__ import annotations
 
@@ -48,13 +48,11 @@ FRAMES = [
 
 
 def table(spark: SparkSession, frames: list[Any] = FRAMES) -> DataFrame:
-    """Frames as a table of captures has them, ten milliseconds apart."""
     rows = [(*frame, START + number * timedelta(milliseconds=10)) for number, frame in enumerate(frames)]
     return spark.createDataFrame(rows, "connection string, direction string, data binary, timestamp timestamp")
 
 
 def test_frames_of_a_table(spark: SparkSession) -> None:
-    """Any table with the bytes will do; what cannot be read is a row that says so, or ends the query."""
     df = traffic.frames(table(spark), "data")
     names = [
         "connection",
@@ -78,7 +76,6 @@ def test_frames_of_a_table(spark: SparkSession) -> None:
 
 
 def test_frames_with_lengths(spark: SparkSession) -> None:
-    """With the four bytes of length before them; one that does not agree is told, and its bytes stay."""
     data = request(METADATA, 12, 7)
     frames = [
         ("a", "request", len(data).to_bytes(4, "big") + data),
@@ -89,14 +86,13 @@ def test_frames_with_lengths(spark: SparkSession) -> None:
     rows = traffic.frames(table(spark, frames), "data", has_length=True).orderBy("timestamp").collect()
     assert (bytes(rows[0].frame), rows[0].api_name, rows[0].problem) == (data, "Metadata", None)
     for row, each in zip(rows[1:3], frames[1:3], strict=True):
-        assert row.problem == "the length before the frame is not that of the bytes behind it"
+        assert row.problem == "the length prefix does not match the size of the frame"
         assert bytes(row.frame) == each[2]
     assert (rows[3].frame, rows[3].problem) == (None, None)
     assert rows[4].problem == "the direction is request or response, not 'in'"
 
 
 def seconds(time: datetime | None) -> float | None:
-    """Spark gives times without a time zone, in that of the machine."""
     return None if time is None else time.timestamp()
 
 
@@ -106,7 +102,6 @@ def pairs(spark: SparkSession) -> DataFrame:
 
 
 def test_pair(pairs: DataFrame) -> None:
-    """By connection, correlation id and occurrence: ids are used again, and each connection has its own."""
     rows = {(row.connection, seconds(row.request_timestamp)): row for row in pairs.collect()}
     assert len(rows) == 6
     names = ("api_name", "api_version", "correlation_id", "response_version", "response_header_size", "latency_ms")
@@ -128,7 +123,6 @@ def test_pair(pairs: DataFrame) -> None:
 
 
 def test_decoded_messages(spark: SparkSession, pairs: DataFrame) -> None:
-    """Typed messages of one kind, each at the version its request has."""
     found = traffic.decode_responses(pairs, "MetadataResponse", keep=["connection", "api_version"])
     assert found.columns == ["connection", "api_version", "message"]
     rows = {(row.connection, row.api_version, row.message.cluster_id) for row in found.collect()}
@@ -143,7 +137,6 @@ TRAILING = bytes.fromhex("0003000d00000004000772646b61666b610000000000010000")
 
 
 def test_bytes_behind_requests(spark: SparkSession) -> None:
-    """Brokers ignore them, so they are no error, and not lost; of frames and of pairs, whatever the version."""
     frames = [
         ("c", "request", TRAILING),
         ("c", "request", request(METADATA, 13, 5)),
@@ -172,7 +165,6 @@ def test_bytes_behind_requests(spark: SparkSession) -> None:
 
 
 def test_bytes_behind_responses(spark: SparkSession) -> None:
-    """A response that goes on behind its end is not what its request asked for: an error, as for Kafka's clients."""
     frames = [("c", "request", request(METADATA, 12, 1)), ("c", "response", response(answer("x"), 12, 1) + b"\0")]
     df = traffic.pair(traffic.frames(table(spark, frames), "data"))
     (row,) = traffic.decode_responses(df, "MetadataResponse", {"mode": "PERMISSIVE"}).collect()
@@ -183,7 +175,6 @@ def test_bytes_behind_responses(spark: SparkSession) -> None:
 
 
 def test_refused_version(spark: SparkSession) -> None:
-    """A broker that does not know the version of ApiVersions answers at version 0: decoded as that (KIP-511)."""
     refused = kafka_messages.ApiVersionsResponse(error_code=35)
     frames = [
         ("a", "request", request(kafka_messages.ApiVersionsRequest(), 4, 1)),
@@ -195,7 +186,6 @@ def test_refused_version(spark: SparkSession) -> None:
 
 
 def test_pairs_of_a_capture(spark: SparkSession, tmp_path: Path) -> None:
-    """The same from files, where positions tell the order, and pairs name their files."""
     for direction in ("request", "response"):
         data = [each for connection, kind, each in FRAMES if (connection, kind) == ("two", direction)]
         (tmp_path / f"two.{direction}s").write_bytes(b"".join(len(each).to_bytes(4, "big") + each for each in data))
@@ -208,7 +198,6 @@ def test_pairs_of_a_capture(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_wrong_frames(spark: SparkSession, pairs: DataFrame) -> None:
-    """What is missing is told before anything runs."""
     df = table(spark)
     with pytest.raises(ValueError, match=r"^frames: there is no column 'frame'"):
         traffic.frames(df)

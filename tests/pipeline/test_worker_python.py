@@ -1,4 +1,4 @@
-"""Scripts and jobs of an environment that is not activated: workers run its Python, or a line says what to do."""
+"""Workers run the Python of an environment that is not activated."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ finally:
 
 @pytest.fixture
 def other(tmp_path: Path) -> Path:
-    """A folder for the path, with the tools of a shell and a python3 that has no package at all."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for place in (Path("/bin"), Path("/usr/bin")):
@@ -51,7 +50,6 @@ def other(tmp_path: Path) -> Path:
 
 
 def said(other: Path, *arguments: str, script: str = SCRIPT) -> list[str]:
-    """What a script prints, run with the path of another Python."""
     told = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "VIRTUAL_ENV")
     env = {name: value for name, value in os.environ.items() if name not in told}
     env |= {"PATH": str(other), "SPARK_TESTING": "1"}
@@ -62,12 +60,10 @@ def said(other: Path, *arguments: str, script: str = SCRIPT) -> list[str]:
 
 
 def test_script_without_activation(other: Path) -> None:
-    """``venv/bin/python script.py`` reads; it was a ModuleNotFoundError of Spark's worker in 40 lines."""
     assert [int(line) for line in said(other)] == [30]
 
 
 def test_first_sample_without_activation(other: Path) -> None:
-    """The first sample of docs/spark.md, which registers nothing, decodes in workers with the Python of the script."""
     page = (Path(__file__).parents[2] / "docs" / "spark.md").read_text(encoding="utf-8")
     make, use = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[:2]
     assert "register" not in make + use
@@ -76,7 +72,6 @@ def test_first_sample_without_activation(other: Path) -> None:
 
 
 def test_local_connect_without_activation(other: Path) -> None:
-    """The server runs already when register is called, and cannot be told: a line says what to do."""
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio (pyspark[connect])")
     assert said(other, "connect") == [
         f"register: the Python of Spark's workers, {other}/python3, has no module 'kafka_messages_spark': set "
@@ -85,7 +80,6 @@ def test_local_connect_without_activation(other: Path) -> None:
 
 
 def test_python_of_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Jobs tell Spark before it starts, unless it would take this Python anyway, or was told another."""
     (tmp_path / "python3").touch(mode=0o755)
     for name in ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "PYSPARK_PYTHON"):
         monkeypatch.delenv(name, raising=False)
@@ -100,8 +94,7 @@ def test_python_of_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     assert os.environ["PYSPARK_PYTHON"] == "other"
 
 
-def test_sessions_that_are_left_alone(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A Python that was named stays, and so does that of workers elsewhere: only a local default is replaced."""
+def test_other_sessions_are_unchanged(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "python3").touch(mode=0o755)
     for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_PYTHON"):
         monkeypatch.delenv(name, raising=False)

@@ -1,9 +1,9 @@
-"""Spark finds this module by its name: where it is installed, ``kafka_log`` needs no ``register``."""
+"""Module that Spark discovers by its name, so that ``kafka_log`` needs no ``register``."""
 
 from __future__ import annotations
 
-from kafka_messages_spark._core.discovered import Discovered
+from kafka_messages_spark._core.discovery import LazyDataSource
 
 
-class DefaultSource(Discovered):
+class DefaultSource(LazyDataSource):
     source = "kafka_log", "kafka_messages_spark.sources.kafka_log", "KafkaLogDataSource"

@@ -1,6 +1,6 @@
-"""Kafka's own bytes as typed tables, on Spark: columns, data frames, a data source and the internal topics.
+"""Read and write Kafka messages, log segments and captures with Spark.
 
-What is named here is imported when it is first used, so that Spark's workers load only what they run.
+Public names are imported on first use, so that workers load only the modules they run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The command ``kafka-messages-spark``: one program for all jobs, each of which is imported when it is asked for."""
+"""The command ``kafka-messages-spark``, which imports the module of the requested job only."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 
+# One-line descriptions for --help.
 JOBS = {
     "transactions": "open and hanging transactions, who owns them, and which readers wait for them",
     "groups": "how the offsets of groups moved: commits, resets, storms, removals, members, lag",
@@ -17,11 +18,10 @@ JOBS = {
     "batching": "batch sizes, compression and its gain, and what is dead in compacted topics",
     "internal_topics": "segments of an internal topic as tables, one for each record type",
 }
-"""What each answers, in a line."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a job with the arguments behind its name; returns its exit status."""
+    """Run a job with its arguments and return its exit status."""
     parser = _parser()
     given = list(sys.argv[1:] if argv is None else argv)
     job: str = parser.parse_args(given[:1]).job
@@ -43,7 +43,7 @@ def _parser() -> ArgumentParser:
         description="Answers about Kafka's files, on Spark.",
         epilog="jobs:\n"
         + "".join(f"  {name:{width}}  {what}\n" for name, what in JOBS.items())
-        + "\nkafka-messages-spark JOB --help tells the arguments of a job",
+        + "\nkafka-messages-spark JOB --help shows the arguments of a job",
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("job", metavar="JOB", choices=list(JOBS), help="one of those below")

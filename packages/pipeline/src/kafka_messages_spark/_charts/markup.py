@@ -1,25 +1,23 @@
-"""Elements of HTML and SVG: what is not made here is a text, and is escaped."""
+"""Build HTML and SVG elements; strings are escaped."""
 
 from __future__ import annotations
 
 from html import escape
 
-from .words import CONTROL
+from .formatting import CONTROL
 
 
 class Markup(str):
-    """A text that is HTML already."""
+    """A string that is HTML and needs no escaping."""
 
     __slots__ = ()
 
 
 def markup(content: object) -> Markup:
-    """Anything as HTML: names of topics and the like are shown letter by letter, whatever they hold."""
     return content if isinstance(content, Markup) else Markup(escape(str(content).translate(CONTROL)))
 
 
 def element(name: str, *content: object, **attributes: object) -> Markup:
-    """An element with what is in it; an attribute of None is left out, and ``class_`` is ``class``."""
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{markup(value)}"'
         for key, value in attributes.items()

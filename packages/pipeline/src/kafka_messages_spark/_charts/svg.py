@@ -1,4 +1,4 @@
-"""Pictures as SVG within a page; ``document`` makes files of them."""
+"""Draw charts as SVG for HTML pages; ``document`` writes files."""
 
 from __future__ import annotations
 
@@ -6,24 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .axes import Axis, numbers, powers, times
+from .formatting import timestamp
 from .markup import Markup, element
-from .pictures import Bar, Bars, Chart, Lane, Look, Mark, Panel, Picture, Series, Timeline
-from .words import timestamp
+from .model import Bar, Bars, Chart, Lane, Look, Mark, Panel, Picture, Series, Timeline
 
+# Width of a chart in SVG units; pages scale it, but not below 720 pixels.
 WIDTH = 1000
-"""Units across a picture; as wide as the page lets it be, and 720 pixels at least, below which it is scrolled."""
 _LABELS = 210
+# Upper estimate of a letter's average width.
 LETTER = 7.2
-"""Widest that a letter is on the average."""
 _ROW, _BAR = 20, 12
-_MOST_ROWS = 12
-"""Of one lane; what has no room then is counted."""
+# Maximum rows of a lane; the other marks are counted.
+_MAX_ROWS = 12
+# Minimum width of a mark.
 _LEAST = 5
-"""Shorter marks would not be seen."""
 
 
 def figure(picture: Picture) -> Markup:
-    """A picture with its title, legend and remark."""
     drawn, height = draw(picture)
     svg = element(
         "svg", *drawn, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=picture.title, class_="picture"
@@ -35,17 +34,14 @@ def figure(picture: Picture) -> Markup:
 
 
 def draw(picture: Picture) -> tuple[list[Markup], float]:
-    """Return the elements of a picture and its height."""
     return _DRAWN[type(picture)](picture)
 
 
 def kinds_of(picture: Picture) -> Mapping[str, Look]:
-    """Return the kinds that the legend of a picture explains."""
     return picture.kinds if isinstance(picture, Timeline | Bars) else {}
 
 
 def sample_of(picture: Picture, look: Look) -> Markup:
-    """Return what stands for a kind in a legend: the shape of a moment if there are moments, else a bar."""
     marks = [mark for lane in picture.lanes for mark in lane.marks] if isinstance(picture, Timeline) else []
     if any(mark.start == mark.end for mark in marks):
         return _shape(look, 8, 7, 9)
@@ -53,8 +49,6 @@ def sample_of(picture: Picture, look: Look) -> Markup:
 
 
 def _legend(picture: Picture) -> Markup:
-    """Return the legend of a picture of a page."""
-
     def key(name: str, look: Look) -> Markup:
         sample = sample_of(picture, look)
         return element("li", element("svg", sample, viewBox="0 0 16 14", width=16, height=14, aria_hidden="true"), name)
@@ -63,7 +57,6 @@ def _legend(picture: Picture) -> Markup:
 
 
 def _shape(look: Look, x: float, y: float, size: float, *content: object) -> Markup:
-    """A moment: another shape for each look, as not everybody sees colors."""
     half = size / 2
     path = {
         "good": f"M{x - half},{y - half}h{size}v{size}h-{size}z",
@@ -84,7 +77,6 @@ def _line(x1: float, y1: float, x2: float, y2: float, look: str) -> Markup:
 
 
 def _cut(text: str, width: float) -> str:
-    """A text that has room; of a longer one beginning and end, which tell apart what is called alike."""
     most = max(3, int(width / LETTER))
     if len(text) <= most:
         return text
@@ -93,18 +85,31 @@ def _cut(text: str, width: float) -> str:
 
 
 def _named(name: str, y: float) -> Markup:
-    """What stands at the left, and in full for who points at it."""
     label = element("text", _cut(name, _LABELS - 14), x=_LABELS - 10, y=y, class_="name", text_anchor="end")
     return element("g", element("title", name), label)
 
 
-def _times(axis: Axis, height: float, most: int = 8) -> list[Markup]:
-    """Lines down a picture, and below them the times."""
+def _times(axis: Axis, height: float) -> list[Markup]:
     found = []
-    for moment, word in times(int(axis.low), int(axis.high), most):
-        x = axis.at(moment)
-        found += [_line(x, 0, x, height, "grid"), _text(x, height + 16, word, "tick", "middle")]
+    for x, label, word in _time_marks(axis, 0, WIDTH, 8):
+        found += [_line(x, 0, x, height, "grid"), _text(label, height + 16, word, "tick", "middle")]
     return found
+
+
+def _time_marks(axis: Axis, left: float, right: float, most: int) -> list[tuple[float, float, str]]:
+    marks: list[tuple[float, float, str]] = []
+    for count in range(most, 0, -1):
+        marks, free = [], left
+        for moment, word in times(int(axis.low), int(axis.high), count):
+            half = len(word) * _DIGIT / 2
+            label = round(min(max(axis.at(moment), left + half), right - half), 1)
+            if label - half < free:
+                break
+            marks.append((axis.at(moment), label, word))
+            free = label + half + _DIGIT
+        else:
+            return marks
+    return marks
 
 
 # Timelines
@@ -123,7 +128,7 @@ def _timeline(picture: Timeline) -> tuple[list[Markup], float]:
     y = 4.0
     for number, lane in enumerate(picture.lanes):
         placed = _placed(lane, axis)
-        rows, others = placed[:_MOST_ROWS], sum(map(len, placed[_MOST_ROWS:]))
+        rows, others = placed[:_MAX_ROWS], sum(map(len, placed[_MAX_ROWS:]))
         height = _ROW * max(1, len(rows)) + 6
         if number % 2 == 0:
             bands.append(element("rect", x=0, y=y, width=WIDTH, height=height, class_="band"))
@@ -137,7 +142,6 @@ def _timeline(picture: Timeline) -> tuple[list[Markup], float]:
 
 
 def _reach(mark: Mark, axis: Axis) -> tuple[float, float]:
-    """From where to where a mark goes, with what stands beside it."""
     start = axis.at(mark.start)
     end = axis.end if mark.end is None else max(axis.at(mark.end), start + _LEAST)
     if mark.end == mark.start:
@@ -150,15 +154,10 @@ def _reach(mark: Mark, axis: Axis) -> tuple[float, float]:
 
 
 def _label_width(text: str) -> float:
-    """Return the width of a label, which may be cut, and of the space around it."""
     return min(len(text) * LETTER, WIDTH - _LABELS - 20) + 8
 
 
 def _label_place(text: str, start: float, end: float) -> tuple[float, str | None]:
-    """Return position and anchor of the label of a mark: right of it, else left, else inside.
-
-    A label never reaches into the names of the lanes.
-    """
     width = _label_width(text)
     if end + width <= WIDTH:
         return end + 5, None
@@ -168,7 +167,6 @@ def _label_place(text: str, start: float, end: float) -> tuple[float, str | None
 
 
 def _placed(lane: Lane, axis: Axis) -> list[list[Mark]]:
-    """The marks of a lane in as few rows as keep them apart."""
     rows: list[list[Mark]] = []
     ends: list[float] = []
     for mark in sorted(lane.marks, key=lambda mark: _reach(mark, axis)):
@@ -224,13 +222,13 @@ def _chart(picture: Chart) -> tuple[list[Markup], float]:
 
 
 _PANEL, _COLORS = 120, 6
+# Minimum width for axis labels, width for names of series, width of a digit.
 _VALUES, _ENDS, _DIGIT = 62, 92, 6.8
-"""What values take at the left of a panel at the least, and names of series at its right; how wide a digit is."""
 
 
 @dataclass(frozen=True)
 class _Scale:
-    """Values of a panel from its lowest to its highest, and those that are written beside it."""
+    """The value range of a panel and its labelled values."""
 
     low: int
     high: int
@@ -253,7 +251,6 @@ def _scale(panel: Panel) -> _Scale:
 def _panel(
     panel: Panel, scale: _Scale, span: tuple[int, int], left: float, top: float, width: float, values: float
 ) -> list[Markup]:
-    """``values`` is the room for what is written beside the axis of values."""
     across = Axis(*span, left + values, left + width - _ENDS)
     up = Axis(scale.low, scale.high, top + 26 + _PANEL, top + 26)
     drawn = [_text(across.start, top + 14, _cut(panel.title, width - values), "name")]
@@ -263,15 +260,16 @@ def _panel(
             _line(across.start, y, across.end, y, "grid"),
             _text(across.start - 6, y + 4, word, "tick", "end"),
         ]
-    for moment, word in panel.marks or times(*span, most=5 if width < WIDTH else 9):
-        drawn.append(_text(across.at(moment), up.start + 16, word, "tick", "middle"))
+    marks = [(across.at(moment), word) for moment, word in panel.marks]
+    if not marks:
+        marks = [mark[1:] for mark in _time_marks(across, left, left + width, 5 if width < WIDTH else 9)]
+    drawn += [_text(x, up.start + 16, word, "tick", "middle") for x, word in marks]
     drawn.append(_line(across.start, up.start, across.end, up.start, "axis"))
     drawn += [_steps(series, across, up) for series in panel.series]
     return drawn + _ends(panel.series, across, up)
 
 
 def _steps(series: Series, across: Axis, up: Axis) -> Markup:
-    """A line that keeps each value up to the next time, and the moments to be looked at."""
     path, drawing, last = "", False, ""
     for moment, value in series.points:
         x = across.at(moment)
@@ -291,7 +289,6 @@ def _steps(series: Series, across: Axis, up: Axis) -> Markup:
 
 
 def _ends(series: Sequence[Series], across: Axis, up: Axis) -> list[Markup]:
-    """Names of series where their lines end, moved so that they can be read."""
     last = [
         (up.at(values[-1]), each)
         for each in series
@@ -306,7 +303,6 @@ def _ends(series: Sequence[Series], across: Axis, up: Axis) -> list[Markup]:
 
 
 def _short(value: int) -> str:
-    """A number in at most six letters."""
     for unit, size in (("T", 10**12), ("G", 10**9), ("M", 10**6), ("k", 10**4)):
         if abs(value) >= size:
             size = 1000 if unit == "k" else size
@@ -318,7 +314,6 @@ def _short(value: int) -> str:
 
 
 def _bars(picture: Bars) -> tuple[list[Markup], float]:
-    """Lengths by value; where the largest is a hundred times the smallest, by its logarithm, so that all can be seen."""
     values = [bar.value for bar in picture.bars if bar.value > 0]
     wide = bool(values) and max(values) > 100 * min(values)
     low, high = (min(values) / 2, max(values)) if wide else (0, max(values, default=1))

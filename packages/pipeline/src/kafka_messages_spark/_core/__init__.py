@@ -1,1 +1,1 @@
-"""What every room stands on: errors, options, Spark's types of Arrow's, and the Python of Spark's workers."""
+"""Errors, options, type conversion and worker settings that all layers use."""

@@ -1,46 +1,33 @@
-"""Errors in the classes and the words of Spark, so that callers catch one kind."""
+"""Errors with the classes and wording of Spark."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
-from difflib import get_close_matches
 
 from pyspark.errors import PySparkValueError
 
 MODES = ("PERMISSIVE", "FAILFAST")
 
 
-def wrong(message: str) -> PySparkValueError:
-    """The error for an argument or option; it is a ValueError and a PySparkException."""
+def invalid_argument(message: str) -> PySparkValueError:
     return PySparkValueError(message)
 
 
 def unsupported_mode(name: str, mode: str) -> PySparkValueError:
-    """What Spark says of a parse mode that a function does not have."""
     acceptable = " and ".join(MODES)
-    return wrong(
+    return invalid_argument(
         f"[PARSE_MODE_UNSUPPORTED] The function `{name}` doesn't support the {mode} mode. "
         f"Acceptable modes are {acceptable}."
     )
 
 
-def near(name: str, known: Iterable[str]) -> str:
-    """``; did you mean ...?`` with the names like this one, or nothing."""
-    by_lower = {each.lower(): each for each in known}
-    found = [by_lower[each] for each in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.6)]
-    return f"; did you mean {', '.join(found)}?" if found else ""
-
-
-def malformed(cause: Exception) -> ValueError:
-    """The error that ends a task in FAILFAST mode, shaped like Spark's MALFORMED_PROTOBUF_MESSAGE."""
+def malformed_batch(cause: Exception) -> ValueError:
     return ValueError(
         "Malformed Kafka messages are detected in message deserialization. Parse Mode: FAILFAST. To process malformed "
         f"messages as null result, try setting the option 'mode' as 'PERMISSIVE'. In this Arrow batch, {cause}"
     )
 
 
-def mismatch(function: str, place: str, required: str, found: object) -> TypeError:
-    """What Spark says of an argument of another type; of our functions only the workers see the types."""
+def type_mismatch(function: str, place: str, required: str, found: object) -> TypeError:
+    """Return Spark's error for an argument of the wrong type; workers raise it, because only they see the Arrow types."""
     text = str(found)
     text = text if len(text) <= 60 else f"{text[:57]}..."
     return TypeError(

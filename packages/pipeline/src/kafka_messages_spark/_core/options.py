@@ -1,4 +1,4 @@
-"""Options: text to text, as everywhere in Spark; names and words like true are read without regard to case."""
+"""Parse Spark options, whose names and keywords are case-insensitive."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from .errors import MODES, near, unsupported_mode, wrong
+from kafka_messages._core.spelling import did_you_mean
+
+from .errors import MODES, invalid_argument, unsupported_mode
 
 _UNITS = {"": 1, "b": 1, "k": 1 << 10, "kb": 1 << 10, "m": 1 << 20, "mb": 1 << 20, "g": 1 << 30, "gb": 1 << 30}
 
 
 class Options:
-    """The options of one call: every one must be known, and each is read by its kind."""
+    """The options of one call. Unknown names and invalid values raise PySparkValueError."""
 
     def __init__(self, owner: str, options: Mapping[str, object] | None, known: tuple[str, ...]) -> None:
         self._owner = owner
@@ -22,10 +24,12 @@ class Options:
         self._values: dict[str, str] = {}
         for name, value in (options or {}).items():
             if not isinstance(value, str):
-                raise wrong(f"{owner}: options map text to text, not {name!r} to {value!r}")
+                raise invalid_argument(f"{owner}: options map text to text, not {name!r} to {value!r}")
             if name.lower() not in by_lower:
-                hint = near(name, known) or "."
-                raise wrong(f"{owner}: there is no option {name!r}{hint} The options are {', '.join(known)}.")
+                hint = did_you_mean(name, known) or "."
+                raise invalid_argument(
+                    f"{owner}: there is no option {name!r}{hint} The options are {', '.join(known)}."
+                )
             self._values[by_lower[name.lower()]] = value
 
     def text(self, name: str) -> str | None:
@@ -42,7 +46,7 @@ class Options:
         for choice in choices:
             if value.lower() == choice.lower():
                 return choice
-        raise wrong(f"{self._owner}: the option {name!r} is one of {', '.join(choices)}, not {value!r}")
+        raise invalid_argument(f"{self._owner}: the option {name!r} is one of {', '.join(choices)}, not {value!r}")
 
     def mode(self, default: str = "FAILFAST") -> str:
         value = self._values.get("mode", default).upper()
@@ -51,39 +55,35 @@ class Options:
         return value
 
     def size(self, name: str, default: int) -> int:
-        """Bytes, with the endings that Spark's size settings have: 128m."""
         value = self._values.get(name)
         if value is None:
             return default
         found = re.fullmatch(r"\s*([0-9]+)\s*([kmg]?b?)\s*", value.lower())
         if not found or not int(found[1]):
-            raise wrong(f"{self._owner}: the option {name!r} is a size such as 128m, not {value!r}")
+            raise invalid_argument(f"{self._owner}: the option {name!r} is a size such as 128m, not {value!r}")
         return int(found[1]) * _UNITS[found[2]]
 
     def count(self, name: str) -> int | None:
-        """A number of things, at least 1."""
         value = self._values.get(name)
         if value is None:
             return None
         if not re.fullmatch(r"\s*[0-9]{1,18}\s*", value) or not int(value):
-            raise wrong(f"{self._owner}: the option {name!r} is a number of at least 1, not {value!r}")
+            raise invalid_argument(f"{self._owner}: the option {name!r} is a number of at least 1, not {value!r}")
         return int(value)
 
     def time(self, name: str) -> float | None:
-        """A time as seconds since 1970; one without an offset is in UTC, whatever time zone the session has."""
         value = self._values.get(name)
         if value is None:
             return None
         try:
             found = datetime.fromisoformat(value.strip())
         except ValueError:
-            raise wrong(
+            raise invalid_argument(
                 f"{self._owner}: the option {name!r} is a time such as 2026-03-31T08:00:00Z, not {value!r}"
             ) from None
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
     def paths(self) -> tuple[str, ...]:
-        """What ``path`` and ``paths`` name together; one of them is needed."""
         paths = [] if (path := self.text("path")) is None else [path]
         if (text := self.text("paths")) is not None:
             try:
@@ -91,19 +91,20 @@ class Options:
             except ValueError:
                 several = None
             if not isinstance(several, list) or not all(isinstance(each, str) for each in several):
-                raise wrong(f"{self._owner}: the option 'paths' is a JSON list of paths, not {text!r}")
+                raise invalid_argument(f"{self._owner}: the option 'paths' is a JSON list of paths, not {text!r}")
             paths += several
         if not paths:
-            raise wrong(f"{self._owner}: name what to read, with load(path) or the option 'path' or 'paths'")
+            raise invalid_argument(f"{self._owner}: name what to read, with load(path) or the option 'path' or 'paths'")
         return tuple(paths)
 
     def corrupt_column(self, mode: str) -> str | None:
-        """The option ``columnNameOfCorruptRecord``, which only PERMISSIVE mode has."""
         name = self.text("columnNameOfCorruptRecord")
         if name is not None and not name.strip():
-            raise wrong(f"{self._owner}: the option 'columnNameOfCorruptRecord' is the name of a column, not {name!r}")
+            raise invalid_argument(
+                f"{self._owner}: the option 'columnNameOfCorruptRecord' is the name of a column, not {name!r}"
+            )
         if name is not None and mode != "PERMISSIVE":
-            raise wrong(
+            raise invalid_argument(
                 f"{self._owner}: 'columnNameOfCorruptRecord' needs the option 'mode' to be PERMISSIVE, not {mode}"
             )
         return name
@@ -114,7 +115,7 @@ DECODE_OPTIONS = ("mode", "columnNameOfCorruptRecord", "fields", "unknownTaggedF
 
 @dataclass(frozen=True)
 class DecodeOptions:
-    """What ``from_kafka`` and ``decode`` are told; it goes to the workers as it is."""
+    """The options of ``from_kafka`` and ``decode``; pickled for the workers."""
 
     mode: str = "FAILFAST"
     corrupt_column: str | None = None
@@ -125,12 +126,14 @@ class DecodeOptions:
 
     @classmethod
     def parse(cls, owner: str, options: Mapping[str, str] | None, trailing: str = "error") -> DecodeOptions:
-        """Options as they are given; ``trailing`` is what the option ``trailingBytes`` is when it is not."""
+        """Parse the options of ``owner``; ``trailing`` is the default of ``trailingBytes``."""
         given = Options(owner, options, DECODE_OPTIONS)
         fields = given.text("fields")
         names = () if fields is None else tuple(name.strip() for name in fields.split(","))
         if fields is not None and not all(names):
-            raise wrong(f"{owner}: the option 'fields' is a list of names with commas between, not {fields!r}")
+            raise invalid_argument(
+                f"{owner}: the option 'fields' is a list of names with commas between, not {fields!r}"
+            )
         mode = given.mode()
         return cls(
             mode=mode,

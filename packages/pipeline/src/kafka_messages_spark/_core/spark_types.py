@@ -1,13 +1,14 @@
-"""Spark's types of Arrow's types, for those that Kafka's messages have."""
+"""Convert Arrow types to Spark types, for the types that occur in Kafka messages."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 from kafka_messages._base.message import Message
+from kafka_messages._core.spelling import did_you_mean
 from kafka_messages.schema.facts import FieldFacts, facts_of
 from pyspark.sql import types as spark
 
-from .errors import near, wrong
+from .errors import invalid_argument
 
 _SCALARS: dict[pa.DataType, spark.DataType] = {
     pa.bool_(): spark.BooleanType(),
@@ -23,7 +24,7 @@ _SCALARS: dict[pa.DataType, spark.DataType] = {
 
 
 def spark_type(arrow: pa.DataType) -> spark.DataType:
-    """The type of a column; everything in it can be null."""
+    """Return the Spark type of an Arrow type; every value is nullable."""
     if pa.types.is_struct(arrow):
         return struct_type(arrow)
     if pa.types.is_list(arrow):
@@ -34,30 +35,35 @@ def spark_type(arrow: pa.DataType) -> spark.DataType:
 
 
 def struct_type(arrow: pa.StructType | pa.Schema) -> spark.StructType:
-    """The type of a struct, or of the rows of a schema."""
     return spark.StructType([spark.StructField(field.name, spark_type(field.type)) for field in arrow])
 
 
 def chosen_schema(owner: str, full: pa.Schema, schema: spark.StructType) -> pa.Schema:
-    """The Arrow schema of what a user's schema asks of a source, which may be fewer columns, in any order."""
+    """Return the Arrow schema of the columns that a user's schema selects, in its order.
+
+    Raises PySparkValueError for unknown or repeated columns, other types and NOT NULL.
+    """
     for field in schema.fields:
         if schema.names.count(field.name) > 1:
-            raise wrong(f"{owner}: the column {field.name!r} is in the schema more than once")
+            raise invalid_argument(f"{owner}: the column {field.name!r} is in the schema more than once")
         if field.name not in full.names:
-            hint = near(field.name, full.names) or "."
-            raise wrong(f"{owner}: there is no column {field.name!r}{hint} There are {', '.join(full.names)}.")
+            hint = did_you_mean(field.name, full.names) or "."
+            raise invalid_argument(
+                f"{owner}: there is no column {field.name!r}{hint} There are {', '.join(full.names)}."
+            )
         kind = spark_type(full.field(field.name).type)
         if field.dataType.simpleString() != kind.simpleString():
-            raise wrong(
+            raise invalid_argument(
                 f"{owner}: the column {field.name!r} is {kind.simpleString()}, not {field.dataType.simpleString()}"
             )
-        if not field.nullable or _forbids_null(field.dataType):  # Spark would believe it, and rows may have nulls
-            raise wrong(f"{owner}: the column {field.name!r} can have nulls; leave out NOT NULL in the schema")
+        if not field.nullable or _forbids_null(field.dataType):  # Spark would rely on it, but rows may have nulls
+            raise invalid_argument(
+                f"{owner}: the column {field.name!r} can have nulls; leave out NOT NULL in the schema"
+            )
     return pa.schema([full.field(name) for name in schema.names])
 
 
 def _forbids_null(kind: spark.DataType) -> bool:
-    """Whether something within a type cannot be null."""
     if isinstance(kind, spark.ArrayType):
         return not kind.containsNull or _forbids_null(kind.elementType)
     if isinstance(kind, spark.StructType):
@@ -66,7 +72,7 @@ def _forbids_null(kind: spark.DataType) -> bool:
 
 
 def at_version(message: type[Message], arrow: pa.StructType, version: int) -> pa.StructType:
-    """The struct with the fields that one version has, at every depth."""
+    """Return the struct type with only the fields of one version, at every depth."""
     facts = facts_of(message)
 
     def struct(kind: pa.StructType, fields: tuple[FieldFacts, ...]) -> pa.StructType:

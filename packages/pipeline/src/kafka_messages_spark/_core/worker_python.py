@@ -1,6 +1,6 @@
-"""The Python of Spark's workers on this machine: the one that runs here, also where its environment is not activated.
+"""Run Spark's local workers with this Python, even if its environment is not activated.
 
-Spark's own default is the first ``python3`` on the path, which then is another one and has no package of ours.
+By default Spark runs the first ``python3`` on the path, which may not have this package.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .errors import wrong
+from .errors import invalid_argument
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,47 +20,44 @@ if TYPE_CHECKING:
 _DEFAULT = "python3"
 _MODULE = "kafka_messages_spark"
 _SECONDS = 60
-_SAYS_WHERE = {"SPARK_REMOTE", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"}
-"""Where one of these is set, workers may be on other machines; ``use_for_session`` looks at the session then."""
+# If one is set, workers may run on other machines; ``use_for_session`` then decides with the session.
+_ENVIRONMENT = {"SPARK_REMOTE", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"}
 
 
 def use_for_next_session() -> None:
-    """See to it before a session is made. Where Spark runs already (``spark-submit``), is elsewhere, or was told a Python,
-    nothing changes."""
-    if not _SAYS_WHERE & os.environ.keys() and _is_another():
+    """Configure the next session, unless Spark already runs, is remote, or ``PYSPARK_PYTHON`` is set."""
+    if not _ENVIRONMENT & os.environ.keys() and _needs_python():
         os.environ["PYSPARK_PYTHON"] = sys.executable
 
 
 def use_for_session(spark: SparkSession) -> None:
-    """See to it for what a local session is given from now on.
+    """Configure an existing local session, unless ``PYSPARK_PYTHON`` is set.
 
-    A local server of Spark Connect that runs already cannot be told any more: raises PySparkValueError if its Python lacks
-    this package. Sessions with workers elsewhere are left as they are, as is everything that was told a Python.
+    A running local Spark Connect server cannot be configured: raises PySparkValueError if its Python lacks this
+    package. Sessions with remote workers are not changed.
     """
-    if not _is_another():
+    if not _needs_python():
         return
     if "connect" not in type(spark).__module__:
         context = spark.sparkContext
         if str(context.master).startswith("local") and context.pythonExec == _DEFAULT:
             context.pythonExec = sys.executable
     elif "SPARK_LOCAL_REMOTE" in os.environ and not _has_package(shutil.which(_DEFAULT)):
-        raise wrong(
+        raise invalid_argument(
             f"register: the Python of Spark's workers, {shutil.which(_DEFAULT) or _DEFAULT}, has no module {_MODULE!r}: set "
             f"PYSPARK_PYTHON={sys.executable} before the session is made, or activate the environment"
         )
 
 
 def use_for_functions() -> None:
-    """See to it for functions that are made without a session at hand, if the active session is a local classic one."""
     from pyspark.sql import SparkSession
     from pyspark.sql.utils import is_remote
 
-    if not is_remote() and _is_another() and (spark := SparkSession.getActiveSession()) is not None:
+    if not is_remote() and _needs_python() and (spark := SparkSession.getActiveSession()) is not None:
         use_for_session(spark)
 
 
-def _is_another() -> bool:
-    """Whether Spark would take another Python, and nobody told it to."""
+def _needs_python() -> bool:
     if {"PYSPARK_GATEWAY_PORT", "PYSPARK_PYTHON"} & os.environ.keys():
         return False
     usual = shutil.which(_DEFAULT)
@@ -68,7 +65,6 @@ def _is_another() -> bool:
 
 
 def _has_package(python: str | None) -> bool:
-    """Whether a Python finds this package."""
     if python is None:
         return False
     code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({_MODULE!r}) is None)"

@@ -1,4 +1,4 @@
-"""The generations of one group, from its records in their order: what runs in Spark's workers for ``rebalances``."""
+"""Compute the generations of one group from its records, in the workers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
+# Kinds of events: generation of a classic group, new epoch, member of an epoch-based group, epoch reached by a member.
 GENERATION, EPOCH, MEMBER, SETTLED = "generation", "epoch", "member", "settled"
-"""Events: all of a classic group; a new epoch of another one; one of its members; the epoch that a member has reached."""
 
 _MEMBER = pa.struct(
     [
@@ -17,6 +17,7 @@ _MEMBER = pa.struct(
         pa.field("client_host", pa.string()),
     ]
 )
+# Columns of an event; members has all members of a classic group, otherwise the one that joined.
 READ = (
     "group",
     "type",
@@ -33,7 +34,6 @@ READ = (
     "log_partition",
     "log_offset",
 )
-"""Columns of an event: ``members`` are all of a classic group, or the one that came."""
 SCHEMA = pa.schema(
     [
         pa.field("group", pa.string()),
@@ -51,35 +51,33 @@ SCHEMA = pa.schema(
     ]
 )
 
+# Highest first epoch of a new group in Kafka 4.4.0; earlier versions start at 1.
 _FIRST_EPOCH = 2
-"""The highest epoch that the first members of a new group have, as a 4.4.0 broker writes it; earlier ones begin with 1."""
 
 Row = dict[str, Any]
 Members = dict[str, Row]
 
 
 def generations(table: pa.Table) -> pa.Table:
-    """The rebalances of one group."""
     order = [(name, "ascending") for name in ("log_topic", "log_partition", "log_offset")]
-    group = _Group()
+    group = _GroupHistory()
     for event in table.sort_by(order).to_pylist():
         group.take(event)
     return pa.Table.from_pylist(group.rows, schema=SCHEMA)
 
 
-class _Group:
-    """A group as its records tell of it, and the rebalances until then."""
+class _GroupHistory:
+    """State of a group while its records are replayed."""
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
         self.members: Members = {}
+        # Members of the previous epoch, for groups that are not classic.
         self._before: Members = {}
-        """Those of the last epoch; of groups that are not classic."""
         self._generation: int | None = None
         self._settled: dict[str, int] = {}
 
     def take(self, event: Row) -> None:
-        """One record."""
         kind = event["event"]
         if kind == GENERATION:
             self._classic(event)
@@ -91,12 +89,11 @@ class _Group:
             self._reached(event)
 
     def _classic(self, event: Row) -> None:
-        """All of a classic group: it is written whenever a rebalance has ended, or the last member is gone."""
         if event["is_tombstone"]:
             self.members, self._generation = {}, None
             return
         generation = event["generation"]
-        is_cut = self._generation is None and generation > 1  # what tells who was there has been compacted away
+        is_cut = self._generation is None and generation > 1  # earlier generations were compacted away
         now = {each["member_id"]: each for each in event["members"] or []}
         row = self._row(event, None if is_cut else self.members, now)
         is_new = self._generation is None or generation != self._generation
@@ -113,7 +110,6 @@ class _Group:
             self.members[event["member_id"]] = event["members"][0]
 
     def _epoch(self, event: Row) -> None:
-        """A new epoch; its members were told before, and reach it behind."""
         if event["is_tombstone"]:
             self.members, self._before, self._generation = {}, {}, None
             return
@@ -122,7 +118,6 @@ class _Group:
         self._before, self._generation = dict(self.members), event["generation"]
 
     def _reached(self, event: Row) -> None:
-        """The epoch of a member: when all have the group's, the rebalance has ended."""
         if event["is_tombstone"]:
             self._settled.pop(event["member_id"], None)
             return

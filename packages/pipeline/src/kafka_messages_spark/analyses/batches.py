@@ -1,7 +1,7 @@
-"""Record batches as rows: what headers tell about producers, transactions and offsets, without decoding records.
+"""Record batches as rows, without decoding records.
 
-``read_batches`` reads segment files, at the speed of reading their bytes. ``batches_of`` makes the same rows of records
-that ``kafka_log`` read with ``includeBatchMetadata``.
+``read_batches`` reads batch headers from segments. ``batches_of`` derives the same rows from records that ``kafka_log``
+read with ``includeBatchMetadata``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from .._core.spark_types import struct_type
 from ..columns.frames import require
-from ..sources._files import of_reader, shown
+from ..sources._files import display_path, reader_arguments
 from ..sources._segment_ranges import ranges
 from ..sources._shares import MAX_PARTITION_BYTES
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["batches_of", "read_batches"]
 
 MAX_ROWS = 10000
-_OF_BATCH = (
+_BATCH_COLUMNS = (
     "topic",
     "partition",
     "file",
@@ -57,11 +57,11 @@ def read_batches(
     check_crcs: bool = True,
     max_partition_bytes: int = MAX_PARTITION_BYTES,
 ) -> DataFrame:
-    """The record batches of segment files, one row each; nothing is decompressed.
+    """Return one row per record batch of the segments, without decompression.
 
-    ``paths`` are files, folders or patterns as ``kafka_log`` takes them. Columns are those of
-    ``kafka_records.segments.batch_headers.read_batch_headers``. A corrupt place is a row with the struct ``corrupt``
-    (position, size, reason), and so is a file that cannot be read: nothing ends the query but a path that is not there.
+    ``paths`` are files, folders or patterns as for ``kafka_log``. The columns are those of ``read_batch_headers``.
+    Corrupt places and unreadable files are rows with the struct ``corrupt`` (position, size, reason). Raises
+    PySparkValueError for a missing path.
     """
     files = ranges(
         spark, paths, owner="read_batches", glob=glob, recursive=recursive, max_partition_bytes=max_partition_bytes
@@ -70,15 +70,15 @@ def read_batches(
 
 
 @dataclass(frozen=True)
-class Added:
-    """More columns of batches: how to make them, of a range of a file (path, start, end) and rows of its batches."""
+class ExtraColumns:
+    """Additional columns, computed from path, start and end of a range and the rows of its batches."""
 
     fields: Sequence[pa.Field]
-    made: Callable[[str, int, int | None, pa.RecordBatch], Sequence[pa.Array]]
+    compute: Callable[[str, int, int | None, pa.RecordBatch], Sequence[pa.Array]]
 
 
-def batches_in(files: DataFrame, *, check_crcs: bool = True, added: Added | None = None) -> DataFrame:
-    """The batches of ranges of files, as ``_segment_ranges.ranges`` gives them, with ``added`` columns behind them."""
+def batches_in(files: DataFrame, *, check_crcs: bool = True, added: ExtraColumns | None = None) -> DataFrame:
+    """Return the batches of ranges from ``_segment_ranges.ranges``, with extra columns."""
     schema = _schema()
     whole = pa.schema([*schema, *(added.fields if added else ())])
 
@@ -86,7 +86,7 @@ def batches_in(files: DataFrame, *, check_crcs: bool = True, added: Added | None
         for path, start, end in _each(rows):
             try:
                 with read_batch_headers(
-                    **of_reader(path),
+                    **reader_arguments(path),
                     mode="PERMISSIVE",
                     check_crcs=check_crcs,
                     start=start,
@@ -94,7 +94,7 @@ def batches_in(files: DataFrame, *, check_crcs: bool = True, added: Added | None
                     max_rows=MAX_ROWS,
                 ) as batches:
                     for batch in batches:
-                        more = added.made(path, start, end, batch) if added else ()
+                        more = added.compute(path, start, end, batch) if added else ()
                         columns = _without_bytes(batch, path, schema)
                         yield pa.RecordBatch.from_arrays([*columns, *more], schema=whole)
             except OSError as error:
@@ -104,14 +104,13 @@ def batches_in(files: DataFrame, *, check_crcs: bool = True, added: Added | None
 
 
 def batches_of(records: DataFrame) -> DataFrame:
-    """The batches of records that ``kafka_log`` read with ``includeBatchMetadata``: the columns of ``read_batches``.
+    """Return the batches of records that ``kafka_log`` read with ``includeBatchMetadata``.
 
-    Batches without records are not there, and nobody knows ``size``, which is null. Works for columns that were chosen
-    with ``.schema``, as long as those that are needed are among them.
+    The columns are those of ``read_batches``, but ``size`` is null, and batches without records are missing.
     """
     for name in ("topic", "partition", "file", "position", "offset", "timestamp"):
         require(records, name, "batches_of")
-    keys = [name for name in _OF_BATCH if name in records.columns]
+    keys = [name for name in _BATCH_COLUMNS if name in records.columns]
     some: list[Column] = [
         F.max("offset").alias("last_offset"),
         F.count("offset").cast("int").alias("records"),
@@ -127,7 +126,6 @@ def batches_of(records: DataFrame) -> DataFrame:
 
 
 def _schema() -> pa.Schema:
-    """Columns of a batch; of what is corrupt its bytes are left out, they have no use here."""
     with read_batch_headers([], mode="PERMISSIVE") as reader:
         schema: pa.Schema = reader.schema
     at = schema.get_field_index("corrupt")
@@ -141,12 +139,11 @@ def _each(rows: Iterator[pa.RecordBatch]) -> Iterator[tuple[str, int, int | None
 
 
 def _without_bytes(batch: pa.RecordBatch, path: str, schema: pa.Schema) -> list[Any]:
-    """The columns as the schema has it, with the file named as the caller names it, scheme and all."""
     columns: list[Any] = []
     for field in schema:
         column = batch.column(field.name)
         if field.name == "file":
-            column = pa.repeat(pa.scalar(shown(path)), len(batch))
+            column = pa.repeat(pa.scalar(display_path(path)), len(batch))
         elif field.name == "corrupt":
             children = [column.field(each.name) for each in field.type]
             column = pa.StructArray.from_arrays(children, fields=list(field.type), mask=column.is_null())
@@ -158,5 +155,5 @@ def _unreadable(schema: pa.Schema, path: str, start: int, error: OSError) -> pa.
     reason = f"the file cannot be read: {error}"
     topic, partition = topic_of(path)
     corrupt = {"position": start, "size": 0, "reason": reason}
-    row = {"file": shown(path), "topic": topic, "partition": partition, "position": start, "corrupt": corrupt}
+    row = {"file": display_path(path), "topic": topic, "partition": partition, "position": start, "corrupt": corrupt}
     return pa.RecordBatch.from_pylist([row], schema=schema)

@@ -1,4 +1,4 @@
-"""The checkpoint files in a broker's log directories: where its logs begin, what is replicated, where its cleaner was."""
+"""Read checkpoint files of log directories: log starts, high watermarks, cleaner positions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = [
     "read_checkpoints",
 ]
 
+# Log start offsets above the first segment's base offset, as after DeleteRecords.
 LOG_START_OFFSET = "log-start-offset-checkpoint"
-"""Partitions whose log begins behind the first offset of their first segment, as DeleteRecords leaves them."""
+# Cleaner positions.
 CLEANER_OFFSET = "cleaner-offset-checkpoint"
-"""Partitions that the cleaner has compacted, up to the offset."""
+# High watermarks of a few seconds ago.
 HIGH_WATERMARK = "replication-offset-checkpoint"
-"""Partitions with the offset up to which all replicas in sync have them, as it was a few seconds before."""
 
 
 def read_checkpoints(
@@ -39,25 +39,21 @@ def read_checkpoints(
     recursive: bool = True,
     owner: str = "read_checkpoints",
 ) -> DataFrame:
-    """The entries of the checkpoint files ``name`` in the log directories that the segments of some paths lie in.
+    """Return the entries of the checkpoint files ``name`` in the log directories of segments.
 
-    ``paths`` are files, folders or patterns as ``kafka_log`` takes them: of segments, or of folders with segments. The
-    log directory of a segment is the folder above its own. Columns: ``file``, ``topic``, ``partition``, ``offset``, and
-    ``problem``. Where there is no such file there are no rows. Of one that is damaged nothing is believed: it is one row
-    with nothing but ``file`` and ``problem``. Only a path that is not there ends the query.
+    ``paths`` are files, folders or patterns of segments; their log directory is the parent of the segment's folder.
+    Columns: ``file``, ``topic``, ``partition``, ``offset``, ``problem``. A missing file has no rows; a damaged one has
+    a single row with ``file`` and ``problem``. Raises PySparkValueError for a missing path.
     """
     return CheckpointFiles.load(spark, paths, owner=owner, glob=glob, recursive=recursive, name=name)
 
 
 def log_start_offsets(files: DataFrame, checkpoints: DataFrame) -> DataFrame:
-    """Where logs begin and end by the names of their files and by checkpoints; for ``transactions.partition_offsets``.
+    """Return log starts and ends by file names and checkpoints, for ``transactions.partition_offsets``.
 
-    ``files`` has the columns ``path``, ``topic`` and ``partition``, ``checkpoints`` is ``read_checkpoints``. A row for
-    each partition with a name: ``topic``, ``partition``, ``checkpoint`` (null: none), ``first_segment`` and
-    ``last_segment``, the lowest and the highest offset in the name of a file.
-
-    Of several replicas the highest checkpoint counts. The leader decides where a log begins, the others hear of it later,
-    each writes it down once a minute, and it never goes back: the highest is the newest.
+    ``files`` has ``path``, ``topic`` and ``partition``. Columns: ``topic``, ``partition``, ``checkpoint`` (or null),
+    ``first_segment`` and ``last_segment`` (base offsets). Of several replicas the highest checkpoint counts: log starts
+    only increase, and followers lag behind the leader.
     """
     name = F.regexp_extract("path", NAME_OFFSET, 1)
     named = files.select("topic", "partition", F.when(name != "", name.cast("long")).alias("name_offset"))
@@ -71,11 +67,9 @@ def log_start_offsets(files: DataFrame, checkpoints: DataFrame) -> DataFrame:
 
 
 def high_watermarks(checkpoints: DataFrame) -> DataFrame:
-    """The high watermark of each partition that ``checkpoints`` (``read_checkpoints`` of ``HIGH_WATERMARK``) names.
+    """Return the high watermark of each partition from checkpoints of ``HIGH_WATERMARK``.
 
-    Columns: ``topic``, ``partition``, ``high_watermark``. Brokers write it down every five seconds
-    (``replica.high.watermark.checkpoint.interval.ms``) and when they stop, so it is the least that was replicated. Of
-    several replicas the highest counts: followers hear of it later.
+    Brokers write it every 5 seconds and at shutdown, so it is a lower bound. The highest of several replicas counts.
     """
     entries = checkpoints.where("problem is null").groupBy("topic", "partition")
     return entries.agg(F.max("offset").alias("high_watermark"))

@@ -1,4 +1,4 @@
-"""Copies of a log: what the folders of several replicas hold, each record once."""
+"""Remove copies of records when several replicas of a log are read."""
 
 from __future__ import annotations
 
@@ -16,22 +16,19 @@ if TYPE_CHECKING:
 __all__ = ["counts", "once"]
 
 _RANK = "kafka_messages_copy"
+# Columns that are equal in all copies, even after cleaning.
 _CONTENT = ("key", "value", "timestamp")
-"""What is the same in all copies of a record, whatever the cleaner made of its batch."""
 
 
 def once(rows: DataFrame, *keys: Column | str) -> DataFrame:
-    """Each record once, by topic, partition and offset, however many files hold it.
+    """Return each record once, by topic, partition and offset.
 
-    ``rows`` are of ``kafka_log``, best with ``includeBatchMetadata``, before or after they were decoded. Of copies that
-    differ, that with the highest leader epoch is kept, as Kafka's replicas agree (KIP-101); of equal ones the first by
-    the name of the file. A record that is in one copy alone (the others were cut short, damaged, or cleaned earlier) is
-    kept, and so are control records. Rows of corrupt batches have no offset, and all of them stay. Files whose folder
-    does not say topic and partition are told apart by their folder.
+    ``rows`` come from ``kafka_log``, preferably with ``includeBatchMetadata``. Of differing copies, the one with the
+    highest leader epoch is kept (KIP-101), of equal ones the first by file name. Rows of corrupt batches have no offset
+    and are all kept. Folders without topic and partition count as separate logs.
 
-    ``keys`` say what else there is to be one of, the number within a log last, such as ``base_offset`` for the rows of
-    batches; of those the copy with the most records is kept, which the cleaner has not come to. Snapshots have offsets of
-    their own: leave their rows out.
+    ``keys`` replace these identifying columns, with the offset last, such as ``base_offset`` for batches; the copy with
+    most records is kept. Snapshots have their own offsets and must be excluded.
     """
     if not keys:
         require(rows, "offset", "once")
@@ -47,8 +44,10 @@ def once(rows: DataFrame, *keys: Column | str) -> DataFrame:
 
 
 def counts(rows: DataFrame) -> DataFrame:
-    """One row about what ``once`` keeps: ``records``, their ``copies`` that it leaves out, and ``differing``: offsets of
-    which there are copies with another key, value or timestamp. Control records do not count."""
+    """Count records, removed ``copies``, and ``differing`` offsets, whose copies have other keys, values or timestamps.
+
+    Control records are not counted.
+    """
     require(rows, "offset", "counts")
     some = rows.where("offset is not null")
     if "is_control" in rows.columns:

@@ -1,7 +1,7 @@
-"""The history of groups in ``__consumer_offsets``: their commits, resets, commit storms, removed offsets, members, lag.
+"""History of groups in ``__consumer_offsets``: commits, resets, commit storms, removed offsets, members, lag.
 
-Functions take the rows of ``consumer_offsets``, best of ``kafka_log`` with ``includeBatchMetadata``: then commits in
-transactions that were aborted are told apart. The topic is compacted: what the cleaner has removed is not in the history.
+The functions take rows of ``consumer_offsets``, preferably with ``includeBatchMetadata`` to recognize aborted
+transactions. Commits removed by compaction are not visible.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from ..columns.frames import require
-from ._outcomes import tells_outcomes, with_outcome
+from ._outcomes import has_outcome_columns, with_outcome
 from ._times import timestamp_of
 from .copies import once
 
@@ -29,10 +29,10 @@ __all__ = [
     "resets",
 ]
 
+# Minimum offset increase that counts as a jump.
 JUMP = 1_000_000
-"""A commit that is so many records ahead of the one before counts as a jump."""
+# Minimum commits of a partition per minute in a storm; a consumer that commits every 5 s makes 12.
 STORM = 30
-"""So many commits of a partition within a minute are a storm; a consumer that commits every 5 s makes 12."""
 
 _KEY = ("group", "topic", "partition")
 _LOG = ("log_topic", "log_partition", "log_offset")
@@ -47,12 +47,11 @@ _GROUP_TYPES = {
 
 
 def offset_commits(records: DataFrame) -> DataFrame:
-    """Every commit of an offset, and every removal, in the log's own words.
+    """Return every commit and removal of an offset, each record once.
 
-    Columns: ``group``, ``topic``, ``partition``, ``committed_offset`` (null for a removal), ``leader_epoch`` (-1 for
-    none), ``metadata``, ``topic_id``, ``time`` of the commit (of the record for a removal), ``is_tombstone``,
-    ``log_topic``, ``log_partition`` and ``log_offset`` of the record, and ``transaction``: ``committed``, ``aborted`` or
-    ``open`` for a commit within a transaction, else null. Copies of a record count once, as ``copies.once`` has it.
+    Columns: ``group``, ``topic``, ``partition``, ``committed_offset`` (null for a removal), ``leader_epoch`` (-1:
+    none), ``metadata``, ``topic_id``, ``time``, ``is_tombstone``, ``log_topic``, ``log_partition`` and ``log_offset``
+    of the record, and ``transaction`` (``committed``, ``aborted``, ``open`` or null).
     """
     for name in ("offset_commit", "legacy_offset_commit", "is_tombstone", "topic", "partition", "offset"):
         require(records, name, "offset_commits")
@@ -62,12 +61,12 @@ def offset_commits(records: DataFrame) -> DataFrame:
         return F.coalesce(new["value"][name], old["value"][name])
 
     is_commit = F.col("record_type").isin("offset_commit", "legacy_offset_commit") & F.col("problem").isNull()
-    if tells_outcomes(records):
+    if has_outcome_columns(records):
         commits = with_outcome(records.where(is_commit | F.col("is_control"))).where(is_commit)
     else:
         commits = records.where(is_commit).withColumn("transaction", F.lit(None).cast("string"))
     keys = [F.coalesce(new["key"][name], old["key"][name]) for name in _KEY]
-    # A group is in one partition of the topic, whether the folder of a file says which or not.
+    # A group's records are in one partition, even if its number is unknown.
     return once(commits, *keys, "offset").select(
         *(key.alias(name) for key, name in zip(keys, _KEY, strict=True)),
         of_value("offset").alias("committed_offset"),
@@ -86,12 +85,12 @@ def _log_columns() -> list[Column]:
 
 
 def offset_history(commits: DataFrame, records: DataFrame | None = None, *, jump: int = JUMP) -> DataFrame:
-    """The commits that took effect, each with the one before it, from ``offset_commits``.
+    """Return the effective commits of ``offset_commits``, each compared with the previous one.
 
     Added: ``previous_offset``, ``previous_time``, ``change``, ``interval_ms``, and ``kind``: ``first``, ``same``,
-    ``forward``, ``jump`` (``jump`` records forward or more), ``backward`` or ``removed``. With ``records``, from which
-    the commits are, also ``members``: how many members the group had then (null: not known), and ``is_reset``: the
-    offset went back or jumped, or was changed while the group, known to be one with members, had none.
+    ``forward``, ``jump`` (by ``jump`` or more), ``backward`` or ``removed``. With ``records``, ``members`` is the
+    group's size at that time, null if unknown. ``is_reset`` marks jumps, backward moves, and changes while the group
+    had no members.
     """
     effective = commits.where("transaction is null or transaction = 'committed'")
     in_order = Window.partitionBy(*_KEY).orderBy(*_LOG)
@@ -124,7 +123,6 @@ def offset_history(commits: DataFrame, records: DataFrame | None = None, *, jump
 
 
 def _with_members(history: DataFrame, records: DataFrame | None) -> DataFrame:
-    """The column ``members``: the last number of members before each commit, in the order of the log."""
     if records is None:
         return history.withColumn("members", F.lit(None).cast("long"))
     known = member_counts(records)
@@ -135,9 +133,9 @@ def _with_members(history: DataFrame, records: DataFrame | None) -> DataFrame:
 
 
 def member_counts(records: DataFrame) -> DataFrame:
-    """How many members groups had, a row for each record that tells it: ``group``, ``members``, and its place.
+    """Return group sizes over time, one row per record that changes them.
 
-    Classic groups write all their members at once; the others a record for each member that comes or goes.
+    Classic groups write all members at once, others one record per member.
     """
     for name in ("group_metadata", *_MEMBER_TYPES):
         require(records, name, "member_counts")
@@ -161,7 +159,7 @@ def member_counts(records: DataFrame) -> DataFrame:
 
 
 def resets(history: DataFrame) -> DataFrame:
-    """The commits of ``offset_history`` that set an offset back, or far ahead, or while nobody was in the group."""
+    """Return the commits of ``offset_history`` with ``is_reset``, with the reason in ``what``."""
     why = (
         F.when(F.col("kind") == "backward", "went back")
         .when(F.col("kind") == "jump", "jumped ahead")
@@ -187,14 +185,14 @@ def resets(history: DataFrame) -> DataFrame:
 
 
 def commit_storms(commits: DataFrame, *, least: int = STORM) -> DataFrame:
-    """Times in which a partition of a group had ``least`` commits or more within a minute, wherever that begins.
+    """Return periods in which a partition of a group had ``least`` or more commits within a minute.
 
-    Columns: ``group``, ``topic``, ``partition``, ``start``, ``end``, ``commits`` in that time, and ``peak``: the most in
-    a minute. Commits of transactions count too, whatever became of them.
+    Columns: ``group``, ``topic``, ``partition``, ``start``, ``end``, ``commits``, and ``peak``, the maximum per minute.
+    Aborted commits count too.
     """
     times = commits.where("not is_tombstone and time is not null").withColumn("at", F.unix_millis("time"))
     times = _in_last_minute(times)
-    # The next time at which a minute ends that is full; looked for from the end, where a sum needs no frame.
+    # The next commit that ends a busy minute, found in descending order.
     backwards = Window.partitionBy(*_KEY).orderBy(F.desc("at")).rangeBetween(Window.unboundedPreceding, 0)
     full = F.last(F.when(F.col("before") >= least, F.col("at")), ignorenulls=True).over(backwards)
     in_order = Window.partitionBy(*_KEY).orderBy("at")
@@ -216,10 +214,6 @@ def commit_storms(commits: DataFrame, *, least: int = STORM) -> DataFrame:
 
 
 def _in_last_minute(times: DataFrame) -> DataFrame:
-    """The column ``before``: how many commits of the partition there were in the minute that ends with each.
-
-    Each counts one at its time, and one less a minute later: a running sum, which is as fast in a storm as without.
-    """
     moves = F.array(
         F.struct(F.col("at").alias("moment"), F.lit(1).alias("one")),
         F.struct((F.col("at") + _MINUTE).alias("moment"), F.lit(-1).alias("one")),
@@ -231,7 +225,7 @@ def _in_last_minute(times: DataFrame) -> DataFrame:
 
 
 def removed_offsets(history: DataFrame) -> DataFrame:
-    """Offsets that were deleted or expired, with ``previous_offset`` and how long before they were last committed."""
+    """Return deleted and expired offsets, with the time since their last commit."""
     return history.where("kind = 'removed'").select(
         *_KEY,
         "time",
@@ -244,11 +238,10 @@ def removed_offsets(history: DataFrame) -> DataFrame:
 
 
 def committed_offsets(history: DataFrame, partitions: DataFrame | None = None) -> DataFrame:
-    """The offsets that groups have at the end of ``offset_history``; those that were removed are left out.
+    """Return the current offsets of groups at the end of ``offset_history``.
 
-    With ``partitions`` (``transactions.partition_offsets`` of the data segments) also ``start_offset`` and
-    ``end_offset`` of the partition, ``lag``, and ``place``: ``within``, ``below the log`` (what the group wants next is
-    gone) or ``beyond the log``; null for partitions that were not read.
+    With ``partitions`` (``transactions.partition_offsets`` of the data segments) also ``start_offset``, ``end_offset``,
+    ``lag``, and ``place``: ``within``, ``below the log`` or ``beyond the log``; null for partitions that were not read.
     """
     last = F.max_by(F.struct("*"), F.struct(*_LOG)).alias("last")
     now = history.groupBy(*_KEY).agg(last).select("last.*").where("not is_tombstone")
@@ -271,10 +264,10 @@ def committed_offsets(history: DataFrame, partitions: DataFrame | None = None) -
 
 
 def group_states(records: DataFrame) -> DataFrame:
-    """What the coordinators last wrote of each group: ``group``, ``type`` (classic, consumer, share, streams),
-    ``protocol_type`` (classic groups), ``generation`` (or epoch), ``members``, ``removed`` and ``time``.
+    """Return the last state of each group in group records; groups with offsets only are missing.
 
-    Groups that only have offsets are not here.
+    Columns: ``group``, ``type`` (classic, consumer, share, streams), ``protocol_type``, ``generation`` (or epoch),
+    ``members``, ``removed``, ``time``.
     """
     key = F.coalesce(
         F.col("group_metadata.key.group"), *(F.col(f"{name}.key.group_id") for name in list(_GROUP_TYPES)[1:])

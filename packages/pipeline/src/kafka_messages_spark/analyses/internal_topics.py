@@ -1,12 +1,9 @@
-"""Kafka's internal topics as typed rows: functions for ``df.transform``, on ``kafka_log`` and on ``format("kafka")``.
+"""Decode the records of Kafka's internal topics, for ``df.transform`` on ``kafka_log`` or Spark's Kafka source.
 
-Each takes rows with ``key`` and ``value`` and gives the same rows with ``record_type``, ``record_type_id``,
-``record_version``, ``is_tombstone``, ``problem`` and one struct column for each record type, of which at most the one
-that ``record_type`` names is not null. Structs of coordinators' records have the fields ``key`` and ``value``. A row
-that cannot be decoded, or is of a type that this package does not know, keeps its bytes; ``problem`` says why.
-
-Secrets in the structs (SCRAM credentials, settings that are passwords) are ``(hidden)``, by the rule of
-``kafka_messages.secrets``. The bytes in ``key`` and ``value`` stay as they are.
+Each function adds ``record_type``, ``record_type_id``, ``record_version``, ``is_tombstone``, ``problem``, and one
+struct column per record type, of which at most one is not null. Structs of coordinator records have the fields ``key``
+and ``value``. Rows that cannot be decoded have a ``problem``. Secrets in the structs are redacted by the rules of
+``kafka_messages.secrets``; ``key`` and ``value`` keep their bytes.
 """
 
 from __future__ import annotations
@@ -15,18 +12,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from kafka_messages._core.spelling import did_you_mean
 from kafka_messages.internal_topics import LOGS
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, StructType
 
-from .._core.errors import near, wrong
+from .._core.errors import invalid_argument
 from .._core.options import Options
 from .._core.spark_types import struct_type
 from ..columns._records import CONTROL, columns_of, decoder_of
-from ..columns._secrets import SECRET_OPTIONS, Hiding
+from ..columns._secrets import SECRET_OPTIONS, Redaction
 from ..columns.frames import map_in_arrow, require
-from ._outcomes import tells_outcomes, with_outcome
+from ._outcomes import has_outcome_columns, with_outcome
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -47,12 +45,11 @@ _STAYS, _RANK, _OUTCOME = "__kafka_stays", "__kafka_rank", "__kafka_outcome"
 def consumer_offsets(
     df: DataFrame, options: Mapping[str, str] | None = None, *, record_types: Sequence[str] | None = None
 ) -> DataFrame:
-    """Records of ``__consumer_offsets``: offset commits, and groups of every kind with their members and assignments.
+    """Decode records of ``__consumer_offsets``: offset commits, groups and members.
 
-    Options: ``mode`` PERMISSIVE (default: a malformed record is a row with a ``problem``) or FAILFAST; ``showSecrets``
-    true (default false: they are hidden); ``secretSalt``, a random text of yours: hidden values are then marked, such as
-    ``(hidden 1a2b3c4d)``, and equal ones have the same mark.
-    ``record_types`` names the record types that get a column, all by default; fewer is faster.
+    Options: ``mode`` PERMISSIVE (default) or FAILFAST, ``showSecrets`` (default false), and ``secretSalt``, with which
+    equal secrets get equal marks such as ``(hidden 1a2b3c4d)``. ``record_types`` selects the struct columns; fewer are
+    faster.
     """
     return _decoded(df, "consumer_offsets", "__consumer_offsets", options, record_types)
 
@@ -60,24 +57,23 @@ def consumer_offsets(
 def transaction_state(
     df: DataFrame, options: Mapping[str, str] | None = None, *, record_types: Sequence[str] | None = None
 ) -> DataFrame:
-    """Records of ``__transaction_state``: the state of each transactional id. See ``consumer_offsets``."""
+    """Decode records of ``__transaction_state``. Arguments as for ``consumer_offsets``."""
     return _decoded(df, "transaction_state", "__transaction_state", options, record_types)
 
 
 def share_group_state(
     df: DataFrame, options: Mapping[str, str] | None = None, *, record_types: Sequence[str] | None = None
 ) -> DataFrame:
-    """Records of ``__share_group_state``: snapshots and updates of share partitions. See ``consumer_offsets``."""
+    """Decode records of ``__share_group_state``. Arguments as for ``consumer_offsets``."""
     return _decoded(df, "share_group_state", "__share_group_state", options, record_types)
 
 
 def cluster_metadata(
     df: DataFrame, options: Mapping[str, str] | None = None, *, record_types: Sequence[str] | None = None
 ) -> DataFrame:
-    """Records of ``__cluster_metadata`` and its snapshots; only files have them. See ``consumer_offsets``.
+    """Decode records of ``__cluster_metadata`` and its snapshots. Arguments as for ``consumer_offsets``.
 
-    They have no keys: the struct of a type is the record itself. For the functions of ``metadata`` set ``secretSalt``, or
-    they cannot see that a secret changed.
+    The records have no keys. Without ``secretSalt``, the functions of ``metadata`` cannot detect changed secrets.
     """
     return _decoded(df, "cluster_metadata", "__cluster_metadata", options, record_types)
 
@@ -85,27 +81,25 @@ def cluster_metadata(
 def remote_log_metadata(
     df: DataFrame, options: Mapping[str, str] | None = None, *, record_types: Sequence[str] | None = None
 ) -> DataFrame:
-    """Records of ``__remote_log_metadata``: segments in tiered storage. See ``cluster_metadata``."""
+    """Decode records of ``__remote_log_metadata``. Arguments as for ``consumer_offsets``."""
     return _decoded(df, "remote_log_metadata", "__remote_log_metadata", options, record_types)
 
 
 def latest(df: DataFrame, *, tombstones: bool = False) -> DataFrame:
-    """What compaction leaves: of each key in each partition the row with the highest offset.
+    """Return the row with the highest offset of each key and partition, as compaction does.
 
-    Keys whose last row is a tombstone are left out, unless ``tombstones``. Rows without a key (and control records)
-    cannot be compacted and stay. Where rows tell what became of transactions (``kafka_log`` with
-    ``includeBatchMetadata``), records of those that were aborted, or have no end, are left out: the offsets that a
-    producer wanted to commit in them never took effect.
+    Keys whose last row is a tombstone are dropped unless ``tombstones``; rows without a key and control records are
+    kept. With ``includeBatchMetadata``, records of aborted and open transactions are dropped.
     """
     for name in ("key", "value", "offset"):
         require(df, name, "latest")
-    if tells_outcomes(df):
+    if has_outcome_columns(df):
         df = with_outcome(df, _OUTCOME).where(f"{_OUTCOME} is null or {_OUTCOME} = 'committed'").drop(_OUTCOME)
     names = [name for name in ("topic", "partition", "key") if name in df.columns]
     stays = F.col("key").isNull()
     if "record_type" in df.columns:
         stays = stays | F.coalesce(F.col("record_type") == CONTROL, F.lit(False))
-    # Rows that stay are ranked by themselves, or one of them would be the newest of some key.
+    # Rows that are kept anyway are ranked separately.
     window = Window.partitionBy(_STAYS, *names).orderBy(F.col("offset").desc_nulls_last())
     ranked = df.withColumn(_STAYS, stays).withColumn(_RANK, F.row_number().over(window))
     is_kept = F.col(_RANK) == 1
@@ -126,19 +120,21 @@ def _decoded(
     chosen = known if record_types is None else list(record_types)
     for name in chosen:
         if name not in known:
-            raise wrong(
-                f"{owner}: there is no record type {name!r}{near(name, known) or '.'} There are {', '.join(known)}."
+            raise invalid_argument(
+                f"{owner}: there is no record type {name!r}{did_you_mean(name, known) or '.'} There are {', '.join(known)}."
             )
     given = Options(owner, options, ("mode", *SECRET_OPTIONS))
     failfast = given.mode("PERMISSIVE") == "FAILFAST"
-    decoder = decoder_of(topic, chosen, failfast, Hiding.parse(owner, given))
+    decoder = decoder_of(topic, chosen, failfast, Redaction.parse(owner, given))
     for name in ("key", "value"):
         require(df, name, owner)
         if not isinstance(df.schema[name].dataType, BinaryType):
-            raise wrong(f"{owner}: the column {name!r} is {df.schema[name].dataType.simpleString()}, not binary")
+            raise invalid_argument(
+                f"{owner}: the column {name!r} is {df.schema[name].dataType.simpleString()}, not binary"
+            )
     added = struct_type(pa.schema(decoder.fields()))
     if twice := [name for name in added.names if name in df.columns]:
-        raise wrong(f"{owner}: there is a column {twice[0]!r} already; rename it first")
+        raise invalid_argument(f"{owner}: there is a column {twice[0]!r} already; rename it first")
     kept = df.columns
     with_control = "is_control" in kept
 

@@ -1,4 +1,4 @@
-"""How far behind groups are in time: how much older what they read next is than the newest record of the partition."""
+"""Lag of groups in time."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ _LOG = ("topic", "partition")
 
 
 def with_lag_times(offsets: DataFrame, batches: DataFrame) -> DataFrame:
-    """``groups.committed_offsets`` with ``lag_ms``: milliseconds from the first record of the batch that is read next until
-    the newest record of the partition. 0 without a lag; null for partitions without ``batches``, or without times in them.
+    """Add ``lag_ms`` to ``groups.committed_offsets``: age of the next batch relative to the newest record.
 
-    ``batches`` are those of the data segments (``batches.read_batches``). A batch is known by its first time alone, so
-    the lag is that of its first record: too large by at most the time that the batch covers.
+    It is 0 without lag, and null without ``batches`` of the partition or timestamps. ``batches`` are those of the data
+    segments. Because only a batch's first timestamp is known, the lag may be too high by the batch's duration.
     """
     for name in (*_LOG, "first_timestamp", "max_timestamp", "last_offset"):
         require(batches, name, "with_lag_times")
@@ -38,7 +37,7 @@ def with_lag_times(offsets: DataFrame, batches: DataFrame) -> DataFrame:
         F.struct(*offsets.columns).alias("row"),
     )
     ends = ends.withColumn("row", F.col("row").cast(wanted.schema["row"].dataType))
-    # From the end: the last batch before an offset is the first one that does not end below it.
+    # In descending order, the last batch before an offset is the first that does not end below it.
     of_log = Window.partitionBy(*_LOG)
     backwards = of_log.orderBy(F.desc("at"), F.col("row").isNotNull()).rowsBetween(Window.unboundedPreceding, 0)
     found = wanted.unionByName(ends).withColumns(

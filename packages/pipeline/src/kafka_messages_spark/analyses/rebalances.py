@@ -1,4 +1,4 @@
-"""When and why groups rebalanced: their generations in ``__consumer_offsets``, who joined, who left, how long it took."""
+"""Rebalances of groups in ``__consumer_offsets``: members joined and left, and duration."""
 
 from __future__ import annotations
 
@@ -23,17 +23,15 @@ _MEMBER = ("member_id", "instance_id", "client_id", "client_host")
 
 
 def rebalances(records: DataFrame) -> DataFrame:
-    """A row for each generation of a classic group and each epoch of a consumer, share or streams group.
+    """Return one row per generation of a classic group, or epoch of another group.
 
-    ``records`` are the rows of ``consumer_offsets``. Columns: ``group``, ``type``, ``generation`` (or epoch), ``time``,
-    ``members`` (how many there were then), ``joined`` and ``left`` (arrays of ``member_id``, ``instance_id``,
-    ``client_id``, ``client_host``; who has left and who was fenced is the same in the records), ``protocol`` and
-    ``leader`` of classic groups, ``took_ms``, ``log_partition`` and ``log_offset``.
+    ``records`` are rows of ``consumer_offsets``. Columns: ``group``, ``type``, ``generation`` (or epoch), ``time``,
+    number of ``members``, ``joined`` and ``left`` (arrays of ``member_id``, ``instance_id``, ``client_id``,
+    ``client_host``; null if earlier generations were compacted away), ``protocol`` and ``leader`` of classic groups,
+    ``took_ms``, ``log_partition``, ``log_offset``.
 
-    ``took_ms``: of a classic group from when all members had joined until their assignment was there, as its records
-    tell no earlier time; of the others from the new epoch until the last member had reached it; null if the next came
-    first. The topic is compacted: the first row of a group has null for ``joined`` and ``left`` where earlier
-    generations are gone.
+    For classic groups, ``took_ms`` is the time from the last join to the assignment; for others, from the new epoch
+    until all members reached it, or null if the next epoch came first.
     """
     for name in ("group_metadata", "consumer_group_metadata", "is_tombstone", "topic", "partition", "offset"):
         require(records, name, "rebalances")
@@ -48,7 +46,6 @@ def rebalances(records: DataFrame) -> DataFrame:
 
 
 def _columns(kinds: dict[str, str]) -> dict[str, Column]:
-    """The columns of events that ``READ`` names."""
     classic = F.col("group_metadata")
     of_type = {each: F.col("record_type").startswith(each) for each in _TYPES}
     kind = F.coalesce(*(F.when(is_it, F.lit(each)) for each, is_it in of_type.items()), F.lit("classic"))
@@ -72,7 +69,6 @@ def _columns(kinds: dict[str, str]) -> dict[str, Column]:
 
 
 def _of(part: str, field: str, *records: str) -> list[Column]:
-    """A field of the keys or values of some kinds of records, of each type of group."""
     return [F.col(f"{each}_group_{record}")[part][field] for each in _TYPES for record in records]
 
 
@@ -82,7 +78,6 @@ def _classic_member(member: Column) -> Column:
 
 
 def _member() -> Column:
-    """The member that a record is about; members of share groups have no instance."""
     fields = {
         "member_id": _of("key", "member_id", "member_metadata"),
         "instance_id": [F.col(f"{each}_group_member_metadata.value.instance_id") for each in ("consumer", "streams")],

@@ -1,4 +1,4 @@
-"""How many records there are, by the headers of their batches: nothing is decompressed, and no record is read."""
+"""Count records by batch headers, without decompression."""
 
 from __future__ import annotations
 
@@ -27,16 +27,14 @@ def count_records(
     check_crcs: bool = False,
     max_partition_bytes: int = MAX_PARTITION_BYTES,
 ) -> DataFrame:
-    """The records of segment files by their headers: one row for each folder, which is a copy of a partition.
+    """Return record counts of segments by batch headers, one row per folder.
 
-    Columns: ``folder``, ``topic``, ``partition``, ``records`` (without control records), ``batches`` (all sound ones),
-    ``bytes`` (as stored), ``first_offset`` and ``last_offset`` (of all batches; the first is null where a header does not
-    tell it), ``max_timestamp``, ``uncounted`` (compressed messages of formats 0 and 1, whose headers do not say how many
-    records are in them: ``records`` is without these), and ``corrupt`` (places that are no sound batch, and files that
-    cannot be read). Records of transactions that were aborted count. A folder whose files are empty has no row.
+    ``records`` excludes control records and includes aborted ones. ``uncounted`` are compressed messages of formats 0
+    and 1, whose headers lack a count. ``corrupt`` counts invalid places and unreadable files. Other columns:
+    ``folder``, ``topic``, ``partition``, ``batches``, ``bytes``, ``first_offset`` (null if a header lacks it),
+    ``last_offset``, ``max_timestamp``.
 
-    ``paths`` and the other arguments are those of ``read_batches``, but that checksums are not looked at unless
-    ``check_crcs`` is true. Raises as it does.
+    The arguments are those of ``read_batches``, except that checksums are skipped by default.
     """
     files = ranges(
         spark, paths, owner="count_records", glob=glob, recursive=recursive, max_partition_bytes=max_partition_bytes

@@ -1,4 +1,4 @@
-"""Where share groups are: start offsets of their partitions in ``__share_group_state``, and how many records are left."""
+"""Start offsets and lag of share groups, from ``__share_group_state``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PLACE = ("log_topic", "log_partition", "log_offset")
 
 
 def topic_names(records: DataFrame) -> DataFrame:
-    """The names of topics that share groups read: ``topic_id`` and ``topic``, of the rows of ``consumer_offsets``."""
+    """Return ``topic_id`` and ``topic`` of share groups' topics, from rows of ``consumer_offsets``."""
     require(records, "share_group_state_partition_metadata", "topic_names")
     value = F.col("share_group_state_partition_metadata.value")
     lists = (value["initializing_topics"], value["initialized_topics"], value["deleting_topics"])
@@ -32,13 +32,11 @@ def topic_names(records: DataFrame) -> DataFrame:
 
 
 def share_offsets(states: DataFrame, names: DataFrame, partitions: DataFrame | None = None) -> DataFrame:
-    """Where share groups are in each partition, at the end of the log; what was deleted is left out.
+    """Return the current position of share groups in each partition; deleted ones are omitted.
 
-    ``states`` are the rows of ``share_group_state``, ``names`` those of ``topic_names``. Columns: ``group``, ``topic``
-    (null where its name is not known), ``topic_id``, ``partition``, ``start_offset`` (records below it are done with),
-    ``delivered`` (records above it that are, null where the broker does not say), ``time``, ``log_partition``, and with
-    ``partitions`` (``transactions.partition_offsets`` of the data segments) ``end_offset`` and ``lag``: what is left of
-    the records from the start offset on, as Kafka's tools count it (KIP-1226); null where ``delivered`` is.
+    ``states`` are rows of ``share_group_state``, ``names`` the result of ``topic_names``. ``start_offset`` is the first
+    record not completed, ``delivered`` the number of completed records above it, null if unknown. With ``partitions``
+    (``transactions.partition_offsets``) also ``end_offset`` and ``lag``, counted as in KIP-1226.
     """
     for name in ("share_snapshot", "share_update", "is_tombstone", "topic", "partition", "offset"):
         require(states, name, "share_offsets")
@@ -78,5 +76,4 @@ def share_offsets(states: DataFrame, names: DataFrame, partitions: DataFrame | N
 
 
 def _of(part: str, field: str) -> Column:
-    """A field of snapshots and updates."""
     return F.coalesce(*(F.col(f"share_{kind}.{part}.{field}") for kind in ("snapshot", "update")))

@@ -1,6 +1,6 @@
-"""Captured requests and responses: frames of any data frame, pairs of a request and its response, and their messages.
+"""Pair captured requests and responses, and decode their messages.
 
-Frames are rows as the source ``kafka_frames`` gives them; ``frames`` makes such rows of a table that has the bytes.
+The input are rows of the source ``kafka_frames``, or of ``frames`` for other tables with frames.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, StructType
 
-from .._core.errors import wrong
+from .._core.errors import invalid_argument
 from .._core.options import Options
 from .._core.spark_types import struct_type
 from ..columns._bytes import Bytes, numbers
@@ -32,8 +32,8 @@ __all__ = ["decode_requests", "decode_responses", "frames", "pair"]
 _BODY, _NTH = "__kafka_body", "__kafka_nth"
 _LENGTH = 4
 _KEYS = ("connection", "correlation_id", _NTH)
-_OF_REQUEST = ("api_key", "api_name", "api_version", "client_id")
-_OF_FRAME = ("file", "position", "size", "header_size", "timestamp", "problem")
+_REQUEST_COLUMNS = ("api_key", "api_name", "api_version", "client_id")
+_FRAME_COLUMNS = ("file", "position", "size", "header_size", "timestamp", "problem")
 _PAIRED = pa.schema(
     [
         pa.field("response_header_size", pa.int32()),
@@ -50,24 +50,23 @@ def frames(
     has_length: bool = False,
     options: Mapping[str, str] | None = None,
 ) -> DataFrame:
-    """Rows of requests and responses with what their headers say, as ``kafka_frames`` has it.
+    """Parse the headers of frames in a binary ``column``, adding the columns of ``kafka_frames``.
 
-    ``df`` has one frame a row, in a binary ``column``, and the columns ``connection`` and ``direction`` (``request`` or
-    ``response``). ``has_length``: four bytes of length stand before each. All columns of ``df`` stay; the bytes are
-    ``frame`` and begin behind the length. Added are ``api_key``, ``api_name``, ``api_version``, ``correlation_id``,
-    ``client_id``, ``header_size`` (where the body begins) and ``problem``; of responses only the correlation id is known.
-
-    The option ``mode`` is PERMISSIVE (default: a frame that cannot be read is a row with a ``problem``) or FAILFAST.
+    ``df`` has the columns ``connection`` and ``direction`` (``request`` or ``response``). ``has_length``: frames start
+    with their four-byte length. The bytes without length become ``frame``; other columns are kept. Responses get only a
+    correlation ID. The option ``mode`` is PERMISSIVE (default: unreadable frames have a ``problem``) or FAILFAST.
     """
     for name in ("connection", "direction", column):
         require(df, name, "frames")
     if not isinstance(df.schema[column].dataType, BinaryType):
-        raise wrong(f"frames: the column {column!r} is {df.schema[column].dataType.simpleString()}, frames are binary")
+        raise invalid_argument(
+            f"frames: the column {column!r} is {df.schema[column].dataType.simpleString()}, frames are binary"
+        )
     failfast = Options("frames", options, ("mode",)).mode("PERMISSIVE") == "FAILFAST"
     added = struct_type(pa.schema(list(HEADER_FIELDS)))
     kept = [name for name in df.columns if name != column]
     if twice := [name for name in (*added.names, "frame") if name in kept]:
-        raise wrong(f"frames: there is a column {twice[0]!r} already; rename it first")
+        raise invalid_argument(f"frames: there is a column {twice[0]!r} already; rename it first")
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -80,7 +79,6 @@ def frames(
 
 
 def _headers(direction: pa.Array, data: pa.Array, has_length: bool, failfast: bool) -> list[pa.Array]:
-    """The columns of headers, and the frames."""
     count = len(data)
     problems = np.full(count, None, object)
     if has_length:
@@ -88,7 +86,7 @@ def _headers(direction: pa.Array, data: pa.Array, has_length: bool, failfast: bo
         told, is_there = Bytes(data).leading(_LENGTH)
         said = numbers(told, ">i4")
         wrong_length = np.asarray(data.is_valid()) & ~(is_there & (said == np.asarray(behind.fill_null(-1))))
-        problems[wrong_length] = "the length before the frame is not that of the bytes behind it"
+        problems[wrong_length] = "the length prefix does not match the size of the frame"
         data = Bytes(data).after(np.where(wrong_length, 0, _LENGTH))
     is_request, is_response = (np.asarray(pc.equal(direction, each).fill_null(False)) for each in (REQUEST, RESPONSE))
     for row in np.flatnonzero(~is_request & ~is_response).tolist():
@@ -107,26 +105,25 @@ def _headers(direction: pa.Array, data: pa.Array, has_length: bool, failfast: bo
 
 
 def pair(df: DataFrame) -> DataFrame:
-    """Requests with their responses: the n-th of both with the same correlation id on a connection.
+    """Pair the n-th request and response with the same correlation ID on a connection.
 
-    ``df`` has the columns of ``kafka_frames`` or ``frames``; ``position`` or ``timestamp`` tells the order of frames
-    within a direction. Every frame is in one row: requests that were not answered (as with acks=0), responses without
-    a request (their connection was captured from its middle on), and frames with a problem are alone in theirs.
+    ``df`` comes from ``kafka_frames`` or ``frames``; ``position`` or ``timestamp`` orders frames. Frames without a
+    partner, and frames with a problem, get rows of their own.
 
-    Columns: ``connection``, ``correlation_id``, ``api_key``, ``api_name``, ``api_version``, ``client_id``, ``request``
-    and ``response`` (the frames), ``request_header_size`` and ``response_header_size`` (where bodies begin),
-    ``response_version`` (that of the body: 0 where a broker refused a version of ApiVersions, see KIP-511), and
-    ``request_...`` and ``response_...`` of ``file``, ``position``, ``size``, ``timestamp`` and ``problem``, where
-    ``df`` has them. With timestamps there is ``latency_ms`` (double).
+    Columns: ``connection``, ``correlation_id``, ``api_key``, ``api_name``, ``api_version``, ``client_id``; ``request``
+    and ``response`` (frames); ``request_header_size`` and ``response_header_size`` (offsets of bodies);
+    ``response_version`` (0 for an unsupported version of ApiVersions, KIP-511); with prefix ``request_`` or
+    ``response_`` also ``file``, ``position``, ``size``, ``timestamp`` and ``problem``. With timestamps, ``latency_ms``
+    (double).
     """
-    for name in ("connection", "direction", "correlation_id", *_OF_REQUEST, "header_size", "frame"):
+    for name in ("connection", "direction", "correlation_id", *_REQUEST_COLUMNS, "header_size", "frame"):
         require(df, name, "pair")
     order = [name for name in ("position", "timestamp") if name in df.columns]
     if not order:
-        raise wrong("pair: a column 'position' or 'timestamp' is needed, which tells the order of frames")
+        raise invalid_argument("pair: a column 'position' or 'timestamp' is needed for the order of frames")
     window = Window.partitionBy("connection", "direction", "correlation_id").orderBy(*order[:1])
     ranked = df.withColumn(_NTH, F.row_number().over(window))
-    both = _side(ranked, REQUEST, _OF_REQUEST).join(_side(ranked, RESPONSE, ()), on=list(_KEYS), how="full_outer")
+    both = _side(ranked, REQUEST, _REQUEST_COLUMNS).join(_side(ranked, RESPONSE, ()), on=list(_KEYS), how="full_outer")
     times = ["request_timestamp", "response_timestamp"]
     if "timestamp" in df.columns:
         micros = [F.unix_micros(F.col(name).cast("timestamp")) for name in times]
@@ -135,15 +132,13 @@ def pair(df: DataFrame) -> DataFrame:
 
 
 def _side(df: DataFrame, direction: str, plain: Sequence[str]) -> DataFrame:
-    """The frames of one direction, with its name before that of their columns."""
-    # Where the body of a response begins, only its request can tell.
-    names = [name for name in _OF_FRAME if name in df.columns and (direction, name) != (RESPONSE, "header_size")]
+    # The offset of a response's body depends on its request.
+    names = [name for name in _FRAME_COLUMNS if name in df.columns and (direction, name) != (RESPONSE, "header_size")]
     named = [F.col(name).alias(f"{direction}_{name}") for name in names]
     return df.where(F.col("direction") == direction).select(*_KEYS, *plain, *named, F.col("frame").alias(direction))
 
 
 def _with_response_headers(df: DataFrame) -> DataFrame:
-    """What only the request tells of a response: where its body begins, and the version of that."""
     with_problem = "response_problem" in df.columns
     kept = [name for name in df.columns if name != "response_problem"]
     added = struct_type(_PAIRED)
@@ -170,13 +165,11 @@ def decode_requests(
     into: str = "message",
     keep: Sequence[str] | None = None,
 ) -> DataFrame:
-    """The requests of one kind, such as ``MetadataRequest``, with their messages decoded, as ``decode`` does it.
+    """Decode the requests of one type, such as ``MetadataRequest``; other rows are dropped.
 
-    ``df`` has frames or pairs. Other rows are left out, and requests whose header cannot be read. ``keep`` names the
-    columns that stay, all by default. Options are those of ``from_kafka``.
-
-    Brokers ignore bytes behind a request, and some clients send them: they are no error unless the option
-    ``trailingBytes`` says so, and stand in the binary column ``trailing``, which is null where there are none.
+    ``df`` has frames or pairs. ``keep`` lists the columns to keep (default: all). Options are those of ``from_kafka``.
+    Bytes after a request, which brokers ignore, go to the column ``trailing``, unless the option ``trailingBytes`` is
+    error.
     """
     kind = _kind(messageName, REQUEST)
     side = _of_pairs(df, REQUEST, "decode_requests")
@@ -195,33 +188,32 @@ def decode_responses(
     into: str = "message",
     keep: Sequence[str] | None = None,
 ) -> DataFrame:
-    """The responses of one kind, such as ``MetadataResponse``, with their messages decoded. See ``decode_requests``.
+    """Decode the responses of one type, such as ``MetadataResponse``.
 
-    ``df`` has pairs (``pair``): only its request says what a response is. Bytes behind a response are an error, as for
-    Kafka's clients, and there is no column for them.
+    ``df`` has pairs, because a response's type and version depend on its request. Trailing bytes are an error, as for
+    Kafka's clients.
     """
     kind = _kind(messageName, RESPONSE)
     if not _of_pairs(df, RESPONSE, "decode_responses"):
-        raise wrong("decode_responses: only its request says what a response is; pair the frames first")
+        raise invalid_argument("decode_responses: the type of a response depends on its request; pair the frames first")
     size = F.col("response_header_size")
     chosen = df.where((F.col("api_key") == int(kind.key)) & F.col(RESPONSE).isNotNull() & size.isNotNull())
     return _decoded(df, chosen, F.col(RESPONSE), size, messageName, "response_version", options, into, keep, None)
 
 
 def _kind(message: str, side: str) -> Api:
-    """The API of a request or response."""
     try:
         found = api(message_of(message))
     except UnknownApiError as error:
-        raise wrong(str(error)) from None
+        raise invalid_argument(str(error)) from None
     name = found.request_name if side == REQUEST else found.response_name
     if message != name:
-        raise wrong(f"{message} is no {side}; the {side} of {found.name} is {name}")
+        raise invalid_argument(f"{message} is no {side}; the {side} of {found.name} is {name}")
     return found
 
 
 def _of_pairs(df: DataFrame, side: str, owner: str) -> bool:
-    """Whether rows are pairs; else they are frames."""
+    """Return whether rows are pairs instead of frames."""
     is_pair = side in df.columns and f"{side}_header_size" in df.columns
     if not is_pair:
         for name in ("direction", "api_key", "api_version", "header_size", "frame"):

@@ -1,1 +1,1 @@
-"""Columns of bytes as columns of structs, and back: functions for columns and data frames, and what they run in workers."""
+"""Functions that convert columns of bytes to structs and back, and their implementation in the workers."""

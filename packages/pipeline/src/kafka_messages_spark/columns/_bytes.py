@@ -1,4 +1,4 @@
-"""Binary columns as numbers: the first bytes of each value, and what is behind them."""
+"""Vectorized access to the leading bytes of binary columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Bytes:
-    """A binary array as its buffer and where its values are in it."""
+    """A binary array with its offsets and data as NumPy arrays."""
 
     def __init__(self, array: pa.Array) -> None:
         array = array.cast(pa.binary())
@@ -24,7 +24,10 @@ class Bytes:
         self._data = np.frombuffer(self._buffer, np.uint8)
 
     def leading(self, size: int) -> tuple[npt.NDArray[np.uint8], Bools]:
-        """The first bytes of each value as a row of a matrix, and which values have so many; others have zeros."""
+        """Return the first ``size`` bytes of each value as a matrix row, and a mask of the values that are long enough.
+
+        Rows of shorter and null values are zeros.
+        """
         starts = self._offsets[:-1]
         enough = (self._offsets[1:] - starts >= size) & ~self._null
         matrix = np.zeros((len(starts), size), np.uint8)
@@ -32,11 +35,11 @@ class Bytes:
         return matrix, enough
 
     def after(self, skip: Ints) -> pa.Array:
-        """The values without so many bytes at their starts; shorter ones are empty, null stays null."""
+        """Return the values without their first ``skip`` bytes. Shorter values become empty; nulls stay null."""
         count = len(skip)
         if not count:
             return pa.nulls(0, pa.binary())
-        # Offsets start, end, start, end, ... over the same bytes: every other value is one of ours.
+        # Offsets start, end, start, end, ... into the same bytes: every second value is a gap.
         offsets = np.empty(2 * count, np.int32)
         offsets[0::2] = np.minimum(self._offsets[:-1] + skip, self._offsets[1:])
         offsets[1::2] = self._offsets[1:]
@@ -45,5 +48,4 @@ class Bytes:
 
 
 def numbers(matrix: npt.NDArray[np.uint8], kind: str) -> Ints:
-    """Rows of bytes as numbers of a NumPy type, such as ``>i2``."""
     return np.ascontiguousarray(matrix).view(kind).ravel().astype(np.int64)

@@ -1,4 +1,4 @@
-"""What runs in Spark's workers: Arrow arrays in, Arrow arrays out. It imports numpy and pyarrow, and no pandas."""
+"""Decode and encode Arrow arrays of messages in the workers, without pandas."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka_messages import arrow
 from kafka_messages.arrow import EncodeRowError, RowError
 from kafka_messages.errors import UnsupportedVersionError
 
-from .._core.errors import malformed, mismatch, wrong
+from .._core.errors import invalid_argument, malformed_batch, type_mismatch
 from .._core.options import DecodeOptions
 from ._fields import conformed, pruned, pruned_type, tree_of
 from ._messages import checked_version, message_of
@@ -20,7 +20,10 @@ _TRAILING = "__kafka_trailing"
 
 @dataclass(frozen=True)
 class Decoding:
-    """How a column of bytes becomes a column of structs. ``version`` None: as each row or its first two bytes say."""
+    """Decode a column of bytes to structs.
+
+    If ``version`` is None, it comes from a column or from the first two bytes of each value.
+    """
 
     message: str
     version: int | None
@@ -28,13 +31,12 @@ class Decoding:
 
     @classmethod
     def checked(cls, owner: str, message: str, version: int | None, options: DecodeOptions) -> Decoding:
-        """The same, after everything that can be wrong was looked at; raises in the caller, not in the workers."""
         found = cls(message, version, options)
         if version is not None:
             checked_version(message_of(message), version)
         names = arrow.schema(message_of(message), unknown_tagged_fields=options.unknown_tagged_fields).names
         if options.corrupt_column in names:
-            raise wrong(
+            raise invalid_argument(
                 f"{owner}: the option 'columnNameOfCorruptRecord' is {options.corrupt_column!r}, "
                 f"but {message} has a field of this name"
             )
@@ -42,7 +44,6 @@ class Decoding:
         return found
 
     def type(self, owner: str = "") -> pa.StructType:
-        """The struct that comes out."""
         fields = list(self._pruned(owner))
         corrupt = self.options.corrupt_column
         return pa.struct(fields if corrupt is None else [*fields, pa.field(corrupt, pa.binary())])
@@ -53,12 +54,11 @@ class Decoding:
         return pruned_type(owner, full, tree_of(self.options.fields))
 
     def decode(self, data: pa.Array, versions: pa.Array | None = None) -> pa.StructArray:
-        """The structs of a batch of messages."""
         structs = self._decode(data, versions, None)
         return pruned(structs, self.type()) if self.options.fields else structs
 
-    def decode_and_trailing(self, data: pa.Array, versions: pa.Array | None = None) -> tuple[pa.StructArray, pa.Array]:
-        """The structs of a batch of messages, and the bytes behind each, which are null where there are none."""
+    def decode_with_trailing(self, data: pa.Array, versions: pa.Array | None = None) -> tuple[pa.StructArray, pa.Array]:
+        """Return the structs, and the bytes after each message (null if there are none)."""
         structs = self._decode(data, versions, _TRAILING)
         return pruned(structs, self.type()), structs.field(_TRAILING)
 
@@ -66,7 +66,7 @@ class Decoding:
         if pa.types.is_null(data.type):
             data = data.cast(pa.binary())
         if not (pa.types.is_binary(data.type) or pa.types.is_large_binary(data.type)):
-            raise mismatch("from_kafka", "first", '"BINARY"', data.type)
+            raise type_mismatch("from_kafka", "first", '"BINARY"', data.type)
         if versions is not None:
             versions = _integers("from_kafka", versions)
         try:
@@ -83,25 +83,25 @@ class Decoding:
             )
         except RowError as error:
             if versions is not None and not versions[error.row].is_valid:
-                raise malformed(ValueError(f"row {error.row}: the version is null")) from None
-            raise malformed(error) from None
+                raise malformed_batch(ValueError(f"row {error.row}: the version is null")) from None
+            raise malformed_batch(error) from None
         except UnsupportedVersionError as error:
-            raise malformed(error) from None
+            raise malformed_batch(error) from None
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """How a column of structs becomes a column of bytes."""
+    """Encode a column of structs to bytes."""
 
     message: str
     version: int | None
     prefix: bool
 
     def encode(self, data: pa.StructArray, versions: pa.Array | None = None) -> pa.Array:
-        """The bytes of a batch of messages; a null struct, or one whose version is null, is null."""
+        """Return the encoded messages; null structs and null versions give null."""
         message = message_of(self.message)
         if not (pa.types.is_struct(data.type) or pa.types.is_null(data.type)):
-            raise mismatch("to_kafka", "first", '"STRUCT"', data.type)
+            raise type_mismatch("to_kafka", "first", '"STRUCT"', data.type)
         full = arrow.schema(message, unknown_tagged_fields=True)
         data = conformed(data, pa.struct(list(full)))
         if versions is None:
@@ -126,9 +126,9 @@ class Encoding:
 
 
 def _integers(function: str, versions: pa.Array) -> pa.Array:
-    """A column of versions; nothing else is made an integer, for that would be a guess."""
+    """Return a column of versions; other types are rejected instead of cast."""
     if pa.types.is_null(versions.type):
         return versions.cast(pa.int16())
     if not pa.types.is_integer(versions.type):
-        raise mismatch(function, "third", '"INTEGRAL"', versions.type)
+        raise type_mismatch(function, "third", '"INTEGRAL"', versions.type)
     return versions

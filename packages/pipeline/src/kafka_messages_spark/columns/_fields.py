@@ -1,22 +1,22 @@
-"""The option ``fields``: which columns of a struct are kept, at every depth."""
+"""Select the struct fields named by the option ``fields``, at every depth."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
+from kafka_messages._core.spelling import did_you_mean
 
-from .._core.errors import near, wrong
+from .._core.errors import invalid_argument
 
+# Selected fields with their own selections; an empty tree selects all fields.
 Tree = Mapping[str, "Tree"]
-"""Names to keep and what of each; an empty tree keeps all."""
 
+# Field of unknown tagged fields; every selection keeps it.
 UNKNOWN = "_unknown_tagged_fields"
-"""Kept in every struct when it is there: who asks for it wants to see all that is not known."""
 
 
 def tree_of(names: Iterable[str]) -> Tree:
-    """``("a", "b.c", "b.d")`` as a tree; a name that is also the beginning of others keeps all."""
     tree: dict[str, dict[str, object]] = {}
     whole: set[str] = set()
     for name in names:
@@ -33,19 +33,24 @@ def tree_of(names: Iterable[str]) -> Tree:
 
 
 def pruned_type(owner: str, kind: pa.DataType, tree: Tree, path: str = "") -> pa.DataType:
-    """The type with only the fields of a tree, in the order of the type; raises for a name that is not there."""
+    """Return the type with the selected fields, in the order of the type.
+
+    Raises PySparkValueError for an unknown name.
+    """
     if not tree:
         return kind
     if pa.types.is_list(kind):
         return pa.list_(pa.field("element", pruned_type(owner, kind.value_type, tree, path)))
     if not pa.types.is_struct(kind):
-        raise wrong(f"{owner}: the option 'fields' names {path}.{next(iter(tree))}, but {path} has no fields")
+        raise invalid_argument(
+            f"{owner}: the option 'fields' names {path}.{next(iter(tree))}, but {path} has no fields"
+        )
     names = [field.name for field in kind]
     for name in tree:
         if name not in names:
             full = f"{path}.{name}" if path else name
-            hint = near(name, names) or f". There are {', '.join(names)}."
-            raise wrong(f"{owner}: the option 'fields' names {full}, which is not there{hint}")
+            hint = did_you_mean(name, names) or f". There are {', '.join(names)}."
+            raise invalid_argument(f"{owner}: the option 'fields' names {full}, which is not there{hint}")
     return pa.struct(
         [
             pa.field(field.name, pruned_type(owner, field.type, tree.get(field.name, {}), _under(path, field.name)))
@@ -56,7 +61,6 @@ def pruned_type(owner: str, kind: pa.DataType, tree: Tree, path: str = "") -> pa
 
 
 def pruned(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The array as a type that ``pruned_type`` gave; nothing is copied."""
     if array.type == kind:
         return array
     if pa.types.is_list(kind):
@@ -73,9 +77,9 @@ def _under(path: str, name: str) -> str:
 
 
 def conformed(array: pa.Array, kind: pa.DataType, path: str = "") -> pa.Array:
-    """The array as a type with the same fields or more: fields by name, scalars cast without a loss, nothing filled in.
+    """Cast an array to a type with at least the same fields, matched by name, without loss and without adding fields.
 
-    Raises ValueError for a field that the type does not have, and for values that do not fit.
+    Raises ValueError for an unknown field or a value out of range.
     """
     if array.type == kind:
         return array
@@ -86,7 +90,9 @@ def conformed(array: pa.Array, kind: pa.DataType, path: str = "") -> pa.Array:
         fields, children = [], []
         for index, field in enumerate(array.type):
             if field.name not in known:
-                raise ValueError(f"there is no field {_under(path, field.name)}{near(field.name, known) or '.'}")
+                raise ValueError(
+                    f"there is no field {_under(path, field.name)}{did_you_mean(field.name, known) or '.'}"
+                )
             children.append(conformed(array.field(index), known[field.name], _under(path, field.name)))
             fields.append(pa.field(field.name, children[-1].type))
         return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null() if array.null_count else None)

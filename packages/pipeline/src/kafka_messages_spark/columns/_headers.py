@@ -1,4 +1,4 @@
-"""Headers of requests and responses as columns: what runs in Spark's workers for ``kafka_frames`` and ``traffic``."""
+"""Parse headers of requests and responses in the workers, for ``kafka_frames`` and ``traffic``."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from kafka_messages.protocol import Api, ErrorCode, UnknownApiError, api, read_r
 from ._bytes import Bools, Bytes, Ints, numbers
 
 REQUEST, RESPONSE = "request", "response"
+# Columns of a frame's header; header_size is the offset of the body. Before pairing, a response has only its
+# correlation ID.
 HEADER_FIELDS: tuple[pa.Field, ...] = (
     pa.field("api_key", pa.int16()),
     pa.field("api_name", pa.string()),
@@ -22,17 +24,15 @@ HEADER_FIELDS: tuple[pa.Field, ...] = (
     pa.field("header_size", pa.int32()),
     pa.field("problem", pa.string()),
 )
-"""What a frame's header says. Only the correlation id is known of a response, until it is paired with its request;
-``header_size`` is where the body begins, in bytes."""
 _API_VERSIONS = 18
 _CORRELATION_ID = 4
 _ESSENTIAL, _CLIENT_ID = 8, 10
+# Lowest header version with a client ID; version 0, of ControlledShutdown, ends after the correlation ID.
 _WITH_CLIENT_ID = 1
-"""The first header version that has one; version 0, of ControlledShutdown, ends behind the correlation id."""
 
 
 def headers_of(frames: pa.Array, is_request: Bools) -> list[pa.Array]:
-    """The columns of ``HEADER_FIELDS`` for an array of frames (without their length); null frames give nulls."""
+    """Return the columns of ``HEADER_FIELDS`` for frames without length prefix; null frames give nulls."""
     count = len(frames)
     data = Bytes(frames)
     columns = _Columns(count)
@@ -42,7 +42,7 @@ def headers_of(frames: pa.Array, is_request: Bools) -> list[pa.Array]:
 
 
 class _Columns:
-    """The columns while they are filled; -1 in a mask means null."""
+    """The columns being filled; rows that are not set in a mask become null."""
 
     def __init__(self, count: int) -> None:
         self._key = np.zeros(count, np.int64)
@@ -79,7 +79,6 @@ class _Columns:
             self._problem[row] = _reason(frames[row].as_py(), read_request_header)
 
     def _header_versions(self, chosen: Bools) -> Ints:
-        """The version of each request's header; -1 where no API has its key."""
         found = np.full(len(chosen), -1, np.int64)
         for key in np.unique(self._key[chosen]).tolist():
             if (each := _api(key)) is None:
@@ -91,7 +90,6 @@ class _Columns:
         return found
 
     def _decoded(self, frames: pa.Array, data: Bytes, version: Ints) -> None:
-        """Client ids, and where the headers end, of requests with header versions from 1 on."""
         rows = np.flatnonzero(version >= _WITH_CLIENT_ID)
         if not len(rows):
             return
@@ -129,9 +127,9 @@ class _Columns:
 
 
 def response_headers(frames: pa.Array, key: pa.Array, version: pa.Array) -> tuple[pa.Array, pa.Array, list[str | None]]:
-    """Where the bodies of responses begin, the versions of the bodies, and what is wrong with their headers.
+    """Return the body offsets, body versions and header errors of responses.
 
-    ``key`` and ``version`` are those of the requests. Null where there is no response, no request or no such API.
+    ``key`` and ``version`` are those of the requests. Rows without a response, a request or a known API are null.
     """
     count = len(frames)
     known = np.asarray(frames.is_valid()) & np.asarray(key.is_valid())
@@ -153,7 +151,7 @@ def response_headers(frames: pa.Array, key: pa.Array, version: pa.Array) -> tupl
             fine[row] = True
         except KafkaMessageError as error:
             problems[row] = str(error)
-    # A broker answers ApiVersions of a version that it does not know at version 0 (KIP-511).
+    # A broker responds at version 0 to an ApiVersions request of an unsupported version (KIP-511).
     code = numbers(head[:, _CORRELATION_ID:], ">i2")
     fallback = enough & (keys == _API_VERSIONS) & (code == ErrorCode.UNSUPPORTED_VERSION)
     found = pa.array(np.where(fallback, 0, versions), pa.int16(), mask=~fine)
@@ -168,12 +166,10 @@ def _api(key: int) -> Api | None:
 
 
 def _read_response_header(frame: bytes) -> None:
-    """Reads what all versions have."""
     ResponseHeader.read_from(frame, 0, ResponseHeader.LOWEST_SUPPORTED_VERSION)
 
 
 def _reason(frame: bytes, read: Callable[[bytes], object]) -> str:
-    """Why a header cannot be read."""
     try:
         read(frame)
     except KafkaMessageError as error:

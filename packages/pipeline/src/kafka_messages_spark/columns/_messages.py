@@ -1,4 +1,4 @@
-"""Messages by name, and their versions."""
+"""Look up messages and their versions by name."""
 
 from __future__ import annotations
 
@@ -8,30 +8,32 @@ from typing import cast
 
 import kafka_messages
 from kafka_messages._base.message import Message, unsupported
+from kafka_messages._core.spelling import did_you_mean
 
-from .._core.errors import near, wrong
+from .._core.errors import invalid_argument
 
 _PACKAGE: ModuleType = kafka_messages
 
 
 @cache
 def names() -> tuple[str, ...]:
-    """The name of every message of the package."""
     modules: dict[str, str] = _PACKAGE._MODULES
     return tuple(sorted(name for name, module in modules.items() if module.startswith("messages.")))
 
 
 def message_of(name: object) -> type[Message]:
-    """The class of a message; the error for an unknown one has the names that are near."""
+    """Return the class of a message. Raises PySparkValueError with a suggestion for an unknown name."""
     if not isinstance(name, str):
-        raise wrong(f"messageName is the name of a message, such as 'MetadataResponse', not {name!r}")
+        raise invalid_argument(f"messageName is the name of a message, such as 'MetadataResponse', not {name!r}")
     if name not in names():
-        raise wrong(f"Kafka has no message {name!r}{near(name, names()) or '.'} There are {len(names())} messages.")
+        raise invalid_argument(
+            f"Kafka has no message {name!r}{did_you_mean(name, names()) or '.'} There are {len(names())} messages."
+        )
     return cast("type[Message]", getattr(_PACKAGE, name))
 
 
 def checked_version(message: type[Message], version: int) -> int:
-    """A version that the message has."""
+    """Return the version if the message supports it; raise PySparkValueError otherwise."""
     if not message.LOWEST_SUPPORTED_VERSION <= version <= message.HIGHEST_SUPPORTED_VERSION:
-        raise wrong(str(unsupported(message, version)))
+        raise invalid_argument(str(unsupported(message, version)))
     return version

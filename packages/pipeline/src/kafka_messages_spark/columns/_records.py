@@ -1,4 +1,4 @@
-"""Records of Kafka's internal logs as columns: what runs in Spark's workers for ``internal_topics``."""
+"""Decode records of Kafka's internal topics in the workers, for ``internal_topics``."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from kafka_messages.internal_topics._tables import RECORD_TYPES
 
 from ._bytes import Bools, Bytes, Ints, numbers
 from ._messages import message_of
-from ._secrets import Hiding
+from ._secrets import Redaction
 
+# Record type of control records, which the source returns on request only.
 CONTROL = "control"
-"""Record type of control records, which are there only if the source was asked for them."""
-FACTS = pa.schema(
+# Columns of every row: record type (null if unknown), version of the value, tombstone flag, and decoding error.
+RECORD_FIELDS = pa.schema(
     [
         pa.field("record_type", pa.string()),
         pa.field("record_type_id", pa.int32()),
@@ -35,12 +36,10 @@ FACTS = pa.schema(
         pa.field("problem", pa.string()),
     ]
 )
-"""What is known of every row: its type by name and number (null: unknown, or not to be read), the version of its value,
-whether it deletes its key, and why it could not be decoded."""
 
 
 class MalformedRecordError(ValueError):
-    """A record cannot be decoded, which ends the task in FAILFAST mode. ``row`` is its place in the batch."""
+    """A record that cannot be decoded, raised in FAILFAST mode. ``row`` is its index in the batch."""
 
     def __init__(self, log: str, row: int, reason: str, place: str | None = None) -> None:
         super().__init__(
@@ -55,7 +54,7 @@ class MalformedRecordError(ValueError):
 
 @dataclass(frozen=True)
 class RecordType:
-    """One type of record; ``column`` has its structs."""
+    """One type of record, decoded into the struct ``column``."""
 
     number: int
     key: str | None
@@ -63,12 +62,10 @@ class RecordType:
 
     @property
     def column(self) -> str:
-        """``offset_commit`` for OffsetCommitValue; ``topic_record`` for TopicRecord."""
         words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", self.value).lower()
         return words.removesuffix("_value") if self.key else words
 
     def type(self) -> pa.StructType:
-        """Fields ``key`` and ``value`` if it has keys, else the fields of the record itself."""
         value = pa.struct(list(arrow.schema(message_of(self.value))))
         if self.key is None:
             return value
@@ -76,45 +73,43 @@ class RecordType:
 
 
 def types_of(log: str) -> tuple[RecordType, ...]:
-    """The record types of a log, by number."""
     return tuple(RecordType(number, key, value) for name, number, key, value in RECORD_TYPES if name == log and value)
 
 
 @dataclass(frozen=True)
-class Rows:
-    """What is known of the rows of a batch, before the messages are decoded."""
+class RawRecords:
+    """The records of a batch before their messages are decoded."""
 
+    # Record types; -1 if unknown.
     number: Ints
-    """The record type; -1 where it cannot be told."""
+    # Versions of the values; -1 for none.
     version: Ints
-    """Version of the value; -1 for none."""
+    # Key messages, without the record type.
     key: pa.Array
-    """Bytes of the key's message; without the record type."""
+    # Value messages, without type and version.
     value: pa.Array
-    """Bytes of the value's message, behind whatever says its type and version."""
+    # True where the record type can be read.
     readable: Bools
-    """Where what says the record type could be read."""
 
 
 @dataclass(frozen=True)
 class LogDecoder:
-    """Decodes the records of one log; ``columns`` are the record types that get a column of structs."""
+    """Decode the records of one log; ``columns`` are the record types that get a struct column."""
 
     log: str
     has_keys: bool
     columns: tuple[str, ...]
     failfast: bool
-    hiding: Hiding
+    redaction: Redaction
 
     def fields(self) -> list[pa.Field]:
-        """The columns that are added."""
         return [
-            *FACTS,
+            *RECORD_FIELDS,
             *(pa.field(each.column, each.type()) for each in types_of(self.log) if each.column in self.columns),
         ]
 
     def decode(self, key: pa.Array, value: pa.Array, control: pa.Array | None) -> list[pa.Array]:
-        """The columns of a batch, as ``fields`` says."""
+        """Return the added columns of a batch, in the order of ``fields``."""
         count = len(value)
         is_control = np.zeros(count, np.bool_) if control is None else np.asarray(control.fill_null(False))
         missing = np.asarray(value.is_null())
@@ -141,8 +136,9 @@ class LogDecoder:
         ]
         return [*facts, *structs]
 
-    def _structs(self, each: RecordType, rows: Rows, chosen: Ints, missing: Bools) -> tuple[pa.StructArray, Bools]:
-        """The column of one record type, and which of its rows could not be decoded."""
+    def _structs(
+        self, each: RecordType, rows: RawRecords, chosen: Ints, missing: Bools
+    ) -> tuple[pa.StructArray, Bools]:
         count, at = len(missing), pa.array(chosen)
         if not len(chosen):
             return pa.nulls(count, each.type()), np.zeros(0, np.bool_)
@@ -158,9 +154,8 @@ class LogDecoder:
         return value.take(pa.array(place, mask=place < 0)), failed
 
     def _decoded(self, message: str, data: pa.Array, version: Any) -> pa.StructArray:
-        """The structs of some messages, null where they are malformed; empty messages are structs too."""
         kind = message_of(message)
-        return self.hiding.applied(arrow.decode(data, kind, version, mode="PERMISSIVE"), kind)
+        return self.redaction.applied(arrow.decode(data, kind, version, mode="PERMISSIVE"), kind)
 
     def _names(self, number: Ints, known: Bools, is_control: Bools) -> pa.Array:
         types = types_of(self.log)
@@ -172,7 +167,6 @@ class LogDecoder:
         return names.take(pa.array(index, mask=~(known | is_control)))
 
     def _problems(self, bad: Bools, key: pa.Array, value: pa.Array) -> pa.Array:
-        """Why rows could not be decoded, in the words of the object codec; in FAILFAST mode that ends the query."""
         reasons: dict[int, str] = {}
         for row in np.flatnonzero(bad).tolist():
             reasons[row] = self._reason(key[row].as_py(), value[row].as_py())
@@ -193,19 +187,17 @@ class LogDecoder:
         return "the column codec refuses what the object codec reads; please report this"
 
 
-def coordinator_rows(key: pa.Array, value: pa.Array) -> Rows:
-    """Records of coordinators: record type (int16) and key, version (int16) and value."""
+def coordinator_rows(key: pa.Array, value: pa.Array) -> RawRecords:
     keys, values = Bytes(key), Bytes(value)
     types, has_type = keys.leading(2)
     versions, has_version = values.leading(2)
     number = np.where(has_type, numbers(types, ">i2"), -1)
     version = np.where(has_version, numbers(versions, ">i2"), -1)
     two = np.full(len(key), 2, np.int64)
-    return Rows(number, version, keys.after(two), values.after(two), has_type)
+    return RawRecords(number, version, keys.after(two), values.after(two), has_type)
 
 
-def metadata_rows(value: pa.Array) -> Rows:
-    """Records of the metadata logs: frame version, record type and version (unsigned varints), and the message."""
+def metadata_rows(value: pa.Array) -> RawRecords:
     values = Bytes(value)
     head, long_enough = values.leading(3)
     number, version = head[:, 1].astype(np.int64), head[:, 2].astype(np.int64)
@@ -218,11 +210,10 @@ def metadata_rows(value: pa.Array) -> Rows:
         if readable[row]:
             number[row], version[row] = numbers[1], numbers[2]
     body = values.after(skip)
-    return Rows(np.where(readable, number, -1), np.where(readable, version, -1), body, body, readable)
+    return RawRecords(np.where(readable, number, -1), np.where(readable, version, -1), body, body, readable)
 
 
 def _uvarints(data: bytes, count: int) -> tuple[list[int], int]:
-    """Up to ``count`` unsigned varints from the start, and the offset after them; fewer if the data ends."""
     numbers: list[int] = []
     value = shift = 0
     for at, byte in enumerate(data):
@@ -238,12 +229,10 @@ def _uvarints(data: bytes, count: int) -> tuple[list[int], int]:
     return numbers, len(data)
 
 
-def decoder_of(topic: str, columns: Sequence[str], failfast: bool, hiding: Hiding) -> LogDecoder:
-    """The decoder of an internal topic, or of a log; the metadata logs have no keys."""
+def decoder_of(topic: str, columns: Sequence[str], failfast: bool, redaction: Redaction) -> LogDecoder:
     log = LOGS.get(topic, topic)
-    return LogDecoder(log, log not in ("metadata", "storage"), tuple(columns), failfast, hiding)
+    return LogDecoder(log, log not in ("metadata", "storage"), tuple(columns), failfast, redaction)
 
 
 def columns_of(log: str) -> Sequence[str]:
-    """The column of each record type of a log."""
     return [each.column for each in types_of(log)]

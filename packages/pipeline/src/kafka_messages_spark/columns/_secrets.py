@@ -1,4 +1,4 @@
-"""What becomes of secrets in decoded records: hidden, or shown if an option says so; which they are, the package knows."""
+"""Redact secrets in decoded records, by the rules of the generated package."""
 
 from __future__ import annotations
 
@@ -9,31 +9,30 @@ from kafka_messages import arrow
 from kafka_messages._base.message import Message
 from kafka_messages.secrets import HIDDEN, marks
 
-from .._core.errors import wrong
+from .._core.errors import invalid_argument
 from .._core.options import Options
 
 SECRET_OPTIONS = ("showSecrets", "secretSalt")
 
 
 @dataclass(frozen=True)
-class Hiding:
-    """What the options say; it goes to the workers as it is."""
+class Redaction:
+    """The options for secrets; pickled for the workers."""
 
     shows: bool = False
+    # With a salt, equal secrets get equal marks.
     salt: str | None = None
-    """With a salt, marks tell which hidden values are the same."""
 
     @classmethod
-    def parse(cls, owner: str, given: Options) -> Hiding:
+    def parse(cls, owner: str, given: Options) -> Redaction:
         found = cls(given.flag("showSecrets", False), given.text("secretSalt"))
         if found.shows and found.salt is not None:
-            raise wrong(f"{owner}: the options 'showSecrets' and 'secretSalt' cannot be both set")
+            raise invalid_argument(f"{owner}: the options 'showSecrets' and 'secretSalt' cannot be both set")
         if found.salt == "":
-            raise wrong(f"{owner}: the option 'secretSalt' is empty; take some random text")
+            raise invalid_argument(f"{owner}: the option 'secretSalt' is empty; take some random text")
         return found
 
     def applied(self, structs: pa.StructArray, message: type[Message]) -> pa.StructArray:
-        """The structs of some messages as they may be shown."""
         if self.shows:
             return structs
         return arrow.hidden(structs, message, HIDDEN if self.salt is None else marks(self.salt.encode()))

@@ -1,4 +1,4 @@
-"""Data frames of Kafka messages: the fast door, through ``mapInArrow``, which decodes once whatever is done next."""
+"""Decode messages of a data frame with ``mapInArrow``, which decodes each message once."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from kafka_messages._core.spelling import did_you_mean
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, ByteType, IntegerType, LongType, NullType, ShortType, StructField, StructType
 
-from .._core.errors import near, wrong
+from .._core.errors import invalid_argument
 from .._core.options import DecodeOptions
 from .._core.spark_types import struct_type
 from .._core.worker_python import use_for_functions
@@ -34,11 +35,12 @@ def decode(
     keep: Sequence[str] | None = None,
     trailing: str | None = None,
 ) -> DataFrame:
-    """The rows of a data frame with the messages in one of its binary columns decoded, as ``from_kafka`` does it.
+    """Decode the messages in a binary column of a data frame, like ``from_kafka``.
 
-    The struct is a new column, ``into``. ``version`` may also be the name of a column. ``keep`` names the columns of
-    ``df`` that are kept, all by default; fewer is faster. ``trailing`` names one more column, of the bytes behind each
-    message, which are then no error; it is null where there are none. Options are those of ``from_kafka``.
+    ``version`` is an integer, a column or the name of a column; None means that each value starts with its version. The
+    struct is the new column ``into``. ``keep`` names the columns of ``df`` to keep (default: all); fewer columns are
+    faster. With ``trailing``, bytes after a message are not an error but go to a binary column of that name, null if
+    there are none. The options are those of ``from_kafka``. Raises PySparkValueError for wrong arguments.
     """
     message_of(messageName)
     if isinstance(version, str):
@@ -46,31 +48,31 @@ def decode(
         version = df[_quoted(version)]
     if version is not None and not isinstance(version, int):
         if not hasattr(version, "isNull"):  # a Column, of Spark classic or Connect
-            raise wrong(f"decode: version is an integer, a column of integers or None, not {version!r}")
+            raise invalid_argument(f"decode: version is an integer, a column of integers or None, not {version!r}")
         df = df.withColumn(_VERSION, version)
         if not isinstance(given := df.schema[_VERSION].dataType, _INTEGERS):
-            raise wrong(f"decode: version is a column of integers, not of {given.simpleString()}; cast it")
+            raise invalid_argument(f"decode: version is a column of integers, not of {given.simpleString()}; cast it")
         version = None
         versions = True
     else:
         versions = False
     if isinstance(version, bool):
-        raise wrong(f"decode: version is an integer, a column of integers or None, not {version!r}")
+        raise invalid_argument(f"decode: version is an integer, a column of integers or None, not {version!r}")
     require(df, column, "decode")
     if not isinstance(df.schema[column].dataType, BinaryType):
         kind = df.schema[column].dataType.simpleString()
-        raise wrong(f"decode: the column {column!r} is {kind}, encoded messages are binary")
+        raise invalid_argument(f"decode: the column {column!r} is {kind}, encoded messages are binary")
     parsed = DecodeOptions.parse("decode", options, "error" if trailing is None else "ignore")
     decoding = Decoding.checked("decode", messageName, version, parsed)
     if isinstance(keep, str):
-        raise wrong(f"decode: keep is a list of names of columns, not {keep!r}")
+        raise invalid_argument(f"decode: keep is a list of names of columns, not {keep!r}")
     kept = [name for name in df.columns if name != _VERSION] if keep is None else list(keep)
     for name in kept:
         require(df, name, "decode")
     if into in kept:
-        raise wrong(f"decode: there is a column {into!r} already; name another one with 'into'")
+        raise invalid_argument(f"decode: there is a column {into!r} already; name another one with 'into'")
     if trailing in (*kept, into):
-        raise wrong(f"decode: there is a column {trailing!r} already, which is the name for bytes behind messages")
+        raise invalid_argument(f"decode: there is a column {trailing!r} already; choose another name for 'trailing'")
     schema = StructType([*(df.schema[name] for name in kept), StructField(into, struct_type(decoding.type()))])
     if trailing is not None:
         schema = schema.add(trailing, BinaryType())
@@ -78,7 +80,7 @@ def decode(
     def decoded(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             data, each = batch.column(column), batch.column(_VERSION) if versions else None
-            made = decoding.decode_and_trailing(data, each) if trailing else (decoding.decode(data, each),)
+            made = decoding.decode_with_trailing(data, each) if trailing else (decoding.decode(data, each),)
             yield pa.RecordBatch.from_arrays([*(batch.column(name) for name in kept), *made], schema.names)
 
     needed = dict.fromkeys([*kept, column, *([_VERSION] if versions else [])])
@@ -91,7 +93,7 @@ def map_in_arrow(
     function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
     schema: StructType,
 ) -> DataFrame:
-    """``mapInArrow`` over some columns, whatever they are called: PySpark's own takes a dot in a name for a path."""
+    """Call ``mapInArrow`` on some columns; unlike PySpark's, it accepts dots in column names."""
     use_for_functions()
     columns = [F.col(_quoted(name)).alias(str(number)) for number, name in enumerate(names)]
 
@@ -102,14 +104,13 @@ def map_in_arrow(
 
 
 def require(df: DataFrame, name: str, owner: str) -> None:
-    """Raise the error for a column that is not there."""
+    """Raise PySparkValueError if a column is missing."""
     if not isinstance(name, str):
-        raise wrong(f"{owner}: columns are given by their names, not as {name!r}")
+        raise invalid_argument(f"{owner}: columns are given by their names, not as {name!r}")
     if name not in df.columns:
-        hint = near(name, df.columns) or f". There are {', '.join(df.columns)}."
-        raise wrong(f"{owner}: there is no column {name!r}{hint}")
+        hint = did_you_mean(name, df.columns) or f". There are {', '.join(df.columns)}."
+        raise invalid_argument(f"{owner}: there is no column {name!r}{hint}")
 
 
 def _quoted(name: str) -> str:
-    """A name as Spark takes it for one name, whatever dots are in it."""
     return f"`{name.replace('`', '``')}`"

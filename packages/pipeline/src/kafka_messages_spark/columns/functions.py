@@ -1,8 +1,7 @@
-"""Columns of Kafka messages: ``from_kafka``, ``to_kafka`` and ``schema_of_kafka``, shaped like Spark's protobuf functions.
+"""The column functions ``from_kafka``, ``to_kafka`` and ``schema_of_kafka``, modelled on Spark's protobuf functions.
 
-They are deterministic Arrow functions and need nothing of the JVM, so they work on Spark Connect too. Spark runs a
-deterministic function twice when a query filters on a field of its result: filter on other columns first, or use
-``kafka_messages_spark.decode``.
+They are deterministic Arrow functions and work on Spark Connect. Spark runs such a function twice if a query filters on
+a field of its result: filter on other columns first, or use ``kafka_messages_spark.decode``.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.types import BinaryType, DataType, StructType
 
-from .._core.errors import wrong
+from .._core.errors import invalid_argument
 from .._core.options import DecodeOptions, Options
 from .._core.spark_types import at_version, struct_type
 from .._core.worker_python import use_for_functions
@@ -35,18 +34,17 @@ def from_kafka(
     version: int | Column | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Column:
-    """A binary column of encoded Kafka messages as a struct column; null stays null.
+    """Decode a binary column of Kafka messages to a struct column; nulls stay null.
 
-    ``messageName`` is a message of Kafka, such as ``MetadataResponse``. ``version`` is one for all rows, a column of
-    integers, or None: then each value starts with its version (int16), as the values of coordinators do. The struct
-    has the fields of all versions; those that a row's version does not have are null.
+    ``messageName`` is the name of a message, such as ``MetadataResponse``. ``version`` is an integer, a column of
+    integers, or None if each value starts with its version (int16), as in records of coordinators. The struct has the
+    fields of all versions; fields that a row's version lacks are null.
 
-    Options: ``mode`` FAILFAST (default; a malformed message ends the query) or PERMISSIVE (its struct is null),
-    ``columnNameOfCorruptRecord`` (in PERMISSIVE mode: malformed messages give a struct of nulls with their bytes in a
-    binary field of this name), ``fields`` (those to keep, with commas between and dots inside),
-    ``unknownTaggedFields`` true (adds a map of tag to bytes to every struct), ``trailingBytes`` error (default) or
-    ignore, ``validateUtf8`` true (default: text that is no UTF-8 is malformed) or false (its bytes stay as they are).
-    Wrong arguments raise PySparkValueError.
+    Options: ``mode`` FAILFAST (default; a malformed message fails the query) or PERMISSIVE (its struct is null).
+    ``columnNameOfCorruptRecord``: in PERMISSIVE mode, add a binary field of this name with the bytes of malformed
+    messages. ``fields``: comma-separated fields to keep, with dots for nested ones. ``unknownTaggedFields`` true: add a
+    map of tag to bytes to every struct. ``trailingBytes`` error (default) or ignore. ``validateUtf8`` true (default;
+    invalid UTF-8 is malformed) or false. Raises PySparkValueError for wrong arguments.
     """
     message_of(messageName)
     decoding = Decoding.checked("from_kafka", messageName, _fixed(version), DecodeOptions.parse("from_kafka", options))
@@ -70,16 +68,17 @@ def to_kafka(
     version: int | Column,
     options: Mapping[str, str] | None = None,
 ) -> Column:
-    """A struct column, as ``from_kafka`` gives it, as a binary column of Kafka messages; null stays null.
+    """Encode a struct column, as ``from_kafka`` returns it, to a binary column; nulls stay null.
 
-    Fields are found by name, and all that the version has must be there. The option ``versionPrefix`` true puts the
-    version (int16) in front of each message. A struct that cannot be written ends the query.
+    Fields are matched by name; every field of the version is required. The option ``versionPrefix`` true prepends the
+    version (int16) to each message. A struct that cannot be encoded fails the query. Raises PySparkValueError for wrong
+    arguments.
     """
     message = message_of(messageName)
     given = Options("to_kafka", options, ("versionPrefix",))
     fixed = _fixed(version)
     if version is None:
-        raise wrong("to_kafka: version is an integer or a column of integers, not None")
+        raise invalid_argument("to_kafka: version is an integer or a column of integers, not None")
     if fixed is not None:
         checked_version(message, fixed)
     encoding = Encoding(messageName, fixed, given.flag("versionPrefix", False))
@@ -97,27 +96,26 @@ def to_kafka(
 
 
 def schema_of_kafka(messageName: str, version: int | None = None) -> StructType:
-    """The struct that ``from_kafka`` makes of a message: the fields of all versions.
+    """Return the struct type that ``from_kafka`` decodes a message to.
 
-    With a version, only the fields that it has, at every depth; the others are null at that version.
+    It has the fields of all versions, or of ``version`` only, at every depth.
     """
     message = message_of(messageName)
     kind = pa.struct(list(arrow.schema(message)))
     if version is not None:
         fixed = _fixed(version)
         if fixed is None:
-            raise wrong(f"schema_of_kafka: version is an integer, not {version!r}")
+            raise invalid_argument(f"schema_of_kafka: version is an integer, not {version!r}")
         kind = at_version(message, kind, checked_version(message, fixed))
     return struct_type(kind)
 
 
 def _fixed(version: int | Column | None) -> int | None:
-    """The version if it is one for all rows."""
     if isinstance(version, int) and not isinstance(version, bool):
         return version
     if version is None or hasattr(version, "isNull"):  # a Column, of Spark classic or Connect
         return None
-    raise wrong(f"version is an integer, a column of integers or None, not {version!r}")
+    raise invalid_argument(f"version is an integer, a column of integers or None, not {version!r}")
 
 
 def _column(data: Column | str) -> Column:

@@ -1,4 +1,4 @@
-"""Functions for SQL: decoders under names of the caller's, and ``kafka_message_json`` for any message and version."""
+"""SQL functions: named decoders, and ``kafka_message_json`` for any message and version."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kafka_messages.json import to_json
 from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.types import DataType, StringType
 
-from .._core.errors import mismatch, wrong
+from .._core.errors import invalid_argument, type_mismatch
 from .._core.options import DecodeOptions
 from .._core.spark_types import struct_type
 from ._codec import Decoding
@@ -31,20 +31,20 @@ JSON_FUNCTION = "kafka_message_json"
 TRY_JSON_FUNCTION = "try_kafka_message_json"
 _OWNER = "register"
 
+# (message class or name, version) or (message class or name, version, options)
 Decoded = Sequence[Any]
-"""A message, by its class or name, its version, and perhaps options; see ``register``."""
 
 
 def register_functions(spark: SparkSession, functions: Mapping[str, Decoded]) -> None:
-    """Make the functions known to SQL in a session: those that are named here, and those for any message.
+    """Register the given functions and the JSON functions in a session.
 
-    Raises PySparkValueError for what is no function, before any is registered.
+    Raises PySparkValueError for an invalid definition, before anything is registered.
     """
     if not isinstance(functions, Mapping):
-        raise wrong(f"{_OWNER}: functions map names to (message, version), not {functions!r}")
+        raise invalid_argument(f"{_OWNER}: functions map names to (message, version), not {functions!r}")
     made = {name: _function(name, what) for name, what in functions.items()}
     if twice := [name for name, count in Counter(map(str.lower, made)).items() if count > 1]:
-        raise wrong(f"{_OWNER}: the function {twice[0]!r} is there twice; SQL tells no capitals from small letters")
+        raise invalid_argument(f"{_OWNER}: the function {twice[0]!r} is defined twice; SQL names are case-insensitive")
     for name, function in made.items():
         spark.udf.register(name, function)
     spark.udf.register(JSON_FUNCTION, _json_function(JSON_FUNCTION, is_null_if_malformed=False))
@@ -53,20 +53,22 @@ def register_functions(spark: SparkSession, functions: Mapping[str, Decoded]) ->
 
 def _function(name: object, what: object) -> Any:
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise wrong(f"{_OWNER}: a function's name is letters, digits and underscores, not {name!r}")
+        raise invalid_argument(f"{_OWNER}: a function's name is letters, digits and underscores, not {name!r}")
     if name.lower() in (JSON_FUNCTION, TRY_JSON_FUNCTION):
-        raise wrong(f"{_OWNER}: there is a function {name.lower()!r} already")
+        raise invalid_argument(f"{_OWNER}: there is a function {name.lower()!r} already")
     if isinstance(what, str) or not isinstance(what, Sequence) or len(what) not in (2, 3):
-        raise wrong(
+        raise invalid_argument(
             f"{_OWNER}: the function {name!r} is (message, version) or (message, version, options), not {what!r}"
         )
     message, version, options = (*what, None)[:3]
     if isinstance(message, type) and issubclass(message, Message):
         message = message.__name__
     if version is not None and (not isinstance(version, int) or isinstance(version, bool)):
-        raise wrong(f"{_OWNER}: the version of the function {name!r} is an integer or None, not {version!r}")
+        raise invalid_argument(f"{_OWNER}: the version of the function {name!r} is an integer or None, not {version!r}")
     if options is not None and not isinstance(options, Mapping):
-        raise wrong(f"{_OWNER}: the options of the function {name!r} map text to text; these are {options!r}")
+        raise invalid_argument(
+            f"{_OWNER}: the options of the function {name!r} map text to text; these are {options!r}"
+        )
     message_of(message)
     decoding = Decoding.checked(name, message, version, DecodeOptions.parse(name, options))
 
@@ -78,7 +80,6 @@ def _function(name: object, what: object) -> Any:
 
 
 def _udf(name: str, function: Callable[..., pa.Array], returns: DataType) -> Any:
-    """``name`` is what Python's own errors, such as that of too many arguments, call the function."""
     function.__name__ = function.__qualname__ = name
     made: Any = arrow_udf
     return made(function, returnType=returns)
@@ -94,29 +95,28 @@ def _json_function(name: str, *, is_null_if_malformed: bool) -> Any:
     return _udf(name, as_json, StringType())
 
 
+# Spark's name of a type, and a test whether an Arrow type matches it.
 _Kind = tuple[str, Callable[[Any], bool]]
-"""A type in Spark's words, and whether one of Arrow's is of it."""
 _BYTES: _Kind = ('"BINARY"', lambda kind: pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 _PLACES = ("first", "second", "third")
+# Argument types of the JSON functions: message name, version, bytes.
 _KINDS: tuple[_Kind, ...] = (
     ('"STRING"', lambda kind: pa.types.is_string(kind) or pa.types.is_large_string(kind)),
     ('"INT"', pa.types.is_integer),
     _BYTES,
 )
-"""What the arguments of the functions for any message are: its name, its version, its bytes."""
 
 
 def _require(name: str, place: str, kind: _Kind, column: pa.Array) -> None:
-    """Raise TypeError for a column of another type; one of nulls may have any."""
     required, is_so = kind
     if not pa.types.is_null(column.type) and not is_so(column.type):
-        raise mismatch(name, place, required, column.type)
+        raise type_mismatch(name, place, required, column.type)
 
 
 def _json(
     owner: str, at: int, row: tuple[str | None, int | None, bytes | None], is_null_if_malformed: bool
 ) -> str | None:
-    """Kafka's JSON of a message; null where any of its arguments is, as SQL's functions have it."""
+    """Return a message as Kafka's JSON, or null if an argument is null."""
     message, version, data = row
     if message is None or version is None or data is None:
         return None
@@ -132,16 +132,16 @@ def _json(
 
 
 def _text(found: object) -> str:
-    """JSON has no word for a float that is not a number, or infinite: it is a text, as Kafka's converters print it."""
+    """Return JSON text; NaN and infinities become strings, as in Kafka's converters."""
     try:
         return json.dumps(found, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except ValueError:
-        return _text(_with_words(found))
+        return _text(_replace_non_finite(found))
 
 
-def _with_words(found: Any) -> Any:
+def _replace_non_finite(found: Any) -> Any:
     if isinstance(found, float) and not math.isfinite(found):
         return "NaN" if math.isnan(found) else "Infinity" if found > 0 else "-Infinity"
     if isinstance(found, dict):
-        return {name: _with_words(each) for name, each in found.items()}
-    return [_with_words(each) for each in found] if isinstance(found, list) else found
+        return {name: _replace_non_finite(each) for name, each in found.items()}
+    return [_replace_non_finite(each) for each in found] if isinstance(found, list) else found

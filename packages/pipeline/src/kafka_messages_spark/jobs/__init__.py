@@ -1,10 +1,10 @@
-"""Programs for ``spark-submit`` and ``python -m``; each has ``main(argv)``.
+"""Jobs for ``spark-submit`` and ``python -m``; each module has ``main(argv)``.
 
-``run``, ``parser`` and ``Job`` make others like them: the same arguments, errors, reports and exit status. ``records``
-reads a topic for them, each record once.
+Custom jobs use ``parser``, ``run`` and ``Job`` for the same arguments, errors, reports and exit status. ``records``
+reads the records of a topic without duplicates.
 """
 
 from ._cli import Job, parser, run
-from ._taken import records
+from ._selection import records
 
 __all__ = ["Job", "parser", "records", "run"]

@@ -1,7 +1,7 @@
-"""What all jobs share: arguments, the session, reading, tables and reports, and the exit status.
+"""Shared parts of jobs: arguments, session, input, tables, reports and exit status.
 
-Exit status of every job: 0 for nothing to look at, 1 for findings (0 with ``--exit-zero``), 2 for arguments and input
-that are wrong. Progress and errors are on stderr, the report on stdout.
+Exit status: 0 without findings, 1 with findings (0 with ``--exit-zero``), 2 for invalid arguments or input. The report
+goes to stdout, progress and errors to stderr.
 """
 
 from __future__ import annotations
@@ -21,52 +21,51 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.datasource import DataSource
 
-from kafka_messages_spark._core.errors import wrong
+from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark._core.worker_python import use_for_next_session, use_for_session
-from kafka_messages_spark.jobs import _small
-from kafka_messages_spark.jobs._faults import message_of
-from kafka_messages_spark.jobs._report import Finding, Report, Run, Severity, size
-from kafka_messages_spark.jobs._saved import check_place, inputs, is_page, save
+from kafka_messages_spark.jobs import _local_mode
+from kafka_messages_spark.jobs._errors import message_of
+from kafka_messages_spark.jobs._output import check_place, inputs, is_page, save
+from kafka_messages_spark.jobs._report import Finding, JobRun, Report, Severity, size
 from kafka_messages_spark.jobs._session import is_elsewhere, is_ours, start
 from kafka_messages_spark.jobs._tables import add_arguments, check, writers
 from kafka_messages_spark.sources import register
 from kafka_messages_spark.sources._checkpoint_files import CheckpointFiles
-from kafka_messages_spark.sources._files import Selection, folder_name, is_path, shown
-from kafka_messages_spark.sources._foreign import NOT_A_SEGMENT, why_no_part
+from kafka_messages_spark.sources._files import FileSelection, display_path, folder_name, is_path
+from kafka_messages_spark.sources._foreign import NOT_A_SEGMENT, skip_reason
 from kafka_messages_spark.sources._segment_ranges import Ranges
 from kafka_messages_spark.sources._shares import MAX_PARTITION_BYTES
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
 
 FINE, FINDINGS, WRONG = 0, 1, 2
+# Name of the command.
 PROGRAM = "kafka-messages-spark"
-"""The command that runs any of the jobs."""
+# The only topic with snapshots.
 METADATA = "__cluster_metadata"
-"""The one topic of which there are snapshots; a log directory may have one more, ``bootstrap.checkpoint``."""
+# Spark's progress bars, which only terminals erase.
 _PROGRESS = "spark.ui.showConsoleProgress"
-"""Bars of Spark on stderr; only a terminal erases them again."""
+# Lets Spark combine small shuffle partitions of cached tables; otherwise a few rows make 200 tasks.
 _CACHED_PARTITIONS = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
-"""Lets Spark put the small shuffle partitions of what is kept together, as it does with all others; without it a few rows
-are 200 tasks and files."""
 
 
 @dataclass
 class Job:
-    """One run of a job: the session, the arguments, and the report that grows."""
+    """One run of a job: session, arguments and report."""
 
     name: str
     args: Namespace
     report: Report
+    # Settings for a new session.
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Of the session, if it is made here."""
+    # True if all input is local and small.
     is_small: bool = False
-    """Whether all that it reads is on this machine, and small."""
+    # Names of the tables that the job may write.
     writes: Sequence[str] = ()
-    """Names of the tables that it may write."""
+    # Number of findings, without those of severity info.
     findings: int = 0
-    """How many things there are to look at; the exit status is made of it."""
     _found: list[Finding] = field(default_factory=list)
     _spark: SparkSession | None = None
-    _says: bool = True
+    _shows_progress: bool = True
     _cached_partitions: str | None = None
     _left_out: set[str] = field(default_factory=set)
     _kept: list[DataFrame] = field(default_factory=list)
@@ -74,14 +73,16 @@ class Job:
 
     @property
     def spark(self) -> SparkSession:
-        """The session; it is there from when it is first asked for, so that wrong arguments are told before."""
+        """The session, created on first use, so that argument errors come first."""
         if self._spark is None:
             use_for_next_session()
-            small = _small.SETTINGS if self.is_small else {}
+            small = _local_mode.SETTINGS if self.is_small else {}
             no_bars = {_PROGRESS: "false"} if self.args.quiet or not sys.stderr.isatty() else {}
             no_bars = no_bars if is_ours() and _PROGRESS not in self.settings else {}
-            self._spark = start(self.name, {**small, **no_bars, **self.settings}, _small.JAVA if self.is_small else "")
-            self._says = bool(no_bars) or str(self._spark.conf.get(_PROGRESS, "true")).lower() != "false"
+            self._spark = start(
+                self.name, {**small, **no_bars, **self.settings}, _local_mode.JAVA if self.is_small else ""
+            )
+            self._shows_progress = bool(no_bars) or str(self._spark.conf.get(_PROGRESS, "true")).lower() != "false"
             use_for_session(self._spark)
             if not self.is_small:
                 self._register(self._spark)
@@ -92,31 +93,30 @@ class Job:
 
     @property
     def exit_status(self) -> int:
-        """Of a run that came to its end."""
+        """The exit status of a completed run."""
         return FINDINGS if self.findings and not self.args.exit_zero else FINE
 
     @property
     def draws(self) -> bool:
-        """Whether a report shows pictures, whose rows are collected for nothing else."""
+        """Whether a report has charts; their rows are collected for nothing else."""
         return any(map(is_page, self.args.report))
 
     def find(self, kind: str, count: int, severity: Severity = "warning") -> None:
-        """Count things of a kind as findings; those of the severity ``info`` are named, and change no exit status."""
+        """Add findings; those of severity ``info`` do not affect the exit status."""
         if count:
             self._found.append(Finding(kind, severity, count))
             self.findings += 0 if severity == "info" else count
 
-    def say(self, text: str) -> None:
-        """Print on stderr what is being done, unless --quiet or the settings of Spark turn progress off."""
+    def progress(self, text: str) -> None:
+        """Print progress on stderr, unless disabled by --quiet or Spark's settings."""
         _ = self.spark
-        if self._says and not self.args.quiet:
+        if self._shows_progress and not self.args.quiet:
             print(f"{self.name}: {text}", file=sys.stderr, flush=True)
 
     def files(self, paths: Sequence[str], what: str, *, all_of_them: bool = False) -> DataFrame:
-        """The ranges of the files to read. What cannot be found, or has no segments in it, ends the job here.
+        """Return the byte ranges of the segments; raise PySparkValueError if there are none.
 
-        Files that are no segments, or of partitions that Kafka deletes, are left out, and the report says so, unless
-        ``all_of_them`` are wanted.
+        Unless ``all_of_them``, other files and partitions being deleted are skipped and listed in the report.
         """
         found = self._ranges(paths, all_of_them=all_of_them)
         total = found.where("start = 0").agg(F.count("*"), F.coalesce(F.sum("size"), F.lit(0))).collect()[0]
@@ -124,18 +124,18 @@ class Job:
         return found
 
     def checkpoint(self, paths: Sequence[str], name: str) -> DataFrame:
-        """The entries of a kind of checkpoint file in the log directories of some segments."""
+        """Return the entries of a kind of checkpoint file in the segments' log directories."""
         options = CheckpointFiles.options_of(paths, owner=self.name, glob=self.args.glob, name=name)
         return self.keep(self._source(CheckpointFiles, options))
 
     def log(self, paths: Sequence[str], topic: str, *, batch_metadata: bool = False) -> DataFrame:
-        """The records of the segments of one topic, corrupt batches as rows that say so."""
+        """Return the records of a topic, with corrupt batches as rows."""
         return self.read(self.segments_of(paths, topic), batch_metadata=batch_metadata)
 
     def segments_of(self, paths: Sequence[str], topic: str | None = None) -> list[str]:
-        """The segments of one topic, or of all.
+        """Return the segments of a topic, or of all topics; folders may contain other topics.
 
-        Paths may also be folders with other topics in them, such as all of a broker's; those are left out.
+        Raises PySparkValueError if there are none.
         """
         found = self._ranges(paths, topic).where("start = 0")
         unnamed = F.col("topic").isNull() & (F.lit(topic == METADATA) | ~F.col("path").endswith(".checkpoint"))
@@ -144,39 +144,46 @@ class Job:
         if not files:
             others = found.where("topic is not null").select("topic").distinct().orderBy("topic").limit(3).collect()
             names = f"; there are some of {', '.join(row['topic'] for row in others)}" if others else ""
-            raise wrong(f"{self.name}: there are no segments of {topic} in {', '.join(map(shown, paths))}{names}")
+            raise invalid_argument(
+                f"{self.name}: there are no segments of {topic} in {', '.join(map(display_path, paths))}{names}"
+            )
         self._reading(topic or "segments", len(files), sum(row["size"] for row in files))
         return [row["path"] for row in files]
 
     def log_if_any(self, paths: Sequence[str], topic: str) -> DataFrame | None:
-        """The records of a topic that some paths may have besides; of files in folders that are named so."""
+        """Return the records of a topic by the names of folders, or None if there are no files."""
         found = self._ranges(paths, topic).where((F.col("start") == 0) & (F.col("topic") == topic))
         files = [row["path"] for row in found.select("path").orderBy("path").collect()]
         return self.read(files, batch_metadata=True) if files else None
 
     def _ranges(self, paths: Sequence[str], topic: str | None = None, *, all_of_them: bool = False) -> DataFrame:
-        """The ranges of the segments among some files, one at least; of ``topic`` the report says what is left out."""
         self._look(paths, all_of_them)
         found = self.ranges(paths, self.args.glob)
         kept = F.lit(True) if all_of_them else F.col("left_out").isNull()
         other = F.when(~kept & (F.col("start") == 0), F.struct("path", "left_out", "topic"))
         count, others = found.agg(F.count_if(kept), F.sort_array(F.collect_set(other))).collect()[0]
         if not count:
-            raise wrong(no_segments(self.name, paths, _told((path, why) for path, why, _ in others)))
-        self._leave_out(_told((path, why) for path, why, of in others if why == NOT_A_SEGMENT or topic in (None, of)))
+            raise invalid_argument(
+                no_segments_message(self.name, paths, _skipped_files((path, why) for path, why, _ in others))
+            )
+        self._leave_out(
+            _skipped_files((path, why) for path, why, of in others if why == NOT_A_SEGMENT or topic in (None, of))
+        )
         return found.where(kept)
 
     def _look(self, paths: Sequence[str], all_of_them: bool) -> None:
-        """Say that there is nothing to read before Spark starts, which takes long; if the paths are of this machine."""
         if self._spark is not None or is_elsewhere() or not all(map(is_path, paths)):
             return
-        files = Selection(tuple(paths), self.args.glob, recursive=True).find(self.name)
-        reasons = {} if all_of_them else {file.path: why_no_part(file.path, file.ending) for file in files}
+        files = FileSelection(tuple(paths), self.args.glob, recursive=True).find(self.name)
+        reasons = {} if all_of_them else {file.path: skip_reason(file.path, file.ending) for file in files}
         if not files or (reasons and all(reasons.values())):
-            raise wrong(no_segments(self.name, paths, _told((path, why or "") for path, why in reasons.items())))
+            raise invalid_argument(
+                no_segments_message(
+                    self.name, paths, _skipped_files((path, why or "") for path, why in reasons.items())
+                )
+            )
 
     def _leave_out(self, files: Mapping[str, str]) -> None:
-        """Name what is left out in the report, each file or folder once."""
         new = sorted(files.keys() - self._left_out)
         self._left_out.update(new)
         lines = [("left out", f"{file}: {files[file]}") for file in new[: self.args.limit]]
@@ -185,23 +192,22 @@ class Job:
         self.report.facts(lines)
 
     def read(self, files: Sequence[str], *, batch_metadata: bool = False) -> DataFrame:
-        """The records of some files, corrupt batches as rows that say so."""
+        """Return the records of files, with corrupt batches as rows."""
         options = {"mode": "PERMISSIVE", "paths": json.dumps(list(files))}
         options["includeBatchMetadata"] = str(batch_metadata).lower()
         return self._source(KafkaLogDataSource, options)
 
     def ranges(self, paths: Sequence[str], glob: str | None = None) -> DataFrame:
-        """The ranges of files, as ``_segment_ranges.ranges`` gives them."""
+        """Return the byte ranges of files; see ``_segment_ranges.ranges``."""
         most = MAX_PARTITION_BYTES
         return self._source(Ranges, Ranges.options_of(paths, owner=self.name, glob=glob, max_partition_bytes=most))
 
     def _register(self, spark: SparkSession) -> None:
-        if not _found_by_itself(spark):
+        if not _is_discovered(spark):
             register(spark)
 
     def _source(self, source: type[DataSource], options: dict[str, str]) -> DataFrame:
-        """The rows of a data source: read by Spark, or where they are few by this process."""
-        if self.is_small and (rows := _small.rows(self.spark, source(options))) is not None:
+        if self.is_small and (rows := _local_mode.rows(self.spark, source(options))) is not None:
             return rows
         if source is not KafkaLogDataSource:
             self.spark.dataSource.register(source)
@@ -210,10 +216,10 @@ class Job:
         return self.spark.read.format(source.name()).options(**options).load()
 
     def _reading(self, what: str, files: int, total: int) -> None:
-        self.say(f"reading {what}: {files} file{'s' if files != 1 else ''}, {size(total)}")
+        self.progress(f"reading {what}: {files} file{'s' if files != 1 else ''}, {size(total)}")
 
     def unreadable(self, df: DataFrame) -> None:
-        """Report, count as findings, and write what could not be read; the columns are those of ``_unreadable``."""
+        """Report and write the rows of unreadable places, in the columns of ``_unreadable``."""
         df = self.keep(df)
         if df.limit(1).count():
             self.report.section("Unreadable")
@@ -222,12 +228,12 @@ class Job:
         self.write("unreadable", df)
 
     def keep(self, df: DataFrame) -> DataFrame:
-        """A data frame that is used more than once, and is not to be computed anew each time."""
+        """Cache a data frame that is used more than once."""
         self._kept.append(df.persist())
         return self._kept[-1]
 
     def write(self, name: str, df: DataFrame) -> None:
-        """Have a table written, if there is an output; that is done when the report has been printed."""
+        """Register a table to be written after the report, if there is an output."""
         self._tables.append((name, df))
 
     def finish(self) -> None:
@@ -237,18 +243,17 @@ class Job:
             save(self.report, self._run(), place)
         for name, df in self._tables:
             for place, write in writers(name, df, self.args):
-                self.say(f"writing {place}")
+                self.progress(f"writing {place}")
                 write()
                 print(f"written: {place}", file=sys.stderr, flush=True)
 
-    def _run(self) -> Run:
-        """What reports that stand alone say of this run; findings that have no name are counted as others."""
+    def _run(self) -> JobRun:
         unnamed = self.findings - sum(each.count for each in self._found if each.severity != "info")
         found = [*self._found, *([Finding("other", "warning", unnamed)] if unnamed else [])]
-        return Run(self.name, inputs(self.args), found, self.exit_status, datetime.now(UTC))
+        return JobRun(self.name, inputs(self.args), found, self.exit_status, datetime.now(UTC))
 
     def close(self) -> None:
-        """Leave the session as it was."""
+        """Release cached data and restore the session's settings."""
         for df in self._kept:
             df.unpersist()
         if self._spark is None:
@@ -259,23 +264,22 @@ class Job:
             self._spark.conf.set(_CACHED_PARTITIONS, self._cached_partitions)
 
 
-def _told(files: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Why files are left out, by their names as they are shown; for those of a whole folder, by that."""
-    names = ((shown(path), why) for path, why in files)
+def _skipped_files(files: Iterable[tuple[str, str]]) -> dict[str, str]:
+    names = ((display_path(path), why) for path, why in files)
     return {name if why == NOT_A_SEGMENT else folder_name(name): why for name, why in names}
 
 
-def no_segments(owner: str, paths: Sequence[str], others: Mapping[str, str]) -> str:
-    """The error for files of which none is a segment of a log; ``others`` says what each is instead."""
+def no_segments_message(owner: str, paths: Sequence[str], others: Mapping[str, str]) -> str:
+    """Return the error message for paths without segments; ``others`` maps skipped files to reasons."""
     are = ""
     for why in sorted(set(others.values())):
         names = sorted(name for name in others if others[name] == why)
         are += f"; {why}: {', '.join(names[:3])}" + (f" and {len(names) - 3} more" if names[3:] else "")
-    return f"{owner}: there are no segments in {', '.join(map(shown, paths))}{are}"
+    return f"{owner}: there are no segments in {', '.join(map(display_path, paths))}{are}"
 
 
 def parser(name: str, description: str) -> ArgumentParser:
-    """The arguments that all jobs have."""
+    """Return a parser with the arguments of all jobs."""
     made = ArgumentParser(
         prog=f"{PROGRAM} {name}" if Path(sys.argv[0]).stem == PROGRAM else name,
         description=description,
@@ -297,13 +301,13 @@ def parser(name: str, description: str) -> ArgumentParser:
         "--width", type=positive, metavar="N", help="characters of a line on stdout; default: those of the terminal"
     )
     out.add_argument("--exit-zero", action="store_true", help="exit status 0 also with findings")
-    out.add_argument("--quiet", action="store_true", help="do not tell on stderr what is being done")
+    out.add_argument("--quiet", action="store_true", help="print no progress on stderr")
     made.add_argument("--glob", help="pattern for the names of files in folders; default *.{log,checkpoint}")
     return made
 
 
 def show_secrets(parser: ArgumentParser) -> None:
-    """Add the argument of jobs whose tables could have secrets in them."""
+    """Add the argument ``--show-secrets``."""
     parser.add_argument(
         "--show-secrets",
         action="store_true",
@@ -312,7 +316,7 @@ def show_secrets(parser: ArgumentParser) -> None:
 
 
 def positive(text: str) -> int:
-    """An argument that is a number above zero."""
+    """Parse an integer above zero."""
     value = int(text)
     if value < 1:
         raise ValueError(text)
@@ -325,14 +329,14 @@ def run(
     argv: Sequence[str] | None,
     work: Callable[[Job], None],
     settings: Mapping[str, str] | None = None,
-    reads: Callable[[Namespace], Sequence[_small.Input]] | None = None,
+    reads: Callable[[Namespace], Sequence[_local_mode.Input]] | None = None,
     writes: Callable[[Namespace], Sequence[str]] | None = None,
 ) -> int:
-    """Parse the arguments, do the work, print the report; returns the exit status.
+    """Parse the arguments, run a job, print its report and return the exit status.
 
-    ``settings`` are for the session, if there is none yet. ``reads`` returns all that the job reads for some arguments.
-    If that is small and on this machine, a session that starts here is one for small inputs. ``writes`` returns the names
-    of the tables that the job may write, so that it ends before it reads anything if one of them is there already.
+    ``settings`` are for a new session. ``reads`` returns the inputs for parsed arguments; if they are small and local,
+    a new session is tuned for them. ``writes`` returns the names of output tables, so that existing ones are detected
+    before reading.
     """
     args = parser.parse_args(argv)
     job = Job(parser.prog.rpartition(" ")[2], args, Report(title), dict(settings or {}))
@@ -340,7 +344,7 @@ def run(
         for place in args.report:
             check_place(job.name, place)
         job.writes = writes(args) if writes else ()
-        job.is_small = reads is not None and is_ours() and _small.is_small(reads(args), args.glob)
+        job.is_small = reads is not None and is_ours() and _local_mode.is_small(reads(args), args.glob)
         work(job)
         job.finish()
     except Exception as error:
@@ -354,11 +358,7 @@ def run(
     return job.exit_status
 
 
-def _found_by_itself(spark: SparkSession) -> bool:
-    """Whether Spark knows the sources already: if they are registered too, it warns of that again and again.
-
-    Under ``spark-submit`` what comes with the job is what counts, whatever is installed.
-    """
+def _is_discovered(spark: SparkSession) -> bool:
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         return False
     try:
@@ -369,5 +369,4 @@ def _found_by_itself(spark: SparkSession) -> bool:
 
 
 def _terminal() -> int | None:
-    """Characters of a line, if stdout is a terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -1,4 +1,4 @@
-"""The session of a job: the one there is, or one that starts without a word."""
+"""Get or create the Spark session of a job."""
 
 from __future__ import annotations
 
@@ -15,25 +15,22 @@ from pyspark.sql.utils import is_remote
 from kafka_messages_spark.java import ensure_java, write_launcher
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
-_SAYS_HOW = {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME"}
-"""Where one of these is set, somebody has said how Spark starts and what it logs."""
+# Variables that configure how Spark starts and logs.
+_ENVIRONMENT = {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME"}
 
 
 def is_elsewhere() -> bool:
-    """Whether paths are those of a server of Spark Connect."""
     return "SPARK_REMOTE" in os.environ or bool(is_remote())
 
 
 def is_ours() -> bool:
-    """Whether a session that starts now is one of this process and this machine, and nobody has said how it starts."""
-    return not (is_elsewhere() or SparkSession.getActiveSession() is not None or _SAYS_HOW & os.environ.keys())
+    return not (is_elsewhere() or SparkSession.getActiveSession() is not None or _ENVIRONMENT & os.environ.keys())
 
 
 def start(name: str, settings: Mapping[str, str], java: str = "") -> SparkSession:
-    """The session there is, or else a new one with these settings, whose JVM gets the options ``java``.
+    """Return the existing session, or a new one with these settings and JVM options.
 
-    Of one that this process starts on this machine, unless the environment says how, there are errors on stderr and no
-    words about its start.
+    A new local session logs only errors, unless the environment configures Spark.
     """
     ensure_java()
     builder = SparkSession.builder.appName(f"kafka {name}")
@@ -51,7 +48,6 @@ def start(name: str, settings: Mapping[str, str], java: str = "") -> SparkSessio
 
 @contextmanager
 def _quiet_java() -> Iterator[None]:
-    """Java without the module that Spark asks for and only MLlib uses: it is in incubation, and Java warns of that."""
     home = os.environ.get("JAVA_HOME", "")
     java = shutil.which("java", path=f"{home}/bin" if home else None)
     if os.name != "posix" or java is None:

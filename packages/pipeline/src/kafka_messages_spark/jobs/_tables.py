@@ -1,4 +1,4 @@
-"""The tables that a job writes: files in a folder, or tables of a catalog such as those of Iceberg and Unity."""
+"""Write tables to a folder, or to a catalog such as Iceberg or Unity."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from kafka_messages_spark._core.errors import wrong
-from kafka_messages_spark.sources._files import shown
+from kafka_messages_spark._core.errors import invalid_argument
+from kafka_messages_spark.sources._files import display_path
 
 if TYPE_CHECKING:
     from argparse import _ArgumentGroup
 
 
 def add_arguments(out: _ArgumentGroup) -> None:
-    """Where tables go, and as what."""
     out.add_argument("--output", metavar="URI", help="folder in which tables are written; without it: only a report")
     out.add_argument(
         "--tables", metavar="SCHEMA", help="schema of a catalog in which tables are written, CATALOG.SCHEMA"
@@ -28,27 +27,27 @@ def add_arguments(out: _ArgumentGroup) -> None:
 
 
 def check(owner: str, spark: SparkSession, args: Namespace, names: Sequence[str]) -> None:
-    """Raise PySparkValueError, before anything is read, if tables of these names could not be written."""
+    """Raise PySparkValueError if the output tables could not be written."""
     if args.tables is not None and not _has_schema(spark, args.tables):
-        raise wrong(f"{owner}: --tables: this session has no schema {args.tables!r}")
+        raise invalid_argument(f"{owner}: --tables: this session has no schema {args.tables!r}")
     if (args.output or args.tables) and not _has_format(spark, args.format):
-        raise wrong(f"{owner}: --format: this session has no format {args.format!r}")
+        raise invalid_argument(f"{owner}: --format: this session has no format {args.format!r}")
     if args.mode != "errorifexists":
         return
     hint = "name another place, or say --mode overwrite, append or ignore"
     if args.output and _is_there(spark, args.output):
         for place in (f"{args.output.rstrip('/')}/{name}" for name in names):
             if _is_there(spark, place):
-                raise wrong(f"{owner}: --output: {shown(place)} exists; {hint}")
+                raise invalid_argument(f"{owner}: --output: {display_path(place)} exists; {hint}")
     for table in (f"{args.tables}.{name}" for name in names if args.tables):
         if spark.catalog.tableExists(table):
-            raise wrong(f"{owner}: --tables: the table {table} exists; {hint}")
+            raise invalid_argument(f"{owner}: --tables: the table {table} exists; {hint}")
 
 
 def _has_schema(spark: SparkSession, schema: str) -> bool:
     try:
         return bool(spark.catalog.databaseExists(schema))
-    except PySparkException:  # no such catalog, or no name
+    except PySparkException:  # no such catalog, or invalid name
         return False
 
 
@@ -61,7 +60,6 @@ def _has_format(spark: SparkSession, name: str) -> bool:
 
 
 def _is_there(spark: SparkSession, place: str) -> bool:
-    """Return whether Spark finds a file or folder; it lists only the names."""
     try:
         _ = spark.read.format("text").load(place).schema
     except PySparkException:
@@ -70,12 +68,11 @@ def _is_there(spark: SparkSession, place: str) -> bool:
 
 
 def writers(name: str, df: DataFrame, args: Namespace) -> Iterator[tuple[str, Callable[[], None]]]:
-    """The places that a table is written to, and what writes it there."""
     mode = "error" if args.mode == "errorifexists" else args.mode  # the only name that Connect has
     writer = df.write.format(args.format).mode(mode)
     if args.output:
         place = f"{args.output.rstrip('/')}/{name}"
-        yield shown(place), partial(writer.save, place)
+        yield display_path(place), partial(writer.save, place)
     if args.tables:
         table = f"{args.tables}.{name}"
         yield table, partial(writer.saveAsTable, table)

@@ -1,4 +1,4 @@
-"""How producers batch and compress, who fills ``__consumer_offsets``, and what the cleaner would win.
+"""Report batch sizes, compression, and dead records in compacted topics.
 
 spark-submit batching.py /kafka/logs --output /tables/batching
 """
@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._core.errors import wrong
+from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import batching
 from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET
 from kafka_messages_spark.jobs import _cli, _unreadable
-from kafka_messages_spark.jobs._drawn import batching as drawn
+from kafka_messages_spark.jobs._charts import batching as drawn
+from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import size
-from kafka_messages_spark.jobs._small import Input
 
 _BYTES = ("bytes", "uncompressed_bytes", "median_bytes", "p95_bytes", "dead_bytes", "cleanable_bytes", "dirty_bytes")
 _FORMATS = dict.fromkeys(_BYTES, size)
-_SHOWN = ("batches", "records", "bytes", "gain", "median_bytes", "p95_bytes", "median_records", "p95_records")
+_SHOWN_COLUMNS = ("batches", "records", "bytes", "gain", "median_bytes", "p95_bytes", "median_records", "p95_records")
 _COMPRESSIONS = ("topic", "compression", "batches", "records", "bytes", "uncompressed_bytes", "gain", "median_bytes")
 _DEAD = (
     "topic",
@@ -36,15 +36,14 @@ _DEAD = (
     "cleanable_bytes",
     "dirty_bytes",
 )
+# Columns of the report's tables.
 _GROUPS = ("group", "topic", "records", "keys", "bytes", "dead_bytes")
-"""What the report shows of the tables."""
 _FIGURES = ("batches", "records", "bytes", "uncompressed_bytes")
 
 TABLES = (*(each for each in batching.LEVELS if each != "all"), "dead", "offsets_by_group", "findings", "unreadable")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure, report, and write tables if there is an output; returns the exit status."""
     return _cli.run(
         "Batches, compression, and what is dead",
         _parser(),
@@ -56,24 +55,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def work(job: _cli.Job) -> None:
-    """Findings are busy producers of batches with one record, compression that enlarges, and logs that are not cleaned."""
+    """Report producers of single-record batches, compression that enlarges, and uncleaned logs as findings."""
     args = job.args
     files = job.keep(job.files(args.paths, "segments"))
     batches = job.keep(batching.sized_batches(files))
     found = job.keep(batching.sums(batches))
     cleaned = job.checkpoint(args.paths, CLEANER_OFFSET)
-    told = _told(found)
-    compacted = _compacted(job, told, cleaned)
-    job.say("reading the records of compacted topics")
+    summary = _summary(found)
+    compacted = _compacted(job, summary, cleaned)
+    job.progress("reading the records of compacted topics")
     logs = batching.logs_of(files, cleaned, compacted)
-    keys = job.keep(batching.by_key(files, logs, transactions=bool(compacted & told.transactional)))
+    keys = job.keep(batching.by_key(files, logs, transactions=bool(compacted & summary.transactional)))
     dead = job.keep(batching.dead(keys))
-    _facts(job, told, dead)
-    if job.draws and told.topics:
-        topics = batching.of_level(found, "topics")
-        job.report.picture(drawn.picture(topics, dead, told.counts["topics"]))
+    _facts(job, summary, dead)
+    if job.draws and summary.topics:
+        topics = batching.at_level(found, "topics")
+        job.report.picture(drawn.picture(topics, dead, summary.counts["topics"]))
     findings = job.keep(batching.findings(found, dead, args.busy))
-    _look_at(job, findings)
+    _report_findings(job, findings)
     _tables(job, found, dead, batching.offsets_by_group(keys))
     job.write("findings", findings)
     faults = batches.where("fault is not null").select(
@@ -84,20 +83,20 @@ def work(job: _cli.Job) -> None:
 
 
 @dataclass(frozen=True)
-class _Told:
-    """What batches tell of all topics."""
+class _Summary:
+    """Facts about all topics."""
 
+    # Rows by level.
     counts: dict[str, int]
-    """Rows of each level."""
+    # Sums over all batches.
     total: dict[str, float]
-    """The sums of all batches."""
     topics: set[str]
+    # Topics with traces of the cleaner.
     cleaned: set[str]
-    """Topics with traces of the cleaner."""
     transactional: set[str]
 
 
-def _told(found: DataFrame) -> _Told:
+def _summary(found: DataFrame) -> _Summary:
     def topics(condition: Column) -> Column:
         return F.collect_set(F.when((F.col("level") == "topics") & condition, F.col("topic")))
 
@@ -113,24 +112,23 @@ def _told(found: DataFrame) -> _Told:
         set(of["topics"][name]) if "topics" in of else set() for name in ("topics", "cleaned", "transactional")
     ]
     total = of["all"]["sums"].asDict() if "all" in of else {}
-    return _Told({level: row["rows"] for level, row in of.items()}, total, *of_topics)
+    return _Summary({level: row["rows"] for level, row in of.items()}, total, *of_topics)
 
 
-def _compacted(job: _cli.Job, told: _Told, cleaned: DataFrame) -> set[str]:
-    """The topics that are compacted, as far as files and arguments say; the report tells why."""
+def _compacted(job: _cli.Job, summary: _Summary, cleaned: DataFrame) -> set[str]:
     named = set(cleaned.agg(F.collect_set("topic")).collect()[0][0])
     given = set(job.args.compacted)
-    if missing := sorted(given - told.topics):
-        raise wrong(f"{job.name}: --compacted: there are no batches of {', '.join(missing)} in these files")
+    if missing := sorted(given - summary.topics):
+        raise invalid_argument(f"{job.name}: --compacted: there are no batches of {', '.join(missing)} in these files")
     reasons = {
         "by Kafka": set(batching.COMPACTED),
         "named with --compacted": given,
         f"in {CLEANER_OFFSET}": named,
-        "the cleaner has left traces": told.cleaned,
+        "the cleaner has left traces": summary.cleaned,
     }
     found: dict[str, str] = {}
     for reason, topics in reasons.items():
-        found |= dict.fromkeys((topics & told.topics) - found.keys(), reason)
+        found |= dict.fromkeys((topics & summary.topics) - found.keys(), reason)
     words = [f"{topic} ({found[topic]})" for topic in sorted(found)]
     job.report.facts([("compacted", _some(words, job.args.limit) or "none of the topics, as far as files say")])
     return set(found)
@@ -141,13 +139,13 @@ def _some(words: Sequence[str], limit: int) -> str:
     return ", ".join(words[:limit]) + (f" and {more} more" if more > 0 else "")
 
 
-def _facts(job: _cli.Job, told: _Told, dead: DataFrame) -> None:
-    total = {name: told.total.get(name) or 0 for name in (*_FIGURES, "median_bytes", "p95_bytes", "control_batches")}
+def _facts(job: _cli.Job, summary: _Summary, dead: DataFrame) -> None:
+    total = {name: summary.total.get(name) or 0 for name in (*_FIGURES, "median_bytes", "p95_bytes", "control_batches")}
     gone = dead.agg(
         *(F.coalesce(F.sum(name), F.lit(0)) for name in ("bytes", "dead_bytes", "cleanable_bytes"))
     ).collect()[0]
-    topics, partitions = (told.counts.get(level, 0) for level in ("topics", "partitions"))
-    gain = told.total.get("gain")
+    topics, partitions = (summary.counts.get(level, 0) for level in ("topics", "partitions"))
+    gain = summary.total.get("gain")
     job.report.facts(
         {
             "data": f"{total['batches']} batches, {total['records']} records, {topics} topics, {partitions} partitions",
@@ -164,7 +162,7 @@ def _facts(job: _cli.Job, told: _Told, dead: DataFrame) -> None:
     job.report.figures |= {"compacted_bytes": gone[0], "dead_bytes": gone[1], "cleanable_bytes": gone[2]}
 
 
-def _look_at(job: _cli.Job, findings: DataFrame) -> None:
+def _report_findings(job: _cli.Job, findings: DataFrame) -> None:
     kinds = findings.groupBy("finding").count().orderBy("finding").collect()
     if kinds:
         job.report.section("To be looked at")
@@ -174,12 +172,14 @@ def _look_at(job: _cli.Job, findings: DataFrame) -> None:
 
 
 def _tables(job: _cli.Job, found: DataFrame, dead: DataFrame, groups: DataFrame) -> None:
-    levels = {name: batching.of_level(found, name) for name in batching.LEVELS if name != "all"}
+    levels = {name: batching.at_level(found, name) for name in batching.LEVELS if name != "all"}
     largest = (F.desc("bytes"), "topic")
-    _section(job, "Topics", levels["topics"].orderBy(*largest).select("topic", *_SHOWN, _rate(), "timestamp_type"))
+    _section(
+        job, "Topics", levels["topics"].orderBy(*largest).select("topic", *_SHOWN_COLUMNS, _rate(), "timestamp_type")
+    )
     number = F.when(F.col("producer_id") >= 0, F.col("producer_id")).alias("producer_id")
     of_producers = levels["producers"].orderBy(*largest, "producer_id")
-    _section(job, "Producers", of_producers.select("topic", number, *_SHOWN, "single", _rate()))
+    _section(job, "Producers", of_producers.select("topic", number, *_SHOWN_COLUMNS, "single", _rate()))
     compressed = levels["compressions"].where("compression <> 'none' and batches > 0").orderBy(*largest, "compression")
     _section(job, "Compressions, and what they gain", compressed.select(*_COMPRESSIONS))
     _section(
@@ -193,7 +193,7 @@ def _tables(job: _cli.Job, found: DataFrame, dead: DataFrame, groups: DataFrame)
 
 
 def _section(job: _cli.Job, title: str, rows: DataFrame) -> None:
-    """A section with a table, if that has rows."""
+    """Add a section with a table unless it is empty."""
     at = len(job.report.parts)
     job.report.section(title)
     if not job.report.frame(rows, job.args.limit, _FORMATS | {"gain": _gain}):

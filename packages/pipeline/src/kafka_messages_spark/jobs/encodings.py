@@ -1,4 +1,4 @@
-"""What integer encodings would save: bytes by field of captured messages, or of the records of internal topics.
+"""Report the bytes of integer fields by encoding, for captures, internal topics or tables of messages.
 
 spark-submit encodings.py consumer_offsets /kafka/__consumer_offsets-* --plot offsets.svg
 spark-submit encodings.py table /captures.parquet --columns api,version,body
@@ -15,13 +15,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from kafka_messages_spark._charts.document import document
-from kafka_messages_spark._core.errors import wrong
+from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import encodings
 from kafka_messages_spark.analyses.traffic import pair
-from kafka_messages_spark.jobs import _cli, _taken, _unreadable
-from kafka_messages_spark.jobs._drawn import encodings as drawn
+from kafka_messages_spark.jobs import _cli, _selection, _unreadable
+from kafka_messages_spark.jobs._charts import encodings as drawn
+from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import size
-from kafka_messages_spark.jobs._small import Input
 from kafka_messages_spark.jobs.internal_topics import TOPICS
 from kafka_messages_spark.sources._files import open_filesystem
 
@@ -31,7 +31,6 @@ TABLES = ("fields", "histogram", "messages", "unreadable")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure, report, draw, and write tables if there is an output; returns the exit status."""
     return _cli.run(
         "Integers of messages, and their encodings",
         _parser(),
@@ -43,12 +42,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def work(job: _cli.Job) -> None:
-    """Findings are messages that cannot be decoded, and what cannot be read."""
+    """Measure fields; malformed messages and unreadable input are findings."""
     args, report, limit = job.args, job.report, job.args.limit
     if args.plot and not args.plot.endswith(".svg"):
-        raise wrong(f"{job.name}: --plot writes SVG, so the name of its file ends in .svg")
+        raise invalid_argument(f"{job.name}: --plot writes SVG, so the name of its file ends in .svg")
     measured = job.keep(_measured(job))
-    job.say("summing up integers")
+    job.progress("summing up integers")
     totals = job.keep(encodings.totals(measured))
     fields = job.keep(encodings.fields(measured))
     count = totals.agg(*(F.coalesce(F.sum(name), F.lit(0)) for name in ("messages", "malformed", "bytes", "smallest")))
@@ -82,7 +81,7 @@ def _measured(job: _cli.Job) -> DataFrame:
     args = job.args
     if args.what in TOPICS:
         topic = f"__{args.what}"
-        records = _taken.records(job, args.paths, topic, batch_metadata=True)
+        records = _selection.records(job, args.paths, topic, batch_metadata=True)
         job.unreadable(_unreadable.corrupt_batches(records))
         return encodings.measure(encodings.messages_of(records.where("corrupt is null"), topic))
     if args.what == FRAMES:
@@ -96,12 +95,11 @@ def _measured(job: _cli.Job) -> DataFrame:
         return encodings.measure(encodings.messages_of_pairs(pair(frames)))
     columns = [name.strip() for name in args.columns.split(",")]
     if len(columns) != 3:
-        raise wrong(f"{job.name}: --columns are three names with commas between, not {args.columns!r}")
+        raise invalid_argument(f"{job.name}: --columns are three names with commas between, not {args.columns!r}")
     return encodings.measure(job.spark.read.format(args.table_format).load(args.paths), *columns)
 
 
 def _no_frames(frames: DataFrame) -> DataFrame:
-    """Places in captures where no frame is, after which nothing more is read; with the columns of other unreadable ones."""
     nulls = {"topic": "string", "partition": "int", "offset": "long"}
     gone = frames.where("frame is null").withColumns({name: F.lit(None).cast(kind) for name, kind in nulls.items()})
     return gone.withColumnRenamed("problem", "reason").select(*_unreadable.COLUMNS)

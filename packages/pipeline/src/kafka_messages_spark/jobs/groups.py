@@ -1,4 +1,4 @@
-"""How the offsets of groups moved: commits, resets, commit storms, removed offsets, members, and lag with data segments.
+"""Report commits, resets, commit storms, removed offsets, members, rebalances and lag of groups.
 
 spark-submit groups.py /kafka/__consumer_offsets-* --data /kafka/orders-* --output /tables/groups
 """
@@ -13,8 +13,8 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._charts.pictures import Chart
-from kafka_messages_spark._core.errors import wrong
+from kafka_messages_spark._charts.model import Chart
+from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import groups
 from kafka_messages_spark.analyses._logs import log_of
 from kafka_messages_spark.analyses.batches import batches_in
@@ -26,15 +26,16 @@ from kafka_messages_spark.analyses.rebalances import rebalances
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.analyses.transactions import partition_offsets
 from kafka_messages_spark.jobs import _cli, _unreadable
-from kafka_messages_spark.jobs._drawn import groups as drawn
+from kafka_messages_spark.jobs._charts import groups as drawn
+from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import duration
-from kafka_messages_spark.jobs._small import Input
 
 TOPIC, SHARE_TOPIC = "__consumer_offsets", "__share_group_state"
+# Figures of the report.
 _FIGURES = ("groups", "commits", "resets", "storms", "removed_offsets", "rebalances", "outside_the_log")
-"""What the report counts: the groups, and sums over them."""
+# Type for sums of offsets, which damaged records can make huge, and the largest offset.
 _WIDE, _MOST = "decimal(38,0)", (1 << 63) - 1
-"""For sums of offsets, which damage can make as large as numbers of 64 bits are; and the largest of those."""
+# Sort columns of the table of groups, descending.
 _SORTS = {
     "findings": ("resets", "storms", "commits"),
     "lag": ("lag", "lag_ms"),
@@ -42,7 +43,6 @@ _SORTS = {
     "commits": ("commits",),
     "group": (),
 }
-"""Columns by which the report's groups are sorted, the largest first."""
 
 TABLES = (
     "commits",
@@ -59,7 +59,6 @@ TABLES = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Read, report, and write tables if there is an output; returns the exit status."""
     return _cli.run("Groups and their offsets", _parser(), argv, work, reads=_reads, writes=lambda args: TABLES)
 
 
@@ -68,10 +67,10 @@ def _reads(args: Namespace) -> list[Input]:
 
 
 def work(job: _cli.Job) -> None:
-    """Findings are resets, storms, offsets that are not in the log any more, and what cannot be read."""
+    """Report resets, storms, offsets outside the log and unreadable input as findings."""
     args = job.args
     if args.sort == "lag" and not args.data:
-        raise wrong("groups: --sort lag needs --data, the data segments")
+        raise invalid_argument("groups: --sort lag needs --data, the data segments")
     records = job.keep(consumer_offsets(once(job.log(args.paths, TOPIC, batch_metadata=True))))
     batches, partitions, damaged = _data(job)
     unreadable = [_unreadable.bad_records(records), *damaged]
@@ -92,7 +91,7 @@ def work(job: _cli.Job) -> None:
         of_shares = share_offsets(states, topic_names(records), partitions)
         tables["share_offsets"] = job.keep(_of_groups(of_shares, args.group))
     tables["groups"] = job.keep(_groups(records, tables, args.group))
-    job.say("looking for resets and storms")
+    job.progress("looking for resets and storms")
     picture = drawn.picture(tables["history"], tables["offsets"], batches) if job.draws else None
     _report(job, records, tables, partitions is not None, picture)
     for name, table in tables.items():
@@ -101,7 +100,6 @@ def work(job: _cli.Job) -> None:
 
 
 def _data(job: _cli.Job) -> tuple[DataFrame | None, DataFrame | None, list[DataFrame]]:
-    """The batches of the data segments, what there is of each partition, and what cannot be read; if there are any."""
     if not job.args.data:
         return None, None, []
     files = job.files(job.args.data, "data segments")
@@ -116,7 +114,6 @@ def _of_groups(rows: DataFrame, chosen: list[str] | None) -> DataFrame:
 
 
 def _offsets(history: DataFrame, partitions: DataFrame | None, batches: DataFrame | None) -> DataFrame:
-    """Where groups are, and how far behind in records and in time if the data segments were read."""
     offsets = groups.committed_offsets(history, partitions)
     if batches is None:
         return offsets.withColumn("lag_ms", F.lit(None).cast("long"))
@@ -124,7 +121,7 @@ def _offsets(history: DataFrame, partitions: DataFrame | None, batches: DataFram
 
 
 def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] | None) -> DataFrame:
-    """One row a group, with everything that is counted elsewhere."""
+    """Return one row per group with all counts."""
     states = _of_groups(groups.group_states(records), chosen)
     commits = (
         tables["history"]
@@ -194,7 +191,7 @@ def _report(
 
 
 def _sections(tables: dict[str, DataFrame], sort: str, *, with_data: bool) -> dict[str, tuple[str, DataFrame]]:
-    """The tables of the report by the figure that says how many rows there are: titles, and rows in their order."""
+    """Return titles and ordered rows of the report's tables, by figure."""
     columns = ["group", "type", "members", "removed", "partitions", "commits", "resets", "storms", "last_commit"]
     lag = ["lag", F.col("lag_ms").alias("lag in time")] if with_data else []
     newest = (F.desc("time"), "group", "topic", "partition")
@@ -230,7 +227,6 @@ def _sections(tables: dict[str, DataFrame], sort: str, *, with_data: bool) -> di
 
 
 def _rebalances(rows: DataFrame) -> DataFrame:
-    """The newest first, with the names that people give to members: of instances, else of clients."""
 
     def names(column: str) -> Column:
         each = F.transform(column, lambda member: F.coalesce(member["instance_id"], member["client_id"], F.lit("?")))

@@ -1,4 +1,4 @@
-"""Segment files of an internal topic as tables, one for each record type; ``python -m ... --help`` tells the rest.
+"""Write the records of an internal topic as tables, one per record type.
 
 spark-submit internal_topics.py consumer_offsets /kafka/__consumer_offsets-* --output /tables/offsets
 """
@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 
 from kafka_messages_spark.analyses import internal_topics
 from kafka_messages_spark.columns._records import CONTROL, columns_of
-from kafka_messages_spark.jobs import _cli, _taken
-from kafka_messages_spark.jobs._small import Input
+from kafka_messages_spark.jobs import _cli, _selection
+from kafka_messages_spark.jobs._local_mode import Input
 
 TOPICS: dict[str, Callable[..., DataFrame]] = {
     "consumer_offsets": internal_topics.consumer_offsets,
@@ -27,15 +27,13 @@ TOPICS: dict[str, Callable[..., DataFrame]] = {
     "remote_log_metadata": internal_topics.remote_log_metadata,
 }
 FACTS = ("topic", "partition", "offset", "timestamp", "record_version", "is_tombstone", "problem")
+# Columns needed from the log.
 LOG = (*FACTS[:4], "key", "value", "corrupt")
-"""What is needed of the log."""
+# Table of records without a type and of corrupt batches.
 UNREADABLE = "unreadable"
-"""Table of the records without a type, and of corrupt batches: what is wrong with them, and their bytes if they may be
-shown."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Read, report what there is, and write tables if there is an output; returns the exit status."""
     return _cli.run("Records of an internal topic", _parser(), argv, work, reads=_reads, writes=_writes)
 
 
@@ -48,9 +46,9 @@ def _writes(args: Namespace) -> Sequence[str]:
 
 
 def work(job: _cli.Job) -> None:
-    """Count the records of each type, and write their tables. Findings are records that cannot be read."""
+    """Count and write the records of each type; unreadable records are findings."""
     args = job.args
-    log = _taken.records(job, args.paths, f"__{args.topic}", batch_metadata=args.latest)
+    log = _selection.records(job, args.paths, f"__{args.topic}", batch_metadata=args.latest)
     if args.latest:
         log = internal_topics.latest(log)
     if "is_control" in log.columns:
@@ -77,7 +75,7 @@ def work(job: _cli.Job) -> None:
 
 
 def _table(records: DataFrame, record_type: str) -> DataFrame:
-    """The rows of one record type, with its struct as ``record`` if it has fields; Parquet and Delta take none without."""
+    """Return the rows of a record type. Structs without fields are dropped, because Parquet and Delta reject them."""
     if record_type == UNREADABLE:
         return records.where("record_type is null").select(*FACTS[:4], "problem", "key", "value", "corrupt")
     if record_type == CONTROL:
@@ -88,7 +86,7 @@ def _table(records: DataFrame, record_type: str) -> DataFrame:
 
 
 def _without_bytes(unreadable: DataFrame) -> DataFrame:
-    """What cannot be read, with its place and the reason, but no bytes: nobody knows what is in them."""
+    """Return unreadable rows with their bytes redacted, because they may contain secrets."""
 
     def hidden(column: str) -> Column:
         return F.when(F.col(column).isNotNull(), F.lit(HIDDEN).cast("binary"))

@@ -1,4 +1,4 @@
-"""What changed in a cluster: two snapshots of ``__cluster_metadata``, or its log from one offset to another.
+"""Compare two states of a cluster: two snapshots, or two offsets of ``__cluster_metadata``.
 
 spark-submit metadata_diff.py old.checkpoint new.checkpoint
 spark-submit metadata_diff.py /kafka/__cluster_metadata-0 --before-offset 1000 --after-offset 2000
@@ -15,23 +15,22 @@ from functools import partial
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._core.errors import wrong
+from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import metadata
 from kafka_messages_spark.analyses.internal_topics import cluster_metadata
 from kafka_messages_spark.jobs import _cli, _unreadable
-from kafka_messages_spark.jobs._drawn import metadata as drawn
-from kafka_messages_spark.jobs._report import shown
-from kafka_messages_spark.jobs._small import Input
-from kafka_messages_spark.sources._files import shown as path_shown
+from kafka_messages_spark.jobs._charts import metadata as drawn
+from kafka_messages_spark.jobs._local_mode import Input
+from kafka_messages_spark.jobs._report import format_value
+from kafka_messages_spark.sources._files import display_path
 
 TOPIC = "__cluster_metadata"
-_WIDEST = 240
+_MAX_WIDTH = 240
 
 TABLES = ("before", "after", "differences", "changes", "unhandled", "unreadable")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Replay, compare, report, and write tables if there is an output; returns the exit status."""
     return _cli.run("Metadata of a cluster, compared", _parser(), argv, work, reads=_reads, writes=lambda args: TABLES)
 
 
@@ -40,15 +39,15 @@ def _reads(args: Namespace) -> list[Input]:
 
 
 def work(job: _cli.Job) -> None:
-    """Findings are differences, and whatever makes them uncertain."""
+    """Report differences, and problems that make them uncertain, as findings."""
     args = job.args
     if len(args.paths) > 2:
-        raise wrong(f"{job.name}: name one log, or what to compare with what, not {len(args.paths)} paths")
-    # A salt that nobody knows: marks tell whether a secret changed, and nothing more.
+        raise invalid_argument(f"{job.name}: name one log, or what to compare with what, not {len(args.paths)} paths")
+    # With a random salt, marks show whether a secret changed, and nothing else.
     options = {"showSecrets": "true"} if args.show_secrets else {"secretSalt": secrets.token_hex(16)}
     tables = _one(job, options) if len(args.paths) == 1 else _two(job, options)
     tables["differences"] = job.keep(metadata.differences(tables["before"], tables["after"]))
-    job.say("comparing")
+    job.progress("comparing")
     _report(job, tables)
     _problems(job, tables)
     for name, table in tables.items():
@@ -58,7 +57,6 @@ def work(job: _cli.Job) -> None:
 
 
 def _two(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
-    """Before is one path, after the other."""
     images, odd, bad = [], [], []
     for path, offset, side in zip(
         job.args.paths, (job.args.before_offset, job.args.after_offset), ("before", "after"), strict=True
@@ -79,7 +77,6 @@ def _two(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
 
 
 def _one(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
-    """Before and after are offsets of one log."""
     records = job.keep(cluster_metadata(job.log(job.args.paths, TOPIC, batch_metadata=True), options))
     start = job.args.before_offset
     if start is None:
@@ -88,7 +85,7 @@ def _one(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
     end = job.args.after_offset
     _check_offsets(job, records, job.args.paths[0], {"before": job.args.before_offset, "after": end})
     if end is not None and end < start:
-        raise wrong(f"{job.name}: --after-offset {end} is below the offset {start} to begin with")
+        raise invalid_argument(f"{job.name}: --after-offset {end} is below the offset {start} to begin with")
     chosen = job.keep(metadata.records_of(records, up_to=end, base=start))
     _input(job, "after", chosen, since=start)
     replay = job.keep(metadata.replay(chosen, start=start))
@@ -102,17 +99,15 @@ def _one(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
 
 
 def _check_offsets(job: _cli.Job, records: DataFrame, path: str, offsets: Mapping[str, int | None]) -> None:
-    """Raise PySparkValueError for an offset past the end of the log: there is no state to compare yet."""
     given = {side: offset for side, offset in offsets.items() if offset is not None}
     last = metadata.last_offset(records) if given else None
     for side, offset in given.items():
         if last is not None and offset > last:
-            where = f"the end of the log in {path_shown(path)}, which is offset {last}"
-            raise wrong(f"{job.name}: --{side}-offset {offset} is past {where}")
+            where = f"the end of the log in {display_path(path)}, which is offset {last}"
+            raise invalid_argument(f"{job.name}: --{side}-offset {offset} is past {where}")
 
 
 def _input(job: _cli.Job, side: str, chosen: DataFrame, since: int | None = None) -> None:
-    """Say what a state was made of, and the one before it, if that is of the same log at the offset ``since``."""
     row = metadata.missing_offsets(chosen).collect()[0]
     base, last = row["base"], row["last"]
     source = "the log alone" if base is None else f"{_ARTICLES[base == 0]} {_snapshot(base)}"
@@ -131,7 +126,7 @@ _ARTICLES = ("a", "the")
 
 
 def _snapshot(end: int) -> str:
-    """A snapshot, by the offset behind its last; Kafka's bootstrap snapshot, made by formatting, is before the log."""
+    """Return a snapshot's name; Kafka's bootstrap snapshot precedes the log."""
     return f"snapshot up to offset {end - 1}" if end else "bootstrap snapshot"
 
 
@@ -143,7 +138,7 @@ def _before(start: int, base: int | None) -> str:
 
 def _report(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
     report, limit, found = job.report, job.args.limit, tables["differences"]
-    formats = {"what": partial(shown, widest=_WIDEST)}
+    formats = {"what": partial(format_value, widest=_MAX_WIDTH)}
     by_entity = found.groupBy("entity").agg(
         *(F.count_if(F.col("change") == kind).alias(kind) for kind in ("added", "removed", "changed"))
     )
@@ -168,12 +163,11 @@ def _report(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
 
 
 def _what() -> Column:
-    """Fields before and after, in a line; of what is new only what it has, of what is gone nothing."""
     is_new = F.col("change") == "added"
     numbers = F.create_map(*(F.lit(each) for pair in metadata.ACL_WORDS.items() for each in pair))
 
     def word(change: Column, when: str) -> Column:
-        """A value; the numbers of an ACL's fields as words."""
+        """Return a value, with names for the numbers of ACL fields."""
         of_acl = F.when(
             F.col("entity") == "acl", F.try_element_at(numbers, F.concat_ws(" ", change["field"], change[when]))
         )
@@ -193,7 +187,6 @@ def _what() -> Column:
 
 
 def _problems(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
-    """What is not understood, and what the records say that cannot be."""
     report, limit = job.report, job.args.limit
     if tables["unhandled"].limit(1).count():
         report.section("Records that were not understood, and changed nothing")

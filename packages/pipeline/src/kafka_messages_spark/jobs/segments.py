@@ -1,4 +1,4 @@
-"""The integrity of log segments, over many files: checksums, gaps, order, sequences, names.
+"""Check the integrity of log segments: checksums, gaps, order, sequences, names.
 
 spark-submit segments.py s3://tier/orders-* --output /tables/integrity
 """
@@ -14,15 +14,14 @@ from pyspark.sql import functions as F
 from kafka_messages_spark.analyses import segments
 from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET, HIGH_WATERMARK
 from kafka_messages_spark.jobs import _cli
-from kafka_messages_spark.jobs._drawn import segments as drawn
+from kafka_messages_spark.jobs._charts import segments as drawn
+from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import size
-from kafka_messages_spark.jobs._small import Input
 
 TABLES = ("files", "findings")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Check, report, and write tables if there is an output; returns the exit status."""
     return _cli.run(
         "Integrity of log segments",
         _parser(),
@@ -34,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def work(job: _cli.Job) -> None:
-    """Findings are those with the severity warning or error."""
+    """Report the results of checks; severities warning and error are findings."""
     report, limit = job.report, job.args.limit
     checks = job.keep(segments.checked_ranges(job.files(job.args.paths, "segments", all_of_them=True), job.args.depth))
     checkpoints = [job.checkpoint(job.args.paths, name) for name in (CLEANER_OFFSET, HIGH_WATERMARK)]

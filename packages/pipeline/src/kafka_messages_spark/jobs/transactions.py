@@ -1,4 +1,4 @@
-"""Open and hanging transactions: what data segments say, joined with what the coordinators say.
+"""Report open and hanging transactions from data segments and ``__transaction_state``.
 
 spark-submit transactions.py /kafka/orders-* --transaction-state /kafka/__transaction_state-* --output /tables/txn
 """
@@ -26,21 +26,20 @@ from kafka_messages_spark.analyses.checkpoints import (
 from kafka_messages_spark.analyses.copies import once
 from kafka_messages_spark.analyses.internal_topics import transaction_state
 from kafka_messages_spark.jobs import _cli, _unreadable
-from kafka_messages_spark.jobs._drawn import transactions as drawn
+from kafka_messages_spark.jobs._charts import transactions as drawn
+from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import Severity, duration, size, timestamp
-from kafka_messages_spark.jobs._small import Input
 
 STATE_TOPIC = "__transaction_state"
+# Worst first; the last is not a finding.
 VERDICTS = ("hanging", "late", "unknown", "ongoing")
-"""The worst first; the last is no finding."""
+# Severities other than warning.
 SEVERITIES: Mapping[str, Severity] = {"hanging": "error", "ongoing": "info"}
-"""Of the verdicts; the others are warnings."""
 
 TABLES = ("open_transactions", "completed_transactions", "partitions", "producers", "coordinator_states", "unreadable")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Read, judge, report, and write tables if there is an output; returns the exit status."""
     return _cli.run("Transactions", _parser(), argv, work, reads=_reads, writes=lambda args: TABLES)
 
 
@@ -49,7 +48,7 @@ def _reads(args: Namespace) -> list[Input]:
 
 
 def work(job: _cli.Job) -> None:
-    """Findings are open transactions that are not simply ongoing, and what cannot be read."""
+    """Report open transactions other than ongoing ones, and unreadable input, as findings."""
     args = job.args
     files = job.files(args.paths, "data segments")
     batches = job.keep(batches_in(files))
@@ -68,7 +67,7 @@ def work(job: _cli.Job) -> None:
     partitions = job.keep(txn.partition_offsets(batches, log_start_offsets(files, checkpoints)))
     found = job.keep(txn.find_transactions(batches))
     now = _as_of(args.as_of, partitions, states)
-    job.say("looking for transactions without an end")
+    job.progress("looking for transactions without an end")
     opened = job.keep(
         txn.open_transactions(
             found, partitions, states, as_of=now or 0, max_timeout_ms=args.max_timeout_ms, unread=unread
@@ -87,7 +86,6 @@ def work(job: _cli.Job) -> None:
 
 
 def _ids(states: DataFrame | None, read: int, unread: int) -> str:
-    """How many transactional ids the coordinators know; those that expired are tombstones until the cleaner comes."""
     if states is None:
         return "not read"
     total, removed = states.agg(F.count("*"), F.count_if(F.col("state").isNull())).collect()[0]
@@ -174,23 +172,17 @@ _FORMATS = {"mean_duration": duration, "longest_duration": duration, "bytes": si
 
 
 def _state_files(files: DataFrame) -> list[str]:
-    """Segments of the coordinators' topic among the files; with all logs of a broker they are there too."""
     found = files.where(F.col("topic") == STATE_TOPIC).select("path").distinct().orderBy("path")
     return [row[0] for row in found.collect()]
 
 
 def _coordinators(files: Sequence[str]) -> tuple[int, int]:
-    """How many partitions of the coordinators' topic there are, and how many their numbers say there must be besides.
-
-    A broker has only some of them; producers whose transactional ids are in the others are nobody's then.
-    """
     found = {topic_of(file)[1] for file in files}
     numbers = [number for number in found if number is not None]
     return len(found), max(numbers) + 1 - len(numbers) if numbers and None not in found else 0
 
 
 def _as_of(given: int | None, partitions: DataFrame, states: DataFrame | None) -> int | None:
-    """The time to judge at, in milliseconds: what was given, or the newest that was read, if anything has a time."""
     if given is not None:
         return given
     newest = [partitions.agg(F.unix_millis(F.max("last_timestamp"))).collect()[0][0]]
@@ -200,13 +192,12 @@ def _as_of(given: int | None, partitions: DataFrame, states: DataFrame | None) -
 
 
 def _time(text: str) -> int:
-    """A time as ISO 8601 (UTC without a zone) or in milliseconds since 1970."""
     if text.isdecimal():
         return int(text)
     try:
         given = datetime.fromisoformat(text)
     except ValueError:
-        raise ArgumentTypeError(f"{text!r} is no time such as 2026-11-21T10:00:00Z, or milliseconds") from None
+        raise ArgumentTypeError(f"{text!r} is not a time such as 2026-11-21T10:00:00Z, or milliseconds") from None
     return round((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp() * 1000)
 
 

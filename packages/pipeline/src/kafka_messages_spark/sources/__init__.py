@@ -1,4 +1,4 @@
-"""Data sources: ``register(spark)``, then ``spark.read.format("kafka_log")`` or ``kafka_frames``."""
+"""The data sources ``kafka_log`` and ``kafka_frames``, and their registration."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ __all__ = ["KafkaFramesDataSource", "KafkaLogDataSource", "register"]
 
 
 def register(spark: SparkSession, functions: Mapping[str, Sequence[Any]] | None = None) -> None:
-    """Make the data sources and the SQL functions of this package known to a session.
+    """Register the data sources and SQL functions in a session.
 
-    ``functions`` are functions for SQL by their names: a message, by its class or name, its version, and perhaps options,
-    such as ``{"metadata_response": (MetadataResponse, 12)}``. Each takes bytes and gives the struct that ``from_kafka``
-    makes of them, with the same options; version None means that each value begins with its version. There are also
-    ``kafka_message_json(message, version, bytes)``, which gives Kafka's JSON of any message as text, and
-    ``try_kafka_message_json``, which is null where that is an error. Functions are of the session alone.
+    ``functions`` maps names of SQL functions to (message, version) or (message, version, options), such as
+    ``{"metadata_response": (MetadataResponse, 12)}``. Such a function decodes bytes like ``from_kafka``; version None
+    means that each value starts with its version. ``kafka_message_json(message, version, bytes)``, which returns
+    Kafka's JSON of any message, and ``try_kafka_message_json``, which returns null for malformed bytes, are always
+    registered. Functions are local to the session.
 
-    Workers of a local session run the Python that runs this, also where its environment is not activated. Raises
-    PySparkValueError for what is no such function, and where a local server of Spark Connect was started with a Python
-    that lacks this package.
+    Workers of a local session run this Python, even if its environment is not activated. Raises PySparkValueError for
+    an invalid function, and if a local Spark Connect server was started with a Python that lacks this package.
     """
     use_for_session(spark)
     register_functions(spark, functions or {})

@@ -1,7 +1,7 @@
-"""The checkpoint files in the log directories of brokers, as rows: an entry each, or what is wrong with a file.
+"""Read the checkpoint files in brokers' log directories as rows.
 
-A broker writes one of each kind into every log directory, beside the folders of the partitions: the line ``0`` (its
-format), the number of entries, and an entry a line, ``topic partition offset`` (Kafka's OffsetCheckpointFile).
+A broker writes one file of each kind into every log directory: the format version ``0``, the number of entries, then a
+line ``topic partition offset`` per entry (Kafka's OffsetCheckpointFile).
 """
 
 from __future__ import annotations
@@ -27,17 +27,16 @@ SCHEMA = pa.schema(
     ]
 )
 _FORMAT_VERSION = "0"
-_MOST_BYTES = 64 << 20
-"""A longer file is no checkpoint; with the longest names Kafka has room for 250,000 partitions in that."""
+# Maximum size of a checkpoint; with the longest topic names, enough for 250,000 partitions.
+_MAX_BYTES = 64 << 20
 _ENTRY = re.compile(r"(\S+)\s+([0-9]{1,10})\s+([0-9]{1,19})")
 
 Entry = tuple[str, int, int]
 
 
 def parsed(text: str) -> list[Entry]:
-    """The entries of a checkpoint file. Raises ValueError, which says what is wrong with it.
-
-    An empty file has no entries, as Kafka reads it. A topic and partition stand there once.
+    """Return the entries of a checkpoint file; an empty file has none. Raises ValueError with the reason if it is
+    damaged.
     """
     if not text:
         return []
@@ -68,7 +67,7 @@ def _short(line: str) -> str:
 
 @dataclass
 class _Places(InputPartition):
-    """Checkpoint files that may be there: how they are shown, the root that opens them, and the path there."""
+    """Possible checkpoint files: display path, root of the file system, path in it."""
 
     places: list[tuple[str, str, str]]
 
@@ -87,25 +86,24 @@ class _CheckpointsReader(ListingReader):
 
 
 class CheckpointFiles(Listing):
-    """Entries of checkpoint files as rows; ``checkpoints.read_checkpoints`` uses it."""
+    """Data source of checkpoint entries, for ``checkpoints.read_checkpoints``."""
 
     format = "kafka_checkpoint_files"
     columns = SCHEMA
-    made = _CheckpointsReader
+    reader_class = _CheckpointsReader
 
 
 def places_of(files: Iterable[File], name: str) -> list[tuple[str, str, str]]:
-    """Where a checkpoint of this name would be: how it is shown, the root that opens it, its path; each once."""
     found = {}
     for file in files:
-        path, shown = (_beside_folder(each, name) for each in (file.path, file.name))
+        path, shown = (_checkpoint_path(each, name) for each in (file.path, file.name))
         if path and shown and ("/" in path or "://" not in file.root):  # above the bucket of a store there is nothing
             found[shown] = file.root, path
     return [(shown, *place) for shown, place in sorted(found.items())]
 
 
-def _beside_folder(path: str, name: str) -> str | None:
-    """What lies beside the folder of a file; None if there is nothing above that folder."""
+def _checkpoint_path(path: str, name: str) -> str | None:
+    """Return the path of a file in the directory above a segment's folder, or None if there is no such directory."""
     folder = path.rpartition("/")[0]
     above, slash, _ = folder.rpartition("/")
     if folder:
@@ -114,7 +112,6 @@ def _beside_folder(path: str, name: str) -> str | None:
 
 
 def _rows(shown: str, root: str, path: str) -> list[dict[str, Any]]:
-    """The rows of one file, if it is there."""
     try:
         with open_file(root, path) as file:
             data = _all(file)
@@ -124,20 +121,19 @@ def _rows(shown: str, root: str, path: str) -> list[dict[str, Any]]:
     except OSError as error:
         return [_problem(shown, f"the checkpoint cannot be read: {error}")]
     except UnicodeDecodeError:
-        return [_problem(shown, "the checkpoint is damaged, and not used: it is no text")]
+        return [_problem(shown, "the checkpoint is damaged and ignored: invalid UTF-8")]
     except ValueError as error:
-        return [_problem(shown, f"the checkpoint is damaged, and not used: {error}")]
+        return [_problem(shown, f"the checkpoint is damaged and ignored: {error}")]
     names = ("topic", "partition", "offset")
     return [{"file": shown, **dict(zip(names, entry, strict=True)), "problem": None} for entry in entries]
 
 
 def _all(file: Any) -> bytes:
-    """All bytes of a file that may give fewer than it is asked for."""
     data = bytearray()
     while piece := file.read(1 << 20):
         data += piece
-        if len(data) > _MOST_BYTES:
-            raise ValueError(f"it has more than {_MOST_BYTES} bytes")
+        if len(data) > _MAX_BYTES:
+            raise ValueError(f"it has more than {_MAX_BYTES} bytes")
     return bytes(data)
 
 

@@ -1,4 +1,4 @@
-"""Which files a source reads: paths, folders and patterns, on local disks and in object stores."""
+"""Find files by paths, folders and glob patterns, on local disks and in object stores."""
 
 from __future__ import annotations
 
@@ -14,40 +14,39 @@ import pyarrow as pa
 from kafka_records.segments.names import ending_of
 from pyarrow import fs
 
-from .._core.errors import wrong
+from .._core.errors import invalid_argument
 from .._core.options import Options
 
+# Segments and KRaft snapshots, without the index files in the same folder.
 DEFAULT_GLOB = "*.{log,checkpoint}"
-"""In a folder: segments and KRaft snapshots, and not the indexes and notes that lie beside them."""
+# Options of every file source.
 FILE_OPTIONS = ("path", "paths", "pathGlobFilter", "recursiveFileLookup", "modifiedAfter", "modifiedBefore")
-"""Of every source that reads files."""
 _MAGIC = re.compile(r"[*?\[{]")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
+# Characters that occur in patterns and names but are invalid in URIs.
 _NO_URI = re.compile(r"[\s{}\[\]<>|\\^`\"]")
-"""What patterns and names have, and URIs may not."""
+# Hadoop's form of local URIs, which Spark uses too.
 _HADOOP_FILE = re.compile(r"file:/(?!/)")
-"""How Hadoop, and so Spark, writes URIs of local files."""
 _SECRET = re.compile(r"(?<=://)[^/@]*@")
 
 
 @dataclass(frozen=True)
 class File:
-    """A file that was found."""
+    """A file that matches a selection."""
 
+    # Path or URI for display, without credentials and query.
     name: str
-    """As it is shown: a path or URI, without credentials and without what stands behind ``?``."""
+    # Path in its file system.
     path: str
-    """In its file system."""
+    # The user's path or URI that led to the file; it opens the file system.
     root: str
-    """The path or URI that led to it; it opens the file system."""
+    # Size in bytes.
     size: int
-    """Bytes."""
+    # Seconds since the epoch; 0 if not reported.
     modified: float
-    """Seconds since 1970; 0 where the file system does not say."""
 
     @property
     def uri(self) -> str:
-        """What opens it wherever there is no root: like ``root``, with credentials and all."""
         if not _SCHEME.match(self.root):
             return self.path
         secret = _SECRET.search(self.root)
@@ -57,9 +56,12 @@ class File:
 
     @property
     def ending(self) -> str | None:
-        """``delete``, ``future`` or ``stray`` in a folder that Kafka deletes or moves, unless the user's path names it."""
+        """Return ``delete``, ``future`` or ``stray`` for a file in a folder that Kafka deletes or moves.
+
+        None if the user's own path names that folder.
+        """
         ending = ending_of(self.name)
-        return None if ending is None or re.search(rf"-{ending}(?:[/\\]|$)", shown(self.root)) else ending
+        return None if ending is None or re.search(rf"-{ending}(?:[/\\]|$)", display_path(self.root)) else ending
 
     @property
     def folder(self) -> str:
@@ -71,8 +73,8 @@ class File:
 
 
 @dataclass(frozen=True)
-class Selection:
-    """Which files: paths or URIs of files, folders and patterns, and a pattern for the names of files."""
+class FileSelection:
+    """Paths or URIs of files, folders and patterns, with a glob for file names."""
 
     paths: tuple[str, ...]
     glob: str | None = None
@@ -82,8 +84,7 @@ class Selection:
     modified_before: float | None = None
 
     @classmethod
-    def parse(cls, given: Options, default_glob: str = DEFAULT_GLOB) -> Selection:
-        """What the options ``FILE_OPTIONS`` of a source say."""
+    def parse(cls, given: Options, default_glob: str = DEFAULT_GLOB) -> FileSelection:
         return cls(
             paths=given.paths(),
             glob=given.text("pathGlobFilter"),
@@ -94,19 +95,19 @@ class Selection:
         )
 
     def find(self, owner: str, *, lenient: bool = False) -> list[File]:
-        """The files, each once, in the order of their names.
+        """Return the matching files, each once, sorted by name.
 
-        A path is a file, a folder, or a pattern (``*``, ``?``, ``[ab]``, ``{a,b}``). The glob is for names of files,
-        and without one folders give what ``default_glob`` says. Names that begin with ``_`` are no exception, unlike
-        in Spark's own sources: Kafka's internal topics begin so. A path that does not exist is an error, but with
-        ``lenient`` a pattern that matches nothing (yet) is not.
+        A path is a file, a folder or a pattern (``*``, ``?``, ``[ab]``, ``{a,b}``). ``glob`` filters file names;
+        without it, folders use ``default_glob``. Names starting with ``_`` are included, unlike in Spark's own sources,
+        because internal topics start with it. Raises PySparkValueError for a missing path; with ``lenient``, a pattern
+        without matches is allowed.
         """
         found: dict[str, File] = {}
         for root in self._roots:
             filesystem, inner, front = open_filesystem(root, owner)
             places = _expand(filesystem, inner)
             if not places and not (lenient and _MAGIC.search(inner)):
-                raise wrong(f"{owner}: [PATH_NOT_FOUND] Path does not exist: {shown(root)}.")
+                raise invalid_argument(f"{owner}: [PATH_NOT_FOUND] Path does not exist: {display_path(root)}.")
             for place in places:
                 is_file = place.type == fs.FileType.File
                 inside = [place] if is_file else self._inside(filesystem, place.path, owner, root)
@@ -119,7 +120,6 @@ class Selection:
         return [found[name] for name in sorted(found)]
 
     def _inside(self, filesystem: Any, folder: str, owner: str, root: str) -> Iterator[Any]:
-        """What lies in a folder, and with ``recursive`` below it."""
 
         def listed(place: str, *, recursive: bool) -> Iterator[Any]:
             # A folder that is deleted between its listing and this one has no files.
@@ -129,7 +129,7 @@ class Selection:
         if not self.recursive or not is_local(filesystem):
             yield from listed(folder, recursive=self.recursive)
             return
-        # Each folder once, however many links lead to it, and links last: then names are without links, where they can.
+        # Visit each folder once, and follow links last, so that names contain links only where necessary.
         folders, links, seen = [folder], list[str](), set[str]()
         while folders or links:
             place = folders.pop() if folders else links.pop()
@@ -145,9 +145,8 @@ class Selection:
         after, before = self.modified_after, self.modified_before
         return (after is None or file.modified > after) and (before is None or file.modified < before)
 
-    def places(self, owner: str) -> list[Place]:
-        """What the paths are in their file systems."""
-        return [Place(root, *open_filesystem(root, owner)[1:]) for root in self._roots]
+    def places(self, owner: str) -> list[SearchRoot]:
+        return [SearchRoot(root, *open_filesystem(root, owner)[1:]) for root in self._roots]
 
     @property
     def _roots(self) -> list[str]:
@@ -155,54 +154,55 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Place:
-    """A path or URI of the user: ``path`` in its file system, and ``front`` before that in the names of files."""
+class SearchRoot:
+    """A user's path or URI: ``path`` in its file system, and the prefix ``front`` of display names."""
 
     root: str
     path: str
     front: str
 
     def fits(self, name: str) -> int:
-        """How many characters of a file's name this place says; 0 if the file is none of its own."""
         plain = self.front + _MAGIC.split(self.path, maxsplit=1)[0]
         return len(plain) if name.startswith(plain) else 0
 
 
-def locate(owner: str, places: Iterable[Place], name: str) -> tuple[str, str]:
-    """The root that a file of this name is found by, and its path in that file system."""
+def locate(owner: str, places: Iterable[SearchRoot], name: str) -> tuple[str, str]:
+    """Return the root and path of a file by its display name. Raises PySparkValueError if no root matches."""
     best = max(places, key=lambda place: place.fits(name))
     if not best.fits(name):
-        raise wrong(f"{owner}: the checkpoint names {name}, which is not below any of the paths of this stream")
+        raise invalid_argument(
+            f"{owner}: the checkpoint names {name}, which is not below any of the paths of this stream"
+        )
     return best.root, name[len(best.front) :]
 
 
 def open_filesystem(root: str, owner: str | None = None) -> tuple[Any, str, str]:
-    """The file system of a path or URI, the path in it, and what to put in front to show the names of its files.
+    """Return the file system of a path or URI, the path in it, and the prefix of display names.
 
-    Raises PySparkValueError, which begins with ``owner``, if nothing knows such a URI.
+    Raises PySparkValueError, prefixed with ``owner``, for an unsupported URI.
     """
     if not _SCHEME.match(root):
         return fs.LocalFileSystem(), root, ""
     before, mark, query = root.partition("?")
     uri = _NO_URI.sub(lambda found: quote(found[0]), before) + mark + query
-    plain = unquote(shown(root))
+    plain = unquote(display_path(root))
     try:
         filesystem, inner = fs.FileSystem.from_uri(uri)
     except (pa.ArrowException, ValueError, OSError) as error:
         reason = str(error).replace(uri, plain)
-        raise wrong(f"{owner + ': ' if owner else ''}no file system opens {plain}: {reason}") from None
+        raise invalid_argument(f"{owner + ': ' if owner else ''}no file system opens {plain}: {reason}") from None
     front, found, _ = plain.partition(inner) if inner else (plain, "", "")
     return filesystem, inner, front if found else plain[: plain.index("://") + 3]
 
 
 def open_file(root: str, path: str) -> Any:
-    """A binary file to be read from any place, by a root of its file system and its path there. Raises OSError."""
+    """Open a file for reading in binary mode. Raises OSError."""
     filesystem, _, _ = open_filesystem(root)
     return open(path, "rb", buffering=0) if is_local(filesystem) else filesystem.open_input_file(path)
 
 
-class View:
-    """A file from a byte on, under a name of ours. Closing it closes the file."""
+class FileView:
+    """A file from an offset on, with another name. Closing it closes the file."""
 
     def __init__(self, file: Any, name: str, base: int) -> None:
         self._file = file
@@ -226,19 +226,16 @@ class View:
         return int(self._file.seek(0, 2))
 
 
-def of_reader(path: str) -> dict[str, Any]:
-    """A path or URI as the arguments ``source`` and ``filesystem`` of the readers of segments."""
+def reader_arguments(path: str) -> dict[str, Any]:
     filesystem, inner, _ = open_filesystem(path)
     return {"source": inner, "filesystem": None if is_local(filesystem) else filesystem}
 
 
 def base_name(path: str) -> str:
-    """The last part of a path or URI, of this system or another."""
     return re.split(r"[/\\]", path)[-1]
 
 
 def folder_name(path: str) -> str:
-    """What is before the last part of a path or URI."""
     return re.split(r"[/\\](?=[^/\\]*$)", path)[0]
 
 
@@ -247,27 +244,26 @@ def is_local(filesystem: Any) -> bool:
 
 
 def is_path(place: str) -> bool:
-    """Whether a path or URI is a path of this machine."""
+    """Return whether this is a local path instead of a URI."""
     return not _SCHEME.match(place)
 
 
-def shown(path: str) -> str:
-    """A path or URI without what nobody should read in an error: credentials, and all behind ``?``."""
+def display_path(path: str) -> str:
     return _SECRET.sub("", path).partition("?")[0] if _SCHEME.match(path) else path
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether a name is of a pattern; ``{a,b}`` is one of several."""
     return any(fnmatch.fnmatchcase(name, each) for each in _alternatives(pattern))
 
 
 def _named(infos: Iterable[Any], owner: str, root: str) -> Iterator[Any]:
-    """The same, if their names are text."""
     for info in infos:
         try:
             info.path  # noqa: B018  # pyarrow decodes it when it is asked for
         except UnicodeDecodeError as error:
-            raise wrong(f"{owner}: a name in {shown(root)} is no UTF-8: {error.object!r}") from None
+            raise invalid_argument(
+                f"{owner}: a name in {display_path(root)} is invalid UTF-8: {error.object!r}"
+            ) from None
         yield info
 
 
@@ -285,7 +281,6 @@ def _alternatives(pattern: str) -> list[str]:
 
 
 def _expand(filesystem: Any, path: str) -> Iterable[Any]:
-    """The files and folders that a path means; a pattern is for one level of folders at a time."""
     if not _MAGIC.search(path) or filesystem.get_file_info(path).type != fs.FileType.NotFound:
         infos = [filesystem.get_file_info(path)]
     else:

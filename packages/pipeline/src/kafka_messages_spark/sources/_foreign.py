@@ -1,4 +1,4 @@
-"""Files that are no part of a log: such as ``server.log``, a segment by the end of its name alone, and what Kafka deletes."""
+"""Recognize files that are not part of a log, such as ``server.log`` and replicas that Kafka deletes."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ import re
 
 from kafka_records.segments.batch_headers import read_batch_headers
 
-from ._files import base_name, of_reader
+from ._files import base_name, reader_arguments
 
+# Kafka's file names start with an offset: segments, their copies in tiered storage, and snapshots.
 _OURS = re.compile(r"[0-9]{20}[.-]")
-"""Kafka's names begin with an offset: segments, their copies in tiered storage, and snapshots."""
+# Search range for the first batch; larger batches are rare.
 _BEGINNING = 1 << 20
-"""A batch begins in so many bytes of a segment, also behind one that is damaged; larger ones brokers seldom take."""
 
 
 NOT_A_SEGMENT = "not a segment"
 _GONE = {"delete": "a partition that is being deleted", "stray": "a replica that its broker should not have"}
 
 
-def why_no_part(path: str, ending: str | None) -> str | None:
-    """Why a file is no part of a log that is there, or None. ``ending`` is that of its folder, unless it was named.
+def skip_reason(path: str, ending: str | None) -> str | None:
+    """Return why a file is not part of a log, or None if it is.
 
-    A folder that ends in ``future`` has the copy of a partition that is there, and counts as any copy.
+    ``ending`` is the ending of its folder. ``future`` folders hold a copy of an existing partition and are not skipped.
     """
     return _GONE.get(ending or "") or (NOT_A_SEGMENT if is_foreign(path) else None)
 
 
 def is_foreign(path: str) -> bool:
-    """Whether a file is no segment: it has a name that Kafka does not give, and no record batch begins in its first MiB.
+    """Return whether a file is not a segment: Kafka would not name it so, and no batch starts in its first MiB.
 
-    ``path`` may be a URI. Files without a byte, or with nothing but zeros there, are not foreign, and neither are those
-    that cannot be opened: who reads them tells that.
+    ``path`` may be a URI. False for empty and zero-filled files, and for files that cannot be opened; the reader
+    reports those.
     """
     if _OURS.match(base_name(path)):
         return False
     try:
-        with read_batch_headers(**of_reader(path), mode="PERMISSIVE", end=_BEGINNING) as batches:
+        with read_batch_headers(**reader_arguments(path), mode="PERMISSIVE", end=_BEGINNING) as batches:
             corrupt = 0
             for batch in batches:
                 if batch.column("corrupt").null_count:

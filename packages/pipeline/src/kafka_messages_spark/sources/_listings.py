@@ -1,6 +1,6 @@
-"""Sources that list files as rows where Spark plans, not where the caller is, so that they work on Spark Connect.
+"""Internal data sources that list files during planning, so that they also work on Spark Connect.
 
-They are for this package alone: each is registered when it is read.
+They are registered when they are read.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, ClassVar
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader
 
-from .._core.errors import wrong
+from .._core.errors import invalid_argument
 from .._core.spark_types import struct_type
-from ._files import File, Selection
+from ._files import File, FileSelection
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class ListingReader(DataSourceReader):
-    """Reads what lies at some paths (see ``kafka_log``); ``owner`` is named in errors."""
+    """Find files as ``kafka_log`` does; errors are prefixed with ``owner``."""
 
     owner: str
     paths: list[str]
@@ -32,15 +32,15 @@ class ListingReader(DataSourceReader):
     recursive: bool
 
     def files(self) -> list[File]:
-        return Selection(tuple(self.paths), self.glob, recursive=self.recursive).find(self.owner)
+        return FileSelection(tuple(self.paths), self.glob, recursive=self.recursive).find(self.owner)
 
 
 class Listing(DataSource):
-    """A source of rows about files."""
+    """Data source with rows about files."""
 
     format: ClassVar[str]
     columns: ClassVar[pa.Schema]
-    made: ClassVar[type[ListingReader]]
+    reader_class: ClassVar[type[ListingReader]]
 
     @classmethod
     def name(cls) -> str:
@@ -50,26 +50,31 @@ class Listing(DataSource):
         return struct_type(self.columns)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        return self.made(**json.loads(self.options["told"]))
+        return self.reader_class(**json.loads(self.options["arguments"]))
 
     @classmethod
     def load(
-        cls, spark: SparkSession, paths: Sequence[str], *, owner: str, glob: str | None, recursive: bool, **told: object
+        cls,
+        spark: SparkSession,
+        paths: Sequence[str],
+        *,
+        owner: str,
+        glob: str | None,
+        recursive: bool,
+        **arguments: object,
     ) -> DataFrame:
-        """The rows; ``told`` is what the reader takes besides the files."""
         spark.dataSource.register(cls)
-        options = cls.options_of(paths, owner=owner, glob=glob, recursive=recursive, **told)
+        options = cls.options_of(paths, owner=owner, glob=glob, recursive=recursive, **arguments)
         return spark.read.format(cls.format).options(**options).load()
 
     @staticmethod
     def options_of(
-        paths: Sequence[str], *, owner: str, glob: str | None = None, recursive: bool = True, **told: object
+        paths: Sequence[str], *, owner: str, glob: str | None = None, recursive: bool = True, **arguments: object
     ) -> dict[str, str]:
-        """What ``load`` asks of, as options of the source."""
         if isinstance(paths, str) or not paths:
-            raise wrong(f"{owner}: paths is a list of at least one path, not {paths!r}")
+            raise invalid_argument(f"{owner}: paths is a list of at least one path, not {paths!r}")
         given_paths: list[object] = list(paths)
         if others := [each for each in given_paths if not isinstance(each, str)]:
-            raise wrong(f"{owner}: a path is text, not {others[0]!r}")
-        given = {"owner": owner, "paths": given_paths, "glob": glob, "recursive": recursive, **told}
-        return {"told": json.dumps(given)}
+            raise invalid_argument(f"{owner}: a path is text, not {others[0]!r}")
+        given = {"owner": owner, "paths": given_paths, "glob": glob, "recursive": recursive, **arguments}
+        return {"arguments": json.dumps(given)}

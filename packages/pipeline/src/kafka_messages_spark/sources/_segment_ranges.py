@@ -1,4 +1,4 @@
-"""Which bytes of which segment files there are to read, as rows: one Spark partition for each share of the work."""
+"""Split segment files into byte ranges, one Spark partition per share of the work."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import pyarrow as pa
 from kafka_records.segments.names import topic_of
 from pyspark.sql.datasource import InputPartition
 
-from ._foreign import why_no_part
+from ._foreign import skip_reason
 from ._listings import Listing, ListingReader
 from ._shares import MAX_PARTITION_BYTES, Share, cuts, shares
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+# One byte range of a file. end is null in the last range; topic and partition come from the folder; left_out is the
+# result of skip_reason.
 SCHEMA = pa.schema(
     [
         pa.field("path", pa.string()),
@@ -28,8 +30,6 @@ SCHEMA = pa.schema(
         pa.field("left_out", pa.string()),
     ]
 )
-"""A file and its bytes, a range of it, of which ``end`` is null in the last one; topic and partition as its folder says,
-and why it is no part of a log, as ``_foreign.why_no_part`` has it."""
 
 
 def ranges(
@@ -41,7 +41,6 @@ def ranges(
     recursive: bool = True,
     max_partition_bytes: int = MAX_PARTITION_BYTES,
 ) -> DataFrame:
-    """The ranges of the files that some paths mean (see ``kafka_log``). ``owner`` is named in errors."""
     return Ranges.load(
         spark, paths, owner=owner, glob=glob, recursive=recursive, max_partition_bytes=max_partition_bytes
     )
@@ -49,16 +48,16 @@ def ranges(
 
 @dataclass(frozen=True)
 class FileRange:
-    """Some bytes of a file, as ``SCHEMA`` has it."""
+    """A byte range of a file, as in ``SCHEMA``."""
 
     path: str
     file_size: int
     start: int
     end: int | None
+    # Bytes to read.
     size: int
-    """Bytes to be read."""
+    # Ending of a folder that Kafka deletes or moves.
     ending: str | None = None
-    """That of a folder that Kafka deletes or moves."""
 
 
 @dataclass
@@ -73,17 +72,17 @@ class _RangesReader(ListingReader):
         return shares(parts, most)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        if isinstance(partition, Share):  # where there is no file, Spark comes with a partition of nothing
+        if isinstance(partition, Share):  # without files, Spark passes a partition of another class
             rows = [_row(piece) for piece in partition.pieces if isinstance(piece, FileRange)]
             yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
 
 
 class Ranges(Listing):
-    """Ranges of files as rows; ``ranges`` uses it."""
+    """Data source of byte ranges, for ``ranges``."""
 
     format = "kafka_segment_ranges"
     columns = SCHEMA
-    made = _RangesReader
+    reader_class = _RangesReader
 
 
 def _row(piece: FileRange) -> dict[str, Any]:
@@ -95,13 +94,15 @@ def _row(piece: FileRange) -> dict[str, Any]:
         "end": piece.end,
         "topic": topic,
         "partition": partition,
-        "left_out": why_no_part(piece.path, piece.ending),
+        "left_out": skip_reason(piece.path, piece.ending),
     }
 
 
 def ranges_of(path: str, size: int, most: int) -> list[FileRange]:
-    """A file in ranges of at most ``most`` bytes. The last one has no end, so that what is written meanwhile is read
-    once, by it."""
+    """Split a file into ranges of at most ``most`` bytes.
+
+    The last range has no end, so that bytes appended later are read once.
+    """
     *some, (low, high) = cuts(0, size, most)
     parts = [FileRange(path, size, start, end, end - start) for start, end in some]
     return [*parts, FileRange(path, size, low, None, high - low)]

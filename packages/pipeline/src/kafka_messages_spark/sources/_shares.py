@@ -1,4 +1,4 @@
-"""Files cut into pieces, and small pieces put together, so that Spark's tasks are neither many nor long."""
+"""Split large files and combine small ones into tasks of similar size."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Protocol, TypeVar
 
 from pyspark.sql.datasource import InputPartition
 
+# Bytes per task, as Spark's file sources have it by default.
 MAX_PARTITION_BYTES = 128 << 20
-"""Work of one task, as Spark's file sources have it by default."""
+# Cost of opening a file, in bytes.
 OPEN_COST = 1 << 20
-"""What the opening of a file counts as, in bytes."""
 _LEAST = 16 << 20
+# A task gets at least _LEAST bytes, unless that makes fewer than _TASKS tasks.
 _TASKS = 64
-"""A task gets at least so many bytes, unless that would make fewer tasks than these."""
 
 
 class Sized(Protocol):
-    """A piece of work."""
+    """A unit of work with a size."""
 
     @property
     def size(self) -> int:
-        """Bytes to be read."""
+        """Bytes to read."""
 
 
 Piece = TypeVar("Piece", bound=Sized)
 
 
 def cuts(start: int, size: int, most: int) -> list[tuple[int, int]]:
-    """Where pieces of at most ``most`` bytes begin and end in ``size`` bytes; one piece where there are none."""
+    """Return the start and end of pieces of at most ``most`` bytes; one empty piece if ``size`` is 0."""
     stop = start + size
     starts = range(start, max(stop, start + 1), most)
     return list(zip(starts, [*starts[1:], stop], strict=True))
@@ -37,13 +37,12 @@ def cuts(start: int, size: int, most: int) -> list[tuple[int, int]]:
 
 @dataclass
 class Share(InputPartition):
-    """What one task reads, one after another."""
+    """The pieces that one task reads."""
 
     pieces: list[Sized]
 
 
 def shares(pieces: Sequence[Piece], most: int) -> list[InputPartition]:
-    """The pieces in their order, in tasks of at most ``most`` bytes unless one piece is larger."""
     total = sum(each.size + OPEN_COST for each in pieces)
     room = min(most, max(_LEAST, total // _TASKS))
     return [Share(list(each)) for each in _packed(pieces, room)]

@@ -1,4 +1,4 @@
-"""What is dead in compacted topics, and who wrote what into ``__consumer_offsets``."""
+"""Dead records in compacted topics, and the contents of ``__consumer_offsets`` by group."""
 
 from __future__ import annotations
 
@@ -8,25 +8,23 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from .._outcomes import with_outcome
-from ._keys import Log, records_in
+from ._keys import LogBounds, records_in
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _KEY = ("topic", "partition", "key")
+# Key versions of offset commits (OffsetCommitKey).
 _OFFSET_COMMITS = (0, 1)
-"""Versions of keys in ``__consumer_offsets`` that are of commits: OffsetCommitKey."""
 
 
-def by_key(files: DataFrame, logs: Mapping[tuple[str, int], Log], *, transactions: bool = True) -> DataFrame:
-    """The records of compacted topics, summed up by partition and key, each once however many replicas have it.
+def by_key(files: DataFrame, logs: Mapping[tuple[str, int], LogBounds], *, transactions: bool = True) -> DataFrame:
+    """Aggregate the records of compacted topics by ``topic``, ``partition`` and ``key``, each record once.
 
-    Columns: ``topic``, ``partition``, ``key``, ``records``, ``bytes``, ``superseded`` and ``superseded_bytes`` (what is not
-    the last record of its key, has no key, or is of a transaction that was aborted), ``cleanable_bytes`` (of these in closed
-    segments, and superseded there), ``tombstone_bytes`` (of the last record, if it is a tombstone), ``dirty_bytes`` (from
-    where the cleaner has come to), ``closed_bytes``. Bytes are as stored; those of a batch are shared among its records by
-    the sizes of key and value. Records of transactions without an end count as what they are, and supersede nothing.
-    ``transactions`` may be false where there are none, which saves work.
+    ``superseded`` counts records that are not the last of their key, have no key, or were aborted. ``cleanable_bytes``
+    are superseded within closed segments, ``dirty_bytes`` lie above the cleaner's checkpoint. ``is_removed`` marks keys
+    whose last record is a tombstone. Sizes are stored bytes; a batch's bytes are split by key and value sizes. Records
+    of open transactions supersede nothing. ``transactions`` false skips the search for aborted records.
     """
     rows = records_in(files, logs)
     none = F.lit(None).cast("string")
@@ -67,7 +65,7 @@ def _bytes(condition: Column) -> Column:
 
 
 def dead(keys: DataFrame) -> DataFrame:
-    """``by_key`` by partition: a row each, with the part of its bytes that is superseded or a tombstone."""
+    """Aggregate ``by_key`` by partition; ``dead_bytes`` are superseded records and tombstones."""
     sums = ("records", "bytes", "superseded", "superseded_bytes", "tombstone_bytes", "cleanable_bytes")
     grouped = keys.groupBy("topic", "partition").agg(
         F.count_if(F.col("key").isNotNull() & ~F.col("is_removed")).alias("keys"),
@@ -94,10 +92,9 @@ def dead(keys: DataFrame) -> DataFrame:
 
 
 def offsets_by_group(keys: DataFrame) -> DataFrame:
-    """``by_key`` of ``__consumer_offsets`` by group, and by topic where the records are commits.
+    """Aggregate ``by_key`` of ``__consumer_offsets`` by group, and for commits also by topic.
 
-    Every key there begins with its version and the group's name, those of commits go on with the topic's (OffsetCommitKey).
-    A key that does not is of no group: null.
+    Both come from the keys (OffsetCommitKey); invalid keys have null.
     """
     version, group = _number(F.col("key"), F.lit(1)), _text(F.col("key"), F.lit(3))
     behind = F.lit(5) + _number(F.col("key"), F.lit(3))
@@ -113,13 +110,11 @@ def offsets_by_group(keys: DataFrame) -> DataFrame:
 
 
 def _number(data: Column, at: Column) -> Column:
-    """The int16 at a byte, the first of which is 1; null beyond the end."""
     digits = F.hex(F.substring(data, at, F.lit(2)))
     return F.when(F.length(digits) == 4, F.conv(digits, 16, 10).cast("int"))
 
 
 def _text(data: Column, at: Column) -> Column:
-    """The string behind its length at a byte; null if it is not there."""
     size = _number(data, at)
     content = F.substring(data, at + 2, size)
     return F.when((F.length(content) == size) & (size < 1 << 15), F.try_validate_utf8(content.cast("string")))

@@ -1,4 +1,4 @@
-"""What is to be looked at: producers that do not batch, compression that enlarges, and logs that the cleaner leaves alone."""
+"""Findings: producers that do not batch, compression that enlarges, and uncleaned logs."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from .._words import text
-from ._sums import of_level
+from .._text import text
+from ._sums import at_level
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+# Minimum batches, or records of a compacted partition, for a finding.
 BUSY = 100
-"""Batches, or records of a compacted partition, from which on something is a finding."""
 _SINGLE_SHARE = 0.9
 _PER_SECOND = 10
 _DEAD_SHARE = 0.75
@@ -21,14 +21,13 @@ _NONE = {"partition": "int", "producer_id": "long", "compression": "string"}
 
 
 def findings(found: DataFrame, dead: DataFrame, busy: int = BUSY) -> DataFrame:
-    """A row for each finding in ``sums`` and ``dead``, with ``finding``, what it is of, its ``bytes`` and a ``detail``.
+    """Return one row per finding in ``sums`` and ``dead``.
 
-    ``batches of one record``: 90 % or more of the batches of a producer, that writes 10 records a second or more; topics
-    that the brokers write are left out. ``compression that enlarges``: the batches of a topic with a compression are
-    larger with it than without. ``not cleaned``: 75 % or more of the closed segments of a compacted partition are
-    superseded there; by default brokers clean from 50 % on.
+    ``batches of one record``: at least 90 % of a producer's batches, at 10 records per second or more; brokers' topics
+    are excluded. ``compression that enlarges``: compressed batches of a topic are larger than uncompressed. ``not
+    cleaned``: at least 75 % of a partition's closed segments is superseded; by default brokers clean from 50 %.
     """
-    producers = of_level(found, "producers").where(
+    producers = at_level(found, "producers").where(
         (F.col("batches") >= busy)
         & (F.col("single") >= _SINGLE_SHARE * F.col("batches"))
         & (F.col("records_per_second") >= _PER_SECOND)
@@ -36,10 +35,10 @@ def findings(found: DataFrame, dead: DataFrame, busy: int = BUSY) -> DataFrame:
     )
     rate = F.round("records_per_second").cast("long")
     took = F.unix_millis("last_timestamp") - F.unix_millis("first_timestamp")
-    # A burst has no rate worth a number: 15 records in 28 ms are not 535 a second.
+    # A rate is meaningless for bursts below a second.
     pace = F.when(took < 1000, text("within ", took, " ms")).otherwise(text("at ", rate, " records a second"))
     single = text(F.col("single"), " of ", F.col("batches"), " batches have one record, ", pace)
-    enlarged = of_level(found, "compressions").where(
+    enlarged = at_level(found, "compressions").where(
         (F.col("compression") != "none") & (F.col("batches") >= busy) & (F.col("bytes") > F.col("uncompressed_bytes"))
     )
     more = F.col("bytes") - F.col("uncompressed_bytes")

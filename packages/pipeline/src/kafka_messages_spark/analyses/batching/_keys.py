@@ -1,4 +1,4 @@
-"""The records of compacted topics, a row each with its key and its share of the batch's bytes: what runs in the workers."""
+"""Read the keys of compacted topics in the workers, with each record's share of its batch."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from pyspark.sql import functions as F
 
 from ..._core.spark_types import struct_type
 from ...columns._bytes import Ints
-from ...sources._files import of_reader
+from ...sources._files import reader_arguments
 from .._logs import NAME_OFFSET
 from ._uncompressed import lengths
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+# Topics that Kafka creates with cleanup.policy=compact.
 COMPACTED = ("__consumer_offsets", "__transaction_state")
-"""Topics that Kafka itself makes with ``cleanup.policy=compact``."""
 _READ = ("offset", "position", "key", "value", "leader_epoch", "producer_id", "is_transactional", "is_control")
+# Approximate bytes of a record besides key and value.
 _BESIDES = 8
-"""Bytes of a record besides key and value: their sizes, the deltas of offset and time; it may be some more or less."""
-_MOST_ROWS = 1 << 24
-"""So many records have no batch, so that no batch is taken apart."""
+# More records than any batch has, so that batches are not split.
+_MAX_ROWS = 1 << 24
 SCHEMA = pa.schema(
     [
         pa.field("topic", pa.string()),
@@ -50,19 +50,19 @@ SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True)
-class Log:
-    """What is known of a partition before it is read."""
+class LogBounds:
+    """Active segment and cleaner position of a partition."""
 
+    # Base offset of the active segment, which the cleaner does not touch.
     active: int
-    """The offset in the name of the last segment: the one that is written to, which the cleaner leaves alone."""
+    # Offset in the cleaner's checkpoint.
     cleaned: int | None = None
-    """Where the cleaner has come to, as its checkpoint says."""
 
 
-def logs_of(files: DataFrame, cleaned: DataFrame, topics: Iterable[str]) -> dict[tuple[str, int], Log]:
-    """The partitions of some topics among ranges of files, with ``checkpoints.read_checkpoints`` of the cleaner.
+def logs_of(files: DataFrame, cleaned: DataFrame, topics: Iterable[str]) -> dict[tuple[str, int], LogBounds]:
+    """Return the partitions of topics among the files, with the cleaner's checkpoints.
 
-    Of several replicas that which the cleaner has come to last counts, as the copy with the most records is read.
+    Of several replicas the lowest cleaner position counts, because the copy with most records is read.
     """
     name = F.regexp_extract("path", NAME_OFFSET, 1)
     wanted = F.col("topic").isin(*topics) & F.col("partition").isNotNull()
@@ -71,35 +71,41 @@ def logs_of(files: DataFrame, cleaned: DataFrame, topics: Iterable[str]) -> dict
     both = named.unionByName(begun, allowMissingColumns=True)
     rows = both.groupBy("topic", "partition").agg(F.max("active").alias("active"), F.min("cleaned").alias("cleaned"))
     return {
-        (row.topic, row.partition): Log(row.active, row.cleaned) for row in rows.collect() if row.active is not None
+        (row.topic, row.partition): LogBounds(row.active, row.cleaned)
+        for row in rows.collect()
+        if row.active is not None
     }
 
 
-def records_in(files: DataFrame, logs: Mapping[tuple[str, int], Log]) -> DataFrame:
-    """The records of ``logs`` in ranges of files, control records too; what is corrupt is passed over."""
+def records_in(files: DataFrame, logs: Mapping[tuple[str, int], LogBounds]) -> DataFrame:
     known = dict(logs)
 
     def read(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in rows:
             for row in batch.to_pylist():
-                log = known.get(topic_of(row["path"]))  # type: ignore[arg-type]  # a log without a name is not there
+                log = known.get(topic_of(row["path"]))  # type: ignore[arg-type]  # unnamed logs are not in the mapping
                 try:
                     yield from _records(row, log) if log else ()
                 except OSError:
-                    continue  # the headers of the same file were not read either, which is told
+                    continue  # already reported by the reader of headers
 
     return files.mapInArrow(read, struct_type(SCHEMA))
 
 
-def _records(row: Mapping[str, Any], log: Log) -> Iterator[pa.RecordBatch]:
-    """The records of one range of a file."""
-    reading: dict[str, Any] = {**of_reader(row["path"]), "mode": "PERMISSIVE", "start": row["start"], "end": row["end"]}
+def _records(row: Mapping[str, Any], log: LogBounds) -> Iterator[pa.RecordBatch]:
+    """Yield the records of one range of a file."""
+    reading: dict[str, Any] = {
+        **reader_arguments(row["path"]),
+        "mode": "PERMISSIVE",
+        "start": row["start"],
+        "end": row["end"],
+    }
     position, size = _batches(reading)
     topic, partition = topic_of(row["path"])
     found = re.search(NAME_OFFSET, row["path"])
     is_closed = found is not None and int(found[1]) < log.active
     columns = [*_READ, "control_type", "corrupt"]
-    with read_segments(**reading, columns=columns, control_records=True, max_rows=_MOST_ROWS) as reader:
+    with read_segments(**reading, columns=columns, control_records=True, max_rows=_MAX_ROWS) as reader:
         for batch in reader:
             sound = batch.filter(pc.is_null(batch.column("corrupt")))
             count = len(sound)
@@ -120,7 +126,6 @@ def _records(row: Mapping[str, Any], log: Log) -> Iterator[pa.RecordBatch]:
 
 
 def _batches(reading: Mapping[str, Any]) -> tuple[Ints, Ints]:
-    """Where the batches of a range are, and their sizes."""
     with read_batch_headers(**reading) as reader:
         rows = [batch.filter(pc.is_null(batch.column("corrupt"))) for batch in reader]
     position, size = (
@@ -131,7 +136,6 @@ def _batches(reading: Mapping[str, Any]) -> tuple[Ints, Ints]:
 
 
 def _shares(records: pa.RecordBatch, position: Ints, size: Ints) -> Ints:
-    """The bytes of batches by record, as key and value have bytes; whole numbers, which come to the batch's size."""
     weight = lengths(records.column("key")) + lengths(records.column("value")) + _BESIDES
     is_new = np.diff(position, prepend=-1) != 0
     first, number = np.flatnonzero(is_new), np.cumsum(is_new) - 1

@@ -1,4 +1,4 @@
-"""How producers batch and compress: sums over batches, by topic, partition, producer and compression."""
+"""Aggregate batches by topic, partition, producer and compression."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from pyspark.sql import functions as F
 
 from ..batches import batches_in
 from ..copies import once
-from ..transactions._named_batches import with_names
+from ..transactions._batches import with_names
 from ._uncompressed import UNCOMPRESSED
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+# Grouping columns by level.
 LEVELS: Mapping[str, tuple[str, ...]] = {
     "all": (),
     "topics": ("topic",),
@@ -22,25 +23,21 @@ LEVELS: Mapping[str, tuple[str, ...]] = {
     "producers": ("topic", "producer_id"),
     "compressions": ("topic", "compression"),
 }
-"""What batches are summed up by."""
 _KEYS = ("topic", "partition", "producer_id", "compression")
 _SHARES = (0.5, 0.95)
 
 
 def sized_batches(files: DataFrame) -> DataFrame:
-    """The batches of the logs among ranges of files, and what they come to without compression, in the columns
-    ``uncompressed`` (bytes), ``data_records`` and ``fault``. Snapshots are no logs."""
+    """Return the batches of logs with ``uncompressed`` bytes, ``data_records`` and ``fault``; snapshots are skipped."""
     return batches_in(files.where(~F.col("path").endswith(".checkpoint")), added=UNCOMPRESSED)
 
 
 def sums(batches: DataFrame) -> DataFrame:
-    """Sums of ``sized_batches`` at all ``LEVELS``, told apart by the column ``level``; each batch counts once, however
-    many replicas have it. Control batches are not a producer's work, and count alone in ``control_batches``.
+    """Aggregate ``sized_batches`` at all ``LEVELS``, named in ``level``; copies of a batch count once.
 
-    Sizes are bytes as stored; ``gain`` is how many times as large the batches are without compression. Medians and 95th
-    percentiles are approximate, those of ``percentile_approx``. ``records_per_second`` is over the time from the first
-    record to the last one, as ``timestamp_type`` says: of the brokers (``LogAppendTime``), or of the producers.
-    ``traces`` are batches that the cleaner has been at.
+    Sizes are stored bytes; ``gain`` is uncompressed over stored bytes. Medians and 95th percentiles are approximate.
+    ``records_per_second`` spans first to last timestamp; ``timestamp_type`` tells whether brokers or producers set
+    them. ``traces`` counts batches changed by the cleaner. Control batches appear only in ``control_batches``.
     """
     sound = with_names(batches.where("corrupt is null and fault is null"), "sums")
     number = F.coalesce("base_offset", "last_offset")
@@ -68,8 +65,8 @@ def sums(batches: DataFrame) -> DataFrame:
     return grouped.select("*", *_derived()).select(_level().alias("level"), *_KEYS, *COLUMNS)
 
 
-def of_level(found: DataFrame, level: str) -> DataFrame:
-    """The rows of a level of ``sums``, as a table of its own."""
+def at_level(found: DataFrame, level: str) -> DataFrame:
+    """Return the rows of one level of ``sums``."""
     return found.where(F.col("level") == level).select(*LEVELS[level], *COLUMNS)
 
 
@@ -115,7 +112,6 @@ def _derived() -> list[Column]:
 
 
 def _level() -> Column:
-    """The level of a row: in the number each key that is not summed up by has a bit."""
     found = F.lit(None).cast("string")
     for level, names in LEVELS.items():
         bits = sum(1 << len(_KEYS) - 1 - at for at, key in enumerate(_KEYS) if key not in names)
@@ -132,11 +128,9 @@ def _of_data(name: str) -> Column:
 
 
 def _time(column: Column) -> Column:
-    """The time of data; Kafka's -1 is none."""
     return F.when(F.col("uncompressed").isNotNull() & (F.unix_micros(column) >= 0), column)
 
 
 def _is_cleaned() -> Column:
-    """Whether a batch has fewer records than offsets, or a delete horizon, as the cleaner leaves it."""
     missing = F.col("last_offset") - F.col("base_offset") + 1 > F.col("records")
     return (missing | F.col("delete_horizon").isNotNull()) & (F.col("magic") == 2)

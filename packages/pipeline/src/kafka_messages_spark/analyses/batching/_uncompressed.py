@@ -1,4 +1,4 @@
-"""What batches come to when they are decompressed: what runs in Spark's workers for ``batching``."""
+"""Measure uncompressed batch sizes in the workers."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from kafka_records.segments.compression import decompress
 from kafka_records.segments.reader import read_segments
 
 from ...columns._bytes import Ints
-from ...sources._files import of_reader, open_file
-from ..batches import Added
+from ...sources._files import open_file, reader_arguments
+from ..batches import ExtraColumns
 
+# Bytes per read.
 _AHEAD = 4 << 20
-"""Bytes of a file that are read together."""
+# Bytes of the key and value sizes in a message of formats 0 and 1.
 _SIZES = 8
-"""Bytes of the two sizes, of key and value, in a message of the formats 0 and 1."""
+# Size of the batch without compression, including its header; number of records; decompression error. Null for control,
+# empty and corrupt batches.
 FIELDS = (
     pa.field("uncompressed", pa.int64()),
     pa.field("data_records", pa.int64()),
     pa.field("fault", pa.string()),
 )
-"""Bytes that the batch would have without compression, header and all; its records; why it cannot be decompressed.
-Control batches, those without records, and what is corrupt have none of them."""
 
 
 @dataclass
@@ -44,8 +44,7 @@ class _Sizes:
     fault: list[str | None] = field(default_factory=list)
 
     def decompress(self, batches: Sequence[tuple[int, dict[str, Any]]]) -> None:
-        """Batches of format 2: the header is never compressed, all behind it is."""
-        source = of_reader(self.path)["source"]
+        source = reader_arguments(self.path)["source"]
         with closing(BufferedReader(open_file(self.path, source), _AHEAD)) as file:
             for at, row in batches:
                 file.seek(row["position"] + HEADER)
@@ -58,12 +57,12 @@ class _Sizes:
                     self.uncompressed[at] = HEADER + size
 
     def unwrap(self, messages: Sequence[tuple[int, dict[str, Any]]]) -> None:
-        """Compressed messages of the formats 0 and 1: others are in them, whose keys and values tell their sizes."""
+        """Measure compressed messages of formats 0 and 1 by the messages inside."""
         count, contents, reasons = Counter[int](), Counter[int](), dict[int, str]()
         first, last = (messages[at][1]["position"] for at in (0, -1))
         columns = ["position", "key", "value", "corrupt"]
         bounds = {"start": first, "base": first, "end": last + 1}
-        with read_segments(**of_reader(self.path), mode="PERMISSIVE", columns=columns, **bounds) as reader:
+        with read_segments(**reader_arguments(self.path), mode="PERMISSIVE", columns=columns, **bounds) as reader:
             for batch in reader:
                 sizes = (lengths(batch.column("key")) + lengths(batch.column("value"))).tolist()
                 places, corrupt = (batch.column(name).to_pylist() for name in ("position", "corrupt"))
@@ -85,7 +84,6 @@ class _Sizes:
 
 
 def _made(path: str, _start: int, _end: int | None, batches: pa.RecordBatch) -> list[pa.Array]:
-    """The columns ``FIELDS`` of batches, from their headers."""
     names = ("position", "size", "records", "magic", "compression", "is_control", "corrupt")
     rows = pa.RecordBatch.from_arrays([batches.column(name) for name in names], names).to_pylist()
     is_data = [row["corrupt"] is None and not row["is_control"] and row["records"] != 0 for row in rows]
@@ -102,9 +100,9 @@ def _made(path: str, _start: int, _end: int | None, batches: pa.RecordBatch) -> 
     return [pa.array(values, each.type) for values, each in zip(columns, FIELDS, strict=True)]
 
 
-UNCOMPRESSED = Added(FIELDS, _made)
+UNCOMPRESSED = ExtraColumns(FIELDS, _made)
 
 
 def lengths(column: pa.Array) -> Ints:
-    """Bytes of each value; null has none."""
+    """Return the length of each value; 0 for null."""
     return np.asarray(pc.binary_length(column).fill_null(0)).astype(np.int64)

@@ -1,7 +1,8 @@
-"""What integer encodings would save: the integers of captured messages by field, and their bytes in each encoding.
+"""Bytes of integer fields of captured messages, by encoding.
 
-``measure`` sums in the workers; ``fields``, ``histogram`` and ``totals`` are tables of its result. Encodings are those of
-proposal 002: ``fixed`` (2, 4 or 8 bytes), ``packed`` (zig-zag varint) and ``upacked`` (varint of the two's complement).
+``measure`` aggregates in the workers; ``fields``, ``histogram`` and ``totals`` are tables of its result. The encodings
+are those of proposal 002: ``fixed`` (2, 4 or 8 bytes), ``packed`` (zig-zag varint) and ``upacked`` (varint of the two's
+complement).
 """
 
 from __future__ import annotations

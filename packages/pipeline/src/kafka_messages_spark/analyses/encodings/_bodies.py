@@ -1,4 +1,4 @@
-"""The messages in records and captures: rows of ``message``, ``version`` and ``body``, which can be measured."""
+"""Extract messages from records and captures, as rows of ``message``, ``version`` and ``body``."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from kafka_messages._core.spelling import did_you_mean
 from kafka_messages.internal_topics import KEY_VERSION, LOGS
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, StructType
 
-from ..._core.errors import near, wrong
+from ..._core.errors import invalid_argument
 from ...columns._records import coordinator_rows, metadata_rows, types_of
 from ...columns.frames import require
 
@@ -25,14 +26,14 @@ _MESSAGE = StructType(
 
 
 def messages_of(records: DataFrame, topic: str) -> DataFrame:
-    """The messages in the records of an internal topic: rows of ``message``, ``version`` and ``body``.
+    """Return the keys and values of an internal topic's records as messages.
 
-    ``records`` have ``key`` and ``value``, of ``kafka_log`` or of Spark's own Kafka source. Keys and values are messages
-    of their own. Records of unknown types have null as their message; control records and tombstones are left out.
+    ``records`` have ``key`` and ``value``, from ``kafka_log`` or Spark's Kafka source. Unknown record types have a null
+    message; control records and tombstones are omitted.
     """
     if topic not in LOGS:
-        raise wrong(
-            f"messages_of: {topic!r} is no internal topic{near(topic, LOGS) or '.'} There are {', '.join(LOGS)}."
+        raise invalid_argument(
+            f"messages_of: {topic!r} is not an internal topic{did_you_mean(topic, LOGS) or '.'} There are {', '.join(LOGS)}."
         )
     for name in ("key", "value"):
         require(records, name, "messages_of")
@@ -64,9 +65,9 @@ def _messages(log: str, key: pa.Array, value: pa.Array) -> Iterator[pa.RecordBat
 
 
 def messages_of_pairs(pairs: DataFrame) -> DataFrame:
-    """The messages of captured requests and responses, as ``traffic.pair`` has them, in rows as ``messages_of`` has.
+    """Return the messages of pairs from ``traffic.pair``.
 
-    Frames whose header cannot be read, and responses without a request, have null as their message.
+    Frames with an unreadable header, and responses without a request, have a null message.
     """
     for name in ("api_name", "api_version", "request", "response", "response_version", "response_header_size"):
         require(pairs, name, "messages_of_pairs")

@@ -1,4 +1,4 @@
-"""The integers of messages by field, and the bytes that they need in each encoding."""
+"""Tables of integer fields by encoding."""
 
 from __future__ import annotations
 
@@ -7,32 +7,31 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType
 
-from ..._core.errors import wrong
+from ..._core.errors import invalid_argument
 from ..._core.spark_types import struct_type
-from ._sums import BITS, SUMS, sums_of
+from ._sums import BITS, SUMS, sum_partition
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
+# Encodings, fastest to decode first; of equal sizes the first is preferred.
 FORMS = ("fixed16", "fixed32", "fixed64", "packed", "upacked")
-"""The encodings; of equal sizes the first is taken, which decodes faster."""
 
 
 def measure(
     df: DataFrame, message: Column | str = "message", version: Column | str = "version", body: Column | str = "body"
 ) -> DataFrame:
-    """Sum up the integers of messages, for ``fields``, ``histogram`` and ``totals``.
+    """Aggregate the integers of messages for ``fields``, ``histogram`` and ``totals``.
 
-    The columns say the name of each message (``MetadataResponse``), its version, and its bytes without a header. Sums are
-    made in the workers, and added up over all of them: the result is small. Messages that cannot be decoded, or whose
-    name or version is not known, are counted.
+    The columns contain message names (``MetadataResponse``), versions, and bodies without header. Malformed and unknown
+    messages are counted. Raises PySparkValueError if ``body`` is not binary.
     """
     columns = [F.col(each) if isinstance(each, str) else each for each in (message, version, body)]
     chosen = df.select(columns[0].alias("message"), columns[1].cast("int").alias("version"), columns[2].alias("body"))
     if not isinstance(chosen.schema["body"].dataType, BinaryType):
-        raise wrong(f"measure: messages are binary, not {chosen.schema['body'].dataType.simpleString()}")
-    partial = chosen.mapInArrow(sums_of, struct_type(SUMS))
+        raise invalid_argument(f"measure: messages are binary, not {chosen.schema['body'].dataType.simpleString()}")
+    partial = chosen.mapInArrow(sum_partition, struct_type(SUMS))
     return partial.groupBy("message", "version", "path", "type", "packed", "upacked").agg(
         F.sum("count").alias("count"),
         F.sum("bytes").alias("bytes"),
@@ -42,13 +41,11 @@ def measure(
 
 
 def fields(measured: DataFrame) -> DataFrame:
-    """One row a field of a message, over all versions: its values, and their bytes in each encoding.
+    """Return one row per field of a message: its values and their bytes in each encoding.
 
-    Columns: ``message``, ``path`` (``topics[].partitions[].leader_id``), ``type``, ``values``, ``lowest``, ``highest``,
-    ``defined`` (bytes as Kafka's definitions write them, at the width of the type), ``fixed16``, ``fixed32``, ``fixed64``,
-    ``packed``, ``upacked`` (null where a value does not fit, or the encoding is wider than the type), ``smallest`` (the
-    best encoding, the simpler one of equals) and ``saved`` (bytes that it saves). Values of tagged fields that are at
-    their default are not in the bytes, and do not count.
+    ``path`` is like ``topics[].partitions[].leader_id``. ``defined`` is the size at the type's width; encodings are
+    null if a value does not fit or if they are wider than the type. ``smallest`` is the best encoding, ``saved`` the
+    bytes it saves. Tagged fields at their default are not encoded and not counted.
     """
     found = (
         measured.where("path is not null")
@@ -92,8 +89,7 @@ def _range(bits: int) -> tuple[int, int]:
 
 
 def histogram(measured: DataFrame) -> DataFrame:
-    """How many values of each field need how many bytes: ``message``, ``path``, ``type``, ``encoding`` (packed, upacked),
-    ``bytes`` of one value, ``values``."""
+    """Return the number of ``values`` of each field by ``encoding`` (packed, upacked) and ``bytes`` per value."""
     found = measured.where("path is not null")
     parts = [
         found.select("message", "path", "type", F.lit(form).alias("encoding"), F.col(form).alias("bytes"), "count")
@@ -104,10 +100,9 @@ def histogram(measured: DataFrame) -> DataFrame:
 
 
 def totals(measured: DataFrame) -> DataFrame:
-    """One row a message: ``messages``, ``malformed`` ones, ``versions``, ``bytes`` of the good ones, and what these would
-    be with all integers ``packed``, ``upacked``, or each field in the form that is ``smallest`` for it.
+    """Return one row per message with its total size under each encoding; ``smallest`` uses the best one per field.
 
-    Counts of bytes in front of tagged fields, which would shrink too, are taken as they are.
+    Changes in the size prefixes of tagged fields are ignored.
     """
     is_bad = F.coalesce(F.col("type") == "malformed", F.lit(False))
     by_message = (

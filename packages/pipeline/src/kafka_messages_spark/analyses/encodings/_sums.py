@@ -1,7 +1,6 @@
-"""Integers of messages by field, and the bytes they would need: what runs in Spark's workers for ``encodings``.
+"""Aggregate integers by field in the workers.
 
-Sums of a whole Spark partition are kept in memory, a number for each field, version and pair of sizes, and handed out
-at its end: however many messages there are, little leaves a worker.
+Each worker keeps counters by field, version and size for its whole partition, so its output is small.
 """
 
 from __future__ import annotations
@@ -20,12 +19,14 @@ from kafka_messages.schema.facts import FieldFacts, MessageFacts, facts_of
 from ...columns._bytes import Ints
 from ...columns._messages import message_of, names
 
+# Widths of the types for which a definition may choose an encoding.
 BITS = {"int16": 16, "int32": 32, "int64": 64}
-"""The types that a definition may give an encoding."""
+# Lowest values of each varint length above 1.
 _BORDERS = np.array([1 << 7 * size for size in range(1, 10)], np.uint64)
-"""The numbers at which a varint needs one byte more."""
 _TRAILING = "__kafka_trailing"
 
+# Counters of a field by packed and upacked size. Rows without a path count messages; type malformed counts undecodable
+# ones.
 SUMS = pa.schema(
     [
         pa.field("message", pa.string()),
@@ -40,14 +41,11 @@ SUMS = pa.schema(
         pa.field("highest", pa.int64()),
     ]
 )
-"""Values of one field that need ``packed`` and ``upacked`` bytes. Without a path: how many messages there were, and their
-bytes; with the type ``malformed`` those that could not be decoded, or have no such name or version."""
 
 _Key = tuple[str, int | None, str | None, str | None, int | None, int | None]
 
 
 def varint_sizes(values: Ints, bits: int, *, zigzag: bool) -> Ints:
-    """Bytes of each value as a varint: of its zig-zag form (``packed``), or of its two's complement (``upacked``)."""
     ones = (values << 1) ^ (values >> 63) if zigzag else values
     numbers = ones.view(np.uint64) & np.uint64((1 << bits) - 1)
     return np.searchsorted(_BORDERS, numbers, side="right").astype(np.int64) + 1
@@ -55,12 +53,12 @@ def varint_sizes(values: Ints, bits: int, *, zigzag: bool) -> Ints:
 
 @dataclass
 class Sums:
-    """Sums by field. ``add`` takes messages, ``batch`` gives the rows of ``SUMS``."""
+    """Counters by field."""
 
     rows: dict[_Key, list[int]] = field(default_factory=dict)
 
     def add(self, message: pa.Array, version: pa.Array, body: pa.Array) -> None:
-        """Add the messages of some rows; those without bytes do not count."""
+        """Add messages; null bodies are skipped."""
         table = pa.table({"message": message, "version": version.cast(pa.int32()), "body": body})
         table = table.filter(pc.is_valid(table["body"]))
         kinds = table.group_by(["message", "version"]).aggregate([]).to_pylist()
@@ -94,7 +92,6 @@ class Sums:
     def _struct(
         self, array: pa.StructArray, facts: MessageFacts, fields: tuple[FieldFacts, ...], version: int, prefix: str
     ) -> None:
-        """Add the integers of structs, none of which is null."""
         for each in fields:
             if version not in each.versions:
                 continue
@@ -141,8 +138,7 @@ def _versions(message: type[Message]) -> range:
     return range(message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION + 1)
 
 
-def sums_of(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The sums of one Spark partition, of rows of name, version and bytes of a message."""
+def sum_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     sums = Sums()
     for batch in batches:
         sums.add(*batch.columns[:3])

@@ -1,15 +1,14 @@
-"""The state of a cluster out of ``__cluster_metadata``: images at any offset, their differences, and every change between.
+"""Cluster state from ``__cluster_metadata``: images at any offset, their differences, and all changes.
 
-Functions take the rows of ``cluster_metadata`` over ``kafka_log`` with ``includeBatchMetadata``: log segments, snapshots
-(``.checkpoint``), or both. Secrets are hidden by ``cluster_metadata``; with its option ``secretSalt`` they have marks, and
-only then it can be told that a secret changed.
+The functions take rows of ``cluster_metadata`` with ``includeBatchMetadata``, from segments, snapshots or both. Changed
+secrets are detected only with its option ``secretSalt``.
 """
 
 from __future__ import annotations
 
-from ._chosen import last_offset, missing_offsets, records_of, snapshots, unhandled
 from ._images import changes, differences, image, replay
 from ._names import ACL_WORDS
+from ._selection import last_offset, missing_offsets, records_of, snapshots, unhandled
 
 __all__ = [
     "ACL_WORDS",

@@ -1,4 +1,4 @@
-"""Replays events: the entities of a cluster with their fields, record by record; what runs in Spark's workers."""
+"""Replay events in the workers, to compute the fields of entities after each record."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ CHANGES = pa.list_(
         pa.struct([pa.field("field", pa.string()), pa.field("before", pa.string()), pa.field("after", pa.string())]),
     )
 )
+# what is before or after for an entity of an image, change for the effect of one record.
 REPLAYED = pa.schema(
     [
         pa.field("what", pa.string()),
@@ -35,7 +36,6 @@ REPLAYED = pa.schema(
         pa.field("problem", pa.string()),
     ]
 )
-"""``what`` is ``before`` or ``after`` for an entity of an image, ``change`` for what one record did."""
 
 
 @dataclass
@@ -46,8 +46,8 @@ class _Entity:
 
 
 @dataclass
-class Replay:
-    """The state of one group of entities, event by event. ``start`` is the offset after which changes are listed."""
+class EntityReplay:
+    """State of one group of entities. Changes after the offset ``start`` are listed."""
 
     start: int | None
     state: dict[tuple[str, str], _Entity] = field(default_factory=dict)
@@ -56,7 +56,6 @@ class Replay:
     started: bool = False
 
     def run(self, events: Sequence[Fields]) -> list[Fields]:
-        """Replay events in order; the rows of ``REPLAYED``."""
         for event in events:
             if self.start is not None and not self.started and event["at"] > self.start:
                 self._image("before")
@@ -89,12 +88,12 @@ class Replay:
         self._set(place, event, self._after(before.fields if before else {}, event, fields), problem)
 
     def _after(self, before: Fields, event: Fields, fields: Fields) -> Fields | None:
-        """The fields of an entity after an event; None when it is gone."""
+        """Return the fields of an entity after an event, or None if it was removed."""
         if event["action"] == REMOVE:
             return None
         if event["action"] == SET:
-            return normal(event["entity"], fields)
-        return changed(before, event["record_type"], fields)
+            return normalized(event["entity"], fields)
+        return apply_change(before, event["record_type"], fields)
 
     def _set(self, place: tuple[str, str], event: Fields, after: Fields | None, problem: str | None = None) -> None:
         before = self.state.get(place)
@@ -125,11 +124,10 @@ class Replay:
         change = "changed" if before is not None else "added"
         change = "removed" if after is None else change if changes or before is None else "unchanged"
         if change == "unchanged" and event["record_type"] == "clear_elr_record":
-            return  # it is for all partitions, whether there is something to clear or not
+            return  # applies to all partitions, even without effect
         self._row("change", place, event, name, after, change=change, changes=changes, problem=problem)
 
     def _note(self, place: tuple[str, str], event: Fields, problem: str) -> None:
-        """A record that could not do what it says."""
         if self.start is not None and event["at"] > self.start:
             self._row("change", place, event, self._name(place, None), None, change="unchanged", problem=problem)
 
@@ -154,25 +152,27 @@ _MAPS = ("end_points", "features")
 _SETS = ("log_dirs", "cordoned_log_dirs")
 
 
-def normal(entity: str, fields: Fields) -> Fields:
-    """Fields as they are compared: what a record leaves out is what Kafka takes it for."""
+def normalized(entity: str, fields: Fields) -> Fields:
+    """Return fields for comparison, with Kafka's defaults for missing values."""
     if entity == "partition":
         empty = ("eligible_leader_replicas", "last_known_elr", "directories")
         return fields | {name: fields[name] or [] for name in empty}
     if entity == "client quota":
         return {"value": fields["value"]}
     if entity == "producer ids":
-        return {"next_producer_id": fields["next_producer_id"]}  # for whom a block was is not in snapshots
+        return {"next_producer_id": fields["next_producer_id"]}  # snapshots lack the broker of a block
     if entity in ("broker", "controller"):
-        # Maps by name and sets, which have no order in Kafka; snapshots write them in another one than the log.
+        # Unordered in Kafka; snapshots and log use different orders.
         by_name = {name: sorted(fields[name] or [], key=lambda each: str(each["name"])) for name in _MAPS}
         return fields | by_name | {name: sorted(fields[name] or []) for name in _SETS if name in fields}
     return fields
 
 
-def changed(before: Fields, record_type: str, fields: Fields) -> Fields:
-    """The fields of a partition or broker after a record that changes parts of it (Kafka's PartitionRegistration.merge
-    and ClusterDelta.replay)."""
+def apply_change(before: Fields, record_type: str, fields: Fields) -> Fields:
+    """Return the fields of a partition or broker after a partial change.
+
+    See Kafka's PartitionRegistration.merge and ClusterDelta.replay.
+    """
     if record_type == "clear_elr_record":
         return before | {"eligible_leader_replicas": [], "last_known_elr": []}
     if record_type == "fence_broker_record":
@@ -200,11 +200,9 @@ def changed(before: Fields, record_type: str, fields: Fields) -> Fields:
 
 
 def text(value: Any) -> str | None:
-    """A value as it is shown and compared: text as it is, all else as JSON."""
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
 def replayed(table: pa.Table, start: int | None) -> pa.Table:
-    """One group of events, replayed."""
     events = table.sort_by([("at", "ascending"), ("place", "ascending")]).to_pylist()
-    return pa.Table.from_pylist(Replay(start).run(events), schema=REPLAYED)
+    return pa.Table.from_pylist(EntityReplay(start).run(events), schema=REPLAYED)

@@ -1,4 +1,4 @@
-"""Metadata records as events of entities: what runs in Spark's workers, before events are put in order."""
+"""Convert metadata records to events of entities in the workers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from ._rules import REMOVE, RULES, Rule
 
 Fields = dict[str, Any]
 
+# at is the log offset (for snapshots the last one contained), place the offset in the snapshot. Events of a group are
+# replayed together. key and fields are JSON.
 EVENTS = pa.schema(
     [
         pa.field("at", pa.int64()),
@@ -30,12 +32,9 @@ EVENTS = pa.schema(
         pa.field("fields", pa.string()),
     ]
 )
-"""A record as what it does. ``at`` is its offset in the log (of a snapshot, the last that it contains), ``place`` its
-offset within the snapshot; ``group`` is what must be replayed together; ``key`` and ``fields`` are JSON."""
 
 
 def events_of(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Records, as ``cluster_metadata`` decodes them and ``metadata`` puts them in order, as events."""
     columns = [each.column for each in types_of("metadata") if each.column in RULES]
     for batch in batches:
         rows: list[Fields] = []
@@ -57,7 +56,7 @@ def _event(rule: Rule, record: Fields) -> Fields:
     key = [record.pop(name) for name in rule.key]
     group = [rule.entity.replace("partition", "topic"), *key[:1]]
     if rule.record == "config_record":
-        group = ["config", *key[:2]]  # all settings of a resource, so that they go when it goes
+        group = ["config", *key[:2]]  # all settings of a resource, because they are removed with it
     return {
         "group": group_name(group),
         "entity": rule.entity,
@@ -70,7 +69,6 @@ def _event(rule: Rule, record: Fields) -> Fields:
 
 
 def group_name(parts: Sequence[Any]) -> str:
-    """The name of what must be replayed together, in the words of Spark's ``to_json``."""
     return json.dumps([str(part) for part in parts], separators=(",", ":"), ensure_ascii=False)
 
 
@@ -84,5 +82,4 @@ def _action(rule: Rule, record: Fields) -> str:
 
 
 def _text_of(value: bytes) -> str:
-    """The mark of hidden bytes as it is; bytes that are shown in hexadecimal."""
     return value.decode() if value.startswith(HIDDEN[:-1].encode()) else value.hex()

@@ -1,4 +1,4 @@
-"""The state of a cluster at an offset, as an image, and what differs between two, or changed on the way."""
+"""Cluster images at an offset, their differences, and the changes between."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 _FOREVER = (1 << 63) - 1
+# ConfigResource.Type.TOPIC
 _TOPIC = "2"
-"""Kafka's ConfigResource.Type.TOPIC."""
 
 
 def replay(chosen: DataFrame, *, start: int | None = None) -> DataFrame:
-    """Replay ``records_of``, each topic, broker, resource and so on by itself; for ``image`` and ``changes``.
+    """Replay ``records_of`` by entity, for ``image`` and ``changes``.
 
-    With ``start`` there is also the image after that offset, and each change behind it.
+    With ``start``, the result includes the image at that offset and each later change.
     """
     columns = ["at", "place", "timestamp", "leader_epoch", "record_type"]
     columns += [name for name in columns_of("metadata") if name in RULES]
@@ -41,7 +41,7 @@ def replay(chosen: DataFrame, *, start: int | None = None) -> DataFrame:
 
 
 def _in_force(events: DataFrame) -> DataFrame:
-    """Without the records of transactions that were aborted, or have no end (KIP-868)."""
+    """Drop records of metadata transactions that were aborted or not ended (KIP-868)."""
     marks = events.where("entity = ''").where(F.col("action") != IGNORED).select("at", "action", F.lit(0).alias("log"))
     in_order = Window.partitionBy("log").orderBy("at")
     begun = marks.withColumns({"next": F.lead("action").over(in_order), "until": F.lead("at").over(in_order)})
@@ -52,7 +52,6 @@ def _in_force(events: DataFrame) -> DataFrame:
 
 
 def _with_cascades(events: DataFrame) -> DataFrame:
-    """Records that reach further than their own group: to the settings of a topic that goes, to partitions by name."""
     names = ("group", "entity", "key", "action", "topic_id", "topic_name")
     rest = [name for name in EVENTS.names if name not in names]
     topics = events.where("record_type = 'topic_record'").select(
@@ -77,16 +76,20 @@ def _renamed(names: tuple[str, ...], **values: str) -> list[Column]:
 
 
 def image(replay: DataFrame, what: str = "after") -> DataFrame:
-    """The entities there are ``after`` all records, or ``before`` the changes: ``entity``, ``key`` (JSON), ``name``,
-    ``fields`` (map of texts), ``offset`` and ``timestamp`` of the last record about it, and ``problem``."""
+    """Return the entities ``after`` all records, or ``before`` the changes.
+
+    Columns: ``entity``, ``key`` (JSON), ``name``, ``fields`` (map of strings), ``offset``, ``timestamp`` and
+    ``record_type`` of the last record, ``problem``.
+    """
     columns = ("entity", "key", "name", "fields", "offset", "timestamp", "record_type", "problem")
     return replay.where(F.col("what") == what).select(*columns)
 
 
 def changes(replay: DataFrame) -> DataFrame:
-    """What each record behind ``start`` did, in the order of the log: ``offset``, ``timestamp``, ``leader_epoch`` (of the
-    controller that wrote it), ``record_type``, ``entity``, ``key``, ``name``, ``change`` (added, changed, removed,
-    unchanged), ``changes`` (structs ``field``, ``before``, ``after``) and ``problem``."""
+    """Return the effect of each record after ``start``; order by ``offset``.
+
+    ``change`` is added, changed, removed or unchanged; ``changes`` has structs ``field``, ``before``, ``after``.
+    """
     return replay.where("what = 'change'").select(
         "offset",
         "timestamp",
@@ -102,8 +105,10 @@ def changes(replay: DataFrame) -> DataFrame:
 
 
 def differences(before: DataFrame, after: DataFrame) -> DataFrame:
-    """What differs between two images: ``change`` (added, removed, changed), ``entity``, ``key``, ``name``, ``changes``
-    (structs ``field``, ``before``, ``after``), ``offset`` and ``timestamp`` of the last record about it."""
+    """Return the entities that differ between two images.
+
+    ``change`` is added, removed or changed; ``changes`` has structs ``field``, ``before``, ``after``.
+    """
     old = before.select("entity", "key", *(F.col(name).alias(f"old_{name}") for name in ("name", "fields")))
     joined = old.join(after, ["entity", "key"], "full")
     had, has = F.col("old_fields"), F.col("fields")

@@ -1,4 +1,4 @@
-"""What people call the entities of a cluster."""
+"""Display names of metadata entities."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ _OPERATIONS = dict(
 _MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 
 
+# Names of enum values in ACL fields, keyed by field and number.
 ACL_WORDS = {
     f"{field} {number}": word
     for field, words in (
@@ -40,11 +41,10 @@ ACL_WORDS = {
     )
     for number, word in words.items()
 }
-"""The numbers in fields of ACLs, after the names of the fields, and what they are called."""
 
 
 def name_of(entity: str, key: list[Any], fields: dict[str, Any], topic: str | None = None) -> str:
-    """What people call an entity."""
+    """Return the display name of an entity."""
     if entity == "topic":
         return str(fields.get("name") or topic or key[0])
     if entity == "partition":

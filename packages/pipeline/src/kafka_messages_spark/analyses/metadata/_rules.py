@@ -1,19 +1,19 @@
-"""What each type of metadata record is about and does."""
+"""Effects of metadata record types."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 SET, CHANGE, REMOVE = "set", "change", "remove"
+# ACLs had no IDs before Kafka 3.2.
 _ACL = ("resource_type", "resource_name", "pattern_type", "principal", "host", "operation", "permission_type")
-"""All of an ACL: before Kafka 3.2 they had no ids."""
 BEGIN, END, ABORT = "begin", "end", "abort"
 IGNORED = "ignored"
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What one type of record is about and does. ``key`` are the fields that name the entity, the first its group."""
+    """Effect of a record type. ``key`` lists the fields that identify the entity; the first one identifies its group."""
 
     record: str
     entity: str
@@ -21,6 +21,7 @@ class Rule:
     action: str
 
 
+# By record type; types without a rule are listed by unhandled.
 RULES = {
     rule.record: rule
     for rule in (
@@ -55,4 +56,3 @@ RULES = {
         Rule("no_op_record", "", (), IGNORED),
     )
 }
-"""By record type. A type that a later release adds has no rule: ``metadata.unhandled`` shows its records."""

@@ -1,7 +1,6 @@
-"""The integrity of log segments over many files: checksums, gaps, order, producers' sequences, names, and foreign files.
+"""Integrity of log segments: checksums, gaps, order, producer sequences, names.
 
-``check_segments`` reads every file once in the workers, which hand back only what is found and what the checks between
-files need; ``files`` and ``findings`` make tables of that.
+``check_segments`` reads each file once in the workers; ``files`` and ``findings`` are tables of its result.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks of segment files, range by range: each is read once in the workers, which hand back what is found."""
+"""Run the checks of segment files in the workers."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ..._core.errors import wrong
+from ..._core.errors import invalid_argument
 from ..._core.spark_types import struct_type
 from ...sources._segment_ranges import ranges
 from ...sources._shares import MAX_PARTITION_BYTES
-from ._range_check import SCHEMA, checked
+from ._range_check import SCHEMA, check_ranges
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,13 +29,13 @@ def check_segments(
     recursive: bool = True,
     max_partition_bytes: int = MAX_PARTITION_BYTES,
 ) -> DataFrame:
-    """Check segment files; the rows are for ``files`` and ``findings``. Persist them if you want both.
+    """Check segment files; persist the result if you need both ``files`` and ``findings``.
 
-    ``depth`` is ``records`` (also decompresses and decodes all records, which reads each file twice) or ``batches``
-    (headers and checksums alone). Nothing but a path that is not there ends the query.
+    ``depth`` is ``records`` (decode all records, reading files twice) or ``batches`` (headers and checksums only).
+    Raises PySparkValueError for a missing path.
     """
     if depth not in DEPTHS:
-        raise wrong(f"check_segments: depth is one of {', '.join(DEPTHS)}, not {depth!r}")
+        raise invalid_argument(f"check_segments: depth is one of {', '.join(DEPTHS)}, not {depth!r}")
     found = ranges(
         spark, paths, owner="check_segments", glob=glob, recursive=recursive, max_partition_bytes=max_partition_bytes
     )
@@ -43,10 +43,9 @@ def check_segments(
 
 
 def checked_ranges(found: DataFrame, depth: str) -> DataFrame:
-    """The checks of ranges, as ``_segment_ranges.ranges`` gives them."""
     with_records = depth == "records"
 
     def check(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return checked(rows, with_records)
+        return check_ranges(rows, with_records)
 
     return found.mapInArrow(check, struct_type(SCHEMA))

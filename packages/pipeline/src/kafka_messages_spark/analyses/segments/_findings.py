@@ -1,4 +1,4 @@
-"""Findings of checks as tables: a row a file with its verdict, and a row a finding."""
+"""Tables of checked files and of findings."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+# info is expected, warning should be examined, error cannot come from a healthy broker.
 SEVERITIES = ("info", "warning", "error")
-"""How bad a finding is: to be expected, to be looked at, or against what a broker writes."""
+# Descriptions of the checks.
 CHECKS = {
     "corrupt": "a checksum that does not agree, or bytes that are no batch",
     "corrupt_records": "a batch whose checksum agrees, but whose records cannot be decoded",
@@ -39,20 +40,17 @@ CHECKS = {
     "high_watermark": "a log that ends below what the broker knew to be replicated",
     "checkpoint": "a checkpoint file of a log directory that is damaged",
 }
-"""What is checked."""
 
+# Topics that Kafka creates with cleanup.policy=compact.
 _COMPACTED = ("__consumer_offsets", "__transaction_state")
-"""Topics that Kafka itself makes with ``cleanup.policy=compact``."""
 
 
 def files(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: DataFrame | None = None) -> DataFrame:
-    """One row a file: what it holds, and the ``verdict``, the worst severity of its findings, or ``ok``.
+    """Return one row per file: its content and ``verdict``, the worst severity of its findings or ``ok``.
 
-    Columns: ``file``, ``size``, ``topic``, ``partition``, ``name_offset`` (of its name), ``first_offset``,
-    ``next_offset``, ``batches``, ``control_batches``, ``empty_batches``, ``records``, ``batch_bytes``, ``corrupt`` places,
-    ``incomplete_tail`` and ``zero_tail`` (bytes), ``missing_in_batches`` (records that compaction removed from batches),
-    ``delete_horizons``, ``unordered_timestamps`` (batches whose highest time is below an earlier one),
-    ``first_timestamp``, ``last_timestamp``, leader epochs, ``magic``, ``compressions``, and findings by severity.
+    ``incomplete_tail`` and ``zero_tail`` are in bytes. ``missing_in_batches`` are offsets that compaction removed
+    within batches. ``unordered_timestamps`` counts batches whose highest timestamp is below an earlier one.
+    ``name_offset`` is the offset in the name.
     """
     summary = checks.where("summary is not null").select("file", "size", "start", "summary.*")
     first = [
@@ -84,15 +82,13 @@ def files(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: DataF
 
 
 def findings(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: DataFrame | None = None) -> DataFrame:
-    """One row a finding: ``check`` (see ``CHECKS``), ``severity``, ``file``, ``topic``, ``partition``, ``position``,
-    ``offset``, ``count`` (missing offsets of a gap; else findings) and ``detail``.
+    """Return one row per finding: ``check`` (see ``CHECKS``), ``severity``, ``file``, position, offset, ``count``,
+    ``detail``.
 
-    Besides those of single files there are findings between neighbours: files of one folder in the order of the offsets
-    in their names. A gap is ``info`` where the log shows traces of compaction (batches with fewer records than offsets,
-    delete horizons) or is a topic that is compacted: that leaves gaps too, and nobody can tell loss from cleaning. Those
-    are the topics that Kafka itself makes so, and any in ``cleaned``, which is ``checkpoints.read_checkpoints`` of
-    ``cleaner-offset-checkpoint``. Where a log ends below its high watermark is told with ``watermarks``, those of
-    ``replication-offset-checkpoint``.
+    Files of one folder are also compared with each other. Gaps have severity ``info`` in compacted logs, because
+    compaction leaves gaps too. Logs count as compacted with traces of the cleaner, if Kafka compacts the topic by
+    default, or if it occurs in ``cleaned`` (``read_checkpoints`` of ``cleaner-offset-checkpoint``). ``watermarks``
+    (``replication-offset-checkpoint``) enables the check for logs that end below their high watermark.
     """
     summary = (
         checks.where("summary is not null").select("file", "size", "start", "summary.*").withColumn("folder", folder())
@@ -130,7 +126,6 @@ def findings(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: Da
 
 
 def _damaged(checkpoints: DataFrame) -> DataFrame:
-    """Checkpoint files that say nothing, as findings."""
     none = {name: F.lit(None).cast("long").alias(name) for name in ("position", "offset")}
     kind, severity, one = F.lit("checkpoint"), F.lit("warning"), F.lit(1).cast("long")
     return checkpoints.where("problem is not null").select(
@@ -146,7 +141,6 @@ def _damaged(checkpoints: DataFrame) -> DataFrame:
 
 
 def _with_cleaned(summary: DataFrame, cleaned: DataFrame | None) -> DataFrame:
-    """The column ``cleaned``: whether a cleaner has been at the topic, in any folder; replicas copy what it left."""
     if cleaned is None:
         return summary.withColumn("cleaned", F.lit(False))
     topics = cleaned.where("topic is not null").select("topic", F.lit(True).alias("cleaned")).distinct()

@@ -1,4 +1,4 @@
-"""Findings between neighbours: ranges and files of one folder, in the order of the offsets in their names."""
+"""Findings between consecutive ranges and files of a folder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from .._words import text
+from .._text import text
 from ._sequences import GROUP_TOPIC, UNNAMED
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ def _finding(
     offset: Column | None = None,
     count: Column | None = None,
 ) -> Column:
-    """The struct of a finding where a condition holds, else null."""
     finding = F.struct(
         F.lit(check).alias("check"),
         (F.lit(severity) if isinstance(severity, str) else severity).alias("severity"),
@@ -36,17 +35,16 @@ def _finding(
 
 
 def _exploded(df: DataFrame, *found: Column) -> DataFrame:
-    """A row for each finding that is not null."""
     some = F.filter(F.array(*found), lambda finding: finding.isNotNull())
     return df.select("file", F.explode(some).alias("finding")).select("file", "finding.*")
 
 
+# Order of ranges in the log.
 _ORDER = ("name_offset", "file", "start")
-"""Ranges of a folder in the order of the log."""
 
 
 def between(summary: DataFrame) -> DataFrame:
-    """What is wrong between a range and the one before it."""
+    """Check offsets and leader epochs between consecutive ranges."""
     window = Window.partitionBy("folder").orderBy(*_ORDER)
     log = summary.where("first_offset is not null and name_offset is not null").withColumns(
         {
@@ -58,7 +56,7 @@ def between(summary: DataFrame) -> DataFrame:
     first, reached, epoch, before = (
         F.col(name) for name in ("first_offset", "reached", "first_leader_epoch", "epoch_before")
     )
-    # What is missing between the offset in the name and the first one was told of the file itself.
+    # A gap between the name's offset and the first offset is reported for the file itself.
     begins = F.when(F.col("same_file"), first).otherwise(F.col("name_offset"))
     missing = text(begins - reached, " offsets from ", reached, " are missing before it")
     again = text("begins at offset ", first, ", but offsets up to ", reached - 1, " were there before")
@@ -70,7 +68,7 @@ def between(summary: DataFrame) -> DataFrame:
             (epoch >= 0) & (epoch < before),
             "leader_epoch",
             "error",
-            text("leader epoch ", epoch, " behind ", before),
+            text("leader epoch ", epoch, " below ", before),
             None,
             first,
         ),
@@ -78,7 +76,7 @@ def between(summary: DataFrame) -> DataFrame:
 
 
 def tails(summary: DataFrame) -> DataFrame:
-    """Ends of files, which only the last file of a log may leave open, and no snapshot; files with nothing in them."""
+    """Check the ends of files: only the last file of a log may be incomplete."""
     after = F.lead("file").over(Window.partitionBy("folder").orderBy(*_ORDER))
     log = summary.withColumns({"after": after, "sound": F.sum("batches").over(Window.partitionBy("file"))})
     is_snapshot = F.col("file").endswith(".checkpoint")
@@ -110,7 +108,7 @@ def tails(summary: DataFrame) -> DataFrame:
 
 
 def producers(checks: DataFrame, summary: DataFrame) -> DataFrame:
-    """Sequences of producers that do not go on from one range to the next."""
+    """Check producer sequences between consecutive ranges."""
     order = summary.select("file", "start", "folder", "name_offset", "topic").where("name_offset is not null")
     window = Window.partitionBy("folder", "producer_id").orderBy(*_ORDER)
     each = checks.where("producer is not null").select("file", "start", "producer.*").join(order, ["file", "start"])
@@ -132,7 +130,7 @@ def producers(checks: DataFrame, summary: DataFrame) -> DataFrame:
     comes = of_producer("sequence ", first, ", where ", expected, " comes next")
     again = of_producer("sequence ", first, " again, where ", expected, " comes next")
     begins = of_producer("epoch ", epoch, " begins with sequence ", first)
-    back = of_producer("epoch ", epoch, " behind ", before)
+    back = of_producer("epoch ", epoch, " below ", before)
     note = F.when(unsure, UNNAMED).otherwise("")
     comes, again, double = (
         F.concat(each, note) for each in (comes, again, of_producer("sequence ", first, " comes twice"))

@@ -1,4 +1,4 @@
-"""The integrity of one range of a segment file: what runs in Spark's workers for ``segments``."""
+"""Check one range of a segment file in the workers."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from kafka_records.segments.names import topic_of
 from kafka_records.segments.reader import SegmentReport, read_segments
 
 from ...columns._bytes import Bools, Ints
-from ...sources._files import base_name, of_reader, shown
+from ...sources._files import base_name, display_path, reader_arguments
 from ._sequences import Producers
 
-MOST_FINDINGS = 100
-"""So many findings of a check in a range are rows; the others are counted in one more row."""
+# Maximum rows per check and range; further findings are counted in one row.
+MAX_FINDINGS = 100
+# Highest offset.
 _LAST = (1 << 63) - 1
-"""The largest offset that a batch can say."""
 _NAME = re.compile(r"([0-9]{20})(-[A-Za-z0-9_-]{22})?\.log(\..*)?")
 
 FINDING = pa.struct(
@@ -33,6 +33,7 @@ FINDING = pa.struct(
         pa.field("detail", pa.string()),
     ]
 )
+# First and last state of a producer in a range; -1 for no sequence.
 PRODUCER = pa.struct(
     [
         pa.field("producer_id", pa.int64()),
@@ -44,7 +45,6 @@ PRODUCER = pa.struct(
         pa.field("next_sequence", pa.int64()),
     ]
 )
-"""How a producer begins and ends in a range, for the checks between ranges; a sequence of -1 is none."""
 _COUNTS = (
     "batches",
     "control_batches",
@@ -59,6 +59,7 @@ _COUNTS = (
     "delete_horizons",
     "unordered_timestamps",
 )
+# Facts about a range; timestamps are in milliseconds.
 SUMMARY = pa.struct(
     [
         pa.field("topic", pa.string()),
@@ -75,7 +76,6 @@ SUMMARY = pa.struct(
         pa.field("compressions", pa.list_(pa.field("element", pa.string()))),
     ]
 )
-"""Facts about a range. Timestamps are in milliseconds; the first and the highest of its batches."""
 SCHEMA = pa.schema(
     [
         pa.field("file", pa.string()),
@@ -90,20 +90,20 @@ SCHEMA = pa.schema(
 
 @dataclass
 class _Last:
-    """The batch before, of the log or of a producer."""
+    """State after the previous batch."""
 
     next_offset: int = -1
     leader_epoch: int = -1
     timestamp: int = -1
+    # Highest log append time; append_epoch is its leader epoch.
     append_time: int = -1
-    """The highest log append time, and the leader epoch in which it was set."""
     append_epoch: int = -1
     behind_corrupt: bool = False
 
 
 @dataclass
 class RangeCheck:
-    """The checks of one range; ``rows`` runs them and gives what ``SCHEMA`` says."""
+    """The checks of one range."""
 
     path: str
     size: int
@@ -122,7 +122,7 @@ class RangeCheck:
         self.producers = Producers(topic_of(self.path)[0])
 
     def rows(self) -> pa.RecordBatch:
-        """Read the range, and give its summary, findings and producers."""
+        """Read the range and return its summary, findings and producers."""
         report = SegmentReport("", *topic_of(self.path), self.start, self.end)
         self.summary |= dict.fromkeys(_COUNTS, 0)
         try:
@@ -142,14 +142,13 @@ class RangeCheck:
         return self._result()
 
     def _reading(self) -> dict[str, Any]:
-        return {**of_reader(self.path), "mode": "PERMISSIVE", "start": self.start, "end": self.end}
+        return {**reader_arguments(self.path), "mode": "PERMISSIVE", "start": self.start, "end": self.end}
 
     def add(
         self, check: str, severity: str, position: int | None, offset: int | None, detail: str, count: int = 1
     ) -> None:
-        """A finding, as a row or, when there are many of its kind, as one more."""
         self.counts[check] = self.counts.get(check, 0) + 1
-        if self.counts[check] > MOST_FINDINGS:
+        if self.counts[check] > MAX_FINDINGS:
             key = check, severity
             self.left_out[key] = self.left_out.get(key, 0) + count
             return
@@ -179,14 +178,14 @@ class RangeCheck:
         self._epochs(_ints(batch, "leader_epoch"), position, base)
         self._times(batch, position, base)
         self._sequences(batch, position, base, last)
-        self.last.next_offset = _behind(int(last[-1]))
+        self.last.next_offset = _next_offset(int(last[-1]))
 
     def _counted(self, batch: pa.RecordBatch, base: Ints, last: Ints, known: Bools, records: Ints) -> None:
         facts, counts = self.summary, self.summary
         if facts["first_offset"] is None:
             facts["first_offset"] = int(base[0])
             facts["first_leader_epoch"] = int(_ints(batch, "leader_epoch")[0])
-        facts["next_offset"] = _behind(int(last.max()))
+        facts["next_offset"] = _next_offset(int(last.max()))
         facts["last_leader_epoch"] = int(_ints(batch, "leader_epoch")[-1])
         facts["magic"] = max(facts["magic"] or 0, int(_ints(batch, "magic").max()))
         counts["records"] += int(records.sum())
@@ -196,7 +195,6 @@ class RangeCheck:
         self.compressions |= set(batch.column("compression").unique().to_pylist())
 
     def _offsets(self, base: Ints, last: Ints, known: Bools, position: Ints, behind: Bools) -> None:
-        """Offsets that come again, and offsets that are not there."""
         before = np.concatenate(([self.last.next_offset], np.minimum(last[:-1], _LAST - 1) + 1))
         has = before >= 0
         for at in np.flatnonzero(has & (base < before)).tolist():
@@ -210,18 +208,18 @@ class RangeCheck:
         for at in np.flatnonzero(has & known & (base > before)).tolist():
             missing = int(base[at] - before[at])
             text = f"{missing} offsets from {before[at]} are missing"
-            text += ", behind a corrupt place" if behind[at] else ""
+            text += ", after a corrupt place" if behind[at] else ""
             self.add("gap", "warning", int(position[at]), int(base[at]), text, missing)
 
     def _epochs(self, epoch: Ints, position: Ints, base: Ints) -> None:
         before = np.concatenate(([self.last.leader_epoch], epoch[:-1]))
         for at in np.flatnonzero((epoch >= 0) & (epoch < before)).tolist():
-            detail = f"leader epoch {epoch[at]} behind {before[at]}"
+            detail = f"leader epoch {epoch[at]} below {before[at]}"
             self.add("leader_epoch", "error", int(position[at]), int(base[at]), detail)
         self.last.leader_epoch = int(epoch[-1])
 
     def _times(self, batch: pa.RecordBatch, position: Ints, base: Ints) -> None:
-        """Times of batches that go back: odd where the broker set them, else only the word of producers."""
+        """Check timestamps; only log append times give findings, because producers' clocks may differ."""
         times = _milliseconds(batch.column("max_timestamp"))
         highest = np.maximum.accumulate(np.concatenate(([self.last.timestamp], times)))
         self.summary["unordered_timestamps"] += int(np.count_nonzero((times >= 0) & (times < highest[:-1])))
@@ -234,7 +232,6 @@ class RangeCheck:
         self.summary["last_timestamp"] = self.last.timestamp if self.last.timestamp >= 0 else None
 
     def _append_times(self, batch: pa.RecordBatch, times: Ints, position: Ints, base: Ints) -> None:
-        """Times that brokers set, against each other alone; those of another leader come of another clock."""
         appended = _ints(batch, "timestampType") == 1
         of_brokers = np.concatenate(([self.last.append_time], np.where(appended, times, -1)))
         epochs = np.concatenate(([self.last.append_epoch], _ints(batch, "leader_epoch")))
@@ -242,14 +239,13 @@ class RangeCheck:
         where = np.maximum.accumulate(np.where(of_brokers == highest, np.arange(len(highest)), 0))
         for at in np.flatnonzero(appended & (times >= 0) & (times < highest[:-1])).tolist():
             before = where[at]
-            detail, severity = f"log append time {times[at]} behind {highest[at]}", "warning"
+            detail, severity = f"log append time {times[at]} below {highest[at]}", "warning"
             if epochs[at + 1] > epochs[before]:
                 detail, severity = f"{detail}, which another leader set", "info"
             self.add("timestamp", severity, int(position[at]), int(base[at]), detail)
         self.last.append_time, self.last.append_epoch = int(highest[-1]), int(epochs[where[-1]])
 
     def _sequences(self, batch: pa.RecordBatch, position: Ints, base: Ints, last: Ints) -> None:
-        """Sequence numbers of each idempotent producer, in its own order."""
         producer = _ints(batch, "producer_id")
         rows = np.flatnonzero(producer >= 0)
         if not len(rows):
@@ -264,7 +260,6 @@ class RangeCheck:
     # ---- records ------------------------------------------------------------------------------------------------
 
     def _all_records(self) -> None:
-        """What only the records tell: that they can be decoded, and their offsets within a batch."""
         columns = ["offset", "position", "base_offset", "corrupt"]
         known = {row["position"] for row in self.findings if row["check"] == "corrupt"}
         before, at = -1, -1
@@ -272,7 +267,7 @@ class RangeCheck:
             for batch in reader:
                 corrupt = np.asarray(batch.column("corrupt").is_valid())
                 for row in batch.column("corrupt").filter(pa.array(corrupt)).to_pylist():
-                    if row["position"] not in known and self.counts.get("corrupt", 0) <= MOST_FINDINGS:
+                    if row["position"] not in known and self.counts.get("corrupt", 0) <= MAX_FINDINGS:
                         self.add("corrupt_records", "error", row["position"], None, row["reason"])
                         self.summary["corrupt"] += 1
                 sound = batch.filter(pa.array(~corrupt))
@@ -316,22 +311,20 @@ class RangeCheck:
             detail = f"more of this in the file, which are no rows; they count {count}"
             facts = {"position": None, "offset": None, "count": count, "detail": detail}
             self.findings.append({"check": check, "severity": severity, **facts})
-        of_file = {"file": shown(self.path), "size": self.size, "start": self.start}
+        of_file = {"file": display_path(self.path), "size": self.size, "start": self.start}
         rows: list[dict[str, Any]] = [of_file | {"summary": self.summary}]
         rows += [of_file | {"finding": finding} for finding in self.findings]
         rows += [of_file | {"producer": facts} for facts in self.producers.rows()]
         return pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
 
 
-def checked(rows: Iterator[pa.RecordBatch], with_records: bool) -> Iterator[pa.RecordBatch]:
-    """The checks of ranges, as ``_segment_ranges.SCHEMA`` has them."""
+def check_ranges(rows: Iterator[pa.RecordBatch], with_records: bool) -> Iterator[pa.RecordBatch]:
     for batch in rows:
         for row in batch.to_pylist():
             yield RangeCheck(row["path"], row["size"], row["start"], row["end"], with_records).rows()
 
 
-def _behind(offset: int) -> int:
-    """The next offset; behind the last one that there can be, which only damage gives, that one again."""
+def _next_offset(offset: int) -> int:
     return min(offset, _LAST - 1) + 1
 
 
@@ -343,5 +336,4 @@ def _ints(batch: pa.RecordBatch, name: str) -> Ints:
 
 
 def _milliseconds(column: pa.Array) -> Ints:
-    """Times as milliseconds; null and Kafka's none are negative."""
     return np.asarray(column.view(pa.int64()).fill_null(-1000)) // 1000

@@ -1,18 +1,18 @@
-"""The epochs and sequence numbers of the producers of one range of a segment file."""
+"""Check producer epochs and sequence numbers within a range."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
+# Sequence numbers wrap to 0 after the highest int32.
 _SEQUENCES = 1 << 31
-"""Sequence numbers of producers begin at zero again behind the largest int32."""
+# The group coordinator writes transactional batches with base sequence 0 (Kafka's CoordinatorRuntime).
 GROUP_TOPIC = "__consumer_offsets"
-"""Of its transactional batches the group coordinator writes each with base sequence 0 (Kafka's CoordinatorRuntime)."""
-UNNAMED = "; so counts the group coordinator, and the folder does not tell the topic"
+UNNAMED = "; the group coordinator writes 0, and the folder does not name the topic"
 
+# Check, severity, detail.
 Fault = tuple[str, str, str]
-"""Check, severity, detail."""
 
 
 @dataclass
@@ -27,14 +27,13 @@ class _Producer:
 
 @dataclass
 class Producers:
-    """The producers of a range, as far as it was read."""
+    """The producers of a range."""
 
+    # None if the folder does not name it.
     topic: str | None
-    """None where the folder does not tell it."""
     known: dict[int, _Producer] = field(default_factory=dict)
 
     def batch(self, number: int, epoch: int, sequence: int, first: int, final: int) -> Fault | None:
-        """What is wrong with the next batch, of the producer id ``number`` with offsets from ``first`` to ``final``."""
         after = (sequence + final - first + 1) % _SEQUENCES if sequence >= 0 else -1
         known = self.known.get(number)
         if known is None:
@@ -44,7 +43,7 @@ class Producers:
         if sequence >= 0:
             known.next_sequence, known.last_sequence = after, sequence
         elif epoch > known.epoch:
-            known.next_sequence = known.last_sequence = -1  # a marker with a new epoch: numbers begin anew
+            known.next_sequence = known.last_sequence = -1  # a marker with a new epoch restarts the sequence
         if known.first_sequence < 0 and sequence >= 0 and known.first_epoch == epoch:
             known.first_sequence, known.first_offset = sequence, first
         known.epoch = epoch
@@ -59,7 +58,6 @@ class Producers:
         return fault
 
     def rows(self) -> list[dict[str, Any]]:
-        """How each producer begins and ends in the range."""
         return [
             {
                 "producer_id": number,
@@ -75,7 +73,7 @@ class Producers:
 
 
 def coordinator_fault(epoch_before: int, epoch: int, sequence: int) -> Fault | None:
-    """What is wrong with a batch of ``__consumer_offsets``: brokers check its epoch, but its sequence is 0, or none."""
+    """Check a batch of ``__consumer_offsets``, in which only epochs increase and sequences are 0 or -1."""
     if epoch < epoch_before:
         return _back(epoch, epoch_before)
     if sequence > 0:
@@ -86,9 +84,9 @@ def coordinator_fault(epoch_before: int, epoch: int, sequence: int) -> Fault | N
 def sequence_fault(
     epoch_before: int, expected: int, epoch: int, sequence: int, last_sequence: int = -1
 ) -> Fault | None:
-    """What is wrong with the sequence number of a batch behind another one of its producer: check, severity, detail.
+    """Check the sequence number of a batch against the previous batch of its producer.
 
-    ``expected`` and ``sequence`` are -1 where there is none. A producer with a new epoch begins at 0 (KIP-360).
+    ``expected`` and ``sequence`` are -1 for none. A new epoch starts at sequence 0 (KIP-360).
     """
     if epoch < epoch_before:
         return _back(epoch, epoch_before)
@@ -107,4 +105,4 @@ def sequence_fault(
 
 
 def _back(epoch: int, before: int) -> Fault:
-    return "producer_epoch", "error", f"epoch {epoch} behind {before}"
+    return "producer_epoch", "error", f"epoch {epoch} below {before}"

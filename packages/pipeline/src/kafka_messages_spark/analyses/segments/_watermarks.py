@@ -1,4 +1,4 @@
-"""Logs that end below their high watermark: what a broker knew to be replicated is not in the files."""
+"""Find logs that end below their high watermark."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from .._logs import folder
-from .._words import text
+from .._text import text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -16,10 +16,9 @@ _LOG = ("directory", "topic", "partition")
 
 
 def below_watermark(summary: DataFrame, watermarks: DataFrame) -> DataFrame:
-    """The last files of logs that end below what the checkpoint of their own log directory says.
+    """Return a finding for each log that ends below the high watermark in its log directory's checkpoint.
 
-    ``info``, as a copy of a broker that writes ends so too, if it takes the checkpoint later than the segments. Nobody
-    can tell that from a loss.
+    The severity is ``info``: a checkpoint copied after the segments of a running broker looks the same as a loss.
     """
     is_log = F.col("name_offset").isNotNull() & F.col("topic").isNotNull() & ~F.col("file").endswith(".checkpoint")
     end = F.max(F.greatest("next_offset", "name_offset"))

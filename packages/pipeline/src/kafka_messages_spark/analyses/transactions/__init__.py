@@ -1,15 +1,15 @@
-"""Transactions in data partitions, and what their coordinator knows of them: which are open, hang, or block readers.
+"""Find open and hanging transactions, and readers that they block.
 
-A transaction of a partition is what one producer wrote there up to its marker (KIP-98). ``find_transactions`` takes the
-rows of ``batches.read_batches`` (or ``batches.batches_of``); ``coordinator_states`` those of ``transaction_state``.
+A transaction of a partition is a producer's data up to its marker (KIP-98). ``find_transactions`` takes rows of
+``batches.read_batches`` or ``batches.batches_of``; ``coordinator_states`` takes rows of ``transaction_state``.
 """
 
 from __future__ import annotations
 
 from ._coordinator import STATES, coordinator_states
-from ._found import find_transactions
-from ._opened import MAX_TIMEOUT_MS, open_transactions
+from ._open import MAX_TIMEOUT_MS, open_transactions
 from ._partitions import partition_offsets, stable_offsets
+from ._per_partition import find_transactions
 from ._producers import producers, whole_transactions
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What transaction coordinators last wrote of each transactional id."""
+"""Last states of transactional IDs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+# Names of states by number, as in Kafka's TransactionState.
 STATES = (
     "Empty",
     "Ongoing",
@@ -23,16 +24,14 @@ STATES = (
     "Dead",
     "PrepareEpochFence",
 )
-"""Names of the states by number, as Kafka's TransactionState has them."""
 
 
 def coordinator_states(records: DataFrame) -> DataFrame:
-    """What the coordinators last wrote of each transactional id, from the rows of ``transaction_state``.
+    """Return the last state of each transactional ID, from rows of ``transaction_state``.
 
-    Columns: ``transactional_id``, ``producer_id``, ``previous_producer_id``, ``next_producer_id`` (-1 for none),
-    ``producer_epoch``, ``state`` (see ``STATES``; null: removed by a tombstone), ``timeout_ms``, ``start_time`` and
-    ``last_update_time``, ``partitions`` (structs ``topic`` and ``partition``), ``coordinator_partition`` and
-    ``coordinator_offset`` of the record, its ``timestamp``, and ``producer_ids``: all that it had in these rows.
+    ``state`` is one of ``STATES``, or null after a tombstone. ``previous_producer_id`` and ``next_producer_id`` are -1
+    for none; ``producer_ids`` lists all IDs it had. ``partitions`` are structs of ``topic`` and ``partition``.
+    ``coordinator_partition``, ``coordinator_offset`` and ``timestamp`` are those of the record.
     """
     for name in ("transaction_log", "is_tombstone", "partition", "offset", "timestamp"):
         require(records, name, "coordinator_states")

@@ -1,4 +1,4 @@
-"""What there is of each partition: where its log begins and ends, what is missing, and where readers wait."""
+"""Log start, log end, gaps and last stable offset of partitions."""
 
 from __future__ import annotations
 
@@ -7,24 +7,19 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from .._logs import NAME_OFFSET, behind
-from ._named_batches import LOG, with_names
+from .._logs import NAME_OFFSET, next_offset
+from ._batches import LOG, with_names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
 def partition_offsets(batches: DataFrame, starts: DataFrame | None = None) -> DataFrame:
-    """What there is of each partition: ``files``, ``batches``, ``first_offset``, ``next_offset``, ``last_timestamp``, and
-    ``corrupt`` places, of which nobody knows what was there.
+    """Return one row per partition with its offsets, files, batches, corrupt places and gaps.
 
-    ``log_start_offset`` is where the log begins for its readers: at the offset in the name of the first file, or where
-    ``starts`` (``checkpoints.log_start_offsets``) says that it does, as DeleteRecords leaves it. With ``starts`` there are
-    also partitions that have only empty files, which is what retention leaves of an idle one, and the log ends no earlier
-    than at the offset in the name of its last file.
-
-    ``gaps`` are the offsets that are missing between files (structs ``start`` and ``end``, ``end`` excluded): files that
-    were not copied, or what compaction left nothing of.
+    ``log_start_offset`` comes from ``starts`` (``checkpoints.log_start_offsets``), or from the first file name.
+    ``starts`` also adds partitions with empty files only, and extends ``next_offset`` to the last file's base offset.
+    ``gaps`` are missing offsets between files (structs ``start`` and exclusive ``end``).
     """
     is_sound = F.col("corrupt").isNull() if "corrupt" in batches.columns else F.lit(True)
     files = (
@@ -34,7 +29,7 @@ def partition_offsets(batches: DataFrame, starts: DataFrame | None = None) -> Da
             F.count_if(is_sound).alias("batches"),
             F.count_if(~is_sound).alias("corrupt"),
             F.min(F.coalesce("base_offset", "last_offset")).alias("first_offset"),
-            behind(F.max("last_offset")).alias("next_offset"),
+            next_offset(F.max("last_offset")).alias("next_offset"),
             F.max("max_timestamp").alias("last_timestamp"),
         )
     )
@@ -65,7 +60,6 @@ def partition_offsets(batches: DataFrame, starts: DataFrame | None = None) -> Da
 
 
 def _with_starts(partitions: DataFrame, starts: DataFrame) -> DataFrame:
-    """``partition_offsets`` with what names of files and checkpoints say."""
     both = partitions.join(starts, [*LOG], "full").where("batches > 0 or last_segment is not null")
     none = F.array().cast(partitions.schema["gaps"].dataType)
     known = {
@@ -74,19 +68,18 @@ def _with_starts(partitions: DataFrame, starts: DataFrame) -> DataFrame:
         "corrupt": F.coalesce("corrupt", F.lit(0)),
         "next_offset": F.greatest("next_offset", "last_segment"),
         "gaps": F.coalesce("gaps", none),
-        # Where old segments are in tiered storage, the log begins before the first file, and the checkpoint says so.
+        # With tiered storage, the checkpoint may be below the first local file.
         "log_start_offset": F.coalesce("checkpoint", "log_start_offset", "first_segment"),
     }
     return both.withColumns(known).select(*partitions.columns)
 
 
 def stable_offsets(transactions: DataFrame, partitions: DataFrame, watermarks: DataFrame | None = None) -> DataFrame:
-    """``partition_offsets`` with what open transactions do to readers of committed data (``read_committed``).
+    """Add the last stable offset to ``partition_offsets``, where ``read_committed`` readers stop.
 
-    Added: ``open`` transactions, ``last_stable_offset`` (the first offset of the oldest one; readers stop there),
-    ``blocked_offsets`` behind it, ``oldest_open_timestamp``, and ``high_watermark`` (``checkpoints.high_watermarks``;
-    null where it is not known). Readers do not get beyond that either, but the file that tells it is a few seconds old:
-    for the others the end of the log stands in its place.
+    Added: number of ``open`` transactions, ``last_stable_offset``, ``blocked_offsets`` after it,
+    ``oldest_open_timestamp``, and ``high_watermark`` (from ``checkpoints.high_watermarks``, or null). The watermark
+    file is seconds old, so the log end limits the other columns instead.
     """
     if watermarks is None:
         known = partitions.withColumn("high_watermark", F.lit(None).cast("long"))
@@ -101,7 +94,7 @@ def stable_offsets(transactions: DataFrame, partitions: DataFrame, watermarks: D
             F.min("first_timestamp").alias("oldest_open_timestamp"),
         )
     )
-    # A transaction that begins below the log's beginning holds readers back from there on (Kafka's UnifiedLog).
+    # A transaction below the log start blocks readers from the log start on (Kafka's UnifiedLog).
     stable = F.when(F.col("open").isNull(), F.col("next_offset")).otherwise(
         F.greatest("first_open", "log_start_offset")
     )

@@ -1,4 +1,4 @@
-"""What producers did over all partitions: whole transactions, and sums of them."""
+"""Transactions and their sums by producer, over all partitions."""
 
 from __future__ import annotations
 
@@ -8,20 +8,18 @@ from pyspark.sql import functions as F
 
 from ..._core.spark_types import struct_type
 from .._times import timestamp_of
-from ._named_batches import LOG
-from ._whole import READ, SCHEMA, whole
+from ._batches import LOG
+from ._grouping import READ, SCHEMA, whole
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
 def whole_transactions(transactions: DataFrame) -> DataFrame:
-    """The completed ones of ``find_transactions``, a row for each transaction whatever the number of its partitions.
+    """Combine the completed transactions of partitions into one row per transaction.
 
-    Columns: ``producer_id``, ``producer_epoch`` (of the markers), ``status``, ``partitions``, ``records``, ``bytes``,
-    ``first_timestamp`` and ``marker_timestamp`` (of the last marker). What is one transaction is told by the epoch, which
-    each transaction raises at transaction version 2 (KIP-890). Where producers keep their epoch it is told by partitions
-    and times: two that follow each other at once in different partitions may then count as one.
+    With transaction version 2, each transaction has its own epoch (KIP-890). Otherwise partitions and times decide, and
+    two transactions in quick succession in different partitions may count as one.
     """
     times = {name: F.unix_millis(name) for name in ("first_timestamp", "marker_timestamp")}
     done = transactions.where("status <> 'open'").withColumns(times).select(*READ)
@@ -34,10 +32,9 @@ def whole_transactions(transactions: DataFrame) -> DataFrame:
 
 
 def producers(transactions: DataFrame, states: DataFrame | None = None) -> DataFrame:
-    """What each transactional producer did, over all partitions, with its transactional id if ``states`` tell it.
+    """Return sums by transactional producer, with its transactional ID if ``states`` contain it.
 
-    ``transactions`` are completed ones as ``whole_transactions`` counts them; ``committed``, ``aborted`` and ``open`` count
-    each of them in every partition that it wrote to.
+    ``transactions`` counts whole transactions; ``committed``, ``aborted`` and ``open`` count once per partition.
     """
     whole = whole_transactions(transactions).groupBy("producer_id").agg(F.count("*").alias("transactions"))
     found = transactions.groupBy("producer_id").agg(

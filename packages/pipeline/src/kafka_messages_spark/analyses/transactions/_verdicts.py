@@ -1,4 +1,4 @@
-"""Verdicts on open transactions: what is known of them from their coordinator, and what of that is uncertain."""
+"""Verdicts on open transactions."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from .._words import text
+from .._text import text
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+# Columns and types that with_coordinator adds.
 COORDINATOR = {
     "transactional_id": "string",
     "state": "string",
@@ -23,11 +24,10 @@ COORDINATOR = {
     "is_listed": "boolean",
     "newest_state": "timestamp",
 }
-"""What ``with_coordinator`` adds to an open transaction, and its types."""
 
 
 def with_coordinator(found: DataFrame, states: DataFrame) -> DataFrame:
-    """Open transactions with the columns of ``COORDINATOR``; null where no transactional id ever had the producer."""
+    """Add the columns of ``COORDINATOR``; null if no transactional ID had the producer ID."""
     owner = F.max_by("transactional_id", F.struct("timestamp", "coordinator_offset")).alias("transactional_id")
     owners = states.select("*", F.explode("producer_ids").alias("of_producer")).groupBy("of_producer").agg(owner)
     known = states.select(
@@ -49,13 +49,13 @@ def with_coordinator(found: DataFrame, states: DataFrame) -> DataFrame:
 
 
 def cases(now: Column, unread: int) -> list[tuple[Column, str, Column]]:
-    """Conditions, verdicts and reasons; the first that holds decides. ``unread`` partitions have ids nobody knows of."""
+    """Return conditions, verdicts and reasons; the first that holds decides."""
     state, own_id, own_epoch = F.col("state"), F.col("producer_id"), F.col("producer_epoch")
     its_id, its_epoch, timeout = F.col("state_producer_id"), F.col("coordinator_epoch"), F.col("timeout_ms")
     is_ending = state.isin("PrepareCommit", "PrepareAbort", "PrepareEpochFence")
     is_ongoing = state == "Ongoing"
     other_id = (its_id != own_id) & ~(is_ending & (F.col("state_previous_id") == own_id))
-    # A coordinator that ends a transaction may have raised the epoch already (KIP-890, or to fence the producer).
+    # An ending transaction may already have a higher epoch (KIP-890, or fencing).
     other_epoch = (is_ongoing & (its_epoch != own_epoch)) | (is_ending & (its_epoch < own_epoch))
     since_start, since_end = (now - F.unix_millis(name) for name in ("start_time", "last_update_time"))
     nobody = "no transactional id has this producer id"
@@ -74,7 +74,6 @@ def cases(now: Column, unread: int) -> list[tuple[Column, str, Column]]:
 
 
 def note() -> Column:
-    """What in the input makes a verdict uncertain."""
     missing = F.aggregate(
         F.filter("gaps", lambda gap: gap["start"] > F.col("first_offset")),
         F.lit(0).cast("long"),
@@ -91,7 +90,7 @@ def note() -> Column:
 
 
 def limitation() -> Column:
-    """Return what copies of files that were made at different times cannot show about a hanging transaction, or null."""
+    """Return what copies made at different times cannot show about a hanging transaction, or null."""
     is_hanging = F.col("verdict") == "hanging"
     newer = is_hanging & (F.col("last_update_time") > F.col("partition_last"))
     older = is_hanging & (F.col("first_timestamp") > F.col("newest_state"))

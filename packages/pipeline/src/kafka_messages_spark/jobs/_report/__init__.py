@@ -1,8 +1,19 @@
-"""Reports of the jobs: one model of sections, tables and pictures, and what is printed of it."""
+"""Reports of jobs in all output formats."""
 
-from kafka_messages_spark._charts.words import duration, place, shown, size, timestamp
+from kafka_messages_spark._charts.formatting import duration, format_path, format_value, size, timestamp
 
 from ._model import Formats, Report
-from ._parts import Finding, Run, Severity
+from ._parts import Finding, JobRun, Severity
 
-__all__ = ["Finding", "Formats", "Report", "Run", "Severity", "duration", "place", "shown", "size", "timestamp"]
+__all__ = [
+    "Finding",
+    "Formats",
+    "JobRun",
+    "Report",
+    "Severity",
+    "duration",
+    "format_path",
+    "format_value",
+    "size",
+    "timestamp",
+]

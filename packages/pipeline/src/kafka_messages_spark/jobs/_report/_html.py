@@ -1,4 +1,4 @@
-"""Reports as one page of HTML, with its styles, its pictures and a few lines of script; it asks nobody for anything."""
+"""Render reports as self-contained HTML pages."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from importlib.resources import files
 from typing import Any
 
 from kafka_messages_spark._charts.document import styles
+from kafka_messages_spark._charts.formatting import rows_omitted, timestamp
 from kafka_messages_spark._charts.markup import Markup, element, markup
 from kafka_messages_spark._charts.svg import figure
-from kafka_messages_spark._charts.words import more, timestamp
 
 from ._json import made_by
-from ._parts import Column, Facts, Finding, Heading, Paragraph, Part, Run, Table
+from ._parts import Facts, Finding, Heading, JobRun, Paragraph, ReportItem, Table, TableColumn
 
+# Largest integer that JavaScript represents exactly; larger ones sort as text.
 _LARGEST = 1 << 53
-"""Beyond it a browser has no whole numbers, and would sort wrongly; the words stand for the value then."""
+# Lengths up to which a word is not broken, and from which on text columns get more width.
 _NAME, _SENTENCE, _LONG = 48, 32, 120
-"""Letters of a name that is not broken; and more than those of a few words, and of a sentence."""
 
 
-def page(title: str, parts: Sequence[Part], run: Run) -> str:
-    """The report as a page.
+def page(title: str, parts: Sequence[ReportItem], run: JobRun) -> str:
+    """Return the report as an HTML page.
 
-    The page allows itself this style and this script alone, so that nothing else in it can ever run or be fetched.
+    Its content security policy allows only its own style and script, and no network access.
     """
     style, script = (files(__package__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     style = styles() + style
@@ -45,7 +45,7 @@ def _digest(content: str) -> str:
     return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"
 
 
-def _header(title: str, run: Run) -> Markup:
+def _header(title: str, run: JobRun) -> Markup:
     count = sum(each.count for each in run.findings if each.severity != "info")
     word = f"{count:,} finding{'' if count == 1 else 's'}" if count else "nothing to look at"
     status = element("p", word, class_=f"status {'found' if count else 'fine'}")
@@ -63,7 +63,7 @@ def _finding(finding: Finding) -> Markup:
     )
 
 
-def _part(part: Part) -> Markup:
+def _part(part: ReportItem) -> Markup:
     if isinstance(part, Heading):
         return element(f"h{part.level}", part.text)
     if isinstance(part, Paragraph):
@@ -80,7 +80,6 @@ def _facts(words: Sequence[tuple[str, str]]) -> Markup:
 
 
 def _table(table: Table) -> Markup:
-    """A table whose cells tell the script by what to sort."""
     numbers = [column.type in ("integer", "number", "timestamp") for column in table.columns]
     head = element("tr", *(element("th", column.title, scope="col", class_=_look(column)) for column in table.columns))
     rows = (
@@ -99,31 +98,28 @@ def _table(table: Table) -> Markup:
         for row, words in zip(table.rows, table.words, strict=True)
     )
     made = element("table", element("thead", head), element("tbody", *rows))
-    below = element("p", more(table.more), class_="remark") if table.more else ""
+    below = element("p", rows_omitted(table.more), class_="remark") if table.more else ""
     wide = element("div", made, class_="wide", tabindex="0", role="region", aria_label=", ".join(table.titles[:3]))
     return element("section", wide, below, class_="table")
 
 
-def _look(column: Column) -> str | None:
+def _look(column: TableColumn) -> str | None:
     if column.right:
         return "number"
     return {"timestamp": "time"}.get(column.type, "file" if column.name == "file" else None)
 
 
 def _room(word: str) -> str | None:
-    """Names are not broken, and sentences get room, so that they do not stand one word below the other."""
     if " " not in word:
         return "word" if len(word) <= _NAME else None
     return "longer" if len(word) > _LONG else "long" if len(word) > _SENTENCE else None
 
 
 def _key(value: Any) -> str | None:
-    """What a number or a time is sorted by."""
     return str(value) if isinstance(value, int | float) and abs(value) < _LARGEST else None
 
 
-def _footer(run: Run) -> Markup:
-    """Where this comes from, with the arguments that differ from the silent ones."""
+def _footer(run: JobRun) -> Markup:
     given = {name: value for name, value in run.arguments.items() if value not in (None, False, [], "")}
     words = [(name.replace("_", "-"), _written(value)) for name, value in given.items()]
     made = (

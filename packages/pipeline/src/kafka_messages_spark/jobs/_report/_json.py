@@ -1,4 +1,4 @@
-"""Reports for programs: JSON, as ``report.schema.json`` describes it."""
+"""Render reports as JSON in the format of ``report.schema.json``."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from datetime import date, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from kafka_messages_spark._charts.words import timestamp
+from kafka_messages_spark._charts.formatting import timestamp
 
-from ._parts import Column, Facts, Heading, Paragraph, Part, Run, Table
+from ._parts import Facts, Heading, JobRun, Paragraph, ReportItem, Table, TableColumn
 
+# Version of the format, incremented when a name is added, removed or changed.
 VERSION = 1
-"""Of the format; it is raised when a name in the schema comes, goes or changes its meaning."""
 
 
-def text(title: str, parts: Sequence[Part], figures: Mapping[str, int | float], run: Run) -> str:
-    """The report; all characters beyond ASCII are escaped."""
+def text(title: str, parts: Sequence[ReportItem], figures: Mapping[str, int | float], run: JobRun) -> str:
     content = {
         "format_version": VERSION,
         "job": run.job,
@@ -36,7 +35,6 @@ def text(title: str, parts: Sequence[Part], figures: Mapping[str, int | float], 
 
 
 def made_by() -> str:
-    """This package with its version, if it is installed rather than sent along."""
     name = "kafka-messages-spark"
     try:
         return f"{name} {version(name)}"
@@ -44,8 +42,7 @@ def made_by() -> str:
         return name
 
 
-def _sections(parts: Sequence[Part]) -> list[dict[str, Any]]:
-    """The parts below each heading; those before the first one have none."""
+def _sections(parts: Sequence[ReportItem]) -> list[dict[str, Any]]:
     sections: list[dict[str, Any]] = [_section(None)]
     for part in parts:
         if isinstance(part, Heading):
@@ -74,7 +71,7 @@ def _table(table: Table) -> dict[str, Any]:
     return {"columns": columns, "rows": rows, "more": table.more}
 
 
-def _cell(column: Column, value: Any) -> Any:
+def _cell(column: TableColumn, value: Any) -> Any:
     if column.type == "timestamp":
         shown = timestamp(value)
         return None if shown == "-" else shown.replace(" ", "T", 1) if shown.endswith("Z") else shown
@@ -82,7 +79,7 @@ def _cell(column: Column, value: Any) -> Any:
 
 
 def value_of(value: Any) -> Any:
-    """A value as JSON has it: bytes in hexadecimal, times as ISO 8601, and what is no number as a text."""
+    """Return a JSON value: bytes as hex, times as ISO 8601, non-finite numbers as strings."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

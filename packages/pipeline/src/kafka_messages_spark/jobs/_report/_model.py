@@ -1,4 +1,4 @@
-"""A report as a job makes it, part by part; how it is printed is decided at the end."""
+"""The report that a job builds, independent of output formats."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from kafka_messages_spark._charts.words import duration, place, shown, size, timestamp
+from kafka_messages_spark._charts.formatting import duration, format_path, format_value, size, timestamp
 
 from . import _html, _json, _text
-from ._parts import Column, Facts, Heading, Paragraph, Part, Run, Table
+from ._parts import Facts, Heading, JobRun, Paragraph, ReportItem, Table, TableColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kafka_messages_spark._charts.pictures import Picture
+    from kafka_messages_spark._charts.model import Picture
 
 Formats = Mapping[str, Callable[[Any], str]]
 _UNITS: Mapping[Any, str] = {duration: "ms", size: "bytes"}
@@ -41,12 +41,12 @@ _TYPES: Sequence[tuple[type[DataType], str]] = (
 
 @dataclass
 class Report:
-    """What a job found, from its title down; what is added first stands first."""
+    """Ordered items of a report, and figures for monitoring."""
 
     title: str
-    parts: list[Part] = field(default_factory=list)
+    parts: list[ReportItem] = field(default_factory=list)
+    # Numbers under stable names, for JSON reports only.
     figures: dict[str, int | float] = field(default_factory=dict)
-    """Numbers for monitoring, under names that do not change; only the report as JSON has them."""
 
     def section(self, title: str) -> None:
         self.parts.append(Heading(title, 2))
@@ -55,27 +55,27 @@ class Report:
         self.parts.append(Paragraph(text))
 
     def picture(self, picture: Picture) -> None:
-        """A picture; only the report as HTML shows it."""
+        """Add a chart; only HTML reports show it."""
         self.parts.append(picture)
 
     def facts(self, facts: Mapping[str, object] | Iterable[tuple[str, object]]) -> None:
-        """Names and values, a line each; a value of None is left out."""
+        """Add names and values, except values of None."""
         pairs = facts.items() if isinstance(facts, Mapping) else facts
         self.parts.append(Facts([(name, value) for name, value in pairs if value is not None]))
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]], more: int = 0) -> None:
-        """Rows of values; a column of nothing but numbers stands at the right."""
+        """Add a table of values; numeric columns are right-aligned."""
         rows = list(rows)
         made = [
-            Column(name.replace(" ", "_"), _type_of(values), right=bool(rows) and all(map(_is_number, values)))
+            TableColumn(name.replace(" ", "_"), _type_of(values), right=bool(rows) and all(map(_is_number, values)))
             for name, values in ((name, [row[at] for row in rows]) for at, name in enumerate(columns))
         ]
         self.parts.append(Table(made, rows, more))
 
     def frame(self, df: DataFrame, limit: int, formats: Formats | None = None) -> int:
-        """The first rows of a data frame, in its order; returns how many there are in all.
+        """Add the first ``limit`` rows of a data frame and return the total number of rows.
 
-        ``formats`` says how the values of a column are shown. Only the rows that are shown come to the driver.
+        ``formats`` maps columns to formatting functions.
         """
         rows = df.select(*(_plain(df, name) for name in df.columns)).limit(limit + 1).collect()
         count = len(rows) if len(rows) <= limit else df.count()
@@ -84,40 +84,36 @@ class Report:
             type_ = next((name for kind, name in _TYPES if isinstance(each.dataType, kind)), "text")
             show = (formats or {}).get(each.name) or _show(each.name, type_)
             columns.append(
-                Column(each.name, type_, show, isinstance(each.dataType, NumericType), _UNITS.get(show)),
+                TableColumn(each.name, type_, show, isinstance(each.dataType, NumericType), _UNITS.get(show)),
             )
         self.parts.append(Table(columns, [tuple(row) for row in rows[:limit]], max(0, count - limit)))
         return count
 
     def text(self, width: int | None = None) -> str:
-        """The report for a terminal.
+        """Return the report as plain text.
 
-        With ``width``, in characters, no line is longer than that: columns of a table that have no room beside the
-        others stand below each row, with their names, and what is too long for a line goes on in the next.
+        With ``width``, lines are at most that long: columns that do not fit go below each row, and long values are
+        wrapped.
         """
         return _text.text(self.title, self.parts, width)
 
     def markdown(self) -> str:
-        """The report as GitHub's Markdown."""
         return _text.markdown(self.title, self.parts)
 
-    def html(self, run: Run) -> str:
-        """The report as one page with pictures, which asks nobody for anything."""
+    def html(self, run: JobRun) -> str:
         return _html.page(self.title, self.parts, run)
 
-    def json(self, run: Run) -> str:
-        """The report for programs, as ``report.schema.json`` beside this module describes it."""
+    def json(self, run: JobRun) -> str:
         return _json.text(self.title, self.parts, self.figures, run)
 
 
 def _show(name: str, type_: str) -> Callable[[Any], str]:
     if type_ == "timestamp":
         return timestamp
-    return place if name == "file" else shown
+    return format_path if name == "file" else format_value
 
 
 def _type_of(values: Sequence[object]) -> str:
-    """The type of a column, of which only the values are known."""
     there = [value for value in values if value is not None]
     if not there or not all(map(_is_number, there)):
         return "text"
@@ -129,6 +125,5 @@ def _is_number(value: object) -> bool:
 
 
 def _plain(df: DataFrame, name: str) -> Any:
-    """A column that comes to the driver alike on Spark classic and Connect, whatever their time zones."""
     column = F.col(f"`{name}`")
     return F.unix_millis(column).alias(name) if isinstance(df.schema[name].dataType, TimestampType) else column

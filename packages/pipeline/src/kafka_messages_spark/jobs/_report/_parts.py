@@ -1,4 +1,4 @@
-"""What reports are made of, whatever they are printed as: headings, texts, facts, tables and pictures."""
+"""Items of reports: headings, paragraphs, facts, tables and charts."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from kafka_messages_spark._charts.pictures import Picture
-from kafka_messages_spark._charts.words import LONGEST, shown
+from kafka_messages_spark._charts.formatting import MAX_LENGTH, format_value
+from kafka_messages_spark._charts.model import Picture
 
 Severity = Literal["error", "warning", "info"]
 
 
 @dataclass(frozen=True)
 class Heading:
-    """The beginning of a section."""
+    """A section heading."""
 
     text: str
     level: int
@@ -23,34 +23,34 @@ class Heading:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A line of text."""
+    """A paragraph of text."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Names and values, a line each."""
+    """Names and values."""
 
     pairs: Sequence[tuple[str, Any]]
 
     @property
     def words(self) -> list[tuple[str, str]]:
-        return [(name, shown(value, LONGEST)) for name, value in self.pairs]
+        return [(name, format_value(value, MAX_LENGTH)) for name, value in self.pairs]
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column of a table: what its values are, and how they are shown."""
+class TableColumn:
+    """A column of a table with its type and format."""
 
     name: str
+    # integer, number, boolean, timestamp (milliseconds since the epoch), bytes, list or text.
     type: str = "text"
-    """``integer``, ``number``, ``boolean``, ``timestamp`` (milliseconds since 1970), ``bytes``, ``list`` or ``text``."""
-    show: Callable[[Any], str] = shown
+    show: Callable[[Any], str] = format_value
+    # Align right.
     right: bool = False
-    """Numbers stand at the right."""
+    # ms, bytes or None.
     unit: str | None = None
-    """Of numbers: ``ms`` or ``bytes``, if they have one."""
 
     @property
     def title(self) -> str:
@@ -59,9 +59,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of values. ``more`` rows were left out."""
+    """Rows of values; ``more`` is the number of omitted rows."""
 
-    columns: Sequence[Column]
+    columns: Sequence[TableColumn]
     rows: Sequence[Sequence[Any]]
     more: int = 0
 
@@ -71,16 +71,15 @@ class Table:
 
     @property
     def words(self) -> list[list[str]]:
-        """The rows as they are shown."""
         return [[column.show(value) for column, value in zip(self.columns, row, strict=True)] for row in self.rows]
 
 
-Part = Heading | Paragraph | Facts | Table | Picture
+ReportItem = Heading | Paragraph | Facts | Table | Picture
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Things of one kind to look at; those of the severity ``info`` are to be expected."""
+    """The number of findings of one kind; severity ``info`` is expected behaviour."""
 
     kind: str
     severity: Severity
@@ -88,8 +87,8 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Run:
-    """Of which run of a job a report is, and how that ended."""
+class JobRun:
+    """Metadata of a job's run."""
 
     job: str
     arguments: Mapping[str, Any]

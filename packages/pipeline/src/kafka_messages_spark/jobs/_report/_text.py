@@ -1,4 +1,4 @@
-"""Reports as text for a terminal, and as GitHub's Markdown."""
+"""Render reports as plain text and Markdown."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ from collections.abc import Sequence
 from itertools import accumulate
 from textwrap import wrap
 
-from kafka_messages_spark._charts.words import more
+from kafka_messages_spark._charts.formatting import rows_omitted
 
-from ._parts import Facts, Heading, Paragraph, Part, Table
+from ._parts import Facts, Heading, Paragraph, ReportItem, Table
 
 _GAP, _INDENT = "  ", "    "
 
 
-def text(title: str, parts: Sequence[Part], width: int | None) -> str:
-    """The report for a terminal; with ``width``, in characters, no line is longer."""
+def text(title: str, parts: Sequence[ReportItem], width: int | None) -> str:
     written = [_underlined(title, "=", width), *(_text(part, width) for part in parts)]
     return "\n\n".join(part for part in written if part) + "\n"
 
 
-def markdown(title: str, parts: Sequence[Part]) -> str:
-    """The report as GitHub's Markdown."""
+def markdown(title: str, parts: Sequence[ReportItem]) -> str:
     return "\n\n".join(part for part in (f"# {_escaped(title)}", *map(_markdown, parts)) if part) + "\n"
 
 
@@ -30,7 +28,7 @@ def _underlined(text: str, line: str, width: int | None) -> str:
     return "\n".join([*lines, line * max(map(len, lines))])
 
 
-def _text(part: Part, width: int | None) -> str:
+def _text(part: ReportItem, width: int | None) -> str:
     if isinstance(part, Heading):
         return _underlined(part.text, "-", width)
     if isinstance(part, Paragraph):
@@ -41,12 +39,11 @@ def _text(part: Part, width: int | None) -> str:
 
 
 def _facts(part: Facts, width: int | None) -> list[str]:
-    """Names, and beside them values, of as many lines as they take."""
     names = max((len(name) for name, _ in part.words), default=0) + len(_GAP)
     room = None if width is None else width - names
     lines: list[str] = []
     for name, value in part.words:
-        if room is not None and room < 1:  # no room beside the names
+        if room is not None and room < 1:  # the names leave no space
             lines += [*_wrapped(name, width), *_wrapped(value, width, _INDENT)]
             continue
         first, *others = _wrapped(value, room) or [""]
@@ -55,7 +52,6 @@ def _facts(part: Facts, width: int | None) -> list[str]:
 
 
 def _rows(part: Table, width: int | None) -> list[str]:
-    """A header and rows, with as many columns as there is room for; under each row the others, if they say anything."""
     titles = part.titles
     words = [titles, *part.words]
     widths = [max(map(len, column)) for column in zip(*words, strict=True)]
@@ -72,24 +68,22 @@ def _rows(part: Table, width: int | None) -> list[str]:
             rest = zip(titles[count:], line[count:], strict=True)
             if told := "; ".join(f"{name} {word}" for name, word in rest if word not in ("", "-")):
                 lines += _wrapped(told, width, _INDENT)
-    return [*lines, *_wrapped(more(part.more), width)] if part.more else lines
+    return [*lines, *_wrapped(rows_omitted(part.more), width)] if part.more else lines
 
 
 def _fitting(widths: Sequence[int], room: int) -> int:
-    """How many columns have room, gaps between them included."""
     ends = accumulate(each + len(_GAP) for each in widths)
     return sum(end - len(_GAP) <= room for end in ends)
 
 
 def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
-    """A text in lines of a width; without one, in one line."""
     if width is None:
         return [text]
     indent = indent[: width - 1]
     return wrap(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def _markdown(part: Part) -> str:
+def _markdown(part: ReportItem) -> str:
     if isinstance(part, Heading):
         return f"{'#' * part.level} {_escaped(part.text)}"
     if isinstance(part, Paragraph):
@@ -99,7 +93,7 @@ def _markdown(part: Part) -> str:
     if not isinstance(part, Table):
         return ""
     rule = ["--:" if column.right else "---" for column in part.columns]
-    return _grid(part.titles, rule, part.words) + (f"\n\n{more(part.more)}" if part.more else "")
+    return _grid(part.titles, rule, part.words) + (f"\n\n{rows_omitted(part.more)}" if part.more else "")
 
 
 def _grid(titles: Sequence[str], rule: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -107,8 +101,8 @@ def _grid(titles: Sequence[str], rule: Sequence[str], rows: Sequence[Sequence[st
     return "\n".join([lines[0], f"| {' | '.join(rule)} |", *lines[1:]])
 
 
+# Markdown syntax; underscores inside words are plain text.
 _SPECIAL = re.compile(r"[\\`*\[\]<>|~&$]|(?<!\w)_|_(?!\w)")
-"""What Markdown takes for more than a letter; an underscore between letters is one."""
 
 
 def _escaped(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Files of captured connections: which connection and direction a file has, and where its frames are."""
+"""Split captured streams into frames, and derive connection and direction from file names."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..._core.errors import wrong
+from ..._core.errors import invalid_argument
 from ...columns._headers import REQUEST, RESPONSE
 
 CHUNK = 4 << 20
 MAX_ROWS = 10000
+# Maximum bytes of an undecodable rest that a row keeps.
 CORRUPT_BYTES = 1 << 20
-"""Of what is no frame so many bytes are kept."""
 _PREFIX = 4
 _length = Struct(">i").unpack_from
 
@@ -28,17 +28,17 @@ _DIRECTION = re.compile(r"(request|response)s?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Naming:
-    """How names of files tell connections and directions."""
+    """Rules that derive connection and direction from file names."""
 
+    # Direction of all files, overriding their names.
     direction: str | None
-    """Of all files, whatever they are called."""
+    # Regular expression with the groups connection and direction.
     pattern: re.Pattern[str] | None
-    """Of the user, with the groups ``connection`` and ``direction``."""
+    # Ports of brokers, for names with addresses as tcpflow writes them.
     broker_ports: tuple[int, ...]
-    """The ports of brokers, for names with addresses and ports as tcpflow gives them."""
 
-    def tell(self, owner: str, file: str) -> tuple[str, str]:
-        """The connection and direction of a file. Raises PySparkValueError if its name does not say them."""
+    def parse(self, owner: str, file: str) -> tuple[str, str]:
+        """Return the connection and direction of a file. Raises PySparkValueError if its name does not contain them."""
         name = file.rpartition("/")[2]
         if self.pattern is not None:
             connection, direction = self._by_pattern(owner, file, name)
@@ -51,8 +51,8 @@ class Naming:
         direction = self.direction or direction
         if direction is None:
             ports = ", ".join(map(str, self.broker_ports))
-            raise wrong(
-                f"{owner}: the name of {file} does not tell whether it has requests or responses: no port of a broker "
+            raise invalid_argument(
+                f"{owner}: the name of {file} does not contain the direction: no broker port "
                 f"({ports}) and no 'request' or 'response' is in it. Set the option 'direction', 'brokerPorts' or "
                 "'fileNamePattern'"
             )
@@ -62,18 +62,17 @@ class Naming:
         assert self.pattern is not None
         found = self.pattern.fullmatch(name)
         if found is None:
-            raise wrong(
+            raise invalid_argument(
                 f"{owner}: the option 'fileNamePattern' {self.pattern.pattern!r} does not fit the name of {file}"
             )
         groups = found.groupdict()
         told = groups.get("direction")
         known = _DIRECTION.fullmatch(told or "")
         if told is not None and known is None:
-            raise wrong(f"{owner}: the direction in the name of {file} is request or response, not {told!r}")
+            raise invalid_argument(f"{owner}: the direction in the name of {file} is request or response, not {told!r}")
         return groups.get("connection") or name, known[1].lower() if known else None
 
     def _by_ports(self, found: re.Match[str]) -> tuple[str, str | None]:
-        """The client stands first in the name of a connection, whichever direction the file has."""
         source, target = (f"{_plain(found[n])}:{int(found[n + 1])}" for n in (1, 3))
         ends = " (" + found[5] + ")" if found[5] else ""
         if int(found[4]) in self.broker_ports and int(found[2]) not in self.broker_ports:
@@ -84,29 +83,28 @@ class Naming:
 
 
 def _plain(address: str) -> str:
-    """An address without the zeros that tcpflow fills it up with."""
     return ".".join(str(int(part)) for part in address.split(".")) if "." in address else address
 
 
 @dataclass(frozen=True)
-class Piece:
-    """Some frames of a stream, one after another; or what is no frame, with its ``problem``."""
+class FrameBlock:
+    """Consecutive frames of a stream, or one undecodable rest with its ``problem``."""
 
+    # Stream offsets of the length prefixes.
     position: pa.Array
-    """Of their lengths in the stream, in bytes."""
+    # Values of the length prefixes.
     size: pa.Array
-    """What the lengths say, in bytes."""
+    # Bytes after the length prefixes; null for an undecodable rest.
     frame: pa.Array
-    """The bytes behind the lengths; null for what is no frame."""
     problem: str | None = None
+    # First MiB of an undecodable rest.
     data: bytes = b""
-    """What is no frame: its first MiB."""
 
 
-def pieces(file: Any, max_frame: int) -> Iterator[Piece]:
-    """The frames of a stream of bytes, in order; what cannot be a frame is the end of it.
+def frame_blocks(file: Any, max_frame: int) -> Iterator[FrameBlock]:
+    """Yield the frames of a stream in order, ending at the first invalid length.
 
-    Memory grows with what the file has, and not with what a length in it claims.
+    Memory is bounded by the bytes of the file, not by the lengths it claims.
     """
     buffer, base = b"", 0
     need = _PREFIX
@@ -121,7 +119,7 @@ def pieces(file: Any, max_frame: int) -> Iterator[Piece]:
             buffer = b"".join(parts)
         starts, sizes, at, bad = _split(buffer, max_frame)
         for low in range(0, len(starts), MAX_ROWS):
-            yield _piece(buffer, base, starts[low : low + MAX_ROWS], sizes[low : low + MAX_ROWS])
+            yield _block(buffer, base, starts[low : low + MAX_ROWS], sizes[low : low + MAX_ROWS])
         left = buffer[at:]
         if bad is not None or not data:
             while bad is not None and len(left) < CORRUPT_BYTES and (data := file.read(CORRUPT_BYTES - len(left))):
@@ -134,7 +132,6 @@ def pieces(file: Any, max_frame: int) -> Iterator[Piece]:
 
 
 def _split(buffer: bytes, max_frame: int) -> tuple[list[int], list[int], int, int | None]:
-    """Where whole frames begin, their sizes, where the rest begins, and its length if that is impossible."""
     starts: list[int] = []
     sizes: list[int] = []
     at, end = 0, len(buffer)
@@ -150,15 +147,14 @@ def _split(buffer: bytes, max_frame: int) -> tuple[list[int], list[int], int, in
     return starts, sizes, at, None
 
 
-def _piece(buffer: bytes, base: int, starts: list[int], sizes: list[int]) -> Piece:
+def _block(buffer: bytes, base: int, starts: list[int], sizes: list[int]) -> FrameBlock:
     begins = [start + _PREFIX for start in starts]
     frames = [buffer[begin : begin + size] for begin, size in zip(begins, sizes, strict=True)]
     positions = pa.array([base + start for start in starts], pa.int64())
-    return Piece(positions, pa.array(sizes, pa.int32()), pa.array(frames, pa.binary()))
+    return FrameBlock(positions, pa.array(sizes, pa.int32()), pa.array(frames, pa.binary()))
 
 
-def _rest(position: int, left: bytes, max_frame: int) -> Piece:
-    """What is left of a stream, where no frame is."""
+def _rest(position: int, left: bytes, max_frame: int) -> FrameBlock:
     size = _length(left)[0] if len(left) >= _PREFIX else None
     if size is None:
         problem = f"the stream ends after {len(left)} of the 4 bytes of a length"
@@ -166,15 +162,14 @@ def _rest(position: int, left: bytes, max_frame: int) -> Piece:
         problem = f"the stream ends after {len(left) - _PREFIX} of the {size} bytes of a frame"
     else:
         problem = (
-            f"a length of {size} bytes, where 0 to {max_frame} are possible; what follows cannot be told apart"
+            f"a length of {size} bytes, where 0 to {max_frame} are possible; later frames cannot be located"
             + _foreign(position, left)
         )
     return not_a_frame(position, size, problem, left[:CORRUPT_BYTES])
 
 
-def not_a_frame(position: int, size: int | None, problem: str, data: bytes) -> Piece:
-    """A piece that says what is wrong at a place."""
-    return Piece(pa.array([position]), pa.array([size], pa.int32()), pa.nulls(1, pa.binary()), problem, data)
+def not_a_frame(position: int, size: int | None, problem: str, data: bytes) -> FrameBlock:
+    return FrameBlock(pa.array([position]), pa.array([size], pa.int32()), pa.nulls(1, pa.binary()), problem, data)
 
 
 def _foreign(position: int, left: bytes) -> str:

@@ -1,4 +1,4 @@
-"""The data source ``kafka_frames``: requests and responses from captured connections, one row a frame."""
+"""The data source ``kafka_frames``: its options and its reader."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from kafka_messages.protocol import MAX_FRAME_SIZE
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from ..._core.errors import wrong
+from ..._core.errors import invalid_argument
 from ..._core.options import Options
 from ..._core.spark_types import chosen_schema, struct_type
 from ...columns._headers import HEADER_FIELDS, REQUEST, RESPONSE, headers_of
-from .._files import FILE_OPTIONS, Selection, open_file
+from .._files import FILE_OPTIONS, FileSelection, open_file
 from .._shares import MAX_PARTITION_BYTES, Share, shares
-from ._captures import CORRUPT_BYTES, Naming, Piece, not_a_frame, pieces
-from ._followed import HexLines, NotFollowedError, nodes
+from ._captures import CORRUPT_BYTES, FrameBlock, Naming, frame_blocks, not_a_frame
+from ._tshark import HexLines, NotTsharkTextError, nodes
 
 NAME = "kafka_frames"
 OPTIONS = (
@@ -37,17 +37,17 @@ OPTIONS = (
     "columnNameOfCorruptRecord",
     "ignoreCorruptFiles",
 )
+# Default of brokerPorts: Kafka's default port.
 BROKER_PORTS = "9092"
-"""Default of ``brokerPorts``: where brokers listen unless told otherwise."""
 
-_LONGEST_LINE = 1 << 16
-"""Of lines before those with the bytes of a followed connection."""
+# Maximum length of the lines that precede the hex lines.
+_MAX_LINE = 1 << 16
 
 _log = logging.getLogger(__name__)
 
 
 class FramesError(ValueError):
-    """A captured stream has something that is no frame, or no header: ``file``, ``position`` in bytes, ``reason``."""
+    """An invalid frame or header in a captured stream: ``file``, ``position`` in bytes, ``reason``."""
 
     def __init__(self, file: str, position: int, reason: str) -> None:
         super().__init__(file, position, reason)
@@ -59,9 +59,9 @@ class FramesError(ValueError):
 
 @dataclass(frozen=True)
 class FramesOptions:
-    """The options of the source, checked."""
+    """The parsed options of the source."""
 
-    files: Selection
+    files: FileSelection
     naming: Naming
     is_followed: bool
     max_frame: int
@@ -77,9 +77,9 @@ class FramesOptions:
         is_followed = given.choice("layout", "raw", ("raw", "follow")) == "follow"
         for name in ("direction", "fileNamePattern") if is_followed else ():
             if given.text(name) is not None:
-                raise wrong(f"{NAME}: the option {name!r} is for layout=raw: the text of a followed connection says it")
+                raise invalid_argument(f"{NAME}: the option {name!r} is only valid with layout=raw")
         return cls(
-            files=Selection.parse(given, default_glob="*"),
+            files=FileSelection.parse(given, default_glob="*"),
             naming=Naming(
                 direction=None if direction is None else given.choice("direction", "", (REQUEST, RESPONSE)),
                 pattern=_pattern(given.text("fileNamePattern")),
@@ -93,7 +93,7 @@ class FramesOptions:
         )
 
     def schema(self) -> pa.Schema:
-        """All columns."""
+        """Return all columns that the options select."""
         fields = [
             pa.field("connection", pa.string()),
             pa.field("direction", pa.string()),
@@ -105,7 +105,7 @@ class FramesOptions:
         ]
         if self.corrupt_column is not None:
             if self.corrupt_column in (each.name for each in fields):
-                raise wrong(
+                raise invalid_argument(
                     f"{NAME}: the option 'columnNameOfCorruptRecord' is {self.corrupt_column!r}, "
                     "but there is a column of this name"
                 )
@@ -119,9 +119,11 @@ def _pattern(text: str | None) -> re.Pattern[str] | None:
     try:
         found = re.compile(text)
     except re.error as error:
-        raise wrong(f"{NAME}: the option 'fileNamePattern' is a regular expression, not {text!r}: {error}") from None
+        raise invalid_argument(
+            f"{NAME}: the option 'fileNamePattern' is a regular expression, not {text!r}: {error}"
+        ) from None
     if not set(found.groupindex) <= {"connection", "direction"} or not found.groupindex:
-        raise wrong(
+        raise invalid_argument(
             f"{NAME}: the option 'fileNamePattern' has the groups (?P<connection>...) and (?P<direction>...), "
             f"or one of them; {text!r} has {', '.join(found.groupindex) or 'none'}"
         )
@@ -131,12 +133,12 @@ def _pattern(text: str | None) -> re.Pattern[str] | None:
 def _ports(text: str) -> tuple[int, ...]:
     ports = [each.strip() for each in text.split(",")]
     if not all(each.isascii() and each.isdecimal() and int(each) < 1 << 16 for each in ports):
-        raise wrong(f"{NAME}: the option 'brokerPorts' is a list of ports such as 9092, 9093, not {text!r}")
+        raise invalid_argument(f"{NAME}: the option 'brokerPorts' is a list of ports such as 9092, 9093, not {text!r}")
     return tuple(map(int, ports))
 
 
 class KafkaFramesDataSource(DataSource):
-    """Captured connections as rows, one a request or response; see docs/spark-sources.md for the options."""
+    """One row per request or response of captured connections; options are in docs/spark-sources.md."""
 
     @classmethod
     def name(cls) -> str:
@@ -150,8 +152,8 @@ class KafkaFramesDataSource(DataSource):
 
 
 @dataclass(frozen=True)
-class Stream:
-    """A captured file. There is no way into the middle of it, so one task reads all of it."""
+class CaptureFile:
+    """A captured file, read by one task because frames can only be found from the start."""
 
     name: str
     root: str
@@ -162,7 +164,7 @@ class Stream:
 
 
 class KafkaFramesReader(DataSourceReader):
-    """Reads the files that the options name, with the columns of a schema."""
+    """Reader of the files that the options name."""
 
     def __init__(self, options: FramesOptions, schema: StructType) -> None:
         self._options = options
@@ -171,23 +173,21 @@ class KafkaFramesReader(DataSourceReader):
     def partitions(self) -> Sequence[InputPartition]:
         options = self._options
         streams = [
-            Stream(file.name, file.root, file.path, *self._told(file.name), file.size)
+            CaptureFile(file.name, file.root, file.path, *self._connection_of(file.name), file.size)
             for file in options.files.find(NAME)
             if file.size
         ]
         return shares(streams, MAX_PARTITION_BYTES)
 
-    def _told(self, name: str) -> tuple[str, str]:
-        """The connection and direction of a file; empty if that stands in it."""
-        return ("", "") if self._options.is_followed else self._options.naming.tell(NAME, name)
+    def _connection_of(self, name: str) -> tuple[str, str]:
+        return ("", "") if self._options.is_followed else self._options.naming.parse(NAME, name)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """The record batches of a task. Where there is no file, Spark comes with a partition of nothing."""
         for stream in partition.pieces if isinstance(partition, Share) else ():
-            if isinstance(stream, Stream):
+            if isinstance(stream, CaptureFile):
                 yield from self._stream(stream)
 
-    def _stream(self, stream: Stream) -> Iterator[pa.RecordBatch]:
+    def _stream(self, stream: CaptureFile) -> Iterator[pa.RecordBatch]:
         try:
             for each, piece in self._followed(stream) if self._options.is_followed else self._raw(stream):
                 batch, problem = self._batch(each, piece)
@@ -196,22 +196,21 @@ class KafkaFramesReader(DataSourceReader):
                     continue
                 yield batch.slice(0, problem[0])
                 raise FramesError(stream.name, *problem[1:])
-        except (FramesError, NotFollowedError, OSError) as error:
+        except (FramesError, NotTsharkTextError, OSError) as error:
             if not self._options.ignore_corrupt:
                 raise
             _log.warning("Skipped the rest of the content in the corrupted file: %s: %s", stream.name, error)
 
-    def _raw(self, stream: Stream) -> Iterator[tuple[Stream, Piece]]:
+    def _raw(self, stream: CaptureFile) -> Iterator[tuple[CaptureFile, FrameBlock]]:
         with closing(open_file(stream.root, stream.path)) as file:
-            for piece in pieces(file, self._options.max_frame):
+            for piece in frame_blocks(file, self._options.max_frame):
                 yield stream, piece
 
-    def _followed(self, stream: Stream) -> Iterator[tuple[Stream, Piece]]:
-        """Both directions of a connection, one after the other."""
+    def _followed(self, stream: CaptureFile) -> Iterator[tuple[CaptureFile, FrameBlock]]:
         with closing(BufferedReader(open_file(stream.root, stream.path))) as file:
             try:
                 told = nodes(NAME, stream.name, _lines(file), self._options.naming.broker_ports)
-            except NotFollowedError as error:
+            except NotTsharkTextError as error:
                 if self._options.failfast:
                     raise
                 file.seek(0)
@@ -222,7 +221,7 @@ class KafkaFramesReader(DataSourceReader):
                 file.seek(0)
                 lines = HexLines(file, told.indented(direction))
                 is_told = False
-                for piece in pieces(lines, self._options.max_frame):
+                for piece in frame_blocks(lines, self._options.max_frame):
                     if piece.problem is not None and lines.error is not None:
                         piece = replace(piece, problem=f"{piece.problem}; {lines.error}")
                         is_told = True
@@ -230,8 +229,7 @@ class KafkaFramesReader(DataSourceReader):
                 if lines.error is not None and not is_told:
                     yield one, not_a_frame(lines.position, None, str(lines.error), b"")
 
-    def _batch(self, stream: Stream, piece: Piece) -> tuple[pa.RecordBatch, tuple[int, int, str] | None]:
-        """The rows of a piece; and in FAILFAST mode the first with a problem, by row, position and reason."""
+    def _batch(self, stream: CaptureFile, piece: FrameBlock) -> tuple[pa.RecordBatch, tuple[int, int, str] | None]:
         count = len(piece.frame)
         is_request = np.full(count, stream.direction == REQUEST)
         headers = dict(zip((each.name for each in HEADER_FIELDS), headers_of(piece.frame, is_request), strict=True))
@@ -260,5 +258,4 @@ class KafkaFramesReader(DataSourceReader):
 
 
 def _lines(file: BufferedReader) -> Iterator[bytes]:
-    """Lines, or pieces of those that no text has."""
-    return iter(lambda: file.readline(_LONGEST_LINE), b"")
+    return iter(lambda: file.readline(_MAX_LINE), b"")

@@ -1,4 +1,4 @@
-"""The data source ``kafka_log``: Kafka's log segments and KRaft snapshots, read at once or followed as a stream."""
+"""The data source ``kafka_log``: log segments and KRaft snapshots, in batch queries and streams."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Filters of a query that Spark hands to the source: on topic and partition by folder, on offset and timestamp by record.
+"""Push filters of a query down: topic and partition by folder, offset and timestamp by record.
 
-What is taken is taken exactly, so that Spark need not look again; everything else stays with Spark.
+Pushed filters are applied exactly, so that Spark need not repeat them; Spark applies all others.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from kafka_records.segments.names import topic_of
 from pyspark.sql import datasource as spark
 
-from ._wanted import Bounds
+from ._batch_filter import Bounds
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TYPES: dict[str, Any] = {
@@ -25,6 +25,7 @@ _TYPES: dict[str, Any] = {
     "timestamp": pa.timestamp("us", "UTC"),
 }
 _OF_FILES = ("topic", "partition")
+# Keys are the names of Spark's filter classes.
 _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "EqualTo": pc.equal,
     "GreaterThan": pc.greater,
@@ -35,24 +36,23 @@ _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "StringEndsWith": pc.ends_with,
     "StringContains": pc.match_substring,
 }
-"""By the names of Spark's classes."""
+# Filters that include the upper bound.
 _WITH_LAST = ("GreaterThan", "LessThanOrEqual", "EqualTo", "EqualNullSafe", "In")
-"""Conditions whose bound is behind their value."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A filter on one column, in plain values: a row is wanted where it is true, not where it is null."""
+    """A filter on one column; rows where it is false or null are dropped."""
 
     column: str
+    # Name of Spark's filter class.
     kind: str
-    """The name of Spark's class for it."""
     values: tuple[Any, ...] = ()
     is_negated: bool = False
 
     @classmethod
     def of(cls, given: spark.Filter) -> Condition | None:
-        """A filter of Spark's as a condition; None for one that is left to Spark."""
+        """Convert a filter of Spark, or return None if Spark has to apply it."""
         is_negated = isinstance(given, spark.Not)
         inner: Any = given.child if isinstance(given, spark.Not) else given
         name = ".".join(getattr(inner, "attribute", ()))
@@ -69,7 +69,7 @@ class Condition:
         return cls(name, kind, tuple(map(_plain, values)), is_negated)
 
     def holds(self, column: Any) -> Any:
-        """For each value whether it is so, or null, as SQL has it."""
+        """Return a boolean or null per value, with SQL semantics."""
         found = self._holds(column)
         return pc.invert(found) if self.is_negated else found
 
@@ -88,7 +88,7 @@ class Condition:
         return _COMPARED[self.kind](column, value if is_text else pa.scalar(value, _TYPES[self.column]))
 
     def bounds(self) -> tuple[int | None, int | None]:
-        """Where the values begin and end that may be meant; the end is not meant itself."""
+        """Return the lower bound and the exclusive upper bound of matching values, None if unbounded."""
         if self.is_negated or not self.values:
             return None, None
         low, high = min(self.values), max(self.values)
@@ -101,14 +101,13 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Pushed:
-    """The conditions that were taken; all must be true."""
+class PushedFilters:
+    """The conditions that the source applies; rows must satisfy all."""
 
     conditions: tuple[Condition, ...] = ()
 
     @classmethod
-    def of(cls, filters: Iterable[spark.Filter]) -> tuple[Pushed, list[spark.Filter]]:
-        """What is taken of filters, and those that are left to Spark."""
+    def of(cls, filters: Iterable[spark.Filter]) -> tuple[PushedFilters, list[spark.Filter]]:
         taken, left = [], []
         for each in filters:
             condition = Condition.of(each)
@@ -119,7 +118,6 @@ class Pushed:
         return cls(tuple(taken)), left
 
     def takes(self, name: str) -> bool:
-        """Whether a file may have rows that are wanted, by its name alone."""
         told = dict(zip(_OF_FILES, topic_of(name), strict=True))
         return all(
             each.holds(pa.array([told[each.column]], _TYPES[each.column])).to_pylist() == [True]
@@ -129,12 +127,10 @@ class Pushed:
 
     @property
     def of_records(self) -> tuple[Condition, ...]:
-        """Those that each record must be asked for."""
         return tuple(each for each in self.conditions if each.column not in _OF_FILES)
 
     @property
     def bounds(self) -> Bounds:
-        """Between which offsets and times the records are that may be wanted."""
         found = Bounds()
         for each in self.of_records:
             low, high = each.bounds()
@@ -143,14 +139,12 @@ class Pushed:
         return found
 
     def rows(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The rows of a batch, with the columns that the conditions are about, that are wanted."""
         for each in self.of_records:
             batch = batch.filter(each.holds(batch.column(each.column)))
         return batch
 
 
 def _fits(column: str, value: object) -> bool:
-    """Whether a value is of the kind that the column has."""
     if column == "topic":
         return isinstance(value, str)
     if column == "timestamp":
@@ -160,5 +154,4 @@ def _fits(column: str, value: object) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Times as microseconds since 1970."""
     return (value - _EPOCH) // timedelta(microseconds=1) if isinstance(value, datetime) else value

@@ -1,4 +1,4 @@
-"""The options of ``kafka_log``, checked; and the columns that they and a user's schema give."""
+"""The options of ``kafka_log``, and the columns they select."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pyarrow as pa
+from kafka_messages._core.spelling import did_you_mean
 from kafka_messages.internal_topics import LOGS
 from kafka_records.segments.names import topic_of
 from kafka_records.segments.reader import read_segments
 from pyspark.sql.types import StructType
 
-from ..._core.errors import near, wrong
+from ..._core.errors import invalid_argument
 from ..._core.options import Options
 from ..._core.spark_types import chosen_schema
 from ...columns._records import LogDecoder, columns_of, decoder_of
-from ...columns._secrets import SECRET_OPTIONS, Hiding
-from .._files import FILE_OPTIONS, File, Selection
+from ...columns._secrets import SECRET_OPTIONS, Redaction
+from .._files import FILE_OPTIONS, File, FileSelection
 from .._shares import MAX_PARTITION_BYTES
-from ._edges import EARLIEST, END_OPTIONS, LATEST, START_OPTIONS, Edge
+from ._offset_options import EARLIEST, END_OPTIONS, LATEST, START_OPTIONS, OffsetOption
 
 NAME = "kafka_log"
 STREAM_OPTIONS = ("maxFilesPerTrigger", "maxBytesPerTrigger")
@@ -41,17 +42,17 @@ OPTIONS = (
     "filterPushdown",
     *STREAM_OPTIONS,
 )
+# Default and allowed values of isolationLevel, as for a consumer's isolation.level.
 ISOLATION = ("read_uncommitted", ("read_uncommitted", "read_committed"))
-"""The default and the values of ``isolationLevel``, those of a consumer's ``isolation.level``."""
+# Default name of the column of corrupt batches.
 CORRUPT = "corrupt"
-"""The column of corrupt batches, unless ``columnNameOfCorruptRecord`` names it."""
 
 
 @dataclass(frozen=True)
 class LogOptions:
-    """The options of the source, checked."""
+    """The parsed options of the source."""
 
-    files: Selection
+    files: FileSelection
     max_partition_bytes: int
     headers: bool
     batch_metadata: bool
@@ -61,16 +62,16 @@ class LogOptions:
     ignore_corrupt: bool
     decode: bool
     topic: str | None
-    hiding: Hiding
+    redaction: Redaction
     max_files: int | None
     max_bytes: int | None
-    start: Edge
+    start: OffsetOption
+    # Start at the log end if no record reaches the starting timestamp (strategy latest).
     start_at_end: bool
-    """Where no record is as late as a starting timestamp: the strategy ``latest``."""
-    end: Edge
+    end: OffsetOption
     fail_on_data_loss: bool
+    # True if isolationLevel is read_committed.
     committed: bool
-    """``isolationLevel`` is ``read_committed``."""
     filter_pushdown: bool
 
     @classmethod
@@ -78,7 +79,7 @@ class LogOptions:
         given = Options(NAME, options, OPTIONS)
         mode = given.mode()
         found = cls(
-            files=Selection.parse(given),
+            files=FileSelection.parse(given),
             max_partition_bytes=given.size("maxPartitionBytes", MAX_PARTITION_BYTES),
             headers=given.flag("includeHeaders", False),
             batch_metadata=given.flag("includeBatchMetadata", False),
@@ -88,28 +89,32 @@ class LogOptions:
             ignore_corrupt=given.flag("ignoreCorruptFiles", False),
             decode=given.choice("decode", "none", ("none", "internal")) == "internal",
             topic=given.text("topic"),
-            hiding=Hiding.parse(NAME, given),
+            redaction=Redaction.parse(NAME, given),
             max_files=given.count("maxFilesPerTrigger"),
             max_bytes=given.size("maxBytesPerTrigger", 0) or None,
-            start=Edge.parse(NAME, given, "starting", EARLIEST),
+            start=OffsetOption.parse(NAME, given, "starting", EARLIEST),
             start_at_end=given.choice("startingOffsetsByTimestampStrategy", "error", ("error", "latest")) == "latest",
-            end=Edge.parse(NAME, given, "ending", LATEST),
+            end=OffsetOption.parse(NAME, given, "ending", LATEST),
             fail_on_data_loss=given.flag("failOnDataLoss", True),
             committed=given.choice("isolationLevel", *ISOLATION) == ISOLATION[1][1],
             filter_pushdown=given.flag("filterPushdown", False),
         )
         if found.topic is not None and not found.decode:
-            raise wrong(f"{NAME}: the option 'topic' says what decode=internal decodes; it needs that option")
-        if found.hiding != Hiding() and not found.decode:
-            raise wrong(f"{NAME}: the options 'showSecrets' and 'secretSalt' are about decode=internal; they need it")
+            raise invalid_argument(f"{NAME}: the option 'topic' is only valid with decode=internal")
+        if found.redaction != Redaction() and not found.decode:
+            raise invalid_argument(
+                f"{NAME}: the options 'showSecrets' and 'secretSalt' are only valid with decode=internal"
+            )
         if found.max_files and found.max_bytes:
-            raise wrong(f"{NAME}: the options 'maxFilesPerTrigger' and 'maxBytesPerTrigger' cannot be both set")
+            raise invalid_argument(
+                f"{NAME}: the options 'maxFilesPerTrigger' and 'maxBytesPerTrigger' cannot be both set"
+            )
         return found
 
 
 @dataclass(frozen=True)
 class LogColumns:
-    """The columns that come out, and what is read from segments for them."""
+    """The output columns, and the columns to read from segments for them."""
 
     out: pa.Schema
     read: tuple[str, ...]
@@ -119,25 +124,24 @@ class LogColumns:
 
     @classmethod
     def of(cls, options: LogOptions, files: Iterable[File] | None = None) -> LogColumns:
-        """All columns that the options give. ``files`` tell the topic for ``decode=internal``."""
+        """Return all columns that the options select. ``files`` determine the topic for ``decode=internal``."""
         with read_segments([], mode=options.mode, headers=options.headers, batch_metadata=options.batch_metadata) as r:
             raw: pa.Schema = r.schema
         out = [pa.field(options.corrupt_column, each.type) if each.name == CORRUPT else each for each in raw]
         decoder = None
         if options.decode:
             topic = topic_to_decode(options, options.files.find(NAME, lenient=True) if files is None else files)
-            decoder = decoder_of(topic, columns_of(LOGS[topic]), options.mode == "FAILFAST", options.hiding)
+            decoder = decoder_of(topic, columns_of(LOGS[topic]), options.mode == "FAILFAST", options.redaction)
             out += decoder.fields()
         names = [each.name for each in out]
         if names.count(options.corrupt_column) > 1:
-            raise wrong(
+            raise invalid_argument(
                 f"{NAME}: the option 'columnNameOfCorruptRecord' is {options.corrupt_column!r}, "
                 "but there is a column of this name"
             )
         return cls(pa.schema(out), tuple(raw.names), options.corrupt_column, options.batch_metadata, decoder)
 
     def chosen(self, schema: StructType) -> LogColumns:
-        """Those of a user's schema, which may be fewer, in any order."""
         out = chosen_schema(NAME, self.out, schema)
         wanted = {CORRUPT if name == self.corrupt else name for name in schema.names}
         decoder = self.decoder
@@ -146,13 +150,12 @@ class LogColumns:
             if wanted & added:
                 wanted |= {"key", "value"} | ({"is_control"} if self.control else set())
                 columns = [name for name in decoder.columns if name in wanted]
-                decoder = decoder_of(decoder.log, columns, decoder.failfast, decoder.hiding)
+                decoder = decoder_of(decoder.log, columns, decoder.failfast, decoder.redaction)
             else:
                 decoder = None
         return LogColumns(out, tuple(name for name in self.read if name in wanted), self.corrupt, self.control, decoder)
 
     def made(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """What comes out for a batch of what was read."""
         columns = dict(zip(self.read, batch.columns, strict=True))
         if CORRUPT in columns:
             columns[self.corrupt] = columns[CORRUPT]
@@ -164,30 +167,33 @@ class LogColumns:
 
 
 def topic_to_decode(options: LogOptions, files: Iterable[File]) -> str:
-    """The one internal topic that the files are of; the option ``topic`` names it where folders do not."""
+    """Return the internal topic of the files, or of the option ``topic`` if folders do not name it.
+
+    Raises PySparkValueError unless it is exactly one topic.
+    """
     topic = options.topic
     if topic is not None and topic not in LOGS:
-        hint = near(topic, LOGS) or "."
-        raise wrong(f"{NAME}: {topic!r} is no topic to decode{hint} There are {', '.join(LOGS)}.")
+        hint = did_you_mean(topic, LOGS) or "."
+        raise invalid_argument(f"{NAME}: {topic!r} is not an internal topic{hint} There are {', '.join(LOGS)}.")
     first: tuple[str, str] | None = None if topic is None else (topic, "the option 'topic'")
     for file in files:
         told = topic_of(file.name)[0]
         if told is None and topic is None:
-            raise wrong(
-                f"{NAME}: decode=internal: the folder of {file.name} does not tell its topic; "
+            raise invalid_argument(
+                f"{NAME}: decode=internal: the folder of {file.name} does not name its topic; "
                 "name it with the option 'topic'"
             )
         if told is not None and told not in LOGS:
-            raise wrong(
-                f"{NAME}: decode=internal: {told!r} ({file.name}) is no topic to decode. There are {', '.join(LOGS)}."
+            raise invalid_argument(
+                f"{NAME}: decode=internal: {told!r} ({file.name}) is not an internal topic. There are {', '.join(LOGS)}."
             )
         if first is None and told is not None:
             first = told, file.name
         if first is not None and told is not None and told != first[0]:
-            raise wrong(
+            raise invalid_argument(
                 f"{NAME}: decode=internal decodes one topic, but there are {first[0]!r} ({first[1]}) "
-                f"and {told!r} ({file.name}); read each by itself"
+                f"and {told!r} ({file.name}); read them separately"
             )
     if first is None:
-        raise wrong(f"{NAME}: decode=internal: there is no file that tells the topic; name it with the option 'topic'")
+        raise invalid_argument(f"{NAME}: decode=internal: no folder names the topic; name it with the option 'topic'")
     return first[0]

@@ -1,4 +1,4 @@
-"""The files of a batch read as logs: which of them, and which offsets of them, the options and filters leave to be read."""
+"""Group files into logs, and select files and offsets by options and filters."""
 
 from __future__ import annotations
 
@@ -9,43 +9,42 @@ from operator import attrgetter
 
 from kafka_records.segments.names import topic_of
 
-from ..._core.errors import wrong
+from ..._core.errors import invalid_argument
 from .._files import File
-from ._committed import Committed
-from ._edges import EARLIEST, LATEST, Edge, TopicPartition, no_offset_matched, refuse_other_partitions
+from ._batch_filter import Bounds
+from ._isolation import CommittedView
 from ._log_options import NAME, LogOptions
 from ._lookup import first_offset, offset_after, offset_for_time
+from ._offset_options import EARLIEST, LATEST, OffsetOption, TopicPartition, check_partitions, no_offset_matched
 from ._planner import group_of, is_in_order
 from ._progress import Folder, Progress, base_of
-from ._range_reader import Range, lost
-from ._wanted import Bounds
+from ._range_reader import Range, report_data_loss
 
 
 @dataclass(frozen=True)
 class LogFiles:
-    """The files of one folder, which is one copy of the log of a partition, in the order of their names."""
+    """The files of one folder, sorted by name: one replica of a partition."""
 
     folder: str
     files: tuple[File, ...]
 
     @property
     def partition(self) -> TopicPartition | None:
-        """As the folder tells it."""
+        """Topic and partition by the folder name, or None."""
         topic, partition = topic_of(self.files[0].name)
         return None if topic is None or partition is None else (topic, partition)
 
     def is_closed(self, file: File) -> bool:
-        """Return whether a later segment with the same ending is in the folder, so that Kafka writes to `file` no more."""
         group = group_of(file)
         return is_in_order(group) and any(
             each.base_name > file.base_name and group_of(each) == group for each in reversed(self.files)
         )
 
     def within(self, bounds: Bounds) -> Iterator[tuple[File, Bounds]]:
-        """The files that may have records within bounds, by their names: a segment ends where the next one begins.
+        """Yield the files that may have records within bounds, with the bounds of each file.
 
-        Each with the offsets that it may have. They are not known unless all names are those of segments; tiered copies
-        may overlap.
+        A segment ends where the next one starts. Without segment names, and for tiered copies, which may overlap, all
+        files are yielded.
         """
         bases = [base_of(file.base_name) for file in self.files]
         if None in bases:
@@ -58,7 +57,6 @@ class LogFiles:
 
 
 def logs_of(files: Iterable[File], key_of: Callable[[File], str] = attrgetter("folder")) -> list[LogFiles]:
-    """Files by their folders; a stream tells folders by keys of its own."""
     found: defaultdict[str, list[File]] = defaultdict(list)
     for file in files:
         found[key_of(file)].append(file)
@@ -66,20 +64,22 @@ def logs_of(files: Iterable[File], key_of: Callable[[File], str] = attrgetter("f
 
 
 def bounds_by_folder(options: LogOptions, logs: Sequence[LogFiles]) -> dict[str, Bounds]:
-    """What ``startingOffsets``, ``endingOffsets`` and their like say of each folder. Raises PySparkValueError, OSError."""
+    """Return the bounds of each folder by the offset options. Raises PySparkValueError, OSError."""
     edges = (options.start, options.end)
     if options.start.is_all(EARLIEST) and options.end.is_all(LATEST):
         return {log.folder: Bounds() for log in logs}
-    _refuse_what_has_no_offsets(edges, logs)
+    _check_log_files(edges, logs)
     there = {log.partition for log in logs if log.partition is not None}
     for edge in edges:
-        refuse_other_partitions(NAME, edge, there)
+        check_partitions(NAME, edge, there)
     return {log.folder: Bounds(_start(options, log), _end(options, log)) for log in logs}
 
 
 def starting_progress(options: LogOptions, files: Iterable[File]) -> Progress:
-    """Where a stream starts by its options, unless they say ``earliest`` or ``latest`` for all. New folders start at
-    their first record."""
+    """Return the start position of a stream by its options.
+
+    Not for ``earliest`` and ``latest``. Folders created later start at their first record.
+    """
     logs = logs_of(files, group_of)
     bounds = bounds_by_folder(options, logs)
     began = (log for log in logs if bounds[log.folder] != Bounds())
@@ -93,10 +93,10 @@ def _starting_folder(log: LogFiles, bounds: Bounds) -> Folder:
     return Folder(through=through, from_offset=bounds.from_offset)
 
 
-def ranges_within(log: LogFiles, bounds: Bounds, pushed: Bounds, committed: Committed) -> list[Range]:
-    """What is to be read of a log by the options, by the filters of a query, and of what is committed.
+def ranges_within(log: LogFiles, bounds: Bounds, pushed: Bounds, committed: CommittedView) -> list[Range]:
+    """Return the ranges to read from a log, limited by options, pushed filters and isolation level.
 
-    The last range of a file has no end, so that what is written meanwhile is read once.
+    The last range of a file has no end, so that bytes appended later are read once.
     """
     bounds = bounds.within(Bounds(None, committed.until_offset))
     return [
@@ -116,18 +116,18 @@ def ranges_within(log: LogFiles, bounds: Bounds, pushed: Bounds, committed: Comm
     ]
 
 
-def _refuse_what_has_no_offsets(edges: Iterable[Edge], logs: Iterable[LogFiles]) -> None:
+def _check_log_files(edges: Iterable[OffsetOption], logs: Iterable[LogFiles]) -> None:
     option = next(edge.option for edge in edges if not edge.is_all(EARLIEST) and not edge.is_all(LATEST))
     for log in logs:
         for file in log.files:
             if file.base_name.endswith(".checkpoint"):
-                raise wrong(
+                raise invalid_argument(
                     f"{NAME}: the option {option!r} is for logs, and {file.name} is a snapshot, whose offsets are its own; "
                     "leave snapshots out with the option 'pathGlobFilter' as '*.log'"
                 )
         if log.partition is None and any(edge.number is None for edge in edges):
-            raise wrong(
-                f"{NAME}: the option {option!r} names partitions, but the folder of {log.files[0].name} does not tell its own"
+            raise invalid_argument(
+                f"{NAME}: the option {option!r} names partitions, but the folder of {log.files[0].name} does not name one"
             )
 
 
@@ -156,16 +156,20 @@ def _end(options: LogOptions, log: LogFiles) -> int | None:
         return None
     after = offset_after(log.files)
     if after is not None and number > after:
-        lost(options, f"{edge.option} of {_name(log)} is {number}, but {_where(log)} ends before offset {after}")
+        report_data_loss(
+            options, f"{edge.option} of {_name(log)} is {number}, but {_where(log)} ends before offset {after}"
+        )
     return number
 
 
 def _check_start(options: LogOptions, log: LogFiles, number: int) -> None:
     first, after = first_offset(log.files), offset_after(log.files)
     if first is not None and number < first:
-        lost(options, f"startingOffsets of {_name(log)} is {number}, but {_where(log)} begins at {first}")
+        report_data_loss(options, f"startingOffsets of {_name(log)} is {number}, but {_where(log)} begins at {first}")
     if after is not None and number > after:
-        lost(options, f"startingOffsets of {_name(log)} is {number}, but {_where(log)} ends before offset {after}")
+        report_data_loss(
+            options, f"startingOffsets of {_name(log)} is {number}, but {_where(log)} ends before offset {after}"
+        )
 
 
 def _name(log: LogFiles) -> str:
@@ -173,5 +177,5 @@ def _name(log: LogFiles) -> str:
 
 
 def _where(log: LogFiles) -> str:
-    """A log by its place, as there may be several copies of a partition."""
+    """Return the folder of a log, because a partition may have several replicas."""
     return f"the log in {log.files[0].folder}"

@@ -1,4 +1,4 @@
-"""Offsets that are looked up in the files of a log: the one for a time, the first, and the one after the last."""
+"""Look up offsets in the files of a log: by timestamp, first, and log end."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import pyarrow.compute as pc
 from kafka_records.segments.batch_headers import read_batch_headers
 from kafka_records.segments.reader import read_segments
 
-from .._files import File, View, open_file
+from .._files import File, FileView, open_file
 from ._progress import base_of
 from ._walk import beyond_damage, walk
 
+# Highest timestamp in microseconds; later ones are null.
 _LATEST = (1 << 63) - 1
-"""Microseconds since 1970; records whose timestamp would be later have none."""
 
 
 def offset_for_time(files: Sequence[File], milliseconds: int) -> int | None:
-    """The offset of the first record that is as late or later, as a broker finds it for ListOffsets; None if there is none.
+    """Return the offset of the first record at or after a timestamp, as a broker does for ListOffsets; None if none.
 
-    ``files`` are those of one log in the order of their names. Timestamps need not rise, so records behind it may be
-    earlier. All headers before it are read. Raises OSError.
+    ``files`` are the files of one log, sorted by name. Timestamps may decrease, so later records may be earlier. Reads
+    all headers before the result. Raises OSError.
     """
     found = []
     for file in files:
@@ -34,14 +34,16 @@ def offset_for_time(files: Sequence[File], milliseconds: int) -> int | None:
 
 
 def first_offset(files: Sequence[File]) -> int | None:
-    """The lowest offset that the names of segments leave room for; None where they do not tell it."""
+    """Return the log start by the names of the segments, or None if a name has no offset."""
     bases = [base_of(file.base_name) for file in files]
     return None if None in bases else min((base for base in bases if base is not None), default=None)
 
 
 def offset_after(files: Sequence[File]) -> int | None:
-    """Where the log ends: behind its last whole batch, or where a later segment begins that is empty yet. None where there
-    is neither a batch nor a name that tells it."""
+    """Return the log end: the end of the last complete batch, or the base offset of a later, empty segment.
+
+    None if neither exists.
+    """
     bases = [base for file in files if (base := base_of(file.base_name)) is not None]
     ends = (after for file in reversed(files) if (after := _after(file)) is not None)
     if len(bases) < len(files):
@@ -58,7 +60,6 @@ def _after(file: File) -> int | None:
 
 
 def headers(file: File) -> Iterator[pa.RecordBatch]:
-    """The sound batches of a file by their headers, whatever their checksums say: reading tells what is damaged."""
     with _opened(file) as view, read_batch_headers(view, mode="PERMISSIVE", check_crcs=False) as batches:
         for batch in batches:
             corrupt = batch.column("corrupt")
@@ -76,7 +77,6 @@ def _offset_in(file: File, milliseconds: int) -> int | None:
 
 
 def _offset_of_record(file: File, position: int, time: pa.Scalar) -> int | None:
-    """That of the first record as late as this in the batch at a position."""
     with (
         _opened(file) as view,
         read_segments(
@@ -99,6 +99,6 @@ def _offset_of_record(file: File, position: int, time: pa.Scalar) -> int | None:
 
 
 @contextmanager
-def _opened(file: File) -> Iterator[View]:
-    with closing(View(open_file(file.root, file.path), file.name, 0)) as view:
+def _opened(file: File) -> Iterator[FileView]:
+    with closing(FileView(open_file(file.root, file.path), file.name, 0)) as view:
         yield view

@@ -1,7 +1,7 @@
-"""Plans the batches of a stream of ``kafka_log``: what is new in which files, and how much of it to take.
+"""Plan the batches of a ``kafka_log`` stream: new data per file, within the limits of a batch.
 
-Kafka names segments by their base offsets, so within a folder the order of names is the order of reading: what is before
-a name is done. Files with other names are told apart one by one.
+Segment names contain base offsets, so each folder is read in the order of names, and names before the current one are
+done. Files with other names are tracked one by one.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from .._files import File
 from ._progress import VERSION, Folder, Progress
 from ._walk import Walk
 
+# A file with a later file in its folder is complete after this time without writes.
 SETTLE_SECONDS = 60.0
-"""A file that was not written to for so long, and has a later one beside it, is complete."""
 _SEGMENT = re.compile(r"([0-9]{20})(?:[-.].*)?(\.[^.]+)")
 
 
 @dataclass(frozen=True)
-class Ways:
-    """What a planner needs of the world."""
+class LogAccess:
+    """The planner's access to files and its callback for data loss."""
 
+    # Find the end of the complete batches from an offset on, reading at most the given bytes.
     walk: Callable[[File, int, int | None], Walk]
-    """How far a file is complete from a byte on, looking at so many bytes at most."""
+    # The same for an offset that is not the start of a batch.
     beyond_damage: Callable[[File, int], Walk]
-    """The same where a byte is no beginning of a batch."""
+    # Callback for possible data loss; may raise.
     lost: Callable[[str], None]
-    """Is told when records may be lost; may raise."""
 
 
 @dataclass
 class Limit:
-    """What one batch may take at most; at least one file, or one batch of records, is always taken."""
+    """Limits of one batch; at least one file or one record batch is always taken."""
 
     files: int | None = None
     bytes: int | None = None
@@ -55,15 +55,14 @@ class Limit:
 
 
 class Planner:
-    """Plans one batch after another; it remembers the names it saw, to notice files that come late."""
+    """Plan batch after batch; remembers file names to detect files that appear late."""
 
-    def __init__(self, ways: Ways, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, ways: LogAccess, clock: Callable[[], float] = time.time) -> None:
         self._ways = ways
         self._clock = clock
         self._seen: defaultdict[str, set[str]] = defaultdict(set)
 
     def plan(self, start: Progress, files: Iterable[File], limit: Limit) -> Progress:
-        """The progress after the next batch; ``start`` itself if there is nothing new."""
         listed: defaultdict[str, list[File]] = defaultdict(list)
         for file in files:
             listed[group_of(file)].append(file)
@@ -78,7 +77,6 @@ class Planner:
         return Progress({group.key: folder for group in groups if (folder := group.folder()) != Folder()})
 
     def _fill(self, groups: list[_Group], limit: Limit) -> None:
-        """Take what was written longest ago first, and in every folder by name."""
         queue = [(ready.file.modified, number) for number, group in enumerate(groups) if (ready := group.peek())]
         heapify(queue)
         while queue and not limit.is_reached:
@@ -100,18 +98,18 @@ class Planner:
 
 @dataclass(frozen=True)
 class _Ready:
-    """A file that may have something new."""
+    """A file that may have new data."""
 
     file: File
     position: int
+    # For a rewritten file: read from the start, but skip records below this offset.
     from_offset: int | None = None
-    """Read it from its start, but only records from this offset on: it was rewritten."""
 
 
 class _Group:
-    """The files of one kind in one folder, and how far they are read."""
+    """The files of one kind in one folder, with their read positions."""
 
-    def __init__(self, key: str, files: list[File], start: Folder, ways: Ways, now: float) -> None:
+    def __init__(self, key: str, files: list[File], start: Folder, ways: LogAccess, now: float) -> None:
         self.key = key
         self._in_order = is_in_order(key)
         self._files = {file.base_name: file for file in files}
@@ -138,13 +136,12 @@ class _Group:
         return self.key[: self.key.rfind("/") + 1] + base_name
 
     def peek(self) -> _Ready | None:
-        """The file that is next."""
         if self._peeked is None:
             self._peeked = next(self._queue, None)
         return self._peeked
 
     def take(self, limit: Limit) -> bool:
-        """Read what is new in the file that is next, as far as the limit goes; False if nothing more fits."""
+        """Take new data of the next file within the limit; return False if nothing more fits."""
         ready = self.peek()
         assert ready is not None
         file = ready.file
@@ -179,29 +176,28 @@ class _Group:
         return found if found.is_batch or found.end > position else self._beyond(file, position)
 
     def folder(self) -> Folder:
-        """What to remember of the folder after this batch."""
+        """Return the progress of the folder after this batch."""
         if not self._in_order:
             return Folder(files=self._read, from_offset=self._start.from_offset)
         if self._peeked is not None and self._peeked.from_offset is not None:
-            return self._start  # the limit left no room for what is to be read first
+            return self._start  # the limit was reached before the rewritten file
         last = max(self._read, default="")
         for name in self.names:
             if name < last and not self.is_done(name):
-                self._read.setdefault(name, 0)  # so far it was empty; the cleaner may put records in it that were read
+                self._read.setdefault(name, 0)  # empty so far; the cleaner may move read records into it
         self._tidy()
         last = max(self._read, default=self._through or "")
         later = [name for name in self.names if name > last]
         next_offset = self._next
         is_partly_read = last in self._read and last in self._files and self._files[last].size > self._read[last]
         if last and later and not is_partly_read:
-            # So that it is noticed if this file is gone before it could be read.
+            # Detects deletion of this file before it was read.
             self._read[later[0]] = 0
             next_offset = _base(later[0])
         from_offset = self._start.from_offset
         return Folder(self._through, self._read, next_offset if self._read else None, self._again, from_offset)
 
     def _tidy(self) -> None:
-        """Forget the files that will not change any more; not those of this batch, which its plan must name."""
         for name in sorted(self._read):
             if self._read[name] != self._start.files.get(name) or not self._is_superseded(name):
                 return
@@ -223,12 +219,12 @@ class _Group:
             yield _Ready(file, position)
 
     def _mended(self) -> Iterator[_Ready]:
-        """Look at the last file that was read: was it deleted, truncated or rewritten, with records not yet read?"""
+        """Yield the last read file again if it was deleted, truncated or rewritten with unread records."""
         if not self._read:
             return
         last = max(self._read)
         for name, after in pairwise(sorted(self._read)):
-            # These were complete, with a later file beside them: what is new was copied late, or compaction wrote it.
+            # These were complete: new bytes were copied late or written by compaction.
             if name in self._files:
                 goes_on = self._goes_on(name, None, _base(after))
                 (self._undecided if goes_on is None else self._rewritten if not goes_on else set()).add(name)
@@ -259,9 +255,9 @@ class _Group:
         )
 
     def _goes_on(self, name: str, lowest: int | None, limit: int | None) -> bool | None:
-        """Is what follows in a file what was written behind what was read of it, and not another file by its name?
+        """Return whether a file continues at the read position, instead of being another file of the same name.
 
-        Its offset should be at least ``lowest`` and below ``limit``. None: that cannot be told yet.
+        The next offset should be at least ``lowest`` and below ``limit``. None if this cannot be decided yet.
         """
         file, position = self._files[name], self._read[name]
         if file.size < position:
@@ -276,14 +272,10 @@ class _Group:
                 return self._ends_below(file, position, lowest)
             return (lowest is None or first >= lowest) and (limit is None or first < limit)
         if not self._is_superseded(name):
-            return True  # an incomplete batch, or damage, which its reader will tell
+            return True  # an incomplete batch, or damage that the reader reports
         return False if self._is_settled(file) else None
 
     def _ends_below(self, file: File, position: int, offset: int) -> bool:
-        """Is all before a byte, which was read, below an offset? Else the cleaner moved records there since then.
-
-        What is behind it cannot tell: the cleaner leaves gaps, and batches of the same size.
-        """
         if not position:
             return True
         before = self._walk(file, 0, position)
@@ -298,9 +290,9 @@ class _Group:
 
 
 def latest(progress: Progress, files: Iterable[File]) -> dict[str, Any]:
-    """What there is, in plain values: the last file of each folder with its bytes, and what of all files is not read.
+    """Return the last file of each folder and the unread bytes of all files, as JSON values.
 
-    Incomplete batches at the end of files count as not read.
+    Incomplete batches at the end count as unread.
     """
     folders: dict[str, Any] = {}
     unread = []
@@ -315,17 +307,14 @@ def latest(progress: Progress, files: Iterable[File]) -> dict[str, Any]:
 
 
 def group_of(file: File) -> str:
-    """The group of a file: its folder, and the ending of segments; without an ending for files of other names."""
     found = _SEGMENT.fullmatch(file.base_name)
     place = file.name.removesuffix(file.base_name)
     return f"{place}*{found[2]}" if found else place
 
 
 def is_in_order(group: str) -> bool:
-    """Whether the names in a group are those of segments."""
     return not group.endswith("/") and group != ""
 
 
 def _base(name: str) -> int:
-    """The base offset in the name of a segment."""
     return int(name[:20])

@@ -1,4 +1,4 @@
-"""How far a stream of ``kafka_log`` has come: the offsets that Spark writes into the checkpoint."""
+"""The read position of a ``kafka_log`` stream, which Spark stores as offsets in the checkpoint."""
 
 from __future__ import annotations
 
@@ -7,41 +7,40 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..._core.errors import wrong
+from ..._core.errors import invalid_argument
 
+# Version of the offset format; checkpoints of other versions are rejected.
 VERSION = 1
-"""Of the form of the offsets; a checkpoint with another one is refused."""
 _SEGMENT = re.compile(r"[0-9]{20}\.log")
 
 
 def base_of(name: str) -> int | None:
-    """The base offset in the name of a segment, if it is one as a broker gives it."""
+    """Return the base offset in the name of a broker's segment, or None."""
     return int(name[:20]) if _SEGMENT.fullmatch(name) else None
 
 
 @dataclass(frozen=True)
 class Folder:
-    """How far the files of one kind in one folder were read."""
+    """The read position in the files of one kind in one folder."""
 
+    # Files up to this name are done.
     through: str | None = None
-    """Up to this name every file is done, and is not looked at any more."""
+    # Bytes read of later files; 0 for a known, unread last file.
     files: Mapping[str, int] = field(default_factory=dict)
-    """Bytes that were read of later files. The last one may be 0: it is known, and was not read yet."""
+    # Expected next offset in or after the last of these files, if known.
     next_offset: int | None = None
-    """The offset that should follow in the last of these files, or behind it; None if that is not known."""
+    # Rewritten files that this batch reads from the start: size, and first new offset.
     again: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """Rewritten files that this batch reads from their start: bytes, and the first offset that is new in them."""
+    # Start offset of the stream; lower records are skipped.
     from_offset: int | None = None
-    """Records below this offset are not read: where the stream was told to start."""
 
     def is_done(self, name: str) -> bool:
-        """Whether a file is not looked at any more."""
         return self.through is not None and name <= self.through
 
     def limits(self) -> dict[str, int]:
-        """The offsets that are not reached in the files of this batch, where they are known.
+        """Return the exclusive end offsets of this batch's files, where known.
 
-        Only for names that a broker gives: tiered copies, which have longer ones, may overlap.
+        Empty if a name is not that of a broker's segment: tiered copies, which have longer names, may overlap.
         """
         names = sorted({*self.files, *self.again})
         bases = [base for name in names if (base := base_of(name)) is not None]
@@ -72,7 +71,7 @@ class Folder:
 
 @dataclass(frozen=True)
 class Progress:
-    """All folders, by what is before the names of their files and the ending that these have in common."""
+    """The positions of all folders, keyed by file prefix and suffix."""
 
     folders: Mapping[str, Folder] = field(default_factory=dict)
 
@@ -81,9 +80,9 @@ class Progress:
 
     @classmethod
     def from_json(cls, owner: str, found: Mapping[str, Any]) -> Progress:
-        """Raises PySparkValueError for what is no offset of this source, or of a later release of it."""
+        """Raise PySparkValueError for offsets of another source or format version."""
         if found.get("version") != VERSION:
-            raise wrong(
+            raise invalid_argument(
                 f"{owner}: the checkpoint has offsets of version {found.get('version')!r}, only {VERSION} is known"
             )
         return cls({key: Folder.from_json(each) for key, each in found["folders"].items()})

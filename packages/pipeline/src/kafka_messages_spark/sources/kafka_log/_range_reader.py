@@ -1,4 +1,4 @@
-"""Reads ranges of log segments: what runs in the workers, for batches and for streams."""
+"""Read byte ranges of segments in the workers, for batch queries and streams."""
 
 from __future__ import annotations
 
@@ -18,82 +18,82 @@ from kafka_records.segments.scan import LOOKBACK
 from pyspark.sql.datasource import InputPartition
 
 from ...columns._records import MalformedRecordError
-from .._files import View, is_local, open_file, open_filesystem
+from .._files import FileView, is_local, open_file, open_filesystem
 from .._shares import Share, cuts
-from ._filters import Pushed
+from ._batch_filter import AbortedTransaction, BatchFilter, Bounds
+from ._filters import PushedFilters
 from ._log_options import NAME, LogColumns, LogOptions
 from ._walk import batch_before
-from ._wanted import Aborted, Bounds, Wanted
 
+# Rows per Arrow batch: Spark's default for maxRecordsPerBatch, and the fastest size.
 MAX_ROWS = 10000
-"""Rows of an Arrow batch: what Spark's ``maxRecordsPerBatch`` is by default, and what it is fastest with."""
 
-EVERYTHING = Pushed()
+NO_FILTERS = PushedFilters()
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Range:
-    """Some bytes of a file: the batches that begin in them."""
+    """A byte range of a file: the batches that start in it."""
 
+    # Display name of the file.
     name: str
-    """The file, as it is shown."""
     root: str
+    # Path in the file system that root opens.
     path: str
-    """What opens it."""
     start: int
+    # None: end of the file when it is read.
     end: int | None
-    """None: all there is when it is read."""
+    # Known start of a batch, at or before start.
     base: int = 0
-    """A byte at which a batch is known to begin, at ``start`` or before it."""
+    # Minimum file size when the range was planned; None: the file may be shorter or missing.
     planned: int | None = None
-    """Bytes that the file had, at least, when the range was planned; None: it may have fewer, or be gone."""
+    # Skip records below this offset.
     from_offset: int | None = None
-    """Leave out records below this offset."""
+    # Skip records from this offset on; if planned is set, such records mean that the file was rewritten.
     limit: int | None = None
-    """The records of this range are below this offset. If ``planned``, there were none above: the file was rewritten."""
-    aborted: tuple[Aborted, ...] = ()
-    """Aborted transactions, whose batches are left out."""
+    # Aborted transactions to skip.
+    aborted: tuple[AbortedTransaction, ...] = ()
+    # Bytes to read, as listed.
     size: int = 0
-    """Bytes that it has, or had when it was listed."""
+    # True if a later segment follows, so that the file is complete.
     is_closed: bool = False
-    """Whether the file is complete, as a later segment is beside it."""
 
 
 def split(whole: Range, most: int) -> list[Range]:
-    """A range as ranges of at most ``most`` bytes each; the last one ends where the whole does."""
     *some, (low, high) = cuts(whole.start, whole.size, most)
     parts = [replace(whole, start=start, end=end, size=end - start) for start, end in some]
     return [*parts, replace(whole, start=low, size=high - low)]
 
 
 def read_share(
-    options: LogOptions, columns: LogColumns, share: InputPartition, pushed: Pushed = EVERYTHING
+    options: LogOptions, columns: LogColumns, share: InputPartition, pushed: PushedFilters = NO_FILTERS
 ) -> Iterator[pa.RecordBatch]:
-    """The record batches of a task. Where there is nothing to read, Spark comes with a partition of nothing."""
     for part in share.pieces if isinstance(share, Share) else ():
         if isinstance(part, Range):
             yield from read_range(options, columns, part, pushed)
 
 
 def read_range(
-    options: LogOptions, columns: LogColumns, part: Range, pushed: Pushed = EVERYTHING
+    options: LogOptions, columns: LogColumns, part: Range, pushed: PushedFilters = NO_FILTERS
 ) -> Iterator[pa.RecordBatch]:
-    """The record batches of a range. Raises OSError and CorruptSegmentError, unless corrupt files are ignored."""
+    """Yield the record batches of a range. Raises OSError and CorruptSegmentError, unless corrupt files are ignored."""
     try:
-        with closing(View(open_file(part.root, part.path), part.name, 0)) as file:
+        with closing(FileView(open_file(part.root, part.path), part.name, 0)) as file:
             if part.planned is not None and (size := file.size()) < part.planned:
-                lost(options, f"{part.name} had {part.planned} bytes when this batch was planned, and has {size} now")
+                report_data_loss(
+                    options, f"{part.name} had {part.planned} bytes when this batch was planned, and has {size} now"
+                )
             yield from _batches(options, columns, part, file, pushed)
     except FileNotFoundError:
         if part.planned is None and not options.ignore_corrupt:
             raise
         if part.planned is not None:
-            lost(options, f"{part.name} is gone since this batch was planned")
+            report_data_loss(options, f"{part.name} is gone since this batch was planned")
     except (CorruptSegmentError, OSError) as error:
         if part.planned is not None and isinstance(error, CorruptSegmentError) and _is_rewritten(part):
-            lost(
+            report_data_loss(
                 options,
                 f"{part.name} was rewritten since this batch was planned: no batch begins at byte {part.base} any more",
             )
@@ -104,9 +104,6 @@ def read_range(
 
 
 def _base(part: Range) -> int | None:
-    """A byte at which a batch is known to begin, so long before the range that damage around its first byte is met as it
-    is in a file that is not split. None: the reader looks for one, which takes no walk over a file that is far away.
-    """
     if part.start <= part.base + LOOKBACK:
         return part.base
     if not is_local(open_filesystem(part.root)[0]):
@@ -116,22 +113,22 @@ def _base(part: Range) -> int | None:
 
 
 def _is_rewritten(part: Range) -> bool:
-    """Whether the first byte of a planned range is within a batch now; False where that cannot be told."""
+    """Return whether the planned start is now inside a batch; False if unknown."""
     if not part.base or not is_local(open_filesystem(part.root)[0]):
         return False
     with closing(open_file(part.root, part.path)) as file:
         return batch_before(file, 0, part.base) not in (None, part.base)
 
 
-def lost(options: LogOptions, what: str) -> None:
-    """Records that a stream should have had may be gone: an error, or a warning if the user prefers that."""
+def report_data_loss(options: LogOptions, what: str) -> None:
+    """Raise DataLossError, or log a warning if ``failOnDataLoss`` is false."""
     if options.fail_on_data_loss:
         raise DataLossError(what)
     _log.warning("Some data may have been lost: %s", what)
 
 
 class DataLossError(ValueError):
-    """Records of a stream may be lost; worded as Spark's Kafka source does it."""
+    """Possible loss of a stream's records, worded as in Spark's Kafka source."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
@@ -142,7 +139,7 @@ class DataLossError(ValueError):
 
 
 def _batches(
-    options: LogOptions, columns: LogColumns, part: Range, file: View, pushed: Pushed
+    options: LogOptions, columns: LogColumns, part: Range, file: FileView, pushed: PushedFilters
 ) -> Iterator[pa.RecordBatch]:
     names = columns.read
     needed = (
@@ -161,7 +158,7 @@ def _batches(
         end=part.end,
         base=_base(part),
         max_rows=MAX_ROWS,
-        wanted=_wanted(part, pushed),
+        wanted=_batch_filter(part, pushed),
     ) as batches:
         for batch in chain(batches, _cut_end(options, part, file, batches)):
             found = batch if part.limit is None else _planned(options, part, part.limit, batch)
@@ -171,32 +168,29 @@ def _batches(
             yield _made(columns, part, found.drop_columns("offset") if with_offset else found, found)
 
 
-def _cut_end(options: LogOptions, part: Range, file: View, batches: SegmentReader) -> Iterator[pa.RecordBatch]:
-    """Report an incomplete batch at the end of a closed segment as any other damage, after all batches were read."""
+def _cut_end(options: LogOptions, part: Range, file: FileView, batches: SegmentReader) -> Iterator[pa.RecordBatch]:
     report = batches.reports[0]
     size, position = report.incomplete_tail, report.next_position
     if not size or not part.is_closed or position + size < (part.planned or 0):
         return
-    reason = f"{size} bytes of a batch that ends beyond the file, with a later segment beside it"
+    reason = f"{size} bytes of a batch that ends beyond the file, although a later segment exists"
     if options.mode == "FAILFAST":
         raise CorruptSegmentError(part.name, position, reason)
     file.seek(position)
     yield corrupt_rows(batches.schema, report, [Gap(position, size, reason, file.read(min(size, CORRUPT_BYTES)))])
 
 
-def _wanted(part: Range, pushed: Pushed) -> Wanted | None:
-    """Which batches of a range to decode; all of those that a stream has planned, to see whether they still are."""
+def _batch_filter(part: Range, pushed: PushedFilters) -> BatchFilter | None:
     bounds = pushed.bounds.within(Bounds(part.from_offset, part.limit if part.planned is None else None))
-    return None if bounds == Bounds() and not part.aborted else Wanted(bounds, part.aborted)
+    return None if bounds == Bounds() and not part.aborted else BatchFilter(bounds, part.aborted)
 
 
 def _planned(options: LogOptions, part: Range, limit: int, batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The records that may have been planned. Those above were moved here since then, and will be planned yet."""
     highest = pc.max(batch.column("offset")).as_py()
     if highest is None or highest < limit:
         return batch
     if part.planned is not None:
-        lost(
+        report_data_loss(
             options,
             f"{part.name} was rewritten since this batch was planned: it has offset {highest} where all were below {limit}",
         )
@@ -204,7 +198,6 @@ def _planned(options: LogOptions, part: Range, limit: int, batch: pa.RecordBatch
 
 
 def _made(columns: LogColumns, part: Range, batch: pa.RecordBatch, found: pa.RecordBatch) -> pa.RecordBatch:
-    """What comes out for a batch; ``found`` also has the offsets, to say which record is malformed."""
     try:
         return columns.made(batch)
     except MalformedRecordError as error:

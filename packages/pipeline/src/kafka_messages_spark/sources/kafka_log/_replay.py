@@ -1,4 +1,4 @@
-"""Batches that are read anew after a crash: where their records are, if the cleaner rewrote the files meanwhile."""
+"""Locate the records of a planned batch after a restart, when compaction may have rewritten files."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ._range_reader import Range
 from ._walk import Walk
 
 
-class Replay:
-    """The files as they are now, of which a batch was planned at another time."""
+class StreamReplay:
+    """The current files, for a batch that was planned earlier."""
 
     def __init__(self, files: Iterable[File], walk: Callable[[File, int, int | None], Walk]) -> None:
         self._walk = walk
@@ -21,10 +21,10 @@ class Replay:
             self._folders[file.folder].append(file)
 
     def found(self, part: Range, lowest: int | None) -> Range:
-        """The range itself, if its file still is what was planned; else the file that has its records now.
+        """Return the range if its file is unchanged, otherwise a range of the file that now has its records.
 
-        They are those from the offset ``lowest`` to the range's limit. The cleaner moves them to the file of the next
-        lower name, unless it is the last one, which it leaves alone. Where that is not so, the range's reader tells.
+        These are the offsets from ``lowest`` up to the range's limit. The cleaner moves records into the file with the
+        next lower name and never touches the last file. The range's reader reports other changes.
         """
         files = self._folders[part.name.rpartition("/")[0]]
         if part.limit is None or lowest is None or self._is_as_planned(part, files):
@@ -44,11 +44,10 @@ class Replay:
         if file is None or file.size < part.end:
             return False
         if not is_local(open_filesystem(part.root)[0]):
-            return True  # a walk would read much of it
+            return True  # checking would read most of the file
         return all(self._is_boundary(file, place, part.limit) for place in (part.start, part.end) if place)
 
     def _is_boundary(self, file: File, place: int, limit: int) -> bool:
-        """Whether a batch ends at a byte, and all offsets before it are below a limit; True where damage hides that."""
         found = self._walk(file, 0, place)
         if not found.is_batch or found.next_offset is None:
             return True

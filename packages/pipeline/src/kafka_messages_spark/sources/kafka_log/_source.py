@@ -1,4 +1,4 @@
-"""The data source ``kafka_log``: Kafka's log segments and KRaft snapshots, with the columns of Spark's Kafka source."""
+"""The data source ``kafka_log``: log segments and KRaft snapshots, with the columns of Spark's Kafka source."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from pyspark.sql.types import StructType
 
 from ..._core.spark_types import struct_type
 from .._shares import shares
-from ._committed import Committed
-from ._edges import refuse_for_batches
-from ._filters import Pushed
+from ._filters import PushedFilters
+from ._isolation import CommittedView
 from ._log_options import NAME, LogColumns, LogOptions, topic_to_decode
 from ._logs import LogFiles, bounds_by_folder, logs_of, ranges_within
+from ._offset_options import check_batch_offsets
 from ._range_reader import read_share, split
 
 _log = logging.getLogger(__name__)
 
 
 class KafkaLogDataSource(DataSource):
-    """Kafka's log segments as rows, one a record; see docs/spark-sources.md for the options."""
+    """One row per record of log segments; options are in docs/spark-sources.md."""
 
     @classmethod
     def name(cls) -> str:
@@ -42,13 +42,13 @@ class KafkaLogDataSource(DataSource):
 
 
 class KafkaLogReader(DataSourceReader):
-    """Reads the ranges of the files that the options name, with the columns of a schema."""
+    """Reader of the files that the options name."""
 
     def __init__(self, options: LogOptions, schema: StructType) -> None:
-        refuse_for_batches(NAME, options.start, options.end)
+        check_batch_offsets(NAME, options.start, options.end)
         self._options = options
         self._columns = LogColumns.of(options).chosen(schema)
-        self._pushed = Pushed()
+        self._pushed = PushedFilters()
 
     def partitions(self) -> Sequence[InputPartition]:
         options = self._options
@@ -67,11 +67,10 @@ class KafkaLogReader(DataSourceReader):
         most = options.max_partition_bytes
         return shares([part for whole in wholes for part in split(whole, most)], most)
 
-    def _committed(self, log: LogFiles) -> Committed:
-        """What of a log is to be read, by ``isolationLevel``; of a log that the filters leave out nobody asks."""
+    def _committed(self, log: LogFiles) -> CommittedView:
         if not self._options.committed or not any(self._pushed.takes(file.name) for file in log.files):
-            return Committed()
-        found = Committed.of(log.files)
+            return CommittedView()
+        found = CommittedView.of(log.files)
         if found.is_open:
             _log.warning(
                 "%s: nothing is read from offset %s on, where a transaction begins whose marker is not in the files",
@@ -85,11 +84,11 @@ class KafkaLogReader(DataSourceReader):
 
 
 class PushFilters:
-    """A reader's method ``pushFilters``, which Spark takes for its own.
+    """A callable ``pushFilters`` that Spark takes for its own method.
 
-    Where ``spark.sql.python.filterPushdown.enabled`` is false Spark refuses each reader that has one, and where it is true
-    it calls it; a source is not told which of the two it is. Spark tells by the function behind the method whether it was
-    overridden, so this one names that of Spark.
+    Spark rejects readers that override this method if ``spark.sql.python.filterPushdown.enabled`` is false, and calls
+    it if true. The setting is not visible to sources. Spark compares ``__func__`` to detect overrides, so this class
+    returns Spark's function.
     """
 
     def __init__(self, push: Callable[[list[Filter]], Iterable[Filter]]) -> None:
@@ -101,12 +100,12 @@ class PushFilters:
 
 
 class FilteredLogReader(KafkaLogReader):
-    """The reader that takes filters of a query, if Spark hands any over."""
+    """Reader that accepts pushed filters."""
 
     @property
     def pushFilters(self) -> PushFilters:
         return PushFilters(self._take)
 
     def _take(self, filters: list[Filter]) -> Iterable[Filter]:
-        self._pushed, left = Pushed.of(filters)
+        self._pushed, left = PushedFilters.of(filters)
         return left

@@ -1,4 +1,4 @@
-"""``kafka_log`` as a stream: batches of byte ranges that the offsets name exactly, so that a restart reads the same."""
+"""``kafka_log`` as a stream, whose offsets name exact byte ranges so that a restart repeats the same batch."""
 
 from __future__ import annotations
 
@@ -8,38 +8,40 @@ from typing import Any
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
-from ..._core.errors import wrong
+from ..._core.errors import invalid_argument
 from .._files import File, locate
 from .._shares import shares
-from ._edges import EARLIEST, LATEST, refuse_for_streams
 from ._log_options import NAME, LogColumns, LogOptions, topic_to_decode
 from ._logs import starting_progress
-from ._planner import Limit, Planner, Ways, latest
+from ._offset_options import EARLIEST, LATEST, check_stream_offsets
+from ._planner import Limit, LogAccess, Planner, latest
 from ._progress import Folder, Progress, base_of
-from ._range_reader import Range, lost, read_share, split
-from ._replay import Replay
+from ._range_reader import Range, read_share, report_data_loss, split
+from ._replay import StreamReplay
 from ._walk import Walk, beyond_damage, walk
 
+# Key in an offset: it is the configured start of the stream.
 _INITIAL = "initial"
-"""In an offset: it is where a stream starts that was told where to."""
+# Key in the offset after the first batch: the initial offset.
 _FIRST = "first"
-"""In the offset after a first batch: the one before it."""
 
 
 class LogStream:
-    """What a stream does, in plain words; the classes below say it as each release of Spark wants to hear it."""
+    """The stream's logic, independent of Spark's release; subclasses adapt it."""
 
     def __init__(self, options: LogOptions, schema: StructType) -> None:
         self._options = options
         if options.files.modified_after is not None or options.files.modified_before is not None:
-            raise wrong(
+            raise invalid_argument(
                 f"{NAME}: the options 'modifiedAfter' and 'modifiedBefore' are for batch reads, not for streams"
             )
         if options.committed:
-            raise wrong(f"{NAME}: the option 'isolationLevel' as 'read_committed' is for batch reads, not for streams")
-        refuse_for_streams(NAME, options.end)
+            raise invalid_argument(
+                f"{NAME}: the option 'isolationLevel' as 'read_committed' is for batch reads, not for streams"
+            )
+        check_stream_offsets(NAME, options.end)
         self._columns = LogColumns.of(options).chosen(schema)
-        self._planner = Planner(Ways(self._walk, self._beyond_damage, self._lost))
+        self._planner = Planner(LogAccess(self._walk, self._beyond_damage, self._lost))
         self._places = options.files.places(NAME)
         self._target: list[File] | None = None
         self._first: dict[str, Any] | None = None
@@ -47,7 +49,6 @@ class LogStream:
         self._listed: list[File] = []
 
     def initialOffset(self) -> dict[str, Any]:
-        """Where the options say that the stream starts; this is asked only before its first batch is done."""
         if self._first is None:
             start, files = self._options.start, self._files
             if start.is_all(EARLIEST):
@@ -59,9 +60,9 @@ class LogStream:
         return self._first
 
     def planned(self, start: dict[str, Any], limit: Limit) -> dict[str, Any]:
-        """The offset after the next batch; ``start`` itself if there is nothing new.
+        """Return the offset after the next batch, or ``start`` itself if there is no new data.
 
-        That of the first batch also says where it starts: after a crash that is not in Spark's checkpoint.
+        The first batch's offset contains the initial offset, which Spark's checkpoint lacks after a crash.
         """
         progress = Progress.from_json(NAME, start)
         files = self._files() if self._target is None else self._target
@@ -72,15 +73,15 @@ class LogStream:
         return self._last
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
-        """What there is, for Spark's ``StreamingQueryProgress``: the last file of each folder, and how much of all files is
-        behind the batch that was planned last. Spark 4.2 and later ask for it; before a first batch there is nothing.
+        """Return the available and unread data for Spark's ``StreamingQueryProgress``.
+
+        Called by Spark 4.2 and later; None before the first batch.
         """
         if self._last is None:
             return None
         return latest(Progress.from_json(NAME, self._last), self._listed)
 
-    def stop_at_present(self) -> None:
-        """From now on, what is written later is not looked at."""
+    def freeze_files(self) -> None:
         self._target = self._files()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
@@ -88,7 +89,7 @@ class LogStream:
             start = end.get(_FIRST, start)
         before, after = Progress.from_json(NAME, start), Progress.from_json(NAME, end)
         most = self._options.max_partition_bytes
-        replay = None if end == self._last else Replay(self._files(), self._walk)
+        replay = None if end == self._last else StreamReplay(self._files(), self._walk)
         parts = [
             part
             for key, folder in after.folders.items()
@@ -101,10 +102,9 @@ class LogStream:
         return read_share(self._options, self._columns, partition)
 
     def _ranges(self, key: str, before: Folder, after: Folder) -> Iterator[tuple[Range, int | None]]:
-        """What a batch reads of a folder, by the two offsets alone; and the lowest record offset, where it is known."""
         place, limits, least = key[: key.rfind("/") + 1], after.limits(), after.from_offset
         for name, (end, offset) in after.again.items():
-            if before.again.get(name) != (end, offset):  # else the two are the same offset
+            if before.again.get(name) != (end, offset):  # otherwise unchanged
                 yield self._range(place + name, 0, end, max(offset, least or 0), limits.get(name)), offset
         for name, end in after.files.items():
             start = before.files.get(name, 0)
@@ -115,11 +115,11 @@ class LogStream:
 
     def _range(self, name: str, start: int, end: int, from_offset: int | None, limit: int | None) -> Range:
         root, path = locate(NAME, self._places, name)
-        # The plan of an open segment ends with its last whole batch. An incomplete one within it is of a closed segment.
+        # The plan for an open segment ends at its last complete batch, so an incomplete batch belongs to a closed segment.
         return Range(name, root, path, start, end, start, end, from_offset, limit, size=end - start, is_closed=True)
 
     def _files(self) -> list[File]:
-        # What Kafka deletes or moves is, or was, in another folder too.
+        # Skip folders being deleted or moved; another folder has or had the partition.
         files = [each for each in self._options.files.find(NAME, lenient=True) if each.ending is None]
         if self._options.decode and files:
             topic_to_decode(self._options, files)
@@ -129,13 +129,13 @@ class LogStream:
         try:
             return walk(file, position, most)
         except FileNotFoundError:
-            return Walk(position)  # gone since it was listed; the next look at the folder will tell
+            return Walk(position)  # deleted since it was listed; the next listing shows it
 
     def _beyond_damage(self, file: File, position: int) -> Walk:
         return beyond_damage(file, position)
 
     def _lost(self, what: str) -> None:
-        lost(self._options, what)
+        report_data_loss(self._options, what)
 
 
 try:
@@ -146,15 +146,15 @@ try:
         ReadMaxFiles,
         SupportsTriggerAvailableNow,
     )
-except ImportError:  # before Spark 4.2, which asks for the latest offset without saying where the stream is
+except ImportError:  # before Spark 4.2, latestOffset has no arguments
 
     class KafkaLogStreamReader(LogStream, DataSourceStreamReader):
-        """The stream for Spark 4.1: each batch is all that is there."""
+        """The stream for Spark 4.1: each batch contains all available data."""
 
         def __init__(self, options: LogOptions, schema: StructType) -> None:
             for name, value in (("maxFilesPerTrigger", options.max_files), ("maxBytesPerTrigger", options.max_bytes)):
                 if value is not None:
-                    raise wrong(
+                    raise invalid_argument(
                         f"{NAME}: the option {name!r} needs Spark 4.2 or later; before, a batch is all there is"
                     )
             super().__init__(options, schema)
@@ -171,19 +171,20 @@ except ImportError:  # before Spark 4.2, which asks for the latest offset withou
 
         def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
             if self._planned_from not in (None, start):
-                self._tell_what_is_rewritten(Progress.from_json(NAME, start), Progress.from_json(NAME, end))
+                self._report_rewritten_files(Progress.from_json(NAME, start), Progress.from_json(NAME, end))
             self._known = end
             return super().partitions(start, end)
 
-        def _tell_what_is_rewritten(self, start: Progress, end: Progress) -> None:
-            """After a restart ``end`` was planned without ``start``. Tell where what was read is not what is there."""
+        def _report_rewritten_files(self, start: Progress, end: Progress) -> None:
             whole = self._planner.plan(start, self._files(), Limit())
             for key, after in end.folders.items():
                 before, found = (each.folders.get(key, Folder()) for each in (start, whole))
                 taken = {name: size for name, size in after.files.items() if size > before.files.get(name, 0)}
-                wrong = found.again.keys() - after.again.keys() - before.again.keys()
-                wrong |= {name for name, size in taken.items() if size > found.files.get(name, 0)}
-                if name := min((each for each in wrong if each in found.again or not before.is_done(each)), default=""):
+                rewritten = found.again.keys() - after.again.keys() - before.again.keys()
+                rewritten |= {name for name, size in taken.items() if size > found.files.get(name, 0)}
+                if name := min(
+                    (each for each in rewritten if each in found.again or not before.is_done(each)), default=""
+                ):
                     self._lost(
                         f"{key[: key.rfind('/') + 1]}{name} was rewritten while the query was stopped; before Spark 4.2 a "
                         "source cannot find what is new in it"
@@ -192,7 +193,7 @@ except ImportError:  # before Spark 4.2, which asks for the latest offset withou
 else:
 
     class KafkaLogStreamReader(LogStream, DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[no-redef]
-        """The stream for Spark 4.2 and later."""
+        """The stream for Spark 4.1: each batch contains all available data."""
 
         def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
             if isinstance(limit, ReadMaxFiles):
@@ -209,4 +210,4 @@ else:
             return ReadAllAvailable()
 
         def prepareForTriggerAvailableNow(self) -> None:
-            self.stop_at_present()
+            self.freeze_files()

@@ -1,4 +1,4 @@
-"""How far a segment that is being written is complete: a walk over the lengths of its batches."""
+"""Find the end of the complete batches of a growing segment by walking over batch lengths."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 from kafka_records.format import MAX_BATCH_BYTES, OVERHEAD, SMALLEST
 from kafka_records.segments.batch_headers import read_batch_headers
 
-from .._files import File, View, is_local, open_file, open_filesystem
+from .._files import File, FileView, is_local, open_file, open_filesystem
 
 _LOCAL_CHUNK, _REMOTE_CHUNK = 4 << 10, 1 << 20
+# From this batch size on, fetch the next header alone; copying the bytes between costs more.
 _FAR = 1 << 10
-"""From a batch of so many bytes or more the next header is fetched alone: to copy what lies around it costs as much again."""
+# Maximum bytes to walk in remote files; for larger ones only the end is read.
 _REMOTE_WALK = 32 << 20
-"""Of a file that is not on a local disk, at most so many bytes are walked over; of more, only the end is looked at."""
 _REMOTE_TAIL = 4 << 20
 
 _head = Struct(">qiib").unpack_from
@@ -27,44 +27,43 @@ _LAST_OFFSET_DELTA = 23
 
 @dataclass(frozen=True)
 class Walk:
-    """What was found from a byte on at which a batch should begin."""
+    """Result of a walk from an offset where a batch should start."""
 
+    # End of the last complete batch, or the start if there is none.
     end: int
-    """Where the last whole batch ends; the byte begun at, if there is none."""
+    # Base offset of the first batch.
     first_offset: int | None = None
-    """Base offset of the first batch."""
+    # Offset after the last batch.
     next_offset: int | None = None
-    """The offset after the last batch."""
+    # True if more complete batches may follow.
     is_cut: bool = False
-    """Whether there are more whole batches, perhaps."""
+    # False if other bytes are in place of a batch; True at the end of the file.
     is_batch: bool = True
-    """Whether a batch begins where one should; nothing at all is well, too."""
 
 
 def walk(file: File, position: int, most: int | None = None) -> Walk:
-    """Walk from batch to batch over at most so many bytes, but at least over one batch. Raises OSError."""
+    """Walk over batches up to ``most`` bytes, but at least over one. Raises OSError."""
     filesystem, _, _ = open_filesystem(file.root)
     if not is_local(filesystem) and most is not None and most > _REMOTE_WALK:
-        most = None  # too much to read here: the file is taken as a whole
+        most = None  # too much to read: take the whole file
     with closing(open_file(file.root, file.path)) as opened:
         if is_local(filesystem):
             return _over(_reader(opened, _LOCAL_CHUNK), file.size, position, most)
         if file.size - position <= _REMOTE_WALK or most is not None:
             return _over(_reader(opened, _REMOTE_CHUNK), file.size, position, most)
-        found = _scan(View(opened, file.name, 0), max(position, file.size - _REMOTE_TAIL), file.size)
+        found = _scan(FileView(opened, file.name, 0), max(position, file.size - _REMOTE_TAIL), file.size)
         return found or _over(_reader(opened, 8 * _REMOTE_CHUNK), file.size, position, None)
 
 
 def beyond_damage(file: File, position: int) -> Walk:
-    """How far the reader of segments comes from a place that is no batch, finding its way again behind it."""
-    with closing(View(open_file(file.root, file.path), file.name, position)) as view:
+    with closing(FileView(open_file(file.root, file.path), file.name, position)) as view:
         found = _scan(view, 0, file.size - position)
     if found is None:
         return Walk(file.size)
     return Walk(position + found.end, None, found.next_offset)
 
 
-def _scan(view: View, start: int, end: int) -> Walk | None:
+def _scan(view: FileView, start: int, end: int) -> Walk | None:
     with read_batch_headers(view, mode="PERMISSIVE", check_crcs=False, start=start, end=end) as batches:
         for _ in batches:
             pass
@@ -75,7 +74,6 @@ def _scan(view: View, start: int, end: int) -> Walk | None:
 
 
 def _reader(file: Any, chunk: int) -> Callable[[int, int], bytes]:
-    """Reads bytes at a place, some more than are asked for at once, and keeps them for the next time."""
     data, low = b"", 0
 
     def read(position: int, size: int) -> bytes:
@@ -89,8 +87,10 @@ def _reader(file: Any, chunk: int) -> Callable[[int, int], bytes]:
 
 
 def batch_before(file: Any, base: int, place: int) -> int | None:
-    """The last batch that begins at ``place`` or before it, by the lengths of those from ``base`` on; None if these lead
-    to what is no batch. Where a length is damaged, it is the batch that has it, or one that is found by chance.
+    """Return the start of the last batch at or before ``place``, walking from ``base``.
+
+    None if the walk reaches invalid bytes. With a damaged length, the result may be the damaged batch or an arbitrary
+    one.
     """
     read, at, last = _reader(file, _LOCAL_CHUNK), base, base
     seek, fetch = file.seek, file.read
@@ -107,7 +107,6 @@ def batch_before(file: Any, base: int, place: int) -> int | None:
 
 
 def _plausible(offset: int, length: int, _: int, magic: int) -> int:
-    """The bytes of a batch, by its header; 0 if it is none."""
     whole = length + OVERHEAD
     return whole if offset >= 0 and 0 <= magic <= 2 and SMALLEST[magic] <= whole <= MAX_BATCH_BYTES else 0
 
@@ -136,12 +135,11 @@ def _over(read: Callable[[int, int], bytes], size: int, position: int, most: int
     return Walk(at, first_offset, None if last is None else _after(read, last), is_cut, is_batch)
 
 
+# Bytes up to the magic, at the same place in all formats.
 _HEAD = 17
-"""Bytes of a batch up to its magic, which all formats have at the same place."""
 
 
 def _after(read: Callable[[int, int], bytes], batch: int) -> int:
-    """The offset after a batch."""
     head = read(batch, _LAST_OFFSET_DELTA + 4)
     offset, _, _, magic = _head(head)
     delta: int = _int32(head, _LAST_OFFSET_DELTA)[0] if magic == 2 else 0

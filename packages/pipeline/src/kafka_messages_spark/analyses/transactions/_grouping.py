@@ -1,4 +1,4 @@
-"""Which rows of ``find_transactions`` are one transaction: what runs in Spark's workers for ``whole_transactions``."""
+"""Combine rows of ``find_transactions`` into whole transactions, in the workers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+# Input columns; times are in milliseconds.
 READ = (
     "topic",
     "partition",
@@ -18,7 +19,6 @@ READ = (
     "marker_timestamp",
     "marker_epoch",
 )
-"""Columns of a completed transaction of a partition that this needs; times are in milliseconds."""
 SCHEMA = pa.schema(
     [
         pa.field("producer_id", pa.int64()),
@@ -34,7 +34,6 @@ SCHEMA = pa.schema(
 
 
 def whole(table: pa.Table) -> pa.Table:
-    """The transactions of one producer, from what they are in each partition."""
     order = ("marker_epoch", "marker_timestamp", "topic", "partition")
     rows = table.sort_by([(name, "ascending") for name in order]).to_pylist()
     by_time = not _epochs_tell(rows)
@@ -51,17 +50,12 @@ def whole(table: pa.Table) -> pa.Table:
 
 
 def _epochs_tell(rows: Sequence[dict[str, Any]]) -> bool:
-    """Whether the producer took a new epoch for each transaction, as it does at transaction version 2 (KIP-890)."""
+    """Return whether each transaction has its own epoch (transaction version 2, KIP-890)."""
     places = {(row["marker_epoch"], row["topic"], row["partition"]) for row in rows}
     return len(places) == len(rows) and len({row["marker_epoch"] for row in rows}) > 1
 
 
 def _is_later(first: dict[str, Any], row: dict[str, Any], *, by_time: bool) -> bool:
-    """Whether a row is of another transaction than the one whose first marker is that of ``first``.
-
-    Where producers keep their epoch, times tell: the coordinator writes all markers of a transaction before its producer
-    can write in the next one, so what was written behind a marker is of a later one.
-    """
     if (row["status"], row["marker_epoch"]) != (first["status"], first["marker_epoch"]):
         return True
     begin = row["first_timestamp"]

@@ -1,4 +1,4 @@
-"""Open transactions with their owners and verdicts: which are ongoing, late, or hang (KIP-664)."""
+"""Judge open transactions: ongoing, late or hanging (KIP-664)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from ._named_batches import LOG
+from ._batches import LOG
 from ._verdicts import COORDINATOR, cases, limitation, note, with_coordinator
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+# Default of the broker's transaction.max.timeout.ms.
 MAX_TIMEOUT_MS = 900_000
-"""Default of the broker's ``transaction.max.timeout.ms``: no transaction may be open for longer."""
 
 
 def open_transactions(
@@ -27,17 +27,15 @@ def open_transactions(
     max_timeout_ms: int = MAX_TIMEOUT_MS,
     unread: int = 0,
 ) -> DataFrame:
-    """The open ones of ``find_transactions``, with their owners and a ``verdict``.
+    """Return the open transactions of ``find_transactions`` with coordinator state and ``verdict``.
 
-    ``partitions`` is ``partition_offsets`` of the same batches, ``states`` is ``coordinator_states``, or None if
-    ``__transaction_state`` was not read. ``as_of`` is the time to judge at, a datetime with a zone or milliseconds.
+    ``partitions`` is ``partition_offsets`` of the same batches; ``states`` is ``coordinator_states``, or None.
+    ``as_of`` is an aware datetime or milliseconds. ``unread`` is the number of ``__transaction_state`` partitions
+    missing in ``states``.
 
-    ``verdict`` is ``ongoing`` (the coordinator has the same transaction, within its timeout), ``late`` (the same, beyond
-    it), ``hanging`` (KIP-664: the coordinator has no such transaction, so it never ends by itself), or ``unknown``:
-    without states, or where nobody has the producer, and ``unread`` partitions of ``__transaction_state``, such as those
-    of other brokers, are not in ``states``. ``reason`` says why, ``note`` what in the input makes it uncertain, and
-    ``limitation`` what copies that were made one after the other cannot show. Added are also ``age_ms``,
-    ``transactional_id``, ``state``, ``coordinator_epoch``, ``timeout_ms``, ``start_time`` and ``last_update_time``.
+    ``verdict`` is ``ongoing`` (the coordinator has it, within its timeout), ``late`` (beyond its timeout), ``hanging``
+    (the coordinator does not have it, so it never ends), or ``unknown``. ``reason`` explains it; ``note`` and
+    ``limitation`` name what makes it uncertain.
     """
     now = F.lit(as_of if isinstance(as_of, int) else round(as_of.timestamp() * 1000))
     facts = partitions.select(*LOG, "gaps", F.col("last_timestamp").alias("partition_last"), "corrupt")

@@ -1,23 +1,22 @@
-"""Values as words: what a cell of a table says, for all kinds of reports."""
+"""Format values as text for reports and charts."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-_WIDEST = 80
-"""Longer texts in cells of a table are cut."""
-LONGEST = 1 << 15
-"""No path has more characters."""
+# Maximum length of a table cell.
+_MAX_WIDTH = 80
+# Longer than any path.
+MAX_LENGTH = 1 << 15
+# Characters that change the text direction or break lines, with which a name could imitate another.
 _TURNS = (0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
-"""Characters that change the direction in which a text is read, or break its lines: a name could look like another one."""
 CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
+# Escapes of invisible characters, including bytes of file names that are invalid UTF-8.
 CONTROL |= {code: f"\\u{code:04x}" for code in (*_TURNS, *range(0xD800, 0xE000))}
-"""What would not be seen, as Python writes it; among it bytes of file names that are no UTF-8."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def shown(value: object, widest: int = _WIDEST) -> str:
-    """A value as a word: nothing that would break a line or a table."""
+def format_value(value: object, widest: int = _MAX_WIDTH) -> str:
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -29,19 +28,19 @@ def shown(value: object, widest: int = _WIDEST) -> str:
     if isinstance(value, bytes | bytearray):
         return value.hex()
     if isinstance(value, list | tuple):
-        return ", ".join(map(shown, value)) or "-"
+        return ", ".join(map(format_value, value)) or "-"
     text = str(value).translate(CONTROL)
     return text if len(text) <= widest else f"{text[: widest - 1]}…"
 
 
-def place(value: object) -> str:
-    """A file as a word: of a long path its end, which tells partition and segment."""
-    text = shown(value, widest=LONGEST)
-    return text if len(text) <= _WIDEST else f"…{text[1 - _WIDEST :]}"
+def format_path(value: object) -> str:
+    """Return a path; a long one is cut at the start, because the end contains partition and segment."""
+    text = format_value(value, widest=MAX_LENGTH)
+    return text if len(text) <= _MAX_WIDTH else f"…{text[1 - _MAX_WIDTH :]}"
 
 
 def timestamp(milliseconds: int | None) -> str:
-    """A time in UTC, to the millisecond; Kafka's -1 is none."""
+    """Return a time in UTC with milliseconds, or ``-`` for None and -1."""
     if milliseconds is None or milliseconds == -1:
         return "-"
     try:
@@ -51,7 +50,6 @@ def timestamp(milliseconds: int | None) -> str:
 
 
 def duration(milliseconds: int | None) -> str:
-    """A length of time with its two largest units: ``2h 5m``."""
     if milliseconds is None:
         return "-"
     sign, rest = ("-", -milliseconds) if milliseconds < 0 else ("", milliseconds)
@@ -68,7 +66,6 @@ def duration(milliseconds: int | None) -> str:
 
 
 def size(count: int | None) -> str:
-    """A number of bytes with a unit: ``1.5 MiB``."""
     if count is None:
         return "-"
     value = float(count)
@@ -79,6 +76,5 @@ def size(count: int | None) -> str:
     return f"{value:.1f} TiB"
 
 
-def more(count: int) -> str:
-    """What stands below a table of which rows were left out."""
+def rows_omitted(count: int) -> str:
     return f"... and {count:,} more"

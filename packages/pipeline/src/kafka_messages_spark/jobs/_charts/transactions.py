@@ -1,4 +1,4 @@
-"""Transactions as bars, a lane for each partition, and those that hold readers of committed data back."""
+"""Timeline of transactions, one lane per partition."""
 
 from __future__ import annotations
 
@@ -7,26 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._charts.pictures import Lane, Look, Mark, Timeline
+from kafka_messages_spark._charts.model import Lane, Look, Mark, Timeline
 from kafka_messages_spark.jobs._report import duration
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-MOST_BARS, MOST_LANES = 300, 40
+MAX_BARS, MAX_LANES = 300, 40
 OPEN, BLOCKS = "open", "open, and readers of committed data wait for it"
 KINDS: Mapping[str, Look] = {"committed": "good", "aborted": "notice", OPEN: "busy", BLOCKS: "bad"}
 _PARTITION = ("topic", "partition")
 
 
 def picture(found: DataFrame, opened: DataFrame, stable: DataFrame, total: int, now: int | None) -> Timeline:
-    """Of ``total`` transactions of partitions those that are open, then the newest."""
     start = F.unix_millis(F.coalesce("first_timestamp", "last_timestamp", "marker_timestamp")).alias("start")
     bars = found.select("*", start).orderBy(F.col("status") != "open", F.desc("start"), *_PARTITION, "first_offset")
     names = (*_PARTITION, "producer_id", "status", "first_offset", "last_offset", "marker_offset", "records", "start")
-    rows = bars.limit(MOST_BARS).select(*names, F.unix_millis("marker_timestamp").alias("end")).collect()
-    judged = opened.select(*_PARTITION, "producer_id", "first_offset", "verdict", "transactional_id").limit(MOST_BARS)
-    waits = stable.where("blocked_offsets > 0").orderBy(F.desc("blocked_offsets"), *_PARTITION).limit(MOST_LANES)
+    rows = bars.limit(MAX_BARS).select(*names, F.unix_millis("marker_timestamp").alias("end")).collect()
+    judged = opened.select(*_PARTITION, "producer_id", "first_offset", "verdict", "transactional_id").limit(MAX_BARS)
+    waits = stable.where("blocked_offsets > 0").orderBy(F.desc("blocked_offsets"), *_PARTITION).limit(MAX_LANES)
     waiting = waits.select(*_PARTITION, "last_stable_offset", "next_offset", "blocked_offsets")
     return timeline(rows, judged.collect(), waiting.collect(), total, now)
 
@@ -34,7 +33,6 @@ def picture(found: DataFrame, opened: DataFrame, stable: DataFrame, total: int, 
 def timeline(
     rows: Sequence[Any], judged: Sequence[Any], waiting: Sequence[Any], total: int, now: int | None
 ) -> Timeline:
-    """The picture of transactions, what is known of the open ones, and partitions in which readers wait."""
     verdicts = {(*_of(row), row["producer_id"], row["first_offset"]): row for row in judged}
     stable = {_of(row): row for row in waiting}
     lanes: dict[tuple[Any, Any], list[Mark]] = {place: [] for place in stable}
@@ -42,7 +40,7 @@ def timeline(
         if row["start"] is not None and row["start"] >= 0:
             verdict = verdicts.get((*_of(row), row["producer_id"], row["first_offset"]))
             lanes.setdefault(_of(row), []).append(_mark(row, verdict, _first(row, rows, stable)))
-    drawn = [place for place in lanes if lanes[place]][:MOST_LANES]
+    drawn = [place for place in lanes if lanes[place]][:MAX_LANES]
     count = sum(len(lanes[place]) for place in drawn)
     remark = "Each bar goes from the first record to the marker; an open one to the newest time that was read."
     if count < total:
@@ -56,7 +54,6 @@ def _of(row: Any) -> tuple[Any, Any]:
 
 
 def _first(row: Any, rows: Sequence[Any], stable: Mapping[tuple[Any, Any], Any]) -> Any | None:
-    """What is known of the partition, if this transaction is the one that holds its last stable offset."""
     if row["status"] != "open" or _of(row) not in stable:
         return None
     begins = [each["first_offset"] for each in rows if each["status"] == "open" and _of(each) == _of(row)]

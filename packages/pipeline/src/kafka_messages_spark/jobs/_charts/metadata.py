@@ -1,4 +1,4 @@
-"""Changes of metadata on a time line, a lane for each kind of entity."""
+"""Timeline of metadata changes, one lane per kind of entity."""
 
 from __future__ import annotations
 
@@ -7,28 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._charts.pictures import Lane, Look, Mark, Timeline
+from kafka_messages_spark._charts.model import Lane, Look, Mark, Timeline
 from kafka_messages_spark.jobs._report import timestamp
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-MOST, NAMED, _LETTERS, _TOLD = 500, 60, 44, 12
-"""Changes that are drawn, how many of those have names beside them, how long such names are, and of how many marks tell."""
+# Maximum changes, changes with labels, length of a label, and names in a tooltip.
+MAX_SHOWN, NAMED, _LETTERS, _NAMED_IN_NOTE = 500, 60, 44, 12
 KINDS: Mapping[str, Look] = {"added": "good", "changed": "notice", "removed": "bad", "unchanged": "calm"}
 
 
 def picture(changes: DataFrame) -> Timeline:
-    """The last changes of the log; a record that has several is one change of each entity."""
     timed = changes.where("timestamp is not null and change is not null")
-    last = timed.orderBy(F.desc("offset"), "entity", "name").limit(MOST + 1)
+    last = timed.orderBy(F.desc("offset"), "entity", "name").limit(MAX_SHOWN + 1)
     names = ("offset", "entity", "name", "change")
     rows = last.select(*names, F.unix_millis("timestamp").alias("time")).collect()
-    return timeline(rows[:MOST], timed.count() if len(rows) > MOST else len(rows))
+    return timeline(rows[:MAX_SHOWN], timed.count() if len(rows) > MAX_SHOWN else len(rows))
 
 
 def timeline(rows: Sequence[Any], total: int) -> Timeline:
-    """The picture of some changes of ``total``."""
     lanes: dict[str, list[Mark]] = {}
     for alike in _alike(rows):
         row, kind = alike[0], _kind(alike[0])
@@ -37,7 +35,7 @@ def timeline(rows: Sequence[Any], total: int) -> Timeline:
         )
     remark = f"The last {len(rows):,} of {total:,} changes are drawn." if len(rows) < total else ""
     if len(rows) > NAMED:
-        remark += " A number beside a mark says for how many changes of one time it stands."
+        remark += " The number at a mark is its number of simultaneous changes."
     there = {mark.kind for marks in lanes.values() for mark in marks}
     kinds = {kind: look for kind, look in KINDS.items() if kind in there}
     drawn = [Lane(entity, lanes[entity]) for entity in sorted(lanes)]
@@ -45,7 +43,6 @@ def timeline(rows: Sequence[Any], total: int) -> Timeline:
 
 
 def _alike(rows: Sequence[Any]) -> list[list[Any]]:
-    """Changes of one kind at one time are one mark, if there are too many for each to have its name."""
     found: dict[tuple[Any, ...], list[Any]] = {}
     for number, row in enumerate(sorted(rows, key=lambda row: row["offset"])):
         own = number if len(rows) <= NAMED else None
@@ -58,8 +55,8 @@ def _kind(row: Any) -> str:
 
 
 def _note(alike: Sequence[Any]) -> str:
-    names = ", ".join(str(row["name"]) for row in alike[:_TOLD])
-    others = f" and {len(alike) - _TOLD} more" if alike[_TOLD:] else ""
+    names = ", ".join(str(row["name"]) for row in alike[:_NAMED_IN_NOTE])
+    others = f" and {len(alike) - _NAMED_IN_NOTE} more" if alike[_NAMED_IN_NOTE:] else ""
     first, last = alike[0]["offset"], alike[-1]["offset"]
     offsets = f"offset {first}" if first == last else f"offsets {first} to {last}"
     return f"{alike[0]['change']} · {names}{others} · {timestamp(alike[0]['time'])} · {offsets}"

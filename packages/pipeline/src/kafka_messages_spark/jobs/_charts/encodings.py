@@ -1,11 +1,11 @@
-"""Bytes of integer fields in each encoding, and how many bytes their values need."""
+"""Bar charts of integer fields by encoding."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_messages_spark._charts.pictures import Bar, Bars, Look
+from kafka_messages_spark._charts.model import Bar, Bars, Look
 
 KINDS: Mapping[str, Look] = {"defined": "calm", "packed": "good", "upacked": "notice"}
 
@@ -13,9 +13,9 @@ KINDS: Mapping[str, Look] = {"defined": "calm", "packed": "good", "upacked": "no
 def pictures(
     fields: Sequence[Mapping[str, Any]], sizes: Mapping[tuple[str, str], Mapping[int, int]]
 ) -> tuple[Bars, Bars]:
-    """Return the bytes of each field in each encoding, and the sizes of its values as ``packed``.
+    """Return charts of bytes per field and encoding, and of the sizes of packed values.
 
-    ``sizes`` are values by bytes, for the message and path of a field.
+    ``sizes`` maps message and path to numbers of values by size in bytes.
     """
     bars = [
         Bar(_name(row) if kind == "defined" else "", row[kind], f"{row[kind]:,}", kind)
@@ -39,7 +39,6 @@ def _name(row: Mapping[str, Any]) -> str:
 
 
 def _shares(name: str, sizes: Mapping[int, int]) -> Bar:
-    """Return a bar of full length that is divided by the bytes of values."""
     total = sum(sizes.values())
     split = [(size, 100 * sizes[size] / total) for size in sorted(sizes)]
     return Bar(name, 100 if total else 0, f"{total:,} values", "packed", split=split)

@@ -1,4 +1,4 @@
-"""Transactions of partitions, a row each, out of record batches: what a producer wrote up to its marker (KIP-98)."""
+"""Find the transactions of each partition in record batches (KIP-98)."""
 
 from __future__ import annotations
 
@@ -8,25 +8,22 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from ..copies import once
-from ._named_batches import LOG, sound
+from ._batches import LOG, sound
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
 def find_transactions(batches: DataFrame) -> DataFrame:
-    """Every transaction of every partition, a row each: completed ones, and those without a marker.
+    """Return one row per transaction and partition, completed or open.
 
-    Columns: ``topic``, ``partition``, ``producer_id``, ``producer_epoch`` (the highest of its batches), ``status``
-    (committed, aborted, open), ``first_offset`` and ``last_offset`` of its data (null for a marker without data),
-    ``batches``, ``records``, ``bytes`` (stored), ``first_timestamp`` and ``last_timestamp`` of its data,
-    ``marker_offset``, ``marker_timestamp``, ``marker_epoch``, ``duration_ms`` from the first record to the marker, and
-    ``may_begin_earlier``: the log was cut at its beginning, by retention, and a part of the transaction may have gone.
+    ``status`` is committed, aborted or open. ``first_offset`` and ``last_offset`` are null for a marker without data.
+    ``producer_epoch`` is the highest of its batches, ``bytes`` the stored size, ``duration_ms`` the time from first
+    record to marker. ``may_begin_earlier`` is set if retention may have removed its beginning. ``stale_markers`` counts
+    markers of older epochs, which end nothing.
 
-    A marker ends what its producer wrote with the marker's epoch or a lower one; markers of older epochs, which no
-    broker takes, are ``stale_markers``. Copies of a batch count once, as ``copies.once`` has it; what a copy has at
-    offsets where another one has batches of a later leader was lost, and does not count. Where the folder of a file does
-    not say its topic, the folder is the topic.
+    Copies of a batch count once, as in ``copies.once``. Batches that a later leader replaced are dropped. Folders
+    without a topic name count as a topic.
     """
     named = sound(batches, "find_transactions")
     is_marker = F.col("is_control") & F.col("control_type").isin("COMMIT", "ABORT")
@@ -67,10 +64,7 @@ def find_transactions(batches: DataFrame) -> DataFrame:
 
 
 def _without_lost(some: DataFrame, batches: DataFrame) -> DataFrame:
-    """Some of the batches without what replicas cut off: a copy of a log ends where a later leader begins (KIP-101).
-
-    A broker that died may have batches that were never committed, at offsets where the next leader wrote others.
-    """
+    """Drop batches that replicas truncate: a leader's log ends where the next leader starts (KIP-101)."""
     if "leader_epoch" not in batches.columns:
         return some
     of_leader = [*LOG, "leader_epoch"]
@@ -82,7 +76,7 @@ def _without_lost(some: DataFrame, batches: DataFrame) -> DataFrame:
 
 
 def _of_transaction() -> list[Column]:
-    """Aggregates over the batches between two markers, and the marker."""
+    """Return the aggregates over the batches up to a marker."""
     data, ends = ~F.col("marker"), F.col("ends")
     data_offset = F.when(data, F.col("base_offset"))
     first_timestamp = F.coalesce("first_timestamp", "max_timestamp")

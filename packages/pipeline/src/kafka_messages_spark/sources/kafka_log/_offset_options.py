@@ -1,4 +1,4 @@
-"""Where a read begins and ends: ``startingOffsets`` and its like, which mean what they mean to Spark's Kafka source."""
+"""Parse ``startingOffsets``, ``endingOffsets`` and their variants, with the semantics of Spark's Kafka source."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 from pyspark.errors import PySparkValueError
 
-from ..._core.errors import wrong
+from ..._core.errors import invalid_argument
 from ..._core.options import Options
 
+# Special offsets, as in Kafka's ListOffsets.
 EARLIEST, LATEST = -2, -1
-"""What stands for the first and the last offset of a partition, as in Kafka's ListOffsets."""
 START_OPTIONS = (
     "startingOffsets",
     "startingTimestamp",
@@ -28,33 +28,30 @@ TopicPartition = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Edge:
-    """One end of a read: an offset for each partition, or a time for which it is looked up.
+class OffsetOption:
+    """Start (inclusive) or end (exclusive) of a read: an offset or timestamp per partition."""
 
-    Of a start, records from there on are read; of an end, those before it.
-    """
-
+    # Name of the option.
     option: str
-    """The option that said it."""
+    # Value for all partitions.
     number: int | None = None
-    """For all partitions."""
+    # Value per partition, if number is None.
     numbers: Mapping[TopicPartition, int] = field(default_factory=dict)
-    """For each, where ``number`` is None."""
+    # True if the values are milliseconds since the epoch instead of offsets.
     is_time: bool = False
-    """Whether these are milliseconds since 1970, not offsets."""
-    is_said: bool = True
-    """False where no option said it."""
+    # False for the default.
+    is_set: bool = True
 
     @classmethod
-    def parse(cls, owner: str, given: Options, kind: str, default: int) -> Edge:
-        """The end that the options say, of ``kind`` starting or ending.
+    def parse(cls, owner: str, given: Options, kind: str, default: int) -> OffsetOption:
+        """Parse the options of ``kind``, which is starting or ending.
 
-        Of several options a timestamp for all goes first, then timestamps, then offsets, as in Spark.
+        As in Spark, a timestamp for all partitions takes precedence over timestamps, and these over offsets.
         """
         name = f"{kind}Timestamp"
         if (text := given.text(name)) is not None:
             if not re.fullmatch(r"\s*[0-9]{1,19}\s*", text) or int(text) >= _INT64:
-                raise wrong(
+                raise invalid_argument(
                     f"{owner}: the option {name!r} is in milliseconds. Expected a single long value, got {text}"
                 )
             return cls(name, number=int(text), is_time=True)
@@ -64,7 +61,7 @@ class Edge:
             return cls(name, None, _numbers(owner, name, text, 0, example), is_time=True)
         name = f"{kind}Offsets"
         if (text := given.text(name)) is None:
-            return cls(name, number=default, is_said=False)
+            return cls(name, number=default, is_set=False)
         word = text.strip().lower()
         if word in ("earliest", "latest"):
             return cls(name, number=EARLIEST if word == "earliest" else LATEST)
@@ -72,48 +69,46 @@ class Edge:
         return cls(name, None, _numbers(owner, name, text, EARLIEST, example))
 
     def is_all(self, number: int) -> bool:
-        """Whether it is this number for all partitions: ``EARLIEST`` or ``LATEST``."""
         return self.number == number and not self.is_time
 
     def of(self, partition: TopicPartition) -> int:
         return self.numbers[partition] if self.number is None else self.number
 
     def has(self, number: int) -> TopicPartition | None:
-        """A partition whose offset is said to be this number."""
         return None if self.is_time else next((each for each, n in self.numbers.items() if n == number), None)
 
 
-def refuse_for_batches(owner: str, start: Edge, end: Edge) -> None:
-    """As Spark's Kafka source refuses it: what has no fixed place when a batch query is made."""
+def check_batch_offsets(owner: str, start: OffsetOption, end: OffsetOption) -> None:
+    """Raise PySparkValueError for offsets that Spark's Kafka source rejects in batch queries."""
     if start.is_all(LATEST):
-        raise wrong(f"{owner}: starting offset can't be latest for batch queries")
+        raise invalid_argument(f"{owner}: starting offset can't be latest for batch queries")
     if (found := start.has(LATEST)) is not None:
-        raise wrong(f"{owner}: startingOffsets for {_name(found)} can't be latest for batch queries")
+        raise invalid_argument(f"{owner}: startingOffsets for {_name(found)} can't be latest for batch queries")
     if end.is_all(EARLIEST):
-        raise wrong(f"{owner}: ending offset can't be earliest for batch queries")
+        raise invalid_argument(f"{owner}: ending offset can't be earliest for batch queries")
     if (found := end.has(EARLIEST)) is not None:
-        raise wrong(f"{owner}: ending offset for {_name(found)} can't be earliest for batch queries")
+        raise invalid_argument(f"{owner}: ending offset for {_name(found)} can't be earliest for batch queries")
 
 
-def refuse_for_streams(owner: str, end: Edge) -> None:
-    """A stream has no end."""
-    if end.is_said:
+def check_stream_offsets(owner: str, end: OffsetOption) -> None:
+    """Raise PySparkValueError for ending offsets, which streams do not support."""
+    if end.is_set:
         what = "timestamp" if end.is_time else "offset"
-        raise wrong(f"{owner}: ending {what} not valid in streaming queries; the option is {end.option!r}")
+        raise invalid_argument(f"{owner}: ending {what} not valid in streaming queries; the option is {end.option!r}")
 
 
-def refuse_other_partitions(owner: str, edge: Edge, there: set[TopicPartition]) -> None:
-    """Partitions that are said must be those that are there, or one would be read from somewhere nobody said."""
+def check_partitions(owner: str, edge: OffsetOption, there: set[TopicPartition]) -> None:
+    """Raise PySparkValueError unless the option names exactly the existing partitions."""
     if edge.number is None and (said := set(edge.numbers)) != there:
         rest = "" if edge.is_time else " Use -1 for latest, -2 for earliest, if you don't care."
-        raise wrong(
+        raise invalid_argument(
             f"{owner}: If {edge.option} contains specific offsets, you must specify all TopicPartitions.{rest} "
             f"Specified: {_names(said)} Assigned: {_names(there)}"
         )
 
 
 def no_offset_matched(owner: str, partition: str, timestamp: int) -> PySparkValueError:
-    return wrong(
+    return invalid_argument(
         f"{owner}: No offset matched from request of topic-partition {partition} and timestamp {timestamp}. With the "
         "option 'startingOffsetsByTimestampStrategy' as 'latest' nothing is read of such a partition."
     )
@@ -128,7 +123,9 @@ def _numbers(owner: str, option: str, text: str, least: int, example: str) -> di
             for partition, number in partitions.items()
         }
     except (ValueError, AttributeError):
-        raise wrong(f"{owner}: the option {option!r} cannot be read. Expected e.g. {example}, got {text}") from None
+        raise invalid_argument(
+            f"{owner}: the option {option!r} cannot be read. Expected e.g. {example}, got {text}"
+        ) from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Which records of logs and snapshots make the state at an offset, and what is missing or not understood."""
+"""Select the records that determine the state at an offset."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from ...columns.frames import require
-from .._logs import SNAPSHOT, behind
+from .._logs import SNAPSHOT, next_offset
 from ..copies import once
 from ._rules import RULES
 
@@ -19,11 +19,11 @@ _LAST_PLACE = (1 << 63) - 1
 
 
 def records_of(records: DataFrame, *, up_to: int | None = None, base: int | None = None) -> DataFrame:
-    """The records that make the state after the offset ``up_to`` (None: the end), each once.
+    """Return the records that determine the state after offset ``up_to`` (None: the end).
 
-    That is the latest snapshot that goes no further (nor further than the offset ``base``), and the log behind it.
-    Of several copies of that snapshot the longest is taken: each broker writes its own, in an order of its own.
-    Added: ``at``, the offset (for records of a snapshot the last that it contains), and ``place`` within a snapshot.
+    These are the latest snapshot at or below ``up_to`` and ``base``, and the log after it. Of its copies the longest is
+    used, because each broker writes its own. Added: ``at``, the offset (for snapshots the last one contained), and
+    ``place`` within the snapshot.
     """
     for name in ("file", "offset", "is_control", "record_type", "timestamp", "leader_epoch"):
         require(records, name, "records_of")
@@ -44,13 +44,13 @@ def records_of(records: DataFrame, *, up_to: int | None = None, base: int | None
 
 
 def snapshots(records: DataFrame) -> DataFrame:
-    """The snapshots among the files: ``file`` and ``end_offset``, the first offset that is not in it."""
+    """Return ``file`` and exclusive ``end_offset`` of the snapshots."""
     end = F.regexp_extract("file", SNAPSHOT, 1)
     return records.where(end != "").select("file", end.cast("long").alias("end_offset")).distinct()
 
 
 def last_offset(records: DataFrame) -> int | None:
-    """Return the last offset of the log, or of the latest snapshot if that goes further; None if there are no records."""
+    """Return the last offset of log and snapshots, or None without records."""
     end = F.regexp_extract("file", SNAPSHOT, 1)
     at = F.when(end != "", end.cast("long") - 1).otherwise(F.col("offset"))
     last: int | None = records.where("offset is not null").agg(F.max(at)).collect()[0][0]
@@ -58,22 +58,21 @@ def last_offset(records: DataFrame) -> int | None:
 
 
 def missing_offsets(chosen: DataFrame) -> DataFrame:
-    """One row about ``records_of``: its ``first`` and ``last`` offset, how many between are ``missing``, the ``base``
-    (first offset behind the snapshot), and ``is_cut``: the snapshot has no footer, so that its end was not copied.
+    """Return one row about ``records_of``: ``first``, ``last``, number of ``missing`` offsets, ``base``, ``is_cut``.
 
-    A state that was made with offsets missing, or of such a snapshot, may be wrong. A log that begins behind 0 without a
-    snapshot lacks all that was before it.
+    ``base`` is the first offset after the snapshot; ``is_cut`` means that it lacks its footer. With missing offsets or
+    a cut snapshot the state may be wrong.
     """
     require(chosen, "control_type", "missing_offsets")
     of_log = chosen.where(F.col("place") == _LAST_PLACE).agg(
         F.count("*").alias("count"), F.min("at").alias("first"), F.max("at").alias("last")
     )
     base = chosen.where(F.col("place") != _LAST_PLACE).agg(
-        behind(F.max("at")).alias("base"),
+        next_offset(F.max("at")).alias("base"),
         (F.count_if(F.col("control_type") == "SNAPSHOT_FOOTER") == 0).alias("footless"),
     )
     start = F.coalesce("base", F.lit(0))
-    missing = F.when(F.col("count") > 0, behind(F.col("last")) - start - F.col("count")).otherwise(0)
+    missing = F.when(F.col("count") > 0, next_offset(F.col("last")) - start - F.col("count")).otherwise(0)
     return of_log.crossJoin(base).select(
         F.coalesce("first", start).alias("first"),
         F.coalesce(F.col("last"), start - 1).alias("last"),
@@ -84,10 +83,7 @@ def missing_offsets(chosen: DataFrame) -> DataFrame:
 
 
 def unhandled(records: DataFrame) -> DataFrame:
-    """Records that change nothing here because nobody knows how: of unknown types, or not to be decoded.
-
-    Columns: ``record_type``, ``record_type_id``, ``record_version``, ``problem``, ``records``, ``first_offset``.
-    """
+    """Return the records that cannot be replayed: unknown types and malformed records."""
     known = F.col("record_type").isin("control", *RULES) & F.col("problem").isNull()
     odd = records.where(~F.coalesce(known, F.lit(False)) & F.col("offset").isNotNull())
     return odd.groupBy("record_type", "record_type_id", "record_version", "problem").agg(

@@ -1,4 +1,4 @@
-"""Committed offsets and lag of groups over time."""
+"""Charts of committed offsets and lag over time."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._charts.pictures import Chart, Panel, Series
-from kafka_messages_spark.analyses._logs import behind
+from kafka_messages_spark._charts.model import Chart, Panel, Series
+from kafka_messages_spark.analyses._logs import next_offset
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-MOST_ROWS, MOST_LINES, MOST_POINTS = 12, 6, 200
-"""Groups and topics, partitions of each, and times of each partition that are drawn."""
+# Maximum groups and topics, partitions of each, and points of each partition.
+MAX_ROWS, MAX_LINES, MAX_POINTS = 12, 6, 200
 _KEY = ("group", "topic", "partition")
 Points = list[tuple[int, int | None]]
 
 
 def picture(history: DataFrame, offsets: DataFrame, batches: DataFrame | None) -> Chart | None:
-    """The groups with most resets, then most lag, then most commits; None if nothing was ever committed.
+    """Return the chart of the groups with most resets, then most lag, then most commits, or None without commits.
 
-    ``batches`` are those of the data segments: where the log ended when.
+    ``batches`` are the batches of the data segments, for log ends.
     """
     pairs, chosen, total = _chosen(history, offsets)
     if not pairs:
@@ -44,21 +44,20 @@ def picture(history: DataFrame, offsets: DataFrame, batches: DataFrame | None) -
     events = (
         commits.where("is_reset").orderBy(F.desc("time")).select(*_KEY, times.alias("at"), "committed_offset", "kind")
     )
-    return chart(pairs, points, ends, events.limit(MOST_POINTS).collect(), total, high)
+    return chart(pairs, points, ends, events.limit(MAX_POINTS).collect(), total, high)
 
 
 def _chosen(history: DataFrame, offsets: DataFrame) -> tuple[list[tuple[str, str]], DataFrame, tuple[int, int]]:
-    """Groups and topics that are drawn, their partitions, and how many there are of both."""
     partitions = history.groupBy(*_KEY).agg(F.count_if("is_reset").alias("resets"), F.count("*").alias("commits"))
     partitions = partitions.join(offsets.select(*_KEY, "lag"), list(_KEY), "left")
     order = (F.desc("resets"), F.desc_nulls_last("lag"), F.desc("commits"))
     sums = [F.sum(F.col(name).cast("double")).alias(name) for name in ("resets", "lag", "commits")]
     groups = partitions.groupBy("group", "topic").agg(*sums, F.count("*").alias("partitions"))
     count = groups.agg(F.count("*"), F.sum("partitions")).collect()[0]
-    first = groups.orderBy(*order, "group", "topic").limit(MOST_ROWS).select("group", "topic")
+    first = groups.orderBy(*order, "group", "topic").limit(MAX_ROWS).select("group", "topic")
     rank = F.row_number().over(Window.partitionBy("group", "topic").orderBy(*order, "partition"))
     chosen = (
-        partitions.join(first, ["group", "topic"], "left_semi").withColumn("rank", rank).where(f"rank <= {MOST_LINES}")
+        partitions.join(first, ["group", "topic"], "left_semi").withColumn("rank", rank).where(f"rank <= {MAX_LINES}")
     )
     return [(row[0], row[1]) for row in first.collect()], chosen.select(*_KEY), (count[0], count[1] or 0)
 
@@ -66,18 +65,16 @@ def _chosen(history: DataFrame, offsets: DataFrame) -> tuple[list[tuple[str, str
 def _last_of_each(
     df: DataFrame, key: Sequence[str], time: Any, value: Any, order: Any, low: int, high: int
 ) -> list[Any]:
-    """The last value in each of so many equal parts of the time, by the columns of a key."""
-    part = F.floor((time - low) * MOST_POINTS / (high - low + 1))
+    part = F.floor((time - low) * MAX_POINTS / (high - low + 1))
     last = F.max_by(F.struct(time.alias("at"), value.alias("value")), order).alias("last")
     rows = df.groupBy(*key, part.alias("part")).agg(last).select(*key, "last.*")
     return rows.orderBy(*key, "at").collect()
 
 
 def _ends(logs: DataFrame, low: int, high: int) -> list[Any]:
-    """Where logs ended when; what is older than all commits is where they began."""
     time = F.greatest(F.unix_millis("max_timestamp"), F.lit(low))
     return _last_of_each(
-        logs, ("topic", "partition"), time, behind(F.col("last_offset")), F.col("last_offset"), low, high
+        logs, ("topic", "partition"), time, next_offset(F.col("last_offset")), F.col("last_offset"), low, high
     )
 
 
@@ -89,7 +86,7 @@ def chart(
     total: tuple[int, int],
     until: int,
 ) -> Chart:
-    """The picture: a row for each group and topic, with offsets at the left, and lag at the right where it is known."""
+    """Return the chart: one row per group and topic, with offsets on the left and known lag on the right."""
     offsets = _points(commits, 3)
     logs = _points(ends, 2)
     rows = []
@@ -120,8 +117,8 @@ def _remark(pairs: int, lines: int, total: tuple[int, int], with_ends: bool) -> 
     if pairs < total[0]:
         words.append(f"{pairs} of {total[0]:,} groups with a topic are drawn: most resets first, then most lag.")
     if lines < total[1]:
-        words.append(f"{lines} of {total[1]:,} partitions are drawn, {MOST_LINES} of a group and topic at the most.")
-    words.append(f"Where there is more, a line has the last value of each {MOST_POINTS}th part of the time.")
+        words.append(f"{lines} of {total[1]:,} partitions are drawn, {MAX_LINES} of a group and topic at the most.")
+    words.append(f"Where there is more, a line has the last value of each {MAX_POINTS}th part of the time.")
     return " ".join(words)
 
 
@@ -133,10 +130,6 @@ def _points(rows: Sequence[Any], keys: int) -> dict[Any, Points]:
 
 
 def _lag(committed: Points, ends: Points) -> Points:
-    """Records between a committed offset and the end of the log, at every time at which one of them moved.
-
-    There is no lag before both are known, and none when the offset was removed.
-    """
 
     def value(points: Points, at: int) -> int | None:
         place = bisect_right(points, at, key=lambda point: point[0])

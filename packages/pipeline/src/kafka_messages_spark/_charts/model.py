@@ -1,4 +1,4 @@
-"""Pictures of a report as data: what is drawn is decided here, how it looks by ``svg``."""
+"""Data classes of charts."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+# Colors and shapes of marks.
 Look = Literal["good", "bad", "notice", "calm", "busy"]
-"""What a page shows in one color and shape."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """Something that took its time, or happened at one."""
+    """An interval or a moment on a timeline."""
 
+    # Milliseconds since the epoch, like all times here.
     start: int
-    """Milliseconds since 1970, as all times here."""
+    # Equal to start for a moment; None for an open interval.
     end: int | None
-    """The same for what happened at once; None for what has no end yet."""
     kind: str
+    # Tooltip.
     note: str
-    """All that is known of it, for who points at it."""
+    # Label.
     text: str = ""
-    """What stands beside it."""
 
 
 @dataclass(frozen=True)
 class Lane:
-    """What belongs together, in order from left to right."""
+    """Related marks in one row of a timeline."""
 
     name: str
     marks: Sequence[Mark]
@@ -35,29 +35,29 @@ class Lane:
 
 @dataclass(frozen=True)
 class Timeline:
-    """Marks in lanes over a common time."""
+    """Marks in lanes over a common time axis."""
 
     title: str
+    # Looks by kind, in the order of the legend.
     kinds: Mapping[str, Look]
-    """Of all kinds that marks can have, in the order of the legend."""
     lanes: Sequence[Lane]
+    # Explanation below the chart.
     remark: str = ""
-    """What is not drawn, and how to read it."""
+    # End of open intervals.
     until: int | None = None
-    """The time at which all was seen: open ends go up to there."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """Values that hold from their time to the next one's."""
+    """Values over time; each holds until the next one."""
 
     name: str
+    # Times and values; None ends the line.
     points: Sequence[tuple[int, int | None]]
-    """Times and values; None where there is none any more."""
     color: int = 0
     dashed: bool = False
+    # Times, values and tooltips of highlighted events.
     events: Sequence[tuple[int, int, str]] = ()
-    """Times, values and words of what is to be looked at."""
 
 
 @dataclass(frozen=True)
@@ -66,47 +66,47 @@ class Panel:
 
     title: str
     series: Sequence[Series]
+    # Start the axis at 0 instead of the lowest value.
     from_zero: bool = False
-    """Whether the axis begins at 0, rather than at the lowest value."""
+    # Positions and labels of the horizontal axis; default: times.
     marks: Sequence[tuple[int, str]] = ()
-    """Positions and labels on the horizontal axis; without them it shows times."""
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Panels in rows over a common time."""
+    """Panels in rows over a common time axis."""
 
     title: str
     rows: Sequence[Sequence[Panel]]
     remark: str = ""
+    # End of the time axis.
     until: int | None = None
-    """The time at which all was seen."""
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A number, and what is said of it."""
+    """A value with its labels."""
 
     name: str
     value: float
+    # The formatted value.
     word: str
-    """The number as it is shown."""
     kind: str
     note: str = ""
+    # Levels 1 to 10 with their parts of the value; higher levels are darker.
     split: Sequence[tuple[int, float]] = ()
-    """Levels from 1 to 10 with their parts of the value; a higher level is darker."""
 
 
 @dataclass(frozen=True)
 class Bars:
-    """Numbers as lengths."""
+    """A horizontal bar chart."""
 
     title: str
     kinds: Mapping[str, Look]
     bars: Sequence[Bar]
     remark: str = ""
+    # Label of the axis.
     values: str = ""
-    """What the numbers are."""
 
 
 Picture = Timeline | Chart | Bars

@@ -1,4 +1,4 @@
-"""Sizes of segments as bars, with what was found in each file."""
+"""Bar chart of segment sizes, with findings."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._charts.pictures import Bar, Bars, Look
+from kafka_messages_spark._charts.model import Bar, Bars, Look
 from kafka_messages_spark.jobs._report import size
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-MOST = 60
+MAX_SHOWN = 60
 KINDS: Mapping[str, Look] = {"ok": "good", "info": "calm", "warning": "notice", "error": "bad"}
 
 
 def picture(files: DataFrame, found: DataFrame, total: int) -> Bars:
-    """Of ``total`` files those with findings, the worst first, then the largest."""
     worst = (F.desc(f"{severity}_findings") for severity in ("error", "warning", "info"))
-    rows = files.orderBy(*worst, F.desc("size"), "file").limit(MOST).select("file", "size", "verdict").collect()
+    rows = files.orderBy(*worst, F.desc("size"), "file").limit(MAX_SHOWN).select("file", "size", "verdict").collect()
     odd = [row["file"] for row in rows if row["verdict"] != "ok"]
     checks = found.where(F.col("file").isin(odd)).groupBy("file", "severity").agg(F.sort_array(F.collect_set("check")))
     return bars(rows, checks.collect() if odd else [], total)
 
 
 def bars(rows: Sequence[Any], checks: Sequence[Any], total: int) -> Bars:
-    """The picture of some files of ``total``, and of the checks that found something, by file and severity."""
+    """Return the chart of files, with checks by file and severity as notes."""
     notes: dict[str, list[str]] = {}
     for file, severity, names in sorted(checks, key=lambda row: (row[0], list(KINDS).index(row[1]) * -1)):
         notes.setdefault(file, []).append(f"{severity}: {', '.join(names)}")

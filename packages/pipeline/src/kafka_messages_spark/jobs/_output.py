@@ -1,4 +1,4 @@
-"""Reports in files: what a name asks for, and what is told there of the run."""
+"""Write reports to files, in the format of the file extension."""
 
 from __future__ import annotations
 
@@ -6,50 +6,47 @@ import os
 import sys
 from argparse import Namespace
 
-from kafka_messages_spark._core.errors import wrong
-from kafka_messages_spark.jobs._report import Report, Run
-from kafka_messages_spark.sources._files import is_local, open_filesystem, shown
+from kafka_messages_spark._core.errors import invalid_argument
+from kafka_messages_spark.jobs._report import JobRun, Report
+from kafka_messages_spark.sources._files import display_path, is_local, open_filesystem
 
 
-def save(report: Report, run: Run, place: str) -> None:
-    """Write a report as the ending of the file's name asks for it, and say so on stderr."""
+def save(report: Report, run: JobRun, place: str) -> None:
     filesystem, path, _ = open_filesystem(place)
     with filesystem.open_output_stream(path) as file:
         file.write(_written(report, run, place).encode(errors="backslashreplace"))
-    print(f"written: {shown(place)}", file=sys.stderr, flush=True)
+    print(f"written: {display_path(place)}", file=sys.stderr, flush=True)
 
 
 def check_place(owner: str, place: str) -> None:
-    """Raise PySparkValueError for a report that cannot be written, as far as its name tells."""
+    """Raise PySparkValueError if a local report file cannot be written."""
     filesystem, path, _ = open_filesystem(place, owner)
     if not is_local(filesystem):
         return
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
-        raise wrong(f"{owner}: --report: there is no folder {folder}")
+        raise invalid_argument(f"{owner}: --report: there is no folder {folder}")
     if os.path.isdir(path):
-        raise wrong(f"{owner}: --report: {path} is a folder")
+        raise invalid_argument(f"{owner}: --report: {path} is a folder")
     if not os.access(path if os.path.exists(path) else folder, os.W_OK):
-        raise wrong(f"{owner}: --report: no permission to write {path}")
+        raise invalid_argument(f"{owner}: --report: no permission to write {path}")
 
 
 def is_page(place: str) -> bool:
-    """Whether a report is a page, the only one with pictures."""
     return place.endswith((".html", ".htm"))
 
 
 def inputs(args: Namespace) -> dict[str, object]:
-    """The arguments of a job, without credentials in URIs."""
 
     def told(value: object) -> object:
         if isinstance(value, list):
             return [told(each) for each in value]
-        return shown(value) if isinstance(value, str) else value
+        return display_path(value) if isinstance(value, str) else value
 
     return {name: told(value) for name, value in sorted(vars(args).items())}
 
 
-def _written(report: Report, run: Run, place: str) -> str:
+def _written(report: Report, run: JobRun, place: str) -> str:
     if is_page(place):
         return report.html(run)
     if place.endswith(".json"):

@@ -1,7 +1,7 @@
-"""The records of a topic for a job, each once, and what is left out: copies of records, and snapshots.
+"""Select the records of a topic for a job, without copies by replicas and redundant snapshots.
 
-Headers of batches tell which files there is a choice of, before any record is decoded. A snapshot is the state at an
-offset, and its records are no more records of the log: one is taken where the log does not go back to its beginning.
+Batch headers show which files overlap before records are decoded. A snapshot repeats the log's records, so one is used
+only if the beginning of the log is missing.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from kafka_messages_spark.analyses._logs import SNAPSHOT
 from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.copies import counts, once
 from kafka_messages_spark.jobs._cli import METADATA, Job
-from kafka_messages_spark.jobs._report import place
-from kafka_messages_spark.sources._files import base_name, folder_name, shown
+from kafka_messages_spark.jobs._report import format_path
+from kafka_messages_spark.sources._files import base_name, display_path, folder_name
 
 _END = ".checkpoint"
 Log = tuple[str | None, int | None, str | None]
 
 
 def records(job: Job, paths: Sequence[str], topic: str, *, batch_metadata: bool = False) -> DataFrame:
-    """The records of one topic, each once however many replicas hold it; the report says what was taken.
+    """Return the records of a topic, each once, and describe the selection in the report.
 
-    Where copies are to be told apart there is what ``batch_metadata`` gives, asked for or not. Then control records are
-    among the rows. Rows of corrupt batches stay, of all copies.
+    ``batch_metadata`` is implied if there are copies; control records are then included. All rows of corrupt batches
+    are kept.
     """
-    files = {shown(path): path for path in job.segments_of(paths, topic)}
-    there, others = of_topic(held(batches_in(job.ranges(list(files.values())))), topic)
-    found = taken(there)
+    files = {display_path(path): path for path in job.segments_of(paths, topic)}
+    there, others = of_topic(summarize_files(batches_in(job.ranges(list(files.values())))), topic)
+    found = select_files(there)
     of_log = {each.file for each in found.log}
     batch_metadata = batch_metadata or found.is_twice
     parts, count = [], None
@@ -44,36 +44,34 @@ def records(job: Job, paths: Sequence[str], topic: str, *, batch_metadata: bool 
             rows = rows.where(F.col("offset").isNull() | (F.col("offset") >= found.start))
         if topic == METADATA:
             rows = rows.withColumns({"topic": F.lit(topic), "partition": F.lit(0)})
-        count = _count(found, rows)
+        count = _count_records(found, rows)
         parts.append(once(rows) if found.is_twice else rows)
     if found.snapshot is not None:
         parts.append(job.read([files[found.snapshot.file]], batch_metadata=batch_metadata))
-    _tell(job, found, count)
+    _report_selection(job, found, count)
     if others:
-        what = f"{_number(len(others), 'file')} in folders that do not say their topic, beside those of {topic}"
+        what = f"{_number(len(others), 'file')} in folders without a topic name; there are folders of {topic}"
         job.report.facts([("left out", what)])
     return reduce(DataFrame.unionByName, parts)
 
 
 @dataclass(frozen=True)
 class Count:
-    """Records of the log, as ``copies.counts`` counts them."""
+    """Numbers of records, as in ``copies.counts``."""
 
     records: int
     copies: int = 0
     differing: int = 0
 
 
-def _count(found: Taken, rows: DataFrame) -> Count:
-    """Counted record by record only where headers do not say it."""
+def _count_records(found: RecordSelection, rows: DataFrame) -> Count:
     known = [each.records for each in found.log if each.records is not None]
     if found.is_twice or found.start or len(known) < len(found.log):
         return Count(*counts(rows).collect()[0])
     return Count(sum(known))
 
 
-def _tell(job: Job, found: Taken, count: Count | None) -> None:
-    """Report what was taken and left out. Copies that are not alike are findings."""
+def _report_selection(job: Job, found: RecordSelection, count: Count | None) -> None:
     facts: dict[str, str] = {}
     if count is not None:
         words = (_number(count.records, "record"), _number(found.logs, "partition"), _number(len(found.log), "file"))
@@ -88,12 +86,14 @@ def _tell(job: Job, found: Taken, count: Count | None) -> None:
             )
         if found.unnamed:
             what = _number(found.unnamed, "folder")
-            facts["no name"] = f"{what} that do not say topic and partition; each counts as a partition"
+            facts["no name"] = f"{what} without topic and partition in the name; each counts as a partition"
     if found.snapshot is not None:
         where = f"the state up to offset {found.start - 1}" if found.start else "a state"
-        facts["snapshot"] = f"{_number(found.snapshot.records or 0, 'record')}, {where}: {place(found.snapshot.file)}"
+        facts["snapshot"] = (
+            f"{_number(found.snapshot.records or 0, 'record')}, {where}: {format_path(found.snapshot.file)}"
+        )
     if found.left_out:
-        facts["left out"] = f"{_number(len(found.left_out), 'snapshot')}: {found.why_left_out}"
+        facts["left out"] = f"{_number(len(found.left_out), 'snapshot')}: {found.left_out_reason}"
     job.report.facts(facts)
 
 
@@ -102,24 +102,23 @@ def _number(count: int, what: str) -> str:
 
 
 @dataclass(frozen=True)
-class Held:
-    """What headers say of a file."""
+class FileSummary:
+    """Content of a file by its batch headers."""
 
+    # Display path.
     file: str
-    """As it is shown."""
     topic: str | None
     partition: int | None
+    # First and last offset; None if no batch can be read.
     first: int | None
-    """Offsets of its first and last record; None if no batch can be read."""
     last: int | None
+    # Records without control records; None if only decompression shows it (formats 0 and 1).
     records: int | None
-    """Without control records; None where only decompressing tells it (formats 0 and 1)."""
+    # Batches that start below the end of an earlier one.
     repeats: int = 0
-    """Batches that begin below the end of one before them."""
 
     @property
     def log(self) -> Log:
-        """What tells logs apart; the folder, where that does not say topic and partition."""
         known = self.topic is not None and self.partition is not None
         return self.topic, self.partition, None if known else folder_name(self.file)
 
@@ -129,34 +128,32 @@ class Held:
 
     @property
     def end(self) -> int:
-        """Of a snapshot the first offset that is not in it, as its name says; -1 if that does not say it."""
+        """The exclusive end offset in a snapshot's name, or -1."""
         found = re.fullmatch(SNAPSHOT, base_name(self.file))
         return int(found[1]) if found else -1
 
 
 @dataclass(frozen=True)
-class Taken:
-    """The files to read."""
+class RecordSelection:
+    """The selected files."""
 
-    log: list[Held]
-    snapshot: Held | None = None
-    """The state before the first record of the log that counts."""
+    log: list[FileSummary]
+    # State before the first selected record of the log.
+    snapshot: FileSummary | None = None
+    # First log offset that the snapshot does not contain.
     start: int = 0
-    """With a snapshot: records of the log below this offset are in it."""
-    left_out: list[Held] = field(default_factory=list)
-    """Snapshots."""
+    # Skipped snapshots.
+    left_out: list[FileSummary] = field(default_factory=list)
+    # Why snapshots are skipped; empty if the log is complete.
     reason: str = ""
-    """Why snapshots are left out, unless the whole log is here."""
 
     @property
-    def why_left_out(self) -> str:
-        """Why snapshots are left out, in words for one of them or for several."""
+    def left_out_reason(self) -> str:
         is_or_are = "it is a state" if len(self.left_out) == 1 else "they are states"
         return self.reason or f"{is_or_are} of the log, which is here from offset 0 on"
 
     @property
     def is_twice(self) -> bool:
-        """Whether records may be there more than once."""
         return any(each.repeats for each in self.log) or any(map(_overlap, _by_log(self.log)))
 
     @property
@@ -165,21 +162,20 @@ class Taken:
 
     @property
     def unnamed(self) -> int:
-        """Folders that do not say topic and partition."""
         return len({each.log for each in self.log if each.log[2] is not None})
 
 
-def taken(files: Sequence[Held]) -> Taken:
-    """All of the log; and where that does not begin at offset 0, or there is none, one snapshot with what was before.
+def select_files(files: Sequence[FileSummary]) -> RecordSelection:
+    """Select the whole log and, if its beginning is missing, a snapshot.
 
-    That is the oldest that the log goes on from without a gap: brokers remove from the log what is in their oldest
-    snapshot. Without a log it is the latest. Of its copies the one with the most records is taken.
+    The snapshot is the oldest that the log continues without a gap, or the latest if there is no log. Of its copies,
+    the one with most records is used.
     """
     log = [each for each in files if not each.is_snapshot]
     snapshots = [each for each in files if each.is_snapshot]
     run = _last_run(log)
     if run is not None and run[0] == 0:
-        return Taken(log, left_out=snapshots)
+        return RecordSelection(log, left_out=snapshots)
     if run is None:
         end = max((each.end for each in snapshots), default=None)
     else:
@@ -187,16 +183,15 @@ def taken(files: Sequence[Held]) -> Taken:
     if end is None:
         begins = "" if run is None else f"the log is without a gap from offset {run[0]} on, and "
         what = "none of them reaches" if len(snapshots) > 1 else "it does not reach"
-        return Taken(log, left_out=snapshots, reason=f"{begins}{what} into that")
+        return RecordSelection(log, left_out=snapshots, reason=f"{begins}{what} into that")
     chosen = max((each for each in snapshots if each.end == end), key=lambda each: (each.records or 0, each.file))
     others = [each for each in snapshots if each is not chosen]
-    return Taken(
+    return RecordSelection(
         log, chosen, max(end, 0), others, "other states, or copies" if len(others) > 1 else "another state, or a copy"
     )
 
 
-def _last_run(log: Iterable[Held]) -> tuple[int, int] | None:
-    """The first and last offset of what is without a gap at the end of a log; None where nothing can be read."""
+def _last_run(log: Iterable[FileSummary]) -> tuple[int, int] | None:
     spans = sorted((each.first, each.last) for each in log if each.first is not None and each.last is not None)
     run = None
     for first, last in spans:
@@ -204,13 +199,12 @@ def _last_run(log: Iterable[Held]) -> tuple[int, int] | None:
     return run
 
 
-def _by_log(files: Iterable[Held]) -> list[list[Held]]:
+def _by_log(files: Iterable[FileSummary]) -> list[list[FileSummary]]:
     in_order = sorted(files, key=lambda each: tuple(map(str, each.log)))
     return [list(some) for _, some in groupby(in_order, key=lambda each: each.log)]
 
 
-def _overlap(files: Iterable[Held]) -> bool:
-    """Whether offsets of one file are within another of the same log."""
+def _overlap(files: Iterable[FileSummary]) -> bool:
     spans = sorted((each.first, each.last) for each in files if each.first is not None and each.last is not None)
     reached = -1
     for first, last in spans:
@@ -220,10 +214,10 @@ def _overlap(files: Iterable[Held]) -> bool:
     return False
 
 
-def of_topic(files: Sequence[Held], topic: str) -> tuple[list[Held], list[Held]]:
-    """The files of a topic, and those that are none.
+def of_topic(files: Sequence[FileSummary], topic: str) -> tuple[list[FileSummary], list[FileSummary]]:
+    """Split files into those of a topic and others.
 
-    The metadata log has one partition, whatever its folders are called; where one has its name, others are not it.
+    Any folder name is accepted for the metadata log, unless one folder has its name.
     """
     if topic != METADATA:
         return list(files), []
@@ -233,8 +227,8 @@ def of_topic(files: Sequence[Held], topic: str) -> tuple[list[Held], list[Held]]
     return kept, others if named else []
 
 
-def held(batches: DataFrame) -> list[Held]:
-    """What there is in each file, from the rows of ``batches.batches_in``; files without a byte are not there."""
+def summarize_files(batches: DataFrame) -> list[FileSummary]:
+    """Return summaries of files from the rows of ``batches.batches_in``; empty files are omitted."""
     begins = F.coalesce("base_offset", "last_offset")
     before = Window.partitionBy("file").orderBy("position").rowsBetween(Window.unboundedPreceding, -1)
     placed = batches.withColumns({"begins": begins, "reached": F.max("last_offset").over(before)})
@@ -248,4 +242,4 @@ def held(batches: DataFrame) -> list[Held]:
         ).alias("records"),
         F.count_if(F.col("begins") <= F.col("reached")).alias("repeats"),
     )
-    return [Held(**row.asDict()) for row in by_file.orderBy("file").collect()]
+    return [FileSummary(**row.asDict()) for row in by_file.orderBy("file").collect()]

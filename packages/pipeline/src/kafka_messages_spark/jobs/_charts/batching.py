@@ -1,4 +1,4 @@
-"""Sizes of topics as bars, with what compression gains and what is dead in them."""
+"""Bar chart of topic sizes, with compression gain and dead bytes."""
 
 from __future__ import annotations
 
@@ -7,27 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._charts.pictures import Bar, Bars, Look
+from kafka_messages_spark._charts.model import Bar, Bars, Look
 from kafka_messages_spark.jobs._report import size
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-MOST = 60
+MAX_SHOWN = 60
+# Share of dead bytes from which on a topic is highlighted, as in min.cleanable.dirty.ratio.
 MUCH = 0.5
-"""The share of a topic that is dead from which on it is told apart, that of ``min.cleanable.dirty.ratio``."""
 KINDS: Mapping[str, Look] = {"not compacted": "calm", "compacted": "good", "half dead or more": "notice"}
 
 
 def picture(topics: DataFrame, dead: DataFrame, total: int) -> Bars:
-    """Of ``total`` topics the largest; ``dead`` has the partitions of the compacted ones."""
     gone = dead.groupBy("topic").agg(F.sum("dead_bytes").alias("dead_bytes"))
-    rows = topics.orderBy(F.desc("bytes"), "topic").limit(MOST).select("topic", "bytes", "gain")
+    rows = topics.orderBy(F.desc("bytes"), "topic").limit(MAX_SHOWN).select("topic", "bytes", "gain")
     return bars(rows.join(gone, "topic", "left").orderBy(F.desc("bytes"), "topic").collect(), total)
 
 
 def bars(rows: Sequence[Any], total: int) -> Bars:
-    """The picture of some topics of ``total``: ``topic``, ``bytes``, ``gain``, and ``dead_bytes`` of the compacted ones."""
     drawn = [Bar(row["topic"] or "-", row["bytes"], size(row["bytes"]), _kind(row), _note(row)) for row in rows]
     remark = f"The largest {len(rows)} of {total:,} topics are drawn." if len(rows) < total else ""
     kinds = {kind: look for kind, look in KINDS.items() if any(bar.kind == kind for bar in drawn)}
@@ -42,7 +40,6 @@ def _kind(row: Any) -> str:
 
 
 def _note(row: Any) -> str:
-    """What a bar does not show; a gain of 1 is none."""
     dead = "" if row["dead_bytes"] is None else f"of them {size(row['dead_bytes'])} dead"
     gain = "" if row["gain"] is None else f"gain {row['gain']:.2f}"
     return "; ".join(each for each in (dead, gain) if each not in ("", "gain 1.00"))

@@ -1,4 +1,4 @@
-"""Batches by topic and partition, also where the folder of a file does not say them."""
+"""Batches with topic and partition, or the folder if unknown."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ LOG = ("topic", "partition")
 
 
 def sound(batches: DataFrame, owner: str) -> DataFrame:
-    """Sound batches with a topic."""
     named = with_names(batches, owner)
     return named.where("corrupt is null") if "corrupt" in batches.columns else named
 
 
 def with_names(batches: DataFrame, owner: str) -> DataFrame:
-    """All batches with a topic; where the folder does not say it, that is the folder."""
+    """Fill in the folder as topic, and -1 as partition, where they are unknown."""
     for name in ("topic", "partition", "file", "base_offset", "last_offset", "producer_id", "control_type"):
         require(batches, name, owner)
     names = {"topic": F.coalesce("topic", folder()), "partition": F.coalesce("partition", F.lit(-1))}

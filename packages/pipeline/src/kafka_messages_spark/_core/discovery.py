@@ -1,4 +1,7 @@
-"""What Spark finds by itself: modules called ``pyspark_...`` on the Python path. Light, for Spark imports all of them."""
+"""Base class for data sources that Spark discovers in modules named ``pyspark_*``.
+
+Spark imports all of these modules, so the implementation is imported on first use.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.types import StructType
 
 
-class Discovered(DataSource):
-    """A data source that is imported when it is used."""
+class LazyDataSource(DataSource):
+    """A data source that imports its implementation on first use."""
 
+    # Name of the format, and the module and class that implement it.
     source: ClassVar[tuple[str, str, str]]
-    """Its name, and the module and class that do the work."""
 
     @classmethod
     def name(cls) -> str:

@@ -1,4 +1,4 @@
-"""What a consumer with ``isolation.level=read_committed`` gets of a log, told by the headers and markers of its files."""
+"""Determine the records that a consumer with ``isolation.level=read_committed`` receives from a log."""
 
 from __future__ import annotations
 
@@ -10,34 +10,33 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._files import File
+from ._batch_filter import AbortedTransaction
 from ._lookup import headers
-from ._wanted import Aborted
 
 _MARKERS = ("COMMIT", "ABORT")
 
+# Base offset and producer ID of a transactional batch, and its control type if it is a marker.
 _Event = tuple[int, int, str | None]
-"""Base offset and producer id of a transactional batch, and what its marker says if it is one."""
 
 
 @dataclass(frozen=True)
-class Committed:
-    """What of a log is committed: all before ``until_offset`` but what is of aborted transactions."""
+class CommittedView:
+    """The committed part of a log: offsets below ``until_offset``, except aborted transactions."""
 
+    # Last stable offset: start of the first open transaction, else the log end when it was read. None: no limit.
     until_offset: int | None = None
-    """The last stable offset: that of the first transaction that has no marker, else the end of the log as it was when it
-    was looked at: what is written since then may be of a transaction. None: everything."""
-    aborted: tuple[Aborted, ...] = ()
+    aborted: tuple[AbortedTransaction, ...] = ()
+    # True if there is an open transaction.
     is_open: bool = False
-    """Whether there is such a transaction."""
 
     @classmethod
-    def of(cls, files: Iterable[File]) -> Committed:
-        """Read the headers of all files of a log, and its markers (KIP-98). Raises OSError.
+    def of(cls, files: Iterable[File]) -> CommittedView:
+        """Read the batch headers and markers of a log (KIP-98). Raises OSError.
 
-        Where the beginning of the log is gone nothing is missing: a marker comes after all that it is about.
+        A deleted beginning of the log does not matter, because markers follow their transactions.
         """
         begun: dict[int, int] = {}
-        aborted: set[Aborted] = set()
+        aborted: set[AbortedTransaction] = set()
         events: set[_Event] = set()
         end = 0
         for file in files:
@@ -51,11 +50,10 @@ class Committed:
                 continue
             first = begun.pop(producer, None)
             if first is not None and marker == "ABORT":
-                aborted.add(Aborted(producer, first, offset))
+                aborted.add(AbortedTransaction(producer, first, offset))
         return cls(min(begun.values(), default=end), tuple(sorted(aborted)), bool(begun))
 
-    def aborted_within(self, low: int | None, high: int | None) -> tuple[Aborted, ...]:
-        """The transactions that may have batches between two offsets."""
+    def aborted_within(self, low: int | None, high: int | None) -> tuple[AbortedTransaction, ...]:
         return tuple(
             each
             for each in self.aborted
@@ -64,7 +62,6 @@ class Committed:
 
 
 def _events(batch: pa.RecordBatch) -> Iterator[_Event]:
-    """The transactional batches with records, and the markers; the cleaner leaves batches without records behind."""
     control = batch.column("is_control")
     data = pc.and_(pc.invert(control), pc.greater(pc.fill_null(batch.column("records"), 0), 0))
     markers = pc.and_(control, pc.fill_null(pc.is_in(batch.column("control_type"), pa.array(_MARKERS)), False))

@@ -1,4 +1,4 @@
-"""Errors that are about arguments and input, told from those that should not have happened."""
+"""Distinguish errors of arguments and input from bugs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ _MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 
 
 def message_of(error: Exception) -> str | None:
-    """What was wrong, if it was the arguments or the input; None for what should not have happened."""
     if isinstance(error, PySparkValueError | OSError):
         return str(error)
     if found := _OURS.findall(str(error)):

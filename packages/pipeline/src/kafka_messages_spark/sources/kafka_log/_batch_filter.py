@@ -1,4 +1,4 @@
-"""Which record batches of a file are decoded, by their headers; the others are passed over."""
+"""Select by headers the record batches of a file to decode."""
 
 from __future__ import annotations
 
@@ -14,34 +14,32 @@ _HIGHEST = (1 << 63) - 1
 
 
 @dataclass(frozen=True, order=True)
-class Aborted:
-    """An aborted transaction of a log, as its transaction index names it."""
+class AbortedTransaction:
+    """An aborted transaction, as in a log's transaction index."""
 
     producer_id: int
+    # Offset of its first batch.
     first_offset: int
-    """That of its first batch."""
+    # Offset of its marker.
     last_offset: int
-    """That of its marker."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Between which offsets and times records are; None where there is no bound."""
+    """Ranges of offsets and timestamps; None for unbounded."""
 
     from_offset: int | None = None
+    # Exclusive.
     until_offset: int | None = None
-    """The first that is not wanted."""
+    # Microseconds since the epoch.
     from_time: int | None = None
-    """Microseconds since 1970, UTC."""
     until_time: int | None = None
 
     def is_apart_from(self, other: Bounds) -> bool:
-        """Whether no offset is within both."""
         both = self.within(other)
         return both.from_offset is not None and both.until_offset is not None and both.from_offset >= both.until_offset
 
     def within(self, other: Bounds) -> Bounds:
-        """What is within both."""
         return Bounds(
             _most(self.from_offset, other.from_offset),
             _least(self.until_offset, other.until_offset),
@@ -51,15 +49,15 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Says which batches may have records within bounds, and are of no aborted transaction.
+class BatchFilter:
+    """Select batches that may have records within bounds and do not belong to aborted transactions.
 
-    A header has the last offset, and the highest timestamp; the lowest it has only with log append time, when all are
-    the same. In formats 0 and 1 it has no base offset.
+    Headers contain the last offset and the highest timestamp. The lowest timestamp is known with log append time only,
+    and headers of formats 0 and 1 have no base offset.
     """
 
     bounds: Bounds
-    aborted: tuple[Aborted, ...] = ()
+    aborted: tuple[AbortedTransaction, ...] = ()
 
     def __call__(self, facts: Facts) -> Any:
         bounds = self.bounds
@@ -69,7 +67,7 @@ class Wanted:
         if bounds.until_offset is not None:
             keep &= ~facts.new | (facts.base_offset < min(bounds.until_offset, _HIGHEST))
         if bounds.from_time is not None:
-            keep &= facts.max_timestamp >= _milliseconds(bounds.from_time + 999)  # those of headers are whole ones
+            keep &= facts.max_timestamp >= _milliseconds(bounds.from_time + 999)  # headers have milliseconds
         if bounds.until_time is not None:
             keep &= (facts.timestamp_type != 1) | (facts.max_timestamp <= _milliseconds(bounds.until_time))
         if self.aborted:
@@ -77,7 +75,6 @@ class Wanted:
         return keep
 
     def _is_aborted(self, facts: Facts) -> Any:
-        """By a search for the last transaction of the batch's producer that begins at it or before."""
         found = np.zeros(len(facts.start), np.bool_)
         rows = np.flatnonzero(facts.transactional & ~facts.control)
         producer, offset = facts.producer_id[rows], facts.base_offset[rows]

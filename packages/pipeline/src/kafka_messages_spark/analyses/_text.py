@@ -1,4 +1,4 @@
-"""Texts of columns and words, for reasons that people read."""
+"""Build texts from columns."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 
 def text(*parts: Column | str) -> Column:
-    """Words and the values of columns, one after another; null if one of them is."""
+    """Concatenate literals and columns; null if a column is null."""
     return F.concat(*(F.lit(part) if isinstance(part, str) else part.cast("string") for part in parts))
