@@ -14,11 +14,11 @@ from kafka_messages.arrow import decode, encode, hidden
 from kafka_messages.messages.describe_configs_response import DescribeConfigsResourceResult, DescribeConfigsResult
 from kafka_messages.secrets import HIDDEN, marks, secrets_of
 from kafka_messages.secrets import hidden as hidden_of_objects
-from kafka_messages.secrets._tables import OPEN_SETTINGS, SECRETS, SETTINGS
+from kafka_messages.secrets._tables import OPEN_SETTINGS
 
+from tests.support.planting import WITH_SECRETS
 from tests.support.random_messages import messages, versions_of
 
-WITH_SECRETS = sorted({row[0] for row in (*SECRETS, *SETTINGS)})
 NAMES = ("retention.ms", "ssl.keystore.password", "acme.key", "LOG.DIRS", "kafka.server.KafkaApis")
 
 

@@ -308,7 +308,7 @@ def test_threads_that_print_a_class_first_redact_secrets(monkeypatch: pytest.Mon
         return json.loads(text)
 
     monkeypatch.setattr(redaction, "json", type("json", (), {"loads": meanwhile}))
-    monkeypatch.setattr(redaction, "_secrets", {})
+    monkeypatch.setattr(redaction, "_rules", {})
     assert "planted" not in repr(message)
     assert found == ["SaslAuthenticateRequest(auth_bytes='(redacted)')"]
 

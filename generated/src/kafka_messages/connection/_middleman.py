@@ -155,7 +155,7 @@ class Middleman:
                 self._tokens += 1
                 return TokenPassing(frame)
             raise self._client.refuse(frame[LENGTH_SIZE:], "there is a request without a header", error) from error
-        if not _is_handshake(request):
+        if self._client.state is AUTHENTICATING and not _is_handshake(request):
             self._client.change(Event.TOKENS_ENDED)
         if request.expects_response:
             self._wait_for(request)

@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from weakref import WeakKeyDictionary
 
 from .._base.message import Message
-from .._core.redaction import text_of
+from .._core.redaction import UNKNOWN, secret_names, secret_structs, text_of
 from .._core.structs import StructBase, name_of
 from .._core.value import dataclass
 from .._core.wire import RawTaggedField
 from ..schema.contents import FETCHED
 from ._logs import is_metadata
-from ._tables import OPEN_SETTINGS, SECRETS, SETTINGS
+from ._tables import OPEN_SETTINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     M = TypeVar("M", bound=Message)
 
+    _Structs: TypeAlias = dict[str, list[dict[str, Any]]]
     Mark: TypeAlias = str | Callable[[bytes], str]
     """What stands where a secret was: a text, or what makes one of the secret's bytes."""
 
@@ -57,16 +59,35 @@ class Secrets:
         return bool(self.fields or self.settings)
 
 
-_NONE = Secrets((), ())
-_found: dict[str, Secrets] = {}
+_found: WeakKeyDictionary[type, Secrets] = WeakKeyDictionary()
 
 
 def secrets_of(message: type[Message]) -> Secrets:
-    """Where the secrets of a message are; both parts are empty when it has none."""
-    if not _found:
-        owners = {*(owner for owner, _ in SECRETS), *(owner for owner, _, _, _ in SETTINGS)}
-        _found.update({owner: _secrets_of(owner) for owner in owners})
-    return _found.get(name_of(message), _NONE)
+    """Return where the secrets of a message are, from its descriptor; without any, ``Secrets((), ())``."""
+    found = _found.get(message)
+    if found is None:
+        structs = secret_structs(message)
+        places = list(_places(structs, "", next(iter(structs)), ())) if structs else []
+        fields = sorted(each for each in places if isinstance(each, str))
+        settings = sorted((each for each in places if isinstance(each, Setting)), key=lambda each: each.name)
+        found = _found[message] = Secrets(tuple(fields), tuple(settings))
+    return found
+
+
+def _places(structs: _Structs, path: str, name: str, around: tuple[tuple[str, str], ...]) -> Iterator[str | Setting]:
+    """Yield the secrets in a struct at a path; ``around`` has the structs and paths that contain it, the inmost first."""
+    around = ((name, path), *around)
+    holder = path[:-1].rpartition(".")[2]
+    for field in structs[name]:
+        place, rule = f"{path}{field['name']}", field.get("secret")
+        if rule is True:
+            yield place
+        elif rule and holder in rule.get("in", (holder,)):
+            resource = rule.get("resourceType")
+            owners = [above for each, above in around if any(other["name"] == resource for other in structs[each])]
+            yield Setting(f"{path}{rule['name']}", place, f"{owners[0]}{resource}" if owners else None)
+        if (kind := field["type"].removeprefix("[]")) in structs:
+            yield from _places(structs, f"{place}.", kind, around)
 
 
 def has_secrets(message: type[Message]) -> bool:
@@ -77,12 +98,6 @@ def has_secrets(message: type[Message]) -> bool:
 def may_have_secrets(message: type[Message]) -> bool:
     """Return whether the bytes of a message may contain secrets: its own, or those in records of the log of KRaft."""
     return has_secrets(message) or name_of(message) in FETCHED
-
-
-def _secrets_of(message: str) -> Secrets:
-    fields = tuple(path for owner, path in SECRETS if owner == message)
-    settings = tuple(Setting(name, value, kind) for owner, name, value, kind in SETTINGS if owner == message)
-    return Secrets(fields, settings)
 
 
 def is_secret_setting(name: str, resource_type: int | None = None) -> bool:
@@ -127,21 +142,13 @@ def hidden(message: M, mark: Mark = HIDDEN) -> M:
     from copy import deepcopy
 
     copy = deepcopy(message)
-    found = secrets_of(type(message))
-    for path in found.fields:
-        above, _, name = path.rpartition(".")
-        for struct in _structs(copy, above):
-            _hide(struct, name, mark)
-    for setting in found.settings:
-        for struct in _secret_settings(copy, setting):
-            _hide(struct, setting.value.rpartition(".")[2], mark)
+    _hide(copy, mark)
     for topic in _metadata_topics(copy):
         fetched = FETCHED[name_of(type(message))]
         for partition in _structs(topic, fetched.partitions):
-            _hide(partition, fetched.records, mark)
-        _hide_unknown(topic, mark)
-    if found:
-        _hide_unknown(copy, mark)
+            _replace(partition, fetched.records, mark)
+        for struct in _all_structs(topic):
+            _replace(struct, UNKNOWN, mark)
     return copy
 
 
@@ -159,17 +166,19 @@ def _metadata_topics(message: Message) -> Iterator[Any]:
                 yield topic
 
 
-def _hide_unknown(top: Any, mark: Mark) -> None:
-    """The unknown tagged fields of a struct and of all within keep their tags only."""
-    for struct in _all_structs(top):
-        if unknown := getattr(struct, "unknown_tagged_fields", None):
-            marked = (RawTaggedField(raw.tag, _marked(raw.data, mark)) for raw in unknown)
-            struct.unknown_tagged_fields = tuple(marked)
+def _hide(struct: Any, mark: Mark, field: str = "", around: tuple[Any, ...] = ()) -> None:
+    """Replace the secrets in a struct and the structs within it."""
+    for name in list(secret_names(struct, field, around)):
+        _replace(struct, name, mark)
+    for name, inner in _inner(struct):
+        _hide(inner, mark, name, (*around, struct))
 
 
-def _hide(struct: Any, name: str, mark: Mark) -> None:
-    value = getattr(struct, name)
-    if value:  # null and the empty text or bytes stay: there is nothing to hide
+def _replace(struct: Any, name: str, mark: Mark) -> None:
+    value = getattr(struct, name, None)
+    if value and name == UNKNOWN:
+        struct.unknown_tagged_fields = tuple(RawTaggedField(raw.tag, _marked(raw.data, mark)) for raw in value)
+    elif value:  # null and empty values are not secret
         setattr(struct, name, _marked(value, mark))
 
 
@@ -178,19 +187,6 @@ def _marked(value: Any, mark: Mark) -> Any:
     data = value.encode(errors="surrogatepass") if isinstance(value, str) else bytes(value)
     text = mark if isinstance(mark, str) else mark(data)
     return text if isinstance(value, str) else text.encode()
-
-
-def _secret_settings(message: Message, setting: Setting) -> Iterator[Any]:
-    """The structs of a message with a setting whose value is secret."""
-    above, _, name = setting.name.rpartition(".")
-    if setting.resource_type is None:
-        yield from (struct for struct in _structs(message, above) if is_secret_setting(getattr(struct, name) or ""))
-        return
-    owner, _, kind = setting.resource_type.rpartition(".")
-    for resource in _structs(message, owner):
-        for struct in _structs(resource, above[len(owner) :].lstrip(".")):
-            if is_secret_setting(getattr(struct, name) or "", getattr(resource, kind)):
-                yield struct
 
 
 def _structs(struct: Any, path: str) -> Iterator[Any]:
@@ -205,11 +201,17 @@ def _structs(struct: Any, path: str) -> Iterator[Any]:
 
 
 def _all_structs(struct: Any) -> Iterator[Any]:
-    """A struct and all structs within."""
+    """Yield a struct and all structs within it."""
     yield struct
+    for _, inner in _inner(struct):
+        yield from _all_structs(inner)
+
+
+def _inner(struct: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the structs in the fields of a struct, each with the name of the field."""
     for name in struct._names:
         value = getattr(struct, name)
         if isinstance(value, StructBase):
-            yield from _all_structs(value)
+            yield name, value
         elif value is not None and not isinstance(value, str | bytes | int | float) and hasattr(value, "__iter__"):
-            yield from (each for inner in value if isinstance(inner, StructBase) for each in _all_structs(inner))
+            yield from ((name, inner) for inner in value if isinstance(inner, StructBase))

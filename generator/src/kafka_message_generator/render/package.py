@@ -171,7 +171,6 @@ def _template(name: str, identity: Identity, definitions: Definitions, found: Si
         enumerations=tables.enumerations(definitions),
         abouts=tables.abouts(definitions),
         open_settings=definitions.open_settings,
-        secrets=definitions.secrets,
         answers=definitions.answers,
         since=since_table(definitions, found),
         entities=definitions.entities,
