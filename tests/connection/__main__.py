@@ -73,7 +73,7 @@ def requests() -> dict[str, list[Asked]]:
     for api in apis():
         for version in api.valid_versions:
             release = ""
-            if version not in api.offered_versions:
+            if version not in api.supported_versions:
                 release = released[api.request_name][version].side.name.removeprefix("Kafka ")
             message = Numbered(api.request_class, version, random.Random(f"{api} {version}"), ALL).message()
             found.setdefault(release, []).append((int(api.key), version, message))

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from kafka_messages import ApiVersionsRequest, HeartbeatRequest, MetadataRequest
 from kafka_messages.batches import with_base_offset
-from kafka_messages.connection import ClientConnection, Middleman, ServerConnection, announce
+from kafka_messages.connection import ClientConnection, ProxyConnection, ServerConnection, announce
 from kafka_messages.testing import random_messages
 
 client: Callable[..., Any] = ClientConnection
 server: Callable[..., Any] = ServerConnection
-middleman: Callable[..., Any] = Middleman
+proxy: Callable[..., Any] = ProxyConnection
 announcing: Callable[..., Any] = announce
 at_offset: Callable[..., Any] = with_base_offset
 drawn: Callable[..., Any] = random_messages
@@ -38,11 +38,11 @@ LISTENER = "listener must be 'broker' or 'controller', not "
             TypeError,
             f"announced must be an ApiVersionsResponse or None, not {repr(HeartbeatRequest(group_id='g'))[:57]}...",
         ),
-        (lambda: middleman(decode=5), TypeError, "decode takes several APIs, in a list, not 5"),
+        (lambda: proxy(decode=5), TypeError, "decode takes several APIs, in a list, not 5"),
         (lambda: client().receive_data(None), TypeError, f"{BYTES}NoneType"),
         (lambda: client().receive_data("abc"), TypeError, f"{BYTES}str"),
         (lambda: server().receive_data([1, 2]), TypeError, f"{BYTES}list"),
-        (lambda: middleman().receive_from_client(5), TypeError, f"{BYTES}int"),
+        (lambda: proxy().receive_from_client(5), TypeError, f"{BYTES}int"),
         (lambda: client().send(None), TypeError, "a request is needed, not None"),
         (lambda: announcing(["Fetch"], listener="nonsense"), ValueError, f"{LISTENER}'nonsense'"),
         (lambda: announcing(["Fetch"], listener=5), ValueError, f"{LISTENER}5"),

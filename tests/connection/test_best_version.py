@@ -32,8 +32,8 @@ from kafka_messages.connection import (
     ClientConnection,
     LocalProtocolError,
     RequestReceived,
-    SendAgain,
     ServerConnection,
+    VersionFallback,
     announce,
 )
 from kafka_messages.protocol import BrokerVersions, Restriction, Versions, api, apis, encode_response
@@ -316,12 +316,12 @@ def test_new_versions_of_a_broker_are_used() -> None:
 
 
 def test_asking_again_for_api_versions_lists_what_is_left_out() -> None:
-    """After SendAgain the unsupported fields are those of the version that is sent again."""
+    """After VersionFallback the unsupported fields are those of the version that is sent again."""
     connection = ClientConnection()
     sent = connection.send(ApiVersionsRequest(client_software_name="tests", client_software_version="1"))
     assert (sent.version, sent.unsupported_fields) == (5, ())
     [again] = connection.receive_data(encode_response(ApiVersionsResponse(error_code=35), 0, 0))
-    assert isinstance(again, SendAgain)
+    assert isinstance(again, VersionFallback)
     assert [each.path for each in sent.unsupported_fields] == ["client_software_name", "client_software_version"]
 
 

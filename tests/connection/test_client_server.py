@@ -31,9 +31,9 @@ from kafka_messages.connection import (
     RemoteProtocolError,
     RequestReceived,
     ResponseReceived,
-    SendAgain,
     ServerConnection,
     TokenReceived,
+    VersionFallback,
     announce,
 )
 from kafka_messages.protocol import (
@@ -135,7 +135,7 @@ def test_an_older_broker_is_asked_again(theirs: Versions, version: int) -> None:
     assert int.from_bytes(refused[8:10], "big") == 35
     assert announced.error_code == 0
     [again] = client.receive_data(refused)
-    assert isinstance(again, SendAgain)
+    assert isinstance(again, VersionFallback)
     assert again.sent is sent
     assert again.data == sent.data
     assert (sent.version, sent.is_answered) == (version, False)
@@ -151,7 +151,7 @@ def test_a_broker_that_does_not_say_its_versions_is_asked_at_0() -> None:
     sent = client.send(CLIENT)
     refusal = encode_response(ApiVersionsResponse(error_code=35), 0, sent.correlation_id)
     [again] = client.receive_data(refusal)
-    assert isinstance(again, SendAgain)
+    assert isinstance(again, VersionFallback)
     assert sent.version == 0
     [event] = client.receive_data(refusal)  # and if that is refused, too, the client is told
     assert isinstance(event, ResponseReceived)
@@ -442,7 +442,7 @@ def test_an_older_broker_is_asked_without_what_it_lacks() -> None:
     client = ClientConnection()
     sent = client.send(ApiVersionsRequest(unknown_tagged_fields=(RawTaggedField(9, b"x"),)))
     [again] = client.receive_data(encode_response(ApiVersionsResponse(error_code=35), 0, 0))
-    assert isinstance(again, SendAgain)
+    assert isinstance(again, VersionFallback)
     assert again.data == encode_request(ApiVersionsRequest(), 0, 0)
     assert sent.version == 0
 

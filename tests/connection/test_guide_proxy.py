@@ -18,7 +18,7 @@ from kafka_messages import (
     MetadataRequest,
     MetadataResponse,
 )
-from kafka_messages.connection import Middleman, ResponsePassing, announce, endpoints
+from kafka_messages.connection import ProxyConnection, ResponseForwarded, announce, endpoints
 from kafka_messages.enums import ErrorCode
 from kafka_messages.protocol import Api, ApiKey, api, apis, decode_response, encode_request, encode_response
 from kafka_messages.schema import FieldFacts
@@ -86,11 +86,11 @@ def addresses(api: Api) -> list[tuple[str, int]]:
     return [(endpoint.host, endpoint.port) for endpoint in endpoints(message)]
 
 
-def through(decode: Any, request: bytes, response: bytes) -> ResponsePassing:
-    middleman = Middleman(decode=decode)
-    list(middleman.receive_from_client(request))
-    [passing] = middleman.receive_from_broker(response)
-    assert isinstance(passing, ResponsePassing)
+def through(decode: Any, request: bytes, response: bytes) -> ResponseForwarded:
+    connection = ProxyConnection(decode=decode)
+    list(connection.receive_from_client(request))
+    [passing] = connection.receive_from_broker(response)
+    assert isinstance(passing, ResponseForwarded)
     return passing
 
 
@@ -239,7 +239,7 @@ def test_responses_that_cannot_be_read(
     sent = (len(response) - 4).to_bytes(4, "big") + response[4:]
     _, found = told_through(answering(sent), asking(request_sent))
     assert found == [sent[4:]]
-    beginning = "passed as it is, with any addresses of brokers: <ResponsePassing to "
+    beginning = "passed as it is, with any addresses of brokers: <ResponseForwarded to "
     out = capsys.readouterr().out
     assert out.startswith(beginning + what.format(size=len(sent) - 4))
     assert out.count("\n") == 1
@@ -394,7 +394,7 @@ def test_both_are_gone(capsys: pytest.CaptureFixture[str]) -> None:
     async def run() -> None:
         reader = asyncio.StreamReader()
         reader.feed_eof()
-        await guide.Proxy().passes(reader, Gone(), Middleman().receive_from_broker, None)
+        await guide.Proxy().passes(reader, Gone(), ProxyConnection().receive_from_broker, None)
 
     asyncio.run(run())
     assert capsys.readouterr().out == ""

@@ -15,7 +15,7 @@ from kafka_messages import (
     MetadataResponse,
     Request,
 )
-from kafka_messages.connection import ClientConnection, RemoteProtocolError, ResponseReceived, SendAgain
+from kafka_messages.connection import ClientConnection, RemoteProtocolError, ResponseReceived, VersionFallback
 from kafka_messages.protocol import (
     ApiKey,
     UnknownApiError,
@@ -74,7 +74,7 @@ def test_an_unsupported_version_of_api_versions_is_read_leniently() -> None:
     sent = client.send(ApiVersionsRequest(client_software_name="n", client_software_version="1"))
     payload = encode_response(ApiVersionsResponse(error_code=35), 0, 0, framed=False)
     [again] = client.receive_data(frame(payload + b"x"))
-    assert isinstance(again, SendAgain)
+    assert isinstance(again, VersionFallback)
     assert sent.version == 0
 
 

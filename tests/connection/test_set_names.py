@@ -13,7 +13,7 @@ from kafka_messages import (
     FindCoordinatorResponse,
     MetadataResponse,
 )
-from kafka_messages.connection import Middleman, endpoints, entities
+from kafka_messages.connection import ProxyConnection, endpoints, entities
 from kafka_messages.enums import ConfigResourceType
 from kafka_messages.protocol import encode_request
 
@@ -98,12 +98,12 @@ def test_class_of_a_request() -> None:
 
 
 def test_a_request_one_step_out() -> None:
-    """What a middleman calls the request of a response is an event, which has the request: one more ``.request``."""
-    [event] = Middleman().receive_from_client(encode_request(FindCoordinatorRequest(key="g"), 3, 1))
+    """What a proxy calls the request of a response is an event, which has the request: one more ``.request``."""
+    [event] = ProxyConnection().receive_from_client(encode_request(FindCoordinatorRequest(key="g"), 3, 1))
     given: Any = event
     with pytest.raises(TypeError) as raised:
         entities(FindCoordinatorResponse(), request=given)
-    assert str(raised.value).startswith("request must be the request of FindCoordinatorResponse, not <RequestPassing")
+    assert str(raised.value).startswith("request must be the request of FindCoordinatorResponse, not <RequestForwarded")
     assert str(raised.value).endswith("; its .request is one")
 
 

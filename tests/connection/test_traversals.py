@@ -9,7 +9,7 @@ import pytest
 from kafka_messages import EncodeError, FetchResponse, MetadataResponse
 from kafka_messages._base.message import Message
 from kafka_messages.connection import endpoints, entities, error_codes, errors
-from kafka_messages.connection._walks import ENTITY_TYPES
+from kafka_messages.connection._iterators import ENTITY_TYPES
 from kafka_messages.schema.facts import class_in, facts_of
 
 from tests.support import traversals as slow

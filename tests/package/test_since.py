@@ -245,7 +245,7 @@ def test_every_message_has_a_life() -> None:
     """Each is of some release, and those that are not offered ended."""
     for each in all_messages():
         assert since(each.name) is not None or each.latest_version_unstable
-        assert (until(each.name) is None) == bool(each.offered_versions), each.name
+        assert (until(each.name) is None) == bool(each.supported_versions), each.name
 
 
 def test_announced_as_an_older_release() -> None:

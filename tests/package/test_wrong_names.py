@@ -98,7 +98,7 @@ def test_types_at_run_time() -> None:
     """Exported types can be imported by programs that look at their annotations."""
     from kafka_messages.batches import CompressionName
     from kafka_messages.batches.format import CODECS
-    from kafka_messages.connection._walks import ENTITY_TYPES
+    from kafka_messages.connection._iterators import ENTITY_TYPES
 
     assert kafka_messages.MessageClass == type[kafka_messages.Message]
     assert (CompressionName.__args__, EntityType.__args__) == (CODECS, ENTITY_TYPES)  # type: ignore[attr-defined]

@@ -217,7 +217,7 @@ def test_marks_tell_changes(spark: SparkSession, tmp_path: Path, capsys: pytest.
     assert main([str(tmp_path / "a"), str(tmp_path / "b"), "--quiet"]) == 1
     report = capsys.readouterr().out
     (line,) = (line for line in report.splitlines() if line.startswith("changed"))
-    mark = r"\(hidden [0-9a-f]{8}\)"
+    mark = r"\(redacted [0-9a-f]{8}\)"
     want = rf"changed +config +broker 1: ssl\.keystore\.password +value ({mark}) → ({mark})"
     found = re.fullmatch(want, line)
     assert found

@@ -10,7 +10,7 @@ from .._base.message import Message
 from .._core.words import wrapped
 from ..errors import EncodeError
 from ..json import to_json
-from ..secrets import HIDDEN, hidden
+from ..secrets import REDACTED, redacted
 from ..secrets._json import plain
 from ..secrets._logs import may_hold_metadata
 from ..secrets._rule import has_secrets
@@ -25,7 +25,7 @@ Records = Literal["data", "size", "empty"]
 def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Records = "data") -> dict[str, object]:
     """An exchange as a value for ``json.dumps``, with every field of its messages in Kafka's JSON form.
 
-    Secrets are hidden as by ``kafka_messages.secrets.hidden`` unless ``show_secrets``; bytes that were not decoded are
+    Secrets are hidden as by ``kafka_messages.secrets.redacted`` unless ``show_secrets``; bytes that were not decoded are
     hidden where they could hold some. ``records`` is that of ``kafka_messages.json.to_json``.
     """
     header, hides = exchange.header, not show_secrets
@@ -63,7 +63,7 @@ def client_id_of(exchange: Exchange, hides: bool) -> str | None:
     """The client id; one with a damaged length takes in what follows it."""
     client = None if exchange.header is None else exchange.header.client_id
     is_odd = exchange.request is None and client is not None and not client.isprintable()
-    return HIDDEN if hides and is_odd and _may_hold_secrets(exchange) else client
+    return REDACTED if hides and is_odd and _may_hold_secrets(exchange) else client
 
 
 def _request(exchange: Exchange, frame: Frame, hides: bool, records: Records) -> dict[str, object]:
@@ -72,7 +72,7 @@ def _request(exchange: Exchange, frame: Frame, hides: bool, records: Records) ->
         return _framed(frame) | _undecoded(exchange, frame, exchange.request_problem, hides)
     shown = _framed(frame) | _body(request.message, request.version, hides, records)
     if request.trailing:
-        shown["trailing"] = HIDDEN if hides and _may_hold_secrets(exchange) else request.trailing.hex()
+        shown["trailing"] = REDACTED if hides and _may_hold_secrets(exchange) else request.trailing.hex()
     return shown
 
 
@@ -91,7 +91,7 @@ def _framed(frame: Frame) -> dict[str, Any]:
 
 
 def _body(message: Message, version: int, hides: bool, records: Records) -> dict[str, object]:
-    message = hidden(message) if hides else message
+    message = redacted(message) if hides else message
     try:
         body = to_json(message, version, records=records, unknown_tagged_fields=True)
         return {"body": plain(body) if hides else body}
@@ -115,7 +115,7 @@ def _response_name(exchange: Exchange) -> str:
 def _undecoded(exchange: Exchange, frame: Frame, problem: str, hides: bool) -> dict[str, object]:
     shown: dict[str, object] = {"problem": problem} if problem else {}
     is_secret = _may_hold_secrets(exchange) or may_hold_metadata(_response_name(exchange), frame.data)
-    shown["data"] = HIDDEN if hides and is_secret else frame.data.hex()
+    shown["data"] = REDACTED if hides and is_secret else frame.data.hex()
     return shown | ({"missing": frame.missing} if frame.missing else {})
 
 

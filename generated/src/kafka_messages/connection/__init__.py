@@ -3,7 +3,7 @@
 
 * ``ClientConnection`` numbers requests, agrees on versions, and pairs responses with requests.
 * ``ServerConnection`` decodes requests, and writes responses in the order of the requests.
-* ``Middleman`` stands between both: it decodes some APIs, and passes all others on as they came.
+* ``ProxyConnection`` stands between both: it decodes some APIs, and passes all others on as they came.
 * ``ClientEvent``, ``ServerEvent``, ``FromClient`` and ``FromBroker`` are what each of them gives, for annotations.
 * ``announce`` says which versions a broker has; ``error_response`` answers any request with an error.
 * ``Handlers`` maps request classes to functions that return their responses.
@@ -15,18 +15,18 @@ Nothing here opens a socket: it goes with asyncio, threads, trio, or bytes of a 
 from __future__ import annotations
 
 from ._announce import announce
-from ._answers import error_response
-from ._client import ClientConnection, ClientEvent, ResponseReceived, SendAgain, Sent
+from ._client import ClientConnection, ClientEvent, ResponseReceived, Sent, VersionFallback
+from ._error_response import error_response
 from ._errors import ConnectionProtocolError, LocalProtocolError, RemoteProtocolError
 from ._events import ConnectionClosed, TokenReceived
 from ._exchange import expects_response
+from ._forwarded import LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded
 from ._handlers import Handlers
-from ._middleman import FromBroker, FromClient, Middleman
-from ._passing import AnswerPassing, RequestPassing, ResponsePassing, TokenPassing
+from ._iterators import endpoints, entities, error_codes, errors
 from ._places import Endpoint, Entity, Error, ErrorCodePlace
+from ._proxy import FromBroker, FromClient, ProxyConnection
 from ._server import RequestReceived, ServerConnection, ServerEvent
 from ._states import State
-from ._walks import endpoints, entities, error_codes, errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ else:
         if name == "EntityType":  # on first use: importing typing costs more than this module
             from typing import Literal
 
-            from ._walks import ENTITY_TYPES
+            from ._iterators import ENTITY_TYPES
 
             return Literal[ENTITY_TYPES]
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -47,7 +47,6 @@ else:
 
 
 __all__ = [
-    "AnswerPassing",
     "ClientConnection",
     "ClientEvent",
     "ConnectionClosed",
@@ -61,19 +60,20 @@ __all__ = [
     "FromClient",
     "Handlers",
     "LocalProtocolError",
-    "Middleman",
+    "LocalResponse",
+    "ProxyConnection",
     "RemoteProtocolError",
-    "RequestPassing",
+    "RequestForwarded",
     "RequestReceived",
-    "ResponsePassing",
+    "ResponseForwarded",
     "ResponseReceived",
-    "SendAgain",
     "Sent",
     "ServerConnection",
     "ServerEvent",
     "State",
-    "TokenPassing",
+    "TokenForwarded",
     "TokenReceived",
+    "VersionFallback",
     "announce",
     "endpoints",
     "entities",

@@ -114,7 +114,7 @@ class _Package:
         self._allow_unstable = allow_unstable
 
     def versions(self, api: Api) -> Versions:
-        return api.offered_versions if self._allow_unstable else api.stable_versions
+        return api.supported_versions if self._allow_unstable else api.stable_versions
 
     def listeners(self, api: Api) -> tuple[str, ...]:
         return api.listeners if api.stable_versions else ()

@@ -30,7 +30,7 @@ class ConnectionClosed:
 
     @property
     def data(self) -> bytes:
-        """Nothing to pass on; so what comes out of a Middleman can be written as it is."""
+        """Nothing to pass on; so what comes out of a ProxyConnection can be written as it is."""
         return b""
 
     @property

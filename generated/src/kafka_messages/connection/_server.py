@@ -21,10 +21,10 @@ from ..protocol import (
     read_request_header,
 )
 from ..protocol import api as api_of
+from ._connection import Connection
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed, TokenReceived
 from ._exchange import API_VERSIONS, check_response, check_text, check_type, expects_response, opens_tokens, unsupported
-from ._side import Side
 from ._states import AUTHENTICATING, HANDSHAKING, READY, SERVER, Event
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class RequestReceived:
-    """A request of the client. Answer it with ``ServerConnection.send``."""
+    """A request of the client. ErrorResponseRule it with ``ServerConnection.send``."""
 
     __slots__ = ("_answer", "_connection", "expects_response", "is_supported", "request")
 
@@ -86,7 +86,7 @@ ServerEvent: TypeAlias = RequestReceived | TokenReceived | ConnectionClosed
 """What ``ServerConnection.receive_data`` gives; for annotations, and for ``isinstance``."""
 
 
-class ServerConnection(Side[ServerEvent]):
+class ServerConnection(Connection[ServerEvent]):
     """Bytes to requests, responses to bytes. It does no I/O: write what it gives, and give it what you read.
 
     With ``announced``, an ApiVersionsResponse, requests of other versions are refused; that of an older release may
@@ -218,7 +218,7 @@ class ServerConnection(Side[ServerEvent]):
         if version not in asked.valid_versions:
             return  # decode_request says why
         if not (
-            version in asked.offered_versions if self._announced is None else self._announced.supports(asked, version)
+            version in asked.supported_versions if self._announced is None else self._announced.supports(asked, version)
         ):
             raise UnsupportedRequestError(f"{asked.request_name} v{version} is not announced", asked, header)
         self._accepted.add(payload[:4])

@@ -61,7 +61,7 @@ class Api(Generic[R_co]):
     """Empty where a request has no response."""
     valid_versions: Versions
     """Versions of request and response that can be read and written; empty where the package has no classes."""
-    offered_versions: Versions
+    supported_versions: Versions
     """Those of them that the release of this package has; empty for a removed API. The others are of other releases:
     they are never negotiated, nor announced unless one says so.
     """
@@ -79,12 +79,12 @@ class Api(Generic[R_co]):
     @property
     def is_removed(self) -> bool:
         """Whether the release has no version left: the key stays taken, and only older releases speak it."""
-        return not self.offered_versions
+        return not self.supported_versions
 
     @property
     def stable_versions(self) -> Versions:
         """The offered versions without an unstable latest one."""
-        offered = self.offered_versions
+        offered = self.supported_versions
         return Versions(offered.lowest, offered.highest - 1) if self.latest_version_unstable else offered
 
     @property

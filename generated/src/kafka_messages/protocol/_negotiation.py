@@ -87,7 +87,7 @@ def common_versions(
     with both ranges.
     """
     theirs = broker.versions.get(int(api.key), NO_VERSIONS)
-    ours = api.offered_versions if allow_unstable else api.stable_versions
+    ours = api.supported_versions if allow_unstable else api.stable_versions
     unmet = [each for each in restrictions if not _is_met(each, broker)]
     common = range(min(theirs.highest, ours.highest), max(theirs.lowest, ours.lowest) - 1, -1)
     found = tuple(version for version in common if not any(version in each.versions for each in unmet))
@@ -109,7 +109,7 @@ def _broker(theirs: Versions) -> str:
 
 
 def _package(api: Api, ours: Versions) -> str:
-    offered = api.offered_versions
+    offered = api.supported_versions
     if not offered:
         return "this package offers none since the API was removed"
     hidden = "" if ours == offered else f" (and version {offered.highest}, which is unstable)"

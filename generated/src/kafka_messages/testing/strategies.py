@@ -33,8 +33,8 @@ def versions(message: type[Message], *, older: bool = False) -> st.SearchStrateg
     """
     check_class(message)
     known = next((each for each in all_messages() if each.name == name_of(message)), None)
-    if known is not None and known.offered_versions and not older:
-        return st.integers(known.offered_versions.lowest, known.offered_versions.highest)
+    if known is not None and known.supported_versions and not older:
+        return st.integers(known.supported_versions.lowest, known.supported_versions.highest)
     return st.integers(message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION)
 
 

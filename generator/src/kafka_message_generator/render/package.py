@@ -171,7 +171,7 @@ def _template(name: str, identity: Identity, definitions: Definitions, found: Si
         enumerations=tables.enumerations(definitions),
         abouts=tables.abouts(definitions),
         open_settings=definitions.open_settings,
-        answers=definitions.answers,
+        error_responses=definitions.error_responses,
         since=since_table(definitions, found),
         entities=definitions.entities,
         restrictions=definitions.restrictions,

@@ -1,7 +1,7 @@
 """Facts of a Kafka release beside definitions: ``SOURCE``, which names the release, and ``errors.json``.
 
-Those about secrets, ``settings.json`` and ``secrets.json``, are read by ``secrets``, ``answers.json`` by
-``answers``, ``entities.json`` and ``entity-types.json`` by ``entities``, ``enumerations.json`` by ``enumerations``,
+Those about secrets, ``settings.json`` and ``secrets.json``, are read by ``secrets``, ``error_responses.json`` by
+``error_responses``, ``entities.json`` and ``entity-types.json`` by ``entities``, ``enumerations.json`` by ``enumerations``,
 ``descriptions.json`` by ``descriptions``, and ``restrictions.json`` by ``restrictions``.
 """
 
@@ -15,13 +15,13 @@ from kafka_message_generator.spec import source
 from kafka_message_generator.spec.properties import Missing, Properties
 from kafka_message_generator.spec.source import Node, Problems
 
-SOURCE, ERRORS, ANSWERS, ENUMERATIONS = "SOURCE", "errors.json", "answers.json", "enumerations.json"
+SOURCE, ERRORS, ERROR_RESPONSES, ENUMERATIONS = "SOURCE", "errors.json", "error_responses.json", "enumerations.json"
 ENTITIES, SETTINGS, SECRETS, DESCRIPTIONS = "entities.json", "settings.json", "secrets.json", "descriptions.json"
 ENTITY_TYPES, RESTRICTIONS = "entity-types.json", "restrictions.json"
 COMPANIONS = (
     SOURCE,
     ERRORS,
-    ANSWERS,
+    ERROR_RESPONSES,
     ENTITIES,
     ENTITY_TYPES,
     ENUMERATIONS,

@@ -7,7 +7,7 @@ from base64 import b64encode
 from .._core.optional import optional
 from ..errors import KafkaMessageError
 from ..explain._names import time_text
-from ..secrets import HIDDEN
+from ..secrets import REDACTED
 from ..secrets._logs import METADATA_TOPIC, may_be_metadata_record
 from ._shown import message_json
 
@@ -65,7 +65,7 @@ class Decoder:
                 return self._of_metadata(value, self._metadata)
         except (KafkaMessageError, ValueError):
             pass  # it is none, or one of another release
-        return self._plain(record) if self.show_secrets else {"key": None, "value": HIDDEN, "note": _MAY_BE_METADATA}
+        return self._plain(record) if self.show_secrets else {"key": None, "value": REDACTED, "note": _MAY_BE_METADATA}
 
     def _of_metadata(self, value: bytes, log: str) -> dict[str, object]:
         """A record behind its type and version, without a key. Raises KafkaMessageError and ValueError."""
@@ -88,7 +88,7 @@ class Decoder:
         except (KafkaMessageError, ValueError) as error:
             self.failed = True
             row: dict[str, object] = {"error": str(error)}
-            return row | (self._plain(record) if self.show_secrets else {"key": HIDDEN, "value": HIDDEN})
+            return row | (self._plain(record) if self.show_secrets else {"key": REDACTED, "value": REDACTED})
         row = {"type": type(found.key).NAME.removesuffix("Key"), "version": found.value_version}
         row["key"] = message_json(found.key, 0, self.show_secrets)
         row["value"] = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..json import to_json
-from ..secrets import hidden
+from ..secrets import redacted
 from ..secrets._json import plain
 
 TYPE_CHECKING = False
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def message_json(message: Message, version: int, show_secrets: bool) -> object:
-    """Kafka's JSON form of a message, with the unknown tagged fields; secrets are ``(hidden)`` unless they are shown."""
+    """Kafka's JSON form of a message, with the unknown tagged fields; secrets are ``(redacted)`` unless they are shown."""
     if show_secrets:
         return to_json(message, version, unknown_tagged_fields=True)
-    return plain(to_json(hidden(message), version, unknown_tagged_fields=True))
+    return plain(to_json(redacted(message), version, unknown_tagged_fields=True))

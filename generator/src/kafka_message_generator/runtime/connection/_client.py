@@ -12,6 +12,7 @@ from ..protocol import MAX_FRAME_SIZE, BrokerVersions, ErrorCode, decode_respons
 from ..protocol import api as api_of
 from ..protocol._codec import decode_response_leniently
 from ._choice import Choices, limit_of
+from ._connection import Connection
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed, TokenReceived
 from ._exchange import (
@@ -24,7 +25,6 @@ from ._exchange import (
     opens_tokens,
 )
 from ._incoming import LENGTH_SIZE
-from ._side import Side
 from ._states import AUTHENTICATING, CLIENT, NEGOTIATING, Event
 
 TYPE_CHECKING = False
@@ -102,7 +102,7 @@ class ResponseReceived(Generic[R]):
 
 
 @dataclass(frozen=True, slots=True)
-class SendAgain:
+class VersionFallback:
     """The broker does not have this version of ApiVersions, and said which it has (KIP-511): write ``data``.
 
     The response comes to the same ``sent``, under the same correlation id.
@@ -112,11 +112,11 @@ class SendAgain:
     data: bytes
 
 
-ClientEvent: TypeAlias = ResponseReceived["Any"] | SendAgain | TokenReceived | ConnectionClosed
+ClientEvent: TypeAlias = ResponseReceived["Any"] | VersionFallback | TokenReceived | ConnectionClosed
 """What ``ClientConnection.receive_data`` gives; for annotations, and for ``isinstance``."""
 
 
-class ClientConnection(Side[ClientEvent]):
+class ClientConnection(Connection[ClientEvent]):
     """Requests to bytes, bytes to responses. It does no I/O: write what it gives, and give it what you read.
 
     Any number of requests may be on their way; a broker answers them in their order. ``versions`` is what the broker
@@ -261,7 +261,7 @@ class ClientConnection(Side[ClientEvent]):
         sent._response = message
         return ResponseReceived(sent, response.header, message, trailing)
 
-    def _again(self, sent: Sent[Any], theirs: BrokerVersions) -> SendAgain:
+    def _again(self, sent: Sent[Any], theirs: BrokerVersions) -> VersionFallback:
         """The same request in a version that the broker has; brokers before Kafka 2.4 do not say which, but have 0."""
         try:
             version = theirs.highest_common(sent.api)
@@ -272,7 +272,7 @@ class ClientConnection(Side[ClientEvent]):
         sent.data = encode_request(request, sent.version, sent.correlation_id, self.client_id, text=self._text)
         sent.unsupported_fields = sent.request.lost(sent.version)
         self._waiting.append(sent)
-        return SendAgain(sent, sent.data)
+        return VersionFallback(sent, sent.data)
 
     def _encoded(self, request: Request[Any], version: int) -> bytes:
         return encode_request(request, version, self._next_id, self.client_id, text=self._text)

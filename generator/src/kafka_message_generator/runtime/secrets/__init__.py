@@ -7,6 +7,6 @@ what is in it. Brokers decide likewise what they write to their own log (``Abstr
 
 from __future__ import annotations
 
-from ._rule import HIDDEN, Secrets, Setting, hidden, is_secret_setting, marks, revealed, secrets_of
+from ._rule import REDACTED, Secrets, Setting, is_secret_setting, marks, redacted, revealed, secrets_of
 
-__all__ = ["HIDDEN", "Secrets", "Setting", "hidden", "is_secret_setting", "marks", "revealed", "secrets_of"]
+__all__ = ["REDACTED", "Secrets", "Setting", "is_secret_setting", "marks", "redacted", "revealed", "secrets_of"]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Mark: TypeAlias = str | Callable[[bytes], str]
     """What stands where a secret was: a text, or what makes one of the secret's bytes."""
 
-HIDDEN = "(hidden)"
+REDACTED = "(redacted)"
 """What stands where a secret was, unless something else is asked for."""
 
 BROKER_LOGGER = 8
@@ -121,16 +121,16 @@ def is_secret_setting(name: str, resource_type: int | None = None) -> bool:
 
 
 def marks(salt: bytes) -> Callable[[bytes], str]:
-    """Marks such as ``(hidden 1a2b3c4d)``, equal for equal secrets under the same salt, for ``hidden``.
+    """Marks such as ``(redacted 1a2b3c4d)``, equal for equal secrets under the same salt, for ``redacted``.
 
     They tell whether a secret changed. Take a random salt and forget it: who has it can try passwords.
     """
     from hmac import digest
 
-    return lambda secret: f"(hidden {digest(salt, secret, 'sha256').hex()[:8]})"
+    return lambda secret: f"(redacted {digest(salt, secret, 'sha256').hex()[:8]})"
 
 
-def hidden(message: M, mark: Mark = HIDDEN) -> M:
+def redacted(message: M, mark: Mark = REDACTED) -> M:
     """A copy of a message with ``mark`` where its secrets were, as text or as bytes; the rest is as it was.
 
     Null stays null: it says that there is no such value, as when a setting is removed. What is empty stays empty.

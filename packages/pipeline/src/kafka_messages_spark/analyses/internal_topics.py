@@ -5,7 +5,7 @@ Each takes rows with ``key`` and ``value`` and gives the same rows with ``record
 that ``record_type`` names is not null. Structs of coordinators' records have the fields ``key`` and ``value``. A row
 that cannot be decoded, or is of a type that this package does not know, keeps its bytes; ``problem`` says why.
 
-Secrets in the structs (SCRAM credentials, settings that are passwords) are ``(hidden)``, by the rule of
+Secrets in the structs (SCRAM credentials, settings that are passwords) are ``(redacted)``, by the rule of
 ``kafka_messages.secrets``. The bytes in ``key`` and ``value`` stay as they are.
 """
 
@@ -51,7 +51,7 @@ def consumer_offsets(
 
     Options: ``mode`` PERMISSIVE (default: a malformed record is a row with a ``problem``) or FAILFAST; ``showSecrets``
     true (default false: they are hidden); ``secretSalt``, a random text of yours: hidden values are then marked, such as
-    ``(hidden 1a2b3c4d)``, and equal ones have the same mark.
+    ``(redacted 1a2b3c4d)``, and equal ones have the same mark.
     ``record_types`` names the record types that get a column, all by default; fewer is faster.
     """
     return _decoded(df, "consumer_offsets", "__consumer_offsets", options, record_types)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from kafka_messages import arrow
 from kafka_messages._base.message import Message
-from kafka_messages.secrets import HIDDEN, marks
+from kafka_messages.secrets import REDACTED, marks
 
 from .._core.errors import wrong
 from .._core.options import Options
@@ -36,4 +36,4 @@ class Hiding:
         """The structs of some messages as they may be shown."""
         if self.shows:
             return structs
-        return arrow.hidden(structs, message, HIDDEN if self.salt is None else marks(self.salt.encode()))
+        return arrow.redacted(structs, message, REDACTED if self.salt is None else marks(self.salt.encode()))

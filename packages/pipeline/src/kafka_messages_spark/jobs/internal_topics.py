@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 
 from kafka_messages.records import LOGS
-from kafka_messages.secrets import HIDDEN
+from kafka_messages.secrets import REDACTED
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -90,11 +90,11 @@ def _table(records: DataFrame, record_type: str) -> DataFrame:
 def _without_bytes(unreadable: DataFrame) -> DataFrame:
     """What cannot be read, with its place and the reason, but no bytes: nobody knows what is in them."""
 
-    def hidden(column: str) -> Column:
-        return F.when(F.col(column).isNotNull(), F.lit(HIDDEN).cast("binary"))
+    def redacted(column: str) -> Column:
+        return F.when(F.col(column).isNotNull(), F.lit(REDACTED).cast("binary"))
 
-    corrupt = F.col("corrupt").withField("bytes", hidden("corrupt.bytes"))
-    return unreadable.withColumns({"key": hidden("key"), "value": hidden("value"), "corrupt": corrupt})
+    corrupt = F.col("corrupt").withField("bytes", redacted("corrupt.bytes"))
+    return unreadable.withColumns({"key": redacted("key"), "value": redacted("value"), "corrupt": corrupt})
 
 
 def _parser() -> ArgumentParser:

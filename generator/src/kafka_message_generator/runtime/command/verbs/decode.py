@@ -42,7 +42,7 @@ def _pieces(subject: Subject, given: Given) -> Iterator[tuple[str, bytes]]:
 
 def _decoded(subject: Subject, data: bytes, show_secrets: bool) -> object:
     from ...explain import explain_record, has_secrets
-    from ...secrets import HIDDEN
+    from ...secrets import REDACTED
     from .._shown import message_json
 
     if not subject.has_header:
@@ -60,7 +60,7 @@ def _decoded(subject: Subject, data: bytes, show_secrets: bool) -> object:
         head |= {"version": found.version, "correlation_id": found.header.correlation_id}
         if getattr(found, "trailing", b""):
             is_shown = show_secrets or not has_secrets(type(found.message))
-            head["trailing"] = found.trailing.hex() if is_shown else HIDDEN
+            head["trailing"] = found.trailing.hex() if is_shown else REDACTED
         return head | {"message": message_json(found.message, found.version, show_secrets)}
     if (error := explain_record(data, subject.message).error) is not None:
         raise error  # also where the bytes say that they are another message

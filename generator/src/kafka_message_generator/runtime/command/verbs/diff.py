@@ -76,7 +76,7 @@ def _messages(found: Entry, version: int, words: list[str], form: str | None, ou
 def _values(side: Explanation, show_secrets: bool) -> dict[str, tuple[object, str]]:
     """What is compared and what is shown, by path; of counts and values alike."""
     from ..._core.words import counted, quoted
-    from ...secrets import HIDDEN
+    from ...secrets import REDACTED
 
     found: dict[str, tuple[object, str]] = {}
     for row, leaf in zip(side.rows(show_secrets=True), side.leaves(), strict=True):
@@ -88,7 +88,7 @@ def _values(side: Explanation, show_secrets: bool) -> dict[str, tuple[object, st
                 else quoted(value) if isinstance(value, str) and isinstance(leaf.value, str) else str(value)
             )
             text = counted(value, "element") if leaf.name == "count" and isinstance(value, int) else text
-            found[leaf.path] = value, HIDDEN if leaf.is_secret and not show_secrets else text
+            found[leaf.path] = value, REDACTED if leaf.is_secret and not show_secrets else text
         elif leaf.role == "rest":
             found[f"{leaf.path}, further on"] = row["hex"], leaf.note
     return found

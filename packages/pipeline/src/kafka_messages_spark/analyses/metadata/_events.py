@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
-from kafka_messages.secrets import HIDDEN
+from kafka_messages.secrets import REDACTED
 
 from ...columns._records import types_of
 from ._rules import REMOVE, RULES, Rule
@@ -85,4 +85,4 @@ def _action(rule: Rule, record: Fields) -> str:
 
 def _text_of(value: bytes) -> str:
     """The mark of hidden bytes as it is; bytes that are shown in hexadecimal."""
-    return value.decode() if value.startswith(HIDDEN[:-1].encode()) else value.hex()
+    return value.decode() if value.startswith(REDACTED[:-1].encode()) else value.hex()

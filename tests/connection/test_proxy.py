@@ -1,4 +1,4 @@
-"""A middleman between client and broker: what passes, what is decoded, and that no byte changes."""
+"""A proxy between client and broker: what passes, what is decoded, and that no byte changes."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from kafka_messages import (
     SaslHandshakeResponse,
 )
 from kafka_messages.connection import (
-    AnswerPassing,
     ClientConnection,
     ConnectionClosed,
     LocalProtocolError,
-    Middleman,
+    LocalResponse,
+    ProxyConnection,
     RemoteProtocolError,
-    RequestPassing,
-    ResponsePassing,
+    RequestForwarded,
+    ResponseForwarded,
     ServerConnection,
-    TokenPassing,
-    _middleman,
+    TokenForwarded,
+    _proxy,
     announce,
     endpoints,
     error_response,
@@ -58,31 +58,31 @@ def test_real_traffic_passes_byte_for_byte(decode: list[ApiKey] | None) -> None:
     """Of real clients and a real broker, in pieces as a network may cut them; what is decoded is written as it was."""
     decoded = passed = 0
     for there, back in captured():
-        middleman = Middleman(decode)
-        requests = [e for at in range(0, len(there), 999) for e in middleman.receive_from_client(there[at : at + 999])]
+        proxy = ProxyConnection(decode)
+        requests = [e for at in range(0, len(there), 999) for e in proxy.receive_from_client(there[at : at + 999])]
         assert b"".join(event.data for event in requests) == there
-        responses = [e for at in range(0, len(back), 999) for e in middleman.receive_from_broker(back[at : at + 999])]
+        responses = [e for at in range(0, len(back), 999) for e in proxy.receive_from_broker(back[at : at + 999])]
         assert b"".join(event.data for event in responses) == back
         for event in (*requests, *responses):
-            assert isinstance(event, (RequestPassing, ResponsePassing))
+            assert isinstance(event, (RequestForwarded, ResponseForwarded))
             assert event.error is None
             assert event.encode() == event.data
             decoded += event.message is not None
             passed += 1
-        assert middleman.unanswered == ()
+        assert proxy.unanswered == ()
     assert passed > 300
     assert decoded == passed if decode is None else (decoded > 0) is bool(decode) and decoded < passed
 
 
 def test_a_response_is_rewritten() -> None:
     """What a proxy is for: clients learn its address instead of the broker's."""
-    middleman = Middleman([ApiKey.METADATA])
-    [request] = middleman.receive_from_client(encode_request(MetadataRequest(), 12, 5))
-    assert isinstance(request, RequestPassing)
-    assert middleman.unanswered == (request,)
+    proxy = ProxyConnection([ApiKey.METADATA])
+    [request] = proxy.receive_from_client(encode_request(MetadataRequest(), 12, 5))
+    assert isinstance(request, RequestForwarded)
+    assert proxy.unanswered == (request,)
     broker = MetadataResponse.MetadataResponseBroker(node_id=1, host="broker", port=9092)
-    [response] = middleman.receive_from_broker(encode_response(MetadataResponse(brokers=[broker]), 12, 5))
-    assert isinstance(response, ResponsePassing)
+    [response] = proxy.receive_from_broker(encode_response(MetadataResponse(brokers=[broker]), 12, 5))
+    assert isinstance(response, ResponseForwarded)
     assert response.request is request
     assert response.message is not None
     for endpoint in endpoints(response.message):
@@ -93,40 +93,40 @@ def test_a_response_is_rewritten() -> None:
 
 def test_what_the_package_does_not_know_passes() -> None:
     """A newer client or broker has APIs and versions that nobody here has seen."""
-    middleman = Middleman()
+    proxy = ProxyConnection()
     unknown = frame(b"\x03\xe8\0\0\0\0\0\x01\xff\xffbody")
     newer = frame(b"\0\3\0\x63\0\0\0\2\xff\xff\0body")
-    first, second = middleman.receive_from_client(unknown + newer)
-    assert isinstance(first, RequestPassing)
-    assert isinstance(second, RequestPassing)
+    first, second = proxy.receive_from_client(unknown + newer)
+    assert isinstance(first, RequestForwarded)
+    assert isinstance(second, RequestForwarded)
     assert (first.data, first.api, first.header.request_api_key) == (unknown, None, 1000)
     assert isinstance(first.error, UnknownApiError)
     assert (second.data, second.message) == (newer, None)
     assert str(second.error) == "MetadataRequest has no version 99, only versions 0 to 13"
     responses = frame(b"\0\0\0\1abc") + frame(b"\0\0\0\2def")
-    assert b"".join(event.data for event in middleman.receive_from_broker(responses)) == responses
+    assert b"".join(event.data for event in proxy.receive_from_broker(responses)) == responses
 
 
 def test_frames_are_not_copied_to_pass() -> None:
     """Frames pass as the bytes that came, and a frame that was received alone is the very same object."""
     data = encode_request(HeartbeatRequest(), 4, 2)
-    [passing] = Middleman([]).receive_from_client(data)
-    assert isinstance(passing, RequestPassing)
+    [passing] = ProxyConnection([]).receive_from_client(data)
+    assert isinstance(passing, RequestForwarded)
     assert passing.data is data
     assert passing.parts == [data]
-    middleman = Middleman([])
+    proxy = ProxyConnection([])
     pieces = [data[:2], data[2:9], data[9:] + data]
-    found = [each for piece in pieces for each in middleman.receive_from_client(piece)]
-    assert [each.data for each in found if isinstance(each, RequestPassing)] == [data, data]
-    assert [each.header for each in found if isinstance(each, RequestPassing)] == [passing.header] * 2
+    found = [each for piece in pieces for each in proxy.receive_from_client(piece)]
+    assert [each.data for each in found if isinstance(each, RequestForwarded)] == [data, data]
+    assert [each.header for each in found if isinstance(each, RequestForwarded)] == [passing.header] * 2
 
 
 def test_a_client_id_that_is_no_utf8_passes() -> None:
-    """Kafka's broker takes it; a middleman that refused it would break what works without it."""
+    """Kafka's broker takes it; a proxy that refused it would break what works without it."""
     data = encode_request(DescribeGroupsRequest(groups=["a\udcff"]), 5, 2, "c\udcff", text="surrogateescape")
     for decode in (None, []):
-        [passing] = Middleman(decode).receive_from_client(data)
-        assert isinstance(passing, RequestPassing)
+        [passing] = ProxyConnection(decode).receive_from_client(data)
+        assert isinstance(passing, RequestForwarded)
         assert (passing.data, passing.encode(), passing.error) == (data, data, None)
         assert passing.header.client_id == "c\udcff"
 
@@ -135,15 +135,15 @@ def test_a_client_id_that_is_no_utf8_passes() -> None:
 @pytest.mark.parametrize("version", [3, 8, 9, 13])
 def test_produce_without_acks_is_not_waited_for(decode: list[ApiKey] | None, version: int) -> None:
     """Nor remembered: a producer may send a billion of them and nothing else."""
-    middleman = Middleman(decode)
+    proxy = ProxyConnection(decode)
     data = encode_request(ProduceRequest(acks=0, transactional_id="t"), version, 1)
     for _ in range(10):
-        [passing] = middleman.receive_from_client(data)
-        assert isinstance(passing, RequestPassing)
+        [passing] = proxy.receive_from_client(data)
+        assert isinstance(passing, RequestForwarded)
         assert not passing.expects_response
-    assert middleman.unanswered == ()
-    [passing] = middleman.receive_from_client(encode_request(ProduceRequest(acks=1), version, 2))
-    assert middleman.unanswered == (passing,)
+    assert proxy.unanswered == ()
+    [passing] = proxy.receive_from_client(encode_request(ProduceRequest(acks=1), version, 2))
+    assert proxy.unanswered == (passing,)
 
 
 @pytest.mark.parametrize(("acks", "expects_response"), [(b"\0\0", False), (b"\xff\xff", True)])
@@ -152,18 +152,20 @@ def test_acks_of_versions_that_the_package_lacks(version: int, acks: bytes, expe
     """Versions 0 to 2 are gone from Kafka 4, and 20 is to come; acks has been near the beginning in all."""
     transactional_id = b"" if version < 3 else b"\xff\xff" if version < 9 else b"\0"
     header = b"\0\0" + version.to_bytes(2, "big") + b"\0\0\0\1\xff\xff" + (b"" if version < 9 else b"\0")
-    [passing] = Middleman().receive_from_client(frame(header + transactional_id + acks + b"\0\0\x75\x30" + b"\0" * 9))
-    assert isinstance(passing, RequestPassing)
+    [passing] = ProxyConnection().receive_from_client(
+        frame(header + transactional_id + acks + b"\0\0\x75\x30" + b"\0" * 9)
+    )
+    assert isinstance(passing, RequestForwarded)
     assert passing.expects_response is expects_response
 
 
 def test_api_versions_fall_back() -> None:
     """A broker answers a version that it lacks at version 0 (KIP-511)."""
-    middleman = Middleman()
-    list(middleman.receive_from_client(encode_request(ApiVersionsRequest(), 5, 1)))
+    proxy = ProxyConnection()
+    list(proxy.receive_from_client(encode_request(ApiVersionsRequest(), 5, 1)))
     data = encode_response(ApiVersionsResponse(error_code=35), 0, 1)
-    [response] = middleman.receive_from_broker(data)
-    assert isinstance(response, ResponsePassing)
+    [response] = proxy.receive_from_broker(data)
+    assert isinstance(response, ResponseForwarded)
     assert response.response is not None
     assert response.response.version == 0
     assert response.encode() == data
@@ -173,104 +175,102 @@ def test_api_versions_fall_back() -> None:
 @pytest.mark.parametrize("token", [b"", b"\0admin\0secret", b"n,,n=user,r=abc", b"\x60\x82\x01\x00" + b"x" * 50])
 def test_tokens_pass(token: bytes, decode: list[ApiKey] | None) -> None:
     """Raw tokens have no header; they end with the first frame that is a request again."""
-    middleman = Middleman(decode)
-    list(middleman.receive_from_client(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1)))
-    list(middleman.receive_from_broker(encode_response(SaslHandshakeResponse(mechanisms=["PLAIN"]), 0, 1)))
+    proxy = ProxyConnection(decode)
+    list(proxy.receive_from_client(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1)))
+    list(proxy.receive_from_broker(encode_response(SaslHandshakeResponse(mechanisms=["PLAIN"]), 0, 1)))
     for _ in range(2):
-        [there] = middleman.receive_from_client(frame(token))
-        assert isinstance(there, TokenPassing)
+        [there] = proxy.receive_from_client(frame(token))
+        assert isinstance(there, TokenForwarded)
         assert (there.token, there.data) == (token, frame(token))
-    [back] = middleman.receive_from_broker(frame(b"challenge"))
-    assert isinstance(back, TokenPassing)
+    [back] = proxy.receive_from_broker(frame(b"challenge"))
+    assert isinstance(back, TokenForwarded)
     assert back.token == b"challenge"
-    [request] = middleman.receive_from_client(encode_request(HeartbeatRequest(), 4, 2))
-    assert isinstance(request, RequestPassing)
-    [response] = middleman.receive_from_broker(encode_response(HeartbeatResponse(), 4, 2))  # the last token had none
-    assert isinstance(response, ResponsePassing)
+    [request] = proxy.receive_from_client(encode_request(HeartbeatRequest(), 4, 2))
+    assert isinstance(request, RequestForwarded)
+    [response] = proxy.receive_from_broker(encode_response(HeartbeatResponse(), 4, 2))  # the last token had none
+    assert isinstance(response, ResponseForwarded)
     with pytest.raises(RemoteProtocolError):
-        list(middleman.receive_from_client(frame(b"\0admin\0secret"[:7])))
+        list(proxy.receive_from_client(frame(b"\0admin\0secret"[:7])))
 
 
 def test_what_ends_it() -> None:
     """Of each side: what can be no request, what answers nothing, a close inside of a frame."""
-    middleman = Middleman()
+    proxy = ProxyConnection()
     with pytest.raises(RemoteProtocolError) as caught:
-        list(middleman.receive_from_client(frame(b"abc")))
+        list(proxy.receive_from_client(frame(b"abc")))
     what = "there is a request without a header at offset 0: "
     assert (
         str(caught.value) == what + "RequestHeader v0: request_api_version: INT16: 2 bytes needed at offset 2, 1 left"
     )
-    assert middleman.trailing_data == (frame(b"abc"), b"")
+    assert proxy.trailing_data == (frame(b"abc"), b"")
     with pytest.raises(RemoteProtocolError, match=r"^there is a frame of 4 bytes that answers no request at offset 0$"):
-        list(middleman.receive_from_broker(frame(b"abcd")))
-    middleman = Middleman()
-    list(middleman.receive_from_client(encode_request(HeartbeatRequest(), 4, 2)))
+        list(proxy.receive_from_broker(frame(b"abcd")))
+    proxy = ProxyConnection()
+    list(proxy.receive_from_client(encode_request(HeartbeatRequest(), 4, 2)))
     what = "there is a response that is not to the request with correlation id 2, the next one, at offset 0"
     with pytest.raises(RemoteProtocolError, match=rf"^{what}$"):
-        list(middleman.receive_from_broker(encode_response(HeartbeatResponse(), 4, 3)))
+        list(proxy.receive_from_broker(encode_response(HeartbeatResponse(), 4, 3)))
 
 
 def test_closes() -> None:
     """The other side is to be closed, too; once from each side."""
-    middleman = Middleman()
-    [request] = middleman.receive_from_client(encode_request(HeartbeatRequest(), 4, 2))
-    assert list(middleman.receive_from_client(b"")) == [ConnectionClosed((request,))]
-    assert list(middleman.receive_from_broker(b"")) == [ConnectionClosed((request,))]
+    proxy = ProxyConnection()
+    [request] = proxy.receive_from_client(encode_request(HeartbeatRequest(), 4, 2))
+    assert list(proxy.receive_from_client(b"")) == [ConnectionClosed((request,))]
+    assert list(proxy.receive_from_broker(b"")) == [ConnectionClosed((request,))]
 
 
 @settings(deadline=None)
 @given(st.binary(min_size=1, max_size=80), st.binary(min_size=1, max_size=80))
 def test_garbage_passes_or_ends_it(there: bytes, back: bytes) -> None:
     """Nothing else is raised, and what passed with what is handed back is what came."""
-    middleman = Middleman(max_frame_size=64)
+    proxy = ProxyConnection(max_frame_size=64)
     passed = [b"", b""]
-    for side, (receive, data) in enumerate(
-        ((middleman.receive_from_client, there), (middleman.receive_from_broker, back))
-    ):
+    for side, (receive, data) in enumerate(((proxy.receive_from_client, there), (proxy.receive_from_broker, back))):
         try:
             for event in receive(data):
                 assert not isinstance(event, ConnectionClosed)
                 passed[side] += event.data
         except RemoteProtocolError:
             pass
-    assert [passed[0] + middleman.trailing_data[0], passed[1] + middleman.trailing_data[1]] == [there, back]
+    assert [passed[0] + proxy.trailing_data[0], passed[1] + proxy.trailing_data[1]] == [there, back]
 
 
-def two_asked(middleman: Middleman) -> list[RequestPassing]:
+def two_asked(proxy: ProxyConnection) -> list[RequestForwarded]:
     """Two requests of a client, and one that a broker need not see between them."""
     data = b"".join(encode_request(HeartbeatRequest(), 4, number) for number in (1, 2, 3))
-    return [event for event in middleman.receive_from_client(data) if isinstance(event, RequestPassing)]
+    return [event for event in proxy.receive_from_client(data) if isinstance(event, RequestForwarded)]
 
 
 def test_a_request_is_answered_in_its_turn() -> None:
     """A proxy that refuses must not say so before the broker's responses to what came earlier: clients end it."""
-    middleman = Middleman([])
-    _, second, third = two_asked(middleman)
+    proxy = ProxyConnection([])
+    _, second, third = two_asked(proxy)
     refused = error_response(HeartbeatRequest(), ErrorCode.NOT_COORDINATOR, version=4)
-    assert middleman.answer(third, HeartbeatResponse()) == b""
-    assert middleman.answer(second, refused) == b""
-    assert [each.header.correlation_id for each in middleman.unanswered] == [1]
+    assert proxy.answer(third, HeartbeatResponse()) == b""
+    assert proxy.answer(second, refused) == b""
+    assert [each.header.correlation_id for each in proxy.unanswered] == [1]
     first = encode_response(HeartbeatResponse(), 4, 1)
-    came = list(middleman.receive_from_broker(first))
-    assert [type(each) for each in came] == [ResponsePassing, AnswerPassing, AnswerPassing]
+    came = list(proxy.receive_from_broker(first))
+    assert [type(each) for each in came] == [ResponseForwarded, LocalResponse, LocalResponse]
     assert b"".join(each.data for each in came) == (
         first + encode_response(refused, 4, 2) + encode_response(HeartbeatResponse(), 4, 3)
     )
-    assert isinstance(came[1], AnswerPassing)
+    assert isinstance(came[1], LocalResponse)
     assert came[1].request is second
 
 
 def test_an_answer_whose_turn_it_is_goes_at_once() -> None:
     """With nothing owed before it there is nothing to wait for; and those behind it go along."""
-    middleman = Middleman()
-    first, second, third = two_asked(middleman)
-    assert middleman.answer(second, HeartbeatResponse()) == b""
-    assert middleman.answer(first, HeartbeatResponse()) == (
+    proxy = ProxyConnection()
+    first, second, third = two_asked(proxy)
+    assert proxy.answer(second, HeartbeatResponse()) == b""
+    assert proxy.answer(first, HeartbeatResponse()) == (
         encode_response(HeartbeatResponse(), 4, 1) + encode_response(HeartbeatResponse(), 4, 2)
     )
-    assert middleman.unanswered == (third,)
-    [passing] = middleman.receive_from_broker(encode_response(HeartbeatResponse(), 4, 3))
-    assert isinstance(passing, ResponsePassing)
+    assert proxy.unanswered == (third,)
+    [passing] = proxy.receive_from_broker(encode_response(HeartbeatResponse(), 4, 3))
+    assert isinstance(passing, ResponseForwarded)
     assert passing.request is third
 
 
@@ -283,37 +283,37 @@ class NoWalk(deque[Any]):
 
 def test_answers_from_the_last_to_the_first() -> None:
     """Each looked through all requests for its own: 20,000 of them took half a minute."""
-    middleman = Middleman()
+    proxy = ProxyConnection()
     frames = b"".join(encode_request(HeartbeatRequest(), 4, number) for number in range(5))
-    requests = [each for each in middleman.receive_from_client(frames) if isinstance(each, RequestPassing)]
-    for name, queue in vars(middleman).items():
+    requests = [each for each in proxy.receive_from_client(frames) if isinstance(each, RequestForwarded)]
+    for name, queue in vars(proxy).items():
         if isinstance(queue, deque):
-            setattr(middleman, name, NoWalk(queue))
-    answers = [middleman.answer(each, HeartbeatResponse()) for each in reversed(requests)]
+            setattr(proxy, name, NoWalk(queue))
+    answers = [proxy.answer(each, HeartbeatResponse()) for each in reversed(requests)]
     assert [len(each) for each in answers] == [0, 0, 0, 0, 5 * len(encode_response(HeartbeatResponse(), 4, 0))]
 
 
 @pytest.mark.parametrize(
     ("request_", "response", "text"),
     [
-        (None, HeartbeatResponse(), "a RequestPassing is needed, not None"),
-        ("it", HeartbeatResponse(), "a RequestPassing is needed, not 'it'"),
+        (None, HeartbeatResponse(), "a RequestForwarded is needed, not None"),
+        ("it", HeartbeatResponse(), "a RequestForwarded is needed, not 'it'"),
         (..., None, "a HeartbeatResponse is needed, not None"),
         (..., b"\0", "a HeartbeatResponse is needed, not b'\\x00'"),
     ],
 )
 def test_what_is_no_answer(request_: Any, response: Any, text: str) -> None:
     """An AttributeError of None said nothing of what was wanted; a client or server in between does the same."""
-    middleman = Middleman()
-    [passing] = middleman.receive_from_client(encode_request(HeartbeatRequest(), 4, 1))
+    proxy = ProxyConnection()
+    [passing] = proxy.receive_from_client(encode_request(HeartbeatRequest(), 4, 1))
     with pytest.raises(TypeError) as caught:
-        middleman.answer(passing if request_ is ... else request_, response)
+        proxy.answer(passing if request_ is ... else request_, response)
     assert str(caught.value) == text
     server = ServerConnection()
     [received] = server.receive_data(encode_request(HeartbeatRequest(), 4, 1))
     with pytest.raises(TypeError) as caught:
         server.send(received if request_ is ... else request_, response)  # type: ignore[arg-type]
-    assert str(caught.value) == text.replace("RequestPassing", "RequestReceived")
+    assert str(caught.value) == text.replace("RequestForwarded", "RequestReceived")
 
 
 @pytest.mark.parametrize("size", [0, -1, 1 << 31, 1.5, "9", None])
@@ -321,7 +321,7 @@ def test_frames_of_no_size(size: Any) -> None:
     """A connection that takes no frame at all was made, and failed at its first one."""
     text = f"max_frame_size must be a number of bytes, 1 to 2147483647, not {size!r}"
     make: Any
-    for make in (Middleman, ServerConnection, ClientConnection):
+    for make in (ProxyConnection, ServerConnection, ClientConnection):
         with pytest.raises(ValueError, match="max_frame_size") as caught:
             make(max_frame_size=size)
         assert str(caught.value) == text
@@ -330,7 +330,7 @@ def test_frames_of_no_size(size: Any) -> None:
 @pytest.mark.parametrize(("which", "shown"), [("Metadata", "'Metadata'"), (int, "<class 'int'>")])
 def test_one_api_where_several_are_wanted(which: Any, shown: str) -> None:
     """Of a text each letter was taken for an API."""
-    for make, what in ((Middleman, "decode"), (announce, "apis")):
+    for make, what in ((ProxyConnection, "decode"), (announce, "apis")):
         with pytest.raises(TypeError) as caught:
             make(which)
         assert str(caught.value) == f"{what} takes several APIs, in a list, not {shown}"
@@ -338,56 +338,56 @@ def test_one_api_where_several_are_wanted(which: Any, shown: str) -> None:
 
 def test_an_answer_after_a_token_without_one() -> None:
     """The last token of GSSAPI has no answer; a client that asks something behind it awaits none."""
-    middleman = Middleman()
-    list(middleman.receive_from_client(encode_request(SaslHandshakeRequest(mechanism="GSSAPI"), 0, 1)))
-    list(middleman.receive_from_broker(encode_response(SaslHandshakeResponse(), 0, 1)))
-    [token] = middleman.receive_from_client(frame(b"last"))
-    assert repr(token) == "<TokenPassing of SASL, 4 bytes>"
-    [asked] = middleman.receive_from_client(encode_request(HeartbeatRequest(), 4, 2))
-    assert isinstance(asked, RequestPassing)
-    assert middleman.answer(asked, HeartbeatResponse()) == encode_response(HeartbeatResponse(), 4, 2)
+    proxy = ProxyConnection()
+    list(proxy.receive_from_client(encode_request(SaslHandshakeRequest(mechanism="GSSAPI"), 0, 1)))
+    list(proxy.receive_from_broker(encode_response(SaslHandshakeResponse(), 0, 1)))
+    [token] = proxy.receive_from_client(frame(b"last"))
+    assert repr(token) == "<TokenForwarded of SASL, 4 bytes>"
+    [asked] = proxy.receive_from_client(encode_request(HeartbeatRequest(), 4, 2))
+    assert isinstance(asked, RequestForwarded)
+    assert proxy.answer(asked, HeartbeatResponse()) == encode_response(HeartbeatResponse(), 4, 2)
 
 
 def test_answers_that_cannot_be() -> None:
     """Nothing is sent then, and the request can still be passed on."""
-    middleman = Middleman()
-    first, *_ = two_asked(middleman)
+    proxy = ProxyConnection()
+    first, *_ = two_asked(proxy)
     with pytest.raises(
         LocalProtocolError, match=r"^HeartbeatRequest is answered with HeartbeatResponse, not MetadataResponse$"
     ):
-        middleman.answer(first, MetadataResponse())
-    middleman.answer(first, HeartbeatResponse())
+        proxy.answer(first, MetadataResponse())
+    proxy.answer(first, HeartbeatResponse())
     again = "HeartbeatRequest with correlation id 1 was answered before, or came on another connection"
     with pytest.raises(LocalProtocolError, match=f"^{again}$"):
-        middleman.answer(first, HeartbeatResponse())
-    [unknown] = Middleman().receive_from_client(frame(b"\x03\xe8\0\0\0\0\0\x01\xff\xff"))
-    assert isinstance(unknown, RequestPassing)
+        proxy.answer(first, HeartbeatResponse())
+    [unknown] = ProxyConnection().receive_from_client(frame(b"\x03\xe8\0\0\0\0\0\x01\xff\xff"))
+    assert isinstance(unknown, RequestForwarded)
     with pytest.raises(LocalProtocolError, match=r"^there is no response to requests of the unknown API 1000$"):
-        middleman.answer(unknown, HeartbeatResponse())
-    [silent] = middleman.receive_from_client(encode_request(ProduceRequest(acks=0), 9, 4))
-    assert isinstance(silent, RequestPassing)
-    assert middleman.answer(silent, ProduceResponse()) == b""
+        proxy.answer(unknown, HeartbeatResponse())
+    [silent] = proxy.receive_from_client(encode_request(ProduceRequest(acks=0), 9, 4))
+    assert isinstance(silent, RequestForwarded)
+    assert proxy.answer(silent, ProduceResponse()) == b""
 
 
 def test_an_unknown_version_of_api_versions_is_answered_at_version_0() -> None:
     """As brokers do (KIP-511): no client could read anything else."""
-    middleman = Middleman()
-    [asked] = middleman.receive_from_client(frame(b"\0\x12\0\x63\0\0\0\1\xff\xff\0body"))
-    assert isinstance(asked, RequestPassing)
-    assert middleman.answer(asked, announce()) == encode_response(
+    proxy = ProxyConnection()
+    [asked] = proxy.receive_from_client(frame(b"\0\x12\0\x63\0\0\0\1\xff\xff\0body"))
+    assert isinstance(asked, RequestForwarded)
+    assert proxy.answer(asked, announce()) == encode_response(
         ApiVersionsResponse(error_code=35, api_keys=announce().api_keys), 0, 1
     )
 
 
 def test_passing_frames_print_what_they_are() -> None:
     """In a log of a proxy; payloads and tokens do not print, as they may be secret."""
-    middleman = Middleman()
-    first, *_ = two_asked(middleman)
-    assert repr(first) == "<RequestPassing HeartbeatRequest v4 with correlation id 1, 19 bytes>"
-    [response] = middleman.receive_from_broker(encode_response(HeartbeatResponse(), 4, 1))
-    assert repr(response) == "<ResponsePassing to HeartbeatRequest v4 with correlation id 1, 12 bytes>"
-    [unknown] = middleman.receive_from_client(frame(b"\x03\xe8\0\7\0\0\0\x01\xff\xff"))
-    assert repr(unknown) == "<RequestPassing API 1000 v7 with correlation id 1, 10 bytes>"
+    proxy = ProxyConnection()
+    first, *_ = two_asked(proxy)
+    assert repr(first) == "<RequestForwarded HeartbeatRequest v4 with correlation id 1, 19 bytes>"
+    [response] = proxy.receive_from_broker(encode_response(HeartbeatResponse(), 4, 1))
+    assert repr(response) == "<ResponseForwarded to HeartbeatRequest v4 with correlation id 1, 12 bytes>"
+    [unknown] = proxy.receive_from_client(frame(b"\x03\xe8\0\7\0\0\0\x01\xff\xff"))
+    assert repr(unknown) == "<RequestForwarded API 1000 v7 with correlation id 1, 10 bytes>"
 
 
 @pytest.mark.parametrize("name", ["plain", "caf\udce9"])
@@ -397,11 +397,11 @@ def test_changed_messages_are_written_in_pieces(name: str) -> None:
     partition = FetchResponse.PartitionData(records=records)
     topic = FetchResponse.FetchableTopicResponse(topic=name, partitions=[partition])
     data = encode_response(FetchResponse(responses=[topic]), 12, 1, text="surrogateescape")
-    middleman = Middleman()
-    [asked] = middleman.receive_from_client(encode_request(FetchRequest(), 12, 1))
-    [passing] = middleman.receive_from_broker(data)
-    assert isinstance(asked, RequestPassing)
-    assert isinstance(passing, ResponsePassing)
+    proxy = ProxyConnection()
+    [asked] = proxy.receive_from_client(encode_request(FetchRequest(), 12, 1))
+    [passing] = proxy.receive_from_broker(data)
+    assert isinstance(asked, RequestForwarded)
+    assert isinstance(passing, ResponseForwarded)
     assert b"".join(asked.encode_parts()) == asked.data
     assert b"".join(passing.encode_parts()) == data
     assert passing.message is not None
@@ -412,20 +412,20 @@ def test_changed_messages_are_written_in_pieces(name: str) -> None:
 @pytest.mark.parametrize("acks", [0, 1])
 def test_acks_behind_text_that_is_no_utf8(acks: int) -> None:
     """A transactional id in Latin-1 hid ``acks=0`` from whoever decodes nothing: the next response was refused."""
-    middleman = Middleman([])
+    proxy = ProxyConnection([])
     asked = ProduceRequest(acks=acks, transactional_id="caf\udce9")
-    [passing] = middleman.receive_from_client(encode_request(asked, 9, 1, text="surrogateescape"))
-    assert isinstance(passing, RequestPassing)
+    [passing] = proxy.receive_from_client(encode_request(asked, 9, 1, text="surrogateescape"))
+    assert isinstance(passing, RequestForwarded)
     assert passing.expects_response is bool(acks)
 
 
 def passed(data: bytes) -> object:
-    """What becomes of a frame that a middleman does not decode: all that is known of it, or the error."""
+    """What becomes of a frame that a proxy does not decode: all that is known of it, or the error."""
     try:
-        [request] = Middleman([]).receive_from_client(data)
+        [request] = ProxyConnection([]).receive_from_client(data)
     except RemoteProtocolError as error:
         return str(error)
-    assert isinstance(request, RequestPassing)
+    assert isinstance(request, RequestForwarded)
     return request.data, repr(request), request.header, request.api, request.expects_response, repr(request.error)
 
 
@@ -440,7 +440,7 @@ def test_first_bytes_say_what_the_header_says(api: Any, monkeypatch: pytest.Monk
         cut = [each[:size] for each in (payload, plain) for size in range(min(len(each), 40))]
         for each in (payload, plain, tagged, payload[:8] + b"\xff\xfe" + payload[10:], *cut):
             with monkeypatch.context() as context:
-                context.setattr(_middleman, "STARTS", {})
+                context.setattr(_proxy, "STARTS", {})
                 wanted = passed(frame(each))
             assert passed(frame(each)) == wanted
             assert passed(frame(each)) == wanted

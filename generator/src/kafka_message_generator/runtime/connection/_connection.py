@@ -21,7 +21,7 @@ else:
     E = None
 
 
-class Side(Generic[E]):
+class Connection(Generic[E]):
     """One end of a connection. Not for several threads at once."""
 
     def __init__(self, max_frame_size: int, transitions: Mapping[State, Mapping[Event, State]], state: State) -> None:

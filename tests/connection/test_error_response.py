@@ -57,7 +57,7 @@ def test_errors_are_kafkas() -> None:
         assert plain(type(answer).read(written, request.version)) == plain(kafkas), (request.api, request.version)
         assert any(error.code == code for error in errors(answer)) or not list(errors(kafkas))
         pairs.add((request.api.key, request.version))
-    assert pairs == {(each.key, version) for each in apis() for version in each.offered_versions}
+    assert pairs == {(each.key, version) for each in apis() for version in each.supported_versions}
 
 
 @pytest.mark.parametrize(("name", "is_older"), [("errors", False), ("older-errors", True)])
@@ -89,7 +89,7 @@ def test_errors_of_older_versions_are_kafkas() -> None:
         assert without_records(again) == without_records(kafkas), (request.api, request.version)
         pairs.add((request.api.key, request.version))
     every = {(each.key, version) for each in apis() for version in each.valid_versions}
-    assert pairs == every - {(each.key, version) for each in apis() for version in each.offered_versions}
+    assert pairs == every - {(each.key, version) for each in apis() for version in each.supported_versions}
 
 
 WITHOUT_CODE = {("DescribeLogDirsRequest", version) for version in range(3)}
