@@ -1,14 +1,13 @@
-"""A connection without I/O, in the manner of h11: bytes in, events and bytes out.
+"""Kafka connections without I/O, in the style of h11: bytes in, events and bytes out.
 
-* ``ClientConnection`` numbers requests, agrees on versions, and pairs responses with requests.
-* ``ServerConnection`` decodes requests, and writes responses in the order of the requests.
-* ``ProxyConnection`` stands between both: it decodes some APIs, and passes all others on as they came.
-* ``ClientEvent``, ``ServerEvent``, ``FromClient`` and ``FromBroker`` are what each of them gives, for annotations.
-* ``announce`` says which versions a broker has; ``error_response`` answers any request with an error.
-* ``Handlers`` maps request classes to functions that return their responses.
-* ``errors``, ``error_codes``, ``endpoints`` and ``entities`` find the error codes, addresses and names in any message.
+* ``ClientConnection`` sends requests, negotiates versions and matches responses to requests.
+* ``ServerConnection`` decodes requests and writes responses in request order.
+* ``ProxyConnection`` forwards traffic between a client and a broker, and decodes selected APIs.
+* ``announce`` builds an ApiVersionsResponse; ``error_response`` builds an error response to any request.
+* ``Handlers`` maps request classes to functions that return responses.
+* ``errors``, ``error_codes``, ``endpoints`` and ``entities`` iterate over parts of any message.
 
-Nothing here opens a socket: it goes with asyncio, threads, trio, or bytes of a capture.
+No function opens a socket. Use the classes with asyncio, threads, trio or captured bytes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The response to any request that says nothing but an error, as Kafka's own brokers answer."""
+"""Build error responses as Kafka's brokers do."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SAME = (
     frozenset(("name", "topic", "topic_name")),
     frozenset(("name", "user")),
 )
-"""Names of fields that mean the same; Kafka's definitions are not of one hand."""
+"""Groups of field names with one meaning, which Kafka's definitions name differently."""
 _NONE = 0
 _CODES = range(-(1 << 15), 1 << 15)
 
@@ -44,23 +44,19 @@ def error_response(
     version: int | None = None,
     where: Callable[[ErrorCodePlace], bool] | None = None,
 ) -> Response:
-    """The response to a request that fails with an error code; what Java's ``getErrorResponse`` gives.
+    """Return the error response to a request, equal to that of Java's ``getErrorResponse``.
 
-    ``request`` is one that was decoded, or a message alone, and then ``version`` is the one that it came at.
+    ``request`` comes from ``decode_request``; for a bare message ``version`` is required. The code is set on the
+    response if it has an error code, else on each topic, partition, group or resource of the request. A response to a
+    request that names none, such as MetadataRequest for all topics, has no place for the code. ``message`` is set
+    beside the codes where there is a field for it.
 
-    A response with an error code of its own has that; in others each topic, partition, group or resource that the request
-    asks for has it. Where it asks for none, as a MetadataRequest for all topics, such a response has no place for the
-    code: it is that of Kafka's own classes, and ``errors`` finds nothing in it. ``message`` stands beside the codes where
-    there is a field for it. Everything else is as Kafka's own classes have it, for the version of the request; the result
-    can be changed.
+    With ``where``, the response always has an element for each topic, partition, group or resource of the request. The
+    error is set only at the places for which ``where`` returns true; others get NONE. ``topic_config_error_code`` of
+    CreateTopicsResponse always stays NONE.
 
-    With ``where`` the response has an element for each topic, partition, group or resource that the request names, also
-    where it has an error code of its own. The error stands at the places of ``error_codes`` for which ``where`` is true,
-    such as one partition, and NONE at all others. ``topic_config_error_code`` of a CreateTopicsResponse stays NONE, as it
-    does without ``where``.
-
-    Raises UnknownApiError for a request that has no response, ValueError for 0, which is no error, and for a code that is
-    no int16, UnsupportedVersionError, and TypeError for what is no request.
+    Raises UnknownApiError for a request without a response, ValueError for 0 or a code beyond int16,
+    UnsupportedVersionError, and TypeError for anything but a request.
     """
     number = _number(code)
     asked, at = _asked(request, version)
@@ -84,7 +80,6 @@ def _number(code: object) -> int:
 
 
 def _asked(request: object, version: int | None) -> tuple[Message, int]:
-    """The message of a request, and its version."""
     if isinstance(request, Request):
         if version is not None and version != request.version:
             raise TypeError(f"the request has version {request.version}; error_response takes no other")
@@ -102,7 +97,7 @@ def _asked(request: object, version: int | None) -> tuple[Message, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Answering:
-    """What all structs of one answer are made from."""
+    """The values that all structs of one response are built from."""
 
     message: Message
     api: Api
@@ -110,7 +105,7 @@ class _Answering:
     code: int
     text: str | None
     is_whole: bool
-    """Whether a struct with an error code has its arrays, too."""
+    """Whether a struct with an error code also gets its arrays."""
 
     def response(self) -> Response:
         kind = self.api.response_class
@@ -127,34 +122,30 @@ class _Answering:
 
 @dataclass(frozen=True, slots=True)
 class _Recipe:
-    """How the structs at one place of an answer are made: found once, however many there are."""
+    """The plan for the structs at one path of a response, computed once."""
 
     kind: Any
-    """The class."""
     constants: dict[str, Any]
-    """Fields whose values are the same in each."""
     copies: tuple[tuple[str, int, str, bool], ...]
-    """Fields that come from the request: the name, which struct has it (0 is the source itself, 1 and on what is around
-    it), its field there, and whether it may be null."""
+    """Fields copied from the request: name, struct depth (0 is the source), field in that struct, nullable."""
     arrays: tuple[tuple[FieldFacts, str, tuple[str, ...]], ...]
-    """Arrays of structs, where they are, and the arrays of the request that they answer."""
+    """Arrays of structs, their paths, and the request arrays they correspond to."""
     asked: tuple[FieldFacts, ...]
-    """The fields of the source; none where that is no struct."""
+    """Fields of the source struct; empty if the source is a scalar."""
     own: tuple[FieldFacts, ...]
-    """The fields, one of which has the source where that is no struct."""
+    """Fields of the response struct, if the source is a scalar."""
     first_names: dict[type, str]
-    """That one, by the type of the source."""
+    """The field that gets a scalar source, by type."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Filling:
-    """Makes the structs of an answer of those of the request."""
+    """Builds the structs of a response from those of the request."""
 
     answering: _Answering
     asked: MessageFacts
     told: MessageFacts
     exceptions: dict[str, ErrorResponseRule]
-    """By path."""
     recipes: dict[Paths, _Recipe]
 
     def struct(
@@ -166,10 +157,10 @@ class _Filling:
         source: Any,
         around: Around = (),
     ) -> Any:
-        """A struct of the response; ``source`` is what it comes from: a struct of the request, or a value.
+        """Build a struct of the response from ``source``, a struct or scalar of the request.
 
-        ``paths`` are where it is in the response, and its source in the request, which says all but ``source`` and the
-        values in ``around``: the structs that hold the source, the inmost first, where the response has none for them.
+        ``paths`` are the paths in response and request. ``around`` are the request structs that contain the source,
+        innermost first, without a counterpart in the response.
         """
         recipe = self.recipes.get(paths)
         if recipe is None:
@@ -191,7 +182,6 @@ class _Filling:
     def recipe(
         self, path: str, name: str, fields: tuple[FieldFacts, ...], asked: tuple[FieldFacts, ...], around: Around
     ) -> _Recipe:
-        """How the structs at a path are made of sources that have the fields ``asked``."""
         version = self.answering.version
         here = tuple(field for field in fields if version in field.versions)
         has_code = any(field.is_error_code for field in here)
@@ -221,12 +211,11 @@ class _Filling:
         return _Recipe(kind, constants, tuple(copies), tuple(arrays), asked, own, {})
 
     def message(self, field: FieldFacts) -> str | None:
-        """The text beside an error code: null where none is given and null may stand."""
         text = self.answering.text
         return "" if text is None and self.answering.version not in field.nullable else text
 
     def counterpart(self, field: FieldFacts, asked: tuple[FieldFacts, ...], has_code: bool) -> tuple[str, ...]:
-        """The array of the request that an array of the response answers, by its name or as the only one."""
+        """Return the request array that corresponds to a response array: the one of equal name, or the only one."""
         if (has_code and not self.answering.is_whole) or not self.has_code(self.told.structs[field.type]):
             return ()
         arrays = [each.name for each in asked if each.is_array]
@@ -235,7 +224,7 @@ class _Filling:
         return tuple(found) if len(found) == 1 else ()
 
     def has_code(self, fields: tuple[FieldFacts, ...]) -> bool:
-        """Whether a struct has an error code, or one in it has."""
+        """Return whether a struct or a nested struct has an error code."""
         version = self.answering.version
         return any(
             version in field.versions and (field.is_error_code or self.has_code(self.told.structs.get(field.type, ())))
@@ -245,7 +234,7 @@ class _Filling:
     def elements(
         self, paths: Paths, field: FieldFacts, asked: tuple[FieldFacts, ...], source: Any, sources: tuple[str, ...]
     ) -> Iterator[Any]:
-        """An element of the response for each of the request; where several arrays name the same, it is there once."""
+        """Yield a response element for each request element; duplicates across several arrays are dropped."""
         seen: set[str] = set()
         place, above = paths
         for path in sources:
@@ -263,7 +252,7 @@ class _Filling:
     def within(
         self, source: Any, names: list[str], asked: tuple[FieldFacts, ...], around: Around = ()
     ) -> Iterator[tuple[tuple[FieldFacts, ...], Any, Around]]:
-        """The elements at the end of a path of arrays, their fields, and what is around them; none where an array is null."""
+        """Yield the elements at the end of a path of arrays, with their fields and enclosing structs."""
         field = next((each for each in asked if each.name == names[0]), None)
         if field is None:
             return
@@ -280,7 +269,7 @@ def _joined(path: str, name: str) -> str:
 
 
 def _named_alike(field: FieldFacts, structs: tuple[tuple[FieldFacts, ...], ...]) -> tuple[int, str] | None:
-    """The struct of the request, and its field, that says which element this is: what it is called, and what it is."""
+    """Return the depth and name of the request field that identifies the same thing."""
     if field.is_array or field.is_struct or not (_is_name(field) or field.type == "int8"):
         return None
     alike = (
@@ -302,7 +291,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _first_name(fields: tuple[FieldFacts, ...], value: Any) -> str:
-    """The field for an element of the request that is no struct but a number, a text or a UUID."""
+    """Return the response field for a request element that is a number, string or UUID."""
     wanted = {int: ("int32", "int64"), str: ("string",)}.get(type(value), ("uuid",))
     return next(
         field.name

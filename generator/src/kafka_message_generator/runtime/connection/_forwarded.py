@@ -1,4 +1,4 @@
-"""Frames on their way between a client and a broker, and what is known of them."""
+"""The events of a proxy: frames to forward."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ if TYPE_CHECKING:
     from ..protocol._shapes import RequestHeader
 
 TEXT: Text = "surrogateescape"
-"""Brokers take text that is no UTF-8: it passes, too."""
+"""Brokers accept invalid UTF-8, so proxies forward it."""
 
 
 class Forwarded:
-    """A frame on its way."""
-
     __slots__ = ("_frame",)
 
     def __init__(self, frame: bytes) -> None:
@@ -27,24 +25,23 @@ class Forwarded:
 
     @property
     def data(self) -> bytes:
-        """The frame as it came, its length included. It is not copied."""
+        """The frame as received, including its length; not copied."""
         return self._frame
 
     @property
     def parts(self) -> list[bytes]:
-        """The same as a list, for ``writelines``."""
+        """``data`` as a list, for ``writelines``."""
         return [self._frame]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._what()}, {len(self._frame) - LENGTH_SIZE} bytes>"
 
     def _what(self) -> str:
-        """What the frame is, in few words; both kinds of frames say it."""
         raise NotImplementedError
 
 
 class RequestForwarded(Forwarded):
-    """A request on its way to the broker: write ``data``, or ``encode()`` if its message was changed."""
+    """A request for the broker. Write ``data``, or ``encode()`` if the message was changed."""
 
     __slots__ = (
         *("_answer", "_correlation_id", "_header", "_is_unread", "_key", "_tokens_before", "_version", "_waits_at"),
@@ -58,13 +55,13 @@ class RequestForwarded(Forwarded):
         self._correlation_id = correlation_id
         self._header: RequestHeader | None = None  # until somebody asks
         self.api = api
-        """None for an API that the package does not know."""
+        """None if the package does not know the API."""
         self.request: Request | None = None
-        """The decoded request; None where its API is not to be decoded, and where it cannot be, see ``error``."""
+        """The decoded request; None if its API is not decoded, or decoding failed with ``error``."""
         self.error: KafkaMessageError | None = None
-        """Why a request of an API that is to be decoded could not be."""
+        """The error that prevented decoding."""
         self.expects_response = True
-        """Whether there will be a response; of a ProduceRequest with ``acks=0`` there is none."""
+        """False for a ProduceRequest with ``acks=0``."""
         self._answer: bytes | None = None  # of this side, with its length
         self._waits_at: object = None  # the proxy that a response is to come to
         self._tokens_before = 0  # those that wait for an answer, between the request before it and this one
@@ -72,25 +69,21 @@ class RequestForwarded(Forwarded):
 
     @property
     def header(self) -> RequestHeader:
-        """The header, read when it is first asked for.
-
-        Of an API that the package does not know it has only what all headers begin with.
-        """
+        """The header, decoded on first use. For an unknown API it has only the fields common to all headers."""
         if self._header is None:
             self._header = header_of(self._frame[LENGTH_SIZE:])[0]
         return self._header
 
     @property
     def message(self) -> Message | None:
-        """The message of the decoded request."""
         return self.request.message if self.request is not None else None
 
     def encode(self) -> bytes:
-        """The frame of the message as it is now, or ``data`` where none was decoded. Raises EncodeError."""
+        """Return the frame of the current message, or ``data`` if it was not decoded. Raises EncodeError."""
         return self.request.encode(text=TEXT) if self.request is not None else self.data
 
     def encode_parts(self) -> list[bytes]:
-        """The same in pieces, for ``writelines``: long fields of the message are not copied."""
+        """Return ``encode()`` as a list for ``writelines``, without copying long fields."""
         return self.request.encode_parts(text=TEXT) if self.request is not None else self.parts
 
     def _what(self) -> str:
@@ -99,30 +92,28 @@ class RequestForwarded(Forwarded):
 
 
 class ResponseForwarded(Forwarded):
-    """A response on its way to the client: write ``data``, or ``encode()`` if its message was changed."""
+    """A response for the client. Write ``data``, or ``encode()`` if the message was changed."""
 
     __slots__ = ("error", "request", "response")
 
     def __init__(self, frame: bytes, request: RequestForwarded) -> None:
         self._frame = frame
         self.request = request
-        """What it answers."""
         self.response: Response[Message] | None = None
-        """The decoded response; None where its API is not to be decoded, and where it cannot be, see ``error``."""
+        """The decoded response; None if its API is not decoded, or decoding failed with ``error``."""
         self.error: KafkaMessageError | None = None
-        """Why a response of an API that is to be decoded could not be."""
+        """The error that prevented decoding."""
 
     @property
     def message(self) -> Message | None:
-        """The message of the decoded response."""
         return self.response.message if self.response is not None else None
 
     def encode(self) -> bytes:
-        """The frame of the message as it is now, or ``data`` where none was decoded. Raises EncodeError."""
+        """Return the frame of the current message, or ``data`` if it was not decoded. Raises EncodeError."""
         return self.response.encode(text=TEXT) if self.response is not None else self.data
 
     def encode_parts(self) -> list[bytes]:
-        """The same in pieces, for ``writelines``: long fields of the message are not copied."""
+        """Return ``encode()`` as a list for ``writelines``, without copying long fields."""
         return self.response.encode_parts(text=TEXT) if self.response is not None else self.parts
 
     def _what(self) -> str:
@@ -130,27 +121,26 @@ class ResponseForwarded(Forwarded):
 
 
 class LocalResponse(Forwarded):
-    """The response given to ``ProxyConnection.answer``, now that it is the next in order: write ``data`` to the client."""
+    """A response given to ``ProxyConnection.answer`` that is now next in order. Write ``data`` to the client."""
 
     __slots__ = ("request",)
 
     def __init__(self, frame: bytes, request: RequestForwarded) -> None:
         super().__init__(frame)
         self.request = request
-        """What it answers."""
 
     def _what(self) -> str:
         return f"to {self.request._what()}"
 
 
 class TokenForwarded(Forwarded):
-    """A raw SASL token on its way, after SaslHandshake version 0: write ``data``."""
+    """A raw SASL token after SaslHandshake version 0. Write ``data``."""
 
     __slots__ = ()
 
     @property
     def token(self) -> bytes:
-        """The token itself."""
+        """The token without its length."""
         return self._frame[LENGTH_SIZE:]
 
     def _what(self) -> str:
@@ -158,7 +148,7 @@ class TokenForwarded(Forwarded):
 
 
 def header_of(payload: bytes) -> tuple[RequestHeader, int]:
-    """The header of a request, and where its body starts; the client id is hardly ever no UTF-8."""
+    """Return the header of a request and the offset of its body."""
     try:
         return read_request_header(payload)
     except DecodeError:

@@ -1,4 +1,4 @@
-"""What messages have in common, each with its path: error codes, addresses, and what is named."""
+"""Iterate over the error codes, addresses and names in any message."""
 
 from __future__ import annotations
 
@@ -43,17 +43,15 @@ _entities: _Traversals = {}
 
 
 def _printed(message: object) -> Any:
-    """The printed class of a message."""
     if not isinstance(message, Message):
         raise TypeError(f"a message is needed, not {shown(message)}")
     return message_class(type(message))
 
 
 def errors(message: Message) -> Iterator[Error]:
-    """Every error code of a message that is not NONE, outer ones first; a response without any has succeeded.
+    """Iterate over every error code that is not NONE, outer structs first.
 
-    Raises EncodeError with the place of what is no struct or no number where one has to be; so do the other traversals.
-    Each visits only the structs in which there may be something for it.
+    Like the other iterators, raises EncodeError with the path of a value of the wrong type.
     """
     found = _errors.get(type(message))
     if found is None:
@@ -63,10 +61,10 @@ def errors(message: Message) -> Iterator[Error]:
 
 
 def error_codes(message: Message, *, version: int | None = None) -> Iterator[ErrorCodePlace]:
-    """Yield every place of an error code, NONE included and outer ones first, to read or to change.
+    """Iterate over every place of an error code, including NONE, to read or change it; outer structs first.
 
-    With ``version`` only the places that this version has: a code in another place is dropped or refused when the message
-    is written. Raises UnsupportedVersionError for a version that the message does not have.
+    ``version`` selects the places that this version has. Raises UnsupportedVersionError for a version that the message
+    does not have.
     """
     cls = _printed(message)
     at = None if version is None else checked_version(cls, version)
@@ -75,10 +73,10 @@ def error_codes(message: Message, *, version: int | None = None) -> Iterator[Err
 
 
 def endpoints(message: Message) -> Iterator[Endpoint]:
-    """Every host with its port, in the order of the message, to read or to change; an empty host is none.
+    """Iterate over every host with its port, in message order, to read or change it. Empty hosts are skipped.
 
-    A struct has them in fields called ``host`` and ``port``, those of LeaderAndIsr and of the first version of
-    UpdateMetadata in some called ``host_name`` and ``v0_host``, ``v0_port``.
+    The fields are called ``host`` and ``port``; some versions of LeaderAndIsr and UpdateMetadata call them
+    ``host_name``, ``v0_host`` and ``v0_port``.
     """
     found = _endpoints.get(type(message))
     if found is None:
@@ -88,15 +86,16 @@ def endpoints(message: Message) -> Iterator[Endpoint]:
 
 
 def entities(message: Message, *types: EntityType, request: Message | Request | None = None) -> Iterator[Entity]:
-    """Everything that a message names, in the order of the message, to read or to change.
+    """Iterate over the names in a message (topics, groups, brokers …), in message order, to read or change them.
 
-    ``types`` are those that are wanted, all if none is given. What a field names says its definition or, where that is
-    silent, ``entities.json`` beside it: resource names of configurations and ACLs, the keys of FindCoordinator and the
-    entities of quotas name what the type beside them says. The keys in a FindCoordinatorResponse have their type in its
-    ``request``; without that they are not found. Names under a type that is not known are left out, and so are ``*`` and
-    ``User:*`` of ACLs, which stand for all. Null, the empty text and numbers below 0 name nothing. Names in bytes of their
-    own, such as the records of Produce and the assignments of groups, are not found. Raises ValueError for another type,
-    and TypeError for a request that is not that of the response.
+    ``types`` selects entity types; the default is all. The type comes from the definition or from ``entities.json``.
+    Some fields have their type in another field, such as the resource type of configurations, ACLs and quotas. The keys
+    of a FindCoordinatorResponse have it in the ``request``; without the request they are skipped.
+
+    Also skipped are unknown types, the wildcards ``*`` and ``User:*`` of ACLs, null, empty strings, negative numbers,
+    and names inside encoded bytes (records of Produce, group assignments).
+
+    Raises ValueError for an unknown type, and TypeError for a request that does not belong to the response.
     """
     found = _entities.get((type(message), *types))
     if found is None:
@@ -109,7 +108,6 @@ def entities(message: Message, *types: EntityType, request: Message | Request | 
 
 
 def _entities_of(cls: Any, types: tuple[EntityType, ...]) -> Callable[..., Iterator[Any]]:
-    """The traversal for some types of names in a class of messages."""
     for each in types:
         if each not in ENTITY_TYPES:
             advice = did_you_mean(str(each), ENTITY_TYPES) or f"; they are {', '.join(map(repr, ENTITY_TYPES))}"
@@ -123,7 +121,7 @@ def _entities_of(cls: Any, types: tuple[EntityType, ...]) -> Callable[..., Itera
 
 
 def _check_request(message: Message, asked: object) -> None:
-    """Raise TypeError for what is not the request of a response; one that has it in ``request`` is a step too far out."""
+    """Raise TypeError for anything but the request of the response."""
     if not isinstance(asked, Message):
         within = getattr(asked, "request", None)
         advice = "; its .request is one" if isinstance(within, Message | Request) else ""

@@ -1,4 +1,4 @@
-"""Between a client and a broker: decodes the APIs one asks for, and passes everything on as it came, or answers itself."""
+"""A connection between a client and a broker."""
 
 from __future__ import annotations
 
@@ -44,20 +44,19 @@ if TYPE_CHECKING:
     from ..protocol._shapes import RequestHeader
 
 FromClient: TypeAlias = RequestForwarded | TokenForwarded | ConnectionClosed
-"""What ``ProxyConnection.receive_from_client`` gives; ``data`` are the bytes that go to the broker."""
+"""The events of ``receive_from_client``; write their ``data`` to the broker."""
 FromBroker: TypeAlias = ResponseForwarded | LocalResponse | TokenForwarded | ConnectionClosed
-"""What ``ProxyConnection.receive_from_broker`` gives; ``data`` are the bytes that go to the client."""
+"""The events of ``receive_from_broker``; write their ``data`` to the client."""
 
 _int32 = Struct(">i").unpack_from
 
 
 class ProxyConnection:
-    """Both directions of a connection that somebody stands in. It does no I/O, and holds nothing back but own answers.
+    """Both directions of a proxied connection, without I/O.
 
-    Each frame that comes in comes out as one event. Requests and responses of the APIs in ``decode``, all of them unless
-    told otherwise, are decoded, others pass unread: those of APIs and versions that the package does not know, too. What
-    is not to reach the broker is answered with ``answer``. Only what can be no request or response ends it. Not for
-    several threads at once.
+    Each received frame becomes one event at once; only local responses are delayed. Requests and responses of the APIs
+    in ``decode`` (default: all) are decoded. Others are forwarded undecoded, including unknown APIs and versions. Only
+    a frame without a valid header, or an unexpected response, ends the connection. Not thread-safe.
     """
 
     def __init__(
@@ -66,7 +65,7 @@ class ProxyConnection:
         *,
         max_frame_size: int = MAX_FRAME_SIZE,
     ) -> None:
-        """``max_frame_size``: bytes that a frame may have; one that claims more ends the connection."""
+        """``max_frame_size`` is the largest accepted frame in bytes."""
         self._decoded = {int(api.key) for api in (apis() if decode is None else several(decode, "decode"))}
         self._client = Incoming(max_frame_size, PROXY_CLIENT, READY)
         self._broker = Incoming(max_frame_size, PROXY_BROKER, READY)
@@ -75,40 +74,39 @@ class ProxyConnection:
 
     @property
     def unanswered(self) -> tuple[RequestForwarded, ...]:
-        """The requests whose responses have not come, the oldest first."""
+        """The requests without a response, oldest first."""
         return tuple(request for request in self._requests if request._answer is None)
 
     @property
     def trailing_data(self) -> tuple[bytes, bytes]:
-        """The bytes of client and broker that are in no event."""
+        """The bytes of client and broker that belong to no event."""
         return self._client.trailing_data[0], self._broker.trailing_data[0]
 
     def receive_from_client(self, data: BytesLike) -> Iterator[FromClient]:
-        """Take what was read from the client, b"" for its end; iterate over what goes to the broker.
+        """Pass in bytes read from the client, or b"" at its end, and iterate over events for the broker.
 
-        Raises RemoteProtocolError, also while iterating.
+        Calling and iterating raise RemoteProtocolError.
         """
         self._client.receive(data)
         return self._of_client()
 
     def receive_from_broker(self, data: BytesLike) -> Iterator[FromBroker]:
-        """Take what was read from the broker, b"" for its end; iterate over what goes to the client.
+        """Pass in bytes read from the broker, or b"" at its end, and iterate over events for the client.
 
-        Raises RemoteProtocolError, also while iterating.
+        Calling and iterating raise RemoteProtocolError.
         """
         self._broker.receive(data)
         return self._of_broker()
 
     def answer(self, request: RequestForwarded, response: ResponseMessage) -> bytes:
-        """ErrorResponseRule a request instead of passing it on; the bytes to write to the client now.
+        """Answer a request locally instead of forwarding it; return the bytes to write to the client now.
 
-        Responses go in the order of their requests: there are none where the broker still owes one before it. The answer
-        then comes as an LocalResponse, behind that response, out of ``receive_from_broker``. There are none for a request
-        that expects no response.
+        Responses keep request order. If the broker still owes an earlier response, the result is empty, and
+        ``receive_from_broker`` yields a LocalResponse later. The result is also empty for a request that expects no
+        response. ``error_response(request.request, code)`` builds a response to a decoded request.
 
-        ``error_response(request.request, code)`` makes a response where the request was decoded. Raises LocalProtocolError
-        for another message than the response, and for a request that is answered or came on another connection;
-        UnsupportedVersionError, EncodeError with the field, and TypeError for what is no request that passes or no message.
+        Raises LocalProtocolError for the wrong message, and for a request that was answered or belongs to another
+        connection. Also raises UnsupportedVersionError, EncodeError with the field, and TypeError.
         """
         check_type(request, RequestForwarded)
         api, version = request.api, request._version
@@ -132,7 +130,7 @@ class ProxyConnection:
         return b"".join(answers)
 
     def _take(self) -> RequestForwarded:
-        """The first request, which waits no longer; nor do tokens before it, which have no answer: the last of GSSAPI."""
+        """Remove the first request, and unanswered tokens before it, such as the last one of GSSAPI."""
         first = self._requests.popleft()
         first._waits_at = None
         return first
@@ -146,7 +144,7 @@ class ProxyConnection:
             yield end
 
     def _read(self, frame: bytes) -> RequestForwarded | TokenForwarded:
-        """A request of which more than the first bytes has to be read, or a token."""
+        """Read a request whose first bytes do not suffice, or a token."""
         try:
             request = self._read_request(frame)
         except KafkaMessageError as error:
@@ -166,7 +164,7 @@ class ProxyConnection:
         self._requests.append(request)
 
     def _unread(self, frame: bytes) -> RequestForwarded | None:
-        """A request that is not to be decoded, where its first bytes say all that is needed: nearly always."""
+        """Return a request that needs no decoding if its first bytes suffice, which is the usual case."""
         if len(frame) < START_SIZE:
             return None
         key, version, correlation_id, client_id_size = read_start(frame, LENGTH_SIZE)
@@ -235,7 +233,7 @@ class ProxyConnection:
             yield end
 
     def _token(self, frame: bytes) -> TokenForwarded:
-        """A frame that is not the next response: the answer to a token, or the end of the connection."""
+        """Return a token from the broker. Raises RemoteProtocolError if none is expected."""
         if self._requests and self._requests[0]._tokens_before:
             self._requests[0]._tokens_before -= 1
             return TokenForwarded(frame)
@@ -278,7 +276,6 @@ def _forwarded(frame: bytes, header: RequestHeader, api: Api | None) -> RequestF
 
 
 def _decoded(payload: bytes) -> Request:
-    """The request in a frame; text is hardly ever no UTF-8."""
     try:
         return decode_request(payload)
     except DecodeError:

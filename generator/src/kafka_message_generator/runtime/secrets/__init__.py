@@ -1,8 +1,8 @@
-"""What is secret in messages, and copies of messages without it.
+"""Find and redact secrets in messages.
 
-Secret are credentials (SCRAM keys, tokens, what SASL exchanges) and the values of settings that Kafka's own definitions
-call passwords. The value of a setting that Kafka does not define, such as one of a plugin, is secret as well: nobody knows
-what is in it. Brokers decide likewise what they write to their own log (``AbstractKafkaConfig.loggableValue``).
+Secrets are credentials (SCRAM keys, tokens, SASL exchanges) and the values of configs that Kafka's definitions declare
+as passwords. Values of unknown configs, such as those of plugins, count as secrets too, as in Kafka's own logs
+(``AbstractKafkaConfig.loggableValue``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Hidden secrets in Kafka's JSON form of messages."""
+"""Redacted secrets in Kafka's JSON form of messages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ _REDACTED_BYTES = b64encode(REDACTED.encode()).decode()
 
 
 def plain(value: object) -> object:
-    """Return the JSON form of a message in which secrets are hidden, with the text ``(redacted)`` instead of its base64.
-
-    A text with brackets is no base64, so ``from_json`` and other programs refuse it instead of taking it for the secret.
+    """Replace the base64 of redacted bytes by ``(redacted)``, which is not valid base64, so that ``from_json`` refuses
+    it.
     """
     if isinstance(value, dict):
         return {name: plain(each) for name, each in value.items()}

@@ -1,4 +1,4 @@
-"""Which fields and settings are secret, and copies of messages in which they are hidden."""
+"""Secret fields and configs, and redacted copies of messages."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ if TYPE_CHECKING:
 
     _Structs: TypeAlias = dict[str, list[dict[str, Any]]]
     Mark: TypeAlias = str | Callable[[bytes], str]
-    """What stands where a secret was: a text, or what makes one of the secret's bytes."""
+    """The replacement of a secret: a string, or a function of the secret's bytes."""
 
 REDACTED = "(redacted)"
-"""What stands where a secret was, unless something else is asked for."""
+"""The default replacement of a secret."""
 
 BROKER_LOGGER = 8
-"""Kafka's ConfigResource.Type.BROKER_LOGGER. Its settings are names of loggers, and their values levels."""
+"""Kafka's ConfigResource.Type.BROKER_LOGGER, whose configs are log levels."""
 
 _LISTENER = "listener.name."
 _REAUTHENTICATION = "connections.max.reauth.ms"
-"""The one setting without ``sasl.`` in its name that may be set for one SASL mechanism."""
+"""The only config for a SASL mechanism without ``sasl.`` in its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where a message has a setting. Each is the names of fields on the way, with dots; name and value are neighbours."""
+    """Paths of the name and value of a config in a message, as field names joined by dots."""
 
     name: str
     value: str
     resource_type: str | None
-    """What it is a setting of, a number of Kafka's ConfigResource.Type; None where the message does not say."""
+    """Path of the ConfigResource.Type that the config belongs to, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What is secret in a message."""
+    """The secrets of a message type."""
 
     fields: tuple[str, ...]
-    """Fields that are always secret, each as the names on the way to it: ``upsertions.salted_password``."""
+    """Paths of fields that are always secret, such as ``upsertions.salted_password``."""
     settings: tuple[Setting, ...]
-    """Settings, whose values are secret if their names say so."""
+    """Configs; ``is_secret_setting`` tells whether a value is secret."""
 
     def __bool__(self) -> bool:
         return bool(self.fields or self.settings)
@@ -62,7 +62,7 @@ _found: WeakKeyDictionary[type, Secrets] = WeakKeyDictionary()
 
 
 def secrets_of(message: type[Message]) -> Secrets:
-    """Return where the secrets of a message are, from its descriptor; without any, ``Secrets((), ())``."""
+    """Return the secrets of a message type, from its descriptor."""
     found = _found.get(message)
     if found is None:
         structs = secret_structs(message)
@@ -74,7 +74,7 @@ def secrets_of(message: type[Message]) -> Secrets:
 
 
 def _places(structs: _Structs, path: str, name: str, around: tuple[tuple[str, str], ...]) -> Iterator[str | Setting]:
-    """Yield the secrets in a struct at a path; ``around`` has the structs and paths that contain it, the inmost first."""
+    """Yield the secrets of a struct; ``around`` are the enclosing structs with their paths, innermost first."""
     around = ((name, path), *around)
     holder = path[:-1].rpartition(".")[2]
     for field in structs[name]:
@@ -90,21 +90,20 @@ def _places(structs: _Structs, path: str, name: str, around: tuple[tuple[str, st
 
 
 def has_secrets(message: type[Message]) -> bool:
-    """Return whether something in a message is or may be secret."""
     return bool(secrets_of(message))
 
 
 def may_have_secrets(message: type[Message]) -> bool:
-    """Return whether the bytes of a message may contain secrets: its own, or those in records of the log of KRaft."""
+    """Return whether the bytes of a message may contain secrets of its own or of metadata records."""
     return has_secrets(message) or name_of(message) in FETCHED
 
 
 def is_secret_setting(name: str, resource_type: int | None = None) -> bool:
-    """Whether the value of a setting is secret: it is a password, or Kafka does not define this setting.
+    """Return whether the value of a config is secret: a password, or a config that Kafka does not define.
 
-    Names are compared without regard to case, behind the prefixes of a listener and of a SASL mechanism:
-    ``listener.name.sasl_ssl.scram-sha-256.sasl.jaas.config`` is ``sasl.jaas.config``. ``resource_type`` is the number of
-    Kafka's ConfigResource.Type that the setting is for; those of a broker logger (8) are log levels, and no secrets.
+    Names are case-insensitive, and prefixes of listeners and SASL mechanisms are ignored:
+    ``listener.name.sasl_ssl.scram-sha-256.sasl.jaas.config`` is ``sasl.jaas.config``. ``resource_type`` is Kafka's
+    ConfigResource.Type; the configs of a broker logger (8) are never secret.
     """
     if resource_type == BROKER_LOGGER:
         return False
@@ -121,9 +120,9 @@ def is_secret_setting(name: str, resource_type: int | None = None) -> bool:
 
 
 def marks(salt: bytes) -> Callable[[bytes], str]:
-    """Marks such as ``(redacted 1a2b3c4d)``, equal for equal secrets under the same salt, for ``redacted``.
+    """Return a ``mark`` for ``redacted``: a keyed hash such as ``(redacted 1a2b3c4d)``, equal for equal secrets.
 
-    They tell whether a secret changed. Take a random salt and forget it: who has it can try passwords.
+    Use a random salt and discard it; with the salt passwords can be guessed.
     """
     from hmac import digest
 
@@ -131,12 +130,10 @@ def marks(salt: bytes) -> Callable[[bytes], str]:
 
 
 def redacted(message: M, mark: Mark = REDACTED) -> M:
-    """A copy of a message with ``mark`` where its secrets were, as text or as bytes; the rest is as it was.
+    """Return a copy of a message in which ``mark`` replaces each secret.
 
-    Null stays null: it says that there is no such value, as when a setting is removed. What is empty stays empty.
-    Of a message that has secrets,
-    the unknown tagged fields keep their tags only: nobody knows what is in them. Records of the log of KRaft, which
-    FetchResponse and FetchSnapshotResponse carry between controllers, are secret as a whole.
+    Null and empty values stay. In messages with secrets, unknown tagged fields are replaced too, but keep their tags.
+    Records of the metadata log in FetchResponse and FetchSnapshotResponse are replaced as a whole.
     """
     from copy import deepcopy
 
@@ -152,12 +149,12 @@ def redacted(message: M, mark: Mark = REDACTED) -> M:
 
 
 def revealed(message: StructBase) -> str:
-    """Return the text of a message, or of a struct inside one, with its secrets: ``repr`` and ``str`` redact them."""
+    """Return the text of a message or struct with its secrets, which ``repr`` and ``str`` redact."""
     return text_of(message, is_revealed=True)
 
 
 def _metadata_topics(message: Message) -> Iterator[Any]:
-    """The topics in a message with records of the log of KRaft."""
+    """Yield the fetched topics of the metadata log."""
     fetched = FETCHED.get(name_of(type(message)))
     if fetched is not None:
         for topic in _structs(message, fetched.topics):
@@ -166,7 +163,6 @@ def _metadata_topics(message: Message) -> Iterator[Any]:
 
 
 def _hide(struct: Any, mark: Mark, field: str = "", around: tuple[Any, ...] = ()) -> None:
-    """Replace the secrets in a struct and the structs within it."""
     for name in list(secret_names(struct, field, around)):
         _replace(struct, name, mark)
     for name, inner in _inner(struct):
@@ -182,14 +178,13 @@ def _replace(struct: Any, name: str, mark: Mark) -> None:
 
 
 def _marked(value: Any, mark: Mark) -> Any:
-    """The mark of a secret, of the same type."""
     data = value.encode(errors="surrogatepass") if isinstance(value, str) else bytes(value)
     text = mark if isinstance(mark, str) else mark(data)
     return text if isinstance(value, str) else text.encode()
 
 
 def _structs(struct: Any, path: str) -> Iterator[Any]:
-    """The structs at the end of a path, each element of arrays on the way."""
+    """Yield the structs at a path, including array elements."""
     if not path:
         yield struct
         return
@@ -200,14 +195,13 @@ def _structs(struct: Any, path: str) -> Iterator[Any]:
 
 
 def _all_structs(struct: Any) -> Iterator[Any]:
-    """Yield a struct and all structs within it."""
     yield struct
     for _, inner in _inner(struct):
         yield from _all_structs(inner)
 
 
 def _inner(struct: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the structs in the fields of a struct, each with the name of the field."""
+    """Yield the structs in the fields of a struct with the field names."""
     for name in struct._names:
         value = getattr(struct, name)
         if isinstance(value, StructBase):
