@@ -1,4 +1,4 @@
-"""Arguments that there cannot be: each is refused where it is given, with what is wanted, as docs/connection.md says."""
+"""Invalid arguments raise errors that name the expected type."""
 
 from __future__ import annotations
 
@@ -57,7 +57,6 @@ LISTENER = "listener must be 'broker' or 'controller', not "
     ],
 )
 def test_wrong_arguments(use: Callable[[], object], error: type[Exception], said: str) -> None:
-    """Taken, such a value does harm later and elsewhere; an AttributeError from within tells nothing."""
     with pytest.raises(error) as raised:
         use()
     assert (type(raised.value), str(raised.value)) == (error, said)
@@ -65,7 +64,6 @@ def test_wrong_arguments(use: Callable[[], object], error: type[Exception], said
 
 @pytest.mark.parametrize("version", [None, 12])
 def test_class_for_a_request(version: int | None) -> None:
-    """Parentheses are soon forgotten; nothing changed, so that the right request goes out as the first."""
     connection = client()
     with pytest.raises(TypeError) as raised:
         connection.send(MetadataRequest, version)
@@ -74,7 +72,6 @@ def test_class_for_a_request(version: int | None) -> None:
 
 
 def test_nothing_was_received() -> None:
-    """What is no data must not count as the end of the peer, nor as bytes of it."""
     connection = server()
     for given in (None, "abc", ""):
         with pytest.raises(TypeError):
@@ -84,5 +81,4 @@ def test_nothing_was_received() -> None:
 
 @pytest.mark.parametrize("listener", ["broker", "controller"])
 def test_listener_beside_named_apis(listener: str) -> None:
-    """Named APIs have the last word; a listener that there is does no harm beside them."""
     assert announce(["Fetch"], listener=listener) == announce(["Fetch"])

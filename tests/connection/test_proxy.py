@@ -1,4 +1,4 @@
-"""A proxy between client and broker: what passes, what is decoded, and that no byte changes."""
+"""ProxyConnection."""
 
 from __future__ import annotations
 
@@ -47,7 +47,6 @@ from tests.support.random_messages import messages, versions_of
 
 
 def captured() -> Iterator[tuple[bytes, bytes]]:
-    """What clients and a broker said to each other, each direction of each connection."""
     for path in sorted(Cluster(COMMITTED).traffic.glob("*.request.bin")):
         name = path.name.split(".")[0]
         yield path.read_bytes(), path.with_name(f"{name}.response.bin").read_bytes()
@@ -55,7 +54,6 @@ def captured() -> Iterator[tuple[bytes, bytes]]:
 
 @pytest.mark.parametrize("decode", [None, [], [ApiKey.METADATA, ApiKey.FETCH, ApiKey.FIND_COORDINATOR]])
 def test_real_traffic_passes_byte_for_byte(decode: list[ApiKey] | None) -> None:
-    """Of real clients and a real broker, in pieces as a network may cut them; what is decoded is written as it was."""
     decoded = passed = 0
     for there, back in captured():
         proxy = ProxyConnection(decode)
@@ -75,7 +73,6 @@ def test_real_traffic_passes_byte_for_byte(decode: list[ApiKey] | None) -> None:
 
 
 def test_a_response_is_rewritten() -> None:
-    """What a proxy is for: clients learn its address instead of the broker's."""
     proxy = ProxyConnection([ApiKey.METADATA])
     [request] = proxy.receive_from_client(encode_request(MetadataRequest(), 12, 5))
     assert isinstance(request, RequestForwarded)
@@ -92,7 +89,6 @@ def test_a_response_is_rewritten() -> None:
 
 
 def test_what_the_package_does_not_know_passes() -> None:
-    """A newer client or broker has APIs and versions that nobody here has seen."""
     proxy = ProxyConnection()
     unknown = frame(b"\x03\xe8\0\0\0\0\0\x01\xff\xffbody")
     newer = frame(b"\0\3\0\x63\0\0\0\2\xff\xff\0body")
@@ -108,7 +104,6 @@ def test_what_the_package_does_not_know_passes() -> None:
 
 
 def test_frames_are_not_copied_to_pass() -> None:
-    """Frames pass as the bytes that came, and a frame that was received alone is the very same object."""
     data = encode_request(HeartbeatRequest(), 4, 2)
     [passing] = ProxyConnection([]).receive_from_client(data)
     assert isinstance(passing, RequestForwarded)
@@ -122,7 +117,6 @@ def test_frames_are_not_copied_to_pass() -> None:
 
 
 def test_a_client_id_that_is_no_utf8_passes() -> None:
-    """Kafka's broker takes it; a proxy that refused it would break what works without it."""
     data = encode_request(DescribeGroupsRequest(groups=["a\udcff"]), 5, 2, "c\udcff", text="surrogateescape")
     for decode in (None, []):
         [passing] = ProxyConnection(decode).receive_from_client(data)
@@ -134,7 +128,6 @@ def test_a_client_id_that_is_no_utf8_passes() -> None:
 @pytest.mark.parametrize("decode", [None, []])
 @pytest.mark.parametrize("version", [3, 8, 9, 13])
 def test_produce_without_acks_is_not_waited_for(decode: list[ApiKey] | None, version: int) -> None:
-    """Nor remembered: a producer may send a billion of them and nothing else."""
     proxy = ProxyConnection(decode)
     data = encode_request(ProduceRequest(acks=0, transactional_id="t"), version, 1)
     for _ in range(10):
@@ -149,7 +142,6 @@ def test_produce_without_acks_is_not_waited_for(decode: list[ApiKey] | None, ver
 @pytest.mark.parametrize(("acks", "expects_response"), [(b"\0\0", False), (b"\xff\xff", True)])
 @pytest.mark.parametrize("version", [0, 2, 3, 9, 20])
 def test_acks_of_versions_that_the_package_lacks(version: int, acks: bytes, expects_response: bool) -> None:
-    """Versions 0 to 2 are gone from Kafka 4, and 20 is to come; acks has been near the beginning in all."""
     transactional_id = b"" if version < 3 else b"\xff\xff" if version < 9 else b"\0"
     header = b"\0\0" + version.to_bytes(2, "big") + b"\0\0\0\1\xff\xff" + (b"" if version < 9 else b"\0")
     [passing] = ProxyConnection().receive_from_client(
@@ -160,7 +152,6 @@ def test_acks_of_versions_that_the_package_lacks(version: int, acks: bytes, expe
 
 
 def test_api_versions_fall_back() -> None:
-    """A broker answers a version that it lacks at version 0 (KIP-511)."""
     proxy = ProxyConnection()
     list(proxy.receive_from_client(encode_request(ApiVersionsRequest(), 5, 1)))
     data = encode_response(ApiVersionsResponse(error_code=35), 0, 1)
@@ -174,7 +165,6 @@ def test_api_versions_fall_back() -> None:
 @pytest.mark.parametrize("decode", [None, []])
 @pytest.mark.parametrize("token", [b"", b"\0admin\0secret", b"n,,n=user,r=abc", b"\x60\x82\x01\x00" + b"x" * 50])
 def test_tokens_pass(token: bytes, decode: list[ApiKey] | None) -> None:
-    """Raw tokens have no header; they end with the first frame that is a request again."""
     proxy = ProxyConnection(decode)
     list(proxy.receive_from_client(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1)))
     list(proxy.receive_from_broker(encode_response(SaslHandshakeResponse(mechanisms=["PLAIN"]), 0, 1)))
@@ -194,7 +184,6 @@ def test_tokens_pass(token: bytes, decode: list[ApiKey] | None) -> None:
 
 
 def test_what_ends_it() -> None:
-    """Of each side: what can be no request, what answers nothing, a close inside of a frame."""
     proxy = ProxyConnection()
     with pytest.raises(RemoteProtocolError) as caught:
         list(proxy.receive_from_client(frame(b"abc")))
@@ -213,7 +202,6 @@ def test_what_ends_it() -> None:
 
 
 def test_closes() -> None:
-    """The other side is to be closed, too; once from each side."""
     proxy = ProxyConnection()
     [request] = proxy.receive_from_client(encode_request(HeartbeatRequest(), 4, 2))
     assert list(proxy.receive_from_client(b"")) == [ConnectionClosed((request,))]
@@ -223,7 +211,6 @@ def test_closes() -> None:
 @settings(deadline=None)
 @given(st.binary(min_size=1, max_size=80), st.binary(min_size=1, max_size=80))
 def test_garbage_passes_or_ends_it(there: bytes, back: bytes) -> None:
-    """Nothing else is raised, and what passed with what is handed back is what came."""
     proxy = ProxyConnection(max_frame_size=64)
     passed = [b"", b""]
     for side, (receive, data) in enumerate(((proxy.receive_from_client, there), (proxy.receive_from_broker, back))):
@@ -237,13 +224,11 @@ def test_garbage_passes_or_ends_it(there: bytes, back: bytes) -> None:
 
 
 def two_asked(proxy: ProxyConnection) -> list[RequestForwarded]:
-    """Two requests of a client, and one that a broker need not see between them."""
     data = b"".join(encode_request(HeartbeatRequest(), 4, number) for number in (1, 2, 3))
     return [event for event in proxy.receive_from_client(data) if isinstance(event, RequestForwarded)]
 
 
 def test_a_request_is_answered_in_its_turn() -> None:
-    """A proxy that refuses must not say so before the broker's responses to what came earlier: clients end it."""
     proxy = ProxyConnection([])
     _, second, third = two_asked(proxy)
     refused = error_response(HeartbeatRequest(), ErrorCode.NOT_COORDINATOR, version=4)
@@ -261,7 +246,6 @@ def test_a_request_is_answered_in_its_turn() -> None:
 
 
 def test_an_answer_whose_turn_it_is_goes_at_once() -> None:
-    """With nothing owed before it there is nothing to wait for; and those behind it go along."""
     proxy = ProxyConnection()
     first, second, third = two_asked(proxy)
     assert proxy.answer(second, HeartbeatResponse()) == b""
@@ -275,14 +259,11 @@ def test_an_answer_whose_turn_it_is_goes_at_once() -> None:
 
 
 class NoWalk(deque[Any]):
-    """A queue that nobody walks through."""
-
     def __iter__(self) -> NoReturn:
         raise AssertionError("all that waits was walked through")
 
 
 def test_answers_from_the_last_to_the_first() -> None:
-    """Each looked through all requests for its own: 20,000 of them took half a minute."""
     proxy = ProxyConnection()
     frames = b"".join(encode_request(HeartbeatRequest(), 4, number) for number in range(5))
     requests = [each for each in proxy.receive_from_client(frames) if isinstance(each, RequestForwarded)]
@@ -303,7 +284,6 @@ def test_answers_from_the_last_to_the_first() -> None:
     ],
 )
 def test_what_is_no_answer(request_: Any, response: Any, text: str) -> None:
-    """An AttributeError of None said nothing of what was wanted; a client or server in between does the same."""
     proxy = ProxyConnection()
     [passing] = proxy.receive_from_client(encode_request(HeartbeatRequest(), 4, 1))
     with pytest.raises(TypeError) as caught:
@@ -318,7 +298,6 @@ def test_what_is_no_answer(request_: Any, response: Any, text: str) -> None:
 
 @pytest.mark.parametrize("size", [0, -1, 1 << 31, 1.5, "9", None])
 def test_frames_of_no_size(size: Any) -> None:
-    """A connection that takes no frame at all was made, and failed at its first one."""
     text = f"max_frame_size must be a number of bytes, 1 to 2147483647, not {size!r}"
     make: Any
     for make in (ProxyConnection, ServerConnection, ClientConnection):
@@ -329,7 +308,6 @@ def test_frames_of_no_size(size: Any) -> None:
 
 @pytest.mark.parametrize(("which", "shown"), [("Metadata", "'Metadata'"), (int, "<class 'int'>")])
 def test_one_api_where_several_are_wanted(which: Any, shown: str) -> None:
-    """Of a text each letter was taken for an API."""
     for make, what in ((ProxyConnection, "decode"), (announce, "apis")):
         with pytest.raises(TypeError) as caught:
             make(which)
@@ -337,7 +315,6 @@ def test_one_api_where_several_are_wanted(which: Any, shown: str) -> None:
 
 
 def test_an_answer_after_a_token_without_one() -> None:
-    """The last token of GSSAPI has no answer; a client that asks something behind it awaits none."""
     proxy = ProxyConnection()
     list(proxy.receive_from_client(encode_request(SaslHandshakeRequest(mechanism="GSSAPI"), 0, 1)))
     list(proxy.receive_from_broker(encode_response(SaslHandshakeResponse(), 0, 1)))
@@ -349,7 +326,6 @@ def test_an_answer_after_a_token_without_one() -> None:
 
 
 def test_answers_that_cannot_be() -> None:
-    """Nothing is sent then, and the request can still be passed on."""
     proxy = ProxyConnection()
     first, *_ = two_asked(proxy)
     with pytest.raises(
@@ -370,7 +346,6 @@ def test_answers_that_cannot_be() -> None:
 
 
 def test_an_unknown_version_of_api_versions_is_answered_at_version_0() -> None:
-    """As brokers do (KIP-511): no client could read anything else."""
     proxy = ProxyConnection()
     [asked] = proxy.receive_from_client(frame(b"\0\x12\0\x63\0\0\0\1\xff\xff\0body"))
     assert isinstance(asked, RequestForwarded)
@@ -380,7 +355,6 @@ def test_an_unknown_version_of_api_versions_is_answered_at_version_0() -> None:
 
 
 def test_passing_frames_print_what_they_are() -> None:
-    """In a log of a proxy; payloads and tokens do not print, as they may be secret."""
     proxy = ProxyConnection()
     first, *_ = two_asked(proxy)
     assert repr(first) == "<RequestForwarded HeartbeatRequest v4 with correlation id 1, 19 bytes>"
@@ -392,7 +366,6 @@ def test_passing_frames_print_what_they_are() -> None:
 
 @pytest.mark.parametrize("name", ["plain", "caf\udce9"])
 def test_changed_messages_are_written_in_pieces(name: str) -> None:
-    """A response of megabytes whose one address changes need not be copied for it; but text that is no UTF-8 costs that."""
     records = b"r" * 100_000
     partition = FetchResponse.PartitionData(records=records)
     topic = FetchResponse.FetchableTopicResponse(topic=name, partitions=[partition])
@@ -411,7 +384,6 @@ def test_changed_messages_are_written_in_pieces(name: str) -> None:
 
 @pytest.mark.parametrize("acks", [0, 1])
 def test_acks_behind_text_that_is_no_utf8(acks: int) -> None:
-    """A transactional id in Latin-1 hid ``acks=0`` from whoever decodes nothing: the next response was refused."""
     proxy = ProxyConnection([])
     asked = ProduceRequest(acks=acks, transactional_id="caf\udce9")
     [passing] = proxy.receive_from_client(encode_request(asked, 9, 1, text="surrogateescape"))
@@ -420,7 +392,6 @@ def test_acks_behind_text_that_is_no_utf8(acks: int) -> None:
 
 
 def passed(data: bytes) -> object:
-    """What becomes of a frame that a proxy does not decode: all that is known of it, or the error."""
     try:
         [request] = ProxyConnection([]).receive_from_client(data)
     except RemoteProtocolError as error:
@@ -431,7 +402,6 @@ def passed(data: bytes) -> object:
 
 @pytest.mark.parametrize("api", [each for each in apis() if each.valid_versions], ids=str)
 def test_first_bytes_say_what_the_header_says(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request that passes by its first bytes is known as one whose header was read, also when it is cut short."""
     for version in versions_of(api.request_class):
         message = next(messages(api.request_class, version, mixed=0))
         payload = encode_request(message, version, -2, "c\udcff", framed=False, text="surrogateescape")

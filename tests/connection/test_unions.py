@@ -1,4 +1,4 @@
-"""What the sides of a connection give, as names for annotations: nothing that they give is missing from them."""
+"""The event unions contain exactly the events that occur."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from kafka_messages.protocol import encode_request, encode_response
 
 
 def conversation() -> tuple[list[object], list[object], list[object], list[object]]:
-    """What a client, a server and a proxy between them give in a conversation with everything that there is."""
     client, server, proxy = ClientConnection("c"), ServerConnection(announce(release="2.3")), ProxyConnection()
     of_client: list[object] = []
     of_server: list[object] = []
@@ -81,7 +80,6 @@ def conversation() -> tuple[list[object], list[object], list[object], list[objec
     ids=["ClientEvent", "ServerEvent", "FromClient", "FromBroker"],
 )
 def test_the_union_is_what_the_side_gives(number: int, union: UnionType) -> None:
-    """Who annotates with it and handles each member has handled everything; a member that never comes would be clutter."""
     given = conversation()[number]
     assert all(isinstance(event, union) for event in given)
     assert {type(event) for event in given} == set(get_args(union))
