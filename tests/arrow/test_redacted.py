@@ -126,7 +126,7 @@ def test_names_that_are_no_text() -> None:
 
 def test_only_distinct_names_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """A log may have millions of settings, of which a few are different."""
-    from kafka_messages.arrow import _hidden
+    from kafka_messages.arrow import _redacted
 
     asked: list[str] = []
 
@@ -134,7 +134,7 @@ def test_only_distinct_names_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> N
         asked.append(name)
         return name not in OPEN_SETTINGS
 
-    monkeypatch.setattr(_hidden, "is_secret_setting", ask)
+    monkeypatch.setattr(_redacted, "is_secret_setting", ask)
     column = decode(pa.array([record.write(0) for record in RECORDS] * 1000), km.ConfigRecord, 0)
     redacted(column, km.ConfigRecord)
     assert len(asked) < 10

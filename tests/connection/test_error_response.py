@@ -12,7 +12,7 @@ from uuid import UUID
 import kafka_messages
 import pytest
 from kafka_messages import ApiVersionsResponse, FetchResponse, Message, ProduceRequest, RequestHeader
-from kafka_messages.connection import _answers, announce, error_response, errors, expects_response
+from kafka_messages.connection import _error_response, announce, error_response, errors, expects_response
 from kafka_messages.protocol import Api, ApiKey, ErrorCode, Request, UnknownApiError, Versions, api, apis
 from kafka_messages.schema import FieldFacts, MessageFacts, facts_of
 
@@ -241,7 +241,7 @@ def test_an_answer_without_a_place_for_the_code() -> None:
 def test_what_is_the_same_of_each_element_is_found_once() -> None:
     def looks(count: int) -> int:
         asked = kafka_messages.DescribeGroupsRequest(groups=["g"] * count)
-        with mock.patch.object(_answers, "class_in", wraps=_answers.class_in) as look:
+        with mock.patch.object(_error_response, "class_in", wraps=_error_response.class_in) as look:
             answer = error_response(asked, 3, version=5)
         assert isinstance(answer, kafka_messages.DescribeGroupsResponse)
         assert [(group.group_id, group.error_code) for group in answer.groups] == [("g", 3)] * count

@@ -1,4 +1,4 @@
-"""The programs of the client guide."""
+"""The programs of the guides, run against each other over sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The program of the guide to a blocking client."""
+"""The blocking client of the guide against mock brokers: plain, TLS, PLAIN and SCRAM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The client of the guide against a mock broker."""
+"""Failures that the client of the guide handles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The short programs at the top of the guides."""
+"""The programs at the start of the guides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mock broker of the guide."""
+"""Invalid requests to the mock broker of the guide."""
 
 from __future__ import annotations
 

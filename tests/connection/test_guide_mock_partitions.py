@@ -1,4 +1,4 @@
-"""The mock broker's partitions, compared with a real broker."""
+"""Partitions, batches and response sizes of the mock broker of the guide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The proxy of the guide."""
+"""Addresses and failures in the proxy of the guide."""
 
 from __future__ import annotations
 

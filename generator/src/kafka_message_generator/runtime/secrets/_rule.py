@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from weakref import WeakKeyDictionary
 
 from .._base.message import Message
 from .._core.redaction import UNKNOWN, secret_names, secret_structs, text_of
@@ -58,18 +57,19 @@ class Secrets:
         return bool(self.fields or self.settings)
 
 
-_found: WeakKeyDictionary[type, Secrets] = WeakKeyDictionary()
+_found: dict[str, Secrets] = {}
 
 
 def secrets_of(message: type[Message]) -> Secrets:
     """Return the secrets of a message type, from its descriptor."""
-    found = _found.get(message)
+    name = name_of(message)
+    found = _found.get(name)
     if found is None:
         structs = secret_structs(message)
         places = list(_places(structs, "", next(iter(structs)), ())) if structs else []
         fields = sorted(each for each in places if isinstance(each, str))
         settings = sorted((each for each in places if isinstance(each, Setting)), key=lambda each: each.name)
-        found = _found[message] = Secrets(tuple(fields), tuple(settings))
+        found = _found[name] = Secrets(tuple(fields), tuple(settings))
     return found
 
 
