@@ -21,12 +21,12 @@ from kafka_messages.protocol import ApiKey, UnknownApiError, Versions
         (
             {"versions": {"Metadata": Versions(0, -1)}},
             ValueError,
-            "versions['Metadata'] is Versions(lowest=0, highest=-1), in which there is no version to announce",
+            "versions['Metadata'] is Versions(lowest=0, highest=-1), an empty range",
         ),
         (
             {"versions": {ApiKey.METADATA: Versions(-1, 3)}},
             ValueError,
-            "versions[<ApiKey.METADATA: 3>] is Versions(lowest=-1, highest=3), in which there is no version to announce",
+            "versions[<ApiKey.METADATA: 3>] is Versions(lowest=-1, highest=3), an empty range",
         ),
         (
             {"supported_features": {"x": 3}},

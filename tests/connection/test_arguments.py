@@ -25,8 +25,8 @@ LISTENER = "listener must be 'broker' or 'controller', not "
 @pytest.mark.parametrize(
     ("use", "error", "said"),
     [
-        (lambda: client(5), TypeError, "client_id must be a text or None, not 5"),
-        (lambda: client(b"me"), TypeError, "client_id must be a text or None, not b'me'"),
+        (lambda: client(5), TypeError, "client_id must be a str or None, not 5"),
+        (lambda: client(b"me"), TypeError, "client_id must be a str or None, not b'me'"),
         (lambda: client(versions={}), TypeError, "versions must be BrokerVersions or None, not {}"),
         (lambda: client(text="x"), ValueError, f"{TEXT}'x'"),
         (lambda: client(text=None), ValueError, f"{TEXT}None"),
@@ -43,7 +43,7 @@ LISTENER = "listener must be 'broker' or 'controller', not "
         (lambda: client().receive_data("abc"), TypeError, f"{BYTES}str"),
         (lambda: server().receive_data([1, 2]), TypeError, f"{BYTES}list"),
         (lambda: proxy().receive_from_client(5), TypeError, f"{BYTES}int"),
-        (lambda: client().send(None), TypeError, "a request is needed, not None"),
+        (lambda: client().send(None), TypeError, "expected a request, got None"),
         (lambda: announcing(["Fetch"], listener="nonsense"), ValueError, f"{LISTENER}'nonsense'"),
         (lambda: announcing(["Fetch"], listener=5), ValueError, f"{LISTENER}5"),
         (lambda: announcing(5), TypeError, "apis takes several APIs, in a list, not 5"),
@@ -67,7 +67,7 @@ def test_class_for_a_request(version: int | None) -> None:
     connection = client()
     with pytest.raises(TypeError) as raised:
         connection.send(MetadataRequest, version)
-    assert str(raised.value) == "a request is needed, not the class MetadataRequest"
+    assert str(raised.value) == "expected a request, got the class MetadataRequest"
     assert connection.send(ApiVersionsRequest()).correlation_id == 0
 
 

@@ -138,19 +138,19 @@ LOST: list[tuple[Request, BrokerVersions, str]] = [
         fetch(topic_id=ID),
         BrokerVersions.of({"Fetch": Versions(4, 11)}),
         "FetchRequest: none of the versions 4 to 11 has all fields that are set; 11 lacks topics[0].topic_id (only versions"
-        " 13+ have this field); name a version, or leave these out with lossy=True",
+        " 13+ have this field); pass a version, or drop these fields with lossy=True",
     ),
     (
         metadata(topic_id=ID),
         BrokerVersions.of({"Metadata": Versions(0, 9)}),
         "MetadataRequest: none of the versions 0 to 9 has all fields that are set; 9 lacks topics[0].topic_id (only versions"
-        " 10+ have this field); name a version, or leave these out with lossy=True",
+        " 10+ have this field); pass a version, or drop these fields with lossy=True",
     ),
     (
         FindCoordinatorRequest(key="billing", coordinator_keys=["billing"]),
         NEWEST,
         "FindCoordinatorRequest: none of the versions 0 to 6 has all fields that are set; 6 lacks key (only versions 0-3"
-        " have this field); name a version, or leave these out with lossy=True",
+        " have this field); pass a version, or drop these fields with lossy=True",
     ),
     (
         AddPartitionsToTxnRequest(transactions=[AddPartitionsToTxnRequest.AddPartitionsToTxnTransaction()]),
@@ -164,26 +164,26 @@ LOST: list[tuple[Request, BrokerVersions, str]] = [
         NEWEST,
         "ProduceRequest: none of the versions 3 to 11 has all fields that are set; versions 12 to 13 need"
         " transaction.version 2 if transactional_id is set; 11 lacks topic_data[0].topic_id (only versions 13+ have this"
-        " field); name a version, or leave these out with lossy=True",
+        " field); pass a version, or drop these fields with lossy=True",
     ),
     (
         FetchRequest(topics=[FetchRequest.FetchTopic(topic=str(n)) for n in range(5)], replica_id=1),
         BrokerVersions.of({"Fetch": Versions(15, 18)}),
         "FetchRequest: none of the versions 15 to 18 has all fields that are set; 18 lacks replica_id (only versions 0-14"
         " have this field), topics[0].topic (only versions 0-12 have this field), topics[1].topic (only versions 0-12 have"
-        " this field), 3 more; name a version, or leave these out with lossy=True",
+        " this field), 3 more; pass a version, or drop these fields with lossy=True",
     ),
     (
         SyncGroupRequest(group_instance_id="a", protocol_type="consumer", protocol_name="range"),
         BrokerVersions.of({"SyncGroup": Versions(0, 2)}),
         "SyncGroupRequest: none of the versions 0 to 2 has all fields that are set; 2 lacks group_instance_id (only versions"
-        " 3+ have this field); name a version, or leave these out with lossy=True",
+        " 3+ have this field); pass a version, or drop these fields with lossy=True",
     ),
     (
         HeartbeatRequest(unknown_tagged_fields=(RawTaggedField(9, b"x"),)),
         BrokerVersions.of({"Heartbeat": Versions(0, 3)}),
         "HeartbeatRequest: none of the versions 0 to 3 has all fields that are set; 3 lacks unknown_tagged_fields (version 3"
-        " has no tagged fields); name a version, or leave these out with lossy=True",
+        " has no tagged fields); pass a version, or drop these fields with lossy=True",
     ),
 ]
 
@@ -318,7 +318,7 @@ def test_the_check_for_losses_is_cheap() -> None:
     assert calls_of(lambda: connection.best_version(few)) == calls_of(lambda: connection.best_version(many))
 
 
-REFUSED = "no version of Metadata is agreed: the ApiVersionsResponse had the error INVALID_REQUEST (42)"
+REFUSED = "no version of Metadata is negotiated: the ApiVersionsResponse had the error INVALID_REQUEST (42)"
 
 
 @pytest.mark.parametrize(

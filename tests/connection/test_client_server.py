@@ -98,7 +98,7 @@ def test_every_api_at_every_version() -> None:
 
 def test_versions_are_agreed() -> None:
     client, server = ClientConnection("me"), ServerConnection(ALL)
-    reason = "no version of Metadata is agreed: send an ApiVersionsRequest and await its response, or say which version"
+    reason = "no version of Metadata is negotiated: send an ApiVersionsRequest and await its response, or say which version"
     with pytest.raises(LocalProtocolError, match=rf"^{reason}$"):
         client.send(MetadataRequest())
     assert client.unanswered == ()
@@ -162,7 +162,7 @@ def test_a_request_that_is_not_announced_ends_the_connection() -> None:
     data = encode_request(MetadataRequest(), 6, 7)
     with pytest.raises(RemoteProtocolError) as caught:
         list(server.receive_data(data))
-    what = "there is a request that is not supported at offset 0: MetadataRequest v6 is not announced"
+    what = "unsupported request at offset 0: MetadataRequest v6 is not announced"
     assert str(caught.value) == what
     assert isinstance(caught.value.__cause__, UnsupportedRequestError)
     assert caught.value.__cause__.header.correlation_id == 7
@@ -219,7 +219,7 @@ def test_wrong_answers_are_refused() -> None:
 
 def test_raw_tokens_after_the_first_handshake() -> None:
     client, server = agreed(), ServerConnection()
-    reason = "raw SASL tokens need a SaslHandshakeResponse of version 0 without an error first"
+    reason = "raw SASL tokens are only allowed after a successful SaslHandshake of version 0"
     with pytest.raises(LocalProtocolError, match=rf"^{reason}$"):
         client.send_token(b"x")
     with pytest.raises(LocalProtocolError, match=rf"^{reason}$"):
@@ -306,8 +306,8 @@ def test_a_close_inside_a_frame() -> None:
     [
         (frame(b""), "the response to HeartbeatRequest v4 with correlation id 0 cannot be read at offset 0: "
          "ResponseHeader v1: correlation_id: INT32: 4 bytes needed at offset 0, 0 left"),
-        (frame(b"\0\0\0\1\0"), "there is a response with correlation id 1, but HeartbeatRequest v4 with correlation id 0 "
-         "is to be answered next, at offset 0"),
+        (frame(b"\0\0\0\1\0"), "expected the response to HeartbeatRequest v4 with correlation id 0, got correlation id 1 "
+         "at offset 0"),
         (frame(b"\0\0\0\0\0\0"), "the response to HeartbeatRequest v4 with correlation id 0 cannot be read at offset 0: "
          "HeartbeatResponse v4: throttle_time_ms: INT32: 4 bytes needed at offset 5, 1 left"),
         (b"\xff\xff\xff\xff", "the length of the frame at offset 0 is negative: -1"),
@@ -328,7 +328,7 @@ def test_what_is_no_response(data: bytes, reason: str) -> None:
 
 
 def test_a_response_to_nothing() -> None:
-    with pytest.raises(RemoteProtocolError, match=r"^there is a frame of 3 bytes that answers no request at offset 0$"):
+    with pytest.raises(RemoteProtocolError, match=r"^unexpected frame of 3 bytes without an unanswered request at offset 0$"):
         list(ClientConnection().receive_data(frame(b"abc")))
 
 
@@ -396,7 +396,7 @@ def test_after_the_end_nothing_is_sent() -> None:
     [closed] = client.receive_data(b"")
     assert isinstance(closed, ConnectionClosed)
     assert list(client.receive_data(b"")) == []
-    refused = "the peer has closed the connection; it will answer nothing"
+    refused = "the peer has closed the connection; open a new one"
     with pytest.raises(LocalProtocolError, match=f"^{refused}$"):
         client.send(HeartbeatRequest())
     with pytest.raises(LocalProtocolError, match=f"^{refused}$"):

@@ -103,7 +103,7 @@ WRONG: list[tuple[str, Any, type[Exception], str]] = [
     ("code", "x", TypeError, "the error code at error_code must be of type int, not 'x'"),
     ("code", True, TypeError, "the error code at error_code must be of type int, not True"),
     ("code", 1 << 15, ValueError, "the error code at error_code must be an int16, not 32768"),
-    ("message", "x", AttributeError, "there is no field for a text beside error_code"),
+    ("message", "x", AttributeError, "there is no error message field at error_code"),
 ]
 
 
@@ -118,7 +118,7 @@ def test_values_that_a_place_refuses(name: str, value: Any, kind: type[Exception
     [_, second] = error_codes(produced())
     with pytest.raises(TypeError) as wrong:
         second.message = 5  # type: ignore[assignment]
-    what = "the text beside responses[0].partition_responses[1].error_code must be of type str or None, not 5"
+    what = "the error message at responses[0].partition_responses[1].error_code must be of type str or None, not 5"
     assert str(wrong.value) == what
 
 

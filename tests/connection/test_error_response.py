@@ -133,7 +133,7 @@ def test_errors_have_the_text_that_is_given(text: str | None) -> None:
 
 def test_an_answer_that_is_none() -> None:
     request = received(kafka_messages.MetadataRequest(), 12)
-    with pytest.raises(ValueError, match=r"^0 is the code of success; error_response needs one of an error$"):
+    with pytest.raises(ValueError, match=r"^0 means success; pass the code of an error$"):
         error_response(request, ErrorCode.NONE)
 
 
@@ -218,12 +218,12 @@ def test_what_is_no_request_to_answer() -> None:
     with pytest.raises(TypeError) as caught:
         error_response(asked, 3)
     needed = (
-        "error_response needs the version of a message alone: error_response(MetadataRequest(...), code, version=...)"
+        "a request message needs its version: error_response(MetadataRequest(...), code, version=...)"
     )
     assert str(caught.value) == needed
     with pytest.raises(TypeError) as caught:
         error_response("Metadata", 3)  # type: ignore[arg-type]  # what is refused
-    needed = "error_response takes what decode_request gives, or a request and its version, not 'Metadata'"
+    needed = "expected a decoded request, or a request message and its version, got 'Metadata'"
     assert str(caught.value) == needed
     with pytest.raises(TypeError, match=r"not MetadataResponse\("):
         error_response(kafka_messages.MetadataResponse(), 3, version=12)  # type: ignore[arg-type]  # what is refused

@@ -116,7 +116,7 @@ def test_garbage_at_the_proxy(caplog: pytest.LogCaptureFixture) -> None:
 
     run(talk())
     assert ended == [b"", b""]
-    assert "there is a request without a header at offset 0: " in caplog.text
+    assert "invalid request header at offset 0: " in caplog.text
 
 
 def test_what_is_produced(capsys: pytest.CaptureFixture[str]) -> None:

@@ -156,7 +156,7 @@ def test_versions_that_are_not_there(broker: Any, capsys: pytest.CaptureFixture[
     broker.announced = announce([ApiKey.FETCH], versions={ApiKey.FETCH: Versions(5, 10)})
     assert over_a_socket(broker, encode_request(fetch(0).fitted(4), 4, 7)) == b""
     assert capsys.readouterr().out == (
-        "there is a request that is not supported at offset 0: FetchRequest v4 is not announced\n"
+        "unsupported request at offset 0: FetchRequest v4 is not announced\n"
     )
 
 

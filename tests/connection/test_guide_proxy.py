@@ -145,7 +145,7 @@ def test_garbage(capsys: pytest.CaptureFixture[str]) -> None:
             return data
 
     assert asyncio.run(asyncio.wait_for(talk(), SECONDS)) == b""
-    assert capsys.readouterr().out.startswith("there is a request without a header at offset 0: ")
+    assert capsys.readouterr().out.startswith("invalid request header at offset 0: ")
 
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

@@ -187,16 +187,16 @@ def test_what_ends_it() -> None:
     proxy = ProxyConnection()
     with pytest.raises(RemoteProtocolError) as caught:
         list(proxy.receive_from_client(frame(b"abc")))
-    what = "there is a request without a header at offset 0: "
+    what = "invalid request header at offset 0: "
     assert (
         str(caught.value) == what + "RequestHeader v0: request_api_version: INT16: 2 bytes needed at offset 2, 1 left"
     )
     assert proxy.trailing_data == (frame(b"abc"), b"")
-    with pytest.raises(RemoteProtocolError, match=r"^there is a frame of 4 bytes that answers no request at offset 0$"):
+    with pytest.raises(RemoteProtocolError, match=r"^unexpected frame of 4 bytes without an unanswered request at offset 0$"):
         list(proxy.receive_from_broker(frame(b"abcd")))
     proxy = ProxyConnection()
     list(proxy.receive_from_client(encode_request(HeartbeatRequest(), 4, 2)))
-    what = "there is a response that is not to the request with correlation id 2, the next one, at offset 0"
+    what = "expected the response with correlation id 2, got another frame at offset 0"
     with pytest.raises(RemoteProtocolError, match=rf"^{what}$"):
         list(proxy.receive_from_broker(encode_response(HeartbeatResponse(), 4, 3)))
 
@@ -277,10 +277,10 @@ def test_answers_from_the_last_to_the_first() -> None:
 @pytest.mark.parametrize(
     ("request_", "response", "text"),
     [
-        (None, HeartbeatResponse(), "a RequestForwarded is needed, not None"),
-        ("it", HeartbeatResponse(), "a RequestForwarded is needed, not 'it'"),
-        (..., None, "a HeartbeatResponse is needed, not None"),
-        (..., b"\0", "a HeartbeatResponse is needed, not b'\\x00'"),
+        (None, HeartbeatResponse(), "expected RequestForwarded, got None"),
+        ("it", HeartbeatResponse(), "expected RequestForwarded, got 'it'"),
+        (..., None, "expected HeartbeatResponse, got None"),
+        (..., b"\0", "expected HeartbeatResponse, got b'\\x00'"),
     ],
 )
 def test_what_is_no_answer(request_: Any, response: Any, text: str) -> None:
@@ -338,7 +338,7 @@ def test_answers_that_cannot_be() -> None:
         proxy.answer(first, HeartbeatResponse())
     [unknown] = ProxyConnection().receive_from_client(frame(b"\x03\xe8\0\0\0\0\0\x01\xff\xff"))
     assert isinstance(unknown, RequestForwarded)
-    with pytest.raises(LocalProtocolError, match=r"^there is no response to requests of the unknown API 1000$"):
+    with pytest.raises(LocalProtocolError, match=r"^cannot answer a request of the unknown API 1000$"):
         proxy.answer(unknown, HeartbeatResponse())
     [silent] = proxy.receive_from_client(encode_request(ProduceRequest(acks=0), 9, 4))
     assert isinstance(silent, RequestForwarded)

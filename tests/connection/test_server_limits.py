@@ -103,7 +103,7 @@ def test_a_limit_is_a_positive_integer(limit: int, shown: str) -> None:
 def test_an_api_that_is_not_announced_is_not_decoded() -> None:
     server = ServerConnection(announce([ApiKey.METADATA]))
     damaged = frame(encode_request(HeartbeatRequest(), 4, 1)[4:-3])
-    reason = "there is a request that is not supported at offset 0: HeartbeatRequest v4 is not announced"
+    reason = "unsupported request at offset 0: HeartbeatRequest v4 is not announced"
     with pytest.raises(RemoteProtocolError, match=f"^{reason}$"):
         list(server.receive_data(damaged))
 

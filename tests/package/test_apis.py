@@ -119,7 +119,7 @@ def test_what_names_no_api(which: Any) -> None:
     """True is 1 to Python, and would be Fetch."""
     with pytest.raises(TypeError) as caught:
         api(which)
-    assert str(caught.value) == f"an API key, an API's name or a message class is needed, not {which!r}"
+    assert str(caught.value) == f"expected an API key, an API name or a message class, got {which!r}"
 
 
 def test_removed_api_has_its_classes_still() -> None:

@@ -101,7 +101,7 @@ def _ranges(argument: str, given: Mapping[K, Versions]) -> list[tuple[K, Version
         if not isinstance(theirs, Versions):
             raise TypeError(f"{argument}[{shown(name)}] must be Versions(lowest, highest), not {shown(theirs)}")
         if not 0 <= theirs.lowest <= theirs.highest:
-            raise ValueError(f"{argument}[{shown(name)}] is {shown(theirs)}, in which there is no version to announce")
+            raise ValueError(f"{argument}[{shown(name)}] is {shown(theirs)}, an empty range")
     return list(given.items())
 
 
@@ -120,7 +120,9 @@ class _Release:
     def __init__(self, release: str) -> None:
         self._history = optional("history")
         if self._history is None:
-            raise ValueError(f"this package was generated without the part history, and knows nothing of {release}")
+            raise ValueError(
+                f"this package was generated without the component history, which is needed for release {release}"
+            )
         self._release = self._history.release_of(release)
 
     def versions(self, api: Api) -> Versions:

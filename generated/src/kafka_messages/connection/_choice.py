@@ -96,7 +96,7 @@ class Choices:
         unmet = "".join(f"; {each}" for each in self.unmet)
         return LocalProtocolError(
             f"{self.api.request_name}: none of the versions {lowest} to {highest} has all fields that are set{unmet}; "
-            f"{highest} lacks {', '.join(causes)}; name a version, or leave these out with lossy=True"
+            f"{highest} lacks {', '.join(causes)}; pass a version, or drop these fields with lossy=True"
         )
 
 

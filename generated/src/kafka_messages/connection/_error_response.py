@@ -76,7 +76,7 @@ def _number(code: object) -> int:
     if not isinstance(code, int) or isinstance(code, bool) or code not in _CODES:
         raise ValueError(f"an error code is an int16, not {shown(code)}")
     if code == _NONE:
-        raise ValueError("0 is the code of success; error_response needs one of an error")
+        raise ValueError("0 means success; pass the code of an error")
     return int(code)
 
 
@@ -86,13 +86,9 @@ def _asked(request: object, version: int | None) -> tuple[Message, int]:
             raise TypeError(f"the request has version {request.version}; error_response takes no other")
         return request.message, request.version
     if not isinstance(request, RequestMessage):
-        raise TypeError(
-            f"error_response takes what decode_request gives, or a request and its version, not {shown(request)}"
-        )
+        raise TypeError(f"expected a decoded request, or a request message and its version, got {shown(request)}")
     if version is None:
-        raise TypeError(
-            f"error_response needs the version of a message alone: error_response({request.NAME}(...), code, version=...)"
-        )
+        raise TypeError(f"a request message needs its version: error_response({request.NAME}(...), code, version=...)")
     return request, checked_version(type(request), version)
 
 

@@ -100,7 +100,7 @@ class Incoming:
         """Raise LocalProtocolError if the peer closed its side, or the error of this connection."""
         self.check()
         if self.is_closed:
-            raise LocalProtocolError("the peer has closed the connection; it will answer nothing")
+            raise LocalProtocolError("the peer has closed the connection; open a new one")
 
     def _ended(self, reason: str, rest: bytes) -> RemoteProtocolError:
         self._rest = rest

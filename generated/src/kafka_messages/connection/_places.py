@@ -151,9 +151,9 @@ class ErrorCodePlace:
     @message.setter
     def message(self, message: str | None) -> None:
         if self._site.text is None:
-            raise AttributeError(f"there is no field for a text beside {self.path}")
+            raise AttributeError(f"there is no error message field at {self.path}")
         if not isinstance(message, str | None):
-            raise TypeError(f"the text beside {self.path} must be of type str or None, not {shown(message)}")
+            raise TypeError(f"the error message at {self.path} must be of type str or None, not {shown(message)}")
         setattr(self._structs[-1], self._site.text, message)
 
     def _reset(self) -> None:

@@ -112,7 +112,7 @@ class ProxyConnection:
         check_type(request, RequestForwarded)
         api, version = request.api, request._version
         if api is None:
-            raise LocalProtocolError(f"there is no response to requests of the unknown API {request._key}")
+            raise LocalProtocolError(f"cannot answer a request of the unknown API {request._key}")
         check_response(api, response)
         if not request.expects_response:
             return b""
@@ -152,7 +152,7 @@ class ProxyConnection:
             if self._client.state is AUTHENTICATING:
                 self._tokens += 1
                 return TokenForwarded(frame)
-            raise self._client.refuse(frame[LENGTH_SIZE:], "there is a request without a header", error) from error
+            raise self._client.refuse(frame[LENGTH_SIZE:], "invalid request header", error) from error
         if self._client.state is AUTHENTICATING and not _is_handshake(request):
             self._client.change(Event.TOKENS_ENDED)
         if request.expects_response:
@@ -242,10 +242,10 @@ class ProxyConnection:
             self._tokens -= 1
             return TokenForwarded(frame)
         if not self._requests:
-            what = f"there is a frame of {len(frame) - LENGTH_SIZE} bytes that answers no request"
+            what = f"unexpected frame of {len(frame) - LENGTH_SIZE} bytes without an unanswered request"
             raise self._broker.refuse(frame[LENGTH_SIZE:], what)
         wanted = self._requests[0]._correlation_id
-        what = f"there is a response that is not to the request with correlation id {wanted}, the next one,"
+        what = f"expected the response with correlation id {wanted}, got another frame"
         raise self._broker.refuse(frame[LENGTH_SIZE:], what)
 
     def _response(self, request: RequestForwarded, frame: bytes) -> ResponseForwarded:

@@ -292,7 +292,7 @@ def _name(message: object) -> str:
         return message
     if isinstance(message, type) and issubclass(message, Message):
         return name_of(message)
-    raise TypeError(f"the name or the class of a message is needed, not {shown(message)}")
+    raise TypeError(f"expected a message class or name, got {shown(message)}")
 
 
 def _check_version(version: int | None) -> None:
@@ -314,7 +314,7 @@ def _several(versions: Iterable[tuple[AnyMessage, int]]) -> Iterable[object]:
 def _pair(given: object) -> tuple[str, int]:
     """Check a pair of message and version."""
     if not isinstance(given, tuple | list) or len(given) != 2:
-        raise TypeError(f"a pair of a message and a version is needed, not {shown(given)}")
+        raise TypeError(f"expected a pair of message and version, got {shown(given)}")
     message, version = given
     _check_number(version)
     _runs(message)

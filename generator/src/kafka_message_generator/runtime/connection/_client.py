@@ -135,7 +135,7 @@ class ClientConnection(Connection[ClientEvent]):
         response end the connection unless ``lenient``; they are then in ``ResponseReceived.trailing``.
         """
         if client_id is not None and not isinstance(client_id, str):
-            raise TypeError(f"client_id must be a text or None, not {shown(client_id)}")
+            raise TypeError(f"client_id must be a str or None, not {shown(client_id)}")
         if versions is not None and not isinstance(versions, BrokerVersions):
             raise TypeError(f"versions must be BrokerVersions or None, not {shown(versions)}")
         check_text(text)
@@ -215,7 +215,7 @@ class ClientConnection(Connection[ClientEvent]):
         """
         self._incoming.check_open()
         if self._incoming.state is not AUTHENTICATING:
-            raise LocalProtocolError("raw SASL tokens need a SaslHandshakeResponse of version 0 without an error first")
+            raise LocalProtocolError("raw SASL tokens are only allowed after a successful SaslHandshake of version 0")
         if expects_answer:
             self._waiting.append(None)
         return frame(token)
@@ -226,7 +226,9 @@ class ClientConnection(Connection[ClientEvent]):
         if payload is None:
             return self._end()
         if not self._waiting:
-            raise self._incoming.refuse(payload, f"there is a frame of {len(payload)} bytes that answers no request")
+            raise self._incoming.refuse(
+                payload, f"unexpected frame of {len(payload)} bytes without an unanswered request"
+            )
         sent = self._waiting[0]
         if sent is None:
             self._waiting.popleft()
@@ -236,7 +238,7 @@ class ClientConnection(Connection[ClientEvent]):
     def _response(self, sent: Sent[Any], payload: bytes) -> ClientEvent:
         found = int.from_bytes(payload[:LENGTH_SIZE], "big", signed=True)
         if len(payload) >= LENGTH_SIZE and found != sent.correlation_id:
-            what = f"there is a response with correlation id {found}, but {sent} is to be answered next,"
+            what = f"expected the response to {sent}, got correlation id {found}"
             raise self._incoming.refuse(payload, what)
         try:
             if self._lenient:
@@ -291,19 +293,17 @@ class ClientConnection(Connection[ClientEvent]):
         return version, self._encoded(request, version)
 
     def _choices_for(self, request: Request[Any]) -> Choices:
-        """Return the candidate versions, cached per class. Raises LocalProtocolError before versions are negotiated."""
         kind = type(request)
         found = self._choices.get(kind)
         if found is None or found.broker is not self._versions:
             api = api_of(kind)
             if self._versions is None and api.name != API_VERSIONS:
-                raise LocalProtocolError(f"no version of {api} is agreed: {self._missing_agreement()}")
+                raise LocalProtocolError(f"no version of {api} is negotiated: {self._missing_agreement()}")
             found = self._choices[kind] = Choices(api, self._versions)
         fields = [name for name in found.fields if getattr(request, name, None) is not None] if found.fields else None
         return Choices(found.api, self._versions, fields) if fields else found
 
     def _missing_agreement(self) -> str:
-        """Return why versions are not negotiated, and the remedy."""
         refused = self._refused
         if refused is None:
             return "send an ApiVersionsRequest and await its response, or say which version"

@@ -51,7 +51,7 @@ def opens_tokens(message: Message, version: int) -> bool:
 
 def check_type(value: object, wanted: type[object]) -> None:
     if not isinstance(value, wanted):
-        raise TypeError(f"a {wanted.__name__} is needed, not {shown(value)}")
+        raise TypeError(f"expected {wanted.__name__}, got {shown(value)}")
 
 
 def check_text(text: str) -> None:
@@ -62,7 +62,7 @@ def check_text(text: str) -> None:
 def check_request(request: Message) -> None:
     """Raise TypeError for anything but a message, and EncodeError for a response."""
     if not isinstance(request, Message):
-        raise TypeError(f"a request is needed, not {or_class(request)}")
+        raise TypeError(f"expected a request, got {or_class(request)}")
     if isinstance(request, ResponseMessage):
         raise EncodeError("this message is not a request", name_of(type(request)))
 
@@ -81,7 +81,7 @@ def several(named: Iterable[AnyApi], what: str) -> list[Api]:
 def check_response(api: Api, response: Message) -> None:
     """Raise LocalProtocolError for a message that is not the response of an API."""
     if not isinstance(response, Message):
-        raise TypeError(f"a {api.response_name or 'message'} is needed, not {shown(response)}")
+        raise TypeError(f"expected {api.response_name or 'a message'}, got {shown(response)}")
     name = name_of(type(response))
     if api.response_name != name:
         answer = f"is answered with {api.response_name}" if api.response_name else "has no response"

@@ -37,7 +37,6 @@ class Incoming:
         return (self._reader.pending_data if self._rest is None else self._rest), self.is_closed
 
     def change(self, event: Event) -> None:
-        """Apply an event to the state."""
         self.state = self._transitions[self.state].get(event, self.state)
 
     def receive(self, data: BytesLike) -> None:
@@ -99,7 +98,7 @@ class Incoming:
         """Raise LocalProtocolError if the peer closed its side, or the error of this connection."""
         self.check()
         if self.is_closed:
-            raise LocalProtocolError("the peer has closed the connection; it will answer nothing")
+            raise LocalProtocolError("the peer has closed the connection; open a new one")
 
     def _ended(self, reason: str, rest: bytes) -> RemoteProtocolError:
         self._rest = rest

@@ -44,7 +44,7 @@ _entities: _Traversals = {}
 
 def _printed(message: object) -> Any:
     if not isinstance(message, Message):
-        raise TypeError(f"a message is needed, not {shown(message)}")
+        raise TypeError(f"expected a message, got {shown(message)}")
     return message_class(type(message))
 
 
@@ -111,7 +111,7 @@ def _entities_of(cls: Any, types: tuple[EntityType, ...]) -> Callable[..., Itera
     for each in types:
         if each not in ENTITY_TYPES:
             advice = did_you_mean(str(each), ENTITY_TYPES) or f"; they are {', '.join(map(repr, ENTITY_TYPES))}"
-            raise ValueError(f"no entity type is called {each!r}{advice}")
+            raise ValueError(f"unknown entity type {each!r}{advice}")
     key = (cls, *sorted(set(types)))
     found = _entities.get(key)
     if found is None:
@@ -121,7 +121,6 @@ def _entities_of(cls: Any, types: tuple[EntityType, ...]) -> Callable[..., Itera
 
 
 def _check_request(message: Message, asked: object) -> None:
-    """Raise TypeError for anything but the request of the response."""
     if not isinstance(asked, Message):
         within = getattr(asked, "request", None)
         advice = "; its .request is one" if isinstance(within, Message | Request) else ""

@@ -150,9 +150,9 @@ class ErrorCodePlace:
     @message.setter
     def message(self, message: str | None) -> None:
         if self._site.text is None:
-            raise AttributeError(f"there is no field for a text beside {self.path}")
+            raise AttributeError(f"there is no error message field at {self.path}")
         if not isinstance(message, str | None):
-            raise TypeError(f"the text beside {self.path} must be of type str or None, not {shown(message)}")
+            raise TypeError(f"the error message at {self.path} must be of type str or None, not {shown(message)}")
         setattr(self._structs[-1], self._site.text, message)
 
     def _reset(self) -> None:
@@ -307,7 +307,6 @@ class Entity:
             raise TypeError(f"{self.path} is in {shown(self._holder)}, which cannot be changed; a list can")
 
     def _set(self, field: str, stored: str | int) -> None:
-        """Set a field and update the index of a keyed collection."""
         within = getattr(self, "_within", None) if self._site.is_key else None
         if isinstance(within, KeyedCollection):
             within._set_key(self._holder, field, stored)

@@ -182,7 +182,7 @@ class ServerConnection(Connection[ServerEvent]):
         LocalProtocolError if tokens are not allowed.
         """
         if self._incoming.state is not AUTHENTICATING and not self._unanswered_tokens:
-            raise LocalProtocolError("raw SASL tokens need a SaslHandshakeResponse of version 0 without an error first")
+            raise LocalProtocolError("raw SASL tokens are only allowed after a successful SaslHandshake of version 0")
         if self._unanswered_tokens:
             self._unanswered_tokens -= 1
         self._waiting.append(frame(token))
@@ -202,13 +202,12 @@ class ServerConnection(Connection[ServerEvent]):
             if error.api.name == API_VERSIONS:
                 request = Request(error.header, error.api, error.header.request_api_version, error.api.request_class())
                 return RequestReceived(request, self, is_supported=False)
-            raise self._incoming.refuse(payload, "there is a request that is not supported", error) from error
+            raise self._incoming.refuse(payload, "unsupported request", error) from error
         except KafkaMessageError as error:
-            raise self._incoming.refuse(payload, "there is a request that cannot be read", error) from error
+            raise self._incoming.refuse(payload, "invalid request", error) from error
         return RequestReceived(request, self)
 
     def _accept(self, payload: bytes) -> None:
-        """Raise UnsupportedRequestError for a version that is not announced; cache the others."""
         header, _ = read_request_header(payload, text=self._text)
         asked, version = api_of(header.request_api_key), header.request_api_version
         if version not in asked.valid_versions:

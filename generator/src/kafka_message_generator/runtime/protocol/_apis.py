@@ -178,7 +178,7 @@ def api(which: AnyApi) -> Api[Any]:
     if isinstance(which, str):
         return api(_key(which, f"no API is called {shown(which)}"))
     if not isinstance(which, type):
-        raise TypeError(f"an API key, an API's name or a message class is needed, not {shown(which)}")
+        raise TypeError(f"expected an API key, an API name or a message class, got {shown(which)}")
     cls: type = which  # of anything, where no checker has looked
     name = name_of(cls) if issubclass(cls, Message) else cls.__name__
     return api(_key(name, f"{name} is neither the request nor the response of an API", False))

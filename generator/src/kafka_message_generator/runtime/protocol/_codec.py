@@ -130,7 +130,6 @@ def _written(header: RequestHeader | ResponseHeader, version: int, text: Text) -
 
 
 def _differs(field: str, told: int, wanted: str) -> EncodeError:
-    """Return the error for a header that does not match its request."""
     return EncodeError(f"is {told}, but {wanted}", "RequestHeader", path=field)
 
 
@@ -191,7 +190,6 @@ def encode_response_parts(
 
 
 def _route_of(message: Message, version: int, side: str) -> Route:
-    """Raise EncodeError for a message of the other direction, and UnsupportedVersionError."""
     cls = type(message)
     api, is_request = api_of(cls), side == "request"
     if (api.request_name if is_request else api.response_name) != name_of(cls):
@@ -287,7 +285,6 @@ def _decode_request(data: bytes, text: Text) -> Request:
 
 
 def _first_request(data: bytes, text: Text = "strict") -> tuple[RequestHeader, int, Route]:
-    """Return header, body offset and route of a request, and cache the route."""
     header, body = read_request_header(data, text=text)
     api, version = api_of(header.request_api_key), header.request_api_version
     if version not in api.valid_versions:
@@ -370,7 +367,6 @@ def _known_response(api: AnyApi, version: int) -> Route | None:
 
 
 def _first_response(api: AnyApi, version: int) -> Route:
-    """Return the route of a response, and cache it."""
     which = api_of(api)
     message, is_valid = which.response_class, version in which.valid_versions
     may_fall_back = which.response_name == "ApiVersionsResponse"
