@@ -13,7 +13,7 @@ import kafka_messages
 import pytest
 from kafka_messages import ApiVersionsResponse, FetchResponse, Message, ProduceRequest, RequestHeader
 from kafka_messages.connection import _error_response, announce, error_response, errors, expects_response
-from kafka_messages.protocol import Api, ApiKey, ErrorCode, Request, UnknownApiError, Versions, api, apis
+from kafka_messages.protocol import Api, ApiKey, DecodedRequest, ErrorCode, UnknownApiError, Versions, api, apis
 from kafka_messages.schema import FieldFacts, MessageFacts, facts_of
 
 from tests.connection.__main__ import requests
@@ -22,7 +22,7 @@ from tests.support.filled import filled
 DATA = Path(__file__).with_name("data")
 
 
-def answered(name: str = "errors") -> Iterator[tuple[Request, int, Message]]:
+def answered(name: str = "errors") -> Iterator[tuple[DecodedRequest, int, Message]]:
     for line in gzip.decompress((DATA / f"{name}.txt.gz").read_bytes()).decode().splitlines():
         key, version, asked, code, answer = line.split(" ")
         of = api(int(key))
@@ -30,9 +30,9 @@ def answered(name: str = "errors") -> Iterator[tuple[Request, int, Message]]:
         yield received(message, int(version)), int(code), of.response_class.read(bytes.fromhex(answer), int(version))
 
 
-def received(message: Message, version: int) -> Request:
+def received(message: Message, version: int) -> DecodedRequest:
     header = RequestHeader(request_api_key=int(api(type(message)).key), request_api_version=version)
-    return Request(header, api(type(message)), version, message)
+    return DecodedRequest(header, api(type(message)), version, message)
 
 
 def plain(value: Any) -> Any:
@@ -217,9 +217,7 @@ def test_what_is_no_request_to_answer() -> None:
     asked = kafka_messages.MetadataRequest()
     with pytest.raises(TypeError) as caught:
         error_response(asked, 3)
-    needed = (
-        "a request message needs its version: error_response(MetadataRequest(...), code, version=...)"
-    )
+    needed = "a request message needs its version: error_response(MetadataRequest(...), code, version=...)"
     assert str(caught.value) == needed
     with pytest.raises(TypeError) as caught:
         error_response("Metadata", 3)  # type: ignore[arg-type]  # what is refused

@@ -24,8 +24,8 @@ from kafka_messages.protocol import (
     Api,
     ApiKey,
     BrokerVersions,
+    DecodedRequest,
     ErrorCode,
-    Request,
     UnknownApiError,
     Versions,
     api,
@@ -237,10 +237,9 @@ def test_a_class_derived_from_a_value_makes_the_values_constructor() -> None:
 
 
 def test_values_may_have_a_default() -> None:
-    """``Request.trailing`` came later: requests made without it stay what they were, in every function of dataclasses."""
     header = RequestHeader(request_api_key=3, request_api_version=12, correlation_id=77)
-    plain = Request(header, api(3), 12, MetadataRequest())
-    assert plain == Request(header=header, api=api(3), version=12, message=MetadataRequest(), trailing=b"")
+    plain = DecodedRequest(header, api(3), 12, MetadataRequest())
+    assert plain == DecodedRequest(header=header, api=api(3), version=12, message=MetadataRequest(), trailing=b"")
     assert [(field.name, field.default) for field in dataclasses.fields(plain)][3:] == [
         ("message", dataclasses.MISSING),
         ("trailing", b""),
@@ -257,9 +256,9 @@ def test_values_may_have_a_default() -> None:
         with pytest.raises(
             TypeError, match=r"^Request\.__init__\(\) (missing 1 required|takes from 5 to 6) positional "
         ):
-            Request(*arguments)  # type: ignore[arg-type, call-arg]
+            DecodedRequest(*arguments)  # type: ignore[arg-type, call-arg]
     match longer:
-        case Request(_, _, _, _, trailing):
+        case DecodedRequest(_, _, _, _, trailing):
             assert_type(trailing, bytes)
             assert trailing == b"\1"
 

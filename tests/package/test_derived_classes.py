@@ -29,7 +29,14 @@ from kafka_messages.connection import RequestReceived, ServerConnection, entitie
 from kafka_messages.explain import explain
 from kafka_messages.history import since, words
 from kafka_messages.json import from_json, to_json
-from kafka_messages.protocol import Request, api, decode_request, decode_response, encode_request, encode_response
+from kafka_messages.protocol import (
+    DecodedRequest,
+    api,
+    decode_request,
+    decode_response,
+    encode_request,
+    encode_response,
+)
 from kafka_messages.records import write_coordinator_record, write_metadata_record
 from kafka_messages.schema import fields_of
 from kafka_messages.secrets import redacted, secrets_of
@@ -239,7 +246,7 @@ def test_a_class_with_a_name_of_its_own_is_what_it_was_derived_from() -> None:
     sent = encode_request(named, 2, 1, framed=False)
     assert sent == encode_request(plain, 2, 1, framed=False)
     received = decode_request(sent)
-    assert Request(received.header, received.api, 2, named).encode(framed=False) == sent
+    assert DecodedRequest(received.header, received.api, 2, named).encode(framed=False) == sent
     assert error_response(named, 58, version=2) == error_response(plain, 58, version=2)
     assert since(Named) == since(SaslAuthenticateRequest)
     assert fields_of(Named) == fields_of(SaslAuthenticateRequest)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from kafka_messages import ApiVersionsResponse
 from kafka_messages.connection import ProxyConnection, RequestForwarded, ResponseForwarded, announce
-from kafka_messages.protocol import ApiKey, Request, api, decode_request, decode_response, frame
+from kafka_messages.protocol import ApiKey, DecodedRequest, api, decode_request, decode_response, frame
 
 TRAFFIC = Path(__file__).with_name("data") / "kafka-2.8.2.txt.gz"
 """Lines of connection, request and answer, by ``python -m tests.interop.old``; the first connection asks everything."""
@@ -24,7 +24,7 @@ def exchanges() -> list[tuple[int, bytes, bytes]]:
     return [(int(number), bytes.fromhex(sent), bytes.fromhex(answered)) for number, sent, answered in found]
 
 
-def requests() -> Iterator[Request]:
+def requests() -> Iterator[DecodedRequest]:
     """The decoded requests of the first connection."""
     return (decode_request(sent) for number, sent, _ in exchanges() if number == 0)
 

@@ -264,7 +264,6 @@ def _missing(shape: _Shape, field: _Field, obj: Mapping[object, object], lenient
 
 
 def _check_keys(shape: _Shape, obj: Mapping[object, object], lenient: _Leniency) -> None:
-    """Raise JsonError for a key that this version does not have."""
     known = {RAW_KEY, *(field.key for field in shape.fields)}
     for key in obj:
         if key in shape.absent:

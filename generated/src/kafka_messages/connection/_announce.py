@@ -94,7 +94,6 @@ def announce(
 
 
 def _ranges(argument: str, given: Mapping[K, Versions]) -> list[tuple[K, Versions]]:
-    """Check a mapping to version ranges and return its items."""
     if not isinstance(given, Mapping):
         raise TypeError(f"{argument} must be a mapping to Versions, not {shown(given)}")
     for name, theirs in given.items():

@@ -294,7 +294,6 @@ class ClientConnection(Connection[ClientEvent]):
         return version, self._encoded(request, version)
 
     def _choices_for(self, request: Request[Any]) -> Choices:
-        """Return the candidate versions, cached per class. Raises LocalProtocolError before versions are negotiated."""
         kind = type(request)
         found = self._choices.get(kind)
         if found is None or found.broker is not self._versions:
@@ -306,7 +305,6 @@ class ClientConnection(Connection[ClientEvent]):
         return Choices(found.api, self._versions, fields) if fields else found
 
     def _missing_agreement(self) -> str:
-        """Return why versions are not negotiated, and the remedy."""
         refused = self._refused
         if refused is None:
             return "send an ApiVersionsRequest and await its response, or say which version"

@@ -56,7 +56,6 @@ class Connection(Generic[E]):
         raise NotImplementedError
 
     def _end(self) -> ConnectionClosed | None:
-        """Return ConnectionClosed once, after the peer closed the connection."""
         if not self._incoming.is_closed or self._incoming.state is CLOSED:
             return None
         self._incoming.change(Event.CLOSED)

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from .._base.message import Message, checked_version
 from .._base.message import Request as RequestMessage
+from .._base.message import Message, checked_version
 from .._core.shown import shown
 from .._core.value import dataclass
-from ..protocol import Request, UnknownApiError
+from ..protocol import DecodedRequest, UnknownApiError
 from ..protocol import api as api_of
 from ..schema.facts import FieldFacts, MessageFacts, class_in, facts_of
 from ._iterators import error_codes
@@ -38,7 +38,7 @@ _CODES = range(-(1 << 15), 1 << 15)
 
 
 def error_response(
-    request: Request | RequestMessage,
+    request: DecodedRequest | RequestMessage,
     code: int,
     message: str | None = None,
     *,
@@ -81,7 +81,7 @@ def _number(code: object) -> int:
 
 
 def _asked(request: object, version: int | None) -> tuple[Message, int]:
-    if isinstance(request, Request):
+    if isinstance(request, DecodedRequest):
         if version is not None and version != request.version:
             raise TypeError(f"the request has version {request.version}; error_response takes no other")
         return request.message, request.version
@@ -94,8 +94,6 @@ def _asked(request: object, version: int | None) -> tuple[Message, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Answering:
-    """The values that all structs of one response are built from."""
-
     message: Message
     api: Api
     version: int
@@ -119,8 +117,6 @@ class _Answering:
 
 @dataclass(frozen=True, slots=True)
 class _Recipe:
-    """The plan for the structs at one path of a response, computed once."""
-
     kind: Any
     constants: dict[str, Any]
     copies: tuple[tuple[str, int, str, bool], ...]
@@ -137,8 +133,6 @@ class _Recipe:
 
 @dataclass(frozen=True, slots=True)
 class _Filling:
-    """Builds the structs of a response from those of the request."""
-
     answering: _Answering
     asked: MessageFacts
     told: MessageFacts

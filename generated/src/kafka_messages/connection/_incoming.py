@@ -38,7 +38,6 @@ class Incoming:
         return (self._reader.pending_data if self._rest is None else self._rest), self.is_closed
 
     def change(self, event: Event) -> None:
-        """Apply an event to the state."""
         self.state = self._transitions[self.state].get(event, self.state)
 
     def receive(self, data: BytesLike) -> None:

@@ -9,7 +9,7 @@ from .._base.message import Message, checked_version
 from .._core.native import filler
 from .._core.shown import shown
 from .._core.spelling import did_you_mean
-from ..protocol import Request
+from ..protocol import DecodedRequest
 from ..schema.facts import message_class
 from ._exchange import or_class
 from ._traversal import Endpoints, Entities, ErrorCodes, Errors
@@ -86,7 +86,7 @@ def endpoints(message: Message) -> Iterator[Endpoint]:
     return found(message)
 
 
-def entities(message: Message, *types: EntityType, request: Message | Request | None = None) -> Iterator[Entity]:
+def entities(message: Message, *types: EntityType, request: Message | DecodedRequest | None = None) -> Iterator[Entity]:
     """Iterate over the names in a message (topics, groups, brokers …), in message order, to read or change them.
 
     ``types`` selects entity types; the default is all. The type comes from the definition or from ``entities.json``.
@@ -103,7 +103,7 @@ def entities(message: Message, *types: EntityType, request: Message | Request | 
         found = _entities_of(_printed(message), types)
     if request is None:
         return found(message)
-    asked = request.message if isinstance(request, Request) else request
+    asked = request.message if isinstance(request, DecodedRequest) else request
     _check_request(message, asked)
     return found(message, asked)
 
@@ -122,10 +122,9 @@ def _entities_of(cls: Any, types: tuple[EntityType, ...]) -> Callable[..., Itera
 
 
 def _check_request(message: Message, asked: object) -> None:
-    """Raise TypeError for anything but the request of the response."""
     if not isinstance(asked, Message):
         within = getattr(asked, "request", None)
-        advice = "; its .request is one" if isinstance(within, Message | Request) else ""
+        advice = "; its .request is one" if isinstance(within, Message | DecodedRequest) else ""
         raise TypeError(f"request must be the request of {message.NAME}, not {or_class(asked)}{advice}")
     if not isinstance(message, getattr(asked, "response_class", ())):
         raise TypeError(f"{shown(asked)} is not the request of {message.NAME}")

@@ -308,7 +308,6 @@ class Entity:
             raise TypeError(f"{self.path} is in {shown(self._holder)}, which cannot be changed; a list can")
 
     def _set(self, field: str, stored: str | int) -> None:
-        """Set a field and update the index of a keyed collection."""
         within = getattr(self, "_within", None) if self._site.is_key else None
         if isinstance(within, KeyedCollection):
             within._set_key(self._holder, field, stored)

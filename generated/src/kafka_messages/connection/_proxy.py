@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from .._base.message import Response as ResponseMessage
     from .._core.wire import BytesLike
-    from ..protocol import Api, Request
+    from ..protocol import Api, DecodedRequest
     from ..protocol._apis import AnyApi
     from ..protocol._shapes import RequestHeader
 
@@ -145,7 +145,6 @@ class ProxyConnection:
             yield end
 
     def _read(self, frame: bytes) -> RequestForwarded | TokenForwarded:
-        """Read a request whose first bytes do not suffice, or a token."""
         try:
             request = self._read_request(frame)
         except KafkaMessageError as error:
@@ -234,7 +233,6 @@ class ProxyConnection:
             yield end
 
     def _token(self, frame: bytes) -> TokenForwarded:
-        """Return a token from the broker. Raises RemoteProtocolError if none is expected."""
         if self._requests and self._requests[0]._tokens_before:
             self._requests[0]._tokens_before -= 1
             return TokenForwarded(frame)
@@ -276,7 +274,7 @@ def _forwarded(frame: bytes, header: RequestHeader, api: Api | None) -> RequestF
     return passing
 
 
-def _decoded(payload: bytes) -> Request:
+def _decoded(payload: bytes) -> DecodedRequest:
     try:
         return decode_request(payload)
     except DecodeError:

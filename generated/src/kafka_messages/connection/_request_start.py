@@ -58,7 +58,6 @@ class RequestStart:
 
 
 STARTS: dict[tuple[int, int], RequestStart] = {}
-"""By API key and version."""
 
 
 def keep_start(api: Api, version: int) -> None:

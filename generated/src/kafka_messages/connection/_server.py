@@ -13,7 +13,7 @@ from ..errors import KafkaMessageError
 from ..protocol import (
     MAX_FRAME_SIZE,
     BrokerVersions,
-    Request,
+    DecodedRequest,
     UnsupportedRequestError,
     decode_request,
     encode_response,
@@ -42,7 +42,7 @@ class RequestReceived:
 
     __slots__ = ("_answer", "_connection", "expects_response", "is_supported", "request")
 
-    def __init__(self, request: Request, connection: ServerConnection, is_supported: bool = True) -> None:
+    def __init__(self, request: DecodedRequest, connection: ServerConnection, is_supported: bool = True) -> None:
         self.request = request
         """The decoded request."""
         self.is_supported = is_supported
@@ -201,7 +201,9 @@ class ServerConnection(Connection[ServerEvent]):
             request = decode_request(payload, text=self._text)
         except UnsupportedRequestError as error:
             if error.api.name == API_VERSIONS:
-                request = Request(error.header, error.api, error.header.request_api_version, error.api.request_class())
+                request = DecodedRequest(
+                    error.header, error.api, error.header.request_api_version, error.api.request_class()
+                )
                 return RequestReceived(request, self, is_supported=False)
             raise self._incoming.refuse(payload, "unsupported request", error) from error
         except KafkaMessageError as error:
@@ -209,7 +211,6 @@ class ServerConnection(Connection[ServerEvent]):
         return RequestReceived(request, self)
 
     def _accept(self, payload: bytes) -> None:
-        """Raise UnsupportedRequestError for a version that is not announced; cache the others."""
         header, _ = read_request_header(payload, text=self._text)
         asked, version = api_of(header.request_api_key), header.request_api_version
         if version not in asked.valid_versions:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     Own: TypeAlias = dict[tuple[str, str], Named]
 
 PARTITIONS = frozenset(("index", "partition", "partition_id", "partition_index"))
-"""Names of partition fields."""
 
 
 @cache

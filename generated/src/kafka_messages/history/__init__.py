@@ -312,7 +312,6 @@ def _several(versions: Iterable[tuple[AnyMessage, int]]) -> Iterable[object]:
 
 
 def _pair(given: object) -> tuple[str, int]:
-    """Check a pair of message and version."""
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise TypeError(f"expected a pair of message and version, got {shown(given)}")
     message, version = given
@@ -334,13 +333,11 @@ def _first(name: str, version: int) -> int | None:
 
 
 def _first_of_field(name: str, late: int, versions: Iterable[int]) -> str | None:
-    """Return the first release with a field; ``late`` is the earliest possible one."""
     found = [number for each in versions if (number := _first(name, each)) is not None]
     return RELEASES[max(min(found), late)] if found else None
 
 
 def _place(path: str) -> str:
-    """Normalize a path to Python names without array indices."""
     if not isinstance(path, str):
         raise TypeError(f"the path of a field is a text, such as 'topics.name', not {shown(path)}")
     return _in_array("", path).replace("_", "").lower()
@@ -359,7 +356,6 @@ def _field_versions(name: str, path: str) -> Versions:
 
 
 def _paths(name: str) -> dict[str, Versions]:
-    """Return the versions of each field by Python path."""
     _runs(name)  # raises for a message that no release has
     facts = facts_of(class_of(name))
     return dict(_inside(facts.fields, "", Versions(facts.valid.lowest, facts.valid.highest)))

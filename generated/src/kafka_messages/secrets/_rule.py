@@ -155,7 +155,6 @@ def revealed(message: StructBase) -> str:
 
 
 def _metadata_topics(message: Message) -> Iterator[Any]:
-    """Yield the fetched topics of the metadata log."""
     fetched = FETCHED.get(name_of(type(message)))
     if fetched is not None:
         for topic in _structs(message, fetched.topics):
@@ -185,7 +184,6 @@ def _marked(value: Any, mark: Mark) -> Any:
 
 
 def _structs(struct: Any, path: str) -> Iterator[Any]:
-    """Yield the structs at a path, including array elements."""
     if not path:
         yield struct
         return
@@ -202,7 +200,6 @@ def _all_structs(struct: Any) -> Iterator[Any]:
 
 
 def _inner(struct: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the structs in the fields of a struct with the field names."""
     for name in struct._names:
         value = getattr(struct, name)
         if isinstance(value, StructBase):

@@ -49,7 +49,6 @@ class Chances:
 FULL = Chances(null=0, default=0, unknown=1, empty=0)
 """Every field is present, not null and not empty; by chance it may equal its default."""
 NULLS = Chances(null=1, default=0)
-"""Every nullable field is null."""
 MIXED = Chances()
 
 
@@ -84,7 +83,6 @@ class Draw(Generic[M]):
         return drawn
 
     def chance(self, share: float) -> bool:
-        """Return True with the given probability."""
         return self.random.random() < share
 
     def struct(self, cls: Any, fields: tuple[FieldFacts, ...]) -> Any:
@@ -134,7 +132,6 @@ class Draw(Generic[M]):
         return drawn
 
     def count(self, field: FieldFacts) -> int:
-        """Draw an element count, smaller at greater depth."""
         if self.chance(self.chances.empty):
             return 0
         if field.is_struct or self.depth > 2 or field.type in ("string", "bytes"):
@@ -219,7 +216,6 @@ def _bounds(bits: int, is_signed: bool) -> tuple[int, int]:
 
 @cache
 def _members(enumeration: str, kind: str, bits: int) -> tuple[object, ...]:
-    """Return the enumeration members that a type can hold."""
     try:
         found = tuple(enumerations()[enumeration])
     except ValueError:

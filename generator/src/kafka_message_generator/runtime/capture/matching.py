@@ -12,8 +12,8 @@ from .._base.message import class_of
 from ..errors import KafkaMessageError
 from ..protocol import (
     Api,
-    Request,
-    Response,
+    DecodedRequest,
+    DecodedResponse,
     UnknownApiError,
     decode_request,
     decode_response,
@@ -93,7 +93,7 @@ class Exchange:
         return None if self.header is None else plausible.api_of(self.header.request_api_key)
 
     @cached_property
-    def _request(self) -> tuple[Request | None, str]:
+    def _request(self) -> tuple[DecodedRequest | None, str]:
         frame = self.request_frame
         if frame is None or self.is_token:
             return None, "" if self.is_token else "the request was not captured"
@@ -105,7 +105,7 @@ class Exchange:
             return None, str(error)
 
     @property
-    def request(self) -> Request | None:
+    def request(self) -> DecodedRequest | None:
         """The request, decoded; None where that is not possible."""
         return self._request[0]
 
@@ -115,7 +115,7 @@ class Exchange:
         return self._request[1]
 
     @cached_property
-    def _response(self) -> tuple[Response[Any] | None, str]:
+    def _response(self) -> tuple[DecodedResponse[Any] | None, str]:
         frame = self.response_frame
         if frame is None or self.is_token:
             return None, "" if self.is_token or self.has_no_response else "no response was captured"
@@ -129,7 +129,7 @@ class Exchange:
             return None, str(error)
 
     @property
-    def response(self) -> Response[Any] | None:
+    def response(self) -> DecodedResponse[Any] | None:
         """The response, decoded; None where that is not possible."""
         return self._response[0]
 

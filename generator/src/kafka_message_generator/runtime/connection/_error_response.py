@@ -8,7 +8,7 @@ from .._base.message import Message, checked_version
 from .._base.message import Request as RequestMessage
 from .._core.shown import shown
 from .._core.value import dataclass
-from ..protocol import Request, UnknownApiError
+from ..protocol import DecodedRequest, UnknownApiError
 from ..protocol import api as api_of
 from ..schema.facts import FieldFacts, MessageFacts, class_in, facts_of
 from ._iterators import error_codes
@@ -37,7 +37,7 @@ _CODES = range(-(1 << 15), 1 << 15)
 
 
 def error_response(
-    request: Request | RequestMessage,
+    request: DecodedRequest | RequestMessage,
     code: int,
     message: str | None = None,
     *,
@@ -80,7 +80,7 @@ def _number(code: object) -> int:
 
 
 def _asked(request: object, version: int | None) -> tuple[Message, int]:
-    if isinstance(request, Request):
+    if isinstance(request, DecodedRequest):
         if version is not None and version != request.version:
             raise TypeError(f"the request has version {request.version}; error_response takes no other")
         return request.message, request.version

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .._base.message import Message, Text
     from ..errors import KafkaMessageError
-    from ..protocol import Api, Request, Response
+    from ..protocol import Api, DecodedRequest, DecodedResponse
     from ..protocol._shapes import RequestHeader
 
 TEXT: Text = "surrogateescape"
@@ -56,7 +56,7 @@ class RequestForwarded(Forwarded):
         self._header: RequestHeader | None = None  # until somebody asks
         self.api = api
         """None if the package does not know the API."""
-        self.request: Request | None = None
+        self.request: DecodedRequest | None = None
         """The decoded request; None if its API is not decoded, or decoding failed with ``error``."""
         self.error: KafkaMessageError | None = None
         """The error that prevented decoding."""
@@ -99,7 +99,7 @@ class ResponseForwarded(Forwarded):
     def __init__(self, frame: bytes, request: RequestForwarded) -> None:
         self._frame = frame
         self.request = request
-        self.response: Response[Message] | None = None
+        self.response: DecodedResponse[Message] | None = None
         """The decoded response; None if its API is not decoded, or decoding failed with ``error``."""
         self.error: KafkaMessageError | None = None
         """The error that prevented decoding."""

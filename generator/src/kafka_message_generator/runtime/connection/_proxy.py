@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from .._base.message import Response as ResponseMessage
     from .._core.wire import BytesLike
-    from ..protocol import Api, Request
+    from ..protocol import Api, DecodedRequest
     from ..protocol._apis import AnyApi
     from ..protocol._shapes import RequestHeader
 
@@ -273,7 +273,7 @@ def _forwarded(frame: bytes, header: RequestHeader, api: Api | None) -> RequestF
     return passing
 
 
-def _decoded(payload: bytes) -> Request:
+def _decoded(payload: bytes) -> DecodedRequest:
     try:
         return decode_request(payload)
     except DecodeError:

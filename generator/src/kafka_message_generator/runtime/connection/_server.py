@@ -12,7 +12,7 @@ from ..errors import KafkaMessageError
 from ..protocol import (
     MAX_FRAME_SIZE,
     BrokerVersions,
-    Request,
+    DecodedRequest,
     UnsupportedRequestError,
     decode_request,
     encode_response,
@@ -41,7 +41,7 @@ class RequestReceived:
 
     __slots__ = ("_answer", "_connection", "expects_response", "is_supported", "request")
 
-    def __init__(self, request: Request, connection: ServerConnection, is_supported: bool = True) -> None:
+    def __init__(self, request: DecodedRequest, connection: ServerConnection, is_supported: bool = True) -> None:
         self.request = request
         """The decoded request."""
         self.is_supported = is_supported
@@ -200,7 +200,9 @@ class ServerConnection(Connection[ServerEvent]):
             request = decode_request(payload, text=self._text)
         except UnsupportedRequestError as error:
             if error.api.name == API_VERSIONS:
-                request = Request(error.header, error.api, error.header.request_api_version, error.api.request_class())
+                request = DecodedRequest(
+                    error.header, error.api, error.header.request_api_version, error.api.request_class()
+                )
                 return RequestReceived(request, self, is_supported=False)
             raise self._incoming.refuse(payload, "unsupported request", error) from error
         except KafkaMessageError as error:

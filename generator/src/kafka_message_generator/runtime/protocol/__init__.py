@@ -17,8 +17,8 @@ from .._core.versions import Versions
 from ..enums import ApiKey, ErrorCode
 from ._apis import Api, Restriction, api, apis, is_retriable
 from ._codec import (
-    Request,
-    Response,
+    DecodedRequest,
+    DecodedResponse,
     UnsupportedRequestError,
     decode_request,
     decode_response,
@@ -37,11 +37,11 @@ __all__ = [
     "Api",
     "ApiKey",
     "BrokerVersions",
+    "DecodedRequest",
+    "DecodedResponse",
     "ErrorCode",
     "FrameReader",
     "FramingError",
-    "Request",
-    "Response",
     "Restriction",
     "UnknownApiError",
     "UnsupportedRequestError",

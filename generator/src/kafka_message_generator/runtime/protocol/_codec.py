@@ -63,7 +63,7 @@ class UnsupportedRequestError(UnsupportedVersionError):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class DecodedRequest:
     """A request and its header."""
 
     header: RequestHeader
@@ -97,7 +97,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Response(Generic[M_co]):
+class DecodedResponse(Generic[M_co]):
     """A response and its header."""
 
     header: ResponseHeader
@@ -237,11 +237,11 @@ def _certain_header(data: bytes) -> RequestHeader:
     return filled
 
 
-def decode_request(data: BytesLike, *, text: Text = "strict") -> Request:
+def decode_request(data: BytesLike, *, text: Text = "strict") -> DecodedRequest:
     """Decode a request: header and body, without the frame length.
 
-    Bytes after the body are kept in ``Request.trailing``: brokers ignore them, and librdkafka appends one to three to a
-    MetadataRequest for all topics. ``text`` is as for ``Message.read``; Kafka's broker replaces invalid UTF-8 by
+    Bytes after the body are kept in ``DecodedRequest.trailing``: brokers ignore them, and librdkafka appends one to three to
+    a MetadataRequest for all topics. ``text`` is as for ``Message.read``; Kafka's broker replaces invalid UTF-8 by
     U+FFFD.
 
     Raises UnknownApiError and UnsupportedRequestError (an UnsupportedVersionError), both with the header, and
@@ -258,7 +258,7 @@ def decode_request(data: BytesLike, *, text: Text = "strict") -> Request:
         else:
             header, body = route.header.read_from(data, 0, route.header_version)
         message, end = route.message.read_from(data, body, route.version)
-        return Request(header, route.api, route.version, message, data[end:])
+        return DecodedRequest(header, route.api, route.version, message, data[end:])
     except KafkaMessageError as error:
         _hint_at_length(error, data, _decode_request, text)
         raise
@@ -278,10 +278,10 @@ def _hint_at_length(error: KafkaMessageError, data: bytes, decode: Callable[...,
         error.reason = reason
 
 
-def _decode_request(data: bytes, text: Text) -> Request:
+def _decode_request(data: bytes, text: Text) -> DecodedRequest:
     header, body, route = _first_request(data, text)
     message, end = route.message.read_from(data, body, route.version, text=text)
-    return Request(header, route.api, route.version, message, data[end:])
+    return DecodedRequest(header, route.api, route.version, message, data[end:])
 
 
 def _first_request(data: bytes, text: Text = "strict") -> tuple[RequestHeader, int, Route]:
@@ -306,16 +306,20 @@ if TYPE_CHECKING:
     @overload
     def decode_response(
         data: BytesLike, api: type[RequestMessage[R]], version: int, *, text: Text = "strict"
-    ) -> Response[R]: ...
+    ) -> DecodedResponse[R]: ...
     @overload
-    def decode_response(data: BytesLike, api: type[R], version: int, *, text: Text = "strict") -> Response[R]: ...
+    def decode_response(
+        data: BytesLike, api: type[R], version: int, *, text: Text = "strict"
+    ) -> DecodedResponse[R]: ...
     @overload
-    def decode_response(data: BytesLike, api: Api[R], version: int, *, text: Text = "strict") -> Response[R]: ...
+    def decode_response(data: BytesLike, api: Api[R], version: int, *, text: Text = "strict") -> DecodedResponse[R]: ...
     @overload
-    def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict") -> Response[Message]: ...
+    def decode_response(
+        data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict"
+    ) -> DecodedResponse[Message]: ...
 
 
-def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict") -> Response[Any]:
+def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict") -> DecodedResponse[Any]:
     """Decode a response: header and body, without the frame length.
 
     ``api`` and ``version`` are those of the request, found by correlation id. If ``api`` is the class of the request or
@@ -331,11 +335,11 @@ def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = 
         header, body = route.header.read_from(data, 0, route.header_version)
         if route.may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
             try:
-                return Response(header, route.api, 0, read_rest(route.message, data, body, 0, text))
+                return DecodedResponse(header, route.api, 0, read_rest(route.message, data, body, 0, text))
             except DecodeError:  # perhaps from a broker that does answer in the version it was asked for
                 if version == 0:
                     raise
-        return Response(header, route.api, version, read_rest(route.message, data, body, version, text))
+        return DecodedResponse(header, route.api, version, read_rest(route.message, data, body, version, text))
     except DecodeError as error:
         _hint_at_length(error, data, _whole, route, version, text)
         raise
@@ -346,7 +350,7 @@ def _whole(data: bytes, route: Route, version: int, text: Text) -> None:
     read_rest(route.message, data, body, version, text)
 
 
-def decode_response_leniently(data: bytes, api: Api, version: int, text: Text) -> tuple[Response[Any], bytes]:
+def decode_response_leniently(data: bytes, api: Api, version: int, text: Text) -> tuple[DecodedResponse[Any], bytes]:
     """Return the response in ``data``, and the bytes after it."""
     try:
         return decode_response(data, api, version, text=text), b""
@@ -356,7 +360,7 @@ def decode_response_leniently(data: bytes, api: Api, version: int, text: Text) -
         if route.may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
             version = 0
         message, end = route.message.read_from(data, body, version, text=text)
-        return Response(header, route.api, version, message), data[end:]
+        return DecodedResponse(header, route.api, version, message), data[end:]
 
 
 def _known_response(api: AnyApi, version: int) -> Route | None:
