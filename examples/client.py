@@ -12,7 +12,7 @@ from kafka_messages.connection import (
     ClientConnection,
     ConnectionClosed,
     ResponseReceived,
-    SendAgain,
+    VersionFallback,
     errors,
     expects_response,
 )
@@ -63,7 +63,7 @@ class Client:
         try:
             while True:
                 for event in self.connection.receive_data(await self.reader.read(65536)):
-                    if isinstance(event, SendAgain):  # the broker has no such version of ApiVersions
+                    if isinstance(event, VersionFallback):  # the broker has no such version of ApiVersions
                         self.writer.write(event.data)
                     elif isinstance(event, ResponseReceived):
                         self.wake(self.waiting.pop(event.sent.correlation_id))

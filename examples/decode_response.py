@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from kafka_messages import MetadataResponse
-from kafka_messages.protocol import ErrorCode, FrameReader, Request, Response, api, decode_request, decode_response
+from kafka_messages.protocol import (
+    DecodedRequest,
+    DecodedResponse,
+    ErrorCode,
+    FrameReader,
+    api,
+    decode_request,
+    decode_response,
+)
 
 TRAFFIC = Path(__file__).resolve().parent / "cluster" / "traffic"
 CONNECTION = "55140"
@@ -26,7 +34,7 @@ def frames(path: Path) -> list[bytes]:
     return list(reader)
 
 
-def exchanges() -> Iterator[tuple[bytes, Request, bytes, Response[Any]]]:
+def exchanges() -> Iterator[tuple[bytes, DecodedRequest, bytes, DecodedResponse[Any]]]:
     """Each request with its response, as bytes and decoded: only its request tells what a response is."""
     requests = frames(TRAFFIC / f"{CONNECTION}.request.bin")
     responses = frames(TRAFFIC / f"{CONNECTION}.response.bin")
@@ -36,7 +44,7 @@ def exchanges() -> Iterator[tuple[bytes, Request, bytes, Response[Any]]]:
         yield sent, request, answered, decode_response(answered, header.request_api_key, header.request_api_version)
 
 
-def show(found: list[tuple[bytes, Request, bytes, Response[Any]]]) -> None:
+def show(found: list[tuple[bytes, DecodedRequest, bytes, DecodedResponse[Any]]]) -> None:
     """A line for each request and its response; written again, each must give the bytes that were sent."""
     print("  API              version  request  response")
     for sent, request, answered, response in found:

@@ -5,7 +5,7 @@ import sys
 from typing import TypeVar
 
 from kafka_messages import ApiVersionsRequest, FetchRequest, MetadataRequest, ProduceRequest, Request, Response
-from kafka_messages.connection import ClientConnection, SendAgain, errors
+from kafka_messages.connection import ClientConnection, VersionFallback, errors
 from kafka_messages.errors import KafkaMessageError
 from kafka_records import Record, RecordError, read_batches, write_batch
 
@@ -23,7 +23,7 @@ class Client:
             if not (data := await self.reader.read(65536)):
                 raise ConnectionError(f"{request.NAME}: the broker has closed the connection")
             for event in self.connection.receive_data(data):
-                if isinstance(event, SendAgain):  # the broker is older than this package
+                if isinstance(event, VersionFallback):  # the broker is older than this package
                     self.writer.write(event.data)
         for error in errors(sent.response):
             raise RuntimeError(f"{request.NAME}: {error.path} is {error.code.name}")

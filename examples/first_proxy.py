@@ -4,7 +4,7 @@ import asyncio
 import sys
 from contextlib import closing
 
-from kafka_messages.connection import Middleman, ResponsePassing, endpoints, errors
+from kafka_messages.connection import ProxyConnection, ResponseForwarded, endpoints, errors
 
 
 class Proxy:
@@ -13,26 +13,26 @@ class Proxy:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         broker_reader, broker_writer = await asyncio.open_connection(self.host, self.broker_port)
-        middleman = Middleman()
+        connection = ProxyConnection()
 
         async def requests() -> None:
             while data := await reader.read(65536):
-                for event in middleman.receive_from_client(data):
+                for event in connection.receive_from_client(data):
                     broker_writer.write(event.data)
                 await broker_writer.drain()
             broker_writer.close()
 
         async def responses() -> None:
             while data := await broker_reader.read(65536):
-                for event in middleman.receive_from_broker(data):
-                    writer.write(self.rewritten(event) if isinstance(event, ResponsePassing) else event.data)
+                for event in connection.receive_from_broker(data):
+                    writer.write(self.rewritten(event) if isinstance(event, ResponseForwarded) else event.data)
                 await writer.drain()
             writer.close()
 
         with closing(writer), closing(broker_writer):
             await asyncio.gather(requests(), responses())
 
-    def rewritten(self, event: ResponsePassing) -> bytes:
+    def rewritten(self, event: ResponseForwarded) -> bytes:
         if (message := event.message) is None:  # of an API or a version that the package does not know
             return event.data
         print(message.NAME, event.request.header.request_api_version, *(each.code.name for each in errors(message)))

@@ -12,10 +12,10 @@ from kafka_messages import ApiVersionsResponse
 from kafka_messages.connection import (
     FromBroker,
     FromClient,
-    Middleman,
+    ProxyConnection,
     RemoteProtocolError,
-    RequestPassing,
-    ResponsePassing,
+    RequestForwarded,
+    ResponseForwarded,
     announce,
     endpoints,
 )
@@ -89,13 +89,13 @@ class Proxy:
             print(f"no connection to {host!r} port {port}: {error}")
             writer.close()
             return
-        middleman = Middleman(decode=[*WITH_ADDRESSES, API_VERSIONS])
+        connection = ProxyConnection(decode=[*WITH_ADDRESSES, API_VERSIONS])
 
-        def refuse(request: RequestPassing) -> None:
-            writer.write(middleman.answer(request, announce([])))
+        def refuse(request: RequestForwarded) -> None:
+            writer.write(connection.answer(request, announce([])))
 
-        requests = self.passes(reader, broker_writer, middleman.receive_from_client, refuse)
-        responses = asyncio.create_task(self.passes(broker_reader, writer, middleman.receive_from_broker, refuse))
+        requests = self.passes(reader, broker_writer, connection.receive_from_client, refuse)
+        responses = asyncio.create_task(self.passes(broker_reader, writer, connection.receive_from_broker, refuse))
         both = [asyncio.create_task(requests), responses]
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
@@ -113,13 +113,13 @@ class Proxy:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         receive: Callable[[bytes], Iterable[FromClient | FromBroker]],
-        refuse: Callable[[RequestPassing], None],
+        refuse: Callable[[RequestForwarded], None],
     ) -> None:
         """Pass on one direction to its end. A client that is too new is told so here, by the answer to ApiVersions."""
         try:
             while data := await reader.read(1 << 18):
                 for event in receive(data):
-                    if isinstance(event, RequestPassing) and event.error and event.api == API_VERSIONS:
+                    if isinstance(event, RequestForwarded) and event.error and event.api == API_VERSIONS:
                         refuse(event)
                     else:
                         write(writer, await self.rewritten(event))
@@ -134,7 +134,7 @@ class Proxy:
 
     async def rewritten(self, event: FromClient | FromBroker) -> list[bytes]:
         """The chunks of an event, with this proxy's addresses where it has some; without, they are those that came."""
-        if not isinstance(event, ResponsePassing):
+        if not isinstance(event, ResponseForwarded):
             return event.chunks
         if event.error:
             print(f"passed as it is, with any addresses of brokers: {event}: {event.error}")

@@ -1,8 +1,7 @@
-"""Asks Kafka's own classes for what is in ``data``: ``python -m tests.connection KAFKA_JARS OLDER``.
+"""Write the expected results in ``data`` by running Kafka's own classes: ``python -m tests.connection KAFKA_JARS
+OLDER``.
 
-The first is a folder of Kafka's jars. The other one has a folder of jars for each older release, such as
-``nox -s upstream -- import-history`` leaves in .work/history: versions that are gone are answered by the last release that
-had them.
+KAFKA_JARS is a folder of Kafka's jars; OLDER has a folder of jars for each older release.
 """
 
 from __future__ import annotations
@@ -35,8 +34,6 @@ ALL = Chances(null=0, default=0, unknown=0, repeat=0, empty=0, member=0)
 
 
 class Numbered(Draw[Message]):
-    """Every field has a value of its own, so that one can see where it went; what Kafka's classes check is valid."""
-
     last = 0
 
     def scalar(self, kind: str, bits: int, is_element: bool = False) -> object:
@@ -64,16 +61,12 @@ Asked = tuple[int, int, Message]
 
 
 def requests() -> dict[str, list[Asked]]:
-    """A request of every API at every version, by the release that is asked; the one of the package is "".
-
-    Versions that only another release could read, as its definitions say, are asked of the last one that had them.
-    """
     released = baseline("history", list(release_sets(HISTORY))).versions
     found: dict[str, list[Asked]] = {"": []}
     for api in apis():
         for version in api.valid_versions:
             release = ""
-            if version not in api.offered_versions:
+            if version not in api.supported_versions:
                 release = released[api.request_name][version].source.name.removeprefix("Kafka ")
             message = Numbered(api.request_class, version, random.Random(f"{api} {version}"), ALL).message()
             found.setdefault(release, []).append((int(api.key), version, message))
@@ -81,14 +74,12 @@ def requests() -> dict[str, list[Asked]]:
 
 
 def refused(asked: list[Asked], jars: Sequence[str], folder: str) -> list[str]:
-    """Lines of key, version, request, error code, and what the classes of some jars answer."""
     lines = [f"{key} {version} {message.write(version).hex()} {ERROR_CODE}" for key, version, message in asked]
     run = java("Refused", jars, folder, "".join(f"{line}\n" for line in lines))
     return [f"{line} {answer}" for line, answer in zip(lines, run.splitlines(), strict=True)]
 
 
 def java(program: str, jars: Sequence[str], folder: str, lines: str = "") -> str:
-    """What a program of ours prints, compiled with some jars."""
     classpath = os.pathsep.join([folder, *jars])
     sources = [str(HERE / "java" / f"{name}.java") for name in dict.fromkeys((program, "Refused"))]
     subprocess.run(["javac", "-encoding", "UTF-8", "-cp", classpath, "-d", folder, *sources], check=True, timeout=120)

@@ -1,4 +1,4 @@
-"""What cannot be announced, and what is said of it."""
+"""Arguments of announce."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from kafka_messages.protocol import ApiKey, UnknownApiError, Versions
         (
             {"versions": {"Metadata": Versions(0, -1)}},
             ValueError,
-            "versions['Metadata'] is Versions(lowest=0, highest=-1), in which there is no version to announce",
+            "versions['Metadata'] is Versions(lowest=0, highest=-1), an empty range",
         ),
         (
             {"versions": {ApiKey.METADATA: Versions(-1, 3)}},
             ValueError,
-            "versions[<ApiKey.METADATA: 3>] is Versions(lowest=-1, highest=3), in which there is no version to announce",
+            "versions[<ApiKey.METADATA: 3>] is Versions(lowest=-1, highest=3), an empty range",
         ),
         (
             {"supported_features": {"x": 3}},
@@ -47,14 +47,12 @@ from kafka_messages.protocol import ApiKey, UnknownApiError, Versions
     ],
 )
 def test_what_cannot_be_announced(arguments: dict[str, Any], error: type[Exception], text: str) -> None:
-    """An AttributeError of some tuple said nothing; an empty range was announced, and a word that changes nothing taken."""
     with pytest.raises(error) as caught:
         announce(**arguments)
     assert str(caught.value) == text
 
 
 def test_only_the_apis_of_a_release_are_announced() -> None:
-    """With only_present the announcement has those of the named APIs that the release has, and no others."""
     mine = [ApiKey.METADATA, ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.LEADER_AND_ISR]
     with pytest.raises(UnknownApiError, match=r"^ConsumerGroupHeartbeat has no version to announce$"):
         announce(mine, release="2.4")
@@ -64,14 +62,12 @@ def test_only_the_apis_of_a_release_are_announced() -> None:
 
 
 def test_versions_of_an_absent_api_are_not_announced() -> None:
-    """With only_present a range for an API that the release does not have is ignored."""
     ranges = {ApiKey.CONSUMER_GROUP_HEARTBEAT: Versions(0, 0), ApiKey.METADATA: Versions(0, 5)}
     found = announce(ranges, release="2.4", only_present=True, versions=ranges)
     assert [(each.api_key, each.max_version) for each in found.api_keys] == [(3, 5), (18, 3)]
 
 
 def test_an_unknown_release_is_not_announced() -> None:
-    """The error names the known releases, and no release of another major version."""
     text = "Kafka '1.0' is not in the history of this package, which has 2.2.0 to 4.4.0"
     with pytest.raises(ValueError, match=f"^{text}$"):
         announce(release="1.0")

@@ -1,4 +1,4 @@
-"""Arguments that there cannot be: each is refused where it is given, with what is wanted, as docs/connection.md says."""
+"""Invalid arguments raise errors that name the expected type."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from kafka_messages import ApiVersionsRequest, HeartbeatRequest, MetadataRequest
-from kafka_messages.connection import ClientConnection, Middleman, ServerConnection, announce
+from kafka_messages.connection import ClientConnection, ProxyConnection, ServerConnection, announce
 from kafka_messages.testing import random_messages
 from kafka_records import with_base_offset
 
 client: Callable[..., Any] = ClientConnection
 server: Callable[..., Any] = ServerConnection
-middleman: Callable[..., Any] = Middleman
+proxy: Callable[..., Any] = ProxyConnection
 announcing: Callable[..., Any] = announce
 at_offset: Callable[..., Any] = with_base_offset
 drawn: Callable[..., Any] = random_messages
@@ -25,8 +25,8 @@ LISTENER = "listener must be 'broker' or 'controller', not "
 @pytest.mark.parametrize(
     ("use", "error", "said"),
     [
-        (lambda: client(5), TypeError, "client_id must be a text or None, not 5"),
-        (lambda: client(b"me"), TypeError, "client_id must be a text or None, not b'me'"),
+        (lambda: client(5), TypeError, "client_id must be a str or None, not 5"),
+        (lambda: client(b"me"), TypeError, "client_id must be a str or None, not b'me'"),
         (lambda: client(versions={}), TypeError, "versions must be BrokerVersions or None, not {}"),
         (lambda: client(text="x"), ValueError, f"{TEXT}'x'"),
         (lambda: client(text=None), ValueError, f"{TEXT}None"),
@@ -38,12 +38,12 @@ LISTENER = "listener must be 'broker' or 'controller', not "
             TypeError,
             f"announced must be an ApiVersionsResponse or None, not {repr(HeartbeatRequest(group_id='g'))[:57]}...",
         ),
-        (lambda: middleman(decode=5), TypeError, "decode takes several APIs, in a list, not 5"),
+        (lambda: proxy(decode=5), TypeError, "decode takes several APIs, in a list, not 5"),
         (lambda: client().receive_data(None), TypeError, f"{BYTES}NoneType"),
         (lambda: client().receive_data("abc"), TypeError, f"{BYTES}str"),
         (lambda: server().receive_data([1, 2]), TypeError, f"{BYTES}list"),
-        (lambda: middleman().receive_from_client(5), TypeError, f"{BYTES}int"),
-        (lambda: client().send(None), TypeError, "a request is needed, not None"),
+        (lambda: proxy().receive_from_client(5), TypeError, f"{BYTES}int"),
+        (lambda: client().send(None), TypeError, "expected a request, got None"),
         (lambda: announcing(["Fetch"], listener="nonsense"), ValueError, f"{LISTENER}'nonsense'"),
         (lambda: announcing(["Fetch"], listener=5), ValueError, f"{LISTENER}5"),
         (lambda: announcing(5), TypeError, "apis takes several APIs, in a list, not 5"),
@@ -57,7 +57,6 @@ LISTENER = "listener must be 'broker' or 'controller', not "
     ],
 )
 def test_wrong_arguments(use: Callable[[], object], error: type[Exception], said: str) -> None:
-    """Taken, such a value does harm later and elsewhere; an AttributeError from within tells nothing."""
     with pytest.raises(error) as raised:
         use()
     assert (type(raised.value), str(raised.value)) == (error, said)
@@ -65,16 +64,14 @@ def test_wrong_arguments(use: Callable[[], object], error: type[Exception], said
 
 @pytest.mark.parametrize("version", [None, 12])
 def test_class_for_a_request(version: int | None) -> None:
-    """Parentheses are soon forgotten; nothing changed, so that the right request goes out as the first."""
     connection = client()
     with pytest.raises(TypeError) as raised:
         connection.send(MetadataRequest, version)
-    assert str(raised.value) == "a request is needed, not the class MetadataRequest"
+    assert str(raised.value) == "expected a request, got the class MetadataRequest"
     assert connection.send(ApiVersionsRequest()).correlation_id == 0
 
 
 def test_nothing_was_received() -> None:
-    """What is no data must not count as the end of the peer, nor as bytes of it."""
     connection = server()
     for given in (None, "abc", ""):
         with pytest.raises(TypeError):
@@ -84,5 +81,4 @@ def test_nothing_was_received() -> None:
 
 @pytest.mark.parametrize("listener", ["broker", "controller"])
 def test_listener_beside_named_apis(listener: str) -> None:
-    """Named APIs have the last word; a listener that there is does no harm beside them."""
     assert announce(["Fetch"], listener=listener) == announce(["Fetch"])

@@ -1,4 +1,4 @@
-"""The version that a client chooses for a request: the highest that loses nothing, as far as broker and features allow."""
+"""The version that a client chooses for a request."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from kafka_messages.connection import (
     ClientConnection,
     LocalProtocolError,
     RequestReceived,
-    SendAgain,
     ServerConnection,
+    VersionFallback,
     announce,
 )
 from kafka_messages.protocol import BrokerVersions, Restriction, Versions, api, apis, encode_response
@@ -98,7 +98,6 @@ CHOSEN: list[tuple[Request, int]] = [
 
 @pytest.mark.parametrize(("request_", "version"), CHOSEN, ids=str)
 def test_the_highest_version_that_loses_nothing_is_sent(request_: Request, version: int) -> None:
-    """A request is sent at the highest version that has what is set in it, or another field that says the same."""
     connection = client()
     assert connection.best_version(request_) == version
     assert connection.send(request_).version == version
@@ -118,7 +117,6 @@ def test_the_highest_version_that_loses_nothing_is_sent(request_: Request, versi
     ],
 )
 def test_an_older_broker_is_not_sent_newer_ignorable_fields(request_: Request, versions: Versions, chosen: int) -> None:
-    """Ignorable fields that are newer than the broker are left out, as Kafka means them to be."""
     assert client(BrokerVersions.of({type(request_): versions})).send(request_).version == chosen
 
 
@@ -132,7 +130,6 @@ def test_an_older_broker_is_not_sent_newer_ignorable_fields(request_: Request, v
     ],
 )
 def test_a_finalized_feature_allows_its_versions(request_: Request, version: int) -> None:
-    """Versions that need transaction.version 2 are chosen once the cluster has finalized it."""
     assert client(TRANSACTIONS_2).send(request_).version == version
 
 
@@ -141,19 +138,19 @@ LOST: list[tuple[Request, BrokerVersions, str]] = [
         fetch(topic_id=ID),
         BrokerVersions.of({"Fetch": Versions(4, 11)}),
         "FetchRequest: none of the versions 4 to 11 has all fields that are set; 11 lacks topics[0].topic_id (only versions"
-        " 13+ have this field); name a version, or leave these out with lossy=True",
+        " 13+ have this field); pass a version, or drop these fields with lossy=True",
     ),
     (
         metadata(topic_id=ID),
         BrokerVersions.of({"Metadata": Versions(0, 9)}),
         "MetadataRequest: none of the versions 0 to 9 has all fields that are set; 9 lacks topics[0].topic_id (only versions"
-        " 10+ have this field); name a version, or leave these out with lossy=True",
+        " 10+ have this field); pass a version, or drop these fields with lossy=True",
     ),
     (
         FindCoordinatorRequest(key="billing", coordinator_keys=["billing"]),
         NEWEST,
         "FindCoordinatorRequest: none of the versions 0 to 6 has all fields that are set; 6 lacks key (only versions 0-3"
-        " have this field); name a version, or leave these out with lossy=True",
+        " have this field); pass a version, or drop these fields with lossy=True",
     ),
     (
         AddPartitionsToTxnRequest(transactions=[AddPartitionsToTxnRequest.AddPartitionsToTxnTransaction()]),
@@ -167,26 +164,26 @@ LOST: list[tuple[Request, BrokerVersions, str]] = [
         NEWEST,
         "ProduceRequest: none of the versions 3 to 11 has all fields that are set; versions 12 to 13 need"
         " transaction.version 2 if transactional_id is set; 11 lacks topic_data[0].topic_id (only versions 13+ have this"
-        " field); name a version, or leave these out with lossy=True",
+        " field); pass a version, or drop these fields with lossy=True",
     ),
     (
         FetchRequest(topics=[FetchRequest.FetchTopic(topic=str(n)) for n in range(5)], replica_id=1),
         BrokerVersions.of({"Fetch": Versions(15, 18)}),
         "FetchRequest: none of the versions 15 to 18 has all fields that are set; 18 lacks replica_id (only versions 0-14"
         " have this field), topics[0].topic (only versions 0-12 have this field), topics[1].topic (only versions 0-12 have"
-        " this field), 3 more; name a version, or leave these out with lossy=True",
+        " this field), 3 more; pass a version, or drop these fields with lossy=True",
     ),
     (
         SyncGroupRequest(group_instance_id="a", protocol_type="consumer", protocol_name="range"),
         BrokerVersions.of({"SyncGroup": Versions(0, 2)}),
         "SyncGroupRequest: none of the versions 0 to 2 has all fields that are set; 2 lacks group_instance_id (only versions"
-        " 3+ have this field); name a version, or leave these out with lossy=True",
+        " 3+ have this field); pass a version, or drop these fields with lossy=True",
     ),
     (
         HeartbeatRequest(unknown_tagged_fields=(RawTaggedField(9, b"x"),)),
         BrokerVersions.of({"Heartbeat": Versions(0, 3)}),
         "HeartbeatRequest: none of the versions 0 to 3 has all fields that are set; 3 lacks unknown_tagged_fields (version 3"
-        " has no tagged fields); name a version, or leave these out with lossy=True",
+        " has no tagged fields); pass a version, or drop these fields with lossy=True",
     ),
 ]
 
@@ -195,7 +192,6 @@ LOST: list[tuple[Request, BrokerVersions, str]] = [
 def test_a_request_that_every_version_cuts_short_is_refused(
     request_: Request, broker: BrokerVersions, text: str
 ) -> None:
-    """Without a version that has all that is set, send raises LocalProtocolError and names the fields; lossy sends it."""
     connection = client(broker)
     for ask in (connection.send, connection.best_version):
         with pytest.raises(LocalProtocolError) as caught:
@@ -208,7 +204,6 @@ def test_a_request_that_every_version_cuts_short_is_refused(
 
 
 def test_a_field_of_a_wrong_type_is_not_left_out() -> None:
-    """A value that cannot be compared with the default counts as set: the version that has the field refuses it."""
     request = DeleteTopicsRequest()
     request.topic_names = "orders"  # type: ignore[assignment]
     with pytest.raises(EncodeError) as caught:
@@ -217,7 +212,6 @@ def test_a_field_of_a_wrong_type_is_not_left_out() -> None:
 
 
 def test_fields_that_were_left_out_stay_listed() -> None:
-    """``unsupported_fields`` is about the bytes that were sent, whatever becomes of the request."""
     request = DeleteTopicsRequest(topic_names=["orders"])
     sent = client().send(request, lossy=True)
     request.topic_names = []
@@ -225,7 +219,6 @@ def test_fields_that_were_left_out_stay_listed() -> None:
 
 
 def test_lossy_leaves_out_what_a_version_lacks() -> None:
-    """A lossy request has the bytes of the request without its unsupported fields, at a given version, too."""
     asked = FindCoordinatorRequest(key="billing", coordinator_keys=["billing"])
     for version, wanted in ((None, 6), (2, 2)):
         sent = client().send(asked, version, lossy=True)
@@ -234,7 +227,6 @@ def test_lossy_leaves_out_what_a_version_lacks() -> None:
 
 
 def test_a_given_version_is_used_as_it_is() -> None:
-    """With a version ignorable fields are dropped as by write, and are listed; other fields are refused."""
     sent = client().send(fetch(topic="orders"), 18)
     assert [each.path for each in sent.unsupported_fields] == ["topics[0].topic"]
     assert client().send(EndTxnRequest(), 5).unsupported_fields == ()
@@ -243,7 +235,6 @@ def test_a_given_version_is_used_as_it_is() -> None:
 
 
 def test_values_that_no_version_can_write_are_refused_by_name() -> None:
-    """A value of the wrong type or range is an EncodeError of the version that is chosen."""
     bad: Any = [3]
     for asked, text in (
         (FetchRequest(topics=bad), "FetchRequest v18: topics[0]: expected FetchTopic, got 3"),
@@ -258,7 +249,6 @@ def test_values_that_no_version_can_write_are_refused_by_name() -> None:
 
 
 def test_every_request_with_defaults_is_sent_at_the_highest_version() -> None:
-    """A request with defaults loses nothing at any version, so negotiation alone decides."""
     for each in apis():
         if each.stable_versions:
             broker = BrokerVersions.of({each: each.stable_versions})
@@ -266,7 +256,6 @@ def test_every_request_with_defaults_is_sent_at_the_highest_version() -> None:
 
 
 def test_the_version_that_is_chosen_never_loses_what_no_field_replaces() -> None:
-    """For random requests, what the chosen version drops is newer than the broker or said by another field."""
     checked = 0
     for each in apis():
         for version in each.stable_versions:
@@ -281,7 +270,6 @@ def test_the_version_that_is_chosen_never_loses_what_no_field_replaces() -> None
 
 
 def test_features_and_brokers_restrict_negotiation() -> None:
-    """Versions for brokers, and those that need a feature, are no common versions without it."""
     wanted = {"AddPartitionsToTxn": (3, 3), "EndTxn": (4, 5), "TxnOffsetCommit": (4, 6), "Produce": (13, 13)}
     found = {name: (NEWEST.highest_common(name), TRANSACTIONS_2.highest_common(name)) for name in wanted}
     assert found == wanted
@@ -296,7 +284,6 @@ def test_features_and_brokers_restrict_negotiation() -> None:
 
 
 def test_restrictions_are_facts_of_an_api() -> None:
-    """Api.restrictions says which versions are for brokers only, and which need a feature."""
     restricted = {str(each): each.restrictions for each in apis() if each.restrictions}
     assert restricted == {
         "Produce": (Restriction(Versions(12, 13), "transaction.version", 2, "transactional_id"),),
@@ -308,7 +295,6 @@ def test_restrictions_are_facts_of_an_api() -> None:
 
 
 def test_new_versions_of_a_broker_are_used() -> None:
-    """Setting versions again changes what is chosen."""
     connection = client()
     assert connection.send(EndTxnRequest()).version == 4
     connection.versions = TRANSACTIONS_2
@@ -316,17 +302,15 @@ def test_new_versions_of_a_broker_are_used() -> None:
 
 
 def test_asking_again_for_api_versions_lists_what_is_left_out() -> None:
-    """After SendAgain the unsupported fields are those of the version that is sent again."""
     connection = ClientConnection()
     sent = connection.send(ApiVersionsRequest(client_software_name="tests", client_software_version="1"))
     assert (sent.version, sent.unsupported_fields) == (5, ())
     [again] = connection.receive_data(encode_response(ApiVersionsResponse(error_code=35), 0, 0))
-    assert isinstance(again, SendAgain)
+    assert isinstance(again, VersionFallback)
     assert [each.path for each in sent.unsupported_fields] == ["client_software_name", "client_software_version"]
 
 
 def test_the_check_for_losses_is_cheap() -> None:
-    """A request that can lose nothing at its version is not looked at; a Fetch is looked at once for each topic."""
     connection, few, many = client(), fetch(topic_id=ID), fetch(topic_id=ID)
     many.topics[0].partitions *= 100
     for asked in (few, many):
@@ -334,7 +318,7 @@ def test_the_check_for_losses_is_cheap() -> None:
     assert calls_of(lambda: connection.best_version(few)) == calls_of(lambda: connection.best_version(many))
 
 
-REFUSED = "no version of Metadata is agreed: the ApiVersionsResponse had the error INVALID_REQUEST (42)"
+REFUSED = "no version of Metadata is negotiated: the ApiVersionsResponse had the error INVALID_REQUEST (42)"
 
 
 @pytest.mark.parametrize(
@@ -350,7 +334,6 @@ REFUSED = "no version of Metadata is agreed: the ApiVersionsResponse had the err
     ],
 )
 def test_a_refused_api_versions_request_is_named(asked: ApiVersionsRequest, version: int | None, hint: str) -> None:
-    """After an ApiVersionsResponse with an error, send says which, and what a broker needs."""
     connection, server = ClientConnection(), ServerConnection()
     [received] = server.receive_data(connection.send(asked, version).data)
     assert isinstance(received, RequestReceived)
@@ -361,7 +344,6 @@ def test_a_refused_api_versions_request_is_named(asked: ApiVersionsRequest, vers
 
 
 def test_a_response_is_no_request() -> None:
-    """Sending a response raises EncodeError, before and after versions are agreed."""
     wrong: Any = MetadataResponse()
     for connection in (ClientConnection(), client()):
         for ask in (connection.send, connection.best_version):

@@ -1,4 +1,4 @@
-"""Names that no definition calls so: ``entities`` finds and rewrites them by the facts beside the definitions."""
+"""Entities whose type comes from entities.json."""
 
 from __future__ import annotations
 
@@ -51,7 +51,6 @@ CONFIGS: list[tuple[type[Any], str, str]] = [
 
 
 def changed(message: Any, *types: Any, **request: Any) -> Any:
-    """The message after its names were given a prefix, numbers 100 more, and it was written and read."""
     for entity in entities(message, *types, **request):
         entity.value = entity.value + 100 if isinstance(entity.value, int) else f"ann.{entity.value}"
     version = facts_of(type(message)).valid.highest
@@ -60,7 +59,6 @@ def changed(message: Any, *types: Any, **request: Any) -> Any:
 
 @pytest.mark.parametrize(("cls", "array", "struct"), CONFIGS, ids=lambda value: getattr(value, "__name__", value))
 def test_resources_of_configurations(cls: type[Any], array: str, struct: str) -> None:
-    """A proxy that gives topics a prefix and brokers other numbers must do so here, and not to a logger's neighbours."""
     names = {
         ConfigResourceType.TOPIC: ("orders", "topicName", "orders", "ann.orders"),
         ConfigResourceType.BROKER: ("1", "brokerId", 1, "101"),
@@ -78,7 +76,6 @@ def test_resources_of_configurations(cls: type[Any], array: str, struct: str) ->
 
 
 def acl_messages() -> dict[str, Any]:
-    """Each message about ACLs with one resource of each type, and some that name nothing."""
     rows = [(code, f"r{code}") for code in range(9)] + [(2, "*")]
     creation, entry = CreateAclsRequest.AclCreation, DescribeAclsResponse.DescribeAclsResource
     deleted, each = DeleteAclsResponse.DeleteAclsMatchingAcl, PatternType.PREFIXED
@@ -100,7 +97,6 @@ def acl_messages() -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", ["create", "described", "delete", "deleted"])
 def test_resources_of_acls(name: str) -> None:
-    """Rules about a tenant's topics, by name or by prefix; the cluster, ``*``, ANY and types of the future stay."""
     message = acl_messages()[name]
     kinds = {
         ResourceType.TOPIC: "topicName",
@@ -118,7 +114,6 @@ def test_resources_of_acls(name: str) -> None:
 
 
 def test_filters_and_principals_of_acls() -> None:
-    """The message itself has the filter of a DescribeAclsRequest; null stands for all."""
     request = DescribeAclsRequest(
         resource_type_filter=ResourceType.GROUP,
         resource_name_filter="g",
@@ -143,7 +138,6 @@ def test_filters_and_principals_of_acls() -> None:
     ],
 )
 def test_keys_of_coordinators(code: int, kind: str | None) -> None:
-    """There and back through a proxy; the response has no type of its keys, and its request knows it."""
     request = FindCoordinatorRequest(key_type=code, coordinator_keys=["a", "b"])
     found = [(each.path, each.type, each.value) for each in entities(request)]
     assert found == [(f"coordinator_keys[{n}]", kind, key) for n, key in enumerate("ab") if kind]
@@ -163,7 +157,6 @@ def test_keys_of_coordinators(code: int, kind: str | None) -> None:
 
 
 def test_a_single_key_of_a_coordinator() -> None:
-    """Before version 4 the request has one; version 0 knows groups alone."""
     request = FindCoordinatorRequest(key="t", key_type=1)
     assert [(each.path, each.type) for each in entities(request)] == [("key", "transactionalId")]
     for entity in entities(FindCoordinatorRequest.read(FindCoordinatorRequest(key="g").write(0), 0)):
@@ -171,7 +164,6 @@ def test_a_single_key_of_a_coordinator() -> None:
 
 
 def test_a_request_of_another_response() -> None:
-    """Keys would be taken for what somebody else asked for."""
     for given in (MetadataRequest(), FindCoordinatorResponse()):
         with pytest.raises(TypeError) as caught:
             entities(FindCoordinatorResponse(), request=given)
@@ -181,7 +173,6 @@ def test_a_request_of_another_response() -> None:
 
 
 def test_an_empty_text_names_nothing() -> None:
-    """OffsetFetchRequest has one group up to version 7, many from 8 on; with a prefix in both no version could be written."""
     group = OffsetFetchRequest.OffsetFetchRequestGroup(group_id="g")
     for entity in entities(request := OffsetFetchRequest(groups=[group]), "groupId"):
         entity.value = f"ann.{entity.value}"
@@ -189,7 +180,6 @@ def test_an_empty_text_names_nothing() -> None:
 
 
 def test_names_that_definitions_do_not_mark() -> None:
-    """In requests, responses and records of internal logs."""
     assert changed(ReadShareGroupStateRequest(group_id="g")).group_id == "ann.g"
     assert changed(ConsumerProtocolSubscription(topics=["a", "b"])).topics == ["ann.a", "ann.b"]
     info, part = StreamsGroupTopologyValue.TopicInfo, StreamsGroupTopologyValue.Subtopology
@@ -210,7 +200,6 @@ def test_names_that_definitions_do_not_mark() -> None:
 
 
 def test_users_and_principals() -> None:
-    """A proxy that gives users a prefix left those of quotas, credentials and tokens as they were."""
     answer = AlterUserScramCredentialsResponse.AlterUserScramCredentialsResult(user="ann")
     assert changed(AlterUserScramCredentialsResponse(results=[answer]), "user").results[0].user == "ann.ann"
 
@@ -236,14 +225,12 @@ def test_users_and_principals() -> None:
 
 
 def test_everybody_has_no_name() -> None:
-    """``User:*`` of an ACL would become one user of the name ``*`` with a prefix, who has nobody's rights."""
     creation = CreateAclsRequest.AclCreation
     request = CreateAclsRequest(creations=[creation(principal="User:*"), creation(principal="User:ann")])
     assert [each.value for each in entities(request, "principal")] == ["User:ann"]
 
 
 def test_entities_of_quotas() -> None:
-    """A word says what they name; null is the default of a type, and an address has no name."""
     part = AlterClientQuotasRequest.EntityData
     rows = [("user", "ann"), ("client-id", "shop"), ("ip", "10.0.0.1"), ("user", None), ("planet", "mars")]
     entry = AlterClientQuotasRequest.EntryData(entity=[part(entity_type=t, entity_name=n) for t, n in rows])
@@ -254,14 +241,12 @@ def test_entities_of_quotas() -> None:
 
 
 def test_numbers_below_0_name_nothing() -> None:
-    """-1 is no leader, and with 100 more it would be broker 99."""
     state = QuorumStateData(leader_id=-1, voted_id=2, current_voters=[QuorumStateData.Voter(voter_id=0)])
     assert [(each.path, each.value) for each in entities(state)] == [("voted_id", 2), ("current_voters[0].voter_id", 0)]
     assert list(entities(TransactionLogValue(producer_id=-1, previous_producer_id=-1, next_producer_id=-1))) == []
 
 
 def test_codes_are_those_of_the_enumerations() -> None:
-    """The facts have bare numbers; a typing mistake would rename groups as topics."""
     text = (ROOT / "specs" / "kafka" / "entities.json").read_text(encoding="utf-8")
     facts = json.loads("\n".join(line for line in text.splitlines() if not line.startswith("//")))
     coordinators, configs, acls = (

@@ -1,4 +1,4 @@
-"""Places of error codes, to be read and set, and errors for a part of a request."""
+"""Places of error codes, and errors for parts of a request."""
 
 from __future__ import annotations
 
@@ -48,7 +48,6 @@ def produced() -> ProduceResponse:
 
 
 def test_every_place_is_found_and_can_be_set() -> None:
-    """Places with NONE are found, too, and a code that is set is in the bytes of the message."""
     response = produced()
     first, second = error_codes(response)
     assert (first.path, first.code, first.message) == (
@@ -66,7 +65,6 @@ def test_every_place_is_found_and_can_be_set() -> None:
 
 
 def test_what_a_code_is_about() -> None:
-    """Topic, partition and group are those of the nearest struct that names them."""
     metadata = MetadataResponse(
         topics=[
             MetadataResponse.MetadataResponseTopic(name="a", partitions=[MetadataResponse.MetadataResponsePartition()])
@@ -90,7 +88,6 @@ def test_what_a_code_is_about() -> None:
 
 
 def test_places_of_one_version() -> None:
-    """With a version only those places are found that it has, so that the message can be written."""
     response = MetadataResponse()
     assert [each.path for each in error_codes(response, version=12)] == []
     assert [each.path for each in error_codes(response, version=13)] == ["error_code"]
@@ -106,13 +103,12 @@ WRONG: list[tuple[str, Any, type[Exception], str]] = [
     ("code", "x", TypeError, "the error code at error_code must be of type int, not 'x'"),
     ("code", True, TypeError, "the error code at error_code must be of type int, not True"),
     ("code", 1 << 15, ValueError, "the error code at error_code must be an int16, not 32768"),
-    ("message", "x", AttributeError, "there is no field for a text beside error_code"),
+    ("message", "x", AttributeError, "there is no error message field at error_code"),
 ]
 
 
 @pytest.mark.parametrize(("name", "value", "kind", "text"), WRONG)
 def test_values_that_a_place_refuses(name: str, value: Any, kind: type[Exception], text: str) -> None:
-    """A wrong value is refused with the place, and nothing changes."""
     response = MetadataResponse(error_code=7)
     [place] = error_codes(response)
     with pytest.raises(kind) as caught:
@@ -122,12 +118,11 @@ def test_values_that_a_place_refuses(name: str, value: Any, kind: type[Exception
     [_, second] = error_codes(produced())
     with pytest.raises(TypeError) as wrong:
         second.message = 5  # type: ignore[assignment]
-    what = "the text beside responses[0].partition_responses[1].error_code must be of type str or None, not 5"
+    what = "the error message at responses[0].partition_responses[1].error_code must be of type str or None, not 5"
     assert str(wrong.value) == what
 
 
 def named_requests() -> Iterator[tuple[Any, int]]:
-    """Requests with two topics of two partitions each, at every version."""
     produce, fetch, commit = ProduceRequest, FetchRequest, OffsetCommitRequest
     ids = {"a": UUID(int=1), "b": UUID(int=2)}
     for version in versions_of(produce):
@@ -156,8 +151,6 @@ def named_requests() -> Iterator[tuple[Any, int]]:
 
 @pytest.mark.parametrize(("request_", "version"), list(named_requests()), ids=lambda each: getattr(each, "NAME", each))
 def test_an_error_for_one_partition(request_: Any, version: int) -> None:
-    """One partition of a topic has the error, and all others are there with NONE."""
-
     def is_wanted(place: ErrorCodePlace) -> bool:
         return place.partition == 1 and (place.topic == "b" or place.topic_id == UUID(int=2))
 
@@ -171,7 +164,6 @@ def test_an_error_for_one_partition(request_: Any, version: int) -> None:
 
 
 def test_errors_for_topics() -> None:
-    """Topics of DeleteTopics and Metadata are chosen by their names, and a code beside the topics stays NONE."""
     deleted = error_response(
         DeleteTopicsRequest(topics=[DeleteTopicsRequest.DeleteTopicState(name=name) for name in "ab"]),
         ErrorCode.TOPIC_AUTHORIZATION_FAILED,
@@ -192,7 +184,6 @@ def test_errors_for_topics() -> None:
 
 
 def test_a_fetch_that_fails_as_a_whole() -> None:
-    """``where`` may choose the code of the response itself, and the partitions then have none."""
     asked = FetchRequest(topics=[FetchRequest.FetchTopic(topic_id=TOPIC, partitions=[FetchRequest.FetchPartition()])])
     response = error_response(asked, 71, version=16, where=lambda place: place.partition is None)
     assert isinstance(response, FetchResponse)
@@ -201,7 +192,6 @@ def test_a_fetch_that_fails_as_a_whole() -> None:
 
 
 def places_of(fields: tuple[FieldFacts, ...], version: int, above: str = "") -> Iterator[str]:
-    """Each error code field that a version has, with brackets behind arrays."""
     for field in fields:
         if version in field.versions:
             path = f"{above}{field.name}"
@@ -211,7 +201,6 @@ def places_of(fields: tuple[FieldFacts, ...], version: int, above: str = "") -> 
 
 @pytest.mark.parametrize("api", [each for each in apis() if each.response_name and each.valid_versions], ids=str)
 def test_where_is_asked_about_every_place(api: Any) -> None:
-    """At every version of every API ``where`` sees all places whose element the request names."""
     facts = facts_of(api.response_class)
     for version in versions_of(api.request_class):
         asked = next(messages(api.request_class, version, mixed=0))

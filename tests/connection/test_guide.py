@@ -1,4 +1,4 @@
-"""The programs of the guide, as their pages have them: run against each other over sockets."""
+"""The programs of the guides, run against each other over sockets."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ def free_port() -> int:
 
 @contextmanager
 def running(program: str, port: int, *arguments: str) -> Iterator[None]:
-    """A server of the examples, from when it listens until the end of the block."""
     process = subprocess.Popen([sys.executable, f"examples/{program}.py", str(port), *arguments], cwd=ROOT)
     try:
         deadline = time.monotonic() + SECONDS
@@ -60,7 +59,6 @@ def running(program: str, port: int, *arguments: str) -> Iterator[None]:
 
 
 def ask(port: int, program: str = "client") -> list[str]:
-    """What a client prints, asking at a port."""
     line = [sys.executable, f"examples/{program}.py", "127.0.0.1", str(port), "greetings"]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 0, done.stderr
@@ -69,7 +67,6 @@ def ask(port: int, program: str = "client") -> list[str]:
 
 @pytest.mark.parametrize("program", PAGES)
 def test_pages_have_the_programs(program: str) -> None:
-    """A page that shows another program than the one that was tried would mislead its readers."""
     text = (ROOT / "examples" / f"{program}.py").read_text(encoding="utf-8")
     page, number = PAGES[program]
     shown = "\n\n".join(block.text.strip("\n") for block in programs(f"docs/guide/{page}.md")[number])
@@ -77,13 +74,11 @@ def test_pages_have_the_programs(program: str) -> None:
 
 
 def length(program: str) -> int:
-    """The lines of a program."""
     return (ROOT / "examples" / f"{program}.py").read_text(encoding="utf-8").count("\n")
 
 
 @pytest.mark.parametrize("program", PAGES)
 def test_pages_say_how_long_programs_are(program: str) -> None:
-    """Readers choose by it whether to write their own; a figure that nobody counts is soon wrong."""
     lines = length(program)
     page = (ROOT / "docs" / "guide" / f"{PAGES[program][0]}.md").read_text(encoding="utf-8")
     assert lines <= MOST_LINES or not program.startswith(FIRST)
@@ -92,7 +87,6 @@ def test_pages_say_how_long_programs_are(program: str) -> None:
 
 @pytest.fixture
 def ctrl_c() -> Iterator[None]:
-    """Ctrl-C reaches programs also where the tests run in the background of a shell, which has all of them ignore it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -101,7 +95,6 @@ def ctrl_c() -> Iterator[None]:
 @pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("page", ["client", "mock-broker"])
 def test_commands_of_pages(page: str) -> None:
-    """A beginner's first command must not end in a traceback: each prints what its page says, the port aside."""
     shown = [each for each in blocks(f"docs/guide/{page}.md") if each.language in ("sh", "")]
     port = str(free_port())
     servers: list[subprocess.Popen[str]] = []
@@ -140,7 +133,6 @@ def test_commands_of_pages(page: str) -> None:
 
 
 def ended(server: subprocess.Popen[str]) -> list[str]:
-    """The lines that a server has printed and that nobody read, after Ctrl-C, with which it ends well."""
     server.send_signal(signal.SIGINT)
     output, _ = server.communicate(timeout=SECONDS)
     assert server.returncode == 0, output
@@ -155,7 +147,6 @@ def ended(server: subprocess.Popen[str]) -> list[str]:
     ],
 )
 def test_nobody_listens(program: str, said: str) -> None:
-    """One line says where nobody is: a traceback of asyncio tells a beginner nothing."""
     port = free_port()
     line = [sys.executable, f"examples/{program}.py", "127.0.0.1", str(port), "greetings"]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
@@ -164,7 +155,6 @@ def test_nobody_listens(program: str, said: str) -> None:
 
 @pytest.mark.parametrize("program", ["first_mock_broker", "mock_broker", "first_proxy"])
 def test_port_in_use(program: str) -> None:
-    """One line says so, and the program ends: who talks to the port talks to another."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         line = [sys.executable, f"examples/{program}.py", str(port), "127.0.0.1", "1"]
@@ -176,7 +166,6 @@ def test_port_in_use(program: str) -> None:
 
 
 def test_client_proxy_and_broker() -> None:
-    """Each program does what its page says: a record is written and read, at the broker and through the proxy."""
     broker, proxy = free_port(), free_port()
     with running("mock_broker", broker), running("proxy", proxy, "127.0.0.1", str(broker)):
         assert ask(broker) == ["errors: []", "0 b'hello'"]
@@ -184,7 +173,6 @@ def test_client_proxy_and_broker() -> None:
 
 
 def test_first_client_proxy_and_broker() -> None:
-    """The same with the first programs, but for the first mock broker, which keeps nothing to read."""
     broker, proxy = free_port(), free_port()
     with running("mock_broker", broker), running("first_proxy", proxy, "127.0.0.1", str(broker)):
         for offset, port in enumerate((broker, proxy)):
@@ -193,7 +181,6 @@ def test_first_client_proxy_and_broker() -> None:
 
 @pytest.mark.parametrize("beginning", ["", FIRST])
 def test_clients_of_a_proxy_stay_with_it(beginning: str) -> None:
-    """The address of the broker in a response is the proxy's: without that the client would talk past it."""
     broker, proxy = free_port(), free_port()
     with (
         running(f"{beginning}mock_broker", broker),
@@ -213,7 +200,6 @@ def test_clients_of_a_proxy_stay_with_it(beginning: str) -> None:
 
 
 def test_the_index_has_the_length_of_programs() -> None:
-    """The index of the pages gives the length of each careful program; a count that nobody checks is soon wrong."""
     index = " ".join((ROOT / "docs" / "README.md").read_text(encoding="utf-8").split())
     client, mock, proxy = (length(program) for program in ("client", "mock_broker", "proxy"))
     assert "start with a program of about 50 lines" in index

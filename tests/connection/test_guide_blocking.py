@@ -1,4 +1,4 @@
-"""The blocking client of docs/guide/blocking-client.md, against mock brokers on loopback: plain, TLS, PLAIN and SCRAM."""
+"""The blocking client of the guide against mock brokers: plain, TLS, PLAIN and SCRAM."""
 
 from __future__ import annotations
 
@@ -40,29 +40,24 @@ Login = Callable[[bytes], bytes]
 
 @pytest.fixture(scope="module")
 def page() -> SimpleNamespace:
-    """The functions and classes of the page."""
     names: dict[str, object] = {"__name__": "guide"}
     pages.run("docs/guide/blocking-client.md", names)
     return SimpleNamespace(**names)
 
 
 def scram(algorithm: str) -> Login:
-    """Return a login of our user by SCRAM."""
     server = ScramServer(algorithm, USER, PASSWORD)
     steps = iter((server.challenge, server.finish))
     return lambda token: next(steps)(token)
 
 
 def plain(token: bytes) -> bytes:
-    """A login of our user by PLAIN."""
     if token != b"\0" + USER.encode() + b"\0" + PASSWORD.encode():
         raise ScramError("the password is wrong")
     return b""
 
 
 class Broker:
-    """A mock broker for one connection, which answers Metadata only after a login, if it has one."""
-
     def __init__(self, mechanism: str = "", login: Login | None = None) -> None:
         self.mechanism, self.login = mechanism, login
         self.asked: list[Message] = []
@@ -93,7 +88,6 @@ class Broker:
             return SaslAuthenticateResponse(error_code=code, error_message=str(error))
 
     def serve(self, stream: socket.socket) -> None:
-        """Answer the requests of a connection until its end."""
         connection = ServerConnection(announce(SERVED))
         while data := stream.recv(7):  # frames come in pieces
             for event in connection.receive_data(data):
@@ -104,7 +98,6 @@ class Broker:
 
 @contextmanager
 def listening(serve: Callable[[socket.socket], None], context: ssl.SSLContext | None = None) -> Iterator[int]:
-    """Serve one connection in a thread, over TLS if there is a context; yield the port."""
     failed: list[Exception] = []
 
     def run() -> None:
@@ -127,7 +120,6 @@ def listening(serve: Callable[[socket.socket], None], context: ssl.SSLContext | 
 
 
 def test_all_topics(page: SimpleNamespace) -> None:
-    """The client names its software, and topics=None asks for all topics while [] asks for none."""
     broker = Broker()
     with listening(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
         client = page.Client(stream)
@@ -140,8 +132,6 @@ def test_all_topics(page: SimpleNamespace) -> None:
 
 
 def test_an_old_broker(page: SimpleNamespace) -> None:
-    """A broker that lacks our version of ApiVersionsRequest is asked again in its own version."""
-
     def serve(stream: socket.socket) -> None:
         old = announce(SERVED, release="2.2.0")
         connection = ServerConnection(old)
@@ -156,8 +146,6 @@ def test_an_old_broker(page: SimpleNamespace) -> None:
 
 
 def test_a_broker_that_closes(page: SimpleNamespace) -> None:
-    """The end of the stream between two responses raises ConnectionError with the name of the request."""
-
     def serve(stream: socket.socket) -> None:
         stream.recv(65536)
 
@@ -171,8 +159,6 @@ def test_a_broker_that_closes(page: SimpleNamespace) -> None:
 
 
 def test_an_end_within_a_response(page: SimpleNamespace) -> None:
-    """The end of the stream within a response raises RemoteProtocolError."""
-
     def serve(stream: socket.socket) -> None:
         stream.recv(65536)
         stream.sendall(b"\0\0\0\x20\0\0")
@@ -189,13 +175,11 @@ def test_an_end_within_a_response(page: SimpleNamespace) -> None:
 
 @pytest.fixture(scope="module")
 def certified(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A new certificate for 127.0.0.1 and its key."""
     return certificate(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.mark.parametrize("mechanism", ["", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
 def test_tls_and_sasl(mechanism: str, page: SimpleNamespace, certified: tuple[Path, Path]) -> None:
-    """The client reads metadata over TLS after a login with each mechanism, with a user and password that need care."""
     logins = {"": None, "PLAIN": plain, "SCRAM-SHA-256": scram("sha256"), "SCRAM-SHA-512": scram("sha512")}
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certified)
@@ -212,7 +196,6 @@ def test_tls_and_sasl(mechanism: str, page: SimpleNamespace, certified: tuple[Pa
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
 def test_a_wrong_password(mechanism: str, page: SimpleNamespace) -> None:
-    """A wrong password raises the error of the broker."""
     broker = Broker(mechanism, plain if mechanism == "PLAIN" else scram("sha256"))
     with listening(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
         client = page.Client(stream)
@@ -224,7 +207,6 @@ def test_a_wrong_password(mechanism: str, page: SimpleNamespace) -> None:
 
 
 def test_an_unknown_mechanism(page: SimpleNamespace) -> None:
-    """A mechanism that the broker does not have raises its error, before a password is sent."""
     broker = Broker("SCRAM-SHA-256", scram("sha256"))
     with listening(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
         client = page.Client(stream)
@@ -235,7 +217,6 @@ def test_an_unknown_mechanism(page: SimpleNamespace) -> None:
 
 
 def test_a_server_that_does_not_know_the_password(page: SimpleNamespace) -> None:
-    """A server that accepts every proof is found out by its own signature."""
     replies = iter((ScramServer("sha512", USER, "other").challenge, lambda _: b"v=AAAA"))
     broker = Broker("SCRAM-SHA-512", lambda token: next(replies)(token))
     with listening(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
@@ -255,7 +236,6 @@ RFC_7677 = (
 
 
 def test_the_example_of_the_rfc(page: SimpleNamespace) -> None:
-    """The client writes the messages of the RFC's example, and the server of our tests writes its own."""
     first, challenge, final, verdict = RFC_7677
     client = page.Scram("SCRAM-SHA-256", "user", "pencil", "rOprNGfwEbeRWgbNEkqO")
     assert (client.first, client.final(challenge)) == (first, final)
@@ -271,7 +251,6 @@ def test_the_example_of_the_rfc(page: SimpleNamespace) -> None:
     ids=["another nonce", "no nonce of the server", "few iterations"],
 )
 def test_a_challenge_that_is_refused(challenge: bytes, page: SimpleNamespace) -> None:
-    """A nonce that is not an extension of ours, or fewer than 4,096 iterations, raises ConnectionError."""
     with pytest.raises(ConnectionError) as caught:
         page.Scram("SCRAM-SHA-256", USER, PASSWORD, "mine").final(challenge)
     assert str(caught.value) == "SCRAM: the server's nonce or number of iterations is not acceptable"

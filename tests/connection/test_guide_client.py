@@ -1,4 +1,4 @@
-"""The guide's client when things go wrong: what it raises, and that it goes on where it can."""
+"""Failures that the client of the guide handles."""
 
 from __future__ import annotations
 
@@ -20,12 +20,10 @@ Answer = Callable[[RequestReceived], Awaitable[Any]]
 
 
 class HangUp(Exception):
-    """The broker ends the connection; ``args`` are the bytes that it sends before."""
+    pass
 
 
 def asked(answer: Answer, ask: Callable[[Any], Awaitable[None]]) -> None:
-    """A client that asks a broker, which answers ApiVersions and whatever ``answer`` does."""
-
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = ServerConnection()
         try:
@@ -50,7 +48,6 @@ def asked(answer: Answer, ask: Callable[[Any], Awaitable[None]]) -> None:
 
 
 def test_response_after_a_timeout() -> None:
-    """Who gave up waiting must not take the connection from all others when the response comes after all."""
     gave_up = asyncio.Event()
 
     async def answer(received: RequestReceived) -> Any:
@@ -87,8 +84,6 @@ def test_response_after_a_timeout() -> None:
     ],
 )
 def test_lost_connection(last: bytes, cause: type[Exception], text: str) -> None:
-    """Every request that waits is told why it waits in vain, and so is each later one: none may wait without end."""
-
     async def answer(_: RequestReceived) -> Any:
         raise HangUp(last)
 
@@ -106,8 +101,6 @@ def test_lost_connection(last: bytes, cause: type[Exception], text: str) -> None
 
 
 def test_request_without_response() -> None:
-    """Nothing answers acks=0: who would wait for it would wait for ever."""
-
     async def answer(_: RequestReceived) -> Any:
         raise AssertionError("nothing was to be sent")
 
@@ -119,7 +112,6 @@ def test_request_without_response() -> None:
 
 
 def test_connection_that_fails() -> None:
-    """A client that gives up connecting has to end what it opened, or a program that tries again and again keeps them all."""
     ends: list[bytes] = []
 
     async def run() -> None:
@@ -140,7 +132,6 @@ def test_connection_that_fails() -> None:
 
 
 def told_of(*codes: ErrorCode) -> tuple[Any, int]:
-    """What ``find_leader`` says of a topic whose partition has these errors, one after the other; and how often it asked."""
     times = 0
 
     async def answer(_: RequestReceived) -> Any:
@@ -170,7 +161,6 @@ def told_of(*codes: ErrorCode) -> tuple[Any, int]:
 
 
 def test_topic_that_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A broker makes a topic when it is asked for it, and its leader comes later: that was a KeyError."""
     monkeypatch.setattr(guide, "PAUSE_SECONDS", 0)
     codes = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.NONE)
     assert told_of(*codes) == ((UUID(int=7), "leader", 9092), 3)
@@ -185,6 +175,5 @@ def test_topic_that_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_topic_without_a_leader(code: ErrorCode, path: str, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asking again ends some time, and at once where it is of no use; it says why."""
     monkeypatch.setattr(guide, "PAUSE_SECONDS", 0)
     assert told_of(code) == (f"partition 0 of 't' has no leader: {path} is {code.name}", times)

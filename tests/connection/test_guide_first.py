@@ -1,4 +1,4 @@
-"""The first programs of the guide, fifty lines each: what their pages promise, and how they end where they give up."""
+"""The programs at the start of the guides."""
 
 from __future__ import annotations
 
@@ -33,8 +33,6 @@ def no_offsets() -> None:
 
 @asynccontextmanager
 async def served(make: Callable[[int], Serve]) -> AsyncIterator[int]:
-    """A port that is served by what ``make`` makes for it."""
-
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await make(port)(reader, writer)
 
@@ -44,12 +42,10 @@ async def served(make: Callable[[int], Serve]) -> AsyncIterator[int]:
 
 
 def proxied(broker: int) -> AbstractAsyncContextManager[int]:
-    """The port of a proxy before a broker."""
     return served(lambda port: proxy.Proxy(port, HOST, broker).serve)
 
 
 def stores(port: int) -> Serve:
-    """A broker that keeps what it is sent."""
     serve: Serve = careful_mock.Broker(HOST, port).serve
     return serve
 
@@ -62,8 +58,6 @@ def run(talk: Awaitable[None]) -> None:
 
 
 def test_client_through_proxy(capsys: pytest.CaptureFixture[str]) -> None:
-    """What the pages show: the client reads back what it wrote, and the proxy says what it was answered."""
-
     async def talk() -> None:
         async with served(stores) as broker, proxied(broker) as port:
             await client.main(HOST, port, "greetings")
@@ -78,7 +72,6 @@ def test_client_through_proxy(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_clients_of_the_proxy_stay_with_it() -> None:
-    """The address of the broker in a response is the proxy's: without that the client would talk past it."""
     ports: list[int] = []
 
     async def talk() -> None:
@@ -92,8 +85,6 @@ def test_clients_of_the_proxy_stay_with_it() -> None:
 
 
 def test_errors_at_the_proxy(capsys: pytest.CaptureFixture[str]) -> None:
-    """Error codes are what one looks for in what a proxy prints."""
-
     async def talk() -> None:
         async with served(stores) as broker, proxied(broker) as port:
             with closing(await careful_client.Client.connect(HOST, port)) as asking:
@@ -106,7 +97,6 @@ def test_errors_at_the_proxy(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_garbage_at_the_proxy(caplog: pytest.LogCaptureFixture) -> None:
-    """What is no request ends both connections: neither the client nor the broker waits for the other."""
     ended: list[bytes] = []
 
     async def talk() -> None:
@@ -126,11 +116,10 @@ def test_garbage_at_the_proxy(caplog: pytest.LogCaptureFixture) -> None:
 
     run(talk())
     assert ended == [b"", b""]
-    assert "there is a request without a header at offset 0: " in caplog.text
+    assert "invalid request header at offset 0: " in caplog.text
 
 
 def test_what_is_produced(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each batch has the offset behind those before it, in its topic; what was sent is printed, compressed or not."""
     batches = [
         write_batch([Record(key=b"k", value=b"a"), Record(value=None)]),
         write_batch([Record(value=b"b")], compression="gzip"),
@@ -160,8 +149,6 @@ def test_what_is_produced(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_damaged_batch(caplog: pytest.LogCaptureFixture) -> None:
-    """What the mock cannot answer ends the connection, and says why: its client must not wait."""
-
     async def talk() -> None:
         async with served(lambda _: mock.serve) as port:
             asking = await careful_client.Client.connect(HOST, port)
@@ -173,15 +160,12 @@ def test_damaged_batch(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_newest_version_of_the_mock() -> None:
-    """Later versions of Produce have ids of topics, and the mock knows names: it would take each topic for one without."""
     [highest] = [each.max_version for each in mock.SERVED.api_keys if each.api_key == ApiKey.PRODUCE]
     name = fields_of(ProduceRequest.TopicProduceData)[0]
     assert (name.name, name.versions.highest) == ("name", highest)
 
 
 def answering(*answers: Any) -> Callable[[int], Serve]:
-    """A broker that answers each request with the next of these, and then goes at the next."""
-
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = ServerConnection()
         left = list(answers)
@@ -209,8 +193,6 @@ LEADERLESS = MetadataResponse(
     ],
 )
 def test_client_that_gives_up(answers: list[Any], error: type[Exception], said: str) -> None:
-    """It says at what, and waits for nothing that will not come."""
-
     async def talk() -> None:
         async with served(answering(*answers)) as port:
             await client.main(HOST, port, "t")
@@ -221,7 +203,6 @@ def test_client_that_gives_up(answers: list[Any], error: type[Exception], said: 
 
 
 def test_older_broker(capsys: pytest.CaptureFixture[str]) -> None:
-    """A broker that lacks the newest version of ApiVersions says so, and is asked again (KIP-511)."""
     older = announce(careful_mock.SERVED, release="2.4")
 
     async def talk() -> None:

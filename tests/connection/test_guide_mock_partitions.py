@@ -1,4 +1,4 @@
-"""The guide's mock broker answers each topic and partition by itself, takes sound batches only, and bounds what it sends."""
+"""Partitions, batches and response sizes of the mock broker of the guide."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ RECORDS = [Record(offset, 1_700_000_000_000, b"k", b"v%d" % offset, (("h", b"x")
 
 @pytest.fixture
 def broker() -> Any:
-    """With the topic ``t``."""
     made = guide.Broker("127.0.0.1", 9092)
     ask(made, topics("t"))
     return made
@@ -35,13 +34,11 @@ def broker() -> Any:
 
 @pytest.fixture
 def old(broker: Any) -> Any:
-    """It announces what a broker of Kafka 2.2 has, from version 0 on."""
     broker.announced = announce(release="2.2")
     return broker
 
 
 def test_topics_that_are_not_there(broker: Any) -> None:
-    """One unknown topic took brokers and topics from the whole answer: librdkafka then consumed nothing at all."""
     asked = topics("t", "missing")
     asked.allow_auto_topic_creation = False
     [response] = ask(broker, asked)
@@ -58,7 +55,6 @@ def test_topics_that_are_not_there(broker: Any) -> None:
 
 
 def test_produce_to_some_partitions(broker: Any) -> None:
-    """Half of a request was stored and all of it answered as failed: a client that tries again writes that half twice."""
     asked = produce(BATCH, indexes=(0, 5))
     asked.topic_data += produce(BATCH, name="missing").topic_data
     [response] = ask(broker, asked, version=12)
@@ -72,7 +68,6 @@ def test_produce_to_some_partitions(broker: Any) -> None:
 
 
 def test_fetch_from_some_partitions(broker: Any) -> None:
-    """A consumer of two partitions gets the records of one while the other is not there."""
     ask(broker, produce(BATCH), version=12)
     [response] = ask(broker, fetch(0, indexes=(0, 5)), version=12)
     here, missing = response.responses[0].partitions
@@ -81,7 +76,6 @@ def test_fetch_from_some_partitions(broker: Any) -> None:
 
 
 def test_offsets_of_some_partitions(broker: Any) -> None:
-    """So with ListOffsets, for a partition that is not there, and a time that the mock does not look for."""
     ask(broker, produce(BATCH), version=12)
     [response] = ask(broker, list_offsets(-1, -1))
     assert [part.offset for part in response.topics[0].partitions] == [2, -1]
@@ -89,7 +83,6 @@ def test_offsets_of_some_partitions(broker: Any) -> None:
 
 
 def test_commits_of_some_partitions(broker: Any) -> None:
-    """What was committed is said to be, beside a partition and a topic id that are not there."""
     part = OffsetCommitRequest.OffsetCommitRequestPartition
     parts = [part(partition_index=index, committed_offset=5) for index in (0, 5)]
     ids = (broker.logs["t"].id, UNKNOWN)
@@ -112,21 +105,18 @@ def test_commits_of_some_partitions(broker: Any) -> None:
 
 @pytest.mark.parametrize(("records", "code"), REFUSED.values(), ids=REFUSED)
 def test_batches_that_are_refused(broker: Any, records: bytes | None, code: str) -> None:
-    """What is not one sound batch of format 2 is refused with the code that Kafka has for it, and nothing is stored."""
     [refused] = ask(broker, produce(records), version=12)
     assert told(refused) == [("responses[0].partition_responses[0].error_code", code)]
     assert (broker.logs["t"].end, broker.logs["t"].batches) == (0, [])
 
 
 def test_sound_batch_with_its_sum(broker: Any) -> None:
-    """The batches above are refused for what they say, not for how they were made: so is a sound one, and it is taken."""
     [taken] = ask(broker, produce(summed(0, 1)), version=12)
     assert told(taken) == []
 
 
 @pytest.mark.parametrize(("version", "magic"), [(0, 0), (1, 0), (2, 1), (3, 1), (4, 2), (18, 2)])
 def test_format_of_fetched_batches(old: Any, version: int, magic: int) -> None:
-    """Clients that ask at Fetch 0 to 3 know neither format 2 nor its headers, and are given formats 0 and 1, as by Kafka."""
     if version > 4:
         old.announced = announce()
     ask(old, produce(write_batch(RECORDS, compression="gzip")), produce(write_batch(RECORDS)), version=7)
@@ -143,7 +133,6 @@ def test_format_of_fetched_batches(old: Any, version: int, magic: int) -> None:
 @pytest.mark.parametrize(("version", "magic"), [(0, 0), (1, 0), (2, 1)])
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 def test_old_formats_that_are_written(old: Any, version: int, magic: int, compression: str) -> None:
-    """Producers that ask at Produce 0 to 2 write formats 0 and 1, several messages of them; stored they are one batch."""
     plain = [record._replace(headers=()) for record in RECORDS]
     data = write_batch(plain, magic=magic, compression=compression)
     first, second = ask(old, produce(data), produce(data), version=version)
@@ -156,7 +145,6 @@ def test_old_formats_that_are_written(old: Any, version: int, magic: int, compre
 
 
 def test_oldest_list_offsets(old: Any) -> None:
-    """Version 0 has a list of offsets and no other place: it was answered with none, and no error."""
     ask(old, produce(BATCH), version=7)
     latest, earliest, none = ask(
         old, list_offsets(-1), list_offsets(-2), list_offsets(-1, max_num_offsets=0), version=0
@@ -167,7 +155,6 @@ def test_oldest_list_offsets(old: Any) -> None:
 
 
 def test_bytes_of_a_fetch(broker: Any) -> None:
-    """What a request allows in all is kept to: one batch goes beyond it at most, and not one for each partition."""
     ask(broker, produce(BATCH), produce(BATCH), version=12)
     size = len(BATCH)
     allowed = [(1, 1), (size, 1), (2 * size, 2), (3 * size - 1, 2), (3 * size, 3), (0, 1)]
@@ -180,7 +167,6 @@ def test_bytes_of_a_fetch(broker: Any) -> None:
 
 
 def test_bytes_of_any_fetch(broker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client that allows everything is given no more than a broker gives by default."""
     assert guide.MAX_FETCH_BYTES == 57_671_680
     monkeypatch.setattr(guide, "MAX_FETCH_BYTES", 2 * len(BATCH))
     ask(broker, produce(BATCH), version=12)
@@ -189,7 +175,6 @@ def test_bytes_of_any_fetch(broker: Any, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_client_that_does_not_read(broker: Any) -> None:
-    """Answers wait for the client: requests of 64 KiB were answered at once, with hundreds of megabytes in memory."""
     ask(broker, produce(write_batch([Record(value=bytes(1 << 20))])), version=12)
     request = encode_request(fetch(0).downgraded(12), 12, 1)
     count = 500
@@ -217,6 +202,5 @@ def test_client_that_does_not_read(broker: Any) -> None:
 
 
 def test_request_that_names_nothing(broker: Any) -> None:
-    """Requests without topics have answers without errors."""
     empty = (ProduceRequest(acks=-1), FetchRequest(), OffsetCommitRequest(group_id="g"), OffsetFetchRequest(groups=[]))
     assert [told(each) for each in ask(broker, *empty)] == [[], [], [], []]

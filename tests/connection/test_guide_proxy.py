@@ -1,4 +1,4 @@
-"""The guide's proxy: no address of a broker gets past it, and everything else does."""
+"""Addresses and failures in the proxy of the guide."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kafka_messages import (
     MetadataRequest,
     MetadataResponse,
 )
-from kafka_messages.connection import Middleman, ResponsePassing, announce, endpoints
+from kafka_messages.connection import ProxyConnection, ResponseForwarded, announce, endpoints
 from kafka_messages.enums import ErrorCode
 from kafka_messages.protocol import Api, ApiKey, api, apis, decode_response, encode_request, encode_response
 from kafka_messages.schema import FieldFacts
@@ -36,14 +36,11 @@ APIS = [api for api in apis() if not api.is_removed]
 
 
 class NowhereProxy(guide.Proxy):
-    """A proxy that opens no ports."""
-
     async def listen(self, brokers: Any, own: int = 0) -> None:
         self.ports.update({(host, port): port + OWN for host, port in brokers})
 
 
 async def proxied(port: int, host: str = "127.0.0.1") -> int:
-    """The port of a new proxy for a broker."""
     proxy = guide.Proxy()
     await proxy.listen([(host, port)])
     own: int = proxy.ports[host, port]
@@ -51,14 +48,11 @@ async def proxied(port: int, host: str = "127.0.0.1") -> int:
 
 
 class Written(list[bytes]):
-    """A writer that keeps what each call wrote."""
-
     def write(self, data: bytes) -> None:
         self.append(data)
 
 
 def test_only_large_frames_are_written_in_parts() -> None:
-    """The proxy writes a small frame with one call, and a large one without joining its parts."""
     written = Written()
     records = b"r" * guide.LARGE
     guide.write(written, [b"\0\0\0\2", b"ab"])
@@ -73,7 +67,6 @@ def with_addresses(field: FieldFacts) -> Any:
 
 
 def addresses(api: Api) -> list[tuple[str, int]]:
-    """Those of a response with an address wherever one can be, after it went through the proxy."""
     version = api.valid_versions.highest
     asked: Any = api.request_class()
     if api.key == ApiKey.PRODUCE:
@@ -86,16 +79,15 @@ def addresses(api: Api) -> list[tuple[str, int]]:
     return [(endpoint.host, endpoint.port) for endpoint in endpoints(message)]
 
 
-def through(decode: Any, request: bytes, response: bytes) -> ResponsePassing:
-    middleman = Middleman(decode=decode)
-    list(middleman.receive_from_client(request))
-    [passing] = middleman.receive_from_broker(response)
-    assert isinstance(passing, ResponsePassing)
+def through(decode: Any, request: bytes, response: bytes) -> ResponseForwarded:
+    connection = ProxyConnection(decode=decode)
+    list(connection.receive_from_client(request))
+    [passing] = connection.receive_from_broker(response)
+    assert isinstance(passing, ResponseForwarded)
     return passing
 
 
 def test_every_response_with_addresses() -> None:
-    """A list made by hand forgot the responses of share groups: clients then talk past the proxy, and nobody sees it."""
     found = {api.key: set(addresses(api)) for api in APIS}
     rewritten = {key for key, each in found.items() if each == {("127.0.0.1", 9092 + OWN)}}
     left = {key for key, each in found.items() if each == {("broker", 9092)}}
@@ -106,7 +98,6 @@ def test_every_response_with_addresses() -> None:
 
 
 def test_text_that_is_no_utf8() -> None:
-    """Client id and names pass as they came, also in a response that is written anew."""
     odd = "caf\udce9"
 
     async def talk() -> str | None:
@@ -128,8 +119,6 @@ def test_text_that_is_no_utf8() -> None:
 
 
 def test_no_broker(capsys: pytest.CaptureFixture[str]) -> None:
-    """Where nobody listens the client's connection ends, as it would without a proxy; it must not wait."""
-
     async def talk() -> bytes:
         server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
         nobody = server.sockets[0].getsockname()[1]
@@ -145,8 +134,6 @@ def test_no_broker(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_garbage(capsys: pytest.CaptureFixture[str]) -> None:
-    """What is no request ends the connection, and the proxy says why: silence would hide a bug of the client."""
-
     async def talk() -> bytes:
         broker = mock.Broker("127.0.0.1", 0)
         async with await asyncio.start_server(broker.serve, "127.0.0.1", 0) as server:
@@ -158,7 +145,7 @@ def test_garbage(capsys: pytest.CaptureFixture[str]) -> None:
             return data
 
     assert asyncio.run(asyncio.wait_for(talk(), SECONDS)) == b""
-    assert capsys.readouterr().out.startswith("there is a request without a header at offset 0: ")
+    assert capsys.readouterr().out.startswith("invalid request header at offset 0: ")
 
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -166,8 +153,6 @@ Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[T]]
 
 
 def told_through(serve: Serve, talk: Talk[T]) -> tuple[int, T]:
-    """What a client is told that talks with a broker through a proxy, and the port of that broker."""
-
     async def run() -> tuple[int, T]:
         async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]
@@ -181,8 +166,6 @@ def told_through(serve: Serve, talk: Talk[T]) -> tuple[int, T]:
 
 
 def answering(*answers: bytes) -> Serve:
-    """A broker that answers each request with the next of these, whatever it is, and goes when its client goes."""
-
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for answer in answers:
             await frame(reader)
@@ -198,8 +181,6 @@ async def frame(reader: asyncio.StreamReader) -> bytes:
 
 
 def asking(*requests: bytes) -> Talk[list[bytes]]:
-    """A client that asks, one request after the other, for all answers."""
-
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[bytes]:
         found = []
         for request in requests:
@@ -211,7 +192,6 @@ def asking(*requests: bytes) -> Talk[list[bytes]]:
 
 
 def metadata(*brokers: tuple[str, int]) -> bytes:
-    """A response to a request with correlation id 1, at version 12."""
     kind = MetadataResponse.MetadataResponseBroker
     named = [kind(node_id=number, host=host, port=port) for number, (host, port) in enumerate(brokers)]
     return encode_response(MetadataResponse(brokers=named), 12, 1, text="surrogateescape")
@@ -235,11 +215,10 @@ def at_version(request: bytes, version: int) -> bytes:
 def test_responses_that_cannot_be_read(
     request_sent: bytes, response: bytes, what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Addresses of brokers pass in them, and clients then talk past the proxy: it has to say so."""
     sent = (len(response) - 4).to_bytes(4, "big") + response[4:]
     _, found = told_through(answering(sent), asking(request_sent))
     assert found == [sent[4:]]
-    beginning = "passed as it is, with any addresses of brokers: <ResponsePassing to "
+    beginning = "passed as it is, with any addresses of brokers: <ResponseForwarded to "
     out = capsys.readouterr().out
     assert out.startswith(beginning + what.format(size=len(sent) - 4))
     assert out.count("\n") == 1
@@ -252,7 +231,6 @@ def offered(*ranges: tuple[int, int, int]) -> bytes:
 
 
 def test_versions_that_are_offered() -> None:
-    """A client that keeps to what is offered never asks for what the proxy cannot read."""
     newest = api("Metadata").valid_versions.highest
     asked = encode_request(ApiVersionsRequest(client_software_name="c", client_software_version="1"), 3, 1)
     newer = offered((ApiKey.METADATA, 2, newest + 1), (ApiKey.FETCH, 999, 1000), (18, 0, 4), (9999, 0, 0))
@@ -264,7 +242,6 @@ def test_versions_that_are_offered() -> None:
 
 
 def test_client_that_is_too_new(capsys: pytest.CaptureFixture[str]) -> None:
-    """It is told by the proxy, not by a broker that is as new: the answer would pass unread, with versions as new."""
     asked = encode_request(ApiVersionsRequest(client_software_name="c", client_software_version="1"), 3, 1)
     told = offered((18, 0, 4))
     _, found = told_through(answering(told), asking(at_version(asked, 99), asked))
@@ -277,7 +254,6 @@ def test_client_that_is_too_new(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_broker_that_is_too_old() -> None:
-    """Its answer to a version of ApiVersions that it lacks is of version 0, and is limited and passes as that."""
     kind = ApiVersionsResponse.ApiVersion
     response = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[kind(api_key=18, max_version=2)])
     sent = encode_response(response, 0, 1)
@@ -289,8 +265,6 @@ def test_broker_that_is_too_old() -> None:
     ("host", "port"), [("a" * 64, 1), ("a..b", 1), ("\udcff", 9), ("x\0y", 1), ("127.0.0.1", -1), ("127.0.0.1", 70000)]
 )
 def test_brokers_that_cannot_be(host: str, port: int, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever a response calls a broker, who connects to it is told by the end of the connection; the proxy goes on."""
-
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
         writer.write(ASKED)
         response = decode_response(await frame(reader), MetadataResponse, 12).message
@@ -308,7 +282,6 @@ def test_brokers_that_cannot_be(host: str, port: int, capsys: pytest.CaptureFixt
 
 @contextmanager
 def few_files(more: int) -> Iterator[None]:
-    """This process may have about that many more files open than it has."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) + more, before[1]))
     try:
@@ -318,8 +291,6 @@ def few_files(more: int) -> Iterator[None]:
 
 
 def test_too_few_ports(capsys: pytest.CaptureFixture[str]) -> None:
-    """A response with more brokers than there are ports ends its connection; the ports are given back, all else goes on."""
-
     async def run() -> tuple[bytes, dict[Any, int], bytes]:
         response = metadata(*((f"h{number}", 1) for number in range(200)))
         async with await asyncio.start_server(answering(response), "127.0.0.1", 0) as server:
@@ -344,8 +315,6 @@ def test_too_few_ports(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_client_that_says_no_more() -> None:
-    """One that has closed its half of the connection may still wait for the answers to what it asked before."""
-
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         assert await reader.read() == ASKED
         await asyncio.sleep(0.2)
@@ -361,7 +330,6 @@ def test_client_that_says_no_more() -> None:
 
 
 def test_broker_that_does_not_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """A broker that goes on for ever after its client has gone must not keep the connection: there are only so many."""
     monkeypatch.setattr(guide, "LINGER_SECONDS", 0.1)
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -379,8 +347,6 @@ def test_broker_that_does_not_end(monkeypatch: pytest.MonkeyPatch, capsys: pytes
 
 
 class Gone:
-    """The stream to one who has reset the connection."""
-
     def write_eof(self) -> None:
         raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
 
@@ -389,19 +355,16 @@ class Gone:
 
 
 def test_both_are_gone(capsys: pytest.CaptureFixture[str]) -> None:
-    """The end of a connection whose other side has just been reset is no event: librdkafka ends so."""
-
     async def run() -> None:
         reader = asyncio.StreamReader()
         reader.feed_eof()
-        await guide.Proxy().passes(reader, Gone(), Middleman().receive_from_broker, None)
+        await guide.Proxy().passes(reader, Gone(), ProxyConnection().receive_from_broker, None)
 
     asyncio.run(run())
     assert capsys.readouterr().out == ""
 
 
 def test_client_that_is_gone() -> None:
-    """The broker sees the end of the connection, as it would without a proxy."""
     ended = asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

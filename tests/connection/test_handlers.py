@@ -1,4 +1,4 @@
-"""The registry of request handlers at run time; tests/typing/client.py has what type checkers say of it."""
+"""The registry of request handlers at run time; tests/typing/client.py covers its types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from kafka_messages.connection import Handlers, announce
 
 @pytest.fixture
 def handlers() -> Handlers[int]:
-    """A registry with a function and a coroutine function."""
     made = Handlers[int]()
 
     @made.on(Metadata)
@@ -28,14 +27,12 @@ def handlers() -> Handlers[int]:
 
 
 def test_answer(handlers: Handlers[int]) -> None:
-    """A function is called with the request and the other arguments, and a coroutine function is awaited."""
     assert handlers.answer(Metadata(), 3) == MetadataResponse(controller_id=3)
     assert asyncio.run(handlers.answer_async(FetchRequest(), 4)) == FetchResponse(session_id=4)
     assert asyncio.run(handlers.answer_async(Metadata(), 5)) == MetadataResponse(controller_id=5)
 
 
 def test_lookup(handlers: Handlers[int]) -> None:
-    """A handler is found by its class, and the classes are in the order in which they were registered."""
     found = handlers.find(Metadata)
     assert found is not None
     assert found(Metadata(), 7) == MetadataResponse(controller_id=7)
@@ -49,8 +46,6 @@ def test_lookup(handlers: Handlers[int]) -> None:
 
 
 def test_decorator_returns_the_function() -> None:
-    """The decorated function stays what it was, so it can be called and registered elsewhere."""
-
     def heartbeat(_: HeartbeatRequest) -> HeartbeatResponse:
         return HeartbeatResponse()
 
@@ -58,13 +53,10 @@ def test_decorator_returns_the_function() -> None:
 
 
 def test_announced(handlers: Handlers[int]) -> None:
-    """``announce`` takes the registry as the list of APIs."""
     assert [each.api_key for each in announce(handlers).api_keys] == [1, 3, 18]
 
 
 def test_derived_request(handlers: Handlers[int]) -> None:
-    """A request of a derived class has the handler of the class that it is derived from."""
-
     class Mine(Metadata):
         pass
 
@@ -97,7 +89,6 @@ WRONG: list[tuple[Callable[[Handlers[int]], object], type[Exception], str]] = [
 def test_wrong_use(
     handlers: Handlers[int], use: Callable[[Handlers[int]], object], error: type[Exception], text: str
 ) -> None:
-    """Wrong arguments raise an error that says what is expected."""
     with pytest.raises(error) as raised:
         use(handlers)
     assert (type(raised.value), str(raised.value)) == (error, text)

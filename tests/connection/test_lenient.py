@@ -1,4 +1,4 @@
-"""Bytes after a response, and the length of a frame before a request or response."""
+"""Bytes after a response, and frame lengths before a message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kafka_messages import (
     MetadataResponse,
     Request,
 )
-from kafka_messages.connection import ClientConnection, RemoteProtocolError, ResponseReceived, SendAgain
+from kafka_messages.connection import ClientConnection, RemoteProtocolError, ResponseReceived, VersionFallback
 from kafka_messages.protocol import (
     ApiKey,
     UnknownApiError,
@@ -33,7 +33,6 @@ HINT = "; these bytes begin with the length of their frame: leave the first 4 ou
 
 
 def test_a_lenient_client_takes_bytes_after_a_response() -> None:
-    """The bytes after a response are in the event of a lenient client; any other client ends the connection."""
     payload = encode_response(HeartbeatResponse(error_code=27), 4, 0, framed=False) + b"\1\2"
     lenient, strict = ClientConnection(lenient=True), ClientConnection()
     sent = lenient.send(HeartbeatRequest(), 4)
@@ -54,7 +53,6 @@ def test_a_lenient_client_takes_bytes_after_a_response() -> None:
 
 
 def test_bytes_after_any_response_are_kept() -> None:
-    """A lenient client reads every response at every version, and keeps the bytes after it."""
     for api in apis():
         for version in api.valid_versions:
             client = ClientConnection(lenient=True)
@@ -69,12 +67,11 @@ def test_bytes_after_any_response_are_kept() -> None:
 
 
 def test_an_unsupported_version_of_api_versions_is_read_leniently() -> None:
-    """A lenient client asks again for ApiVersions, also if bytes follow the refusal."""
     client = ClientConnection(lenient=True)
     sent = client.send(ApiVersionsRequest(client_software_name="n", client_software_version="1"))
     payload = encode_response(ApiVersionsResponse(error_code=35), 0, 0, framed=False)
     [again] = client.receive_data(frame(payload + b"x"))
-    assert isinstance(again, SendAgain)
+    assert isinstance(again, VersionFallback)
     assert sent.version == 0
 
 
@@ -91,7 +88,6 @@ REQUESTS = [
 def test_a_length_before_a_request_is_named(
     request_: Request, version: int, error: type[Exception], reason: str, text: Any
 ) -> None:
-    """decode_request says that the data begins with the length of its frame if the rest is a request."""
     wire = encode_request(request_, version, 1, "x")
     with pytest.raises(error) as caught:
         decode_request(wire, text=text)
@@ -100,7 +96,6 @@ def test_a_length_before_a_request_is_named(
 
 
 def test_a_length_before_a_response_is_named() -> None:
-    """decode_response says that the data begins with the length of its frame if the rest is a response."""
     for response, version, reason in (
         (MetadataResponse(), 12, "MetadataResponse v12: brokers: null at offset 9, where this version allows none"),
         (HeartbeatResponse(), 4, "HeartbeatResponse v4: the message ends at offset 12, but 4 more byte(s) follow"),
@@ -111,7 +106,6 @@ def test_a_length_before_a_response_is_named() -> None:
 
 
 def test_other_bytes_that_look_like_a_length_are_not_named() -> None:
-    """A correlation id that happens to be the number of the bytes after it gives no hint."""
     data = encode_response(HeartbeatResponse(), 0, 9, framed=False) + b"\1\0\0"
     with pytest.raises(
         DecodeError, match=r"^HeartbeatResponse v0: the message ends at offset 6, but 3 more byte\(s\) follow$"

@@ -1,4 +1,4 @@
-"""Every field that looks like a name or an address: a walk finds it, or it stands here with the reason why not."""
+"""Every field that looks like a name or an address is found, or listed here with the reason why not."""
 
 from __future__ import annotations
 
@@ -103,7 +103,6 @@ NO_ADDRESSES = {
 
 
 def structs() -> Iterator[tuple[str, str, tuple[FieldFacts, ...]]]:
-    """Every struct of every message: message, struct, fields of any version."""
     for info in all_messages():
         facts = facts_of(info.message_class)
         yield facts.name, facts.name, facts.fields
@@ -116,7 +115,6 @@ def place(message: str, struct: str, field: FieldFacts) -> str:
 
 
 def test_what_looks_like_a_name_is_one_or_has_its_reason() -> None:
-    """Thirty fields were not found, among them users, owners of tokens and the groups of share groups' records."""
     facts = {each[:3] for each in ENTITIES}
     found, patterns, here = set(), set(), set()
     for message, struct, fields in structs():
@@ -140,7 +138,6 @@ def test_what_looks_like_a_name_is_one_or_has_its_reason() -> None:
 
 
 def test_what_looks_like_an_address_is_one_or_has_its_reason() -> None:
-    """Controllers told brokers up to 3.9 where others are, in fields of other names; a proxy that misses one is passed by."""
     found = {
         place(message, struct, field)
         for message, struct, fields in structs()

@@ -1,4 +1,4 @@
-"""A server with many unanswered requests, with a limit for them, and with requests for APIs that it does not have."""
+"""Servers with many unanswered requests, limits, and APIs that are not announced."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ HEARTBEAT = encode_request(HeartbeatRequest(group_id="g"), 4, 1)
 
 
 def calls_of(work: Callable[[], object]) -> int:
-    """Count the calls of Python and C functions, and the steps of generators."""
     count = 0
 
     def on_event(_frame: FrameType, event: str, _argument: object) -> None:
@@ -50,7 +49,6 @@ def requests_in(events: Iterator[object]) -> list[RequestReceived]:
 
 
 def test_receiving_costs_the_same_with_many_unanswered_requests() -> None:
-    """A server does the same work for a request whether 10 or 2,000 earlier ones are unanswered."""
     server = ServerConnection(announce())
     list(server.receive_data(HEARTBEAT * 10))
     few = calls_of(lambda: list(server.receive_data(HEARTBEAT)))
@@ -59,7 +57,6 @@ def test_receiving_costs_the_same_with_many_unanswered_requests() -> None:
 
 
 def test_a_client_does_the_same_work_for_each_response() -> None:
-    """A client does the same work for a response whether 10 or 2,000 requests are unanswered."""
     costs = []
     for unanswered in (10, 2000):
         client = ClientConnection()
@@ -72,7 +69,6 @@ def test_a_client_does_the_same_work_for_each_response() -> None:
 
 
 def test_at_the_limit_requests_wait_for_an_answer() -> None:
-    """At max_unanswered no request is yielded and no byte is lost; an answer makes room for the next request."""
     server = ServerConnection(max_unanswered=2)
     data = b"".join(encode_request(HeartbeatRequest(), 4, number) for number in range(4))
     first, second = requests_in(server.receive_data(data))
@@ -91,7 +87,6 @@ def test_at_the_limit_requests_wait_for_an_answer() -> None:
 
 
 def test_tokens_do_not_wait_at_the_limit() -> None:
-    """Raw SASL tokens are yielded at max_unanswered, as they are no requests."""
     server = ServerConnection(max_unanswered=1)
     [handshake] = requests_in(server.receive_data(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1)))
     server.send(handshake, SaslHandshakeResponse())
@@ -100,23 +95,20 @@ def test_tokens_do_not_wait_at_the_limit() -> None:
 
 @pytest.mark.parametrize(("limit", "shown"), [(0, "0"), (-1, "-1"), ("2", "'2'"), (1.5, "1.5")])
 def test_a_limit_is_a_positive_integer(limit: int, shown: str) -> None:
-    """Any other limit raises ValueError."""
     reason = f"max_unanswered must be a number of requests from 1 on, or None, not {shown}"
     with pytest.raises(ValueError, match=f"^{reason}$"):
         ServerConnection(max_unanswered=limit)
 
 
 def test_an_api_that_is_not_announced_is_not_decoded() -> None:
-    """A damaged request of an API that is not announced is refused as not announced."""
     server = ServerConnection(announce([ApiKey.METADATA]))
     damaged = frame(encode_request(HeartbeatRequest(), 4, 1)[4:-3])
-    reason = "there is a request that is not supported at offset 0: HeartbeatRequest v4 is not announced"
+    reason = "unsupported request at offset 0: HeartbeatRequest v4 is not announced"
     with pytest.raises(RemoteProtocolError, match=f"^{reason}$"):
         list(server.receive_data(damaged))
 
 
 def test_an_unannounced_version_of_api_versions_is_not_decoded() -> None:
-    """An ApiVersionsRequest of a version that is not announced is an event even if its body is damaged."""
     server = ServerConnection(announce(release="2.2"))
     header = (18).to_bytes(2, "big") + (3).to_bytes(2, "big") + (7).to_bytes(4, "big") + b"\xff\xff\x00"
     [received] = requests_in(server.receive_data(frame(header + b"damaged")))

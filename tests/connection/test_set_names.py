@@ -1,4 +1,4 @@
-"""What may be set through ``entities`` and ``endpoints``: no name that cannot be written, and none that changes by itself."""
+"""Assigning through entities and endpoints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafka_messages import (
     FindCoordinatorResponse,
     MetadataResponse,
 )
-from kafka_messages.connection import Middleman, endpoints, entities
+from kafka_messages.connection import ProxyConnection, endpoints, entities
 from kafka_messages.enums import ConfigResourceType
 from kafka_messages.protocol import encode_request
 
@@ -22,14 +22,12 @@ Coordinator = FindCoordinatorResponse.Coordinator
 
 
 def of_broker(name: str) -> DescribeConfigsRequest:
-    """Settings of a broker, whose id is a text there."""
     resource = DescribeConfigsRequest.DescribeConfigsResource
     return DescribeConfigsRequest(resources=[resource(resource_type=ConfigResourceType.BROKER, resource_name=name)])
 
 
 @pytest.mark.parametrize("given", [None, "abc", "8", True, 3.0])
 def test_no_number(given: Any) -> None:
-    """None was stored as 'None', and what is no number only refused when it was read back."""
     message = of_broker("7")
     [entity] = entities(message)
     with pytest.raises(TypeError) as raised:
@@ -40,7 +38,6 @@ def test_no_number(given: Any) -> None:
 
 @pytest.mark.parametrize("given", [None, 5, b"a", ["a"]])
 def test_no_text(given: Any) -> None:
-    """The place is told where it is set, not when the message is written."""
     message = MetadataResponse(topics=[Topic(name="a")])
     [entity] = entities(message, "topicName")
     with pytest.raises(TypeError) as raised:
@@ -50,7 +47,6 @@ def test_no_text(given: Any) -> None:
 
 
 def test_the_same_number() -> None:
-    """A proxy that sets what it found must not change the bytes: 007 is 7."""
     message = of_broker("007")
     [entity] = entities(message)
     assert entity.value == 7
@@ -61,7 +57,6 @@ def test_the_same_number() -> None:
 
 
 def test_address_that_is_none() -> None:
-    """A port as text, out of a configuration say, is refused where it is set."""
     [endpoint] = endpoints(FindCoordinatorResponse(coordinators=[Coordinator(host="h", port=1)]))
     setting: Any = endpoint
     for given in (None, "9092", True):
@@ -75,7 +70,6 @@ def test_address_that_is_none() -> None:
 
 
 def test_names_in_a_tuple() -> None:
-    """They can be written and read, but not set; the text says where, and what helps."""
     groups: Any = ("a", "b")
     message = DescribeGroupsRequest()
     message.groups = groups
@@ -87,7 +81,6 @@ def test_names_in_a_tuple() -> None:
 
 
 def test_class_of_a_request() -> None:
-    """The class has the same fields as a request, with nothing in them: no key would be found, and nothing said."""
     given: Any = FindCoordinatorRequest
     with pytest.raises(TypeError) as raised:
         entities(FindCoordinatorResponse(), request=given)
@@ -98,18 +91,15 @@ def test_class_of_a_request() -> None:
 
 
 def test_a_request_one_step_out() -> None:
-    """What a middleman calls the request of a response is an event, which has the request: one more ``.request``."""
-    [event] = Middleman().receive_from_client(encode_request(FindCoordinatorRequest(key="g"), 3, 1))
+    [event] = ProxyConnection().receive_from_client(encode_request(FindCoordinatorRequest(key="g"), 3, 1))
     given: Any = event
     with pytest.raises(TypeError) as raised:
         entities(FindCoordinatorResponse(), request=given)
-    assert str(raised.value).startswith("request must be the request of FindCoordinatorResponse, not <RequestPassing")
+    assert str(raised.value).startswith("request must be the request of FindCoordinatorResponse, not <RequestForwarded")
     assert str(raised.value).endswith("; its .request is one")
 
 
 class Counted(str):
-    """A name that says how often it was looked up for an index."""
-
     hashed = 0
     __eq__ = str.__eq__
 
@@ -123,7 +113,6 @@ def names_found(names: Iterable[str], message: MetadataResponse) -> list[bool]:
 
 
 def test_renaming_with_finding() -> None:
-    """A proxy that looks up each topic as it renames it: the index was made anew for each, so time grew with the square."""
     count = 200
     message = MetadataResponse(topics=[Topic(name=Counted(f"t{number}")) for number in range(count)])
     Counted.hashed = 0
@@ -135,7 +124,6 @@ def test_renaming_with_finding() -> None:
 
 
 def test_renaming_to_a_name_that_is_there() -> None:
-    """Then the order says which is found first, and only a look at all of them tells that."""
     message = MetadataResponse(topics=[Topic(name=name, error_code=at) for at, name in enumerate("abab")])
     assert message.topics.find("b") is message.topics[1]
     first, *_ = entities(message, "topicName")

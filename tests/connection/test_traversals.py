@@ -1,4 +1,4 @@
-"""Traversals that are compiled for a class against a walk that asks the definition at every struct."""
+"""Compiled traversals, compared with a generic one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from kafka_messages import EncodeError, FetchResponse, MetadataResponse
 from kafka_messages._base.message import Message
 from kafka_messages.connection import endpoints, entities, error_codes, errors
-from kafka_messages.connection._walks import ENTITY_TYPES
+from kafka_messages.connection._iterators import ENTITY_TYPES
 from kafka_messages.schema.facts import class_in, facts_of
 
 from tests.support import traversals as slow
@@ -18,21 +18,18 @@ from tests.support.vectors import committed, message_class, message_names
 
 
 def of_vectors(name: str) -> list[Message]:
-    """Each message of the committed vectors, and two random ones with every field."""
     cls = message_class(name)
     found = [vector.cls.read(vector.data, vector.version) for vector in committed().get(name, ())]
     return [*found, *messages(cls, cls.HIGHEST_SUPPORTED_VERSION, mixed=1)]
 
 
 def lists_in(message: Message) -> Iterator[tuple[Any, str]]:
-    """Each struct of a message with the name of an array that it has."""
     for _, _, struct, fields in slow.structs(message):
         yield from ((struct, field.name) for field in fields if field.is_array and getattr(struct, field.name))
 
 
 @pytest.mark.parametrize("name", message_names())
 def test_traversals_find_what_a_walk_finds(name: str) -> None:
-    """Errors, error codes, addresses and names have the paths and values that a walk over all structs gives."""
     facts = facts_of(message_class(name))
     for message in of_vectors(name):
         before = repr(message)
@@ -52,7 +49,6 @@ def test_traversals_find_what_a_walk_finds(name: str) -> None:
 
 @pytest.mark.parametrize("name", message_names())
 def test_losses_and_copies_are_those_of_a_walk(name: str) -> None:
-    """``unsupported_fields`` and ``downgraded`` agree with a walk over all fields, at every version of the class."""
     for message in of_vectors(name):
         before = repr(message)
         for version in versions_of(type(message)):
@@ -71,7 +67,6 @@ def test_losses_and_copies_are_those_of_a_walk(name: str) -> None:
 
 @pytest.mark.parametrize("name", message_names())
 def test_values_that_traversals_set_are_found_again(name: str) -> None:
-    """A value that is set at a place is in the message at this place."""
     for message in of_vectors(name):
         for place in error_codes(message):
             place.code = 7
@@ -87,7 +82,6 @@ def test_values_that_traversals_set_are_found_again(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in message_names() if facts_of(message_class(name)).structs])
 def test_a_value_that_is_no_struct_has_a_place(name: str) -> None:
-    """A wrong value in an array of structs that a traversal visits is refused with its path, and by ``downgraded``."""
     cls = message_class(name)
     array = next((each for each in facts_of(cls).fields if each.is_struct and each.is_array), None)
     if array is None:
@@ -108,7 +102,6 @@ def test_a_value_that_is_no_struct_has_a_place(name: str) -> None:
 
 
 def refusal(traverse: Any, message: Message) -> str | None:
-    """Return the text of the EncodeError of a traversal, or None if there is none."""
     try:
         list(traverse(message))
     except EncodeError as error:
@@ -117,7 +110,6 @@ def refusal(traverse: Any, message: Message) -> str | None:
 
 
 def test_traversals_visit_only_what_they_look_for() -> None:
-    """Addresses of a MetadataResponse are not looked for in its topics, and topic names not in its brokers."""
     response: Any = MetadataResponse(brokers=[MetadataResponse.MetadataResponseBroker(host="a", port=1)])
     response.topics = 7
     assert [each.host for each in endpoints(response)] == ["a"]
@@ -126,7 +118,6 @@ def test_traversals_visit_only_what_they_look_for() -> None:
 
 
 def test_a_default_that_is_made_late_stays_unmade() -> None:
-    """A traversal does not make the tagged structs of a message, which are nearly always absent."""
     partition = FetchResponse.PartitionData()
     response = FetchResponse(responses=[FetchResponse.FetchableTopicResponse(partitions=[partition])])
     for traverse in (errors, endpoints, entities):

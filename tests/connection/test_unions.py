@@ -1,4 +1,4 @@
-"""What the sides of a connection give, as names for annotations: nothing that they give is missing from them."""
+"""The event unions contain exactly the events that occur."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kafka_messages.connection import (
     ConnectionClosed,
     FromBroker,
     FromClient,
-    Middleman,
+    ProxyConnection,
     RequestReceived,
     ServerConnection,
     ServerEvent,
@@ -29,8 +29,7 @@ from kafka_messages.protocol import encode_request, encode_response
 
 
 def conversation() -> tuple[list[object], list[object], list[object], list[object]]:
-    """What a client, a server and a middleman between them give in a conversation with everything that there is."""
-    client, server, middleman = ClientConnection("c"), ServerConnection(announce(release="2.3")), Middleman()
+    client, server, proxy = ClientConnection("c"), ServerConnection(announce(release="2.3")), ProxyConnection()
     of_client: list[object] = []
     of_server: list[object] = []
     of_requests: list[object] = []
@@ -38,7 +37,7 @@ def conversation() -> tuple[list[object], list[object], list[object], list[objec
 
     def to_server(data: bytes) -> bytes:
         answer = b""
-        for passing in middleman.receive_from_client(data):
+        for passing in proxy.receive_from_client(data):
             of_requests.append(passing)
             for event in server.receive_data(passing.data):
                 of_server.append(event)
@@ -52,17 +51,17 @@ def conversation() -> tuple[list[object], list[object], list[object], list[objec
         return answer
 
     def to_client(data: bytes) -> None:
-        for passing in middleman.receive_from_broker(data):
+        for passing in proxy.receive_from_broker(data):
             of_responses.append(passing)
             of_client.extend(client.receive_data(passing.data))
 
     asked = client.send(ApiVersionsRequest(client_software_name="c", client_software_version="1"))
     to_client(to_server(asked.data))
-    to_client(to_server(of_client[-1].data))  # type: ignore[attr-defined]  # SendAgain
+    to_client(to_server(of_client[-1].data))  # type: ignore[attr-defined]  # VersionFallback
     to_client(to_server(client.send(SaslHandshakeRequest(mechanism="PLAIN"), 0).data))
     to_client(to_server(client.send_token(b"token")))
     server.end_tokens()
-    middle = Middleman()
+    middle = ProxyConnection()
     first, second = (encode_request(HeartbeatRequest(), 3, number) for number in (1, 2))
     _, passing_second = middle.receive_from_client(first + second)
     assert not isinstance(passing_second, ConnectionClosed)
@@ -81,7 +80,6 @@ def conversation() -> tuple[list[object], list[object], list[object], list[objec
     ids=["ClientEvent", "ServerEvent", "FromClient", "FromBroker"],
 )
 def test_the_union_is_what_the_side_gives(number: int, union: UnionType) -> None:
-    """Who annotates with it and handles each member has handled everything; a member that never comes would be clutter."""
     given = conversation()[number]
     assert all(isinstance(event, union) for event in given)
     assert {type(event) for event in given} == set(get_args(union))

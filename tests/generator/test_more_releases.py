@@ -44,7 +44,7 @@ def test_a_package_of_two_releases(tmp_path: Path) -> None:
     package = import_package(tmp_path / (name := generated(tmp_path, new, old)) / "src", name)
     assert [package.Pay(sum=1, cents=2).write(version).hex() for version in (0, 1)] == ["0000000100000002"] * 2
     assert package.Pay.read(bytes.fromhex("000000010000"), 3) == package.Pay(sum=1)
-    found = {each.name: (list(each.valid_versions), list(each.offered_versions)) for each in package.all_messages()}
+    found = {each.name: (list(each.valid_versions), list(each.supported_versions)) for each in package.all_messages()}
     assert found == {"Gone": ([0, 1], []), "Pay": ([0, 1, 2, 3], [2, 3])}
 
 

@@ -24,7 +24,15 @@ from tests.support.specs import field, message, problems_of, text
 
 GENERATOR = Path(kafka_message_generator.__file__).parent
 READERS = [GENERATOR / "spec" / f"{name}.py" for name in ("properties", "reader")]
-OF_SETTINGS = {"headers.py", "settings.py", "secrets.py", "enumerations.py", "paths.py", "answers.py", "entities.py"}
+OF_SETTINGS = {
+    "headers.py",
+    "settings.py",
+    "secrets.py",
+    "enumerations.py",
+    "paths.py",
+    "error_responses.py",
+    "entities.py",
+}
 OF_SETTINGS |= {"conventions.py", "restrictions.py"}
 """Their cases are in test_settings.py, test_conventions.py and in the files test_*_facts.py."""
 CHECKED = [*READERS, *(path for path in sorted((GENERATOR / "rules").glob("*.py")) if path.name not in OF_SETTINGS)]

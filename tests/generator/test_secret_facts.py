@@ -186,7 +186,7 @@ def test_secrets_of_definitions_of_your_own(tmp_path: Path) -> None:
     secrets, module = (importlib.import_module(f"{name}.{each}") for each in ("secrets", "messages.probe"))
     configs = [module.Config(name=each, value="1234") for each in ("acme.colour", "acme.pin", "log.dirs")]
     probe = package.Probe(key=b"1234", configs=configs, other=module.Other(name="1234", kind=3))
-    copy = secrets.hidden(probe)
-    assert (copy.key, copy.other.name, copy.other.kind) == (b"(hidden)", "(hidden)", 3)
-    assert [each.value for each in copy.configs] == ["1234", "(hidden)", "(hidden)"]
+    copy = secrets.redacted(probe)
+    assert (copy.key, copy.other.name, copy.other.kind) == (b"(redacted)", "(redacted)", 3)
+    assert [each.value for each in copy.configs] == ["1234", "(redacted)", "(redacted)"]
     assert probe.key == b"1234"

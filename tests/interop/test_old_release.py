@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from kafka_messages.connection import Middleman, RequestPassing, ResponsePassing
+from kafka_messages.connection import ProxyConnection, RequestForwarded, ResponseForwarded
 from kafka_messages.protocol import ApiKey, api, decode_request, decode_response
 
 from tests.interop import old
@@ -37,7 +37,7 @@ def test_every_pair_of_the_old_broker(broker: Broker) -> None:
         key, version = request.api.key, request.version
         assert request.encode(framed=False) == sent
         assert decode_response(answered, key, version).encode(framed=False) == answered, (key, version)
-        older += version not in api(key).offered_versions
+        older += version not in api(key).supported_versions
     assert older >= 50
 
 
@@ -59,14 +59,14 @@ def test_clients_of_the_old_broker(release: str, broker: Broker, java: Java) -> 
 
 
 def read_whole(requests: bytes, responses: bytes) -> int:
-    """How many responses a middleman that decodes everything passes on; each message, written again, is what came."""
-    middleman, count = Middleman(), 0
-    for request in middleman.receive_from_client(requests):
-        assert isinstance(request, RequestPassing)
+    """How many responses a proxy that decodes everything passes on; each message, written again, is what came."""
+    proxy, count = ProxyConnection(), 0
+    for request in proxy.receive_from_client(requests):
+        assert isinstance(request, RequestForwarded)
         assert request.error is None
         assert request.encode() == request.data
-    for response in middleman.receive_from_broker(responses):
-        assert isinstance(response, ResponsePassing)
+    for response in proxy.receive_from_broker(responses):
+        assert isinstance(response, ResponseForwarded)
         assert response.error is None
         assert response.encode() == response.data
         count += 1

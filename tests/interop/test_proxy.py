@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka_messages.connection import Middleman, RequestPassing, ResponsePassing, endpoints
+from kafka_messages.connection import ProxyConnection, RequestForwarded, ResponseForwarded, endpoints
 from kafka_messages.protocol import ApiKey
 
 from tests.interop.broker import Broker, running
@@ -77,13 +77,13 @@ class Watched(proxy.Proxy):
         await super().passes(Reader(reader, direction.came), Writer(writer, direction.went), receive, refuse)
 
 
-def passed(requests: bytes, responses: bytes) -> Iterator[ResponsePassing]:
+def passed(requests: bytes, responses: bytes) -> Iterator[ResponseForwarded]:
     """The responses of one direction, those with addresses decoded."""
-    middleman = Middleman(decode=proxy.WITH_ADDRESSES)
-    for request in middleman.receive_from_client(requests):
-        assert isinstance(request, RequestPassing)
-    for response in middleman.receive_from_broker(responses):
-        assert isinstance(response, ResponsePassing)
+    connection = ProxyConnection(decode=proxy.WITH_ADDRESSES)
+    for request in connection.receive_from_client(requests):
+        assert isinstance(request, RequestForwarded)
+    for response in connection.receive_from_broker(responses):
+        assert isinstance(response, ResponseForwarded)
         assert response.error is None
         yield response
 

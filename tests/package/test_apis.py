@@ -24,8 +24,8 @@ from kafka_messages.protocol import (
     Api,
     ApiKey,
     BrokerVersions,
+    DecodedRequest,
     ErrorCode,
-    Request,
     UnknownApiError,
     Versions,
     api,
@@ -52,7 +52,7 @@ def test_api_agrees_with_kafka(row: dict[str, Any]) -> None:
     each = api(row["id"])
     assert (each.key, each.key.name, each.name, str(each)) == (row["id"], row["name"], row["title"], row["title"])
     assert each.is_removed is not row["hasValidVersion"]
-    assert each.offered_versions == Versions(row["oldestVersion"], row["latestVersion"])
+    assert each.supported_versions == Versions(row["oldestVersion"], row["latestVersion"])
     assert each.stable_versions.highest == row["latestStableVersion"]
     assert each.latest_version_unstable == row["latestVersionUnstable"]
     assert each.deprecated_versions == Versions(row["oldestDeprecatedVersion"], row["latestDeprecatedVersion"])
@@ -64,8 +64,8 @@ def test_api_agrees_with_kafka(row: dict[str, Any]) -> None:
 def test_header_versions_agree_with_kafka_for_every_version(row: dict[str, Any]) -> None:
     """A header of the wrong version shifts every byte behind it; ApiVersions and ControlledShutdown are special."""
     each = api(row["id"])
-    request = {str(version): each.request_header_version(version) for version in each.offered_versions}
-    response = {str(version): each.response_header_version(version) for version in each.offered_versions}
+    request = {str(version): each.request_header_version(version) for version in each.supported_versions}
+    response = {str(version): each.response_header_version(version) for version in each.supported_versions}
     assert request == row["requestHeaderVersions"]
     assert response == row["responseHeaderVersions"]
 
@@ -119,13 +119,13 @@ def test_what_names_no_api(which: Any) -> None:
     """True is 1 to Python, and would be Fetch."""
     with pytest.raises(TypeError) as caught:
         api(which)
-    assert str(caught.value) == f"an API key, an API's name or a message class is needed, not {which!r}"
+    assert str(caught.value) == f"expected an API key, an API name or a message class, got {which!r}"
 
 
 def test_removed_api_has_its_classes_still() -> None:
     """Clusters of ZooKeeper and captures of them speak it: it is read and written, and never offered."""
     removed = api(ApiKey.LEADER_AND_ISR)
-    assert (removed.is_removed, str(removed.offered_versions), str(removed.stable_versions)) == (
+    assert (removed.is_removed, str(removed.supported_versions), str(removed.stable_versions)) == (
         True,
         "no version",
         "no version",
@@ -136,7 +136,7 @@ def test_removed_api_has_its_classes_still() -> None:
 
 def test_versions_that_are_not_offered() -> None:
     """What this release dropped stays valid, and what it has are all that are negotiated."""
-    older = {str(each): [v for v in each.valid_versions if v not in each.offered_versions] for each in apis()}
+    older = {str(each): [v for v in each.valid_versions if v not in each.supported_versions] for each in apis()}
     assert {name: versions for name, versions in older.items() if versions and len(versions) < 3} == {
         "ListOffsets": [0],
         "OffsetCommit": [0, 1],
@@ -237,10 +237,9 @@ def test_a_class_derived_from_a_value_makes_the_values_constructor() -> None:
 
 
 def test_values_may_have_a_default() -> None:
-    """``Request.trailing`` came later: requests made without it stay what they were, in every function of dataclasses."""
     header = RequestHeader(request_api_key=3, request_api_version=12, correlation_id=77)
-    plain = Request(header, api(3), 12, MetadataRequest())
-    assert plain == Request(header=header, api=api(3), version=12, message=MetadataRequest(), trailing=b"")
+    plain = DecodedRequest(header, api(3), 12, MetadataRequest())
+    assert plain == DecodedRequest(header=header, api=api(3), version=12, message=MetadataRequest(), trailing=b"")
     assert [(field.name, field.default) for field in dataclasses.fields(plain)][3:] == [
         ("message", dataclasses.MISSING),
         ("trailing", b""),
@@ -257,9 +256,9 @@ def test_values_may_have_a_default() -> None:
         with pytest.raises(
             TypeError, match=r"^Request\.__init__\(\) (missing 1 required|takes from 5 to 6) positional "
         ):
-            Request(*arguments)  # type: ignore[arg-type, call-arg]
+            DecodedRequest(*arguments)  # type: ignore[arg-type, call-arg]
     match longer:
-        case Request(_, _, _, _, trailing):
+        case DecodedRequest(_, _, _, _, trailing):
             assert_type(trailing, bytes)
             assert trailing == b"\1"
 

@@ -31,9 +31,16 @@ from kafka_messages.explain import explain
 from kafka_messages.history import since, words
 from kafka_messages.internal_topics import write_coordinator_record, write_metadata_record
 from kafka_messages.json import from_json, to_json
-from kafka_messages.protocol import Request, api, decode_request, decode_response, encode_request, encode_response
+from kafka_messages.protocol import (
+    DecodedRequest,
+    api,
+    decode_request,
+    decode_response,
+    encode_request,
+    encode_response,
+)
 from kafka_messages.schema import fields_of
-from kafka_messages.secrets import hidden, secrets_of
+from kafka_messages.secrets import redacted, secrets_of
 from kafka_messages.testing import random_messages
 
 from tests.support.renderings import pure
@@ -192,7 +199,7 @@ class Named(SaslAuthenticateRequest):
 
 def test_the_secrets_of_a_class_with_a_name_of_its_own_are_hidden() -> None:
     """They were looked for under the name of the derived class, where there are none: the password was printed."""
-    assert hidden(Named(auth_bytes=b"pw")) == Named(auth_bytes=b"(hidden)")
+    assert redacted(Named(auth_bytes=b"pw")) == Named(auth_bytes=b"(redacted)")
     assert secrets_of(Named) == secrets_of(SaslAuthenticateRequest)
     assert "pw" not in str(explain(Named(auth_bytes=b"pw").write(2), Named, 2))
 
@@ -205,7 +212,7 @@ def test_the_records_of_kraft_in_a_class_with_a_name_of_its_own_are_hidden() -> 
 
     partition = FetchResponse.PartitionData(records=b"pw")
     topic = FetchResponse.FetchableTopicResponse(topic="__cluster_metadata", partitions=[partition])
-    assert hidden(Fetched(responses=[topic])).responses[0].partitions[0].records == b"(hidden)"
+    assert redacted(Fetched(responses=[topic])).responses[0].partitions[0].records == b"(redacted)"
 
 
 def test_damaged_records_of_kraft_in_a_class_with_a_name_of_its_own_are_hidden() -> None:
@@ -240,7 +247,7 @@ def test_a_class_with_a_name_of_its_own_is_what_it_was_derived_from() -> None:
     sent = encode_request(named, 2, 1, framed=False)
     assert sent == encode_request(plain, 2, 1, framed=False)
     received = decode_request(sent)
-    assert Request(received.header, received.api, 2, named).encode(framed=False) == sent
+    assert DecodedRequest(received.header, received.api, 2, named).encode(framed=False) == sent
     assert error_response(named, 58, version=2) == error_response(plain, 58, version=2)
     assert since(Named) == since(SaslAuthenticateRequest)
     assert fields_of(Named) == fields_of(SaslAuthenticateRequest)

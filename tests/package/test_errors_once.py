@@ -6,7 +6,7 @@ from unittest import mock
 
 import pytest
 from kafka_messages import DecodeError, DescribeGroupsRequest, MetadataResponse
-from kafka_messages.connection import Middleman, RequestPassing
+from kafka_messages.connection import ProxyConnection, RequestForwarded
 from kafka_messages.protocol import encode_request
 from kafka_messages.schema import Schema
 
@@ -46,8 +46,8 @@ def test_an_error_behind_text_that_is_no_utf_8() -> None:
 def test_a_middleman_says_the_error_of_the_one_reading() -> None:
     """It reads with escaped text always; a request that is cut passes, with the same words."""
     sent = encode_request(DescribeGroupsRequest(groups=["a", "b"]), 5, 1, framed=False)[:-1]
-    passing = next(Middleman().receive_from_client(len(sent).to_bytes(4, "big") + sent))
-    assert isinstance(passing, RequestPassing)
+    passing = next(ProxyConnection().receive_from_client(len(sent).to_bytes(4, "big") + sent))
+    assert isinstance(passing, RequestForwarded)
     missing = f"DescribeGroupsRequest v5: UNSIGNED_VARINT: 1 byte needed at offset {len(sent)}, 0 left"
     assert str(passing.error) == missing
 

@@ -64,7 +64,7 @@ def test_secrets_beyond_the_bound() -> None:
     deletions = [ScramCredentialDeletion(name=f"user-{number}") for number in range(100)]
     found = explain(AlterUserScramCredentialsRequest(deletions=deletions).write(0), AlterUserScramCredentialsRequest, 0)
     (rest,) = (row for row in found.rows() if row["role"] == "rest")
-    assert (rest["hex"], rest["value"]) == (None, "(hidden)")
+    assert (rest["hex"], rest["value"]) == (None, "(redacted)")
 
 
 def test_differences_beyond_the_bound(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from kafka_messages import ApiVersionsResponse
-from kafka_messages.connection import Middleman, RequestPassing, ResponsePassing, announce
-from kafka_messages.protocol import ApiKey, Request, api, decode_request, decode_response, frame
+from kafka_messages.connection import ProxyConnection, RequestForwarded, ResponseForwarded, announce
+from kafka_messages.protocol import ApiKey, DecodedRequest, api, decode_request, decode_response, frame
 
 TRAFFIC = Path(__file__).with_name("data") / "kafka-2.8.2.txt.gz"
 """Lines of connection, request and answer, by ``python -m tests.interop.old``; the first connection asks everything."""
@@ -24,7 +24,7 @@ def exchanges() -> list[tuple[int, bytes, bytes]]:
     return [(int(number), bytes.fromhex(sent), bytes.fromhex(answered)) for number, sent, answered in found]
 
 
-def requests() -> Iterator[Request]:
+def requests() -> Iterator[DecodedRequest]:
     """The decoded requests of the first connection."""
     return (decode_request(sent) for number, sent, _ in exchanges() if number == 0)
 
@@ -55,7 +55,7 @@ def test_there_is_every_pair_that_the_old_broker_announced() -> None:
     """Also the versions that today's brokers have not, and the APIs that nobody has any more."""
     asked = {(int(request.api.key), request.version) for request in requests()}
     assert asked == announced()
-    older = {(key, version) for key, version in asked if version not in api(key).offered_versions}
+    older = {(key, version) for key, version in asked if version not in api(key).supported_versions}
     assert len(older) >= 50
     gone = {ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA, ApiKey.CONTROLLED_SHUTDOWN}
     assert gone <= {key for key, _ in older}
@@ -70,17 +70,17 @@ def test_what_is_announced_for_an_old_release_is_what_its_broker_says() -> None:
 @pytest.mark.parametrize("number", sorted({number for number, _, _ in exchanges()}))
 def test_a_middleman_passes_it(number: int) -> None:
     """A proxy's author decodes everything that an old cluster and its clients say, and passes on the very bytes."""
-    middleman, count = Middleman(), 0
+    proxy, count = ProxyConnection(), 0
     for _, pairs in groupby((each for each in exchanges() if each[0] == number), lambda each: each[0]):
         for _, sent, answered in pairs:
-            (request,) = middleman.receive_from_client(frame(sent))
-            assert isinstance(request, RequestPassing)
+            (request,) = proxy.receive_from_client(frame(sent))
+            assert isinstance(request, RequestForwarded)
             assert request.error is None
             assert request.encode() == request.data == frame(sent)
-            (response,) = middleman.receive_from_broker(frame(answered))
-            assert isinstance(response, ResponsePassing)
+            (response,) = proxy.receive_from_broker(frame(answered))
+            assert isinstance(response, ResponseForwarded)
             assert response.error is None
             assert response.encode() == response.data == frame(answered)
             count += 1
     assert count > 0
-    assert middleman.unanswered == ()
+    assert proxy.unanswered == ()

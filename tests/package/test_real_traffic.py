@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from kafka_messages.json import to_json
-from kafka_messages.protocol import FrameReader, Request, Response, decode_request, decode_response
+from kafka_messages.protocol import DecodedRequest, DecodedResponse, FrameReader, decode_request, decode_response
 
 from tests.support.cluster import COMMITTED, Cluster
 
@@ -21,7 +21,7 @@ def cluster() -> Cluster:
     return Cluster(COMMITTED)
 
 
-def exchanges(cluster: Cluster) -> Iterator[tuple[str, Request, bytes, Response[object], bytes]]:
+def exchanges(cluster: Cluster) -> Iterator[tuple[str, DecodedRequest, bytes, DecodedResponse[object], bytes]]:
     """Each captured request and its response, in the order of their connection, decoded and as they were sent."""
     for path in sorted(cluster.traffic.glob("*.request.bin")):
         connection = path.name.split(".")[0]

@@ -29,8 +29,8 @@ from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.protocol import (
     Api,
     ApiKey,
+    DecodedRequest,
     ErrorCode,
-    Request,
     UnknownApiError,
     UnsupportedRequestError,
     api,
@@ -74,7 +74,7 @@ def test_requests_are_framed_unless_told_otherwise() -> None:
 def test_decode_request_reads_kafkas_bytes() -> None:
     """The version of the header comes from the API key and version in its first four bytes."""
     request = decode_request(bytes.fromhex(METADATA_REQUEST_12))
-    assert request == Request(
+    assert request == DecodedRequest(
         RequestHeader(request_api_key=3, request_api_version=12, correlation_id=77, client_id="cli"),
         api(ApiKey.METADATA),
         12,

@@ -18,8 +18,8 @@ from kafka_messages import (
 from kafka_messages.messages.api_versions_response import ApiVersion, ApiVersionCollection
 from kafka_messages.protocol import (
     ApiKey,
+    DecodedResponse,
     ErrorCode,
-    Response,
     UnknownApiError,
     api,
     decode_response,
@@ -59,11 +59,11 @@ def test_response_is_typed_by_its_class() -> None:
     """With the class of the response or of the request, a type checker knows the message; mypy reads this test."""
     (payload,) = split_frames(bytes.fromhex(METADATA_RESPONSE_12))
     response = decode_response(payload, MetadataResponse, 12)
-    assert_type(response, Response[MetadataResponse])
+    assert_type(response, DecodedResponse[MetadataResponse])
     assert response.message.cluster_id == "c"
     assert response == decode_response(payload, 3, 12) == decode_response(payload, "Metadata", 12)
     answer = decode_response(payload, MetadataRequest, 12)
-    assert_type(answer, Response[MetadataResponse])
+    assert_type(answer, DecodedResponse[MetadataResponse])
     assert answer == response
 
 

@@ -29,7 +29,7 @@ from kafka_messages.messages.describe_configs_response import (
 from kafka_messages.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_messages.messages.fetch_snapshot_response import PartitionSnapshot, TopicSnapshot
 from kafka_messages.schema.facts import FieldFacts, facts_of
-from kafka_messages.secrets import HIDDEN, Secrets, Setting, hidden, is_secret_setting, marks, revealed, secrets_of
+from kafka_messages.secrets import REDACTED, Secrets, Setting, is_secret_setting, marks, redacted, revealed, secrets_of
 from kafka_messages_proposals import secrets as of_proposals
 
 from kafka_protocol_upstream.kafka.decisions import could_be_secret
@@ -92,7 +92,7 @@ def test_levels_of_loggers() -> None:
     """Settings of broker loggers are names of classes, which no table has; their values are levels."""
     assert not is_secret_setting("kafka.server.KafkaApis", 8)
     assert is_secret_setting("kafka.server.KafkaApis", 4)
-    assert hidden(km.ConfigRecord(resource_type=8, name="kafka", value="INFO")).value == "INFO"
+    assert redacted(km.ConfigRecord(resource_type=8, name="kafka", value="INFO")).value == "INFO"
 
 
 @pytest.mark.parametrize("name", WITH_SECRETS)
@@ -104,15 +104,15 @@ def test_every_secret_of_every_message(name: str) -> None:
         for drawn in messages(message, version):
             count = planted(drawn)
             before = revealed(drawn)
-            copy = hidden(drawn)
+            copy = redacted(drawn)
             assert revealed(drawn) == before
             assert PLANTED not in repr(drawn)
             assert PLANTED not in revealed(copy)
             assert PLANTED.encode() not in copy.write(version)
-            assert revealed(copy).count(HIDDEN) == count + sum(1 for _ in unknown(drawn))
+            assert revealed(copy).count(REDACTED) == count + sum(1 for _ in unknown(drawn))
             planted(copy)  # now only the unknown fields can differ
             assert [raw.tag for raw in unknown(copy)] == [raw.tag for raw in unknown(drawn)]
-            assert all(raw.data == HIDDEN.encode() for raw in unknown(copy))
+            assert all(raw.data == REDACTED.encode() for raw in unknown(copy))
             for each, was in zip(unknown(copy), unknown(drawn), strict=True):
                 each.data = was.data
             assert revealed(copy) == before  # the text, for the sake of NaN
@@ -137,15 +137,15 @@ def test_known_settings_stay() -> None:
         CreatableTopicConfig(name="plugin.token", value=None),
     ]
     message = km.CreateTopicsRequest(topics=[CreatableTopic(name="orders", configs=configs)])
-    (topic,) = hidden(message).topics
+    (topic,) = redacted(message).topics
     assert [(each.name, each.value) for each in topic.configs] == [
         ("retention.ms", "1"),
-        ("plugin.key", "(hidden)"),
+        ("plugin.key", "(redacted)"),
         ("plugin.token", None),
     ]
     found = topic.configs.find("plugin.key")
     assert found is not None
-    assert found.value == HIDDEN
+    assert found.value == REDACTED
 
 
 def test_synonyms() -> None:
@@ -156,8 +156,8 @@ def test_synonyms() -> None:
     ]
     config = DescribeConfigsResourceResult(name="retention.ms", value="5", synonyms=synonyms)
     message = km.DescribeConfigsResponse(results=[DescribeConfigsResult(resource_type=2, configs=[config])])
-    (copy,) = hidden(message).results[0].configs
-    assert (copy.value, [each.value for each in copy.synonyms]) == ("5", ["5", HIDDEN])
+    (copy,) = redacted(message).results[0].configs
+    assert (copy.value, [each.value for each in copy.synonyms]) == ("5", ["5", REDACTED])
 
 
 def test_marks() -> None:
@@ -165,14 +165,14 @@ def test_marks() -> None:
     mark = marks(b"salt")
     secrets = [b"a", b"b", b"a", b"a" * 9999]
     records = [km.UserScramCredentialRecord(salt=each, stored_key=b"", server_key=b"") for each in secrets]
-    found = [hidden(record, mark).salt for record in records]
+    found = [redacted(record, mark).salt for record in records]
     assert found[0] == found[2] != found[1]
-    assert {len(each) for each in found} == {len("(hidden 1a2b3c4d)")}
-    assert found[0] != hidden(records[0], marks(b"other")).salt
-    assert {hidden(record).salt for record in records} == {b"(hidden)"}
-    assert hidden(records[0], "-").salt == b"-"
-    assert hidden(km.ConfigRecord(name="x", value="a"), mark).value == found[0].decode()
-    assert found[0].startswith(b"(hidden ")
+    assert {len(each) for each in found} == {len("(redacted 1a2b3c4d)")}
+    assert found[0] != redacted(records[0], marks(b"other")).salt
+    assert {redacted(record).salt for record in records} == {b"(redacted)"}
+    assert redacted(records[0], "-").salt == b"-"
+    assert redacted(km.ConfigRecord(name="x", value="a"), mark).value == found[0].decode()
+    assert found[0].startswith(b"(redacted ")
 
 
 def test_as_data() -> None:
@@ -186,7 +186,7 @@ def test_as_data() -> None:
 def test_messages_without_secrets() -> None:
     """They are copied as they are, unknown fields too."""
     message = km.MetadataResponse(unknown_tagged_fields=(RawTaggedField(99, b"x"),))
-    copy = hidden(message)
+    copy = redacted(message)
     assert copy == message
     assert copy is not message
 
@@ -199,14 +199,14 @@ def test_records_of_the_log_of_kraft() -> None:
         FetchableTopicResponse(topic="orders", partitions=[PartitionData(records=b"open")]),
     ]
     topics[0].unknown_tagged_fields = topics[2].unknown_tagged_fields = (RawTaggedField(99, b"x"),)
-    found = hidden(km.FetchResponse(responses=topics)).responses
-    assert [topic.partitions[0].records for topic in found] == [b"(hidden)", b"(hidden)", b"open"]
-    assert found[0].unknown_tagged_fields == (RawTaggedField(99, b"(hidden)"),)
+    found = redacted(km.FetchResponse(responses=topics)).responses
+    assert [topic.partitions[0].records for topic in found] == [b"(redacted)", b"(redacted)", b"open"]
+    assert found[0].unknown_tagged_fields == (RawTaggedField(99, b"(redacted)"),)
     assert found[2].unknown_tagged_fields == (RawTaggedField(99, b"x"),)
     assert topics[0].partitions[0].records == b"secret"
     snapshot = TopicSnapshot(name="__cluster_metadata", partitions=[PartitionSnapshot(unaligned_records=b"secret")])
-    copy = hidden(km.FetchSnapshotResponse(topics=[snapshot]))
-    assert copy.topics[0].partitions[0].unaligned_records == b"(hidden)"
+    copy = redacted(km.FetchSnapshotResponse(topics=[snapshot]))
+    assert copy.topics[0].partitions[0].unaligned_records == b"(redacted)"
 
 
 def test_packages_of_other_definitions() -> None:
@@ -216,7 +216,7 @@ def test_packages_of_other_definitions() -> None:
             message = getattr(proposals, name)
             assert of_proposals.secrets_of(message) == of_proposals.Secrets((), ())
             for drawn in messages(message, message.HIGHEST_SUPPORTED_VERSION, mixed=1):
-                assert repr(of_proposals.hidden(drawn)) == repr(drawn)
+                assert repr(of_proposals.redacted(drawn)) == repr(drawn)
     assert of_proposals.is_secret_setting("log.dirs")
 
 
@@ -308,7 +308,7 @@ def test_threads_that_print_a_class_first_redact_secrets(monkeypatch: pytest.Mon
         return json.loads(text)
 
     monkeypatch.setattr(redaction, "json", type("json", (), {"loads": meanwhile}))
-    monkeypatch.setattr(redaction, "_secrets", {})
+    monkeypatch.setattr(redaction, "_rules", {})
     assert "planted" not in repr(message)
     assert found == ["SaslAuthenticateRequest(auth_bytes='(redacted)')"]
 

@@ -158,8 +158,8 @@ def test_the_table_of_what_is_older() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: since(3), TypeError, "the name or the class of a message is needed, not 3"),  # type: ignore[arg-type]
-        (lambda: since(int), TypeError, "the name or the class of a message is needed, not <class 'int'>"),  # type: ignore[arg-type]
+        (lambda: since(3), TypeError, "expected a message class or name, got 3"),  # type: ignore[arg-type]
+        (lambda: since(int), TypeError, "expected a message class or name, got <class 'int'>"),  # type: ignore[arg-type]
         (lambda: versions_in("2.8", "Metadata"), ValueError,
          "no release has a message 'Metadata'; did you mean 'MetadataRequest'?"),
         (lambda: versions_in(3.1, "MetadataRequest"), TypeError, "a release is a text, such as '2.8', not 3.1"),  # type: ignore[arg-type]
@@ -246,7 +246,7 @@ def test_every_message_has_a_life() -> None:
     """Each is of some release, and those that are not offered ended."""
     for each in all_messages():
         assert since(each.name) is not None or each.latest_version_unstable
-        assert (until(each.name) is None) == bool(each.offered_versions), each.name
+        assert (until(each.name) is None) == bool(each.supported_versions), each.name
 
 
 def test_announced_as_an_older_release() -> None:
@@ -269,7 +269,7 @@ def test_a_server_takes_what_is_offered() -> None:
 
     with pytest.raises(RemoteProtocolError) as caught:
         list(ServerConnection().receive_data(encode_request(FetchRequest(), 2, 7)))
-    what = "there is a request that is not supported at offset 0: FetchRequest v2 is not announced"
+    what = "unsupported request at offset 0: FetchRequest v2 is not announced"
     assert str(caught.value) == what
 
 
@@ -313,7 +313,7 @@ def test_no_version(ask: Callable[..., object]) -> None:
     [
         ([("FetchRequest", 99), ("Zzzz", 1)], ValueError, "no release has a message 'Zzzz'"),
         ([("FetchRequest", "1")], TypeError, f"{VERSION}'1'"),
-        (["FetchRequest"], TypeError, "a pair of a message and a version is needed, not 'FetchRequest'"),
+        (["FetchRequest"], TypeError, "expected a pair of message and version, got 'FetchRequest'"),
         ("FetchRequest", TypeError, "pairs of a message and a version are needed, in a list, not 'FetchRequest'"),
         (5, TypeError, "pairs of a message and a version are needed, in a list, not 5"),
     ],

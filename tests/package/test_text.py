@@ -18,7 +18,7 @@ from kafka_messages import (
 )
 from kafka_messages.protocol import (
     ApiKey,
-    Request,
+    DecodedRequest,
     api,
     decode_request,
     decode_response,
@@ -146,7 +146,7 @@ def test_damaged_bytes_that_are_read_are_kept(data: st.DataObject) -> None:
 def test_requests_and_responses() -> None:
     """A client id, too: Kafka's broker takes it, and a proxy must pass it on as it was."""
     header = RequestHeader(request_api_key=15, request_api_version=5, correlation_id=7, client_id="c\udcff")
-    request = Request(header, api(ApiKey.DESCRIBE_GROUPS), 5, DescribeGroupsRequest(groups=[ESCAPED]), b"!")
+    request = DecodedRequest(header, api(ApiKey.DESCRIBE_GROUPS), 5, DescribeGroupsRequest(groups=[ESCAPED]), b"!")
     data = request.encode(framed=False, text="surrogateescape")
     assert b"\0\x02c\xff" in data
     assert BAD in data

@@ -98,7 +98,7 @@ def last_line(code: str) -> str:
 
 def test_types_at_run_time() -> None:
     """Exported types can be imported by programs that look at their annotations."""
-    from kafka_messages.connection._walks import ENTITY_TYPES
+    from kafka_messages.connection._iterators import ENTITY_TYPES
 
     assert kafka_messages.MessageClass == type[kafka_messages.Message]
     assert EntityType.__args__ == ENTITY_TYPES  # type: ignore[attr-defined]

@@ -116,7 +116,7 @@ def test_unknown_apis_and_versions_stay_closed(protocol: Path) -> None:
             "header.request_api_version",
             "header.correlation_id",
         ]
-        assert answer["rows"][3]["value"] == "(hidden)"
+        assert answer["rows"][3]["value"] == "(redacted)"
         assert SECRET.encode().hex() not in json.dumps(answer["rows"])
 
 

@@ -51,9 +51,9 @@ def test_internal_topics(spark: SparkSession, tmp_path: Path, capsys: pytest.Cap
     assert commits == [(3, "a", 7), (3, "b", 7), (3, "a", 7), (3, "b", None)]
     unreadable = spark.read.parquet(str(tmp_path / "out" / "unreadable"))
     (row,) = unreadable.where("corrupt is null").select("key", "value").collect()
-    assert row == (b"(hidden)", b"(hidden)")
+    assert row == (b"(redacted)", b"(redacted)")
     (row,) = unreadable.where("corrupt is not null").select("key", "corrupt.bytes", "corrupt.size").collect()
-    assert row == (None, b"(hidden)", len(junk))
+    assert row == (None, b"(redacted)", len(junk))
 
     shown = ["--show-secrets", "--output", str(tmp_path / "shown"), "--quiet"]
     assert main(["consumer_offsets", str(tmp_path), *shown]) == 1

@@ -210,7 +210,7 @@ def test_marks_reveal_changed_secrets(spark: SparkSession, tmp_path: Path, capsy
     assert main([str(tmp_path / "a"), str(tmp_path / "b"), "--quiet"]) == 1
     report = capsys.readouterr().out
     (line,) = (line for line in report.splitlines() if line.startswith("changed"))
-    mark = r"\(hidden [0-9a-f]{8}\)"
+    mark = r"\(redacted [0-9a-f]{8}\)"
     want = rf"changed +config +broker 1: ssl\.keystore\.password +value ({mark}) → ({mark})"
     found = re.fullmatch(want, line)
     assert found

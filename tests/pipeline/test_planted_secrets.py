@@ -182,15 +182,15 @@ def test_functions(spark: SparkSession, files: Path) -> None:
     rows = log.transform(cluster_metadata).collect()
     assert leaked(without_bytes(rows)) == []
     values = {row.config_record.name: row.config_record.value for row in rows if row.config_record}
-    assert {name: value for name, value in values.items() if value != "(hidden)"} == OPEN
+    assert {name: value for name, value in values.items() if value != "(redacted)"} == OPEN
     scram = [row.user_scram_credential_record.asDict() for row in rows if row.user_scram_credential_record]
-    assert {each[name] for each in scram for name in SCRAM} == {b"(hidden)"}
+    assert {each[name] for each in scram for name in SCRAM} == {b"(redacted)"}
     assert {(each["name"], each["iterations"]) for each in scram} == {("ann", 4096)}
     marked = log.transform(cluster_metadata, {"secretSalt": "pepper"}).collect()
     assert leaked(without_bytes(marked)) == []
     marks = {row.config_record.value for row in marked if row.config_record} - set(OPEN.values())
     assert len(marks) == len(SETTINGS) + 1
-    assert all(mark.startswith("(hidden ") for mark in marks)
+    assert all(mark.startswith("(redacted ") for mark in marks)
     shown = log.transform(cluster_metadata, {"showSecrets": "true"}).collect()
     assert {row.config_record.value for row in shown if row.config_record} > set(SETTINGS.values())
     offsets = spark.read.format("kafka_log").load(str(files / "logs" / "__consumer_offsets-0"))
@@ -237,4 +237,4 @@ def test_key_columns_are_covered(spark: SparkSession) -> None:
     (row,) = consumer_offsets(df).select("streams_group_topology.*").collect()
     (topic,) = row.value.subtopologies[0].state_changelog_topics
     assert row.key.group_id == "s"
-    assert (topic.topic_configs[0].key, topic.topic_configs[0].value) == ("acme.setting", "(hidden)")
+    assert (topic.topic_configs[0].key, topic.topic_configs[0].value) == ("acme.setting", "(redacted)")

@@ -17,7 +17,7 @@ from tests.support.vectors import COMMITTED, RELEASE
 
 KNOWN_KEYS = f"the known keys are 0 to {max(ApiKey)}"
 """The end of the error for an unknown key; a release may bring new APIs."""
-FETCH = api("Fetch").offered_versions
+FETCH = api("Fetch").supported_versions
 FETCH_VERSIONS = f"versions {FETCH.lowest} to {FETCH.highest}"
 """What errors say of the versions of Fetch; a release may bring or drop some."""
 

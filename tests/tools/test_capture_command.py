@@ -181,6 +181,6 @@ def test_each_byte_of_an_exchange(capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["--text", "--width", "400"], ["--json"]):
         assert main(["capture", str(captured("kafka-python.pcap")), "--explain", str(number), *words]) == 0
         shown = capsys.readouterr().out.replace(" ", "")
-        assert "(hidden)" in shown
+        assert "(redacted)" in shown
         assert secret[:8].hex() not in shown
         assert secret[:8].decode() not in shown

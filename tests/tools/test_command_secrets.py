@@ -278,7 +278,7 @@ def test_records_of_the_metadata_log(run: Run, tmp_path: Path) -> None:
     for form in ("--text", "--json"):
         printed = run("log", str(file), form)
         assert_hidden(printed)
-        assert printed.count("(hidden)") >= 5
+        assert printed.count("(redacted)") >= 5
     assert base64.b64encode(SECRET).decode() in run("log", str(file), "--show-secrets")
 
 
@@ -324,15 +324,15 @@ def test_a_metadata_record_of_another_frame_version(frame: int, run: Run, tmp_pa
 
 
 def test_hidden_bytes_in_json_are_no_base64(run: Run) -> None:
-    """A program that takes ``(hidden)`` for a token fails at once; base64 of it looked like a token."""
+    """A program that takes ``(redacted)`` for a token fails at once; base64 of it looked like a token."""
     message = SaslAuthenticateRequest(auth_bytes=SECRET)
     printed = json.loads(run("decode", "SaslAuthenticateRequest", "2", message.write(2).hex()))
-    assert printed == {"authBytes": "(hidden)"}
+    assert printed == {"authBytes": "(redacted)"}
     with pytest.raises(JsonError, match=r"^SaslAuthenticateRequest v2: authBytes: expected bytes as base64, "):
         from_json(SaslAuthenticateRequest, printed, 2)
     captured_ = run("capture", str(captured("kafka-python.pcap")), "--api", "SaslAuthenticate", "--json")
-    assert '"authBytes": "(hidden)"' in captured_
-    assert base64.b64encode(b"(hidden)").decode() not in captured_
+    assert '"authBytes": "(redacted)"' in captured_
+    assert base64.b64encode(b"(redacted)").decode() not in captured_
 
 
 def test_an_empty_secret_is_shown(run: Run) -> None:
@@ -353,7 +353,7 @@ def test_the_tree_has_the_values() -> None:
     """Programs that read the tree are told which spans are secret; only what is printed hides them."""
     found = explain(PLANTED[0].data, SaslAuthenticateRequest, 2)
     assert [(leaf.path, leaf.value) for leaf in found.leaves() if leaf.is_secret] == [("auth_bytes", SECRET)]
-    assert "(hidden)" in found.text()
+    assert "(redacted)" in found.text()
     assert_hidden(found.text())
 
 

@@ -137,7 +137,7 @@ def test_the_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
         main(["diff", name, str(version), whole, other.hex(), "--in", "hex", form])
     out, err = capsys.readouterr()
     assert leaks(out + err) == []
-    assert "(hidden)" in out
+    assert "(redacted)" in out
     main(["explain", name, str(version), whole, "--in", "hex", "--json", "--show-secrets"])
     printed = capsys.readouterr().out
     assert DATA.hex() in printed
@@ -175,7 +175,7 @@ def test_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
                     main(["capture", str(file), "--clients", form])
                 out, err = capsys.readouterr()
                 assert leaks(out + err) == [], (name, version, number)
-                shown += "(hidden)" in out + text
+                shown += "(redacted)" in out + text
     assert shown > 50
 
 
@@ -194,5 +194,5 @@ def test_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
                 main(["log", str(file), form, *(["--topic", topic] if topic else [])])
             out, err = capsys.readouterr()
             assert leaks(out + err) == []
-            assert out.count("(hidden)") >= len(records)
+            assert out.count("(redacted)") >= len(records)
     assert values

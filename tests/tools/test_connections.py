@@ -221,7 +221,7 @@ def test_unknown_apis_and_versions_are_kept() -> None:
     shown: list[Any] = [to_object(each) for each in found]
     assert shown[1]["request"]["problem"] == f"no API has the key 28672; {KNOWN_KEYS}"
     assert (shown[1]["api"], shown[1]["api_key"], shown[1]["client_id"]) == (None, 28672, None)
-    assert shown[1]["request"]["data"] == "(hidden)"  # nobody knows what is in it
+    assert shown[1]["request"]["data"] == "(redacted)"  # nobody knows what is in it
     assert to_object(found[1], show_secrets=True)["request"]["data"] == (head + b"body").hex()  # type: ignore[index]
     assert shown[2]["request"]["problem"] == "MetadataRequest has no version 99, only versions 0 to 13"
     assert shown[2]["request"]["data"] == future.hex()
@@ -285,7 +285,7 @@ def test_a_client_id_that_takes_in_a_secret() -> None:
         assert ("planted" in shown) == show_secrets
         assert {each.client_id for each in clients} == {
             "me",
-            "me\0\0\0\x0eplanted-secr" if show_secrets else "(hidden)",
+            "me\0\0\0\x0eplanted-secr" if show_secrets else "(redacted)",
         }
 
 
@@ -294,7 +294,7 @@ def test_a_damaged_secret_is_hidden() -> None:
     body = bytes.fromhex("0024 0001 00000001 0002 6d65") + (99).to_bytes(4, "big") + b"planted-secret"
     found, _ = capture_of(Talk().open().say(frame(body)).close().packets())
     shown: Any = to_object(found[0])
-    assert shown["request"]["data"] == "(hidden)"
+    assert shown["request"]["data"] == "(redacted)"
     assert "99 bytes needed" in shown["request"]["problem"]
 
 
@@ -309,7 +309,7 @@ def test_a_damaged_answer_of_the_log_of_kraft_is_hidden() -> None:
         shown: Any = to_object(found[0])
         assert "1 more byte(s) follow" in shown["response"]["problem"]
         assert (b"planted".hex() in shown["response"]["data"]) != is_secret
-        assert (shown["response"]["data"] == "(hidden)") == is_secret
+        assert (shown["response"]["data"] == "(redacted)") == is_secret
 
 
 def test_requests_that_are_not_answered() -> None:

@@ -32,7 +32,7 @@ from kafka_messages.connection import (
     FromBroker,
     FromClient,
     Handlers,
-    Middleman,
+    ProxyConnection,
     ServerConnection,
     ServerEvent,
     entities,
@@ -151,12 +151,12 @@ def unknown_tags(messages: Iterable[Message]) -> list[int]:
     return [raw.tag for message in messages for raw in message.unknown_tagged_fields]
 
 
-def events(client: ClientConnection, server: ServerConnection, middleman: Middleman) -> int:
+def events(client: ClientConnection, server: ServerConnection, proxy: ProxyConnection) -> int:
     """What the sides of a connection give has names."""
     of_client, of_server = list(client.receive_data(b"")), list(server.receive_data(b""))
     assert_type(of_client, list[ClientEvent])
     assert_type(of_server, list[ServerEvent])
-    requests, responses = list(middleman.receive_from_client(b"")), list(middleman.receive_from_broker(b""))
+    requests, responses = list(proxy.receive_from_client(b"")), list(proxy.receive_from_broker(b""))
     assert_type(requests, list[FromClient])
     assert_type(responses, list[FromBroker])
     passing: list[FromClient | FromBroker] = [*requests, *responses]
@@ -255,7 +255,7 @@ def main() -> None:
     assert unknown_tags([tagged, SaslHandshakeResponse(), MetadataRequest()]) == [9]
     assert (compressed("gzip"), newest(MetadataRequest), handled(MetadataRequest())) == ("gzip", 13, 18)
     assert topic_names(MetadataRequest(topics=[MetadataRequestTopic(name="t")])) == ["t"]
-    assert events(ClientConnection("typed"), ServerConnection(), Middleman()) == 2
+    assert events(ClientConnection("typed"), ServerConnection(), ProxyConnection()) == 2
 
 
 if __name__ == "__main__":

@@ -309,7 +309,7 @@ def test_the_newest_release_can_be_taken_out_and_put_back(tmp_path: Path) -> Non
 def test_everything_of_ours_is_described() -> None:
     """What a release leaves to us was done for this one: no message, field or error code is without a word."""
     found = decisions(SPECS, HISTORY, store.read(HISTORY).names[-1])
-    assert {each.file for each in found} <= {"entities.json", "answers.json"}, list(map(str, found))
+    assert {each.file for each in found} <= {"entities.json", "error_responses.json"}, list(map(str, found))
 
 
 @pytest.mark.parametrize(

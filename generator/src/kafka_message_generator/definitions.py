@@ -14,24 +14,24 @@ from kafka_message_generator.merging.sources import with_folders
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.rules import Checked, conventions
-from kafka_message_generator.rules import answers as answer_rules
 from kafka_message_generator.rules import entities as entity_rules
 from kafka_message_generator.rules import enumerations as enumeration_rules
+from kafka_message_generator.rules import error_responses as error_response_rules
 from kafka_message_generator.rules import restrictions as restriction_rules
 from kafka_message_generator.rules import secrets as secret_rules
 from kafka_message_generator.rules import settings as settings_rules
-from kafka_message_generator.rules.answers import Answer
 from kafka_message_generator.rules.entities import Named
 from kafka_message_generator.rules.enumerations import Taken
+from kafka_message_generator.rules.error_responses import ErrorResponseRule
 from kafka_message_generator.rules.restrictions import Restriction
 from kafka_message_generator.rules.secrets import Marked, Secrets
 from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.annotations import ANNOTATIONS, SOURCE
-from kafka_message_generator.spec.answers import read_answers
 from kafka_message_generator.spec.descriptions import described, read_descriptions
 from kafka_message_generator.spec.entities import read_entities, read_entity_types
 from kafka_message_generator.spec.enumerations import Enumeration, read_enumerations
 from kafka_message_generator.spec.error_codes import ErrorCode, read_error_codes, read_release
+from kafka_message_generator.spec.error_responses import read_error_responses
 from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.restrictions import read_restrictions
 from kafka_message_generator.spec.secrets import PASSWORD, read_kafka_settings, read_secrets
@@ -61,7 +61,7 @@ class Definitions:
     """The names of Kafka's settings that are no passwords."""
     secrets: Secrets
     """What in the messages is secret."""
-    answers: tuple[Answer, ...]
+    error_responses: tuple[ErrorResponseRule, ...]
     """How requests are answered with an error, where no rule tells it."""
     entities: tuple[Named, ...]
     """What fields name where the definitions do not say it."""
@@ -128,7 +128,7 @@ def load(
     of_files = {name.rpartition("/")[0] for name in names.values()}
     settings_rules.check(settings, messages, of_files, release, problems, unread)
     warnings, accepted = _warnings(settings, names, problems)
-    answer_facts, entity_facts = read_answers(specs, problems), read_entities(specs, problems)
+    error_response_facts, entity_facts = read_error_responses(specs, problems), read_entities(specs, problems)
     kafka_settings, secret_facts = read_kafka_settings(specs, problems), read_secrets(specs, problems)
     enumerations, restriction_facts = read_enumerations(specs, problems), read_restrictions(specs, problems)
     if problems.errors:
@@ -138,7 +138,7 @@ def load(
     found = {each.message.name: (each.message, each.structs) for each in sound}
     secrets = secret_rules.resolve(secret_facts, found, problems)
     # What is answered and named is said of messages that only other releases have, too.
-    answers = answer_rules.resolve(() if more is None else answer_facts, found, problems)
+    error_responses = error_response_rules.resolve(() if more is None else error_response_facts, found, problems)
     entities = entity_rules.resolve(() if more is None else entity_facts, found, problems, entity_types)
     restrictions = restriction_rules.resolve(() if more is None else restriction_facts, found, problems)
     if more is None:
@@ -155,7 +155,7 @@ def load(
         release,
         tuple(setting.name for setting in kafka_settings if setting.type != PASSWORD),
         secrets,
-        answers,
+        error_responses,
         entities,
         restrictions,
         enumerations,

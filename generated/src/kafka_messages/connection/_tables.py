@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
     from ..messages.api_versions_response import ApiVersionsResponse as ApiVersionsResponse
 
-    Answer = tuple[str, str, int, int, tuple[str, ...] | None, Any]
+    ErrorResponseRule = tuple[str, str, int, int, tuple[str, ...] | None, Any]
     Named = tuple[str, str, str, str, str, str, dict[int | str, str], str]
 
-ANSWERS: tuple[Answer, ...] = (
+ERROR_RESPONSES: tuple[ErrorResponseRule, ...] = (
     ("AddPartitionsToTxnResponse", "results_by_topic_v3_and_below", 0, 3, ("v3_and_below_topics",), None),
     ("AlterClientQuotasResponse", "entries.entity", 0, 32767, ("entries.entity",), None),
     ("AlterPartitionReassignmentsResponse", "responses", 0, 32767, ("topics",), None),

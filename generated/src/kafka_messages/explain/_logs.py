@@ -16,7 +16,7 @@ from ..secrets._logs import is_metadata, may_hold_metadata
 from ..secrets._rule import has_secrets
 from ._batches import kafka_records
 from ._notes import annotate
-from ._secrets import conceal, mark
+from ._secrets import mark, redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def metadata_topics(top: Span, message: str, data: bytes) -> list[Span]:
 def open_metadata(topic: Span) -> None:
     """Open the records below a topic, whose batches were opened: each a metadata record behind its type and version.
 
-    What cannot be opened is concealed, but for control records: these are the broker's own.
+    What cannot be opened is redacted, but for control records: these are the broker's own.
     """
     for batch in topic.all():
         if batch.type.startswith("RECORD_BATCH"):
@@ -48,8 +48,8 @@ def open_metadata(topic: Span) -> None:
                 _open_batch(batch)
 
 
-def conceal_metadata(top: Span, message: str, topics: list[Span], data: bytes) -> None:
-    """Conceal what is left of the records of the log of KRaft: closed ones, and what could not be read.
+def redact_metadata(top: Span, message: str, topics: list[Span], data: bytes) -> None:
+    """Redact what is left of the records of the log of KRaft: closed ones, and what could not be read.
 
     Behind a fault nobody knows whose records follow, unless another topic was read before it and this one is nowhere.
     """
@@ -60,12 +60,12 @@ def conceal_metadata(top: Span, message: str, topics: list[Span], data: bytes) -
     if not others or may_hold_metadata(message, data):
         for span in top.all():
             if span.role in (FAULT, REST):
-                conceal(span)
+                redact(span)
     for topic in topics:
         for span in topic.all():
             is_closed = span.role == VALUE and span.name == fetched.records and not _RECORD.search(span.path)
             if is_closed or span.role in (FAULT, REST) or (span.role == VALUE and _UNKNOWN in span.name):
-                conceal(span)
+                redact(span)
 
 
 def _topics(top: Span, fetched: FetchedRecords) -> Iterator[Span]:
@@ -115,7 +115,7 @@ def _read(records: Any, value: bytes) -> Any:
 def _open_batch(batch: Span) -> None:
     for leaf in list(batch.leaves()):
         if leaf.unpacked is not None:
-            conceal(leaf)  # anybody could decompress it
+            redact(leaf)  # anybody could decompress it
             for inner in list(leaf.unpacked[1].leaves()):
                 _open_leaf(inner)
         else:
@@ -123,17 +123,17 @@ def _open_batch(batch: Span) -> None:
 
 
 def _open_leaf(leaf: Span) -> None:
-    """Open the value of a record; what is no length and cannot be opened is concealed."""
+    """Open the value of a record; what is no length and cannot be opened is redacted."""
     is_of_record = _RECORD.search(leaf.path) is not None
     if is_of_record and leaf.name == "value" and isinstance(leaf.value, bytes):
         inner = _metadata_record(leaf.value, leaf.path)
         if inner is None:
-            conceal(leaf)
+            redact(leaf)
             return
         leaf.role = OPENED
         leaf.children = [each.moved(leaf.start) for each in inner]
     elif leaf.role == REST or isinstance(leaf.value, bytes):
-        conceal(leaf)
+        redact(leaf)
 
 
 def _metadata_record(value: bytes, path: str) -> list[Span] | None:

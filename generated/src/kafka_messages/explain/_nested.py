@@ -12,8 +12,8 @@ from ..schema.contents import REQUESTS, VERSIONED
 from ..schema.facts import facts_of
 from ..schema.spans import LENGTH, OPENED, REST, VALUE, Room, Span, Walk
 from ..schema.types import INT16
-from ._batches import INSTALL, batch_spans, kafka_records
-from ._logs import conceal_metadata, metadata_topics, open_metadata
+from ._batches import batch_spans
+from ._logs import metadata_topics, open_metadata, redact_metadata
 from ._notes import annotate
 from ._secrets import mark
 
@@ -39,7 +39,7 @@ def open_fields(
     """Give the fields of a message that hold something known spans of their own.
 
     ``records`` opens record batches too; ``request`` explains a whole request. Records of the log of KRaft that stay
-    closed are concealed.
+    closed are redacted.
     """
     name = name_of(message)
     topics = metadata_topics(top, name, data)
@@ -47,7 +47,7 @@ def open_fields(
         _open_leaves(top, data, name, prefix, records, room, request)
         for topic in topics:
             open_metadata(topic)
-    conceal_metadata(top, name, topics, data)
+    redact_metadata(top, name, topics, data)
 
 
 def _open_leaves(
@@ -68,10 +68,7 @@ def _open_leaves(
         elif place in REQUESTS:
             _open_request(span, request(data[span.content : span.end]))
         elif records and "RECORDS" in span.type:
-            inner = batch_spans(data[span.content : span.end], span.content, span.path, room)
-            put_inside(span, inner)
-            if not inner and kafka_records() is None:
-                span.add_note(INSTALL)
+            put_inside(span, batch_spans(data[span.content : span.end], span.content, span.path, room))
 
 
 _WITH_BLOBS = {message for message, _ in (*VERSIONED, *REQUESTS)}

@@ -39,35 +39,35 @@ def mark(top: Span, message: type[Message], prefix: str = "") -> None:
         path = span.path[len(prefix) :].removeprefix(".")
         names = _INDEX.sub("", path)
         if span.role == OPENED and names in secrets.fields and "RECORDS" in span.type:
-            _conceal_closed(span)
+            _redact_closed(span)
         if span.role == OPENED or id(span) in inside:
             continue  # what is inside has been marked by itself
         is_unknown = span.role in (FAULT, REST) or names.rpartition(".")[2] == _UNKNOWN
         is_setting = names in settings and _is_secret(span.path, prefix, settings[names], values)
         is_empty = span.role == "value" and span.value in ("", b"")
         if is_unknown or ((is_setting or names in secrets.fields) and not is_empty):
-            conceal(span)
+            redact(span)
 
 
-def _conceal_closed(span: Span) -> None:
-    """Conceal what nobody opened in records that are secret: keys, values, what is compressed and what cannot be read."""
+def _redact_closed(span: Span) -> None:
+    """Redact what nobody opened in records that are secret: keys, values, what is compressed and what cannot be read."""
     for leaf in span.leaves():
         if leaf.role in (FAULT, REST) or isinstance(leaf.value, bytes):
-            conceal(leaf)
+            redact(leaf)
         if leaf.unpacked is not None:
-            _conceal_closed(leaf.unpacked[1])
+            _redact_closed(leaf.unpacked[1])
 
 
-def conceal_header(top: Span, *, is_damaged: bool) -> None:
-    """Conceal what in a header may be of the body, which has secrets: behind a damaged length stands what follows."""
+def redact_header(top: Span, *, is_damaged: bool) -> None:
+    """Redact what in a header may be of the body, which has secrets: behind a damaged length stands what follows."""
     for span in top.leaves():
         is_odd = isinstance(span.value, str) and not span.value.isprintable()
         if span.name not in _CERTAIN and (is_damaged or is_odd or _UNKNOWN in span.path):
-            conceal(span)
+            redact(span)
 
 
-def conceal_uncertain(top: Span) -> None:
-    """Conceal what in a damaged message may be of a secret: behind a wrong length any field may hold what is another's.
+def redact_uncertain(top: Span) -> None:
+    """Redact what in a damaged message may be of a secret: behind a wrong length any field may hold what is another's.
 
     Certain is what stands before the first length. Notes tell values as well, such as times, so they go.
     """
@@ -86,7 +86,7 @@ def note_of(leaf: Span, is_hidden: bool) -> str:
     return f"{leaf.note}{'; ' if leaf.note else ''}{_HIDDEN_REST}"
 
 
-def conceal(span: Span) -> None:
+def redact(span: Span) -> None:
     """Mark a span with all that is in it."""
     for each in span.all():
         each.is_secret = True

@@ -20,7 +20,7 @@ from ..secrets._tokens import may_be_token
 from ._explanation import Explanation
 from ._nested import open_fields
 from ._notes import annotate
-from ._secrets import conceal, conceal_header, conceal_uncertain, mark
+from ._secrets import mark, redact, redact_header, redact_uncertain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class _Explainer:
         said = values[0] if kind == "coordinator-key" else values[1] if kind == "metadata" else message.API_KEY
         if said != message.API_KEY:
             for each in self.root.children:
-                conceal(each)  # perhaps it is no such record at all
+                redact(each)  # perhaps it is no such record at all
             self._stop(DecodeError(f"the record type is {said}, but that of {message.NAME} is {message.API_KEY}"))
         elif version not in message._codecs:
             self._stop(unsupported(message, version))
@@ -166,7 +166,7 @@ class _Explainer:
         open_fields(span, self.data, message, path, self.records, self.room, self._request_inside)
         mark(span, message, path)
         if walk.error is not None and _is_at_risk(message, self.data):
-            conceal_uncertain(span)
+            redact_uncertain(span)
         span.type = f"{message.NAME} v{version}"
         self.root.children.append(span)
         self.pos = walk.end
@@ -217,7 +217,7 @@ class _Explainer:
         if walk.error is not None:
             self._header(header, header.LOWEST_SUPPORTED_VERSION)
             if self.cut is None and may_be_token(self.data[start:]):
-                conceal(self.root.children[-1])
+                redact(self.root.children[-1])
             return None, -1
         key, version = INT16.read_int(self.data, start)[0], INT16.read_int(self.data, start + 2)[0]
         try:
@@ -241,7 +241,7 @@ class _Explainer:
     def _header(self, header: type[Message], version: int) -> None:
         self._message(header, version, "header", is_whole=False)
         if not self.is_harmless:
-            conceal_header(self.root.children[-1], is_damaged=self.error is not None)
+            redact_header(self.root.children[-1], is_damaged=self.error is not None)
 
     def _unknown(self, error: KafkaMessageError, header_version: int = -1) -> None:
         """A request that nobody can read: its header, unless it may have none."""
@@ -288,7 +288,7 @@ class _Explainer:
         role = FAULT if is_fault else REST
         rest = Span(self.pos, len(self.data), "", "", "", role, None, reason)
         if not self.is_harmless:
-            conceal(rest)
+            redact(rest)
         self.root.children.append(rest)
         self.pos = len(self.data)
 

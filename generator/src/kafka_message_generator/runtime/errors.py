@@ -1,14 +1,14 @@
-"""What can go wrong: bytes that are no message, values that are no bytes, versions that do not exist."""
+"""Exceptions of messages."""
 
 from __future__ import annotations
 
 
 class KafkaMessageError(Exception):
-    """Base of every error of this package; never raised itself."""
+    """Base of all errors of this package; never raised itself."""
 
 
 class PlacedError(KafkaMessageError, ValueError):
-    """Base of errors about one place in a message; never raised itself."""
+    """Base of errors at one place of a message; never raised itself."""
 
     def __init__(self, reason: str, message: str = "", version: int = -1, path: str = "") -> None:
         super().__init__(reason, message, version, path)
@@ -22,10 +22,8 @@ class PlacedError(KafkaMessageError, ValueError):
 
 
 class DecodeError(KafkaMessageError, ValueError):
-    """The bytes are not this message at this version.
-
-    ``message`` and ``version`` say what was read, ``path`` the field (``topics[3].partitions[0].leader_id``),
-    ``offset`` the byte at which it went wrong, and ``reason`` what was needed and what was there.
+    """Malformed bytes. ``message`` and ``version`` are what was read, ``path`` is the field
+    (``topics[3].partitions[0].leader_id``), ``offset`` the byte, and ``reason`` the cause.
     """
 
     def __init__(self, reason: str, message: str = "", version: int = -1, path: str = "", offset: int = -1) -> None:
@@ -41,11 +39,11 @@ class DecodeError(KafkaMessageError, ValueError):
 
 
 class EncodeError(PlacedError):
-    """A value cannot be written at this version; ``path`` names the field and ``reason`` says why."""
+    """A value that cannot be written at a version; ``path`` is the field and ``reason`` the cause."""
 
 
 class UnsupportedVersionError(KafkaMessageError, ValueError):
-    """The message has no such version; the text says which it has."""
+    """The message does not have the version; the text has the valid range."""
 
 
 def _place(message: str, version: int, path: str) -> str:

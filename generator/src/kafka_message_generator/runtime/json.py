@@ -1,10 +1,8 @@
-"""Messages as JSON, in the form of Kafka's own JSON converters: values for ``json.dumps`` and from ``json.loads``.
+"""Messages in the JSON form of Kafka's converters, for ``json.dumps`` and ``json.loads``.
 
-Keys are the camelCase names of the definition. A UUID is 22 characters of URL-safe base64, bytes are standard base64
-with padding, an int64 is a plain number. Tagged fields are left out at their default. A message with the one field
-``CorrelationId`` is ``{'correlationId': 7}``.
-
-``uuid_text`` and ``parse_uuid`` convert a single UUID, such as a topic id.
+Keys are the camelCase names of the definition. UUIDs are 22 characters of URL-safe base64, bytes are base64 with
+padding, int64 is a number. Tagged fields at their default are omitted. ``uuid_text`` and ``parse_uuid`` convert a
+single UUID, such as a topic id.
 """
 
 from __future__ import annotations
@@ -38,12 +36,12 @@ if TYPE_CHECKING:
 __all__ = ["JsonError", "from_json", "parse_uuid", "to_json", "uuid_text"]
 
 RAW_KEY = "_unknownTaggedFields"
-"""Key of the tagged fields that the definition does not name; no field's name starts with an underscore."""
+"""Key of unknown tagged fields; no field name starts with an underscore."""
 RECORDS_FORMS = ("data", "size", "empty")
 
 
 class JsonError(PlacedError):
-    """The JSON is not this message at this version; ``path`` names the place in it and ``reason`` says why."""
+    """The JSON does not describe the message at this version; ``path`` is the place and ``reason`` the cause."""
 
 
 def to_json(
@@ -54,20 +52,16 @@ def to_json(
     unknown_tagged_fields: bool = False,
     names: bool = False,
 ) -> dict[str, object]:
-    """The message as Kafka's JSON converters write it at ``version``.
+    """Return the message as Kafka's JSON converters write it at ``version``.
 
-    Kafka never puts the bytes of ``records`` fields there. ``records`` chooses: "data" is their base64, so that
-    ``from_json`` gives the same message; "empty" is Kafka's form, an empty text; "size" is Kafka's other form, where
-    ``<name>SizeInBytes`` with a number stands in place of ``<name>``. A null stays a null in all three.
+    Kafka omits the bytes of ``records`` fields. ``records`` selects the form: "data" is base64, which ``from_json``
+    reads back; "empty" is Kafka's empty string; "size" is Kafka's ``<name>SizeInBytes``. Null stays null.
 
-    ``unknown_tagged_fields`` adds what Kafka leaves out: a key ``_unknownTaggedFields`` with a list of
-    ``{"tag": 5, "data": "<base64>"}`` in every struct that has some.
+    ``unknown_tagged_fields`` adds a key ``_unknownTaggedFields``, a list of ``{"tag": 5, "data": "<base64>"}``, to each
+    struct that has some. ``names`` writes the names of ``enums`` instead of numbers, such as ``"operation": "READ"``.
+    Kafka does neither. NaN and infinite floats stay floats.
 
-    ``names`` puts names in place of numbers, as far as the numbers have names in ``enums``: ``"operation": "READ"``, which
-    Kafka does not do. ``from_json`` with ``names`` reads them.
-
-    A float64 that is not a number or infinite stays such a float. Raises EncodeError for what ``message.write`` would
-    refuse at this version, and UnsupportedVersionError.
+    Raises EncodeError for what ``message.write`` refuses at this version, and UnsupportedVersionError.
     """
     if records not in RECORDS_FORMS:
         raise ValueError(f"records is one of {', '.join(map(repr, RECORDS_FORMS))}, not {records!r}")
@@ -90,16 +84,14 @@ def from_json(
     default_missing: bool = False,
     names: bool = False,
 ) -> M:
-    """The message of class ``cls`` that ``obj`` describes at ``version``; fields it may leave out get their defaults.
+    """Return the message of class ``cls`` that ``obj`` describes at ``version``.
 
-    Kafka's converters read the same form but let much pass; here nothing is lost silently. Every field of the version
-    that is not tagged must be there, null stands only where the version has null, and a field that the version does
-    not have is an error, as is a key that no field has (unless ``ignore_unknown``). With ``default_missing`` fields that
-    are missing get their defaults, in structs inside the message too. Integers are numbers without a
-    fraction, a float64 is any number, ``records`` are base64 of the bytes. With ``names``, what ``enums`` has a name for
-    may be that name or the number.
+    Unlike Kafka's converters, this function is strict. A missing field that is not tagged is an error, and so are null
+    in a version without it, a field that the version lacks, and an unknown key. ``ignore_unknown`` accepts unknown
+    keys; ``default_missing`` gives missing fields their defaults, also in nested structs. ``names`` accepts names of
+    ``enums`` as well as numbers. ``records`` are base64.
 
-    Raises JsonError with the place in the JSON, and UnsupportedVersionError.
+    Raises JsonError with the path, and UnsupportedVersionError.
     """
     version = _json_version(cls, version)
     try:
@@ -111,21 +103,21 @@ def from_json(
 
 
 def _json_version(cls: type[Message], version: int) -> int:
-    """Check the version of a message; for a key of a coordinator's log its record type stands for its only version."""
+    """Check the version; the key of a coordinator record has its record type as only version."""
     check_class(cls)
     is_type = version == cls.API_KEY and version not in cls._codecs and facts_of(cls).kind == "coordinator-key"
     return checked_version(cls, cls.HIGHEST_SUPPORTED_VERSION if is_type else version)
 
 
 def uuid_text(value: UUID) -> str:
-    """Return a UUID as Kafka and its tools print it, such as a topic id: 22 characters of URL-safe base64."""
+    """Return a UUID in Kafka's form: 22 characters of URL-safe base64."""
     if not isinstance(value, UUID):
         raise TypeError(f"expected a UUID, got {shown(value)}")
     return _uuid_text(value)
 
 
 def parse_uuid(text: str) -> UUID:
-    """Return the UUID that Kafka and its tools print as ``text``. Raises ValueError for any other text."""
+    """Return the UUID of a text in Kafka's form. Raises ValueError for any other text."""
     if not isinstance(text, str):
         raise TypeError(f"expected a str, got {shown(text)}")
     try:
@@ -142,7 +134,7 @@ def _without_names(cls: type[Message], obj: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A field at one version; it, or an array's element, is a scalar of type ``wire`` or a struct of ``shape``."""
+    """A field at one version, with the scalar type or struct of the field or its elements."""
 
     name: str
     key: str
@@ -157,20 +149,18 @@ class _Field:
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """A struct at one version: its class, its fields, and the keys of those that it has at other versions only."""
+    """A struct at one version; also has the keys of fields of other versions."""
 
     cls: type
     version: int
     fields: tuple[_Field, ...]
     absent: frozenset[str]
     section: Section | None
-    """The place of fields that the definition does not name, if this version has one."""
+    """Tag section for unknown fields, if the version has one."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Leniency:
-    """What may be amiss."""
-
     ignore_unknown: bool
     default_missing: bool
 
@@ -273,7 +263,6 @@ def _missing(shape: _Shape, field: _Field, obj: Mapping[object, object], lenient
 
 
 def _check_keys(shape: _Shape, obj: Mapping[object, object], lenient: _Leniency) -> None:
-    """Raise for a key that this version does not have."""
     known = {RAW_KEY, *(field.key for field in shape.fields)}
     for key in obj:
         if key in shape.absent:
@@ -308,7 +297,6 @@ def _element_from(field: _Field, value: object, lenient: _Leniency) -> object:
 
 
 def _raw_fields(shape: _Shape, value: object) -> Iterator[RawTaggedField]:
-    """The tagged fields of ``_unknownTaggedFields``."""
     if shape.section is None:
         raise SchemaError(f"version {shape.version} has no tagged fields")
     parts: dict[int, bytes] = {}
@@ -381,7 +369,7 @@ def _wrong(value: object, expected: str) -> SchemaError:
 
 
 def _shown(value: object) -> str:
-    """A JSON value in few words; a text by its length, for it may be secret."""
+    """Return a short form of a JSON value; strings by length only, as they may be secret."""
     if isinstance(value, Mapping):
         return "an object"
     if isinstance(value, (list, tuple)):

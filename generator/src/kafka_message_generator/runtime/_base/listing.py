@@ -21,7 +21,7 @@ class MessageInfo:
     """API key of requests and responses, type of records; None where there is none."""
     valid_versions: Versions
     """Those that can be read and written."""
-    offered_versions: Versions
+    supported_versions: Versions
     """Those of them that the release of this package has; the others were in other releases, and are not negotiated."""
     flexible_versions: Versions
     """Those of them with tagged fields and compact lengths; may be empty."""

@@ -11,11 +11,12 @@ from .shown import in_short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 REDACTED = "'(redacted)'"
-_UNKNOWN = "unknown_tagged_fields"
-_secrets: WeakKeyDictionary[type, dict[str, Any]] = WeakKeyDictionary()
+UNKNOWN = "unknown_tagged_fields"
+_rules: WeakKeyDictionary[type, dict[str, Any]] = WeakKeyDictionary()
 
 
 def text_of(struct: Any, *, is_revealed: bool = False, field: str = "", around: tuple[Any, ...] = ()) -> str:
@@ -24,14 +25,13 @@ def text_of(struct: Any, *, is_revealed: bool = False, field: str = "", around: 
     Null and empty values are never redacted. A struct whose class has a ``__repr__`` of its own prints itself.
     """
     cls = type(struct)
-    secrets = {} if is_revealed else _secrets_of(cls)
+    redacted = () if is_revealed else list(secret_names(struct, field, around))
     texts = []
     for name in cls._names:
         value = getattr(struct, name)
-        if name == _UNKNOWN and not value:
+        if name == UNKNOWN and not value:
             continue
-        is_redacted = name in secrets and not _is_empty(value) and _is_secret(secrets[name], struct, field, around)
-        texts.append(f"{name}={REDACTED if is_redacted else _value(value, is_revealed, name, (*around, struct))}")
+        texts.append(f"{name}={REDACTED if name in redacted else _value(value, is_revealed, name, (*around, struct))}")
     return f"{cls.__name__}({', '.join(texts)})"
 
 
@@ -48,23 +48,36 @@ def _value(value: Any, is_revealed: bool, field: str, around: tuple[Any, ...]) -
     return in_short(value)
 
 
-def _secrets_of(cls: type) -> dict[str, Any]:
-    """Return what the definition says of the secret fields of a class, by name; of unknown fields if it has any secret."""
-    found = _secrets.get(cls)
+def secret_names(struct: Any, field: str = "", around: tuple[Any, ...] = ()) -> Iterator[str]:
+    """Yield the fields of a struct whose values are secret; see ``text_of`` for the arguments."""
+    for name, rule in _rules_of(type(struct)).items():
+        if not _is_empty(getattr(struct, name)) and _is_secret(rule, struct, field, around):
+            yield name
+
+
+def secret_structs(cls: type) -> dict[str, list[dict[str, Any]]]:
+    """Return the descriptor's structs by name, the message first; empty if nothing in the message is secret."""
+    owner = message_of(cls)
+    if owner is None or '"secret":' not in owner._descriptor:
+        return {}
+    facts = json.loads(owner._descriptor)
+    return {facts["name"]: facts["fields"], **facts.get("structs", {})}
+
+
+def _rules_of(cls: type) -> dict[str, Any]:
+    """Return the rules of the secret fields of a class by name; unknown tagged fields are secret if the message has any."""
+    found = _rules.get(cls)
     if found is None:
         found = {}
-        owner = message_of(cls)
-        if owner is not None and '"secret":' in owner._descriptor:
-            facts = json.loads(owner._descriptor)
-            structs = {facts["name"]: facts["fields"], **facts.get("structs", {})}
+        if structs := secret_structs(cls):
             name = next(base.__name__ for base in cls.__mro__ if base.__name__ in structs)
-            found = {field["name"]: field["secret"] for field in structs[name] if "secret" in field} | {_UNKNOWN: True}
-        _secrets[cls] = found  # last: another thread must not see it empty
+            found = {field["name"]: field["secret"] for field in structs[name] if "secret" in field} | {UNKNOWN: True}
+        _rules[cls] = found  # last: another thread must not see it empty
     return found
 
 
 def _is_empty(value: object) -> bool:
-    return value is None or (isinstance(value, str | bytes | bytearray) and len(value) == 0)
+    return value is None or (isinstance(value, str | bytes | bytearray | tuple) and len(value) == 0)
 
 
 def _is_secret(fact: Any, struct: Any, field: str, around: tuple[Any, ...]) -> bool:

@@ -1,31 +1,30 @@
-"""A connection without I/O, in the manner of h11: bytes in, events and bytes out.
+"""Kafka connections without I/O, in the style of h11: bytes in, events and bytes out.
 
-* ``ClientConnection`` numbers requests, agrees on versions, and pairs responses with requests.
-* ``ServerConnection`` decodes requests, and writes responses in the order of the requests.
-* ``Middleman`` stands between both: it decodes some APIs, and passes all others on as they came.
-* ``ClientEvent``, ``ServerEvent``, ``FromClient`` and ``FromBroker`` are what each of them gives, for annotations.
-* ``announce`` says which versions a broker has; ``error_response`` answers any request with an error.
-* ``Handlers`` maps request classes to functions that return their responses.
-* ``errors``, ``error_codes``, ``endpoints`` and ``entities`` find the error codes, addresses and names in any message.
+* ``ClientConnection`` sends requests, negotiates versions and matches responses to requests.
+* ``ServerConnection`` decodes requests and writes responses in request order.
+* ``ProxyConnection`` forwards traffic between a client and a broker, and decodes selected APIs.
+* ``announce`` builds an ApiVersionsResponse; ``error_response`` builds an error response to any request.
+* ``Handlers`` maps request classes to functions that return responses.
+* ``errors``, ``error_codes``, ``endpoints`` and ``entities`` iterate over parts of any message.
 
-Nothing here opens a socket: it goes with asyncio, threads, trio, or bytes of a capture.
+No function opens a socket. Use the classes with asyncio, threads, trio or captured bytes.
 """
 
 from __future__ import annotations
 
 from ._announce import announce
-from ._answers import error_response
-from ._client import ClientConnection, ClientEvent, ResponseReceived, SendAgain, Sent
+from ._client import ClientConnection, ClientEvent, ResponseReceived, Sent, VersionFallback
+from ._error_response import error_response
 from ._errors import ConnectionProtocolError, LocalProtocolError, RemoteProtocolError
 from ._events import ConnectionClosed, TokenReceived
 from ._exchange import expects_response
+from ._forwarded import LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded
 from ._handlers import Handlers
-from ._middleman import FromBroker, FromClient, Middleman
-from ._passing import AnswerPassing, RequestPassing, ResponsePassing, TokenPassing
+from ._iterators import endpoints, entities, error_codes, errors
 from ._places import Endpoint, Entity, Error, ErrorCodePlace
+from ._proxy import FromBroker, FromClient, ProxyConnection
 from ._server import RequestReceived, ServerConnection, ServerEvent
 from ._states import State
-from ._walks import endpoints, entities, error_codes, errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ else:
         if name == "EntityType":  # on first use: importing typing costs more than this module
             from typing import Literal
 
-            from ._walks import ENTITY_TYPES
+            from ._iterators import ENTITY_TYPES
 
             return Literal[ENTITY_TYPES]
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -46,7 +45,6 @@ else:
 
 
 __all__ = [
-    "AnswerPassing",
     "ClientConnection",
     "ClientEvent",
     "ConnectionClosed",
@@ -60,19 +58,20 @@ __all__ = [
     "FromClient",
     "Handlers",
     "LocalProtocolError",
-    "Middleman",
+    "LocalResponse",
+    "ProxyConnection",
     "RemoteProtocolError",
-    "RequestPassing",
+    "RequestForwarded",
     "RequestReceived",
-    "ResponsePassing",
+    "ResponseForwarded",
     "ResponseReceived",
-    "SendAgain",
     "Sent",
     "ServerConnection",
     "ServerEvent",
     "State",
-    "TokenPassing",
+    "TokenForwarded",
     "TokenReceived",
+    "VersionFallback",
     "announce",
     "endpoints",
     "entities",

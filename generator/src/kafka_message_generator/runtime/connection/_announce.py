@@ -1,4 +1,4 @@
-"""What a broker says that it supports: the ApiVersionsResponse as Kafka's own brokers make it."""
+"""Build the ApiVersionsResponse with which a broker announces its APIs and features."""
 
 from __future__ import annotations
 
@@ -40,29 +40,27 @@ def announce(
     finalized_features_epoch: int = -1,
     zk_migration_ready: bool = False,
 ) -> ApiVersionsResponse:
-    """The ApiVersionsResponse of a broker that has these APIs, in the versions that this package offers.
+    """Return the ApiVersionsResponse of a broker that implements the given APIs.
 
-    ``apis`` are those that one implements; ApiVersions is always among them, as it is this that asks. Without it they are
-    all of a ``listener`` (``broker``, the default, or ``controller``), but those of client telemetry only with
-    ``has_telemetry``.
-    ``versions`` gives other ranges by API, such as those of an older broker; of APIs that are not announced it says
-    nothing. An unstable latest version is announced only with ``allow_unstable``.
+    ``apis`` are the implemented APIs; ApiVersions is always added. The default is every API of ``listener``: ``broker``
+    (the default) or ``controller``. Client telemetry is included only with ``has_telemetry``.
 
-    With ``release``, such as ``2.8``, APIs and versions are those that this release of Kafka has; the package needs the
-    part ``history`` for that. Its ``listener`` is by default ``zkBroker``, that of a broker with ZooKeeper, up to the last
-    release that has one: in 2.8 the other kind of broker was a preview, without transactions and ACLs.
+    Each API is announced with the stable versions that this package supports. ``allow_unstable`` adds an unstable
+    latest version, and ``versions`` overrides the range of single APIs. Produce is announced from version 0, as Kafka
+    does: otherwise librdkafka up to 2.5.3 silently disables compression (KAFKA-18659).
 
-    An API that the release or the package does not have is an error, or left out with ``only_present``, whatever
-    ``versions`` says of it.
+    ``release``, such as ``2.8``, announces the APIs and versions of that Kafka release; it needs the component
+    ``history``. The default listener is then ``zkBroker`` for releases that support ZooKeeper.
 
-    Produce is announced from version 0 whatever the package has, as Kafka does: without that librdkafka up to 2.5.3 takes
-    a broker for one that cannot decompress, and says nothing (KAFKA-18659). ``versions`` has the last word there too.
+    With ``only_present``, APIs that the release or package lacks are left out; otherwise they are an error.
 
-    Features are levels by name, such as ``{"transaction.version": Versions(0, 2)}``: ``supported_features`` those that the
-    broker can run, ``finalized_features`` those in force. Clients read the latter only if ``finalized_features_epoch`` is
-    not -1, so give one from 0 on, too. Raises UnknownApiError for
-    an API or a package without versions; ValueError for a listener that no API has, a release that is not known or has
-    nothing unstable to allow, and for versions that are none; and TypeError for ranges that are no ``Versions``.
+    ``supported_features`` maps the features that the broker can run to levels, such as ``{"transaction.version":
+    Versions(0, 2)}``. ``finalized_features`` are those in force; clients read them only if ``finalized_features_epoch``
+    is not -1.
+
+    Raises UnknownApiError for an unknown API or one without versions. Raises ValueError for an unknown listener or
+    release, an empty version range, or ``allow_unstable`` with ``release``. Raises TypeError for a range that is not
+    ``Versions``.
     """
     if release is not None and allow_unstable:
         raise ValueError("allow_unstable is for what this package has; a release announces stable versions only")
@@ -95,38 +93,33 @@ def announce(
 
 
 def _ranges(argument: str, given: Mapping[K, Versions]) -> list[tuple[K, Versions]]:
-    """The ranges of an argument by what they are of; each has a version."""
     if not isinstance(given, Mapping):
         raise TypeError(f"{argument} must be a mapping to Versions, not {shown(given)}")
     for name, theirs in given.items():
         if not isinstance(theirs, Versions):
             raise TypeError(f"{argument}[{shown(name)}] must be Versions(lowest, highest), not {shown(theirs)}")
         if not 0 <= theirs.lowest <= theirs.highest:
-            raise ValueError(f"{argument}[{shown(name)}] is {shown(theirs)}, in which there is no version to announce")
+            raise ValueError(f"{argument}[{shown(name)}] is {shown(theirs)}, an empty range")
     return list(given.items())
 
 
 class _Package:
-    """What this package offers."""
-
     def __init__(self, allow_unstable: bool) -> None:
         self._allow_unstable = allow_unstable
 
     def versions(self, api: Api) -> Versions:
-        return api.offered_versions if self._allow_unstable else api.stable_versions
+        return api.supported_versions if self._allow_unstable else api.stable_versions
 
     def listeners(self, api: Api) -> tuple[str, ...]:
         return api.listeners if api.stable_versions else ()
 
 
 class _Release:
-    """What a release of Kafka has."""
-
     def __init__(self, release: str) -> None:
         self._history = optional("history")
         if self._history is None:
             raise ValueError(
-                f"this package was generated without the component history, and knows nothing of {release}"
+                f"this package was generated without the component history, which is needed for release {release}"
             )
         self._release = self._history.release_of(release)
 

@@ -1,7 +1,7 @@
-"""Which version to send a request at: the highest that carries what the request says.
+"""Choose the version of a request: the highest one that loses no field.
 
-A version loses what it does not have. That is no loss only if the field is ignorable, and either another field says the
-same (``topic_id`` for a name), or all versions of the broker are older than the field.
+An ignorable field may be dropped if another field has the same meaning (``topic_id`` for a name), or if every version
+of the broker is older than the field.
 """
 
 from __future__ import annotations
@@ -31,38 +31,35 @@ _MOST_SHOWN = 3  # losses in the text of an error
 
 
 Absent = tuple[str, object, int, str, object]
-"""A field that a version does not have: its name, its default, and the highest version below that may have it, or -1;
-then the field that may say the same at this version, or "", and its default.
+"""Name of a field that a version lacks, its default, and the highest lower version that may have it (or -1); then the
+field with the same meaning in this version (or ""), and its default.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to look at in a struct to see whether a version loses something of it."""
+    """The checks that decide whether a version loses part of a struct."""
 
     absent: tuple[Absent, ...]
     not_null: tuple[str, ...]
-    """Fields that other versions allow to be null."""
     refuses_tags: bool
     structs: tuple[tuple[str, bool, Plan], ...]
-    """Fields with structs to look at, and whether they are arrays."""
     version: int
 
     def names(self) -> set[str]:
-        """Return the names of the fields whose loss counts."""
         inner = (plan.names() for _, _, plan in self.structs)
         return {"unknown_tagged_fields", *self.not_null}.union((each[0] for each in self.absent), *inner)
 
 
 class Choices:
-    """The versions that requests of one API may have, the highest first."""
+    """The candidate versions of one API, the highest first."""
 
     __slots__ = ("api", "broker", "fields", "kind", "plan", "unmet", "versions")
 
     def __init__(self, api: Api, broker: BrokerVersions | None, set_fields: Iterable[str] = ()) -> None:
-        """``set_fields``: fields of the request that restrict its versions, and are not null.
+        """Collect the candidates; ``set_fields`` are the restricting fields that are not null.
 
-        Without a broker's versions only the highest of the package is there. Raises UnsupportedVersionError.
+        Without a broker's versions the only candidate is the package's highest. Raises UnsupportedVersionError.
         """
         self.api = api
         kind: Any = api.request_class
@@ -70,15 +67,13 @@ class Choices:
         self.broker = broker
         restrictions = [each for each in api.restrictions if each.field is None or each.field in set_fields]
         self.fields = tuple(each.field for each in api.restrictions if each.field is not None)
-        """Fields that restrict the versions of a request in which they are not null."""
         self.versions = (api.stable_versions.highest,) if broker is None else common_versions(broker, api, restrictions)
         self.unmet = [each for each in restrictions if each.versions.highest not in self.versions]
         highest = self.versions[0]
         self.plan = plan_of(self.kind, highest, highest, False)
-        """What the highest version may drop in silence; None if nothing."""
 
     def best_version(self, request: Message) -> int:
-        """Return the highest version that loses nothing of a request. Raises LocalProtocolError if each loses a field."""
+        """Return the highest version that loses no field. Raises LocalProtocolError if there is none."""
         highest = self.versions[0]
         version: int | None = highest
         while version is not None:
@@ -100,23 +95,23 @@ class Choices:
         unmet = "".join(f"; {each}" for each in self.unmet)
         return LocalProtocolError(
             f"{self.api.request_name}: none of the versions {lowest} to {highest} has all fields that are set{unmet}; "
-            f"{highest} lacks {', '.join(causes)}; name a version, or leave these out with lossy=True"
+            f"{highest} lacks {', '.join(causes)}; pass a version, or drop these fields with lossy=True"
         )
 
 
 @lru_cache(maxsize=1024)
 def plan_of(cls: type[Any], version: int, newest: int, with_refused: bool) -> Plan | None:
-    """Return what a version of a request may lose, or None if it can lose nothing.
+    """Return the checks for a version, or None if it cannot lose anything.
 
-    ``newest`` is the highest version that the broker has. Losses that ``write`` refuses are in it ``with_refused``.
+    ``newest`` is the broker's highest version. ``with_refused`` includes losses that ``write`` refuses.
     """
     return _Planner(cls, version, newest, with_refused).plan(facts_of(cls).fields)
 
 
 def limit_of(plan: Plan, request: Message) -> int | None:
-    """Return None if a version loses nothing of a request, else the highest version that may lose less, or -1.
+    """Return None if the version loses nothing, else the highest version that may lose less, or -1.
 
-    Also None for a struct of a wrong type, which ``write`` refuses. A field of a wrong type counts as set.
+    Also None for a struct of the wrong type, which ``write`` refuses. A field of the wrong type counts as set.
     """
     try:
         return _limit(plan, request)
@@ -152,8 +147,6 @@ def _limit(plan: Plan, struct: Any) -> int | None:
 
 
 class _Planner:
-    """Plans for the structs of a message at one version."""
-
     def __init__(self, cls: type[Any], version: int, newest: int, with_refused: bool) -> None:
         self.facts = facts_of(cls)
         self.version = version
@@ -191,7 +184,7 @@ class _Planner:
         return field.name, default, limit, instead.name, self.builder.default(instead)
 
     def says_the_same(self, other: FieldFacts, field: FieldFacts) -> bool:
-        """Whether another field can stand for one: the versions of one end where the other's begin, or both name a topic."""
+        """Return whether two fields have the same meaning: adjacent version ranges, or both identify a topic."""
         if self.version not in other.versions:
             return False
         ours, theirs = field.versions, other.versions

@@ -1,4 +1,4 @@
-"""A client's side of a connection: requests out, responses in, in their order."""
+"""The client's end of a connection."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ..protocol import MAX_FRAME_SIZE, BrokerVersions, ErrorCode, decode_respons
 from ..protocol import api as api_of
 from ..protocol._codec import decode_response_leniently
 from ._choice import Choices, limit_of
+from ._connection import Connection
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed, TokenReceived
 from ._exchange import (
@@ -24,7 +25,6 @@ from ._exchange import (
     opens_tokens,
 )
 from ._incoming import LENGTH_SIZE
-from ._side import Side
 from ._states import AUTHENTICATING, CLIENT, NEGOTIATING, Event
 
 TYPE_CHECKING = False
@@ -45,7 +45,7 @@ _MAX_ID = 2**31 - 1
 
 
 class Sent(Generic[R]):
-    """A request that was given its place on the connection; ``data`` are the bytes to write."""
+    """A sent request. Write ``data`` to the broker."""
 
     __slots__ = (
         *("_is_free", "_response", "api", "correlation_id", "data", "expects_response", "request"),
@@ -60,22 +60,21 @@ class Sent(Generic[R]):
         self.version = version
         self.correlation_id = correlation_id
         self.data = data
-        """Its frame. Write it before that of any later request."""
+        """The framed request. Write frames in the order of ``send``."""
         self.expects_response = is_answered(api, request)
-        """Whether there will be a response; of a ProduceRequest with ``acks=0`` there is none."""
+        """False for a ProduceRequest with ``acks=0``."""
         self.unsupported_fields: tuple[UnsupportedField, ...] = request.unsupported_fields(version)
-        """The fields that ``version`` does not have and that were therefore left out."""
+        """Fields that ``version`` does not have; they were not sent."""
         self._is_free = is_free  # to choose another version
         self._response: R | None = None
 
     @property
     def is_answered(self) -> bool:
-        """Whether the response has come."""
         return self._response is not None
 
     @property
     def response(self) -> R:
-        """The response. Raises LocalProtocolError while it is not there."""
+        """The response. Raises LocalProtocolError if it has not been received."""
         if self._response is None:
             raise LocalProtocolError(
                 f"{self} is not answered; iterate over what receive_data returns to read responses"
@@ -91,37 +90,34 @@ class Sent(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class ResponseReceived(Generic[R]):
-    """The response to the oldest request that had none."""
+    """The response to the oldest unanswered request."""
 
     sent: Sent[R]
     header: ResponseHeader
-    """With its unknown tagged fields."""
     message: R
     trailing: bytes = b""
-    """Bytes after the message; only there if the connection is ``lenient``."""
+    """Bytes after the message, if the connection is ``lenient``."""
 
 
 @dataclass(frozen=True, slots=True)
-class SendAgain:
-    """The broker does not have this version of ApiVersions, and said which it has (KIP-511): write ``data``.
+class VersionFallback:
+    """ApiVersions at a lower version, after the broker rejected the first one (KIP-511). Write ``data``.
 
-    The response comes to the same ``sent``, under the same correlation id.
+    ``sent`` stays the same object and keeps its correlation id.
     """
 
     sent: Sent[Any]
     data: bytes
 
 
-ClientEvent: TypeAlias = ResponseReceived["Any"] | SendAgain | TokenReceived | ConnectionClosed
-"""What ``ClientConnection.receive_data`` gives; for annotations, and for ``isinstance``."""
+ClientEvent: TypeAlias = ResponseReceived["Any"] | VersionFallback | TokenReceived | ConnectionClosed
+"""The events of ``ClientConnection``."""
 
 
-class ClientConnection(Side[ClientEvent]):
-    """Requests to bytes, bytes to responses. It does no I/O: write what it gives, and give it what you read.
+class ClientConnection(Connection[ClientEvent]):
+    """A client connection without I/O. Write the bytes that it returns, and pass it the bytes you read.
 
-    Any number of requests may be on their way; a broker answers them in their order. ``versions`` is what the broker
-    supports, taken from its ApiVersionsResponse as soon as that is received; one can also set it. Not for several
-    threads at once.
+    Requests can be pipelined; brokers respond in order. Not thread-safe.
     """
 
     def __init__(
@@ -133,13 +129,13 @@ class ClientConnection(Side[ClientEvent]):
         text: Text = "strict",
         lenient: bool = False,
     ) -> None:
-        """``max_frame_size``: bytes that a response may have; one that claims more ends the connection.
+        """``versions`` is what the broker supports, if that is known in advance.
 
-        ``text`` as for ``Message.read``. Bytes after a response end the connection, too, unless it is ``lenient``: they are
-        then in ``ResponseReceived.trailing``.
+        ``max_frame_size`` is the largest accepted response in bytes. ``text`` is as for ``Message.read``. Bytes after a
+        response end the connection unless ``lenient``; they are then in ``ResponseReceived.trailing``.
         """
         if client_id is not None and not isinstance(client_id, str):
-            raise TypeError(f"client_id must be a text or None, not {shown(client_id)}")
+            raise TypeError(f"client_id must be a str or None, not {shown(client_id)}")
         if versions is not None and not isinstance(versions, BrokerVersions):
             raise TypeError(f"versions must be BrokerVersions or None, not {shown(versions)}")
         check_text(text)
@@ -155,7 +151,7 @@ class ClientConnection(Side[ClientEvent]):
 
     @property
     def versions(self) -> BrokerVersions | None:
-        """The versions that the broker supports; None while they are unknown."""
+        """The versions that the broker supports, from its ApiVersionsResponse or set by the caller; None if unknown."""
         return self._versions
 
     @versions.setter
@@ -165,31 +161,32 @@ class ClientConnection(Side[ClientEvent]):
 
     @property
     def unanswered(self) -> tuple[Sent[Any], ...]:
-        """The requests whose responses have not come, the oldest first."""
+        """The sent requests without a response, oldest first."""
         return tuple(sent for sent in self._waiting if sent is not None)
 
     def best_version(self, request: Request[Any]) -> int:
-        """Return the highest stable version that broker and package both have and that loses nothing of the request.
+        """Return the highest stable version that both sides support and that loses no field of the request.
 
-        A version loses a field that is set and that it does not have. An ignorable field may be left out if another
-        field says the same, as a topic id does for a name, or if the broker is too old for it. Versions for brokers only
-        and those that need a feature which is not finalized are not chosen, see ``Api.restrictions``.
+        An ignorable field may be dropped if another field has the same meaning (a topic id for a name) or the broker is
+        too old for it. Versions restricted to brokers or to features that are not finalized are excluded; see
+        ``Api.restrictions``.
 
-        Raises LocalProtocolError if no version is agreed yet or all of them lose a field, and UnsupportedVersionError.
+        Raises LocalProtocolError before versions are negotiated or if every version loses a field, and
+        UnsupportedVersionError.
         """
         check_request(request)
         return self._choices_for(request).best_version(request)
 
     def send(self, request: Request[R], version: int | None = None, *, lossy: bool = False) -> Sent[R]:
-        """Give a request its correlation id, its version and its place; write the ``data`` of the result.
+        """Encode a request, assign its correlation id and return it; write its ``data``.
 
-        Without ``version`` it is ``best_version(request)``. An ApiVersionsRequest needs no agreement: it goes out at the
-        package's highest version, and again at the broker's if that is refused. With ``lossy`` the version is the highest
-        that both sides have, or ``version``, and fields that it does not have are left out.
+        ``version`` defaults to ``best_version(request)``. ApiVersionsRequest needs no negotiation: it is sent at the
+        package's highest version, and resent at the broker's if rejected. ``lossy`` drops fields that the version
+        lacks, and by default selects the highest version that both sides support.
 
-        Raises LocalProtocolError if no version is agreed yet, if all of them lose a field, or if the broker has closed
-        the connection; UnsupportedVersionError, EncodeError with the field, RemoteProtocolError if the connection has
-        failed, and TypeError for what is no message, such as a class.
+        Raises LocalProtocolError before versions are negotiated, if every version loses a field, or if the broker
+        closed the connection. Also raises UnsupportedVersionError, EncodeError with the field, RemoteProtocolError if
+        the connection failed, and TypeError for anything but a message.
         """
         check_request(request)
         self._incoming.check_open()
@@ -211,25 +208,27 @@ class ClientConnection(Side[ClientEvent]):
         return sent
 
     def send_token(self, token: BytesLike, *, expects_answer: bool = True) -> bytes:
-        """The frame of a raw SASL token, after a SaslHandshake of version 0 succeeded.
+        """Return the frame of a raw SASL token, which may be sent after a successful SaslHandshake of version 0.
 
-        The answer is a TokenReceived; the last token of GSSAPI has none. Raises LocalProtocolError before that, and where
-        the broker has closed the connection.
+        The broker answers with a TokenReceived, unless ``expects_answer`` is false (the last token of GSSAPI). Raises
+        LocalProtocolError in other states, and after the broker closed the connection.
         """
         self._incoming.check_open()
         if self._incoming.state is not AUTHENTICATING:
-            raise LocalProtocolError("raw SASL tokens need a SaslHandshakeResponse of version 0 without an error first")
+            raise LocalProtocolError("raw SASL tokens are only allowed after a successful SaslHandshake of version 0")
         if expects_answer:
             self._waiting.append(None)
         return frame(token)
 
     def next_event(self) -> ClientEvent | None:
-        """The next event, or None where more bytes are needed. Raises RemoteProtocolError."""
+        """Return the next event, or None if more bytes are needed. Raises RemoteProtocolError."""
         payload = self._incoming.next_frame()
         if payload is None:
             return self._end()
         if not self._waiting:
-            raise self._incoming.refuse(payload, f"there is a frame of {len(payload)} bytes that answers no request")
+            raise self._incoming.refuse(
+                payload, f"unexpected frame of {len(payload)} bytes without an unanswered request"
+            )
         sent = self._waiting[0]
         if sent is None:
             self._waiting.popleft()
@@ -239,7 +238,7 @@ class ClientConnection(Side[ClientEvent]):
     def _response(self, sent: Sent[Any], payload: bytes) -> ClientEvent:
         found = int.from_bytes(payload[:LENGTH_SIZE], "big", signed=True)
         if len(payload) >= LENGTH_SIZE and found != sent.correlation_id:
-            what = f"there is a response with correlation id {found}, but {sent} is to be answered next,"
+            what = f"expected the response to {sent}, got correlation id {found}"
             raise self._incoming.refuse(payload, what)
         try:
             if self._lenient:
@@ -261,8 +260,8 @@ class ClientConnection(Side[ClientEvent]):
         sent._response = message
         return ResponseReceived(sent, response.header, message, trailing)
 
-    def _again(self, sent: Sent[Any], theirs: BrokerVersions) -> SendAgain:
-        """The same request in a version that the broker has; brokers before Kafka 2.4 do not say which, but have 0."""
+    def _again(self, sent: Sent[Any], theirs: BrokerVersions) -> VersionFallback:
+        """Encode ApiVersions again; brokers before Kafka 2.4 do not report a version, but support 0."""
         try:
             version = theirs.highest_common(sent.api)
         except UnsupportedVersionError:
@@ -272,13 +271,13 @@ class ClientConnection(Side[ClientEvent]):
         sent.data = encode_request(request, sent.version, sent.correlation_id, self.client_id, text=self._text)
         sent.unsupported_fields = sent.request.unsupported_fields(sent.version)
         self._waiting.append(sent)
-        return SendAgain(sent, sent.data)
+        return VersionFallback(sent, sent.data)
 
     def _encoded(self, request: Request[Any], version: int) -> bytes:
         return encode_request(request, version, self._next_id, self.client_id, text=self._text)
 
     def _encoded_at_best(self, request: Request[Any], choices: Choices, lossy: bool) -> tuple[int, bytes]:
-        """Return the version for a request, and its frame. Usually that is the highest, which loses nothing."""
+        """Return the version and frame of a request. Usually the highest version loses nothing."""
         highest = choices.versions[0]
         if lossy:
             return highest, self._encoded(request.downgraded(highest), highest)
@@ -294,19 +293,17 @@ class ClientConnection(Side[ClientEvent]):
         return version, self._encoded(request, version)
 
     def _choices_for(self, request: Request[Any]) -> Choices:
-        """Return the versions that a request may have, looked up once for each class. Raises LocalProtocolError."""
         kind = type(request)
         found = self._choices.get(kind)
         if found is None or found.broker is not self._versions:
             api = api_of(kind)
             if self._versions is None and api.name != API_VERSIONS:
-                raise LocalProtocolError(f"no version of {api} is agreed: {self._missing_agreement()}")
+                raise LocalProtocolError(f"no version of {api} is negotiated: {self._missing_agreement()}")
             found = self._choices[kind] = Choices(api, self._versions)
         fields = [name for name in found.fields if getattr(request, name, None) is not None] if found.fields else None
         return Choices(found.api, self._versions, fields) if fields else found
 
     def _missing_agreement(self) -> str:
-        """Say why the versions of the broker are not known, and what to do."""
         refused = self._refused
         if refused is None:
             return "send an ApiVersionsRequest and await its response, or say which version"

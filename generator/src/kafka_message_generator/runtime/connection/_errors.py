@@ -1,4 +1,4 @@
-"""What can go wrong on a connection: by the peer, or by this side."""
+"""Exceptions of connections."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from ..errors import KafkaMessageError
 
 
 class ConnectionProtocolError(KafkaMessageError):
-    """Base of what goes wrong on a connection; never raised itself."""
+    """Base class; never raised itself."""
 
 
 class LocalProtocolError(ConnectionProtocolError):
-    """This side asked for what the protocol does not allow, or not now. Nothing was sent, and nothing changed."""
+    """The caller used the connection in a way that the protocol does not allow. Nothing was sent or changed."""
 
 
 class RemoteProtocolError(ConnectionProtocolError):
-    """The peer sent what this side cannot understand. The connection is of no use any more: close it.
+    """The peer violated the protocol. The connection is unusable; close it.
 
-    ``offset`` is where the frame starts, in bytes from the first one that the peer sent. ``__cause__`` is the error of
-    the frame itself, if there is one: an UnsupportedRequestError has the header of the request, a DecodeError the field.
+    ``offset`` is the start of the frame, in bytes from the start of the stream. ``__cause__`` is the error of the
+    frame, if any: UnsupportedRequestError has the request header, DecodeError the field.
     """
 
     def __init__(self, reason: str, offset: int) -> None:

@@ -1,4 +1,4 @@
-"""What happens on a connection, whichever side of it one is."""
+"""Events that clients, servers and proxies share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TokenReceived:
-    """A raw SASL token: after SaslHandshake version 0 tokens travel in frames of their own, without any header."""
+    """A raw SASL token: a frame without a header, after SaslHandshake version 0."""
 
     token: bytes
 
@@ -22,17 +22,16 @@ class TokenReceived:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionClosed:
-    """The peer closed the connection, between two frames."""
+    """The peer closed the connection between two frames."""
 
     unanswered: Sequence[Any]
-    """What was not answered, in the order of the requests: ``Sent`` of a client, ``RequestReceived`` of a server."""
+    """The requests without a response, oldest first."""
 
     @property
     def data(self) -> bytes:
-        """Nothing to pass on; so what comes out of a Middleman can be written as it is."""
+        """Empty, so that every event of a ProxyConnection can be written."""
         return b""
 
     @property
     def chunks(self) -> list[bytes]:
-        """No pieces, as there is no ``data``."""
         return []

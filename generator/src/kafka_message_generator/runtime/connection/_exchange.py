@@ -1,4 +1,4 @@
-"""Facts about exchanges that the definitions do not have: which requests go unanswered, and when the wire changes."""
+"""Protocol rules that the definitions do not contain."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from ..protocol._apis import AnyApi
 
 UNSUPPORTED_VERSION = 35
-"""The error code of an answer to a version of ApiVersions that a broker does not have (KIP-511)."""
+"""Error code for an unsupported version of ApiVersions (KIP-511)."""
 INVALID_REQUEST = 42
 API_VERSIONS = "ApiVersions"
 PRODUCE = "Produce"
 
 
 def expects_response(request: Message) -> bool:
-    """Whether a request is answered at all; a ProduceRequest with ``acks=0`` is not, nor is one without a response.
+    """Return whether a request gets a response; ProduceRequest with ``acks=0`` does not.
 
     Raises UnknownApiError for a message that is neither request nor response.
     """
@@ -37,55 +37,51 @@ def expects_response(request: Message) -> bool:
 
 
 def is_answered(api: Api, request: Message) -> bool:
-    """Whether a request of an API is answered."""
     return bool(api.response_name) and not (api.name == PRODUCE and getattr(request, "acks", None) == 0)
 
 
 def opens_tokens(message: Message, version: int) -> bool:
-    """Whether raw SASL tokens follow a response: it is of SaslHandshake version 0, and without an error.
+    """Return whether raw SASL tokens follow: after a successful response to SaslHandshake version 0.
 
-    Version 1 puts tokens into SaslAuthenticate requests instead (KIP-152).
+    Version 1 sends tokens in SaslAuthenticate requests instead (KIP-152).
     """
     is_last = version == 0 and getattr(message, "error_code", -1) == 0
     return is_last and name_of(type(message)) == "SaslHandshakeResponse"
 
 
 def check_type(value: object, wanted: type[object]) -> None:
-    """Raise TypeError for what is not of a class."""
     if not isinstance(value, wanted):
-        raise TypeError(f"a {wanted.__name__} is needed, not {shown(value)}")
+        raise TypeError(f"expected {wanted.__name__}, got {shown(value)}")
 
 
 def check_text(text: str) -> None:
-    """Raise ValueError for what is no rule for text."""
     if text not in ("strict", "surrogateescape"):
         raise ValueError(f"text must be 'strict' or 'surrogateescape', not {shown(text)}")
 
 
 def check_request(request: Message) -> None:
-    """Raise TypeError for what is no message, such as a class, and EncodeError for a response."""
+    """Raise TypeError for anything but a message, and EncodeError for a response."""
     if not isinstance(request, Message):
-        raise TypeError(f"a request is needed, not {or_class(request)}")
+        raise TypeError(f"expected a request, got {or_class(request)}")
     if isinstance(request, ResponseMessage):
         raise EncodeError("this message is not a request", name_of(type(request)))
 
 
 def or_class(value: object) -> str:
-    """A value in an error text; a class, which is soon given where its object is meant, by its name."""
     return f"the class {value.__name__}" if isinstance(value, type) else shown(value)
 
 
 def several(named: Iterable[AnyApi], what: str) -> list[Api]:
-    """The APIs that are named; ``what`` is the argument that names them. Raises UnknownApiError."""
+    """Return the APIs of an argument. Raises UnknownApiError and TypeError."""
     if isinstance(named, str | type) or not hasattr(named, "__iter__"):
         raise TypeError(f"{what} takes several APIs, in a list, not {shown(named)}")
     return [api_of(each) for each in named]
 
 
 def check_response(api: Api, response: Message) -> None:
-    """Raise LocalProtocolError for a message that does not answer requests of an API."""
+    """Raise LocalProtocolError for a message that is not the response of an API."""
     if not isinstance(response, Message):
-        raise TypeError(f"a {api.response_name or 'message'} is needed, not {shown(response)}")
+        raise TypeError(f"expected {api.response_name or 'a message'}, got {shown(response)}")
     name = name_of(type(response))
     if api.response_name != name:
         answer = f"is answered with {api.response_name}" if api.response_name else "has no response"
@@ -93,7 +89,7 @@ def check_response(api: Api, response: Message) -> None:
 
 
 def unsupported(response: Any) -> Response:
-    """The answer to an unsupported version of ApiVersions, which says so whatever was announced."""
+    """Return the response to an unsupported version of ApiVersions, with its error code set."""
     answer: Any = copy(response)
     if not response.error_code:
         answer.error_code = UNSUPPORTED_VERSION

@@ -1,4 +1,4 @@
-"""A registry of request handlers, in which each handler returns the response of its request."""
+"""Request handlers by class."""
 
 from __future__ import annotations
 

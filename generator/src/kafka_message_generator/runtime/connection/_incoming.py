@@ -1,4 +1,4 @@
-"""What a peer sends: bytes in, frames out, and the one error that ends it."""
+"""Frames and state of one direction of a connection."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LENGTH_SIZE = 4
 
 
 class Incoming:
-    """The bytes of one direction. After an error every use raises the same again."""
+    """The received bytes of one direction. After an error every call raises it again."""
 
     def __init__(self, max_frame_size: int, transitions: Mapping[State, Mapping[Event, State]], state: State) -> None:
         if not is_int(max_frame_size, 32, 1):
@@ -30,19 +30,17 @@ class Incoming:
         self._rest: bytes | None = None
         self._error: RemoteProtocolError | None = None
         self.is_closed = False
-        """Whether the peer has closed its side."""
 
     @property
     def trailing_data(self) -> tuple[bytes, bool]:
-        """The bytes that are in no event, and whether the peer has closed its side."""
+        """The bytes that belong to no event, and whether the peer closed its side."""
         return (self._reader.pending_data if self._rest is None else self._rest), self.is_closed
 
     def change(self, event: Event) -> None:
-        """Go to the state that follows the current one on an event."""
         self.state = self._transitions[self.state].get(event, self.state)
 
     def receive(self, data: BytesLike) -> None:
-        """Take the next bytes of the peer; none say that there will be no more, and may do so again."""
+        """Add received bytes; b"" marks the end of the stream and may be repeated."""
         if self._error is not None:
             self.check()
         if type(data) not in (bytes, bytearray, memoryview):
@@ -55,11 +53,11 @@ class Incoming:
             self._reader.feed(data)
 
     def next_frame(self) -> bytes | None:
-        """The next frame without its length, or None where it is not there yet. Raises RemoteProtocolError."""
+        """Return the next payload, or None if it is incomplete. Raises RemoteProtocolError."""
         return self._next(self._reader.next_frame)
 
     def next_whole_frame(self) -> bytes | None:
-        """The same with its length."""
+        """Return the next frame with its length, or None if it is incomplete. Raises RemoteProtocolError."""
         reader = self._reader
         if self._error is not None or self.is_closed:
             return self._next(reader.next_whole_frame)
@@ -85,23 +83,22 @@ class Incoming:
         return frame
 
     def refuse(self, frame: bytes, what: str, cause: Exception | None = None) -> RemoteProtocolError:
-        """The error for a frame that was just given out; the frame is handed back as trailing data."""
+        """Return the error for the last frame and put the frame back into the trailing data."""
         reason = f"{what} at offset {self._offset}" + (f": {cause}" if cause is not None else "")
         error = self._ended(reason, len(frame).to_bytes(LENGTH_SIZE, "big") + frame + self._reader.pending_data)
         error.__cause__ = cause
         return error
 
     def check(self) -> None:
-        """Raise the error of this connection, if there was one."""
         if self._error is not None:
             error = RemoteProtocolError(self._error.reason, self._error.offset)
             raise error from self._error.__cause__
 
     def check_open(self) -> None:
-        """Raise LocalProtocolError where the peer has closed its side, and the error of this connection."""
+        """Raise LocalProtocolError if the peer closed its side, or the error of this connection."""
         self.check()
         if self.is_closed:
-            raise LocalProtocolError("the peer has closed the connection; it will answer nothing")
+            raise LocalProtocolError("the peer has closed the connection; open a new one")
 
     def _ended(self, reason: str, rest: bytes) -> RemoteProtocolError:
         self._rest = rest

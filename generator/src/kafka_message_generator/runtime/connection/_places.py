@@ -1,4 +1,4 @@
-"""Places in messages that have an error code, an address or a name: what the traversals yield."""
+"""The objects that the iterators yield."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     ]
 
 NUMBERS = ("brokerId", "producerId")
-"""The types of entities that are numbers."""
+"""Entity types whose names are integers."""
 _DIGITS = re.compile(r"[0-9]{1,10}").fullmatch
 
 
@@ -43,7 +43,7 @@ def _is_number(value: object) -> bool:
 
 
 class Error:
-    """An error in a response. It cannot be changed; see ``error_codes`` for what can."""
+    """An error in a response, read-only; use ``error_codes`` to change one."""
 
     __slots__ = ("_code", "_place", "_text")
     __match_args__ = ("path", "code", "message")
@@ -55,17 +55,16 @@ class Error:
 
     @property
     def path(self) -> str:
-        """Where its code is: ``topics[3].partitions[0].error_code``."""
+        """Path of the code: ``topics[3].partitions[0].error_code``."""
         return path_of(self._place)
 
     @property
     def code(self) -> ErrorCode:
-        """The code."""
         return ErrorCode(self._code)
 
     @property
     def message(self) -> str | None:
-        """The text beside the code; None where there is none."""
+        """The error message beside the code, or None."""
         return self._text
 
     def _values(self) -> tuple[str, ErrorCode, str | None]:
@@ -88,22 +87,22 @@ class Error:
 
 @dataclass(frozen=True, slots=True)
 class ErrorCodeSite:
-    """What the places of one error code field have in common; ``depth`` counts the structs from the message on."""
+    """What all places of one error code field share. Depths count structs, starting with the message."""
 
     field: str
     text: str | None
-    """The field beside it that has a text."""
+    """Field of the error message."""
     is_nullable: bool
-    """Whether that may be null."""
+    """Whether that field is nullable."""
     topics: tuple[tuple[int, str, Named | None], ...]
-    """Fields that may name the topic, with the depth of their struct; a fact says whether they do."""
+    """Candidate fields for the topic name: depth, field, rule from ``entities.json``."""
     groups: tuple[tuple[int, str, Named | None], ...]
     topic_ids: tuple[tuple[int, str, None], ...]
     partitions: tuple[tuple[int, str, None], ...]
 
 
 class ErrorCodePlace:
-    """A place in a response that has an error code, NONE included: set ``code``, and the response has the new one."""
+    """A place of an error code in a response. Assigning ``code`` changes the response."""
 
     __slots__ = ("_place", "_site", "_structs")
 
@@ -114,12 +113,12 @@ class ErrorCodePlace:
 
     @property
     def path(self) -> str:
-        """Where the code is: ``topics[3].partitions[0].error_code``."""
+        """Path of the code: ``topics[3].partitions[0].error_code``."""
         return path_of(self._place)
 
     @property
     def code(self) -> ErrorCode:
-        """The code. Assigning raises TypeError for what is no ``int``, and ValueError for what is no int16."""
+        """The code. Assigning raises TypeError for anything but an ``int``, and ValueError beyond int16."""
         code = getattr(self._structs[-1], self._site.field)
         if not _is_number(code):
             name: str = self._structs[0].NAME
@@ -136,14 +135,14 @@ class ErrorCodePlace:
 
     @property
     def has_message(self) -> bool:
-        """Whether there is a field for a text beside the code."""
+        """Whether there is a field for an error message beside the code."""
         return self._site.text is not None
 
     @property
     def message(self) -> str | None:
-        """The text beside the code, None where there is none.
+        """The error message beside the code, or None.
 
-        Assigning raises TypeError for what is neither ``str`` nor None, and AttributeError where ``has_message`` is false.
+        Assigning raises TypeError for anything but ``str`` or None, and AttributeError if ``has_message`` is false.
         """
         text: str | None = None if self._site.text is None else getattr(self._structs[-1], self._site.text)
         return text
@@ -151,38 +150,37 @@ class ErrorCodePlace:
     @message.setter
     def message(self, message: str | None) -> None:
         if self._site.text is None:
-            raise AttributeError(f"there is no field for a text beside {self.path}")
+            raise AttributeError(f"there is no error message field at {self.path}")
         if not isinstance(message, str | None):
-            raise TypeError(f"the text beside {self.path} must be of type str or None, not {shown(message)}")
+            raise TypeError(f"the error message at {self.path} must be of type str or None, not {shown(message)}")
         setattr(self._structs[-1], self._site.text, message)
 
     def _reset(self) -> None:
-        """Set NONE, and no text."""
         setattr(self._structs[-1], self._site.field, 0)
         if self._site.text is not None:
             setattr(self._structs[-1], self._site.text, None if self._site.is_nullable else "")
 
     @property
     def topic(self) -> str | None:
-        """The name of the topic that the code is about; None where no struct around the code names one."""
+        """Name of the topic that the code belongs to, or None."""
         name: str | None = self._first(self._site.topics, "topicName")
         return name or None
 
     @property
     def topic_id(self) -> UUID | None:
-        """The id of the topic, None where no struct has one; all zero where only the name is known."""
+        """Id of the topic that the code belongs to, or None; zero if only the name is known."""
         found: UUID | None = self._first(self._site.topic_ids, "")
         return found
 
     @property
     def partition(self) -> int | None:
-        """The number of the partition; None where the code is about no partition."""
+        """Number of the partition that the code belongs to, or None."""
         number: int | None = self._first(self._site.partitions, "")
         return number
 
     @property
     def group(self) -> str | None:
-        """The id of the group that the code is about; None where no struct around the code names one."""
+        """Id of the group that the code belongs to, or None."""
         name: str | None = self._first(self._site.groups, "groupId")
         return name or None
 
@@ -198,7 +196,7 @@ class ErrorCodePlace:
 
 
 class Endpoint:
-    """A host and a port in a message. Set them, and the message has the new ones."""
+    """A host and port in a message. Assigning changes the message."""
 
     __slots__ = ("_names", "_place", "_struct")
 
@@ -209,12 +207,12 @@ class Endpoint:
 
     @property
     def path(self) -> str:
-        """Path of the struct that has them: ``brokers[0]``; empty if the message itself has them."""
+        """Path of the struct: ``brokers[0]``; empty for the message itself."""
         return path_of(self._place)
 
     @property
     def host(self) -> str:
-        """Name or address of the host."""
+        """Name or address."""
         host: str = getattr(self._struct, self._names[0])
         return host
 
@@ -226,7 +224,7 @@ class Endpoint:
 
     @property
     def port(self) -> int:
-        """Port, 0 to 65535, or -1 where there is none."""
+        """Port, 0 to 65535, or -1 for none."""
         port: int = getattr(self._struct, self._names[1])
         return port
 
@@ -242,59 +240,59 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class EntitySite:
-    """What the entities of one field and one type have in common."""
+    """What all entities of one field and type share."""
 
     type: EntityType
     path: str
-    """The template of their paths."""
+    """Path template."""
     field: str | None
-    """The field with the name; None for an array of names."""
+    """Field with the name; None for an array of names."""
     is_key: bool
-    """Whether a collection finds its elements by the name."""
+    """Whether the name is the key of a keyed collection."""
     nothing: tuple[str, ...]
-    """Texts that name nothing."""
+    """Values that are not names, such as wildcards."""
 
     def is_name(self, stored: str | int) -> bool:
-        """Whether a value names something: ``nothing`` does not, nor do -1 and texts of numbers that are none."""
+        """Return whether a stored value is a name."""
         if isinstance(stored, str) and self.type in NUMBERS:
             return _DIGITS(stored) is not None
         return stored >= 0 if isinstance(stored, int) else stored not in self.nothing
 
 
 class Entity:
-    """Something that a message names: set ``value``, and the message has the new name."""
+    """A name in a message. Assigning ``value`` changes the message."""
 
     __slots__ = ("_holder", "_index", "_indices", "_site", "_within")
     # Objects are made without a constructor, by these slots in this order: see ``Entities`` of the traversals.
     _holder: Any
     """A struct, or an array of names."""
     _index: Any
-    """The index in an array of names; None or unset in a struct."""
+    """Index in an array of names."""
     _indices: tuple[int, ...]
-    """The indices in the path of the struct."""
+    """Indices in the path of the struct."""
     _site: EntitySite
     _within: object
-    """The array that has the struct; unset where the name is no key."""
+    """The array of the struct, if the name is a key."""
 
     @property
     def path(self) -> str:
-        """Where the name is: ``topics[3].name``, ``groups[0]``."""
+        """Path of the name: ``topics[3].name``, ``groups[0]``."""
         return self._site.path % (self._indices if self._site.field is not None else (*self._indices, self._index))
 
     @property
     def type(self) -> EntityType:
-        """What it names, in the word of the definition."""
+        """Entity type, such as ``topicName``."""
         return self._site.type
 
     @property
     def value(self) -> str | int:
-        """The name: ``int`` of brokers and producers, ``str`` of all others."""
+        """The name: ``int`` for brokers and producers, else ``str``."""
         stored = self._stored
         return int(stored) if isinstance(stored, str) and self._site.type in NUMBERS else stored
 
     @value.setter
     def value(self, value: str | int) -> None:
-        """Raises TypeError for what is no ``int`` of a broker or producer, or no ``str`` of another; nothing changed."""
+        """Raise TypeError for a value of the wrong type."""
         wanted = int if self.type in NUMBERS else str
         if not isinstance(value, wanted) or isinstance(value, bool):
             raise TypeError(f"the {self.type} at {self.path} must be of type {wanted.__name__}, not {shown(value)}")
@@ -309,7 +307,6 @@ class Entity:
             raise TypeError(f"{self.path} is in {shown(self._holder)}, which cannot be changed; a list can")
 
     def _set(self, field: str, stored: str | int) -> None:
-        """Set a field of a struct, and keep the index true that has it under its key."""
         within = getattr(self, "_within", None) if self._site.is_key else None
         if isinstance(within, KeyedCollection):
             within._set_key(self._holder, field, stored)
@@ -327,7 +324,7 @@ class Entity:
 
 
 def kind_of(named: Named, struct: object, request: object) -> str | None:
-    """What a field names that a fact is about; None where that is not known."""
+    """Return the entity type of a field by its rule, or None if unknown."""
     _, _, _, entity, asked, by, kinds, _ = named
     if not by:
         return entity

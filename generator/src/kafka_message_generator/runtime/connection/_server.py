@@ -1,4 +1,4 @@
-"""A broker's side of a connection: requests in, responses out, in the order of the requests."""
+"""The broker's end of a connection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..errors import KafkaMessageError
 from ..protocol import (
     MAX_FRAME_SIZE,
     BrokerVersions,
-    Request,
+    DecodedRequest,
     UnsupportedRequestError,
     decode_request,
     encode_response,
@@ -20,10 +20,10 @@ from ..protocol import (
     read_request_header,
 )
 from ..protocol import api as api_of
+from ._connection import Connection
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed, TokenReceived
 from ._exchange import API_VERSIONS, check_response, check_text, check_type, expects_response, opens_tokens, unsupported
-from ._side import Side
 from ._states import AUTHENTICATING, HANDSHAKING, READY, SERVER, Event
 
 TYPE_CHECKING = False
@@ -41,26 +41,24 @@ class RequestReceived:
 
     __slots__ = ("_answer", "_connection", "expects_response", "is_supported", "request")
 
-    def __init__(self, request: Request, connection: ServerConnection, is_supported: bool = True) -> None:
+    def __init__(self, request: DecodedRequest, connection: ServerConnection, is_supported: bool = True) -> None:
         self.request = request
-        """Header, API, version, message, and bytes behind it."""
+        """The decoded request."""
         self.is_supported = is_supported
-        """False for an ApiVersionsRequest of a version that is not announced: its body was not read, ``message`` has
-        defaults, and the answer goes out at version 0 with the error UNSUPPORTED_VERSION (KIP-511).
+        """False for ApiVersionsRequest at a version that is not announced. Its ``message`` has defaults, and ``send``
+        responds at version 0 with UNSUPPORTED_VERSION (KIP-511).
         """
         self.expects_response = expects_response(request.message)
-        """Whether the client awaits a response; for a ProduceRequest with ``acks=0`` it does not."""
+        """False for a ProduceRequest with ``acks=0``."""
         self._connection = connection
         self._answer: bytes | None = None
 
     @property
     def message(self) -> Message:
-        """The request itself."""
         return self.request.message
 
     @property
     def header(self) -> RequestHeader:
-        """With correlation id, client id and unknown tagged fields."""
         return self.request.header
 
     @property
@@ -69,12 +67,12 @@ class RequestReceived:
 
     @property
     def version(self) -> int:
-        """What the client asked for."""
+        """The version of the request."""
         return self.request.version
 
     @property
     def response_version(self) -> int:
-        """What the response is written at."""
+        """The version of the response."""
         return self.request.version if self.is_supported else 0
 
     def __repr__(self) -> str:
@@ -82,14 +80,14 @@ class RequestReceived:
 
 
 ServerEvent: TypeAlias = RequestReceived | TokenReceived | ConnectionClosed
-"""What ``ServerConnection.receive_data`` gives; for annotations, and for ``isinstance``."""
+"""The events of ``ServerConnection``."""
 
 
-class ServerConnection(Side[ServerEvent]):
-    """Bytes to requests, responses to bytes. It does no I/O: write what it gives, and give it what you read.
+class ServerConnection(Connection[ServerEvent]):
+    """A server connection without I/O. Write the bytes that it returns, and pass it the bytes you read.
 
-    With ``announced``, an ApiVersionsResponse, requests of other versions are refused; that of an older release may
-    announce whatever the package can read. Without, what the package offers is taken. Not for several threads at once.
+    Requests at versions outside ``announced`` are refused; by default all supported versions are accepted. Not
+    thread-safe.
     """
 
     def __init__(
@@ -100,10 +98,10 @@ class ServerConnection(Side[ServerEvent]):
         max_unanswered: int | None = None,
         text: Text = "strict",
     ) -> None:
-        """``max_frame_size``: bytes that a request may have; one that claims more ends the connection.
+        """``announced`` may contain any version that the package can read, also those of an older release.
 
-        ``max_unanswered``: requests that may wait for ``send``. At this number ``next_event`` returns None and keeps the
-        bytes until one is answered; None is no limit. ``text`` as for ``Message.read``.
+        ``max_frame_size`` is the largest accepted request in bytes. With ``max_unanswered`` requests unanswered,
+        ``next_event`` returns None until one is answered; the default is no limit. ``text`` is as for ``Message.read``.
         """
         given: object = announced  # whatever it is: who checks no types may give anything
         is_response = isinstance(given, Message) and name_of(type(given)) == "ApiVersionsResponse"
@@ -125,14 +123,14 @@ class ServerConnection(Side[ServerEvent]):
 
     @property
     def unanswered(self) -> tuple[RequestReceived, ...]:
-        """The requests whose responses are not on their way, the oldest first."""
+        """The requests without a response, oldest first."""
         return tuple(each for each in self._waiting if isinstance(each, RequestReceived) and each._answer is None)
 
     def next_event(self) -> ServerEvent | None:
-        """The next event, or None where more bytes are needed. Raises RemoteProtocolError.
+        """Return the next event, or None if more bytes are needed. Raises RemoteProtocolError.
 
-        Also None while a SaslHandshake of version 0 is not answered, since what follows depends on the answer, and while
-        ``max_unanswered`` requests are not. Ask again after ``send``: the next request may be here already.
+        Also None while a SaslHandshake of version 0 or ``max_unanswered`` requests are unanswered; call it again after
+        ``send``.
         """
         state = self._incoming.state
         if state is HANDSHAKING or (self._unanswered == self._max_unanswered and state is READY):
@@ -152,13 +150,12 @@ class ServerConnection(Side[ServerEvent]):
         return received
 
     def send(self, received: RequestReceived, response: Response) -> bytes:
-        """The bytes to write now for the response to a request.
+        """Encode the response to a request; return the bytes to write now.
 
-        Responses go in the order of their requests. So these are none where an earlier request is not answered yet, and
-        those of later requests too that were answered before. There are none for a request that expects no response.
+        Responses keep request order. The result is empty if an earlier request is unanswered, and otherwise includes
+        later responses that were waiting. It is also empty for a request that expects no response.
 
-        Raises LocalProtocolError for another message than the response and for a second response, EncodeError with the
-        field, and TypeError for what is no request that was received or no message.
+        Raises LocalProtocolError for the wrong message or a second response, EncodeError with the field, and TypeError.
         """
         check_type(received, RequestReceived)
         api, correlation_id = received.api, received.header.correlation_id
@@ -179,20 +176,20 @@ class ServerConnection(Side[ServerEvent]):
         return b"".join(self._ready())
 
     def send_token(self, token: BytesLike) -> bytes:
-        """The bytes to write now for a raw SASL token, the answer to a TokenReceived.
+        """Return the bytes to write now for a raw SASL token.
 
-        None where an earlier request is not answered yet: the token then goes behind its response. Raises
-        LocalProtocolError where no token may go.
+        The result is empty if an earlier request is unanswered; the token then follows its response. Raises
+        LocalProtocolError if tokens are not allowed.
         """
         if self._incoming.state is not AUTHENTICATING and not self._unanswered_tokens:
-            raise LocalProtocolError("raw SASL tokens need a SaslHandshakeResponse of version 0 without an error first")
+            raise LocalProtocolError("raw SASL tokens are only allowed after a successful SaslHandshake of version 0")
         if self._unanswered_tokens:
             self._unanswered_tokens -= 1
         self._waiting.append(frame(token))
         return b"".join(self._ready())
 
     def end_tokens(self) -> None:
-        """The client is authenticated: what follows the token that was received last are requests again."""
+        """Mark the client as authenticated: the next frame is a request."""
         self._unanswered_tokens = 0
         self._incoming.change(Event.TOKENS_ENDED)
 
@@ -203,21 +200,22 @@ class ServerConnection(Side[ServerEvent]):
             request = decode_request(payload, text=self._text)
         except UnsupportedRequestError as error:
             if error.api.name == API_VERSIONS:
-                request = Request(error.header, error.api, error.header.request_api_version, error.api.request_class())
+                request = DecodedRequest(
+                    error.header, error.api, error.header.request_api_version, error.api.request_class()
+                )
                 return RequestReceived(request, self, is_supported=False)
-            raise self._incoming.refuse(payload, "there is a request that is not supported", error) from error
+            raise self._incoming.refuse(payload, "unsupported request", error) from error
         except KafkaMessageError as error:
-            raise self._incoming.refuse(payload, "there is a request that cannot be read", error) from error
+            raise self._incoming.refuse(payload, "invalid request", error) from error
         return RequestReceived(request, self)
 
     def _accept(self, payload: bytes) -> None:
-        """Remember the API and version of a request. Raises UnsupportedRequestError if this server does not have it."""
         header, _ = read_request_header(payload, text=self._text)
         asked, version = api_of(header.request_api_key), header.request_api_version
         if version not in asked.valid_versions:
             return  # decode_request says why
         if not (
-            version in asked.offered_versions if self._announced is None else self._announced.supports(asked, version)
+            version in asked.supported_versions if self._announced is None else self._announced.supports(asked, version)
         ):
             raise UnsupportedRequestError(f"{asked.request_name} v{version} is not announced", asked, header)
         self._accepted.add(payload[:4])

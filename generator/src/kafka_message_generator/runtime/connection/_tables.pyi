@@ -5,7 +5,7 @@ from typing import Any
 from .._base.message import Response
 
 ApiVersionsResponse = Response
-Answer = tuple[str, str, int, int, tuple[str, ...] | None, Any]
+ErrorResponseRule = tuple[str, str, int, int, tuple[str, ...] | None, Any]
 Named = tuple[str, str, str, str, str, str, dict[int | str, str], str]
-ANSWERS: tuple[Answer, ...]
+ERROR_RESPONSES: tuple[ErrorResponseRule, ...]
 ENTITIES: tuple[Named, ...]

@@ -1,4 +1,4 @@
-"""The loops behind ``errors``, ``error_codes``, ``endpoints`` and ``entities``, compiled for one class of messages."""
+"""Compile the loops of ``errors``, ``error_codes``, ``endpoints`` and ``entities`` for a message class."""
 
 from __future__ import annotations
 
@@ -34,12 +34,11 @@ if TYPE_CHECKING:
     Own: TypeAlias = dict[tuple[str, str], Named]
 
 PARTITIONS = frozenset(("index", "partition", "partition_id", "partition_index"))
-"""Names of fields with the number of a partition."""
 
 
 @cache
 def facts_about() -> dict[str, Own]:
-    """The facts of ``entities.json`` by message, and by struct and field."""
+    """Return the rules of ``entities.json`` by message, then by struct and field."""
     found: dict[str, Own] = {}
     for each in ENTITIES:
         found.setdefault(each[0], {})[each[1], each[2]] = each
@@ -47,7 +46,7 @@ def facts_about() -> dict[str, Own]:
 
 
 class _Traversal(Loops):
-    """A function that lists what is found in a message, outer structs first; a generator where that may be much."""
+    """Generates a function that yields or lists parts of a message, outer structs first."""
 
     def __init__(self, message: type[HasDescriptor], **names: object) -> None:
         super().__init__(
@@ -56,19 +55,18 @@ class _Traversal(Loops):
         self.name = self.facts.name
 
     def check(self, struct: object, kind: str, place: Place) -> None:
-        """Raise EncodeError for what is no struct."""
         if not isinstance(struct, StructBase):
             raise EncodeError(f"expected {kind}, got {summary(struct)}", self.name, path=path_of(place))
 
     def listed(self, value: object, place: Place) -> list[Any]:
-        """The elements of an array; raises EncodeError for what has none."""
+        """Return the elements of an array. Raises EncodeError for any other value."""
         try:
             return elements(value)
         except SchemaError as error:
             raise EncodeError(error.reason, self.name, path=path_of(place)) from None
 
     def compiled(self) -> Callable[..., Iterator[Any]]:
-        """Return the function; its second parameter is the request that the message answers, or None."""
+        """Return the function; its second parameter is the request of a response, or None."""
         self.source.add(0, "def traverse(x, request=None):")
         if not self.copies_lists:
             self.source.add(1, "out = []")
@@ -79,7 +77,6 @@ class _Traversal(Loops):
         return self.source.function("traverse")
 
     def own(self, depth: int, spot: Spot, field: FieldFacts) -> None:
-        """Add the lines for a field of a struct."""
         raise NotImplementedError
 
     def visit(self, depth: int, spot: Spot) -> None:
@@ -90,13 +87,10 @@ class _Traversal(Loops):
 
 
 def nothing(message: object, request: object = None) -> Iterator[Any]:
-    """What there is in messages of a class that has nothing of the kind."""
     return iter(())
 
 
 class Errors(_Traversal):
-    """Error codes other than NONE."""
-
     def __init__(self, message: type[HasDescriptor]) -> None:
         super().__init__(message, Error=Error, new=new, int=int, no_code=self.no_code)
 
@@ -126,13 +120,12 @@ class Errors(_Traversal):
 
 
 def _text_beside(spot: Spot, field: FieldFacts) -> str | None:
-    """The field with the text beside an error code."""
     name = field.name.removesuffix("code") + "message"
     return name if any(each.name == name for each in spot.fields) else None
 
 
 class ErrorCodes(_Traversal):
-    """Every place of an error code; those of one version if that is known."""
+    """Every place of an error code, or those of one version."""
 
     copies_lists = True
 
@@ -181,7 +174,7 @@ class ErrorCodes(_Traversal):
         )
 
     def naming(self, around: list[tuple[int, str, FieldFacts]], kind: str) -> tuple[tuple[int, str, Any], ...]:
-        """The fields that may name something of a kind, the inmost first."""
+        """Return the fields that may have an entity of a type, innermost first."""
         found: list[tuple[int, str, Any]] = []
         for depth, struct, field in around:
             named = self.entities.get((struct, field.name))
@@ -192,8 +185,6 @@ class ErrorCodes(_Traversal):
 
 
 class Endpoints(_Traversal):
-    """Hosts with their ports."""
-
     def __init__(self, message: type[HasDescriptor]) -> None:
         super().__init__(message, Endpoint=Endpoint)
 
@@ -213,8 +204,6 @@ class Endpoints(_Traversal):
 
 
 class Entities(_Traversal):
-    """Names, of some types or of all if none are given."""
-
     copies_lists = True
 
     def __init__(
@@ -226,7 +215,7 @@ class Entities(_Traversal):
         self.entities = facts_about().get(self.name, {})
 
     def sites(self, struct: str, field: FieldFacts, path: str = "") -> dict[int | str | None, EntitySite]:
-        """What a field names, by the code that says so or under None; empty where it names nothing that is wanted."""
+        """Return the entity sites of a field by the code that selects them, or under None."""
         named = self.entities.get((struct, field.name))
         name, place = (None, f"{path}[%d]") if field.is_array else (field.name, path)
         kinds: dict[Any, Any] = {None: field.entity_type if named is None else named[3]}
@@ -272,7 +261,7 @@ class Entities(_Traversal):
         self.named(depth, spot, field, known, f"{test} else {known}.is_name(w)")
 
     def named(self, depth: int, spot: Spot, field: FieldFacts, site: str, test: str) -> None:
-        """Add the lines that yield the names in a field for which a test of ``w`` is true."""
+        """Generate the loop over the names in a field."""
         source, value = self.source, f"{spot.variable}.{field.name}"
         if not field.is_array:
             source.add(depth, f"w = {value}")
@@ -289,7 +278,7 @@ class Entities(_Traversal):
         self.found(depth + 3, "v", "i", site, "")
 
     def found(self, depth: int, holder: str, index: str, site: str, within: str) -> None:
-        """Add the lines that yield an entity: made by the core, or without the call of a constructor."""
+        """Generate the code that yields an entity, by the native core or without a constructor call."""
         if self.is_native:
             values = ", ".join(filter(None, ("Entity", holder, index, "a", site, within)))
             self.source.add(depth, f"yield filled({values})")
@@ -302,5 +291,4 @@ class Entities(_Traversal):
 
 
 def _chosen(sites: dict[int | str, EntitySite], code: object) -> EntitySite | None:
-    """What a code says that a field names; None for a code that is not known."""
     return sites.get(code) if isinstance(code, (int, str)) else None

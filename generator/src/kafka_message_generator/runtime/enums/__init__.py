@@ -1,8 +1,8 @@
-"""Names for the numbers and texts of fields, as Kafka's own API has them: ``AclOperation.READ``, ``GroupState.STABLE``.
+"""Kafka's names for numbers and strings: ``AclOperation.READ``, ``GroupState.STABLE``.
 
-Fields stay plain numbers and texts: a member is equal to its number, and can be put into any field. A number that has no
-name here is kept, as ``AclOperation.UNKNOWN_99``. ``fields_of`` of ``schema`` says which field takes which enumeration,
-and ``ENUMERATIONS`` has them by name.
+Fields keep plain numbers and strings; members compare equal to them and can be assigned. An unknown number becomes a
+member such as ``AclOperation.UNKNOWN_99``. ``schema.fields_of`` returns the enumeration of a field; ``ENUMERATIONS``
+has all by name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all enumerations can do: keep what has no name, and say what a member is."""
+"""Enumerations that accept unknown values."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 
 def description_of(member: Number | Text) -> str:
-    """What a member stands for, in our words; empty where nobody has said it."""
+    """Return the description of a member, or ""."""
     from ._abouts import ABOUTS
 
     return ABOUTS.get(type(member).__name__, {}).get(member.name, "")
 
 
 class Number(IntEnum):
-    """Base of enumerations of numbers; a number that is not one of them is kept as ``UNKNOWN_<number>``."""
+    """Base of enumerations of numbers. An unknown number becomes ``UNKNOWN_<number>``."""
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
@@ -34,17 +34,17 @@ class Number(IntEnum):
 
     @property
     def is_known(self) -> bool:
-        """Whether it is one of the enumeration's own members."""
+        """Whether the value is declared."""
         return self._name_ in type(self).__members__
 
     @property
     def description(self) -> str:
-        """What it stands for; empty for a number without a name."""
+        """Description; empty for an unknown number."""
         return description_of(self)
 
 
 class Special(Number):
-    """Base of enumerations of special numbers beside ordinary ones, which are kept as ``VALUE_<number>``."""
+    """Base of enumerations of special numbers among ordinary ones, which become ``VALUE_<number>``."""
 
     @classmethod
     def _prefix(cls) -> str:
@@ -52,7 +52,7 @@ class Special(Number):
 
 
 class Text(StrEnum):
-    """Base of enumerations of texts; a text that is not one of them is kept, with a name made of it."""
+    """Base of enumerations of strings. An unknown string becomes a member with a derived name."""
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
@@ -65,10 +65,10 @@ class Text(StrEnum):
 
     @property
     def is_known(self) -> bool:
-        """Whether it is one of the enumeration's own members."""
+        """Whether the value is declared."""
         return self._name_ in type(self).__members__
 
     @property
     def description(self) -> str:
-        """What it stands for; empty for a text without a name."""
+        """Description; empty for an unknown string."""
         return description_of(self)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .._core.told import json_value
 from ..schema.spans import LENGTH, Span
-from ..secrets import HIDDEN
+from ..secrets import REDACTED
 from ._secrets import note_of
 
 TYPE_CHECKING = False
@@ -72,7 +72,7 @@ def _rows(data: bytes, root: Span, show_secrets: bool, address: int) -> Iterator
             "path": leaf.path or leaf.name,
             "type": leaf.type,
             "role": leaf.role,
-            "value": HIDDEN if is_hidden and leaf.role != LENGTH else json_value(leaf.value),
+            "value": REDACTED if is_hidden and leaf.role != LENGTH else json_value(leaf.value),
             "note": note_of(leaf, is_hidden),
             "hex": None if is_hidden else data[leaf.start : leaf.end].hex(),
         }

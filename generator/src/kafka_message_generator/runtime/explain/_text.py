@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._core.told import told
 from .._core.words import wrapped
 from ..schema.spans import ARRAY, FAULT, LENGTH, REST, SECTION, STRUCT, VALUE, Span
-from ..secrets import HIDDEN
+from ..secrets import REDACTED
 from ._secrets import note_of
 
 _STYLES = {"dim": "2", "name": "36", "value": "32", "note": "2", "fault": "1;31", "secret": "35", "title": "1"}
@@ -147,7 +147,7 @@ class Text:
 
     def _value(self, leaf: Span, array: Span | None) -> str:
         if leaf.is_secret and not self.show_secrets and leaf.role == VALUE:
-            return HIDDEN
+            return REDACTED
         if array is not None:
             if array.role == SECTION:
                 return "none" if not array.value else f"{array.value}"

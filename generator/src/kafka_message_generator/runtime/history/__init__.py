@@ -1,8 +1,7 @@
-"""Since which release of Kafka a message, version, field or error code exists, and until which one.
+"""The Kafka releases that have a message, version, field or error code.
 
-Told from the definitions of every release since ``RELEASES[0]``: what that one has may be older. Some records are older than
-their first definition, which ``is_older`` says. Nothing is looked up anywhere, and nothing here is imported by other
-parts before it is asked for.
+The data starts with the definitions of ``RELEASES[0]``; what that release has may be older. ``is_older`` marks records
+that existed before their first definition.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from ..schema.facts import FieldFacts
 
     AnyMessage = str | type[Message]
-    """A message by its name or its class."""
+    """A message class or name."""
 
 __all__ = [
     "RELEASES",
@@ -54,9 +53,10 @@ _in_array = re.compile(r"\[[0-9]*\]").sub
 
 
 def release_of(release: str) -> str:
-    """A release that the tables have, for itself or for its line: ``2.8`` is the newest 2.8. Raises ValueError.
+    """Return a known release; a line such as ``2.8`` stands for its newest release.
 
-    TypeError for what is no text: of a number 3.10 and 3.1 are the same.
+    Raises ValueError for an unknown release, and TypeError for anything but a string (as numbers, 3.10 and 3.1 are
+    equal).
     """
     if not isinstance(release, str):
         raise TypeError(f"a release is a text, such as '2.8', not {shown(release)}")
@@ -72,9 +72,9 @@ def release_of(release: str) -> str:
 
 
 def versions_in(release: str, message: AnyMessage) -> Versions:
-    """The versions of a message that a release has, without an unstable latest one; empty where it has none.
+    """Return the stable versions of a message in a release; empty if it has none.
 
-    Raises ValueError for a release or message that is not known.
+    Raises ValueError for an unknown release or message.
     """
     number = RELEASES.index(release_of(release))
     found = NO_VERSIONS
@@ -85,10 +85,10 @@ def versions_in(release: str, message: AnyMessage) -> Versions:
 
 
 def listeners_in(release: str, request: AnyMessage) -> tuple[str, ...]:
-    """Which listeners of a release serve a request: ``zkBroker``, ``broker``, ``controller``; before 2.8 ``zkBroker``.
+    """Return the listeners of a release that serve a request: ``zkBroker``, ``broker``, ``controller``.
 
-    Empty for a request that the release does not have, and for what is no request. Raises ValueError for a release or
-    message that is not known.
+    Before 2.8 always ``zkBroker``. Empty for anything but a request of the release. Raises ValueError for an unknown
+    release or message.
     """
     number = RELEASES.index(release_of(release))
     found: tuple[str, ...] = ()
@@ -99,22 +99,21 @@ def listeners_in(release: str, request: AnyMessage) -> tuple[str, ...]:
 
 
 def _before(message: AnyMessage, release: str) -> tuple[str, ...]:
-    """The one listener of a request in a release whose definitions name none."""
     name = _name(message)
     is_request = any(row[0] == name and row[1] == "request" for row in MESSAGES)
     return ("zkBroker",) if is_request and not has_listeners(release) else ()
 
 
 def has_listeners(release: str) -> bool:
-    """Whether the definitions of a release say which listeners serve what; those before 2.8 do not. Raises ValueError."""
+    """Return whether the definitions of a release declare listeners (2.8 and later). Raises ValueError."""
     number = RELEASES.index(release_of(release))
     return any(first <= number and LISTENERS[listeners] for runs in RUNS.values() for first, _, _, listeners in runs)
 
 
 def since(message: AnyMessage, version: int | None = None) -> str | None:
-    """The first release that has a version of a message, or any; None for one that no release has as a stable one.
+    """Return the first release with a version of a message, or with any; None if no release has it as stable.
 
-    Raises ValueError for a message that is not known, and TypeError for a version that is no int; so do the others.
+    Like the other functions, raises ValueError for an unknown message and TypeError for a version that is not an int.
     """
     _check_version(version)
     for release, lowest, highest, _ in _runs(message):
@@ -124,9 +123,10 @@ def since(message: AnyMessage, version: int | None = None) -> str | None:
 
 
 def is_older(message: AnyMessage, version: int) -> bool:
-    """Whether a version was there before the release that ``since`` gives, which has its first definition.
+    """Return whether a version existed before the release returned by ``since``.
 
-    AbortedTxn is: Kafka 4.4.0 defines what older releases wrote by hand. Raises ValueError for a message that is not known.
+    AbortedTxn did: Kafka 4.4.0 added a definition for what older releases wrote. Raises ValueError for an unknown
+    message.
     """
     _check_number(version)
     _runs(message)
@@ -135,9 +135,9 @@ def is_older(message: AnyMessage, version: int) -> bool:
 
 
 def until(message: AnyMessage, version: int | None = None) -> str | None:
-    """The first release that does not have a version of a message any more, or any version; None if the newest has it.
+    """Return the first release that no longer has a version of a message, or any version.
 
-    Also None for what no release has. Raises ValueError for a message that is not known.
+    None if the newest release has it, or none ever had. Raises ValueError for an unknown message.
     """
     _check_version(version)
     found = None
@@ -152,9 +152,9 @@ def until(message: AnyMessage, version: int | None = None) -> str | None:
 
 
 def gaps(message: AnyMessage, version: int) -> tuple[str, ...]:
-    """The releases that do not have a version that an older and a newer one have: Kafka 4.0.0 of JoinGroupRequest 0 and 1.
+    """Return the releases that lack a version which earlier and later ones have, such as 4.0.0 for JoinGroupRequest 0.
 
-    Raises ValueError for a message that is not known.
+    Raises ValueError for an unknown message.
     """
     _check_number(version)
     has = [version in versions_in(release, message) for release in RELEASES]
@@ -165,12 +165,11 @@ def gaps(message: AnyMessage, version: int) -> tuple[str, ...]:
 
 
 def field_since(message: AnyMessage, path: str, version: int | None = None) -> str | None:
-    """The first release that has a field in a version, or in any.
+    """Return the first release with a field, in a version or in any.
 
-    The path is in Kafka's names, ``Topics[].Partitions[].LeaderId``, or in Python's, ``topics.partitions.leader_id``, or that
-    of a value in a message, ``topics[0].partitions[2].leader_id``. A
-    tagged field may be younger than the version it is in. None as for ``since``, and for a version that does not have the
-    field. Raises ValueError for a message or a field that is not known.
+    ``path`` is Kafka's (``Topics[].Partitions[].LeaderId``), Python's (``topics.partitions.leader_id``) or that of a
+    value (``topics[0].partitions[2].leader_id``). A tagged field may be newer than its version. None as for ``since``,
+    and if the version lacks the field. Raises ValueError for an unknown message or field.
     """
     _check_version(version)
     name = _name(message)
@@ -182,9 +181,9 @@ def field_since(message: AnyMessage, path: str, version: int | None = None) -> s
 
 
 def field_until(message: AnyMessage, path: str) -> str | None:
-    """The first release that does not have a field any more, in no version; None if the newest has it.
+    """Return the first release that no longer has a field in any version.
 
-    Also None for what no release has. The path is as in ``field_since``. Raises ValueError as that does.
+    None if the newest release has it, or none ever had. Paths and errors are those of ``field_since``.
     """
     name = _name(message)
     versions = [each for each in _field_versions(name, path) if _first(name, each) is not None]
@@ -193,9 +192,9 @@ def field_until(message: AnyMessage, path: str) -> str | None:
 
 
 def fields_since(message: AnyMessage) -> dict[str, str | None]:
-    """The first release that has each field, by paths in Python's names, in the order of the definition.
+    """Return the first release of each field by Python path, in definition order.
 
-    None for fields that are in no stable version of any release. Raises ValueError for a message that is not known.
+    None for fields in no stable version. Raises ValueError for an unknown message.
     """
     name = _name(message)
     late = _late(name)
@@ -203,31 +202,30 @@ def fields_since(message: AnyMessage) -> dict[str, str | None]:
 
 
 def error_code_since(code: str | int) -> str | None:
-    """The first release that has an error code, by its number or its name; None for an unknown one.
+    """Return the first release with an error code, by number or name; None if unknown.
 
-    A name may be younger than its number: 6 was NOT_LEADER_FOR_PARTITION before it was NOT_LEADER_OR_FOLLOWER.
+    A name may be newer than its number: 6 was NOT_LEADER_FOR_PARTITION before NOT_LEADER_OR_FOLLOWER.
     """
     found = [first for first, _, _ in _lives(code)]
     return RELEASES[min(found)] if found else None
 
 
 def error_code_until(code: str | int) -> str | None:
-    """The first release that does not have an error code any more; None if the newest has it, and for an unknown one."""
+    """Return the first release that no longer has an error code; None if the newest has it or it is unknown."""
     found = [last for _, last, _ in _lives(code)]
     gone = [last for last in found if last is not None]
     return RELEASES[max(gone)] if gone and len(gone) == len(found) else None
 
 
 def error_code_names(number: int) -> tuple[str, ...]:
-    """What releases called an error code, from the oldest to the newest name; none for an unknown one."""
+    """Return the names of an error code, oldest first; empty if it is unknown."""
     return tuple(sorted((name for name, life in ERROR_CODES.items() if life[2] == number), key=_first_of_code))
 
 
 def missing_in(message: AnyMessage, version: int) -> str:
-    """The releases that do not have a version, in words: ``before 2.4.0``, ``in 4.0.0``, ``from 4.0.0 on``.
+    """Return the releases without a version as text: ``before 2.4.0``, ``in 4.0.0``, ``from 4.0.0 on``.
 
-    Empty if all have it. Of what is older than its definition nobody knows which ones lack it, so ``before`` is not
-    said. Raises ValueError for a message that is not known.
+    Empty if all have it. ``before`` is omitted if ``is_older``. Raises ValueError for an unknown message.
     """
     _check_number(version)
     first, last = since(message, version), until(message, version)
@@ -239,7 +237,7 @@ def missing_in(message: AnyMessage, version: int) -> str:
 
 
 def releases_with(versions: Iterable[tuple[AnyMessage, int]]) -> tuple[str, ...]:
-    """The releases that have all of these versions of messages, given in pairs. Raises ValueError for a message not known."""
+    """Return the releases that have all given pairs of message and version. Raises ValueError for an unknown message."""
     wanted = [_pair(each) for each in _several(versions)]
     return tuple(
         release for release in RELEASES if all(version in versions_in(release, name) for name, version in wanted)
@@ -247,9 +245,9 @@ def releases_with(versions: Iterable[tuple[AnyMessage, int]]) -> tuple[str, ...]
 
 
 def words(message: AnyMessage) -> list[str]:
-    """Since when and until when a message has its versions, in runs: ``versions 0-5: since 2.2.0 or before, until 4.0.0``.
+    """Return when a message has its versions, as text: ``versions 0-5: since 2.2.0 or before, until 4.0.0``.
 
-    Raises ValueError for a message that is not known.
+    Raises ValueError for an unknown message.
     """
     known = _info(message).valid_versions
     runs: list[tuple[int, int, str]] = []
@@ -278,7 +276,7 @@ def _range(lowest: int, highest: int) -> str:
 
 
 def _lives(code: str | int) -> list[tuple[int, int | None, int]]:
-    """First release, first without it, and number of an error code under each of its names, or under one."""
+    """Return first release, first release without it, and number of an error code, for each matching name."""
     if isinstance(code, str):
         return [ERROR_CODES[code]] if code in ERROR_CODES else []
     return [life for life in ERROR_CODES.values() if life[2] == code]
@@ -293,11 +291,10 @@ def _name(message: object) -> str:
         return message
     if isinstance(message, type) and issubclass(message, Message):
         return name_of(message)
-    raise TypeError(f"the name or the class of a message is needed, not {shown(message)}")
+    raise TypeError(f"expected a message class or name, got {shown(message)}")
 
 
 def _check_version(version: int | None) -> None:
-    """TypeError for what is neither a version nor None, for any."""
     if version is not None:
         _check_number(version)
 
@@ -314,9 +311,8 @@ def _several(versions: Iterable[tuple[AnyMessage, int]]) -> Iterable[object]:
 
 
 def _pair(given: object) -> tuple[str, int]:
-    """The name and the version of a pair, both checked: a message that no release has would otherwise go unnoticed."""
     if not isinstance(given, tuple | list) or len(given) != 2:
-        raise TypeError(f"a pair of a message and a version is needed, not {shown(given)}")
+        raise TypeError(f"expected a pair of message and version, got {shown(given)}")
     message, version = given
     _check_number(version)
     _runs(message)
@@ -332,30 +328,25 @@ def _runs(message: AnyMessage) -> tuple[tuple[int, int, int, int], ...]:
 
 
 def _first(name: str, version: int) -> int | None:
-    """The number of the first release that has a version."""
     return next((release for release, lowest, highest, _ in _runs(name) if lowest <= version <= highest), None)
 
 
 def _first_of_field(name: str, late: int, versions: Iterable[int]) -> str | None:
-    """The first release that has a field that stands in some versions, and that no release had before ``late``."""
     found = [number for each in versions if (number := _first(name, each)) is not None]
     return RELEASES[max(min(found), late)] if found else None
 
 
 def _place(path: str) -> str:
-    """A path without what Kafka's names and Python's differ in, and without the places in arrays."""
     if not isinstance(path, str):
         raise TypeError(f"the path of a field is a text, such as 'topics.name', not {shown(path)}")
     return _in_array("", path).replace("_", "").lower()
 
 
 def _late(name: str) -> dict[str, int]:
-    """The releases of fields that are younger than their first version."""
     return {_place(path): release for path, release in LATE_FIELDS.get(name, {}).items()}
 
 
 def _field_versions(name: str, path: str) -> Versions:
-    """The versions of a message that have a field."""
     paths = _paths(name)
     found = next((versions for each, versions in paths.items() if _place(each) == _place(path)), None)
     if found is None:
@@ -364,7 +355,6 @@ def _field_versions(name: str, path: str) -> Versions:
 
 
 def _paths(name: str) -> dict[str, Versions]:
-    """The versions that have each field, by paths in Python's names."""
     _runs(name)  # raises for a message that no release has
     facts = facts_of(class_of(name))
     return dict(_inside(facts.fields, "", Versions(facts.valid.lowest, facts.valid.highest)))

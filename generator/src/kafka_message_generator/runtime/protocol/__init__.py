@@ -1,14 +1,14 @@
-"""How messages travel: the table of APIs, headers, framing, version negotiation, error codes.
+"""APIs, headers, framing, version negotiation and error codes, without I/O.
 
-* ``api(...)`` and ``apis()`` give an ``Api``: its messages, versions, listeners and header versions.
-* ``encode_request``, ``decode_request``, ``encode_response`` and ``decode_response`` put a message behind its header
-  and take it apart again; ``read_request_header`` stops before the body. ``encode_request_chunks`` and
-  ``encode_response_chunks`` give the bytes in pieces, for ``writelines``, and copy no long records.
-* ``frame``, ``split_frames`` and ``FrameReader`` handle the four bytes of length before each of them on a connection.
+* ``api(...)`` and ``apis()`` return ``Api`` objects: messages, versions, listeners and header versions.
+* ``encode_request``, ``decode_request``, ``encode_response`` and ``decode_response`` handle a header and its message;
+  ``read_request_header`` stops before the body. ``encode_request_chunks`` and ``encode_response_chunks`` return lists for
+  ``writelines`` and do not copy long records.
+* ``frame``, ``split_frames`` and ``FrameReader`` handle the length before each frame.
 * ``negotiate`` and ``BrokerVersions`` choose versions from an ApiVersionsResponse.
-* ``ErrorCode`` names error codes; ``is_retriable`` says whether trying again may help.
+* ``ErrorCode`` names error codes; ``is_retriable`` tells whether a retry may succeed.
 
-Nothing here does I/O. The tables are those of the definitions this package was generated from.
+The tables come from the definitions that this package was generated from.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from .._core.versions import Versions
 from ..enums import ApiKey, ErrorCode
 from ._apis import Api, Restriction, api, apis, is_retriable
 from ._codec import (
-    Request,
-    Response,
+    DecodedRequest,
+    DecodedResponse,
     UnsupportedRequestError,
     decode_request,
     decode_response,
@@ -37,11 +37,11 @@ __all__ = [
     "Api",
     "ApiKey",
     "BrokerVersions",
+    "DecodedRequest",
+    "DecodedResponse",
     "ErrorCode",
     "FrameReader",
     "FramingError",
-    "Request",
-    "Response",
     "Restriction",
     "UnknownApiError",
     "UnsupportedRequestError",

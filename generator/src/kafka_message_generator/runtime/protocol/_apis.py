@@ -1,4 +1,4 @@
-"""The APIs: their messages, versions, listeners and header versions, on top of the printed table."""
+"""The table of APIs."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """Versions of a request that negotiation does not choose only because both sides have them."""
+    """Versions of a request that are not negotiated unconditionally."""
 
     versions: Versions
     feature: str | None
     """The feature that has to be finalized, such as ``transaction.version``; None for versions for brokers only."""
     level: int
-    """The lowest level of the feature; 0 without one."""
+    """The lowest level of the feature; 0 without a feature."""
     field: str | None
-    """The restriction is for requests in which this field is not null; None for all requests."""
+    """Restrict only requests in which this field is not null; None restricts all requests."""
 
     def __str__(self) -> str:
         is_one = self.versions.lowest == self.versions.highest
@@ -47,48 +47,46 @@ class Restriction:
 
 @dataclass(frozen=True, slots=True)
 class Api(Generic[R_co]):
-    """One API: a request, its response, and the facts about both that do not depend on their fields.
-
-    ``Api[MetadataResponse]`` is the one with this response.
-    """
+    """A request, its response and their versions. ``Api[MetadataResponse]`` has that response type."""
 
     key: ApiKey
     name: str
-    """Kafka's name of the API, such as ``Metadata``."""
+    """Kafka's name, such as ``Metadata``."""
     request_name: str
     response_name: str
-    """Empty where a request has no response."""
+    """Empty if the request has no response."""
     valid_versions: Versions
-    """Versions of request and response that can be read and written; empty where the package has no classes."""
-    offered_versions: Versions
-    """Those of them that the release of this package has; empty for a removed API. The others are of other releases:
-    they are never negotiated, nor announced unless one says so.
+    """Versions that can be read and written; empty if the package has no message classes for the API."""
+    supported_versions: Versions
+    """Versions in this package's Kafka release; empty for a removed API. Other valid versions come from other releases
+    and are neither negotiated nor announced by default.
     """
     deprecated_versions: Versions
-    """Those of them that a later release removes; usually empty."""
+    """Supported versions that a later release removes."""
     latest_version_unstable: bool
-    """Whether the highest valid version may still change; brokers hide it unless they are told otherwise."""
+    """Whether the highest valid version may still change. Brokers announce it only if configured to."""
     listeners: tuple[str, ...]
-    """Which listeners serve it: ``broker``, ``controller``; of a removed API those of the last release that had it."""
+    """Listeners that serve the API, such as ``broker`` and ``controller``; for a removed API those of its last release.
+    """
     request_headers: Headers
-    """Header versions of the request as (first API version, header version), ascending."""
+    """Pairs of first API version and request header version, ascending."""
     response_headers: Headers
-    """Header versions of the response as (first API version, header version), ascending; none without a response."""
+    """Pairs of first API version and response header version, ascending; empty without a response."""
 
     @property
     def is_removed(self) -> bool:
-        """Whether the release has no version left: the key stays taken, and only older releases speak it."""
-        return not self.offered_versions
+        """Whether only older releases have the API."""
+        return not self.supported_versions
 
     @property
     def stable_versions(self) -> Versions:
-        """The offered versions without an unstable latest one."""
-        offered = self.offered_versions
+        """The supported versions without an unstable latest one."""
+        offered = self.supported_versions
         return Versions(offered.lowest, offered.highest - 1) if self.latest_version_unstable else offered
 
     @property
     def restrictions(self) -> tuple[Restriction, ...]:
-        """Versions of the request that are for brokers only, or that need a finalized feature; usually none."""
+        """Request versions for brokers only, or that need a finalized feature."""
         return tuple(
             Restriction(Versions(lowest, highest), feature or None, level, field or None)
             for request, lowest, highest, feature, level, field in RESTRICTIONS
@@ -97,13 +95,13 @@ class Api(Generic[R_co]):
 
     @property
     def request_class(self) -> type[Request[R_co]]:
-        """Class of the request, imported on first use. Raises UnknownApiError where the package has none."""
+        """The request class, imported on first use. Raises UnknownApiError if the package has none."""
         found: type[Request[R_co]] = self._class(self.request_name)
         return found
 
     @property
     def response_class(self) -> type[R_co]:
-        """Class of the response, imported on first use. Raises UnknownApiError where the package has none."""
+        """The response class, imported on first use. Raises UnknownApiError if the package has none."""
         if not self.response_name:
             raise UnknownApiError(f"{self.request_name} has no response")
         found: type[R_co] = self._class(self.response_name)
@@ -115,17 +113,17 @@ class Api(Generic[R_co]):
         return class_of(name)
 
     def request_header_version(self, version: int) -> int:
-        """Version of RequestHeader before a request of ``version``.
+        """Return the version of RequestHeader before a request of ``version``.
 
-        Versions that are not valid have one too, by the rule for the nearest that are: a broker needs it to say that
-        it does not support the request (KIP-482, KIP-511).
+        For a version that is not valid, the header of the nearest valid version is used, so that a broker can reject
+        the request (KIP-482, KIP-511).
         """
         return _header_version(self.request_headers, version)
 
     def response_header_version(self, version: int) -> int:
-        """Version of ResponseHeader before a response of ``version``; always 0 for ApiVersionsResponse (KIP-511).
+        """Return the version of ResponseHeader before a response of ``version``; 0 for ApiVersionsResponse (KIP-511).
 
-        Raises UnknownApiError where there is no response.
+        Raises UnknownApiError if there is no response.
         """
         if not self.response_headers:
             raise UnknownApiError(f"{self.request_name} has no response")
@@ -153,7 +151,7 @@ _keys: dict[str, int] = {}
 
 if TYPE_CHECKING:
     AnyApi = ApiKey | int | str | type[Message] | Api
-    """What names an API: its key, its name or that of one of its messages, one of their classes, or itself."""
+    """An API by key, name, message name, message class, or the object itself."""
 
 if TYPE_CHECKING:
 
@@ -168,10 +166,10 @@ if TYPE_CHECKING:
 
 
 def api(which: AnyApi) -> Api[Any]:
-    """The API with this key or name, with this request or response class, or with a message of this name.
+    """Return an API by key, name, message name or message class.
 
     ``api(3)``, ``api("Metadata")``, ``api("MetadataResponse")`` and ``api(MetadataRequest)`` are the same. Raises
-    UnknownApiError when no API has this key or name, and for classes that are neither request nor response.
+    UnknownApiError if there is none, and for a class that is neither request nor response.
     """
     if isinstance(which, int) and not isinstance(which, bool):
         return _built.get(which) or _build(which)
@@ -180,19 +178,18 @@ def api(which: AnyApi) -> Api[Any]:
     if isinstance(which, str):
         return api(_key(which, f"no API is called {shown(which)}"))
     if not isinstance(which, type):
-        raise TypeError(f"an API key, an API's name or a message class is needed, not {shown(which)}")
+        raise TypeError(f"expected an API key, an API name or a message class, got {shown(which)}")
     cls: type = which  # of anything, where no checker has looked
     name = name_of(cls) if issubclass(cls, Message) else cls.__name__
     return api(_key(name, f"{name} is neither the request nor the response of an API", False))
 
 
 def key_of(which: AnyApi) -> int:
-    """The key of an API; a number may be that of one that the package does not know."""
+    """Return the key of an API; a number may be an unknown key."""
     return int(which) if isinstance(which, int) else int(api(which).key)
 
 
 def _key(name: str, otherwise: str, is_guess: bool = True) -> int:
-    """The key of the API with this name, or with a message of this name."""
     if not _keys:
         _keys.update({name: row[0] for row in APIS for name in row[1:3] if name})
         _keys.update({row[1].removesuffix("Request"): row[0] for row in APIS})
@@ -203,7 +200,7 @@ def _key(name: str, otherwise: str, is_guess: bool = True) -> int:
 
 
 def apis() -> tuple[Api, ...]:
-    """Every API by ascending key, removed ones too."""
+    """Return all APIs by ascending key, including removed ones."""
     return tuple(map(api, _ROWS))
 
 
@@ -230,5 +227,5 @@ def _build(key: int) -> Api[Any]:
 
 
 def is_retriable(code: int) -> bool:
-    """Whether the error with this code may go away by itself, as the definitions say; false for unknown codes."""
+    """Return whether a retry may succeed after an error; False for unknown codes."""
     return ErrorCode(code).is_retriable

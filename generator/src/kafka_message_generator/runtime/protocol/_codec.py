@@ -1,4 +1,4 @@
-"""Requests and responses as they travel: a header, then the body, both at the versions the API table gives."""
+"""Encode and decode requests and responses with their headers."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ _answered: dict[tuple[type[Message], int], Route] = {}
 _requests: dict[bytes, Route] = {}
 """By the first four bytes of a request: API key and version."""
 _responses: dict[tuple[object, int], Route] = {}
-"""By what names the API, and version."""
+"""By API and version."""
 _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 
 
 class UnsupportedRequestError(UnsupportedVersionError):
-    """A request for a version that its API does not have; its body was not read.
+    """A request at a version that its API does not have; the body was not read.
 
-    ``api`` is the API and ``header`` the header of the request: what a broker needs for its answer.
+    ``api`` and ``header`` are what a broker needs to respond.
     """
 
     def __init__(self, reason: str, api: Api, header: RequestHeader) -> None:
@@ -63,28 +63,28 @@ class UnsupportedRequestError(UnsupportedVersionError):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class DecodedRequest:
     """A request and its header."""
 
     header: RequestHeader
-    """The message RequestHeader, with any tagged fields it does not know."""
+    """The RequestHeader, including unknown tagged fields."""
     api: Api
     version: int
-    """Version of the API: of ``message``, and what the header says."""
+    """API version of the message, as in the header."""
     message: RequestMessage
     trailing: bytes = b""
-    """Bytes behind the message, which brokers ignore and some clients send; nearly always none."""
+    """Bytes after the message, which some clients send and brokers ignore."""
 
     def encode(self, *, framed: bool = True, text: Text = "strict") -> bytes:
-        """The bytes of header, message and ``trailing``, after their length if ``framed``.
+        """Return header, message and ``trailing``, preceded by their length if ``framed``.
 
-        Raises EncodeError with the field, also where header, API, version and message do not belong together, and
-        UnsupportedVersionError. ``text`` as for ``Message.read``.
+        Raises EncodeError with the field, or if header, API, version and message do not match; and
+        UnsupportedVersionError. ``text`` is as for ``Message.read``.
         """
         return b"".join(self.encode_chunks(framed=framed, text=text))
 
     def encode_chunks(self, *, framed: bool = True, text: Text = "strict") -> list[bytes]:
-        """The bytes of ``encode`` in pieces, for ``writelines``: long fields of the message are not copied."""
+        """Return ``encode()`` as a list for ``writelines``, without copying long fields."""
         header, name, api = self.header, name_of(type(self.message)), self.api
         if name != api.request_name:
             raise EncodeError(f"is not the request of the API {api}, which is {api.request_name}", name)
@@ -97,25 +97,25 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Response(Generic[M_co]):
+class DecodedResponse(Generic[M_co]):
     """A response and its header."""
 
     header: ResponseHeader
-    """The message ResponseHeader, with any tagged fields it does not know."""
+    """The ResponseHeader, including unknown tagged fields."""
     api: Api
     version: int
-    """Version of ``message``; that of the request, but 0 where ApiVersions fell back to it (KIP-511)."""
+    """API version of the message: that of the request, or 0 after a fallback of ApiVersions (KIP-511)."""
     message: M_co
 
     def encode(self, *, framed: bool = True, text: Text = "strict") -> bytes:
-        """The bytes of header and message, after their length if ``framed``.
+        """Return header and message, preceded by their length if ``framed``.
 
-        Raises EncodeError with the field, and UnsupportedVersionError. ``text`` as for ``Message.read``.
+        Raises EncodeError with the field, and UnsupportedVersionError. ``text`` is as for ``Message.read``.
         """
         return b"".join(self.encode_chunks(framed=framed, text=text))
 
     def encode_chunks(self, *, framed: bool = True, text: Text = "strict") -> list[bytes]:
-        """The bytes of ``encode`` in pieces, for ``writelines``: long fields of the message are not copied."""
+        """Return ``encode()`` as a list for ``writelines``, without copying long fields."""
         header_version = self.api.response_header_version(self.version)
         body = _chunks(self.message, self.version, text)
         return framed_chunks(_written(self.header, header_version, text), body, framed)
@@ -130,7 +130,6 @@ def _written(header: RequestHeader | ResponseHeader, version: int, text: Text) -
 
 
 def _differs(field: str, told: int, wanted: str) -> EncodeError:
-    """The error for a header that is not of the request behind it: a broker would read that as something else."""
     return EncodeError(f"is {told}, but {wanted}", "RequestHeader", path=field)
 
 
@@ -143,10 +142,10 @@ def encode_request(
     framed: bool = True,
     text: Text = "strict",
 ) -> bytes:
-    """The bytes of a request: its header, and the message at ``version``.
+    """Return the bytes of a request: header and message at ``version``.
 
-    ``correlation_id`` (int32) comes back in the response; ``client_id`` may be null. With ``framed`` the length stands
-    first (int32), as on a connection. ``text`` as for ``Message.read``. Raises EncodeError with the field, and
+    ``correlation_id`` (int32) is repeated in the response; ``client_id`` may be None. ``framed`` adds the length
+    (int32) in front. ``text`` is as for ``Message.read``. Raises EncodeError with the field, and
     UnsupportedVersionError.
     """
     return b"".join(encode_request_chunks(message, version, correlation_id, client_id, framed=framed, text=text))
@@ -161,7 +160,7 @@ def encode_request_chunks(
     framed: bool = True,
     text: Text = "strict",
 ) -> list[bytes]:
-    """The bytes of ``encode_request`` in pieces, for ``writelines``: long fields of the message are not copied."""
+    """Return ``encode_request()`` as a list for ``writelines``, without copying long fields."""
     route = _sent.get((type(message), version)) or _route_of(message, version, "request")
     header = route.header(
         request_api_key=route.key, request_api_version=version, correlation_id=correlation_id, client_id=client_id
@@ -173,10 +172,10 @@ def encode_request_chunks(
 def encode_response(
     message: ResponseMessage, version: int, correlation_id: int, *, framed: bool = True, text: Text = "strict"
 ) -> bytes:
-    """The bytes of a response: its header, and the message at ``version``, the version of the request.
+    """Return the bytes of a response: header and message at ``version``, the version of the request.
 
-    A broker that is asked for an unsupported version of ApiVersions answers at version 0 (KIP-511). Parameters and
-    errors as for ``encode_request``.
+    Respond to an unsupported version of ApiVersions at version 0 (KIP-511). Parameters and errors are those of
+    ``encode_request``.
     """
     return b"".join(encode_response_chunks(message, version, correlation_id, framed=framed, text=text))
 
@@ -184,14 +183,13 @@ def encode_response(
 def encode_response_chunks(
     message: ResponseMessage, version: int, correlation_id: int, *, framed: bool = True, text: Text = "strict"
 ) -> list[bytes]:
-    """The bytes of ``encode_response`` in pieces, for ``writelines``: long fields of the message are not copied."""
+    """Return ``encode_response()`` as a list for ``writelines``, without copying long fields."""
     route = _answered.get((type(message), version)) or _route_of(message, version, "response")
     body = _chunks(message, version, text)
     return framed_chunks(route.header(correlation_id=correlation_id).write(route.header_version), body, framed)
 
 
 def _route_of(message: Message, version: int, side: str) -> Route:
-    """Raises EncodeError for a message of the other side, and UnsupportedVersionError."""
     cls = type(message)
     api, is_request = api_of(cls), side == "request"
     if (api.request_name if is_request else api.response_name) != name_of(cls):
@@ -204,10 +202,10 @@ def _route_of(message: Message, version: int, side: str) -> Route:
 
 
 def read_request_header(data: BytesLike, *, text: Text = "strict") -> tuple[RequestHeader, int]:
-    """The header of a request (without its length), and the offset of the body.
+    """Return the header of a request (without its length) and the offset of the body.
 
-    Also for versions that the API does not have. ``text`` as for ``Message.read``. Raises DecodeError, and
-    UnknownApiError, which has the part of the header that does not depend on the API.
+    Versions that the API does not have are accepted. ``text`` is as for ``Message.read``. Raises DecodeError, and
+    UnknownApiError with the header fields that all requests share.
     """
     if type(data) is not bytes:
         data = as_bytes(data)
@@ -239,15 +237,15 @@ def _certain_header(data: bytes) -> RequestHeader:
     return filled
 
 
-def decode_request(data: BytesLike, *, text: Text = "strict") -> Request:
-    """The request in ``data``: header and body, without the length before them.
+def decode_request(data: BytesLike, *, text: Text = "strict") -> DecodedRequest:
+    """Decode a request: header and body, without the frame length.
 
-    Bytes behind the body are kept as ``Request.trailing``: brokers ignore them, and librdkafka sends one to three after
-    a MetadataRequest for all topics. ``text`` as for ``Message.read``: Kafka's broker itself takes text that is no
-    UTF-8, and puts U+FFFD for it.
+    Bytes after the body are kept in ``DecodedRequest.trailing``: brokers ignore them, and librdkafka appends one to three to
+    a MetadataRequest for all topics. ``text`` is as for ``Message.read``; Kafka's broker replaces invalid UTF-8 by
+    U+FFFD.
 
-    Raises UnknownApiError and UnsupportedRequestError (an UnsupportedVersionError), which keep the header, so that the
-    request can be answered; and DecodeError, with offsets in ``data``.
+    Raises UnknownApiError and UnsupportedRequestError (an UnsupportedVersionError), both with the header, and
+    DecodeError with the offset in ``data``.
     """
     if type(data) is not bytes:
         data = as_bytes(data)
@@ -260,14 +258,14 @@ def decode_request(data: BytesLike, *, text: Text = "strict") -> Request:
         else:
             header, body = route.header.read_from(data, 0, route.header_version)
         message, end = route.message.read_from(data, body, route.version)
-        return Request(header, route.api, route.version, message, data[end:])
+        return DecodedRequest(header, route.api, route.version, message, data[end:])
     except KafkaMessageError as error:
         _hint_at_length(error, data, _decode_request, text)
         raise
 
 
 def _hint_at_length(error: KafkaMessageError, data: bytes, decode: Callable[..., object], *arguments: object) -> None:
-    """Say in an error that the data begins with the length of its frame, if it does and the rest can be decoded."""
+    """Add a hint to an error if the data starts with its frame length and the rest can be decoded."""
     if len(data) < _LENGTH_SIZE or int.from_bytes(data[:_LENGTH_SIZE], "big") != len(data) - _LENGTH_SIZE:
         return
     try:
@@ -280,15 +278,13 @@ def _hint_at_length(error: KafkaMessageError, data: bytes, decode: Callable[...,
         error.reason = reason
 
 
-def _decode_request(data: bytes, text: Text) -> Request:
-    """The same by another rule for text."""
+def _decode_request(data: bytes, text: Text) -> DecodedRequest:
     header, body, route = _first_request(data, text)
     message, end = route.message.read_from(data, body, route.version, text=text)
-    return Request(header, route.api, route.version, message, data[end:])
+    return DecodedRequest(header, route.api, route.version, message, data[end:])
 
 
 def _first_request(data: bytes, text: Text = "strict") -> tuple[RequestHeader, int, Route]:
-    """The header, where the body starts, and the way there, which is kept for the next of this API and version."""
     header, body = read_request_header(data, text=text)
     api, version = api_of(header.request_api_key), header.request_api_version
     if version not in api.valid_versions:
@@ -310,22 +306,27 @@ if TYPE_CHECKING:
     @overload
     def decode_response(
         data: BytesLike, api: type[RequestMessage[R]], version: int, *, text: Text = "strict"
-    ) -> Response[R]: ...
+    ) -> DecodedResponse[R]: ...
     @overload
-    def decode_response(data: BytesLike, api: type[R], version: int, *, text: Text = "strict") -> Response[R]: ...
+    def decode_response(
+        data: BytesLike, api: type[R], version: int, *, text: Text = "strict"
+    ) -> DecodedResponse[R]: ...
     @overload
-    def decode_response(data: BytesLike, api: Api[R], version: int, *, text: Text = "strict") -> Response[R]: ...
+    def decode_response(data: BytesLike, api: Api[R], version: int, *, text: Text = "strict") -> DecodedResponse[R]: ...
     @overload
-    def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict") -> Response[Message]: ...
+    def decode_response(
+        data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict"
+    ) -> DecodedResponse[Message]: ...
 
 
-def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict") -> Response[Any]:
-    """The response in ``data``: header and body, without the length before them.
+def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict") -> DecodedResponse[Any]:
+    """Decode a response: header and body, without the frame length.
 
-    ``api`` and ``version`` are those of the request, which only the correlation id connects with its response; with
-    the class of the request or of the response as ``api`` the result is typed. An ApiVersionsResponse with the error
-    UNSUPPORTED_VERSION is read at version 0, whatever was asked for (KIP-511). ``text`` as for ``Message.read``. Raises
-    DecodeError with offsets in ``data``, UnsupportedVersionError and UnknownApiError.
+    ``api`` and ``version`` are those of the request, found by correlation id. If ``api`` is the class of the request or
+    response, the result is typed. An ApiVersionsResponse with UNSUPPORTED_VERSION is read at version 0 (KIP-511).
+    ``text`` is as for ``Message.read``.
+
+    Raises DecodeError with the offset in ``data``, UnsupportedVersionError and UnknownApiError.
     """
     if type(data) is not bytes:
         data = as_bytes(data)
@@ -334,24 +335,23 @@ def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = 
         header, body = route.header.read_from(data, 0, route.header_version)
         if route.may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
             try:
-                return Response(header, route.api, 0, read_rest(route.message, data, body, 0, text))
+                return DecodedResponse(header, route.api, 0, read_rest(route.message, data, body, 0, text))
             except DecodeError:  # perhaps from a broker that does answer in the version it was asked for
                 if version == 0:
                     raise
-        return Response(header, route.api, version, read_rest(route.message, data, body, version, text))
+        return DecodedResponse(header, route.api, version, read_rest(route.message, data, body, version, text))
     except DecodeError as error:
         _hint_at_length(error, data, _whole, route, version, text)
         raise
 
 
 def _whole(data: bytes, route: Route, version: int, text: Text) -> None:
-    """Read a response. Raises DecodeError."""
     _, body = route.header.read_from(data, 0, route.header_version)
     read_rest(route.message, data, body, version, text)
 
 
-def decode_response_leniently(data: bytes, api: Api, version: int, text: Text) -> tuple[Response[Any], bytes]:
-    """Return the response in ``data`` as ``decode_response`` does, and the bytes after it."""
+def decode_response_leniently(data: bytes, api: Api, version: int, text: Text) -> tuple[DecodedResponse[Any], bytes]:
+    """Return the response in ``data``, and the bytes after it."""
     try:
         return decode_response(data, api, version, text=text), b""
     except DecodeError:
@@ -360,7 +360,7 @@ def decode_response_leniently(data: bytes, api: Api, version: int, text: Text) -
         if route.may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
             version = 0
         message, end = route.message.read_from(data, body, version, text=text)
-        return Response(header, route.api, version, message), data[end:]
+        return DecodedResponse(header, route.api, version, message), data[end:]
 
 
 def _known_response(api: AnyApi, version: int) -> Route | None:
@@ -371,7 +371,6 @@ def _known_response(api: AnyApi, version: int) -> Route | None:
 
 
 def _first_response(api: AnyApi, version: int) -> Route:
-    """The way to a response, kept for the next of this version, if it is one."""
     which = api_of(api)
     message, is_valid = which.response_class, version in which.valid_versions
     may_fall_back = which.response_name == "ApiVersionsResponse"

@@ -1,4 +1,4 @@
-"""What can go wrong around a message: its frame, its API."""
+"""Exceptions of framing and of the table of APIs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 
 class FramingError(DecodeError):
-    """The bytes of a connection are not frames; ``offset`` counts from the first byte of the stream."""
+    """The bytes are not frames; ``offset`` counts from the start of the stream."""
 
 
 class UnknownApiError(KafkaMessageError, ValueError):
-    """No API of this package has this key, or this message.
+    """The package has no API for a key, name or message.
 
-    ``header`` is what is certain of the header of a request that was being decoded (API key, API version and
-    correlation id, which every request begins with; the client id is left None), else None.
+    When a request was decoded, ``header`` has the fields that all headers share: API key, API version and correlation
+    id. Otherwise it is None.
     """
 
     def __init__(self, reason: str, header: RequestHeader | None = None) -> None:

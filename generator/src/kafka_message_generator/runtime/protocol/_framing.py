@@ -1,4 +1,4 @@
-"""Frames: an int32 length, big-endian, before each request and response on a connection. Without any I/O."""
+"""Frames: a big-endian int32 length before each request and response."""
 
 from __future__ import annotations
 
@@ -19,19 +19,18 @@ _size_at = _size.unpack_from
 _LONGEST = 2**31 - 1
 
 _SMALL = 1024
-"""Pieces of fewer bytes are gathered: a piece of its own would take more memory than it has bytes."""
+"""Shorter parts are joined, because each separate object costs more memory than it holds."""
 
 MAX_FRAME_SIZE = 100 * 1024 * 1024
-"""Bytes that a frame may have unless told otherwise: the default of the broker's ``socket.request.max.bytes``."""
+"""Default limit of a frame in bytes, that of the broker's ``socket.request.max.bytes``."""
 
 
 def frame(payload: BytesLike) -> bytes:
-    """The payload with its length before it. Raises EncodeError when int32 cannot hold the length."""
+    """Return the payload preceded by its length. Raises EncodeError beyond int32."""
     return b"".join(framed_chunks(b"", [payload if isinstance(payload, bytes) else as_bytes(payload, "payload")], True))
 
 
 def framed_chunks(header: bytes, body: list[bytes], framed: bool) -> list[bytes]:
-    """Header and body, after their length if ``framed``."""
     if not framed:
         return [header, *body]
     size = len(header)
@@ -43,10 +42,9 @@ def framed_chunks(header: bytes, body: list[bytes], framed: bool) -> list[bytes]
 
 
 def split_frames(data: BytesLike, max_size: int = MAX_FRAME_SIZE) -> list[bytes]:
-    """The payloads of data that is nothing but whole frames.
+    """Return the payloads of complete frames.
 
-    Raises FramingError for a length that is negative or above ``max_size`` (bytes), and for a last frame that is not
-    complete.
+    Raises FramingError for a length that is negative or above ``max_size`` bytes, and for an incomplete last frame.
     """
     reader = FrameReader(max_size)
     reader.feed(data)
@@ -56,39 +54,38 @@ def split_frames(data: BytesLike, max_size: int = MAX_FRAME_SIZE) -> list[bytes]
 
 
 class FrameReader:
-    """Cuts a stream of bytes into frames; feed it what a connection gives, then iterate over what is complete.
+    """Split a stream of bytes into frames.
 
-    ``for payload in reader`` gives the complete frames, without their length, and can be repeated after the next
-    ``feed``. Takes time linear in the bytes fed, however small the pieces; memory grows with what was fed and not
-    taken yet, never with a length that a peer claims. After a FramingError the stream cannot be understood any more:
-    every further use raises the same error.
+    Pass received bytes to ``feed``, then iterate over the complete payloads; repeat after the next ``feed``. Time is
+    linear in the bytes fed. Memory is bounded by the bytes that were fed and not yielded, never by a claimed length.
+    After a FramingError every call raises it again.
     """
 
     __slots__ = ("_failure", "_length", "_pieces", "_size", "_start", "max_size", "offset", "pending")
 
     def __init__(self, max_size: int = MAX_FRAME_SIZE) -> None:
-        """``max_size``: bytes that a payload may have; ValueError unless 0 to 2**31 - 1."""
+        """``max_size`` is the largest payload in bytes. Raises ValueError unless it is 0 to 2**31 - 1."""
         if not 0 <= max_size <= _LONGEST:
             raise ValueError(f"max_size {max_size} is outside 0 to {_LONGEST}")
         self.max_size = max_size
         self.pending = 0
-        """How many bytes were fed and are not part of a frame that was given out."""
+        """Number of bytes fed that are not part of a returned frame."""
         self._pieces: deque[bytes | bytearray] = deque()  # as they were fed, small ones gathered
         self._start = 0  # of what is left of the first piece
         self._length = b""  # of the next frame, once it was taken
         self._size = -1  # what it says
         self.offset = 0
-        """Where the next frame starts in the stream: the offset of its length."""
+        """Stream offset of the next frame, at its length."""
         self._failure: tuple[str, int] | None = None
 
     @property
     def pending_data(self) -> bytes:
-        """These bytes, also after a FramingError."""
+        """The bytes counted by ``pending``, also after a FramingError."""
         pieces = iter(self._pieces)
         return b"".join((self._length, next(pieces, b"")[self._start :], *pieces))
 
     def feed(self, data: BytesLike) -> None:
-        """Add the next bytes of the stream, any number of them."""
+        """Add received bytes."""
         if self._failure is not None:
             self._check()
         if type(data) is not bytes:
@@ -104,11 +101,11 @@ class FrameReader:
         self.pending += len(data)
 
     def next_frame(self) -> bytes | None:
-        """The next complete payload, or None. Raises FramingError as soon as a length is known to be wrong."""
+        """Return the next complete payload, or None. Raises FramingError for an invalid length."""
         return self._next(False)
 
     def next_whole_frame(self) -> bytes | None:
-        """The next complete frame with its length, or None; errors as of ``next_frame``. No byte is copied twice."""
+        """Return the next complete frame with its length, or None. Raises FramingError for an invalid length."""
         if self._pieces and self._size < 0 and self._failure is None:
             piece, start = self._pieces[0], self._start
             if len(piece) - start >= 4 and type(piece) is bytes:
@@ -147,7 +144,6 @@ class FrameReader:
         return payload
 
     def _take(self, size: int, before: bytes = b"") -> bytes:
-        """So many of the next bytes, which are there, behind others; each is copied once."""
         pieces = self._pieces
         parts: list[bytes | memoryview] = [before] if before else []
         while size:
@@ -170,7 +166,7 @@ class FrameReader:
             yield payload
 
     def close(self) -> None:
-        """The stream has ended. Raises FramingError when it ended inside a frame, or frames were not taken."""
+        """Mark the end of the stream. Raises FramingError if bytes of a frame or unread frames remain."""
         self._check()
         if self.pending:
             end = self.offset + self.pending

@@ -1,4 +1,4 @@
-"""Which version to speak: what a broker announces (KIP-35, KIP-584) against what this package has."""
+"""Version negotiation (KIP-35, KIP-584)."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BrokerVersions:
-    """What one broker supports. Brokers of one cluster may differ, above all during an upgrade."""
+    """The versions and features of one broker. Brokers of a cluster may differ, above all during an upgrade."""
 
     versions: dict[int, Versions]
-    """By API key, keys that this package does not know included."""
+    """By API key, including unknown keys."""
     supported_features: dict[str, Versions]
     """Levels that the broker can run, by feature; empty before version 3 of the response."""
     finalized_features: dict[str, Versions]
-    """Levels in force across the cluster, by feature; empty when they are not known."""
+    """Levels in force in the cluster, by feature; empty if unknown."""
     finalized_features_epoch: int | None
-    """Grows with the finalized features; None when they are not known, and ``finalized_features`` says nothing."""
+    """Increases when finalized features change; None if they are unknown."""
 
     @classmethod
     def from_response(cls, response: ApiVersionsResponse) -> Self:
-        """What an ApiVersionsResponse says.
+        """Return the content of an ApiVersionsResponse.
 
-        Its error code is not looked at: also the answer to an unsupported version (KIP-511) tells the versions of
-        ApiVersions, to ask again. Of entries with the same key the last counts, as in Kafka's clients.
+        The error code is ignored: a response to an unsupported version (KIP-511) still contains the versions of
+        ApiVersions. The last of several entries with one key counts, as in Kafka's clients.
         """
         epoch = response.finalized_features_epoch
         return cls(
@@ -49,25 +49,24 @@ class BrokerVersions:
 
     @classmethod
     def of(cls, versions: Mapping[AnyApi, Versions]) -> Self:
-        """What a broker supports that says nothing of features: ``BrokerVersions.of({ApiKey.METADATA: Versions(0, 5)})``.
+        """Return a broker without features: ``BrokerVersions.of({ApiKey.METADATA: Versions(0, 5)})``.
 
-        Keys are all that names an API, also a number that this package does not know. Raises UnknownApiError.
+        Keys identify an API in any form, including unknown numbers. Raises UnknownApiError.
         """
         return cls({key_of(each): theirs for each, theirs in versions.items()}, {}, {}, None)
 
     def supports(self, api: AnyApi, version: int) -> bool:
-        """Whether the broker has this version of an API; the key may be one that this package does not know."""
+        """Return whether the broker supports a version of an API; the key may be unknown to this package."""
         return version in self._of(api)
 
     def highest_common(self, api: AnyApi, *, allow_unstable: bool = False) -> int:
-        """The highest version of an API that the broker has and the package offers.
+        """Return the highest version of an API that broker and package support.
 
-        An unstable latest version counts only with ``allow_unstable``. Versions for brokers only are left out, and those
-        that need a feature which the broker has not finalized: see ``Api.restrictions``. One that is about some requests
-        alone does not count here; ``ClientConnection.best_version`` looks at the request.
+        An unstable latest version counts only with ``allow_unstable``. Versions for brokers only and versions of
+        features that the broker has not finalized are excluded, see ``Api.restrictions``.
+        ``ClientConnection.best_version`` also considers restrictions that depend on a field of the request.
 
-        Raises UnsupportedVersionError with both ranges when there is none, and UnknownApiError for an API that this
-        package does not know.
+        Raises UnsupportedVersionError with both ranges if there is none, and UnknownApiError.
         """
         api = api_of(api)
         restrictions = [each for each in api.restrictions if each.field is None]
@@ -80,13 +79,12 @@ class BrokerVersions:
 def common_versions(
     broker: BrokerVersions, api: Api, restrictions: Iterable[Restriction], *, allow_unstable: bool = False
 ) -> tuple[int, ...]:
-    """Return the versions of an API that the broker has and the package offers, the highest first; at least one.
+    """Return the common versions, highest first, without unmet ``restrictions``.
 
-    Those of ``restrictions`` are left out unless the broker has finalized the feature. Raises UnsupportedVersionError
-    with both ranges.
+    Raises UnsupportedVersionError with both ranges if there is none.
     """
     theirs = broker.versions.get(int(api.key), NO_VERSIONS)
-    ours = api.offered_versions if allow_unstable else api.stable_versions
+    ours = api.supported_versions if allow_unstable else api.stable_versions
     unmet = [each for each in restrictions if not _is_met(each, broker)]
     common = range(min(theirs.highest, ours.highest), max(theirs.lowest, ours.lowest) - 1, -1)
     found = tuple(version for version in common if not any(version in each.versions for each in unmet))
@@ -97,7 +95,6 @@ def common_versions(
 
 
 def _is_met(restriction: Restriction, broker: BrokerVersions) -> bool:
-    """Whether the feature that some versions need is finalized at its level; never for brokers only."""
     if restriction.feature is None or broker.finalized_features_epoch is None:
         return False
     return broker.finalized_features.get(restriction.feature, NO_VERSIONS).highest >= restriction.level
@@ -108,7 +105,7 @@ def _broker(theirs: Versions) -> str:
 
 
 def _package(api: Api, ours: Versions) -> str:
-    offered = api.offered_versions
+    offered = api.supported_versions
     if not offered:
         return "this package offers none since the API was removed"
     hidden = "" if ours == offered else f" (and version {offered.highest}, which is unstable)"
@@ -116,9 +113,9 @@ def _package(api: Api, ours: Versions) -> str:
 
 
 def negotiate(response: ApiVersionsResponse, api: AnyApi, *, allow_unstable: bool = False) -> int:
-    """The highest version of an API that the sender of an ApiVersionsResponse has and this package offers.
+    """Return the highest version of an API that the sender of an ApiVersionsResponse and this package support.
 
-    The same as ``BrokerVersions.from_response(response).highest_common(api)``, which is better for more than one API.
-    Raises UnsupportedVersionError with both ranges when there is none, and UnknownApiError.
+    ``BrokerVersions.from_response(response).highest_common(api)`` is faster for several APIs. Raises
+    UnsupportedVersionError with both ranges if there is none, and UnknownApiError.
     """
     return BrokerVersions.from_response(response).highest_common(api, allow_unstable=allow_unstable)

@@ -1,4 +1,4 @@
-"""What puts messages behind their headers and takes them apart: looked up once for each version of an API."""
+"""Cached functions that encode and decode one version of an API."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Route:
-    """One side of one version of an API. Of versions that are not valid there is a header, but no message."""
+    """The request or response of an API at one version. Versions that are not valid have a header only."""
 
     __slots__ = ("api", "header", "header_version", "key", "may_fall_back", "message", "version")
 
@@ -24,4 +24,4 @@ class Route:
         self.header: Any = class_of("RequestHeader" if is_request else "ResponseHeader")
         self.header_version = header_version(version)
         self.may_fall_back = False
-        """Whether version 0 may come instead (KIP-511)."""
+        """Whether the message may come at version 0 instead (KIP-511)."""

@@ -1,6 +1,6 @@
-"""Shapes of the generated classes that this package reads; only type checkers import this.
+"""Protocols of generated classes that this package reads, for type checkers only.
 
-A package generated from other definitions may lack these messages, so their classes cannot be named here.
+A package generated from other definitions may lack these messages.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 
 class RequestHeader(Protocol):
-    """The message RequestHeader."""
-
     request_api_key: int
     request_api_version: int
     correlation_id: int
@@ -28,8 +26,6 @@ class RequestHeader(Protocol):
 
 
 class ResponseHeader(Protocol):
-    """The message ResponseHeader."""
-
     correlation_id: int
     unknown_tagged_fields: RawTaggedFields
 
@@ -37,8 +33,6 @@ class ResponseHeader(Protocol):
 
 
 class ApiVersion(Protocol):
-    """An element of ApiVersionsResponse.api_keys."""
-
     @property
     def api_key(self) -> int: ...
     @property
@@ -48,8 +42,6 @@ class ApiVersion(Protocol):
 
 
 class SupportedFeature(Protocol):
-    """An element of ApiVersionsResponse.supported_features."""
-
     @property
     def name(self) -> str: ...
     @property
@@ -59,8 +51,6 @@ class SupportedFeature(Protocol):
 
 
 class FinalizedFeature(Protocol):
-    """An element of ApiVersionsResponse.finalized_features."""
-
     @property
     def name(self) -> str: ...
     @property
@@ -70,8 +60,6 @@ class FinalizedFeature(Protocol):
 
 
 class ApiVersionsResponse(Protocol):
-    """The message ApiVersionsResponse."""
-
     @property
     def api_keys(self) -> Iterable[ApiVersion]: ...
     @property

@@ -1,29 +1,29 @@
-"""What is secret in messages, and copies of messages without it.
+"""Find and redact secrets in messages.
 
-Secret are credentials (SCRAM keys, tokens, what SASL exchanges) and the values of settings that Kafka's own definitions
-call passwords. The value of a setting that Kafka does not define, such as one of a plugin, is secret as well: nobody knows
-what is in it. Brokers decide likewise what they write to their own log (``AbstractKafkaConfig.loggableValue``).
+Secrets are credentials (SCRAM keys, tokens, SASL exchanges) and the values of configs that Kafka's definitions declare
+as passwords. Values of unknown configs, such as those of plugins, count as secrets too, as in Kafka's own logs
+(``AbstractKafkaConfig.loggableValue``).
 """
 
 from __future__ import annotations
 
 from ._json import redacted_json
 from ._logs import METADATA_TOPIC, may_be_metadata_record, may_hold_metadata
-from ._rule import HIDDEN, Secrets, Setting, has_secrets, hidden, is_secret_setting, marks, revealed, secrets_of
+from ._rule import REDACTED, Secrets, Setting, has_secrets, is_secret_setting, marks, redacted, revealed, secrets_of
 from ._tokens import may_be_token
 
 __all__ = [
-    "HIDDEN",
     "METADATA_TOPIC",
+    "REDACTED",
     "Secrets",
     "Setting",
     "has_secrets",
-    "hidden",
     "is_secret_setting",
     "marks",
     "may_be_metadata_record",
     "may_be_token",
     "may_hold_metadata",
+    "redacted",
     "redacted_json",
     "revealed",
     "secrets_of",

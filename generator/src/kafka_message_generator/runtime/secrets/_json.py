@@ -1,21 +1,20 @@
-"""Hidden secrets in Kafka's JSON form of messages."""
+"""Redacted secrets in Kafka's JSON form of messages."""
 
 from __future__ import annotations
 
 from base64 import b64encode
 
-from ._rule import HIDDEN
+from ._rule import REDACTED
 
-_HIDDEN_BYTES = b64encode(HIDDEN.encode()).decode()
+_REDACTED_BYTES = b64encode(REDACTED.encode()).decode()
 
 
 def redacted_json(value: object) -> object:
-    """Return the JSON form of a message in which secrets are hidden, with the text ``(hidden)`` instead of its base64.
-
-    A text with brackets is no base64, so ``from_json`` and other programs refuse it instead of taking it for the secret.
+    """Replace the base64 of redacted bytes by ``(redacted)``, which is not valid base64, so that ``from_json`` refuses
+    it.
     """
     if isinstance(value, dict):
         return {name: redacted_json(each) for name, each in value.items()}
     if isinstance(value, list):
         return [redacted_json(each) for each in value]
-    return HIDDEN if value == _HIDDEN_BYTES else value
+    return REDACTED if value == _REDACTED_BYTES else value

@@ -1,17 +1,17 @@
-"""Which fields and settings are secret, and copies of messages in which they are hidden."""
+"""Secret fields and configs, and redacted copies of messages."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 from .._base.message import Message
-from .._core.redaction import text_of
+from .._core.redaction import UNKNOWN, secret_names, secret_structs, text_of
 from .._core.structs import StructBase, name_of
 from .._core.value import dataclass
 from .._core.wire import RawTaggedField
 from ..schema.contents import FETCHED
 from ._logs import is_metadata
-from ._tables import OPEN_SETTINGS, SECRETS, SETTINGS
+from ._tables import OPEN_SETTINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,77 +19,91 @@ if TYPE_CHECKING:
 
     M = TypeVar("M", bound=Message)
 
+    _Structs: TypeAlias = dict[str, list[dict[str, Any]]]
     Mark: TypeAlias = str | Callable[[bytes], str]
-    """What stands where a secret was: a text, or what makes one of the secret's bytes."""
+    """The replacement of a secret: a string, or a function of the secret's bytes."""
 
-HIDDEN = "(hidden)"
-"""What stands where a secret was, unless something else is asked for."""
+REDACTED = "(redacted)"
+"""The default replacement of a secret."""
 
 BROKER_LOGGER = 8
-"""Kafka's ConfigResource.Type.BROKER_LOGGER. Its settings are names of loggers, and their values levels."""
+"""Kafka's ConfigResource.Type.BROKER_LOGGER, whose configs are log levels."""
 
 _LISTENER = "listener.name."
 _REAUTHENTICATION = "connections.max.reauth.ms"
-"""The one setting without ``sasl.`` in its name that may be set for one SASL mechanism."""
+"""The only config for a SASL mechanism without ``sasl.`` in its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where a message has a setting. Each is the names of fields on the way, with dots; name and value are neighbours."""
+    """Paths of the name and value of a config in a message, as field names joined by dots."""
 
     name: str
     value: str
     resource_type: str | None
-    """What it is a setting of, a number of Kafka's ConfigResource.Type; None where the message does not say."""
+    """Path of the ConfigResource.Type that the config belongs to, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What is secret in a message."""
+    """The secrets of a message type."""
 
     fields: tuple[str, ...]
-    """Fields that are always secret, each as the names on the way to it: ``upsertions.salted_password``."""
+    """Paths of fields that are always secret, such as ``upsertions.salted_password``."""
     settings: tuple[Setting, ...]
-    """Settings, whose values are secret if their names say so."""
+    """Configs; ``is_secret_setting`` tells whether a value is secret."""
 
     def __bool__(self) -> bool:
         return bool(self.fields or self.settings)
 
 
-_NONE = Secrets((), ())
 _found: dict[str, Secrets] = {}
 
 
 def secrets_of(message: type[Message]) -> Secrets:
-    """Where the secrets of a message are; both parts are empty when it has none."""
-    if not _found:
-        owners = {*(owner for owner, _ in SECRETS), *(owner for owner, _, _, _ in SETTINGS)}
-        _found.update({owner: _secrets_of(owner) for owner in owners})
-    return _found.get(name_of(message), _NONE)
+    """Return the secrets of a message type, from its descriptor."""
+    name = name_of(message)
+    found = _found.get(name)
+    if found is None:
+        structs = secret_structs(message)
+        places = list(_places(structs, "", next(iter(structs)), ())) if structs else []
+        fields = sorted(each for each in places if isinstance(each, str))
+        settings = sorted((each for each in places if isinstance(each, Setting)), key=lambda each: each.name)
+        found = _found[name] = Secrets(tuple(fields), tuple(settings))
+    return found
+
+
+def _places(structs: _Structs, path: str, name: str, around: tuple[tuple[str, str], ...]) -> Iterator[str | Setting]:
+    """Yield the secrets of a struct; ``around`` are the enclosing structs with their paths, innermost first."""
+    around = ((name, path), *around)
+    holder = path[:-1].rpartition(".")[2]
+    for field in structs[name]:
+        place, rule = f"{path}{field['name']}", field.get("secret")
+        if rule is True:
+            yield place
+        elif rule and holder in rule.get("in", (holder,)):
+            resource = rule.get("resourceType")
+            owners = [above for each, above in around if any(other["name"] == resource for other in structs[each])]
+            yield Setting(f"{path}{rule['name']}", place, f"{owners[0]}{resource}" if owners else None)
+        if (kind := field["type"].removeprefix("[]")) in structs:
+            yield from _places(structs, f"{place}.", kind, around)
 
 
 def has_secrets(message: type[Message]) -> bool:
-    """Return whether something in a message is or may be secret."""
     return bool(secrets_of(message))
 
 
 def may_have_secrets(message: type[Message]) -> bool:
-    """Return whether the bytes of a message may contain secrets: its own, or those in records of the log of KRaft."""
+    """Return whether the bytes of a message may contain secrets of its own or of metadata records."""
     return has_secrets(message) or name_of(message) in FETCHED
 
 
-def _secrets_of(message: str) -> Secrets:
-    fields = tuple(path for owner, path in SECRETS if owner == message)
-    settings = tuple(Setting(name, value, kind) for owner, name, value, kind in SETTINGS if owner == message)
-    return Secrets(fields, settings)
-
-
 def is_secret_setting(name: str, resource_type: int | None = None) -> bool:
-    """Whether the value of a setting is secret: it is a password, or Kafka does not define this setting.
+    """Return whether the value of a config is secret: a password, or a config that Kafka does not define.
 
-    Names are compared without regard to case, behind the prefixes of a listener and of a SASL mechanism:
-    ``listener.name.sasl_ssl.scram-sha-256.sasl.jaas.config`` is ``sasl.jaas.config``. ``resource_type`` is the number of
-    Kafka's ConfigResource.Type that the setting is for; those of a broker logger (8) are log levels, and no secrets.
+    Names are case-insensitive, and prefixes of listeners and SASL mechanisms are ignored:
+    ``listener.name.sasl_ssl.scram-sha-256.sasl.jaas.config`` is ``sasl.jaas.config``. ``resource_type`` is Kafka's
+    ConfigResource.Type; the configs of a broker logger (8) are never secret.
     """
     if resource_type == BROKER_LOGGER:
         return False
@@ -106,51 +120,40 @@ def is_secret_setting(name: str, resource_type: int | None = None) -> bool:
 
 
 def marks(salt: bytes) -> Callable[[bytes], str]:
-    """Marks such as ``(hidden 1a2b3c4d)``, equal for equal secrets under the same salt, for ``hidden``.
+    """Return a ``mark`` for ``redacted``: a keyed hash such as ``(redacted 1a2b3c4d)``, equal for equal secrets.
 
-    They tell whether a secret changed. Take a random salt and forget it: who has it can try passwords.
+    Use a random salt and discard it; with the salt passwords can be guessed.
     """
     from hmac import digest
 
-    return lambda secret: f"(hidden {digest(salt, secret, 'sha256').hex()[:8]})"
+    return lambda secret: f"(redacted {digest(salt, secret, 'sha256').hex()[:8]})"
 
 
-def hidden(message: M, mark: Mark = HIDDEN) -> M:
-    """A copy of a message with ``mark`` where its secrets were, as text or as bytes; the rest is as it was.
+def redacted(message: M, mark: Mark = REDACTED) -> M:
+    """Return a copy of a message in which ``mark`` replaces each secret.
 
-    Null stays null: it says that there is no such value, as when a setting is removed. What is empty stays empty.
-    Of a message that has secrets,
-    the unknown tagged fields keep their tags only: nobody knows what is in them. Records of the log of KRaft, which
-    FetchResponse and FetchSnapshotResponse carry between controllers, are secret as a whole.
+    Null and empty values stay. In messages with secrets, unknown tagged fields are replaced too, but keep their tags.
+    Records of the metadata log in FetchResponse and FetchSnapshotResponse are replaced as a whole.
     """
     from copy import deepcopy
 
     copy = deepcopy(message)
-    found = secrets_of(type(message))
-    for path in found.fields:
-        above, _, name = path.rpartition(".")
-        for struct in _structs(copy, above):
-            _hide(struct, name, mark)
-    for setting in found.settings:
-        for struct in _secret_settings(copy, setting):
-            _hide(struct, setting.value.rpartition(".")[2], mark)
+    _hide(copy, mark)
     for topic in _metadata_topics(copy):
         fetched = FETCHED[name_of(type(message))]
         for partition in _structs(topic, fetched.partitions):
-            _hide(partition, fetched.records, mark)
-        _hide_unknown(topic, mark)
-    if found:
-        _hide_unknown(copy, mark)
+            _replace(partition, fetched.records, mark)
+        for struct in _all_structs(topic):
+            _replace(struct, UNKNOWN, mark)
     return copy
 
 
 def revealed(message: StructBase) -> str:
-    """Return the text of a message, or of a struct inside one, with its secrets: ``repr`` and ``str`` redact them."""
+    """Return the text of a message or struct with its secrets, which ``repr`` and ``str`` redact."""
     return text_of(message, is_revealed=True)
 
 
 def _metadata_topics(message: Message) -> Iterator[Any]:
-    """The topics in a message with records of the log of KRaft."""
     fetched = FETCHED.get(name_of(type(message)))
     if fetched is not None:
         for topic in _structs(message, fetched.topics):
@@ -158,42 +161,28 @@ def _metadata_topics(message: Message) -> Iterator[Any]:
                 yield topic
 
 
-def _hide_unknown(top: Any, mark: Mark) -> None:
-    """The unknown tagged fields of a struct and of all within keep their tags only."""
-    for struct in _all_structs(top):
-        if unknown := getattr(struct, "unknown_tagged_fields", None):
-            marked = (RawTaggedField(raw.tag, _marked(raw.data, mark)) for raw in unknown)
-            struct.unknown_tagged_fields = tuple(marked)
+def _hide(struct: Any, mark: Mark, field: str = "", around: tuple[Any, ...] = ()) -> None:
+    for name in list(secret_names(struct, field, around)):
+        _replace(struct, name, mark)
+    for name, inner in _inner(struct):
+        _hide(inner, mark, name, (*around, struct))
 
 
-def _hide(struct: Any, name: str, mark: Mark) -> None:
-    value = getattr(struct, name)
-    if value:  # null and the empty text or bytes stay: there is nothing to hide
+def _replace(struct: Any, name: str, mark: Mark) -> None:
+    value = getattr(struct, name, None)
+    if value and name == UNKNOWN:
+        struct.unknown_tagged_fields = tuple(RawTaggedField(raw.tag, _marked(raw.data, mark)) for raw in value)
+    elif value:  # null and empty values are not secret
         setattr(struct, name, _marked(value, mark))
 
 
 def _marked(value: Any, mark: Mark) -> Any:
-    """The mark of a secret, of the same type."""
     data = value.encode(errors="surrogatepass") if isinstance(value, str) else bytes(value)
     text = mark if isinstance(mark, str) else mark(data)
     return text if isinstance(value, str) else text.encode()
 
 
-def _secret_settings(message: Message, setting: Setting) -> Iterator[Any]:
-    """The structs of a message with a setting whose value is secret."""
-    above, _, name = setting.name.rpartition(".")
-    if setting.resource_type is None:
-        yield from (struct for struct in _structs(message, above) if is_secret_setting(getattr(struct, name) or ""))
-        return
-    owner, _, kind = setting.resource_type.rpartition(".")
-    for resource in _structs(message, owner):
-        for struct in _structs(resource, above[len(owner) :].lstrip(".")):
-            if is_secret_setting(getattr(struct, name) or "", getattr(resource, kind)):
-                yield struct
-
-
 def _structs(struct: Any, path: str) -> Iterator[Any]:
-    """The structs at the end of a path, each element of arrays on the way."""
     if not path:
         yield struct
         return
@@ -204,11 +193,15 @@ def _structs(struct: Any, path: str) -> Iterator[Any]:
 
 
 def _all_structs(struct: Any) -> Iterator[Any]:
-    """A struct and all structs within."""
     yield struct
+    for _, inner in _inner(struct):
+        yield from _all_structs(inner)
+
+
+def _inner(struct: Any) -> Iterator[tuple[str, Any]]:
     for name in struct._names:
         value = getattr(struct, name)
         if isinstance(value, StructBase):
-            yield from _all_structs(value)
+            yield name, value
         elif value is not None and not isinstance(value, str | bytes | int | float) and hasattr(value, "__iter__"):
-            yield from (each for inner in value if isinstance(inner, StructBase) for each in _all_structs(inner))
+            yield from ((name, inner) for inner in value if isinstance(inner, StructBase))

@@ -1,11 +1,11 @@
-"""Tokens of SASL, which stand on a connection without a header after a SaslHandshake of version 0."""
+"""Recognize raw SASL tokens."""
 
 from __future__ import annotations
 
 _MOST_ZEROS = 2
-"""Zeros in a token: PLAIN has two, other mechanisms that send text have none. Each header has three or more."""
+"""A PLAIN token has two zero bytes, other text mechanisms none, a request header at least three."""
 
 
 def may_be_token(data: bytes) -> bool:
-    """Whether bytes that begin as no known request may be a token of SASL."""
+    """Return whether bytes that are no known request may be a SASL token."""
     return data.count(0) <= _MOST_ZEROS

@@ -1,6 +1,6 @@
-"""Random messages and damaged bytes for tests: as strategies for Hypothesis (extra ``testing``), and without it by a seed.
+"""Random messages and damaged bytes for tests, with a seed or as Hypothesis strategies (extra ``testing``).
 
-What is named here is imported when it is first used.
+Names are imported on first use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Damages bytes as networks, disks and hostile senders do."""
+"""Corrupt encoded messages."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ FORGED = (
     *(b"\x01\x00\x00", b"\x01\x05\x00", b"\x02\x05\x00\x05\x00", b"\x01\x00\x01\x00", b"\x01\x63\x04abcd"),
     b"\x28" + bytes(byte for tag in range(40) for byte in (60 + tag, 0)),
 )
-"""Lengths, counts, varints and tag sections as a hostile sender would write them."""
+"""Forged lengths, counts, varints and tag sections."""
 
 
 def damaged(rnd: random.Random, data: bytes) -> bytes:
-    """Bytes with one to six things wrong with them: changed, cut, doubled, or with a forged length among them."""
+    """Return the bytes with one to six changes: flipped, cut, repeated, or with a forged length."""
     out = bytearray(data)
     for _ in range(rnd.choice((1, 1, 1, 2, 3, 6))):
         at = rnd.randrange(len(out) + 1)

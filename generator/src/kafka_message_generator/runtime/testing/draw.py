@@ -1,4 +1,4 @@
-"""Draws random messages of any class and version from what the definition says."""
+"""Draw random messages of any class and version from its descriptor."""
 
 from __future__ import annotations
 
@@ -28,16 +28,13 @@ COUNTS = (0, 1, 2, 3, 14, 15, 16, 17, 126, 127, 128)
 
 
 _FEW = 4
-"""Elements that are drawn each by itself. Each character and number of long ones would cost Hypothesis a choice: these come
-from one."""
+"""Elements drawn individually; more come from one choice of Hypothesis."""
 
 
 @dataclass(frozen=True)
 class Chances:
-    """How often, 0 to 1, what may be null is, a field keeps its default, a struct has unknown fields, a key repeats.
-
-    ``empty`` is how often an array, text or bytes is as short as can be, ``member`` how often a number or text that has
-    names is a member of its enumeration.
+    """Probabilities (0 to 1) of null, defaults, unknown tagged fields and repeated keys. ``empty`` is that of an empty
+    array, string or bytes, ``member`` that of a declared enumeration member.
     """
 
     null: float = 0.2
@@ -49,17 +46,15 @@ class Chances:
 
 
 FULL = Chances(null=0, default=0, unknown=1, empty=0)
-"""Every field of the version is there, not null, with something in it (by chance it may still be its default)."""
+"""Every field is present, not null and not empty; by chance it may equal its default."""
 NULLS = Chances(null=1, default=0)
-"""Everything that may be null is."""
 MIXED = Chances()
 
 
 def random_messages(message: type[M], version: int, seed: int = 0, mixed: int = 3) -> Iterator[M]:
-    """A full message, one of nulls and ``mixed`` others; the same seed draws the same ones.
+    """Yield a full message, one with nulls, and ``mixed`` random ones; equal seeds give equal messages.
 
-    Fields that the version does not have keep their defaults, so each can be written. Raises UnsupportedVersionError
-    when it is called, before the first message is drawn.
+    Fields that the version lacks keep their defaults. Raises UnsupportedVersionError on the call.
     """
     check_class(message)
     return _drawn(message, checked_version(message, version), seed, mixed)
@@ -72,7 +67,7 @@ def _drawn(message: type[M], version: int, seed: int, mixed: int) -> Iterator[M]
 
 
 class Draw(Generic[M]):
-    """Draws one message from a source of random numbers: where that only gives 0, the message is as plain as can be."""
+    """Draws one message from a random source; a source of zeros gives the simplest message."""
 
     def __init__(self, message: type[M], version: int, source: random.Random, chances: Chances = MIXED) -> None:
         self.cls = message
@@ -83,16 +78,13 @@ class Draw(Generic[M]):
         self.depth = 0
 
     def message(self) -> M:
-        """The message."""
         drawn: M = self.struct(self.cls, self.facts.fields)
         return drawn
 
     def chance(self, share: float) -> bool:
-        """Yes, so often."""
         return self.random.random() < share
 
     def struct(self, cls: Any, fields: tuple[FieldFacts, ...]) -> Any:
-        """An object of a class, from the fields that the version has."""
         self.depth += 1
         values: dict[str, object] = {}
         for field in fields:
@@ -105,11 +97,10 @@ class Draw(Generic[M]):
         return made(cls, values)
 
     def part(self, field: FieldFacts) -> object:
-        """A value of a field of a struct: a place for those who must know what was drawn for it."""
+        """Draw the value of a struct field; overridden to record what was drawn."""
         return self.value(field)
 
     def value(self, field: FieldFacts) -> object:
-        """A value of a field."""
         if self.version in field.nullable and self.chance(self.chances.null):
             return None
         if field.is_array:
@@ -117,11 +108,10 @@ class Draw(Generic[M]):
         return self.inner(field) if field.is_struct else self.plain(field, self.bits(field.type, field.encodings))
 
     def inner(self, field: FieldFacts) -> Any:
-        """A struct."""
         return self.struct(class_in(self.cls, field.type), field.fields)
 
     def array(self, field: FieldFacts) -> list[Any]:
-        """An array; elements with keys may have one twice."""
+        """Draw an array; keyed elements may repeat a key."""
         if not field.is_struct:
             bits = self.bits(field.type, field.element_encodings)
             # NaN in a list equals no other NaN, in Python as in Java.
@@ -141,7 +131,6 @@ class Draw(Generic[M]):
         return drawn
 
     def count(self, field: FieldFacts) -> int:
-        """How many elements; fewer, the deeper they are."""
         if self.chance(self.chances.empty):
             return 0
         if field.is_struct or self.depth > 2 or field.type in ("string", "bytes"):
@@ -149,19 +138,17 @@ class Draw(Generic[M]):
         return self.random.choice(COUNTS[1:])
 
     def bits(self, kind: str, encodings: tuple[tuple[Versions, str], ...]) -> int:
-        """The width of an integer in this version, which an encoding may make narrower than its type."""
+        """Return the integer width at this version, which an encoding may narrow."""
         name = next((name for versions, name in encodings if self.version in versions), None)
         return WIDTHS.get(kind, 0) if name is None else int(name[-2:])
 
     def plain(self, field: FieldFacts, bits: int, is_element: bool = False) -> object:
-        """A value of a field that is no struct, or of one of its elements."""
         members = () if field.enumeration is None else _members(field.enumeration, field.type, bits)
         if members and not self.chance(1 - self.chances.member):
             return self.random.choice(members)
         return self.scalar(field.type, bits, is_element)
 
     def scalar(self, kind: str, bits: int, is_element: bool = False) -> object:
-        """A value of a type that is no struct."""
         if kind in WIDTHS:
             return self.integer(bits, is_signed=not kind.startswith("uint"))
         if kind == "bool":
@@ -174,7 +161,7 @@ class Draw(Generic[M]):
         return self.text() if kind == "string" else self.random.randbytes(self.length())
 
     def integer(self, bits: int, is_signed: bool) -> int:
-        """Any number of so many bits, those most often at which an encoding needs another byte."""
+        """Return a random integer of ``bits`` bits, biased towards the boundaries of the varint encodings."""
         lowest, highest = _bounds(bits, is_signed)
         number = self.random.choice(
             (
@@ -189,7 +176,7 @@ class Draw(Generic[M]):
         return min(max(number, lowest), highest)
 
     def length(self) -> int:
-        """Bytes of a text or of bytes; long ones are rare, and rarer still inside arrays."""
+        """Draw a length in bytes; large values are rare, more so inside arrays."""
         if self.chance(self.chances.empty):
             return 0
         if self.depth < 2 and self.chance(0.01):
@@ -197,7 +184,7 @@ class Draw(Generic[M]):
         return self.random.choice(LONG if self.chance(0.25) else SHORT[1:])
 
     def text(self) -> str:
-        """A text of one to four bytes a character."""
+        """Draw a string of characters of one to four bytes."""
         length = self.length()
         alphabet = self.random.choice(ALPHABETS)
         seed = self.random.getrandbits(16) if length < 1000 else 0
@@ -206,7 +193,7 @@ class Draw(Generic[M]):
         return drawn.encode()[:length].decode(errors="ignore") or "~" * length
 
     def unknown(self, fields: tuple[FieldFacts, ...]) -> tuple[RawTaggedField, ...]:
-        """Fields by tags that the definition does not have, where the version has a place for them."""
+        """Draw unknown tagged fields, if the version has a tag section."""
         is_optional = self.version in self.facts.with_optional
         if (not is_optional and self.version not in self.facts.flexible) or self.chance(1 - self.chances.unknown):
             return ()
@@ -223,13 +210,11 @@ class Draw(Generic[M]):
 
 
 def _bounds(bits: int, is_signed: bool) -> tuple[int, int]:
-    """The lowest and the highest integer of so many bits."""
     return (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed else (0, (1 << bits) - 1)
 
 
 @cache
 def _members(enumeration: str, kind: str, bits: int) -> tuple[object, ...]:
-    """The members of an enumeration that a type can hold; none in a package without names."""
     try:
         found = tuple(enumerations()[enumeration])
     except ValueError:

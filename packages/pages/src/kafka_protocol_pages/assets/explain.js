@@ -11,9 +11,9 @@
     module.exports = make(require("./wire.js"), require("./codec.js"), require("./secrets.js"));
   else root.KafkaExplain = make(root.KafkaWire, root.KafkaCodec, root.KafkaSecrets);
 })(typeof self === "undefined" ? this : self, function (wire, codec, secrets) {
-  const { CERTAIN, conceal, concealHeader, concealMetadata, concealUncertain, hasSecrets, isAtRisk } = secrets;
+  const { CERTAIN, redact, concealHeader, concealMetadata, concealUncertain, hasSecrets, isAtRisk } = secrets;
   const { markSecrets, mayBeToken, mayHaveSecrets, names, noteOf } = secrets;
-  const HIDDEN = "(hidden)";
+  const HIDDEN = "(redacted)";
   const UNSUPPORTED_VERSION = 35;
   const NO_HEADER = "no header of a request that is known; it may be a token of SASL";
 
@@ -276,7 +276,7 @@
       if (this.data.length - this.pos < 8) {
         const isToken = !this.cut && mayBeToken(this.data.subarray(this.pos));
         this.header("RequestHeader", lowest);
-        if (isToken) conceal(this.root.children[this.root.children.length - 1]);
+        if (isToken) redact(this.root.children[this.root.children.length - 1]);
         return [null, -1];
       }
       const key = wire.INT16.read(this.data, this.pos)[0];
@@ -341,7 +341,7 @@
     stop(reason, path, offset, role) {
       this.error = { title: "", reason, path, offset };
       const rest = new codec.Span(this.pos, this.data.length, "", "", "", role, null, reason);
-      if (!this.isHarmless) conceal(rest);
+      if (!this.isHarmless) redact(rest);
       this.root.children.push(rest);
       this.pos = this.data.length;
     }

@@ -18,7 +18,7 @@
 
   const hasSecrets = (message) => Boolean(message.secretFields || message.secretSettings);
 
-  function conceal(span) {
+  function redact(span) {
     for (const each of span.all()) each.isSecret = true;
   }
 
@@ -32,7 +32,7 @@
   function concealHeader(top, isDamaged) {
     for (const span of top.leaves()) {
       const isOdd = typeof span.value === "string" && /[^\P{C}]|[^\P{Z} ]/u.test(span.value);
-      if (!SURE.includes(span.name) && (isDamaged || isOdd || span.path.includes(UNKNOWN))) conceal(span);
+      if (!SURE.includes(span.name) && (isDamaged || isOdd || span.path.includes(UNKNOWN))) redact(span);
     }
   }
 
@@ -75,7 +75,7 @@
       const isUnknown = ["fault", "rest"].includes(span.role) || name.split(".").pop() === UNKNOWN;
       const isSetting = settings.has(name) && isSecretValue(span.path, settings.get(name), values, openSettings);
       const isEmpty = span.role === "value" && span.value !== null && span.value.length === 0;
-      if (isUnknown || ((isSetting || fields.has(name)) && !isEmpty)) conceal(span);
+      if (isUnknown || ((isSetting || fields.has(name)) && !isEmpty)) redact(span);
     }
   }
 
@@ -93,11 +93,11 @@
     const isKnown = topics.some((topic) => !found.includes(topic) && said(topic).length);
     const inside = found.flatMap((topic) => topic.all());
     for (const span of isKnown && !mayHold(data, metadataTopic) ? [] : top.all()) {
-      if (span.role === "fault" || span.role === "rest") conceal(span);
+      if (span.role === "fault" || span.role === "rest") redact(span);
     }
     for (const span of inside) {
       const isUnknown = span.name.startsWith(UNKNOWN);
-      if (span.role === "value" && (names(span.path) === fetched.records || isUnknown)) conceal(span);
+      if (span.role === "value" && (names(span.path) === fetched.records || isUnknown)) redact(span);
     }
   }
 
@@ -136,7 +136,7 @@
 
   return {
     CERTAIN,
-    conceal,
+    redact,
     concealHeader,
     concealMetadata,
     concealUncertain,

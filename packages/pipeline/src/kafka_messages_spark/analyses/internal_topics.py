@@ -48,7 +48,7 @@ def consumer_offsets(
     """Decode records of ``__consumer_offsets``: offset commits, groups and members.
 
     Options: ``mode`` PERMISSIVE (default) or FAILFAST, ``showSecrets`` (default false), and ``secretSalt``, with which
-    equal secrets get equal marks such as ``(hidden 1a2b3c4d)``. ``record_types`` selects the struct columns; fewer are
+    equal secrets get equal marks such as ``(redacted 1a2b3c4d)``. ``record_types`` selects the struct columns; fewer are
     faster.
     """
     return _decoded(df, "consumer_offsets", "__consumer_offsets", options, record_types)

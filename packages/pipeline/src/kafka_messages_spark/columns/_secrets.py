@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from kafka_messages import arrow
 from kafka_messages._base.message import Message
-from kafka_messages.secrets import HIDDEN, marks
+from kafka_messages.secrets import REDACTED, marks
 
 from .._core.errors import invalid_argument
 from .._core.options import Options
@@ -35,4 +35,4 @@ class Redaction:
     def applied(self, structs: pa.StructArray, message: type[Message]) -> pa.StructArray:
         if self.shows:
             return structs
-        return arrow.hidden(structs, message, HIDDEN if self.salt is None else marks(self.salt.encode()))
+        return arrow.redacted(structs, message, REDACTED if self.salt is None else marks(self.salt.encode()))

@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 
 from kafka_messages.internal_topics import LOGS
-from kafka_messages.secrets import HIDDEN
+from kafka_messages.secrets import REDACTED
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -88,11 +88,11 @@ def _table(records: DataFrame, record_type: str) -> DataFrame:
 def _without_bytes(unreadable: DataFrame) -> DataFrame:
     """Return unreadable rows with their bytes redacted, because they may contain secrets."""
 
-    def hidden(column: str) -> Column:
-        return F.when(F.col(column).isNotNull(), F.lit(HIDDEN).cast("binary"))
+    def redacted(column: str) -> Column:
+        return F.when(F.col(column).isNotNull(), F.lit(REDACTED).cast("binary"))
 
-    corrupt = F.col("corrupt").withField("bytes", hidden("corrupt.bytes"))
-    return unreadable.withColumns({"key": hidden("key"), "value": hidden("value"), "corrupt": corrupt})
+    corrupt = F.col("corrupt").withField("bytes", redacted("corrupt.bytes"))
+    return unreadable.withColumns({"key": redacted("key"), "value": redacted("value"), "corrupt": corrupt})
 
 
 def _parser() -> ArgumentParser:

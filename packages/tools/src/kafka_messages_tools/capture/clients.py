@@ -138,7 +138,7 @@ def _lack(package: Package, key: int, version: int) -> str:
         return "this release has no such API"
     if api.is_removed:
         return "this release has removed the API"
-    return "" if version in api.offered_versions else f"this release has {api.offered_versions}"
+    return "" if version in api.supported_versions else f"this release has {api.supported_versions}"
 
 
 def _until(package: Package, key: int, version: int) -> str | None:

@@ -17,7 +17,7 @@ from .report import Report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kafka_messages.protocol import Api, Request, Response
+    from kafka_messages.protocol import Api
 
 _essential = Struct(">hhi")
 MOST_WAITING = 10_000
@@ -97,7 +97,7 @@ class Exchange:
         return None if self.header is None else self.package.api(self.header.request_api_key)
 
     @cached_property
-    def _request(self) -> tuple[Request | None, str]:
+    def _request(self) -> tuple[DecodedRequest | None, str]:
         frame = self.request_frame
         if frame is None or self.is_token:
             return None, "" if self.is_token else "the request was not captured"
@@ -109,7 +109,7 @@ class Exchange:
             return None, str(error)
 
     @property
-    def request(self) -> Request | None:
+    def request(self) -> DecodedRequest | None:
         """The request, decoded; None where that is not possible."""
         return self._request[0]
 
@@ -119,7 +119,7 @@ class Exchange:
         return self._request[1]
 
     @cached_property
-    def _response(self) -> tuple[Response[Any] | None, str]:
+    def _response(self) -> tuple[DecodedResponse[Any] | None, str]:
         frame = self.response_frame
         if frame is None or self.is_token:
             return None, "" if self.is_token or self.has_no_response else "no response was captured"
@@ -134,7 +134,7 @@ class Exchange:
             return None, str(error)
 
     @property
-    def response(self) -> Response[Any] | None:
+    def response(self) -> DecodedResponse[Any] | None:
         """The response, decoded; None where that is not possible."""
         return self._response[0]
 

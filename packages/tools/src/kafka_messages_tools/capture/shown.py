@@ -23,7 +23,7 @@ Records = Literal["data", "size", "empty"]
 def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Records = "data") -> dict[str, object]:
     """An exchange as a value for ``json.dumps``, with every field of its messages in Kafka's JSON form.
 
-    Secrets are hidden as by ``kafka_messages.secrets.hidden`` unless ``show_secrets``; bytes that were not decoded are
+    Secrets are hidden as by ``kafka_messages.secrets.redacted`` unless ``show_secrets``; bytes that were not decoded are
     hidden where they could hold some. ``records`` is that of ``kafka_messages.json.to_json``.
     """
     header, hides = exchange.header, not show_secrets
@@ -66,7 +66,7 @@ def client_id_of(exchange: Exchange, hides: bool) -> str | None:
 
 def _hidden(exchange: Exchange) -> str:
     """Return the text that stands for a secret."""
-    text: str = exchange.package.module("secrets").HIDDEN
+    text: str = exchange.package.module("secrets").REDACTED
     return text
 
 
@@ -100,7 +100,7 @@ def _framed(frame: Frame) -> dict[str, Any]:
 
 def _body(package: Package, message: Message, version: int, hides: bool, records: Records) -> dict[str, object]:
     secrets = package.module("secrets")
-    message = secrets.hidden(message) if hides else message
+    message = secrets.redacted(message) if hides else message
     try:
         body = package.module("json").to_json(message, version, records=records, unknown_tagged_fields=True)
         return {"body": secrets.redacted_json(body) if hides else body}

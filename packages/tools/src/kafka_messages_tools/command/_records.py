@@ -71,7 +71,7 @@ class Decoder:
         return (
             self._plain(record)
             if self.show_secrets
-            else {"key": None, "value": self._secrets.HIDDEN, "note": _MAY_BE_METADATA}
+            else {"key": None, "value": self._secrets.REDACTED, "note": _MAY_BE_METADATA}
         )
 
     def _of_metadata(self, value: bytes, log: str) -> dict[str, object]:
@@ -98,7 +98,7 @@ class Decoder:
             return row | (
                 self._plain(record)
                 if self.show_secrets
-                else {"key": self._secrets.HIDDEN, "value": self._secrets.HIDDEN}
+                else {"key": self._secrets.REDACTED, "value": self._secrets.REDACTED}
             )
         row = {"type": type(found.key).NAME.removesuffix("Key"), "version": found.value_version}
         row["key"] = message_json(self._package, found.key, 0, self.show_secrets)

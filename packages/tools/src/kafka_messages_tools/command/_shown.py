@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 def message_json(package: Package, message: Message, version: int, show_secrets: bool) -> object:
-    """Kafka's JSON form of a message, with the unknown tagged fields; secrets are ``(hidden)`` unless they are shown."""
+    """Kafka's JSON form of a message, with the unknown tagged fields; secrets are ``(redacted)`` unless they are shown."""
     to_json = package.module("json").to_json
     if show_secrets:
         return to_json(message, version, unknown_tagged_fields=True)
     secrets = package.module("secrets")
-    return secrets.redacted_json(to_json(secrets.hidden(message), version, unknown_tagged_fields=True))
+    return secrets.redacted_json(to_json(secrets.redacted(message), version, unknown_tagged_fields=True))

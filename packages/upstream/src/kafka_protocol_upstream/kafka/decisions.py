@@ -70,7 +70,7 @@ def decisions(specs: Path, history: Path, release: str) -> list[Decision]:
         found += _undescribed(file, definition)
         if old is None and definition.get("type") == "response" and definition.get("validVersions") != "none":
             what = "a new response: what Kafka answers with an error belongs there, where our rule does not find it"
-            found.append(Decision("answers.json", message, "", what))
+            found.append(Decision("error_responses.json", message, "", what))
         for field in _new(definition, old):
             if (message, field.path.lower()) not in known:
                 found += _undecided(message, field, named)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
-from kafka_messages.secrets import HIDDEN
+from kafka_messages.secrets import REDACTED
 
 from ...columns._records import types_of
 from ._rules import REMOVE, RULES, Rule
@@ -82,4 +82,4 @@ def _action(rule: Rule, record: Fields) -> str:
 
 
 def _text_of(value: bytes) -> str:
-    return value.decode() if value.startswith(HIDDEN[:-1].encode()) else value.hex()
+    return value.decode() if value.startswith(REDACTED[:-1].encode()) else value.hex()

@@ -34,7 +34,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
         raise NotFoundError(f"no API has the key {word!r} or that in its name{suggestion(word, names)}")
     if out.is_json:
         for each in found:
-            offered, valid = each.offered_versions, each.valid_versions
+            offered, valid = each.supported_versions, each.valid_versions
             out.record(
                 {
                     "key": int(each.key),
@@ -56,7 +56,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
 
 def _row(each: Any) -> tuple[object, ...]:
     """The cells of one API."""
-    offered = each.offered_versions
+    offered = each.supported_versions
     versions = str(offered).partition(" ")[2].replace(" to ", "-") if offered else "removed"
     if each.latest_version_unstable and offered:
         versions += " (latest unstable)"

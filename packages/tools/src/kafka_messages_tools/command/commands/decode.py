@@ -76,7 +76,7 @@ def _of_connection(subject: Subject, data: bytes, show_secrets: bool) -> object:
     if getattr(found, "trailing", b""):
         secrets = package.module("secrets")
         is_shown = show_secrets or not secrets.has_secrets(type(found.message))
-        head["trailing"] = found.trailing.hex() if is_shown else secrets.HIDDEN
+        head["trailing"] = found.trailing.hex() if is_shown else secrets.REDACTED
     return head | {"message": message_json(package, found.message, found.version, show_secrets)}
 
 

@@ -69,7 +69,7 @@ def _messages(
     package: Package, found: MessageInfo, version: int, words: list[str], form: str | None, out: Output
 ) -> int:
     """Fields whose values differ; and a word if only the bytes do."""
-    explain, hidden = package.module("explain").explain, package.module("secrets").HIDDEN
+    explain, hidden = package.module("explain").explain, package.module("secrets").REDACTED
     sides = [explain(read_bytes(word, form), package.message(found.name), version) for word in words]
     for word, side in zip(words, sides, strict=True):
         if side.error is not None:

@@ -1,4 +1,4 @@
-"""The first bytes of requests that pass unread: what they are, and whether they have a response."""
+"""The first bytes of requests that are forwarded undecoded."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 _start = Struct(">hhih")
 START_SIZE = LENGTH_SIZE + _start.size
 read_start = _start.unpack_from
-"""API key, version, correlation id, and the length of the client id."""
+"""API key, version, correlation id, and length of the client id."""
 
 
 class RequestStart:
-    """How a request of one version of an API starts."""
+    """The start of a request at one version of an API."""
 
     __slots__ = ("_before_acks", "_is_compact", "_is_flexible", "_is_produce", "api")
 
@@ -36,7 +36,7 @@ class RequestStart:
             self._before_acks = [field for field in facts.fields if field.name in names[: names.index("acks")]]
 
     def expects_response(self, frame: bytes, client_id_size: int) -> bool | None:
-        """Whether a request has a response; None where its header, or the fields before ``acks``, have to be read."""
+        """Return whether a request gets a response; None if the first bytes do not tell."""
         pos = START_SIZE + client_id_size if client_id_size > 0 else START_SIZE
         if client_id_size < -1 or pos > len(frame):
             return None
@@ -47,7 +47,7 @@ class RequestStart:
         return self._acks(frame, pos) if self._is_produce else True
 
     def _acks(self, frame: bytes, pos: int) -> bool | None:
-        """Whether ``acks`` of a ProduceRequest is not 0, where only null stands before it."""
+        """Return whether ``acks`` of a ProduceRequest is not 0; None if a field other than null precedes it."""
         if self._before_acks:  # the transactional id, nearly always null
             null = b"\0" if self._is_compact else b"\xff\xff"
             if len(self._before_acks) > 1 or not frame.startswith(null, pos):
@@ -57,18 +57,17 @@ class RequestStart:
 
 
 STARTS: dict[tuple[int, int], RequestStart] = {}
-"""By API key and version: of those that the package has."""
 
 
 def keep_start(api: Api, version: int) -> None:
-    """Let requests of an API and version pass by their first bytes, if these are enough."""
+    """Register an API version whose requests can be forwarded by their first bytes."""
     has_client_id = version in api.valid_versions and api.request_header_version(version) > 0
     if has_client_id and api.response_name and api.name != "SaslHandshake":
         STARTS[int(api.key), version] = RequestStart(api, version)
 
 
 def acks_in(api: Api, version: int, payload: bytes, pos: int) -> int | None:
-    """``acks`` of a ProduceRequest that is not decoded, at versions that the package lacks too; None if it is not there."""
+    """Return ``acks`` of an undecoded ProduceRequest, also at unknown versions; None if it cannot be read."""
     facts = facts_of(api.request_class)
     builder = Builder(facts, ESCAPED_STRINGS)  # any text goes before acks, as brokers take it
     try:

@@ -1,4 +1,4 @@
-"""What both ends of a connection have in common: bytes in, events out, until the peer closes."""
+"""Behaviour shared by client and server connections."""
 
 from __future__ import annotations
 
@@ -21,41 +21,40 @@ else:
     E = None
 
 
-class Side(Generic[E]):
-    """One end of a connection. Not for several threads at once."""
+class Connection(Generic[E]):
+    """One end of a connection. Not thread-safe."""
 
     def __init__(self, max_frame_size: int, transitions: Mapping[State, Mapping[Event, State]], state: State) -> None:
         self._incoming = Incoming(max_frame_size, transitions, state)
 
     @property
     def state(self) -> State:
-        """The current state."""
+        """The state of the connection."""
         return self._incoming.state
 
     @property
     def trailing_data(self) -> tuple[bytes, bool]:
-        """The bytes that are in no event, and whether the peer has closed its side; as in h11."""
+        """The bytes that belong to no event, and whether the peer closed its side (as in h11)."""
         return self._incoming.trailing_data
 
     def receive_data(self, data: BytesLike) -> Iterator[E]:
-        """Take what was read from the peer, b"" for its end; iterate over what comes of it.
+        """Pass in bytes read from the peer, or b"" at the end of the stream, and iterate over events.
 
-        Events that are not taken stay for the next call. Raises RemoteProtocolError, also while iterating.
+        Unread events stay for the next call. Calling and iterating raise RemoteProtocolError.
         """
         self._incoming.receive(data)
         return iter(self.next_event, None)
 
     def next_event(self) -> E | None:
-        """The next event, or None where more bytes are needed. Raises RemoteProtocolError."""
+        """Return the next event, or None if more bytes are needed. Raises RemoteProtocolError."""
         raise NotImplementedError
 
     @property
     def unanswered(self) -> Sequence[Any]:
-        """The requests whose responses are still missing, the oldest first."""
+        """The requests without a response, oldest first."""
         raise NotImplementedError
 
     def _end(self) -> ConnectionClosed | None:
-        """Return ConnectionClosed if the peer has closed the connection, once; there is no frame left."""
         if not self._incoming.is_closed or self._incoming.state is CLOSED:
             return None
         self._incoming.change(Event.CLOSED)

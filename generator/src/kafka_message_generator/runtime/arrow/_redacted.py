@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._base.message import Message
-from ..secrets import HIDDEN, Secrets, is_secret_setting, secrets_of
+from ..secrets import REDACTED, Secrets, is_secret_setting, secrets_of
 from ._shape import UNKNOWN
 
 TYPE_CHECKING = False
@@ -19,8 +19,8 @@ Kinds = Mapping[str, pa.Array]
 """Resource types by their path, one for each element of the array at hand."""
 
 
-def hidden(array: pa.StructArray, message: type[Message], mark: Mark = HIDDEN) -> pa.StructArray:
-    """A column of messages, as ``decode`` gives it, with ``mark`` where their secrets were; see ``secrets.hidden``.
+def redacted(array: pa.StructArray, message: type[Message], mark: Mark = REDACTED) -> pa.StructArray:
+    """A column of messages, as ``decode`` gives it, with ``mark`` where their secrets were; see ``secrets.redacted``.
 
     Fields may be left out. Without the name of a setting its value is secret. Only distinct names, and with a ``mark``
     that is a function distinct secrets, are looked at one by one.

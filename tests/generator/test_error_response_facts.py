@@ -1,4 +1,4 @@
-"""``answers.json`` beside the definitions: everything that can be wrong with it, by place, and what comes of it."""
+"""``error_responses.json`` beside the definitions: everything that can be wrong with it, by place, and what comes of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_message_generator import definitions
-from kafka_message_generator.rules.answers import Answer
+from kafka_message_generator.rules.error_responses import ErrorResponseRule
 from kafka_message_generator.spec.source import SpecError
 from tests.support.building import write_specs
 from tests.support.specs import field, message
@@ -63,10 +63,10 @@ BROKEN = [
 def test_what_is_wrong_is_told_with_its_place(text: str, problem: str, tmp_path: Path) -> None:
     """A fact that names nothing would be lost without a word, and an answer be wrong."""
     specs = write_specs(tmp_path / "specs", ASK, TELL, PROBE)
-    (specs / "answers.json").write_text(text)
+    (specs / "error_responses.json").write_text(text)
     with pytest.raises(SpecError) as caught:
         definitions.load(specs)
-    place = f"{(specs / 'answers.json').as_posix()}:"
+    place = f"{(specs / 'error_responses.json').as_posix()}:"
     assert [str(each).removeprefix(place) for each in caught.value.problems][:1] == [problem]
 
 
@@ -79,10 +79,10 @@ def test_what_is_sound_is_resolved(tmp_path: Path) -> None:
         {"field": "Count", "value": "-1", "about": "why"},
         {"field": "Text", "versions": "1+", "value": "null"},
     ]
-    (specs / "answers.json").write_text(json.dumps([{"message": "AskResponse", **fact} for fact in facts]))
-    assert definitions.load(specs).answers == (
-        Answer("AskResponse", "count", 0, 32767, None, -1),
-        Answer("AskResponse", "text", 1, 32767, None, None),
-        Answer("AskResponse", "things", 0, 32767, ("things",), None),
-        Answer("AskResponse", "things.data", 0, 32767, None, b""),
+    (specs / "error_responses.json").write_text(json.dumps([{"message": "AskResponse", **fact} for fact in facts]))
+    assert definitions.load(specs).error_responses == (
+        ErrorResponseRule("AskResponse", "count", 0, 32767, None, -1),
+        ErrorResponseRule("AskResponse", "text", 1, 32767, None, None),
+        ErrorResponseRule("AskResponse", "things", 0, 32767, ("things",), None),
+        ErrorResponseRule("AskResponse", "things.data", 0, 32767, None, b""),
     )

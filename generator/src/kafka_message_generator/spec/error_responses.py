@@ -1,18 +1,18 @@
-"""How requests are answered with an error, where no rule tells it: ``answers.json`` beside the definitions."""
+"""How requests are answered with an error, where no rule tells it: ``error_responses.json`` beside the definitions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_message_generator.spec.annotations import ANSWERS, FieldPath, field_path, field_paths, read
+from kafka_message_generator.spec.annotations import ERROR_RESPONSES, FieldPath, field_path, field_paths, read
 from kafka_message_generator.spec.properties import Properties
 from kafka_message_generator.spec.source import Location, Problems
 from kafka_message_generator.spec.versions import MAX_VERSION, Versions
 
 
 @dataclass(frozen=True)
-class AnswerFact:
+class ErrorResponseFact:
     """A field of a response that, in an answer with an error, has a value of its own, or comes from the request."""
 
     message: str
@@ -25,12 +25,12 @@ class AnswerFact:
     """Where it comes from; none says that the field is left as it is."""
 
 
-def read_answers(specs: Path, problems: Problems) -> tuple[AnswerFact, ...]:
-    """What ``answers.json`` says; nothing when there is no such file."""
-    return tuple(read(specs, ANSWERS, problems, _answer))
+def read_error_responses(specs: Path, problems: Problems) -> tuple[ErrorResponseFact, ...]:
+    """What ``error_responses.json`` says; nothing when there is no such file."""
+    return tuple(read(specs, ERROR_RESPONSES, problems, _rule))
 
 
-def _answer(properties: Properties) -> AnswerFact | None:
+def _rule(properties: Properties) -> ErrorResponseFact | None:
     properties.text("about")  # for readers: why
     message, field = properties.required("message"), properties.required("field")
     value, versions = field_path(properties, "value"), properties.versions("versions")
@@ -39,7 +39,7 @@ def _answer(properties: Properties) -> AnswerFact | None:
         what = f"{properties.what} needs either a value or from; write one of them"
         properties.problems.error(properties.node.location, what)
         return None
-    return AnswerFact(
+    return ErrorResponseFact(
         message,
         places["message"],
         FieldPath(field, places["field"]),

@@ -10,15 +10,15 @@ pa = pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
 import kafka_messages as km
-from kafka_messages.arrow import decode, encode, hidden
+from kafka_messages.arrow import decode, encode, redacted
 from kafka_messages.messages.describe_configs_response import DescribeConfigsResourceResult, DescribeConfigsResult
-from kafka_messages.secrets import HIDDEN, marks, secrets_of
-from kafka_messages.secrets import hidden as hidden_of_objects
-from kafka_messages.secrets._tables import OPEN_SETTINGS, SECRETS, SETTINGS
+from kafka_messages.secrets import REDACTED, marks, secrets_of
+from kafka_messages.secrets import redacted as hidden_of_objects
+from kafka_messages.secrets._tables import OPEN_SETTINGS
 
+from tests.support.planting import WITH_SECRETS
 from tests.support.random_messages import messages, versions_of
 
-WITH_SECRETS = sorted({row[0] for row in (*SECRETS, *SETTINGS)})
 NAMES = ("retention.ms", "ssl.keystore.password", "acme.key", "LOG.DIRS", "kafka.server.KafkaApis")
 
 
@@ -43,7 +43,7 @@ def walk(struct: Any, path: str) -> list[tuple[Any, str]]:
     return [found for each in inner for found in walk(each, rest)]
 
 
-@pytest.mark.parametrize("mark", [HIDDEN, marks(b"salt")], ids=["plain", "marks"])
+@pytest.mark.parametrize("mark", [REDACTED, marks(b"salt")], ids=["plain", "marks"])
 @pytest.mark.parametrize("name", WITH_SECRETS)
 def test_as_objects(name: str, mark: Any) -> None:
     """Every message with secrets at every version, unknown tagged fields too: both codecs hide the same."""
@@ -51,7 +51,7 @@ def test_as_objects(name: str, mark: Any) -> None:
     for version in versions_of(message):
         drawn = [named(each) for seed in range(4) for each in messages(message, version, seed)]
         column = decode(pa.array([each.write(version) for each in drawn]), message, version, unknown_tagged_fields=True)
-        found = hidden(column, message, mark)
+        found = redacted(column, message, mark)
         found.validate(full=True)
         assert found.type == column.type
         wanted = [hidden_of_objects(each, mark).write(version) for each in drawn]
@@ -65,19 +65,19 @@ RECORDS = [
     km.ConfigRecord(resource_type=8, name="kafka", value="INFO"),
     km.ConfigRecord(resource_type=4, name="ssl.key.password", value="swordfish"),
 ]
-VALUES = ["(hidden)", "/data", None, "INFO", "(hidden)"]
+VALUES = ["(redacted)", "/data", None, "INFO", "(redacted)"]
 
 
 def test_slices_and_nulls() -> None:
     """Arrays that are parts of others, and rows that are null."""
     data = [record.write(0) for record in RECORDS]
     column = decode(pa.array([None, *data, None]), km.ConfigRecord, 0)
-    assert hidden(column, km.ConfigRecord).to_pylist()[0] is None
+    assert redacted(column, km.ConfigRecord).to_pylist()[0] is None
     for start in range(len(data)):
         for count in range(1, len(data) - start):
-            part = hidden(column.slice(1 + start, count), km.ConfigRecord)
+            part = redacted(column.slice(1 + start, count), km.ConfigRecord)
             assert part.field("value").to_pylist() == VALUES[start : start + count]
-    assert len(hidden(column.slice(3, 0), km.ConfigRecord)) == 0
+    assert len(redacted(column.slice(3, 0), km.ConfigRecord)) == 0
 
 
 def test_slices_of_lists() -> None:
@@ -90,9 +90,9 @@ def test_slices_of_lists() -> None:
     ]
     data = [km.DescribeConfigsResponse(results=results[at : at + 2]).write(4) for at in range(4)]
     column = decode(pa.array(data), km.DescribeConfigsResponse, 4)
-    whole = hidden(column, km.DescribeConfigsResponse)
+    whole = redacted(column, km.DescribeConfigsResponse)
     for start in range(4):
-        assert hidden(column.slice(start, 2), km.DescribeConfigsResponse).equals(whole.slice(start, 2))
+        assert redacted(column.slice(start, 2), km.DescribeConfigsResponse).equals(whole.slice(start, 2))
     for row, message in zip(whole.to_pylist(), data, strict=True):
         read = hidden_of_objects(km.DescribeConfigsResponse.read(message, 4))
         found = [[each["value"] for each in result["configs"]] for result in row["results"]]
@@ -107,26 +107,26 @@ def test_fields_that_were_left_out() -> None:
         fields = [field for field in column.type if field.name != name]
         return pa.StructArray.from_arrays([column.field(field.name) for field in fields], fields=fields)
 
-    assert hidden(without("name"), km.ConfigRecord).field("value").to_pylist() == [
-        *("(hidden)", "(hidden)", None, "INFO", "(hidden)"),
+    assert redacted(without("name"), km.ConfigRecord).field("value").to_pylist() == [
+        *("(redacted)", "(redacted)", None, "INFO", "(redacted)"),
     ]
-    assert hidden(without("resource_type"), km.ConfigRecord).field("value").to_pylist() == [
-        *("(hidden)", "/data", None, "(hidden)", "(hidden)"),
+    assert redacted(without("resource_type"), km.ConfigRecord).field("value").to_pylist() == [
+        *("(redacted)", "/data", None, "(redacted)", "(redacted)"),
     ]
     rest = without("value")
-    assert hidden(rest, km.ConfigRecord).equals(rest)
+    assert redacted(rest, km.ConfigRecord).equals(rest)
 
 
 def test_names_that_are_no_text() -> None:
     """With validate_utf8=False names may be any bytes: such a setting is unknown."""
     data = RECORDS[1].write(0).replace(b"log.dirs", b"log.d\xff\xfes")
     column = decode(pa.array([data]), km.ConfigRecord, 0, validate_utf8=False)
-    assert hidden(column, km.ConfigRecord).field("value").to_pylist() == ["(hidden)"]
+    assert redacted(column, km.ConfigRecord).field("value").to_pylist() == ["(redacted)"]
 
 
 def test_only_distinct_names_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """A log may have millions of settings, of which a few are different."""
-    from kafka_messages.arrow import _hidden
+    from kafka_messages.arrow import _redacted
 
     asked: list[str] = []
 
@@ -134,13 +134,13 @@ def test_only_distinct_names_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> N
         asked.append(name)
         return name not in OPEN_SETTINGS
 
-    monkeypatch.setattr(_hidden, "is_secret_setting", ask)
+    monkeypatch.setattr(_redacted, "is_secret_setting", ask)
     column = decode(pa.array([record.write(0) for record in RECORDS] * 1000), km.ConfigRecord, 0)
-    hidden(column, km.ConfigRecord)
+    redacted(column, km.ConfigRecord)
     assert len(asked) < 10
 
 
 def test_messages_without_secrets() -> None:
     """They are not copied."""
     column = decode(pa.array([km.MetadataResponse().write(12)]), km.MetadataResponse, 12)
-    assert hidden(column, km.MetadataResponse) is column
+    assert redacted(column, km.MetadataResponse) is column

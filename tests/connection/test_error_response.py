@@ -1,4 +1,4 @@
-"""What is answered to any request: an error, and what a broker supports; against Kafka's own classes."""
+"""error_response and announce, compared with Kafka's own classes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from uuid import UUID
 import kafka_messages
 import pytest
 from kafka_messages import ApiVersionsResponse, FetchResponse, Message, ProduceRequest, RequestHeader
-from kafka_messages.connection import _answers, announce, error_response, errors, expects_response
-from kafka_messages.protocol import Api, ApiKey, ErrorCode, Request, UnknownApiError, Versions, api, apis
+from kafka_messages.connection import _error_response, announce, error_response, errors, expects_response
+from kafka_messages.protocol import Api, ApiKey, DecodedRequest, ErrorCode, UnknownApiError, Versions, api, apis
 from kafka_messages.schema import FieldFacts, MessageFacts, facts_of
 
 from tests.connection.__main__ import requests
@@ -22,11 +22,7 @@ from tests.support.filled import filled
 DATA = Path(__file__).with_name("data")
 
 
-def answered(name: str = "errors") -> Iterator[tuple[Request, int, Message]]:
-    """Requests of every API at every version, the error code, and the answer of Kafka's own classes.
-
-    ``older-errors`` has the versions that are gone, answered by the last release that had them.
-    """
+def answered(name: str = "errors") -> Iterator[tuple[DecodedRequest, int, Message]]:
     for line in gzip.decompress((DATA / f"{name}.txt.gz").read_bytes()).decode().splitlines():
         key, version, asked, code, answer = line.split(" ")
         of = api(int(key))
@@ -34,13 +30,12 @@ def answered(name: str = "errors") -> Iterator[tuple[Request, int, Message]]:
         yield received(message, int(version)), int(code), of.response_class.read(bytes.fromhex(answer), int(version))
 
 
-def received(message: Message, version: int) -> Request:
+def received(message: Message, version: int) -> DecodedRequest:
     header = RequestHeader(request_api_key=int(api(type(message)).key), request_api_version=version)
-    return Request(header, api(type(message)), version, message)
+    return DecodedRequest(header, api(type(message)), version, message)
 
 
 def plain(value: Any) -> Any:
-    """A message as data, without texts of errors, and without the order of structs: Kafka's is that of a hash table."""
     if hasattr(value, "_names"):
         return {name: plain(getattr(value, name)) for name in value._names if name != "error_message"}
     if isinstance(value, list):
@@ -49,7 +44,6 @@ def plain(value: Any) -> Any:
 
 
 def test_errors_are_kafkas() -> None:
-    """A broker's author has 90 requests to refuse; each is refused as Kafka does it, at each of 309 versions."""
     pairs = set()
     for request, code, kafkas in answered():
         answer = error_response(request, code, "why")
@@ -57,12 +51,11 @@ def test_errors_are_kafkas() -> None:
         assert plain(type(answer).read(written, request.version)) == plain(kafkas), (request.api, request.version)
         assert any(error.code == code for error in errors(answer)) or not list(errors(kafkas))
         pairs.add((request.api.key, request.version))
-    assert pairs == {(each.key, version) for each in apis() for version in each.offered_versions}
+    assert pairs == {(each.key, version) for each in apis() for version in each.supported_versions}
 
 
 @pytest.mark.parametrize(("name", "is_older"), [("errors", False), ("older-errors", True)])
 def test_what_was_asked_is_what_would_be_asked(name: str, is_older: bool) -> None:
-    """The program that asks Kafka's classes could not be started for a while, and nobody saw it."""
     asked = requests()
     wanted = [each for release in sorted(asked) if bool(release) == is_older for each in asked[release]]
     lines = gzip.decompress((DATA / f"{name}.txt.gz").read_bytes()).decode().splitlines()
@@ -72,7 +65,6 @@ def test_what_was_asked_is_what_would_be_asked(name: str, is_older: bool) -> Non
 
 
 def without_records(message: Any) -> Any:
-    """A message as data, where no records are null: so the classes before 4 had them, which trips clients of that time."""
     found = plain(message)
     for topic in found["responses"] if isinstance(message, FetchResponse) else ():
         for partition in topic["partitions"]:
@@ -81,7 +73,6 @@ def without_records(message: Any) -> Any:
 
 
 def test_errors_of_older_versions_are_kafkas() -> None:
-    """A proxy or mock in front of clients of 2.8 refuses them as their broker did, at each of the versions that are gone."""
     pairs = set()
     for request, code, kafkas in answered("older-errors"):
         answer = error_response(request, code, "why")
@@ -89,7 +80,7 @@ def test_errors_of_older_versions_are_kafkas() -> None:
         assert without_records(again) == without_records(kafkas), (request.api, request.version)
         pairs.add((request.api.key, request.version))
     every = {(each.key, version) for each in apis() for version in each.valid_versions}
-    assert pairs == every - {(each.key, version) for each in apis() for version in each.offered_versions}
+    assert pairs == every - {(each.key, version) for each in apis() for version in each.supported_versions}
 
 
 WITHOUT_CODE = {("DescribeLogDirsRequest", version) for version in range(3)}
@@ -97,7 +88,6 @@ WITHOUT_CODE = {("DescribeLogDirsRequest", version) for version in range(3)}
 
 
 def has_code(facts: MessageFacts, fields: tuple[FieldFacts, ...], version: int) -> bool:
-    """Whether a version has a place for an error code."""
     return any(
         version in each.versions and (each.is_error_code or has_code(facts, facts.structs.get(each.type, ()), version))
         for each in fields
@@ -105,13 +95,11 @@ def has_code(facts: MessageFacts, fields: tuple[FieldFacts, ...], version: int) 
 
 
 def value(field: FieldFacts) -> Any:
-    """An element in each array; ids and names."""
     values = {"uuid": UUID(int=7), "string": "n", "bytes": b"b", "records": b"r"}
     return values.get(field.type, 0) if field.is_array or field.type in values else None
 
 
 def test_every_request_at_every_readable_version_can_be_refused() -> None:
-    """Whatever comes in, there is an answer that can be written, with the code wherever the version has a place for it."""
     without, count = set(), 0
     for each in apis():
         told = facts_of(each.response_class) if each.valid_versions else None
@@ -134,7 +122,6 @@ def test_every_request_at_every_readable_version_can_be_refused() -> None:
 
 @pytest.mark.parametrize("text", ["why", None])
 def test_errors_have_the_text_that_is_given(text: str | None) -> None:
-    """Kafka's classes leave the text out here and there; where there is a field for it, a reader wants it."""
     told = 0
     for request, code, _ in answered():
         for error in errors(error_response(request, code, text)):
@@ -145,14 +132,12 @@ def test_errors_have_the_text_that_is_given(text: str | None) -> None:
 
 
 def test_an_answer_that_is_none() -> None:
-    """Success is no error, and would look like an answer."""
     request = received(kafka_messages.MetadataRequest(), 12)
-    with pytest.raises(ValueError, match=r"^0 is the code of success; error_response needs one of an error$"):
+    with pytest.raises(ValueError, match=r"^0 means success; pass the code of an error$"):
         error_response(request, ErrorCode.NONE)
 
 
 def test_requests_without_a_response() -> None:
-    """A broker that answers a Produce with acks=0 confuses every later answer."""
     assert not expects_response(ProduceRequest(acks=0))
     assert expects_response(ProduceRequest(acks=1))
     assert expects_response(ProduceRequest(acks=-1))
@@ -161,14 +146,12 @@ def test_requests_without_a_response() -> None:
 
 @pytest.mark.parametrize("line", (DATA / "announced.txt").read_text().splitlines())
 def test_what_kafka_announces(line: str) -> None:
-    """Byte for byte what brokers and controllers say; librdkafka draws conclusions from the range of Produce."""
     listener, unstable, telemetry, said = line.split()
     ours = announce(listener=listener, allow_unstable=unstable == "true", has_telemetry=telemetry == "true")
     assert ours.write(4).hex() == said
 
 
 def test_produce_is_announced_from_0() -> None:
-    """Otherwise librdkafka up to 2.5.3 sends what it was told to compress uncompressed, without a word."""
     [produce, _] = announce([ApiKey.PRODUCE]).api_keys
     assert (produce.api_key, produce.min_version, produce.max_version) == (0, 0, 13)
     [produce, _] = announce([ProduceRequest], versions={"Produce": Versions(3, 7)}).api_keys
@@ -176,7 +159,6 @@ def test_produce_is_announced_from_0() -> None:
 
 
 def test_features_are_announced() -> None:
-    """Clients decide on transactions and share groups by what is finalized."""
     said = announce(
         [ApiKey.API_VERSIONS],
         supported_features={"metadata.version": Versions(7, 30)},
@@ -193,7 +175,6 @@ def test_features_are_announced() -> None:
 
 
 def test_a_removed_api_cannot_be_announced() -> None:
-    """It has no version; an empty range would say something else to each client."""
     removed = next(each for each in apis() if each.is_removed)
     assert isinstance(removed, Api)
     with pytest.raises(UnknownApiError, match=rf"^{removed} has no version to announce$"):
@@ -201,13 +182,11 @@ def test_a_removed_api_cannot_be_announced() -> None:
 
 
 def test_api_versions_is_always_announced() -> None:
-    """Without it no client agrees on a version with a broker that just answered its ApiVersionsRequest."""
     assert [each.api_key for each in announce([ApiKey.METADATA]).api_keys] == [3, 18]
     assert [each.api_key for each in announce([ApiKey.METADATA, ApiKey.API_VERSIONS]).api_keys] == [3, 18]
 
 
 def test_what_announce_refuses() -> None:
-    """A misspelt name announced everything, or nothing."""
     with pytest.raises(ValueError, match=r"^listener must be 'broker' or 'controller', not 'brokr'$"):
         announce(listener="brokr")
     with pytest.raises(UnknownApiError, match=r"^no API is called 'Metdata'; did you mean 'Metadata'\?$"):
@@ -215,14 +194,12 @@ def test_what_announce_refuses() -> None:
 
 
 def test_a_message_alone_is_answered() -> None:
-    """A test has the message, and no bytes that it came in."""
     asked = kafka_messages.MetadataRequest(topics=[kafka_messages.MetadataRequest.MetadataRequestTopic(name="t")])
     assert error_response(asked, 3, version=12) == error_response(received(asked, 12), 3)
 
 
 @pytest.mark.parametrize(("version", "name"), [(10, ""), (11, ""), (12, None)])
 def test_a_topic_asked_by_its_id_has_no_name(version: int, name: str | None) -> None:
-    """Versions 10 and 11 of the response have an id and no null for the name: it could not be written."""
     topic = kafka_messages.MetadataRequest.MetadataRequestTopic(name=None, topic_id=UUID(int=7))
     answer = error_response(kafka_messages.MetadataRequest(topics=[topic]), 3, version=version)
     assert isinstance(answer, kafka_messages.MetadataResponse)
@@ -232,23 +209,19 @@ def test_a_topic_asked_by_its_id_has_no_name(version: int, name: str | None) -> 
 
 @pytest.mark.parametrize("code", [True, 40000, "3", 3.0, None])
 def test_a_code_that_is_none(code: object) -> None:
-    """It would fail later, when the response is written, far from who gave it."""
     with pytest.raises(ValueError, match=rf"^an error code is an int16, not {code!r}$"):
         error_response(kafka_messages.MetadataRequest(), code, version=12)  # type: ignore[arg-type]  # what is refused
 
 
 def test_what_is_no_request_to_answer() -> None:
-    """There are a message and a received request, both called Request: each mistake says what is needed."""
     asked = kafka_messages.MetadataRequest()
     with pytest.raises(TypeError) as caught:
         error_response(asked, 3)
-    needed = (
-        "error_response needs the version of a message alone: error_response(MetadataRequest(...), code, version=...)"
-    )
+    needed = "a request message needs its version: error_response(MetadataRequest(...), code, version=...)"
     assert str(caught.value) == needed
     with pytest.raises(TypeError) as caught:
         error_response("Metadata", 3)  # type: ignore[arg-type]  # what is refused
-    needed = "error_response takes what decode_request gives, or a request and its version, not 'Metadata'"
+    needed = "expected a decoded request, or a request message and its version, got 'Metadata'"
     assert str(caught.value) == needed
     with pytest.raises(TypeError, match=r"not MetadataResponse\("):
         error_response(kafka_messages.MetadataResponse(), 3, version=12)  # type: ignore[arg-type]  # what is refused
@@ -258,18 +231,15 @@ def test_what_is_no_request_to_answer() -> None:
 
 
 def test_an_answer_without_a_place_for_the_code() -> None:
-    """As Kafka's classes answer: what asks for all topics names none, and before version 13 only topics have a code."""
     everything = kafka_messages.MetadataRequest(topics=None)
     assert list(errors(error_response(everything, 3, version=12))) == []
     assert [error.path for error in errors(error_response(everything, 3, version=13))] == ["error_code"]
 
 
 def test_what_is_the_same_of_each_element_is_found_once() -> None:
-    """A request of 1 MB asks for a million groups: the definitions were asked again for each, which took 41 s."""
-
     def looks(count: int) -> int:
         asked = kafka_messages.DescribeGroupsRequest(groups=["g"] * count)
-        with mock.patch.object(_answers, "class_in", wraps=_answers.class_in) as look:
+        with mock.patch.object(_error_response, "class_in", wraps=_error_response.class_in) as look:
             answer = error_response(asked, 3, version=5)
         assert isinstance(answer, kafka_messages.DescribeGroupsResponse)
         assert [(group.group_id, group.error_code) for group in answer.groups] == [("g", 3)] * count

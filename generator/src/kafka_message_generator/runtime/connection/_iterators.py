@@ -1,4 +1,4 @@
-"""What messages have in common, each with its path: error codes, addresses, and what is named."""
+"""Iterate over the error codes, addresses and names in any message."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .._base.message import Message, checked_version
 from .._core.native import filled
 from .._core.shown import shown
 from .._core.spelling import did_you_mean
-from ..protocol import Request
+from ..protocol import DecodedRequest
 from ..schema.facts import message_class
 from ._exchange import or_class
 from ._traversal import Endpoints, Entities, ErrorCodes, Errors
@@ -43,17 +43,15 @@ _entities: _Traversals = {}
 
 
 def _printed(message: object) -> Any:
-    """The printed class of a message."""
     if not isinstance(message, Message):
-        raise TypeError(f"a message is needed, not {shown(message)}")
+        raise TypeError(f"expected a message, got {shown(message)}")
     return message_class(type(message))
 
 
 def errors(message: Message) -> Iterator[Error]:
-    """Every error code of a message that is not NONE, outer ones first; a response without any has succeeded.
+    """Iterate over every error code that is not NONE, outer structs first.
 
-    Raises EncodeError with the place of what is no struct or no number where one has to be; so do the other traversals.
-    Each visits only the structs in which there may be something for it.
+    Like the other iterators, raises EncodeError with the path of a value of the wrong type.
     """
     found = _errors.get(type(message))
     if found is None:
@@ -63,10 +61,10 @@ def errors(message: Message) -> Iterator[Error]:
 
 
 def error_codes(message: Message, *, version: int | None = None) -> Iterator[ErrorCodePlace]:
-    """Yield every place of an error code, NONE included and outer ones first, to read or to change.
+    """Iterate over every place of an error code, including NONE, to read or change it; outer structs first.
 
-    With ``version`` only the places that this version has: a code in another place is dropped or refused when the message
-    is written. Raises UnsupportedVersionError for a version that the message does not have.
+    ``version`` selects the places that this version has. Raises UnsupportedVersionError for a version that the message
+    does not have.
     """
     cls = _printed(message)
     at = None if version is None else checked_version(cls, version)
@@ -75,10 +73,10 @@ def error_codes(message: Message, *, version: int | None = None) -> Iterator[Err
 
 
 def endpoints(message: Message) -> Iterator[Endpoint]:
-    """Every host with its port, in the order of the message, to read or to change; an empty host is none.
+    """Iterate over every host with its port, in message order, to read or change it. Empty hosts are skipped.
 
-    A struct has them in fields called ``host`` and ``port``, those of LeaderAndIsr and of the first version of
-    UpdateMetadata in some called ``host_name`` and ``v0_host``, ``v0_port``.
+    The fields are called ``host`` and ``port``; some versions of LeaderAndIsr and UpdateMetadata call them
+    ``host_name``, ``v0_host`` and ``v0_port``.
     """
     found = _endpoints.get(type(message))
     if found is None:
@@ -87,33 +85,33 @@ def endpoints(message: Message) -> Iterator[Endpoint]:
     return found(message)
 
 
-def entities(message: Message, *types: EntityType, request: Message | Request | None = None) -> Iterator[Entity]:
-    """Everything that a message names, in the order of the message, to read or to change.
+def entities(message: Message, *types: EntityType, request: Message | DecodedRequest | None = None) -> Iterator[Entity]:
+    """Iterate over the names in a message (topics, groups, brokers …), in message order, to read or change them.
 
-    ``types`` are those that are wanted, all if none is given. What a field names says its definition or, where that is
-    silent, ``entities.json`` beside it: resource names of configurations and ACLs, the keys of FindCoordinator and the
-    entities of quotas name what the type beside them says. The keys in a FindCoordinatorResponse have their type in its
-    ``request``; without that they are not found. Names under a type that is not known are left out, and so are ``*`` and
-    ``User:*`` of ACLs, which stand for all. Null, the empty text and numbers below 0 name nothing. Names in bytes of their
-    own, such as the records of Produce and the assignments of groups, are not found. Raises ValueError for another type,
-    and TypeError for a request that is not that of the response.
+    ``types`` selects entity types; the default is all. The type comes from the definition or from ``entities.json``.
+    Some fields have their type in another field, such as the resource type of configurations, ACLs and quotas. The keys
+    of a FindCoordinatorResponse have it in the ``request``; without the request they are skipped.
+
+    Also skipped are unknown types, the wildcards ``*`` and ``User:*`` of ACLs, null, empty strings, negative numbers,
+    and names inside encoded bytes (records of Produce, group assignments).
+
+    Raises ValueError for an unknown type, and TypeError for a request that does not belong to the response.
     """
     found = _entities.get((type(message), *types))
     if found is None:
         found = _entities_of(_printed(message), types)
     if request is None:
         return found(message)
-    asked = request.message if isinstance(request, Request) else request
+    asked = request.message if isinstance(request, DecodedRequest) else request
     _check_request(message, asked)
     return found(message, asked)
 
 
 def _entities_of(cls: Any, types: tuple[EntityType, ...]) -> Callable[..., Iterator[Any]]:
-    """The traversal for some types of names in a class of messages."""
     for each in types:
         if each not in ENTITY_TYPES:
             advice = did_you_mean(str(each), ENTITY_TYPES) or f"; they are {', '.join(map(repr, ENTITY_TYPES))}"
-            raise ValueError(f"no entity type is called {each!r}{advice}")
+            raise ValueError(f"unknown entity type {each!r}{advice}")
     key = (cls, *sorted(set(types)))
     found = _entities.get(key)
     if found is None:
@@ -123,10 +121,9 @@ def _entities_of(cls: Any, types: tuple[EntityType, ...]) -> Callable[..., Itera
 
 
 def _check_request(message: Message, asked: object) -> None:
-    """Raise TypeError for what is not the request of a response; one that has it in ``request`` is a step too far out."""
     if not isinstance(asked, Message):
         within = getattr(asked, "request", None)
-        advice = "; its .request is one" if isinstance(within, Message | Request) else ""
+        advice = "; its .request is one" if isinstance(within, Message | DecodedRequest) else ""
         raise TypeError(f"request must be the request of {message.NAME}, not {or_class(asked)}{advice}")
     if not isinstance(message, getattr(asked, "response_class", ())):
         raise TypeError(f"{shown(asked)} is not the request of {message.NAME}")

@@ -1,4 +1,4 @@
-"""Rules for what ``answers.json`` names: it is there, and fits. What is sound is resolved to Python's names and values."""
+"""Check ``error_responses.json`` against the definitions, and resolve it to Python names and values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from kafka_message_generator.rules.defaults import DefaultError, Empty, Value, default_of
 from kafka_message_generator.rules.paths import field_at, python_path
 from kafka_message_generator.rules.structs import StructTable
-from kafka_message_generator.spec.answers import AnswerFact
+from kafka_message_generator.spec.error_responses import ErrorResponseFact
 from kafka_message_generator.spec.model import REQUEST, RESPONSE, Field, Message
 from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.versions import NONE
@@ -17,7 +17,7 @@ Messages = Mapping[str, tuple[Message, StructTable]]
 
 
 @dataclass(frozen=True)
-class Answer:
+class ErrorResponseRule:
     """A field in the answer with an error: the value that it has, or where in the request it comes from."""
 
     message: str
@@ -29,13 +29,15 @@ class Answer:
     value: Value
 
 
-def resolve(facts: tuple[AnswerFact, ...], messages: Messages, problems: Problems) -> tuple[Answer, ...]:
+def resolve(
+    facts: tuple[ErrorResponseFact, ...], messages: Messages, problems: Problems
+) -> tuple[ErrorResponseRule, ...]:
     """Find every field that is named; what comes back is sound only if ``problems`` has no errors."""
-    found = [_answer(fact, messages, problems) for fact in facts]
+    found = [_rule(fact, messages, problems) for fact in facts]
     return tuple(sorted((each for each in found if each), key=lambda each: (each.message, each.path, each.lowest)))
 
 
-def _answer(fact: AnswerFact, messages: Messages, problems: Problems) -> Answer | None:
+def _rule(fact: ErrorResponseFact, messages: Messages, problems: Problems) -> ErrorResponseRule | None:
     known = messages.get(fact.message)
     if known is None or known[0].kind != RESPONSE:
         what = f"there is no response {fact.message!r} with versions; name one, or leave it out"
@@ -55,10 +57,10 @@ def _answer(fact: AnswerFact, messages: Messages, problems: Problems) -> Answer 
             problems.error(source.location, f"{name} has no field {source.text!r}; write it like Topics.Name")
     sources = tuple(python_path(source) for source in fact.sources) if fact.value is None else None
     versions = fact.versions
-    return Answer(fact.message, python_path(fact.field), versions.lowest, versions.highest, sources, value)
+    return ErrorResponseRule(fact.message, python_path(fact.field), versions.lowest, versions.highest, sources, value)
 
 
-def _value(fact: AnswerFact, field: Field, problems: Problems) -> Value:
+def _value(fact: ErrorResponseFact, field: Field, problems: Problems) -> Value:
     """The value of a field, which is written like a default."""
     if fact.value is None:
         return None

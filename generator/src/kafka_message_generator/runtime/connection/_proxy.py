@@ -1,4 +1,4 @@
-"""Between a client and a broker: decodes the APIs one asks for, and passes everything on as it came, or answers itself."""
+"""A connection between a client and a broker."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from ._exchange import (
     several,
     unsupported,
 )
+from ._forwarded import TEXT, LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded, header_of
 from ._incoming import LENGTH_SIZE, Incoming
-from ._passing import TEXT, AnswerPassing, RequestPassing, ResponsePassing, TokenPassing, header_of
-from ._starts import START_SIZE, STARTS, acks_in, keep_start, read_start
+from ._request_start import START_SIZE, STARTS, acks_in, keep_start, read_start
 from ._states import AUTHENTICATING, CLOSED, PROXY_BROKER, PROXY_CLIENT, READY, Event
 
 TYPE_CHECKING = False
@@ -39,25 +39,24 @@ if TYPE_CHECKING:
 
     from .._base.message import Response as ResponseMessage
     from .._core.wire import BytesLike
-    from ..protocol import Api, Request
+    from ..protocol import Api, DecodedRequest
     from ..protocol._apis import AnyApi
     from ..protocol._shapes import RequestHeader
 
-FromClient: TypeAlias = RequestPassing | TokenPassing | ConnectionClosed
-"""What ``Middleman.receive_from_client`` gives; ``data`` are the bytes that go to the broker."""
-FromBroker: TypeAlias = ResponsePassing | AnswerPassing | TokenPassing | ConnectionClosed
-"""What ``Middleman.receive_from_broker`` gives; ``data`` are the bytes that go to the client."""
+FromClient: TypeAlias = RequestForwarded | TokenForwarded | ConnectionClosed
+"""The events of ``receive_from_client``; write their ``data`` to the broker."""
+FromBroker: TypeAlias = ResponseForwarded | LocalResponse | TokenForwarded | ConnectionClosed
+"""The events of ``receive_from_broker``; write their ``data`` to the client."""
 
 _int32 = Struct(">i").unpack_from
 
 
-class Middleman:
-    """Both directions of a connection that somebody stands in. It does no I/O, and holds nothing back but own answers.
+class ProxyConnection:
+    """Both directions of a proxied connection, without I/O.
 
-    Each frame that comes in comes out as one event. Requests and responses of the APIs in ``decode``, all of them unless
-    told otherwise, are decoded, others pass unread: those of APIs and versions that the package does not know, too. What
-    is not to reach the broker is answered with ``answer``. Only what can be no request or response ends it. Not for
-    several threads at once.
+    Each received frame becomes one event at once; only local responses are delayed. Requests and responses of the APIs
+    in ``decode`` (default: all) are decoded. Others are forwarded undecoded, including unknown APIs and versions. Only
+    a frame without a valid header, or an unexpected response, ends the connection. Not thread-safe.
     """
 
     def __init__(
@@ -66,54 +65,53 @@ class Middleman:
         *,
         max_frame_size: int = MAX_FRAME_SIZE,
     ) -> None:
-        """``max_frame_size``: bytes that a frame may have; one that claims more ends the connection."""
+        """``max_frame_size`` is the largest accepted frame in bytes."""
         self._decoded = {int(api.key) for api in (apis() if decode is None else several(decode, "decode"))}
         self._client = Incoming(max_frame_size, PROXY_CLIENT, READY)
         self._broker = Incoming(max_frame_size, PROXY_BROKER, READY)
-        self._requests: deque[RequestPassing] = deque()  # those whose responses have not come
+        self._requests: deque[RequestForwarded] = deque()  # those whose responses have not come
         self._tokens = 0  # behind the last of them
 
     @property
-    def unanswered(self) -> tuple[RequestPassing, ...]:
-        """The requests whose responses have not come, the oldest first."""
+    def unanswered(self) -> tuple[RequestForwarded, ...]:
+        """The requests without a response, oldest first."""
         return tuple(request for request in self._requests if request._answer is None)
 
     @property
     def trailing_data(self) -> tuple[bytes, bytes]:
-        """The bytes of client and broker that are in no event."""
+        """The bytes of client and broker that belong to no event."""
         return self._client.trailing_data[0], self._broker.trailing_data[0]
 
     def receive_from_client(self, data: BytesLike) -> Iterator[FromClient]:
-        """Take what was read from the client, b"" for its end; iterate over what goes to the broker.
+        """Pass in bytes read from the client, or b"" at its end, and iterate over events for the broker.
 
-        Raises RemoteProtocolError, also while iterating.
+        Calling and iterating raise RemoteProtocolError.
         """
         self._client.receive(data)
         return self._of_client()
 
     def receive_from_broker(self, data: BytesLike) -> Iterator[FromBroker]:
-        """Take what was read from the broker, b"" for its end; iterate over what goes to the client.
+        """Pass in bytes read from the broker, or b"" at its end, and iterate over events for the client.
 
-        Raises RemoteProtocolError, also while iterating.
+        Calling and iterating raise RemoteProtocolError.
         """
         self._broker.receive(data)
         return self._of_broker()
 
-    def answer(self, request: RequestPassing, response: ResponseMessage) -> bytes:
-        """Answer a request instead of passing it on; the bytes to write to the client now.
+    def answer(self, request: RequestForwarded, response: ResponseMessage) -> bytes:
+        """Answer a request locally instead of forwarding it; return the bytes to write to the client now.
 
-        Responses go in the order of their requests: there are none where the broker still owes one before it. The answer
-        then comes as an AnswerPassing, behind that response, out of ``receive_from_broker``. There are none for a request
-        that expects no response.
+        Responses keep request order. If the broker still owes an earlier response, the result is empty, and
+        ``receive_from_broker`` yields a LocalResponse later. The result is also empty for a request that expects no
+        response. ``error_response(request.request, code)`` builds a response to a decoded request.
 
-        ``error_response(request.request, code)`` makes a response where the request was decoded. Raises LocalProtocolError
-        for another message than the response, and for a request that is answered or came on another connection;
-        UnsupportedVersionError, EncodeError with the field, and TypeError for what is no request that passes or no message.
+        Raises LocalProtocolError for the wrong message, and for a request that was answered or belongs to another
+        connection. Also raises UnsupportedVersionError, EncodeError with the field, and TypeError.
         """
-        check_type(request, RequestPassing)
+        check_type(request, RequestForwarded)
         api, version = request.api, request._version
         if api is None:
-            raise LocalProtocolError(f"there is no response to requests of the unknown API {request._key}")
+            raise LocalProtocolError(f"cannot answer a request of the unknown API {request._key}")
         check_response(api, response)
         if not request.expects_response:
             return b""
@@ -131,8 +129,8 @@ class Middleman:
             self._take()
         return b"".join(answers)
 
-    def _take(self) -> RequestPassing:
-        """The first request, which waits no longer; nor do tokens before it, which have no answer: the last of GSSAPI."""
+    def _take(self) -> RequestForwarded:
+        """Remove the first request, and unanswered tokens before it, such as the last one of GSSAPI."""
         first = self._requests.popleft()
         first._waits_at = None
         return first
@@ -145,28 +143,27 @@ class Middleman:
         if side.is_closed and (end := self._end(side)) is not None:
             yield end
 
-    def _read(self, frame: bytes) -> RequestPassing | TokenPassing:
-        """A request of which more than the first bytes has to be read, or a token."""
+    def _read(self, frame: bytes) -> RequestForwarded | TokenForwarded:
         try:
             request = self._read_request(frame)
         except KafkaMessageError as error:
             if self._client.state is AUTHENTICATING:
                 self._tokens += 1
-                return TokenPassing(frame)
-            raise self._client.refuse(frame[LENGTH_SIZE:], "there is a request without a header", error) from error
-        if not _is_handshake(request):
+                return TokenForwarded(frame)
+            raise self._client.refuse(frame[LENGTH_SIZE:], "invalid request header", error) from error
+        if self._client.state is AUTHENTICATING and not _is_handshake(request):
             self._client.change(Event.TOKENS_ENDED)
         if request.expects_response:
             self._wait_for(request)
         return request
 
-    def _wait_for(self, request: RequestPassing) -> None:
+    def _wait_for(self, request: RequestForwarded) -> None:
         request._waits_at = self
         request._tokens_before, self._tokens = self._tokens, 0
         self._requests.append(request)
 
-    def _unread(self, frame: bytes) -> RequestPassing | None:
-        """A request that is not to be decoded, where its first bytes say all that is needed: nearly always."""
+    def _unread(self, frame: bytes) -> RequestForwarded | None:
+        """Return a request that needs no decoding if its first bytes suffice, which is the usual case."""
         if len(frame) < START_SIZE:
             return None
         key, version, correlation_id, client_id_size = read_start(frame, LENGTH_SIZE)
@@ -176,7 +173,7 @@ class Middleman:
         expects = start.expects_response(frame, client_id_size)
         if expects is None:
             return None
-        request = RequestPassing(frame, start.api, key, version, correlation_id)
+        request = RequestForwarded(frame, start.api, key, version, correlation_id)
         request._is_unread = True
         if not expects:
             request.expects_response = False
@@ -187,20 +184,20 @@ class Middleman:
             self._requests.append(request)
         return request
 
-    def _read_request(self, frame: bytes) -> RequestPassing:
+    def _read_request(self, frame: bytes) -> RequestForwarded:
         payload = frame[LENGTH_SIZE:]
         try:
             header, body = header_of(payload)
         except UnknownApiError as error:
             if error.header is None or self._client.state is AUTHENTICATING:
                 raise
-            passing = _passing(frame, error.header, None)
+            passing = _forwarded(frame, error.header, None)
             passing.error = error
             return passing
         api, version = api_of(header.request_api_key), header.request_api_version
         if self._client.state is AUTHENTICATING and version not in api.valid_versions:
             raise UnknownApiError(f"{api} has no version {version}")
-        passing = _passing(frame, header, api)
+        passing = _forwarded(frame, header, api)
         if api.key in self._decoded:
             try:
                 passing.request = _decoded(payload)
@@ -219,7 +216,7 @@ class Middleman:
         side, requests = self._broker, self._requests
         while True:
             if requests and requests[0]._answer is not None:
-                yield AnswerPassing(requests[0]._answer, self._take())
+                yield LocalResponse(requests[0]._answer, self._take())
             elif (frame := side.next_whole_frame()) is None:
                 break
             elif (
@@ -228,29 +225,28 @@ class Middleman:
                 and _int32(frame, LENGTH_SIZE)[0] == requests[0]._correlation_id
             ):
                 request = self._take()
-                yield ResponsePassing(frame, request) if request._is_unread else self._response(request, frame)
+                yield ResponseForwarded(frame, request) if request._is_unread else self._response(request, frame)
             else:
                 yield self._token(frame)
         if side.is_closed and (end := self._end(side)) is not None:
             yield end
 
-    def _token(self, frame: bytes) -> TokenPassing:
-        """A frame that is not the next response: the answer to a token, or the end of the connection."""
+    def _token(self, frame: bytes) -> TokenForwarded:
         if self._requests and self._requests[0]._tokens_before:
             self._requests[0]._tokens_before -= 1
-            return TokenPassing(frame)
+            return TokenForwarded(frame)
         if self._tokens and not self._requests:
             self._tokens -= 1
-            return TokenPassing(frame)
+            return TokenForwarded(frame)
         if not self._requests:
-            what = f"there is a frame of {len(frame) - LENGTH_SIZE} bytes that answers no request"
+            what = f"unexpected frame of {len(frame) - LENGTH_SIZE} bytes without an unanswered request"
             raise self._broker.refuse(frame[LENGTH_SIZE:], what)
         wanted = self._requests[0]._correlation_id
-        what = f"there is a response that is not to the request with correlation id {wanted}, the next one,"
+        what = f"expected the response with correlation id {wanted}, got another frame"
         raise self._broker.refuse(frame[LENGTH_SIZE:], what)
 
-    def _response(self, request: RequestPassing, frame: bytes) -> ResponsePassing:
-        passing = ResponsePassing(frame, request)
+    def _response(self, request: RequestForwarded, frame: bytes) -> ResponseForwarded:
+        passing = ResponseForwarded(frame, request)
         key, version = request._key, request._version
         if key in self._decoded or _is_handshake(request):
             try:
@@ -270,20 +266,19 @@ class Middleman:
         return ConnectionClosed(self.unanswered)
 
 
-def _passing(frame: bytes, header: RequestHeader, api: Api | None) -> RequestPassing:
+def _forwarded(frame: bytes, header: RequestHeader, api: Api | None) -> RequestForwarded:
     key, version = header.request_api_key, header.request_api_version
-    passing = RequestPassing(frame, api, key, version, header.correlation_id)
+    passing = RequestForwarded(frame, api, key, version, header.correlation_id)
     passing._header = header
     return passing
 
 
-def _decoded(payload: bytes) -> Request:
-    """The request in a frame; text is hardly ever no UTF-8."""
+def _decoded(payload: bytes) -> DecodedRequest:
     try:
         return decode_request(payload)
     except DecodeError:
         return decode_request(payload, text=TEXT)
 
 
-def _is_handshake(request: RequestPassing) -> bool:
+def _is_handshake(request: RequestForwarded) -> bool:
     return request._version == 0 and request.api is not None and request.api.name == "SaslHandshake"

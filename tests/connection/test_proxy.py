@@ -1,0 +1,418 @@
+"""ProxyConnection."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kafka_messages import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    DescribeGroupsRequest,
+    FetchRequest,
+    FetchResponse,
+    HeartbeatRequest,
+    HeartbeatResponse,
+    MetadataRequest,
+    MetadataResponse,
+    ProduceRequest,
+    ProduceResponse,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+)
+from kafka_messages.connection import (
+    ClientConnection,
+    ConnectionClosed,
+    LocalProtocolError,
+    LocalResponse,
+    ProxyConnection,
+    RemoteProtocolError,
+    RequestForwarded,
+    ResponseForwarded,
+    ServerConnection,
+    TokenForwarded,
+    _proxy,
+    announce,
+    endpoints,
+    error_response,
+)
+from kafka_messages.protocol import ApiKey, ErrorCode, UnknownApiError, apis, encode_request, encode_response, frame
+
+from tests.support.cluster import COMMITTED, Cluster
+from tests.support.random_messages import messages, versions_of
+
+
+def captured() -> Iterator[tuple[bytes, bytes]]:
+    for path in sorted(Cluster(COMMITTED).traffic.glob("*.request.bin")):
+        name = path.name.split(".")[0]
+        yield path.read_bytes(), path.with_name(f"{name}.response.bin").read_bytes()
+
+
+@pytest.mark.parametrize("decode", [None, [], [ApiKey.METADATA, ApiKey.FETCH, ApiKey.FIND_COORDINATOR]])
+def test_real_traffic_passes_byte_for_byte(decode: list[ApiKey] | None) -> None:
+    decoded = passed = 0
+    for there, back in captured():
+        proxy = ProxyConnection(decode)
+        requests = [e for at in range(0, len(there), 999) for e in proxy.receive_from_client(there[at : at + 999])]
+        assert b"".join(event.data for event in requests) == there
+        responses = [e for at in range(0, len(back), 999) for e in proxy.receive_from_broker(back[at : at + 999])]
+        assert b"".join(event.data for event in responses) == back
+        for event in (*requests, *responses):
+            assert isinstance(event, (RequestForwarded, ResponseForwarded))
+            assert event.error is None
+            assert event.encode() == event.data
+            decoded += event.message is not None
+            passed += 1
+        assert proxy.unanswered == ()
+    assert passed > 300
+    assert decoded == passed if decode is None else (decoded > 0) is bool(decode) and decoded < passed
+
+
+def test_a_response_is_rewritten() -> None:
+    proxy = ProxyConnection([ApiKey.METADATA])
+    [request] = proxy.receive_from_client(encode_request(MetadataRequest(), 12, 5))
+    assert isinstance(request, RequestForwarded)
+    assert proxy.unanswered == (request,)
+    broker = MetadataResponse.MetadataResponseBroker(node_id=1, host="broker", port=9092)
+    [response] = proxy.receive_from_broker(encode_response(MetadataResponse(brokers=[broker]), 12, 5))
+    assert isinstance(response, ResponseForwarded)
+    assert response.request is request
+    assert response.message is not None
+    for endpoint in endpoints(response.message):
+        endpoint.host, endpoint.port = "proxy", 1
+    changed = MetadataResponse(brokers=[MetadataResponse.MetadataResponseBroker(node_id=1, host="proxy", port=1)])
+    assert response.encode() == encode_response(changed, 12, 5)
+
+
+def test_what_the_package_does_not_know_passes() -> None:
+    proxy = ProxyConnection()
+    unknown = frame(b"\x03\xe8\0\0\0\0\0\x01\xff\xffbody")
+    newer = frame(b"\0\3\0\x63\0\0\0\2\xff\xff\0body")
+    first, second = proxy.receive_from_client(unknown + newer)
+    assert isinstance(first, RequestForwarded)
+    assert isinstance(second, RequestForwarded)
+    assert (first.data, first.api, first.header.request_api_key) == (unknown, None, 1000)
+    assert isinstance(first.error, UnknownApiError)
+    assert (second.data, second.message) == (newer, None)
+    assert str(second.error) == "MetadataRequest has no version 99, only versions 0 to 13"
+    responses = frame(b"\0\0\0\1abc") + frame(b"\0\0\0\2def")
+    assert b"".join(event.data for event in proxy.receive_from_broker(responses)) == responses
+
+
+def test_frames_are_not_copied_to_pass() -> None:
+    data = encode_request(HeartbeatRequest(), 4, 2)
+    [passing] = ProxyConnection([]).receive_from_client(data)
+    assert isinstance(passing, RequestForwarded)
+    assert passing.data is data
+    assert passing.parts == [data]
+    proxy = ProxyConnection([])
+    pieces = [data[:2], data[2:9], data[9:] + data]
+    found = [each for piece in pieces for each in proxy.receive_from_client(piece)]
+    assert [each.data for each in found if isinstance(each, RequestForwarded)] == [data, data]
+    assert [each.header for each in found if isinstance(each, RequestForwarded)] == [passing.header] * 2
+
+
+def test_a_client_id_that_is_no_utf8_passes() -> None:
+    data = encode_request(DescribeGroupsRequest(groups=["a\udcff"]), 5, 2, "c\udcff", text="surrogateescape")
+    for decode in (None, []):
+        [passing] = ProxyConnection(decode).receive_from_client(data)
+        assert isinstance(passing, RequestForwarded)
+        assert (passing.data, passing.encode(), passing.error) == (data, data, None)
+        assert passing.header.client_id == "c\udcff"
+
+
+@pytest.mark.parametrize("decode", [None, []])
+@pytest.mark.parametrize("version", [3, 8, 9, 13])
+def test_produce_without_acks_is_not_waited_for(decode: list[ApiKey] | None, version: int) -> None:
+    proxy = ProxyConnection(decode)
+    data = encode_request(ProduceRequest(acks=0, transactional_id="t"), version, 1)
+    for _ in range(10):
+        [passing] = proxy.receive_from_client(data)
+        assert isinstance(passing, RequestForwarded)
+        assert not passing.expects_response
+    assert proxy.unanswered == ()
+    [passing] = proxy.receive_from_client(encode_request(ProduceRequest(acks=1), version, 2))
+    assert proxy.unanswered == (passing,)
+
+
+@pytest.mark.parametrize(("acks", "expects_response"), [(b"\0\0", False), (b"\xff\xff", True)])
+@pytest.mark.parametrize("version", [0, 2, 3, 9, 20])
+def test_acks_of_versions_that_the_package_lacks(version: int, acks: bytes, expects_response: bool) -> None:
+    transactional_id = b"" if version < 3 else b"\xff\xff" if version < 9 else b"\0"
+    header = b"\0\0" + version.to_bytes(2, "big") + b"\0\0\0\1\xff\xff" + (b"" if version < 9 else b"\0")
+    [passing] = ProxyConnection().receive_from_client(
+        frame(header + transactional_id + acks + b"\0\0\x75\x30" + b"\0" * 9)
+    )
+    assert isinstance(passing, RequestForwarded)
+    assert passing.expects_response is expects_response
+
+
+def test_api_versions_fall_back() -> None:
+    proxy = ProxyConnection()
+    list(proxy.receive_from_client(encode_request(ApiVersionsRequest(), 5, 1)))
+    data = encode_response(ApiVersionsResponse(error_code=35), 0, 1)
+    [response] = proxy.receive_from_broker(data)
+    assert isinstance(response, ResponseForwarded)
+    assert response.response is not None
+    assert response.response.version == 0
+    assert response.encode() == data
+
+
+@pytest.mark.parametrize("decode", [None, []])
+@pytest.mark.parametrize("token", [b"", b"\0admin\0secret", b"n,,n=user,r=abc", b"\x60\x82\x01\x00" + b"x" * 50])
+def test_tokens_pass(token: bytes, decode: list[ApiKey] | None) -> None:
+    proxy = ProxyConnection(decode)
+    list(proxy.receive_from_client(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1)))
+    list(proxy.receive_from_broker(encode_response(SaslHandshakeResponse(mechanisms=["PLAIN"]), 0, 1)))
+    for _ in range(2):
+        [there] = proxy.receive_from_client(frame(token))
+        assert isinstance(there, TokenForwarded)
+        assert (there.token, there.data) == (token, frame(token))
+    [back] = proxy.receive_from_broker(frame(b"challenge"))
+    assert isinstance(back, TokenForwarded)
+    assert back.token == b"challenge"
+    [request] = proxy.receive_from_client(encode_request(HeartbeatRequest(), 4, 2))
+    assert isinstance(request, RequestForwarded)
+    [response] = proxy.receive_from_broker(encode_response(HeartbeatResponse(), 4, 2))  # the last token had none
+    assert isinstance(response, ResponseForwarded)
+    with pytest.raises(RemoteProtocolError):
+        list(proxy.receive_from_client(frame(b"\0admin\0secret"[:7])))
+
+
+def test_what_ends_it() -> None:
+    proxy = ProxyConnection()
+    with pytest.raises(RemoteProtocolError) as caught:
+        list(proxy.receive_from_client(frame(b"abc")))
+    what = "invalid request header at offset 0: "
+    assert (
+        str(caught.value) == what + "RequestHeader v0: request_api_version: INT16: 2 bytes needed at offset 2, 1 left"
+    )
+    assert proxy.trailing_data == (frame(b"abc"), b"")
+    with pytest.raises(
+        RemoteProtocolError, match=r"^unexpected frame of 4 bytes without an unanswered request at offset 0$"
+    ):
+        list(proxy.receive_from_broker(frame(b"abcd")))
+    proxy = ProxyConnection()
+    list(proxy.receive_from_client(encode_request(HeartbeatRequest(), 4, 2)))
+    what = "expected the response with correlation id 2, got another frame at offset 0"
+    with pytest.raises(RemoteProtocolError, match=rf"^{what}$"):
+        list(proxy.receive_from_broker(encode_response(HeartbeatResponse(), 4, 3)))
+
+
+def test_closes() -> None:
+    proxy = ProxyConnection()
+    [request] = proxy.receive_from_client(encode_request(HeartbeatRequest(), 4, 2))
+    assert list(proxy.receive_from_client(b"")) == [ConnectionClosed((request,))]
+    assert list(proxy.receive_from_broker(b"")) == [ConnectionClosed((request,))]
+
+
+@settings(deadline=None)
+@given(st.binary(min_size=1, max_size=80), st.binary(min_size=1, max_size=80))
+def test_garbage_passes_or_ends_it(there: bytes, back: bytes) -> None:
+    proxy = ProxyConnection(max_frame_size=64)
+    passed = [b"", b""]
+    for side, (receive, data) in enumerate(((proxy.receive_from_client, there), (proxy.receive_from_broker, back))):
+        try:
+            for event in receive(data):
+                assert not isinstance(event, ConnectionClosed)
+                passed[side] += event.data
+        except RemoteProtocolError:
+            pass
+    assert [passed[0] + proxy.trailing_data[0], passed[1] + proxy.trailing_data[1]] == [there, back]
+
+
+def two_asked(proxy: ProxyConnection) -> list[RequestForwarded]:
+    data = b"".join(encode_request(HeartbeatRequest(), 4, number) for number in (1, 2, 3))
+    return [event for event in proxy.receive_from_client(data) if isinstance(event, RequestForwarded)]
+
+
+def test_a_request_is_answered_in_its_turn() -> None:
+    proxy = ProxyConnection([])
+    _, second, third = two_asked(proxy)
+    refused = error_response(HeartbeatRequest(), ErrorCode.NOT_COORDINATOR, version=4)
+    assert proxy.answer(third, HeartbeatResponse()) == b""
+    assert proxy.answer(second, refused) == b""
+    assert [each.header.correlation_id for each in proxy.unanswered] == [1]
+    first = encode_response(HeartbeatResponse(), 4, 1)
+    came = list(proxy.receive_from_broker(first))
+    assert [type(each) for each in came] == [ResponseForwarded, LocalResponse, LocalResponse]
+    assert b"".join(each.data for each in came) == (
+        first + encode_response(refused, 4, 2) + encode_response(HeartbeatResponse(), 4, 3)
+    )
+    assert isinstance(came[1], LocalResponse)
+    assert came[1].request is second
+
+
+def test_an_answer_whose_turn_it_is_goes_at_once() -> None:
+    proxy = ProxyConnection()
+    first, second, third = two_asked(proxy)
+    assert proxy.answer(second, HeartbeatResponse()) == b""
+    assert proxy.answer(first, HeartbeatResponse()) == (
+        encode_response(HeartbeatResponse(), 4, 1) + encode_response(HeartbeatResponse(), 4, 2)
+    )
+    assert proxy.unanswered == (third,)
+    [passing] = proxy.receive_from_broker(encode_response(HeartbeatResponse(), 4, 3))
+    assert isinstance(passing, ResponseForwarded)
+    assert passing.request is third
+
+
+class NoWalk(deque[Any]):
+    def __iter__(self) -> NoReturn:
+        raise AssertionError("all that waits was walked through")
+
+
+def test_answers_from_the_last_to_the_first() -> None:
+    proxy = ProxyConnection()
+    frames = b"".join(encode_request(HeartbeatRequest(), 4, number) for number in range(5))
+    requests = [each for each in proxy.receive_from_client(frames) if isinstance(each, RequestForwarded)]
+    for name, queue in vars(proxy).items():
+        if isinstance(queue, deque):
+            setattr(proxy, name, NoWalk(queue))
+    answers = [proxy.answer(each, HeartbeatResponse()) for each in reversed(requests)]
+    assert [len(each) for each in answers] == [0, 0, 0, 0, 5 * len(encode_response(HeartbeatResponse(), 4, 0))]
+
+
+@pytest.mark.parametrize(
+    ("request_", "response", "text"),
+    [
+        (None, HeartbeatResponse(), "expected RequestForwarded, got None"),
+        ("it", HeartbeatResponse(), "expected RequestForwarded, got 'it'"),
+        (..., None, "expected HeartbeatResponse, got None"),
+        (..., b"\0", "expected HeartbeatResponse, got b'\\x00'"),
+    ],
+)
+def test_what_is_no_answer(request_: Any, response: Any, text: str) -> None:
+    proxy = ProxyConnection()
+    [passing] = proxy.receive_from_client(encode_request(HeartbeatRequest(), 4, 1))
+    with pytest.raises(TypeError) as caught:
+        proxy.answer(passing if request_ is ... else request_, response)
+    assert str(caught.value) == text
+    server = ServerConnection()
+    [received] = server.receive_data(encode_request(HeartbeatRequest(), 4, 1))
+    with pytest.raises(TypeError) as caught:
+        server.send(received if request_ is ... else request_, response)  # type: ignore[arg-type]
+    assert str(caught.value) == text.replace("RequestForwarded", "RequestReceived")
+
+
+@pytest.mark.parametrize("size", [0, -1, 1 << 31, 1.5, "9", None])
+def test_frames_of_no_size(size: Any) -> None:
+    text = f"max_frame_size must be a number of bytes, 1 to 2147483647, not {size!r}"
+    make: Any
+    for make in (ProxyConnection, ServerConnection, ClientConnection):
+        with pytest.raises(ValueError, match="max_frame_size") as caught:
+            make(max_frame_size=size)
+        assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(("which", "shown"), [("Metadata", "'Metadata'"), (int, "<class 'int'>")])
+def test_one_api_where_several_are_wanted(which: Any, shown: str) -> None:
+    for make, what in ((ProxyConnection, "decode"), (announce, "apis")):
+        with pytest.raises(TypeError) as caught:
+            make(which)
+        assert str(caught.value) == f"{what} takes several APIs, in a list, not {shown}"
+
+
+def test_an_answer_after_a_token_without_one() -> None:
+    proxy = ProxyConnection()
+    list(proxy.receive_from_client(encode_request(SaslHandshakeRequest(mechanism="GSSAPI"), 0, 1)))
+    list(proxy.receive_from_broker(encode_response(SaslHandshakeResponse(), 0, 1)))
+    [token] = proxy.receive_from_client(frame(b"last"))
+    assert repr(token) == "<TokenForwarded of SASL, 4 bytes>"
+    [asked] = proxy.receive_from_client(encode_request(HeartbeatRequest(), 4, 2))
+    assert isinstance(asked, RequestForwarded)
+    assert proxy.answer(asked, HeartbeatResponse()) == encode_response(HeartbeatResponse(), 4, 2)
+
+
+def test_answers_that_cannot_be() -> None:
+    proxy = ProxyConnection()
+    first, *_ = two_asked(proxy)
+    with pytest.raises(
+        LocalProtocolError, match=r"^HeartbeatRequest is answered with HeartbeatResponse, not MetadataResponse$"
+    ):
+        proxy.answer(first, MetadataResponse())
+    proxy.answer(first, HeartbeatResponse())
+    again = "HeartbeatRequest with correlation id 1 was answered before, or came on another connection"
+    with pytest.raises(LocalProtocolError, match=f"^{again}$"):
+        proxy.answer(first, HeartbeatResponse())
+    [unknown] = ProxyConnection().receive_from_client(frame(b"\x03\xe8\0\0\0\0\0\x01\xff\xff"))
+    assert isinstance(unknown, RequestForwarded)
+    with pytest.raises(LocalProtocolError, match=r"^cannot answer a request of the unknown API 1000$"):
+        proxy.answer(unknown, HeartbeatResponse())
+    [silent] = proxy.receive_from_client(encode_request(ProduceRequest(acks=0), 9, 4))
+    assert isinstance(silent, RequestForwarded)
+    assert proxy.answer(silent, ProduceResponse()) == b""
+
+
+def test_an_unknown_version_of_api_versions_is_answered_at_version_0() -> None:
+    proxy = ProxyConnection()
+    [asked] = proxy.receive_from_client(frame(b"\0\x12\0\x63\0\0\0\1\xff\xff\0body"))
+    assert isinstance(asked, RequestForwarded)
+    assert proxy.answer(asked, announce()) == encode_response(
+        ApiVersionsResponse(error_code=35, api_keys=announce().api_keys), 0, 1
+    )
+
+
+def test_passing_frames_print_what_they_are() -> None:
+    proxy = ProxyConnection()
+    first, *_ = two_asked(proxy)
+    assert repr(first) == "<RequestForwarded HeartbeatRequest v4 with correlation id 1, 19 bytes>"
+    [response] = proxy.receive_from_broker(encode_response(HeartbeatResponse(), 4, 1))
+    assert repr(response) == "<ResponseForwarded to HeartbeatRequest v4 with correlation id 1, 12 bytes>"
+    [unknown] = proxy.receive_from_client(frame(b"\x03\xe8\0\7\0\0\0\x01\xff\xff"))
+    assert repr(unknown) == "<RequestForwarded API 1000 v7 with correlation id 1, 10 bytes>"
+
+
+@pytest.mark.parametrize("name", ["plain", "caf\udce9"])
+def test_changed_messages_are_written_in_pieces(name: str) -> None:
+    records = b"r" * 100_000
+    partition = FetchResponse.PartitionData(records=records)
+    topic = FetchResponse.FetchableTopicResponse(topic=name, partitions=[partition])
+    data = encode_response(FetchResponse(responses=[topic]), 12, 1, text="surrogateescape")
+    proxy = ProxyConnection()
+    [asked] = proxy.receive_from_client(encode_request(FetchRequest(), 12, 1))
+    [passing] = proxy.receive_from_broker(data)
+    assert isinstance(asked, RequestForwarded)
+    assert isinstance(passing, ResponseForwarded)
+    assert b"".join(asked.encode_parts()) == asked.data
+    assert b"".join(passing.encode_parts()) == data
+    assert passing.message is not None
+    pieces = passing.message.parts(12, text="surrogateescape")
+    assert (records in pieces) is (name == "plain")
+
+
+@pytest.mark.parametrize("acks", [0, 1])
+def test_acks_behind_text_that_is_no_utf8(acks: int) -> None:
+    proxy = ProxyConnection([])
+    asked = ProduceRequest(acks=acks, transactional_id="caf\udce9")
+    [passing] = proxy.receive_from_client(encode_request(asked, 9, 1, text="surrogateescape"))
+    assert isinstance(passing, RequestForwarded)
+    assert passing.expects_response is bool(acks)
+
+
+def passed(data: bytes) -> object:
+    try:
+        [request] = ProxyConnection([]).receive_from_client(data)
+    except RemoteProtocolError as error:
+        return str(error)
+    assert isinstance(request, RequestForwarded)
+    return request.data, repr(request), request.header, request.api, request.expects_response, repr(request.error)
+
+
+@pytest.mark.parametrize("api", [each for each in apis() if each.valid_versions], ids=str)
+def test_first_bytes_say_what_the_header_says(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for version in versions_of(api.request_class):
+        message = next(messages(api.request_class, version, mixed=0))
+        payload = encode_request(message, version, -2, "c\udcff", framed=False, text="surrogateescape")
+        plain = encode_request(api.request_class(), version, 7, framed=False)
+        tagged = payload[:8] + b"\xff\xff\1\0\0" + payload[-9:]  # in a flexible header a tagged field
+        cut = [each[:size] for each in (payload, plain) for size in range(min(len(each), 40))]
+        for each in (payload, plain, tagged, payload[:8] + b"\xff\xfe" + payload[10:], *cut):
+            with monkeypatch.context() as context:
+                context.setattr(_proxy, "STARTS", {})
+                wanted = passed(frame(each))
+            assert passed(frame(each)) == wanted
+            assert passed(frame(each)) == wanted
