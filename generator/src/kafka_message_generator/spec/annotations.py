@@ -11,7 +11,7 @@ from kafka_message_generator.spec import source
 from kafka_message_generator.spec.properties import Missing, Properties
 from kafka_message_generator.spec.source import Location, Node, Problems
 
-SOURCE, ERRORS, ANSWERS, ENUMERATIONS = "SOURCE", "errors.json", "answers.json", "enumerations.json"
+SOURCE, ERRORS, ERROR_RESPONSES, ENUMERATIONS = "SOURCE", "errors.json", "error_responses.json", "enumerations.json"
 ENTITIES, SETTINGS, SECRETS, DESCRIPTIONS = "entities.json", "settings.json", "secrets.json", "descriptions.json"
 ENTITY_TYPES, RESTRICTIONS = "entity-types.json", "restrictions.json"
 
@@ -28,7 +28,7 @@ class Content:
 ANNOTATIONS = {
     SOURCE: Content(SOURCE),
     ERRORS: Content("error code", "error codes", is_named=True),
-    ANSWERS: Content("entry", "fields"),
+    ERROR_RESPONSES: Content("entry", "fields"),
     ENTITIES: Content("entry", "entries"),
     ENTITY_TYPES: Content(ENTITY_TYPES),
     ENUMERATIONS: Content("enumeration", "enumerations", is_named=True),
