@@ -226,7 +226,7 @@ def test_where_the_worst_case_begins(base: int, error_code: int, sizes: Sequence
 
 def test_histogram_of_packed32() -> None:
     """The true bounds: where the text ends a negative range it is two too high, and it leaves out the highest value."""
-    assert [astuple(span) for span in histogram(32, signed=True)] == [
+    assert [astuple(each) for each in histogram(32, signed=True)] == [
         (-2147483648, -134217729, 5),
         (-134217728, -1048577, 4),
         (-1048576, -8193, 3),
@@ -241,7 +241,7 @@ def test_histogram_of_packed32() -> None:
 
 def test_histogram_of_upacked32() -> None:
     """Of unsigned numbers."""
-    assert [astuple(span) for span in histogram(32, signed=False)] == [
+    assert [astuple(each) for each in histogram(32, signed=False)] == [
         (0, 127, 1),
         (128, 16383, 2),
         (16384, 2097151, 3),
@@ -253,16 +253,16 @@ def test_histogram_of_upacked32() -> None:
 @pytest.mark.parametrize("bits", [16, 32, 64])
 @pytest.mark.parametrize("form", ["packed", "upacked"])
 def test_spans_are_those_of_the_codec(form: str, bits: int) -> None:
-    """No gap, no overlap, the whole range, and at both ends of each span what the wire types measure themselves."""
+    """No gap, no overlap, the whole range, and at both ends of each range what the wire types measure themselves."""
     signed = form == "packed"
-    spans = histogram(bits, signed)
+    ranges = histogram(bits, signed)
     lowest = -(1 << bits - 1) if signed else 0
-    assert (spans[0].lowest, spans[-1].highest) == (lowest, lowest + (1 << bits) - 1)
-    assert all(left.highest + 1 == right.lowest and left.bytes != right.bytes for left, right in pairwise(spans))
-    for span in spans:
-        for number in (span.lowest, span.highest):
+    assert (ranges[0].lowest, ranges[-1].highest) == (lowest, lowest + (1 << bits) - 1)
+    assert all(left.highest + 1 == right.lowest and left.bytes != right.bytes for left, right in pairwise(ranges))
+    for each in ranges:
+        for number in (each.lowest, each.highest):
             value = number if signed or number < 1 << bits - 1 else number - (1 << bits)
-            assert span.bytes == encoded_size(form, bits, value) == ENCODINGS[f"{form}{bits}"].size_of(value)
+            assert each.bytes == encoded_size(form, bits, value) == ENCODINGS[f"{form}{bits}"].size_of(value)
 
 
 @given(st.data())

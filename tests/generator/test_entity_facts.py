@@ -13,7 +13,7 @@ from kafka_message_generator import definitions
 from kafka_message_generator.pages import indexes
 from kafka_message_generator.pages.message import page_of
 from kafka_message_generator.protocol.document import document
-from kafka_message_generator.rules.entities import Named
+from kafka_message_generator.rules.entities import EntityField
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.spec.source import SpecError
 from tests.support.building import write_specs
@@ -131,11 +131,11 @@ def test_what_is_sound_is_resolved(tmp_path: Path) -> None:
     ]  # fmt: skip
     (specs / "entities.json").write_text(json.dumps(facts))
     assert definitions.load(specs).entities == (
-        Named("AskRequest", "AskRequest", "text", "brokerId"),
-        Named("AskRequest", "Thing", "label", "", "", "sort", (("user", "user"),)),
-        Named("AskRequest", "Thing", "name", "", "", "kind", ((0, "topicName"), (7, "principal")), "*"),
-        Named("AskResponse", "AskResponse", "count", "brokerId"),
-        Named("AskResponse", "AskResponse", "keys", "", "AskRequest", "mode", ((2, "groupId"),)),
+        EntityField("AskRequest", "AskRequest", "text", "brokerId"),
+        EntityField("AskRequest", "Thing", "label", "", "", "sort", (("user", "user"),)),
+        EntityField("AskRequest", "Thing", "name", "", "", "kind", ((0, "topicName"), (7, "principal")), "*"),
+        EntityField("AskResponse", "AskResponse", "count", "brokerId"),
+        EntityField("AskResponse", "AskResponse", "keys", "", "AskRequest", "mode", ((2, "groupId"),)),
     )
 
 

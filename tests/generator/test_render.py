@@ -79,7 +79,7 @@ def render_package(
     **facts: object,
 ) -> None:
     """Print a whole package of these definitions, with or without the facts of a release and settings beside them."""
-    request = package.Request(write_specs(folder / "specs", *each), folder / "output", "sample_package")
+    request = package.PackageRequest(write_specs(folder / "specs", *each), folder / "output", "sample_package")
     if release is not None:
         (request.specs / "SOURCE").write_text(json.dumps({"release": release}))
     for name, content in facts.items():

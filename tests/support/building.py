@@ -22,7 +22,7 @@ from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.render import package
 from kafka_message_generator.render.identity import identity_of
 from kafka_message_generator.render.portable import message as portable
-from kafka_message_generator.rules import Checked
+from kafka_message_generator.rules import CheckedMessage
 from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.model import Message
 from kafka_message_generator.spec.source import Problems, SpecError
@@ -61,7 +61,7 @@ def build_package(tmp_path: Path, *each: Definition, name: str | None = None) ->
     """
     name = name or unique_name()
     root = tmp_path / name
-    request = package.Request(write_specs(root / "specs", *each), root / "output", name)
+    request = package.PackageRequest(write_specs(root / "specs", *each), root / "output", name)
     loaded = definitions.load(request.specs)
     output.write(request.output, package.render(identity_of(loaded, name), loaded))
     return import_package(request.output / "src", name)
@@ -87,7 +87,7 @@ def module_of(message: Any) -> ModuleType:
     return importlib.import_module(message.__module__)
 
 
-def check(definition: Definition, file: str = "Test.json") -> Checked:
+def check(definition: Definition, file: str = "Test.json") -> CheckedMessage:
     """Read and check one definition; raises SpecError with every problem."""
     problems = Problems()
     node = source.parse(file, text_of(definition), problems)

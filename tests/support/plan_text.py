@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kafka_message_generator.plan.model import (
     Array,
-    Blob,
+    Bytes,
     Default,
     Fixed,
     FixedRun,
@@ -21,9 +21,9 @@ from kafka_message_generator.plan.model import (
     PackedElement,
     Payload,
     Single,
+    String,
     Tagged,
     TagSection,
-    Text,
     joined_runs,
 )
 from kafka_message_generator.plan.text import FORMAT, LETTERS
@@ -140,5 +140,5 @@ class _Struct:
         if bits:
             return Packed(member.name, bits, signed)
         if letter in ("s", "y", "r"):
-            return (Text if letter == "s" else Blob)(member.name, compact, nullable)
+            return (String if letter == "s" else Bytes)(member.name, compact, nullable)
         return FixedRun((Fixed(member.name, _NAMES[letter or ""]),))

@@ -12,7 +12,7 @@ from kafka_message_generator.history.store import TABLE
 from kafka_message_generator.merging.sources import with_folders
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
-from kafka_message_generator.rules import Checked, conventions
+from kafka_message_generator.rules import CheckedMessage, conventions
 from kafka_message_generator.rules import answers as answer_rules
 from kafka_message_generator.rules import entities as entity_rules
 from kafka_message_generator.rules import enumerations as enumeration_rules
@@ -20,14 +20,14 @@ from kafka_message_generator.rules import restrictions as restriction_rules
 from kafka_message_generator.rules import secrets as secret_rules
 from kafka_message_generator.rules import settings as settings_rules
 from kafka_message_generator.rules.answers import Answer
-from kafka_message_generator.rules.entities import Named
-from kafka_message_generator.rules.enumerations import Taken
+from kafka_message_generator.rules.entities import EntityField
+from kafka_message_generator.rules.enumerations import EnumerationFields
 from kafka_message_generator.rules.restrictions import Restriction
-from kafka_message_generator.rules.secrets import Marked, Secrets
+from kafka_message_generator.rules.secrets import SecretFields, Secrets
 from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.annotations import ANNOTATIONS, SOURCE
 from kafka_message_generator.spec.answers import read_answers
-from kafka_message_generator.spec.descriptions import described, read_descriptions
+from kafka_message_generator.spec.descriptions import read_descriptions, with_descriptions
 from kafka_message_generator.spec.entities import read_entities, read_entity_types
 from kafka_message_generator.spec.enumerations import Enumeration, read_enumerations
 from kafka_message_generator.spec.error_codes import ErrorCode, read_error_codes, read_release
@@ -62,7 +62,7 @@ class Definitions:
     """What in the messages is secret."""
     answers: tuple[Answer, ...]
     """How requests are answered with an error, where no rule tells it."""
-    entities: tuple[Named, ...]
+    entities: tuple[EntityField, ...]
     """What fields name where the definitions do not say it."""
     restrictions: tuple[Restriction, ...]
     """Versions that are for brokers only, or that need a finalized feature."""
@@ -119,7 +119,7 @@ def load(
     unread = {Path(file).stem for file in names.keys() - {message.location.file for message in messages}}
     if more is not None and not problems.errors:  # of definitions that are not sound nothing can be proved
         messages = with_folders(messages, _older(specs, settings, more), files_of, problems, names)
-        messages = described(messages, read_descriptions(specs, problems), problems)
+        messages = with_descriptions(messages, read_descriptions(specs, problems), problems)
     entity_types = read_entity_types(specs, problems)
     checked = rules.check(messages, problems, settings_rules.one_way(settings, messages), unread, entity_types)
     error_codes, release = read_error_codes(specs, problems), read_release(specs, problems)
@@ -145,7 +145,7 @@ def load(
     taken = enumeration_rules.resolve(enumerations, found, problems)
     if problems.errors:
         raise SpecError(problems.errors)
-    plans = _plans(sound, names, taken, secret_rules.marked(secrets, found))
+    plans = _plans(sound, names, taken, secret_rules.secret_fields(secrets, found))
     return Definitions(
         plans,
         tuple(messages),
@@ -238,7 +238,10 @@ def _name(path: Path, specs: Path, problems: Problems) -> str:
 
 
 def _plans(
-    checked: list[Checked], names: dict[str, str], taken: Mapping[str, Taken], secrets: Mapping[str, Marked]
+    checked: list[CheckedMessage],
+    names: dict[str, str],
+    taken: Mapping[str, EnumerationFields],
+    secrets: Mapping[str, SecretFields],
 ) -> tuple[MessagePlan, ...]:
     """The plans; each request is told the name of its response."""
     messages = [each.message for each in checked]
@@ -246,5 +249,5 @@ def _plans(
     responses = [answers.get((each.kind, each.api_key), "") for each in messages]
     files = [names[each.location.file] for each in messages]
     enumerations = [taken[each.name] for each in messages]
-    marked = [secrets[each.name] for each in messages]
-    return tuple(map(builder.build, checked, files, responses, enumerations, marked))
+    secret_fields = [secrets[each.name] for each in messages]
+    return tuple(map(builder.build, checked, files, responses, enumerations, secret_fields))

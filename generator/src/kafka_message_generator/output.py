@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from kafka_message_generator.render.identity import RequestError
-from kafka_message_generator.render.package import MANIFEST, Request, inputs_hash, tools
+from kafka_message_generator.render.package import MANIFEST, PackageRequest, inputs_hash, tools
 from kafka_message_generator.spec.settings import Settings
 from kafka_message_generator.spec.source import Location, Problems
 
 
-def is_current(request: Request) -> bool:
+def is_current(request: PackageRequest) -> bool:
     """Whether the manifest proves that these inputs gave exactly the files that are there."""
     path = request.output / MANIFEST
     if not path.exists():
@@ -42,7 +42,7 @@ def check_folder(output: Path) -> None:
         raise RequestError(f"{output} has files but no {MANIFEST}: not a generated package, left alone")
 
 
-def check_owner(request: Request, settings: Settings, problems: Problems) -> None:
+def check_owner(request: PackageRequest, settings: Settings, problems: Problems) -> None:
     """Settings of another package than the one that the folder holds are those of the wrong folder."""
     package = request.package or settings.import_name
     owner = _manifest(request.output).get("package", package)
@@ -85,7 +85,7 @@ def write(output: Path, files: dict[str, str]) -> list[str]:
         if name not in files:
             _remove(file, output)
             if name.startswith("src/"):
-                _remove(_built(file, output), output)
+                _remove(_build_copy(file, output), output)
             changed.append(name)
     for name, text in sorted(files.items()):
         path = output / name
@@ -96,7 +96,7 @@ def write(output: Path, files: dict[str, str]) -> list[str]:
     return sorted(changed)
 
 
-def _built(file: Path, output: Path) -> Path:
+def _build_copy(file: Path, output: Path) -> Path:
     """Where setuptools puts a module when it builds: into the next wheel goes whatever earlier builds left there."""
     return output / "build" / "lib" / file.relative_to(output / "src")
 
@@ -150,11 +150,11 @@ def _lines(text: str) -> list[str]:
 def _files(output: Path) -> list[Path]:
     """Files of a generated folder; what Python and build tools leave there is not ours."""
     return sorted(
-        path for path in output.rglob("*") if path.is_file() and not _is_of_a_tool(path.relative_to(output).parts)
+        path for path in output.rglob("*") if path.is_file() and not _is_build_artifact(path.relative_to(output).parts)
     )
 
 
-def _is_of_a_tool(parts: tuple[str, ...]) -> bool:
+def _is_build_artifact(parts: tuple[str, ...]) -> bool:
     # A package may be called build too: that name is a tool's only where the tool puts it.
     is_cache = any(part in ("__pycache__", ".mypy_cache") or part.endswith(".egg-info") for part in parts)
     return is_cache or (parts[0] == "build" and len(parts) > 1)

@@ -4,7 +4,7 @@ The encodings are those of the integer-encoding proposal (002): ``fixed``, ``pac
 (varint of the two's complement). Nothing generated is needed: definitions and sample messages are enough.
 """
 
-from kafka_message_generator.cost.encodings import FORMS, Span, encoded_size, histogram
+from kafka_message_generator.cost.encodings import FORMS, SizeRange, encoded_size, histogram
 from kafka_message_generator.cost.measure import Cost, FieldCost, Totals, cost
 from kafka_message_generator.cost.samples import CostError, Sample, read_samples
 
@@ -14,7 +14,7 @@ __all__ = [
     "CostError",
     "FieldCost",
     "Sample",
-    "Span",
+    "SizeRange",
     "Totals",
     "cost",
     "encoded_size",

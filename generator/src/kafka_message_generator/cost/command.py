@@ -51,9 +51,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def _run(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
     if arguments.histogram is not None:
-        spans = (histogram(arguments.histogram, signed=True), histogram(arguments.histogram, signed=False))
+        ranges = (histogram(arguments.histogram, signed=True), histogram(arguments.histogram, signed=False))
         show = report.histogram_json if arguments.format == "json" else report.histogram_text
-        print(show(arguments.histogram, *spans))
+        print(show(arguments.histogram, *ranges))
         return 0
     if arguments.specs is None or arguments.message is None:
         command.error("--specs and --message are needed, or --histogram")

@@ -29,7 +29,7 @@ def encoded_size(form: str, bits: int, value: int) -> int:
 
 
 @dataclass(frozen=True)
-class Span:
+class SizeRange:
     """The integers from ``lowest`` to ``highest``, both included, which take ``bytes`` bytes each."""
 
     lowest: int
@@ -37,29 +37,29 @@ class Span:
     bytes: int
 
 
-def histogram(bits: int, signed: bool) -> tuple[Span, ...]:
-    """Which values take how many bytes as a varint of 16, 32 or 64 ``bits``: spans in ascending order, without gaps.
+def histogram(bits: int, signed: bool) -> tuple[SizeRange, ...]:
+    """Which values take how many bytes as a varint of 16, 32 or 64 ``bits``: ranges in ascending order, without gaps.
 
     ``signed`` is the zig-zag encoding (``packed``) of signed integers. Otherwise it is the plain one of unsigned
     integers: what ``upacked`` writes, which turns a negative number into its two's complement first. The bounds are
     those of the encoding; some that the text of proposal 002 gives are wrong. Raises ValueError for other widths.
     """
     _check_bits(bits)
-    spans = list(_unsigned(bits))
+    ranges = list(_unsigned(bits))
     if not signed:
-        return tuple(spans)
+        return tuple(ranges)
     # An even number is a value that is not negative, an odd one is a negative value, starting with -1.
-    positive = [Span((span.lowest + 1) // 2, span.highest // 2, span.bytes) for span in spans]
-    negative = [Span(-(span.highest + 1) // 2, -(span.lowest // 2) - 1, span.bytes) for span in spans]
-    middle = Span(negative[0].lowest, positive[0].highest, 1)
+    positive = [SizeRange((each.lowest + 1) // 2, each.highest // 2, each.bytes) for each in ranges]
+    negative = [SizeRange(-(each.highest + 1) // 2, -(each.lowest // 2) - 1, each.bytes) for each in ranges]
+    middle = SizeRange(negative[0].lowest, positive[0].highest, 1)
     return (*reversed(negative[1:]), middle, *positive[1:])
 
 
-def _unsigned(bits: int) -> Iterator[Span]:
+def _unsigned(bits: int) -> Iterator[SizeRange]:
     """Each byte of a varint holds seven bits."""
     for size in range(1, (bits + 6) // 7 + 1):
         lowest = 1 << 7 * (size - 1) if size > 1 else 0
-        yield Span(lowest, (1 << min(7 * size, bits)) - 1, size)
+        yield SizeRange(lowest, (1 << min(7 * size, bits)) - 1, size)
 
 
 def _varint_size(number: int) -> int:

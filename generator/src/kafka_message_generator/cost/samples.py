@@ -69,7 +69,7 @@ class _Reader:
 
     def read(self, path: Path) -> None:
         try:
-            with _opened(path) as lines:
+            with _open(path) as lines:
                 for number, line in enumerate(lines, 1):
                     self.line(line.strip(), f"{path}:{number}")
         except UnicodeDecodeError:
@@ -110,7 +110,7 @@ class _Reader:
         return f"no samples of {wanted}; there are samples of {', '.join(found[:8])}{more}"
 
 
-def _opened(path: Path) -> TextIO:
+def _open(path: Path) -> TextIO:
     return gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
 
 

@@ -9,7 +9,7 @@ from kafka_message_generator.spec.model import Field, Message, Struct
 from kafka_message_generator.spec.versions import MAX_VERSION, NONE, Versions
 
 
-class CannotMerge(Exception):
+class MergeError(Exception):
     """Two definitions that no single one can stand for; the text says where they part."""
 
 
@@ -36,7 +36,7 @@ class _Table:
 def union(newer: Message, older: Message, moved: Mapping[str, str]) -> Message:
     """The newer definition with the versions that only the older one has.
 
-    ``moved`` are the paths of renamed fields by their former ones. Raises CannotMerge. That the layouts are those of the
+    ``moved`` are the paths of renamed fields by their former ones. Raises MergeError. That the layouts are those of the
     sources is for the caller to prove.
     """
     if newer.is_removed:
@@ -64,12 +64,12 @@ def _extra(mine: Versions, theirs: Versions) -> list[Versions]:
 
 
 def joined(one: Versions, two: Versions, what: str) -> Versions:
-    """Both ranges as one; raises CannotMerge where versions between them are in neither."""
+    """Both ranges as one; raises MergeError where versions between them are in neither."""
     if one.empty or two.empty:
         return two if one.empty else one
     low, high = sorted((one, two))
     if high.lowest > low.highest + 1:
-        raise CannotMerge(f"{what} would be {low} and {high}, which no range can say")
+        raise MergeError(f"{what} would be {low} and {high}, which no range can say")
     return Versions(low.lowest, max(low.highest, high.highest))
 
 
@@ -100,7 +100,7 @@ class _Merger:
                 at += 1
                 continue
             if place < at and theirs.tag is None:
-                raise CannotMerge(f"{former} stands before another field in one release and behind it in the other")
+                raise MergeError(f"{former} stands before another field in one release and behind it in the other")
             at = max(at, place + 1)
             result[place] = self.both(result[place], theirs, former)
         outside = [index for index, mine in enumerate(result) if mine.name not in self._names(other)]
@@ -140,11 +140,11 @@ class _Merger:
 
     def both(self, mine: Field, theirs: Field, path: str) -> Field:
         if mine.type.is_array != theirs.type.is_array or mine.type.is_struct != theirs.type.is_struct:
-            raise CannotMerge(f"{path} is {theirs.type} in one release and {mine.type} in the other")
+            raise MergeError(f"{path} is {theirs.type} in one release and {mine.type} in the other")
         if mine.type.is_struct:
             self.struct(mine.type.name, theirs.type.name, f"{path}[]" if theirs.type.is_array else path)
         elif mine.type != theirs.type:
-            raise CannotMerge(f"{path} is {theirs.type} in one release and {mine.type} in the other")
+            raise MergeError(f"{path} is {theirs.type} in one release and {mine.type} in the other")
         tagged = self.versions(mine.tagged, theirs.tagged, f"taggedVersions of {path}")
         return replace(
             mine,

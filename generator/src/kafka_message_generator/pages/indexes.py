@@ -137,7 +137,7 @@ def holders(messages: Iterable[MessagePage], fields: Iterable[Iterable[Field]]) 
 
 
 def entities(messages: Sequence[MessagePage]) -> list[Entity]:
-    """What fields name, as ``rules.entities.named_fields`` finds it."""
+    """What fields name, as ``rules.entities.entity_fields`` finds it."""
     found = []
     for entity, (name, about) in _ENTITIES.items():
         chosen = ([field for field in page.fields if entity in field.entities and field.wires] for page in messages)

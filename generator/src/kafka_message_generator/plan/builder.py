@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from kafka_message_generator.plan import facts
 from kafka_message_generator.plan.model import (
     Array,
-    Blob,
+    Bytes,
     Default,
     FieldPlan,
     Fixed,
@@ -23,27 +23,27 @@ from kafka_message_generator.plan.model import (
     PackedElement,
     Payload,
     Single,
+    String,
     StructPlan,
     Tagged,
     TagSection,
-    Text,
     joined_runs,
 )
-from kafka_message_generator.rules import Checked
+from kafka_message_generator.rules import CheckedMessage
 from kafka_message_generator.rules.defaults import default_of
-from kafka_message_generator.rules.enumerations import Taken
+from kafka_message_generator.rules.enumerations import EnumerationFields
 from kafka_message_generator.rules.names import snake_case
-from kafka_message_generator.rules.secrets import Marked
+from kafka_message_generator.rules.secrets import SecretFields
 from kafka_message_generator.spec.model import Encoding, Field, Message, Struct
 from kafka_message_generator.spec.versions import Versions
 
 
 def build(
-    checked: Checked,
+    checked: CheckedMessage,
     file: str,
     response: str = "",
-    enumerations: Taken | None = None,
-    secrets: Marked | None = None,
+    enumerations: EnumerationFields | None = None,
+    secrets: SecretFields | None = None,
 ) -> MessagePlan:
     """The plan of one checked message that has valid versions.
 
@@ -54,7 +54,7 @@ def build(
     return replace(plan, response=response)
 
 
-def _with_body(checked: Checked) -> dict[str, Struct]:
+def _with_body(checked: CheckedMessage) -> dict[str, Struct]:
     message = checked.message
     body = Struct(
         message.name,
@@ -81,8 +81,8 @@ class _Builder:
     message: Message
     structs: dict[str, Struct]
     file: str
-    enumerations: Taken
-    secrets: Marked
+    enumerations: EnumerationFields
+    secrets: SecretFields
     layouts: dict[str, _Layouts] = field(default_factory=dict)
 
     def plan(self) -> MessagePlan:
@@ -166,7 +166,7 @@ class _Builder:
             if encoding is not None and encoding.form != "fixed":
                 return Packed(name, encoding.bits, encoding.form == "packed")
             return FixedRun((Fixed(name, member.type.name if encoding is None else f"int{encoding.bits}"),))
-        return (Text if member.type.name == "string" else Blob)(name, compact, nullable)
+        return (String if member.type.name == "string" else Bytes)(name, compact, nullable)
 
     def array(self, name: str, member: Field, compact: bool, nullable: bool, version: int) -> Array:
         if not member.type.is_struct:

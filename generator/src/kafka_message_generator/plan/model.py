@@ -78,7 +78,7 @@ class PackedElement:
 
 
 @dataclass(frozen=True)
-class Text:
+class String:
     """A string field."""
 
     name: str
@@ -90,7 +90,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Blob:
+class Bytes:
     """A bytes or records field."""
 
     name: str
@@ -140,7 +140,7 @@ class Default:
         return f"Default({self.name}{', refuse' if self.refuse else ''})"
 
 
-Payload = FixedRun | Packed | Text | Blob | Array | Single
+Payload = FixedRun | Packed | String | Bytes | Array | Single
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ class FieldPlan:
     is_tagged: bool = False
 
     @property
-    def is_made_late(self) -> bool:
+    def is_lazy_default(self) -> bool:
         """Whether the default, a struct that is nearly always there, is made when it is first looked at."""
         return self.is_tagged and self.default is Empty.STRUCT and not self.nullable
 

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from kafka_message_generator.plan.model import (
     Array,
-    Blob,
+    Bytes,
     Default,
     FieldPlan,
     FixedRun,
@@ -26,10 +26,10 @@ from kafka_message_generator.plan.model import (
     Packed,
     PackedElement,
     Single,
+    String,
     StructPlan,
     Tagged,
     TagSection,
-    Text,
     ranges,
 )
 from kafka_message_generator.rules.defaults import Value
@@ -72,7 +72,7 @@ def _lines(plan: MessagePlan) -> Iterator[str]:
 def _field(field: FieldPlan) -> str:
     array = ("{" if field.collection else "[") if field.is_array else ""
     element = f"@{field.type}" if field.is_struct else LETTERS[field.type]
-    lazy = "~" if field.is_made_late else ""
+    lazy = "~" if field.is_lazy_default else ""
     return f"{field.name}/{lazy}{array}{element}{'?' if field.nullable else ''}{_default(field.default)}"
 
 
@@ -129,12 +129,12 @@ class _Printer:
         (word,) = self.words(tagged.payload)
         return f"{tagged.tag}={word}"
 
-    def payload(self, operation: Packed | Text | Blob | Array | Single) -> str:
+    def payload(self, operation: Packed | String | Bytes | Array | Single) -> str:
         place, field = self.fields[operation.name]
         match operation:
             case Packed(_, bits, signed):
                 return f"{place}{_packed(bits, signed)}"
-            case Text(_, compact, nullable) | Blob(_, compact, nullable):
+            case String(_, compact, nullable) | Bytes(_, compact, nullable):
                 return f"{place}{_flags(compact, nullable)}"
             case Single(_, layout, nullable):
                 return f"{place}@{self.numbers[layout]}{_flags(False, nullable)}"

@@ -13,7 +13,7 @@ from kafka_message_generator.spec.source import Problems
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedMessage:
     """A message that passed, with the struct behind each of its struct types."""
 
     message: Message
@@ -26,7 +26,7 @@ def check(
     one_way: Collection[str] = (),
     unread: Collection[str] = (),
     entity_types: Mapping[str, str] = MappingProxyType({}),
-) -> list[Checked]:
+) -> list[CheckedMessage]:
     """Apply every rule; what comes back is sound only if ``problems`` has no errors.
 
     ``one_way`` are the requests that have no response. ``unread`` are messages whose definitions could not be read, by the
@@ -35,12 +35,12 @@ def check(
     """
     checked = [check_alone(message, problems) for message in definitions]
     for message in definitions:
-        fields.known_entity_types(message, entity_types, problems)
+        fields.check_entity_types(message, entity_types, problems)
     messages.check_all(definitions, problems, one_way, unread)
     return checked
 
 
-def check_alone(message: Message, problems: Problems) -> Checked:
+def check_alone(message: Message, problems: Problems) -> CheckedMessage:
     """Apply the rules of one message, whatever others there are; sound only if ``problems`` has no errors.
 
     Its entity types need not be known: those of a released definition are what Kafka says.
@@ -49,4 +49,4 @@ def check_alone(message: Message, problems: Problems) -> Checked:
     names.check(message, problems)
     fields.check(message, problems)
     proposals.check(message, problems)
-    return Checked(message, structs.resolve(message, problems))
+    return CheckedMessage(message, structs.resolve(message, problems))

@@ -9,9 +9,9 @@ from typing import Any
 
 from kafka_message_generator.rules.enumerations import BITS
 from kafka_message_generator.rules.names import snake_case
-from kafka_message_generator.rules.paths import Messages, field_at, known, owner
+from kafka_message_generator.rules.paths import Messages, existing, field_at, owner
 from kafka_message_generator.spec.annotations import FieldPath
-from kafka_message_generator.spec.entities import EntityFact
+from kafka_message_generator.spec.entities import EntityAnnotation
 from kafka_message_generator.spec.model import ENTITY_TYPES, REQUEST, RESPONSE, Field
 from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.suggestions import did_you_mean
@@ -31,7 +31,7 @@ TYPES: Types = {
 
 
 @dataclass(frozen=True)
-class Named:
+class EntityField:
     """What a field names: one kind of thing, or which one the value of another field says."""
 
     message: str
@@ -61,9 +61,9 @@ TOPIC_ID = "topicId"
 """The entity type of topic ids. Definitions and ``entities.json`` do not name it: it follows from the name of the field."""
 
 
-def named_fields(
-    message: str, structs: Mapping[str, Sequence[Mapping[str, Any]]], named: Iterable[Named]
-) -> dict[tuple[str, str], Named]:
+def entity_fields(
+    message: str, structs: Mapping[str, Sequence[Mapping[str, Any]]], named: Iterable[EntityField]
+) -> dict[tuple[str, str], EntityField]:
     """Return every field of a message that names something, by struct and field.
 
     ``structs`` has the facts of the fields of each struct, and ``named`` comes from ``resolve``. The pages, the command
@@ -74,28 +74,28 @@ def named_fields(
         for field in fields:
             name, kind = field["name"], field["type"].removeprefix("[]")
             if "entityType" in field:
-                found[struct, name] = Named(message, struct, name, field["entityType"])
+                found[struct, name] = EntityField(message, struct, name, field["entityType"])
             elif kind == "uuid" and name in ("topic_id", "topic_ids"):
-                found[struct, name] = Named(message, struct, name, TOPIC_ID)
+                found[struct, name] = EntityField(message, struct, name, TOPIC_ID)
     return found
 
 
 def resolve(
-    facts: tuple[EntityFact, ...],
+    facts: tuple[EntityAnnotation, ...],
     messages: Messages,
     problems: Problems,
     more: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[Named, ...]:
+) -> tuple[EntityField, ...]:
     """Find every field that is named; what comes back is sound only if ``problems`` has no errors.
 
     A struct that is in several places of a message may be named by each of them: its fields are the same. ``more`` are
     the entity types of the definitions, with the field type of each.
     """
     types = {**TYPES, **{name: (kind,) for name, kind in more.items()}}
-    found: dict[tuple[str, str, str], tuple[Named, set[str]]] = {}
+    found: dict[tuple[str, str, str], tuple[EntityField, set[str]]] = {}
     for fact in facts:
-        for path in known(fact, fact.fields, messages, problems):
-            named = _named(fact, path, messages, types, problems)
+        for path in existing(fact, fact.fields, messages, problems):
+            named = _entity_field(fact, path, messages, types, problems)
             earlier, paths = found.setdefault((named.message, named.struct, named.field), (named, set()))
             if earlier != named or path.text in paths:
                 problems.error(path.location, f"{path.text} of {fact.message} is there twice; keep one")
@@ -103,7 +103,9 @@ def resolve(
     return tuple(named for _, (named, _) in sorted(found.items(), key=lambda each: each[0]))
 
 
-def _named(fact: EntityFact, path: FieldPath, messages: Messages, known_types: Types, problems: Problems) -> Named:
+def _entity_field(
+    fact: EntityAnnotation, path: FieldPath, messages: Messages, known_types: Types, problems: Problems
+) -> EntityField:
     field = field_at(path, *messages[fact.message])
     assert field is not None  # it is known
     kinds = fact.kinds
@@ -116,10 +118,10 @@ def _named(fact: EntityFact, path: FieldPath, messages: Messages, known_types: T
         _check_type(code, entity, path.text, field, known_types, problems)
     place = (fact.message, owner(fact.message, path, messages), snake_case(field.name))
     if fact.by is None:
-        return Named(*place, kinds.entity.text if kinds.entity else "", wildcard=kinds.wildcard)
+        return EntityField(*place, kinds.entity.text if kinds.entity else "", wildcard=kinds.wildcard)
     request = _request(fact.message, messages) if fact.is_by_request else ""
     types = _codes(fact, fact.by, request, path, messages, problems)
-    return Named(*place, "", request, snake_case(fact.by.names[-1]), types, kinds.wildcard)
+    return EntityField(*place, "", request, snake_case(fact.by.names[-1]), types, kinds.wildcard)
 
 
 def _request(response: str, messages: Messages) -> str:
@@ -132,7 +134,7 @@ def _request(response: str, messages: Messages) -> str:
 
 
 def _codes(
-    fact: EntityFact, by: FieldPath, request: str, path: FieldPath, messages: Messages, problems: Problems
+    fact: EntityAnnotation, by: FieldPath, request: str, path: FieldPath, messages: Messages, problems: Problems
 ) -> tuple[tuple[int | str, str], ...]:
     """The entity types by code, and whether the field that says it is there and can hold these codes."""
     message = request if fact.is_by_request else fact.message

@@ -178,7 +178,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
 # Each rule with the properties that it depends on: a rule is skipped if one of them is invalid, which is reported already.
 
 
-def known_entity_types(message: Message, more: Mapping[str, str], problems: Problems) -> None:
+def check_entity_types(message: Message, more: Mapping[str, str], problems: Problems) -> None:
     """Report entity types that neither Kafka's generator nor ``more`` knows, and fields of another type than theirs."""
     for member in message.walk():
         name = member.entity_type

@@ -119,18 +119,18 @@ def check_all(
             what = f"message {message.name} is already defined at {earlier.location.file}:{earlier.location.line}"
             problems.error(message.at("name"), f"{what}; names (as Python modules) must be unique")
         if message.api_key is not None:
-            _claim(message, keys, message.api_key, problems)
+            _register_key(message, keys, message.api_key, problems)
     without_key = {each.name for each in messages if problems.has_error_at(each.places.get("apiKey"))}
     untyped = {message.api_key for message in messages if not message.kind}
-    for message in _alone(keys, problems):
+    for message in _unpaired(keys, problems):
         name = message.name.removesuffix(message.kind.capitalize()) + _OTHER[message.kind].capitalize()
         # What is missing may well be one that is here, and something is told already of its text, apiKey or type.
         is_here = name in unread or name in without_key or message.api_key in untyped
         if not is_here and message.name not in one_way:
-            _without(message, name, problems)
+            _report_unpaired(message, name, problems)
 
 
-def _alone(keys: Keys, problems: Problems) -> Iterator[Message]:
+def _unpaired(keys: Keys, problems: Problems) -> Iterator[Message]:
     """The requests and responses without the other one; those with it must fit it."""
     for (family, kind, key), message in keys.items():
         partner = keys.get((family, _OTHER.get(kind, ""), key))
@@ -140,7 +140,7 @@ def _alone(keys: Keys, problems: Problems) -> Iterator[Message]:
             yield message
 
 
-def _without(message: Message, name: str, problems: Problems) -> None:
+def _report_unpaired(message: Message, name: str, problems: Problems) -> None:
     remedy = f"define {name} with the same apiKey"
     if message.kind == REQUEST:
         remedy += f", or list {message.name} under one-way, below [protocol] in package.toml"
@@ -159,7 +159,7 @@ def _same_versions(message: Message, partner: Message, problems: Problems) -> No
         )
 
 
-def _claim(message: Message, keys: dict[tuple[str, str, int], Message], key: int, problems: Problems) -> None:
+def _register_key(message: Message, keys: dict[tuple[str, str, int], Message], key: int, problems: Problems) -> None:
     if message.kind in (REQUEST, RESPONSE):
         family = ""
         suffix = message.kind.capitalize()

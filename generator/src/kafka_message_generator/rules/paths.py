@@ -14,7 +14,7 @@ from kafka_message_generator.spec.source import Location, Problems
 Messages = Mapping[str, tuple[Message, StructTable]]
 
 
-class Entry(Protocol):
+class FieldAnnotation(Protocol):
     """What says something of the fields of one message."""
 
     @property
@@ -24,7 +24,9 @@ class Entry(Protocol):
     def location(self) -> Location: ...
 
 
-def known(entry: Entry, paths: Iterable[FieldPath], messages: Messages, problems: Problems) -> list[FieldPath]:
+def existing(
+    entry: FieldAnnotation, paths: Iterable[FieldPath], messages: Messages, problems: Problems
+) -> list[FieldPath]:
     """Those paths that lead to a field; all of them are wrong where there is no such message."""
     if entry.message not in messages:
         problems.error(
@@ -42,13 +44,13 @@ def known(entry: Entry, paths: Iterable[FieldPath], messages: Messages, problems
 
 def field_at(path: FieldPath, message: Message, structs: StructTable) -> Field | None:
     """The field that a path leads to; None if there is none."""
-    found = list(_way(path, message, structs))
+    found = list(_fields_on_path(path, message, structs))
     return found[-1] if len(found) == len(path.names) else None
 
 
 def owner(message: str, path: FieldPath, messages: Messages) -> str:
     """The struct that has the field, or the message itself."""
-    *above, _ = _way(path, *messages[message])
+    *above, _ = _fields_on_path(path, *messages[message])
     return above[-1].type.name if above else message
 
 
@@ -57,7 +59,7 @@ def python_path(path: FieldPath) -> str:
     return ".".join(snake_case(name) for name in path.names)
 
 
-def _way(path: FieldPath, message: Message, structs: StructTable) -> Iterator[Field]:
+def _fields_on_path(path: FieldPath, message: Message, structs: StructTable) -> Iterator[Field]:
     """The fields on the way to a path, as far as it leads."""
     members = message.fields + message.optional_fields
     for name in path.names:

@@ -42,7 +42,7 @@ def check(
 def one_way(settings: Settings, messages: Sequence[Message]) -> frozenset[str]:
     """The requests that need no response, for the settings say so or were about to."""
     requests = [message.name for message in messages if message.kind == REQUEST]
-    if "one-way" in settings.doubtful:
+    if "one-way" in settings.invalid_keys:
         return frozenset(requests)
     return frozenset(name if name in requests else suggestion(name, requests) or name for name in settings.one_way)
 
@@ -71,7 +71,7 @@ def _parts(settings: Settings, messages: Sequence[Message], problems: Problems) 
         what = f"the part history is for a package that knows older releases, and {FILE} names none"
         problems.error(settings.places["parts"], f"{what}; write older = [...] below [definitions], or leave it out")
     requests = [message for message in present if message.kind in PARTS["protocol"].kinds]
-    if not requests or has_headers(messages) or "headers" in settings.doubtful:
+    if not requests or has_headers(messages) or "headers" in settings.invalid_keys:
         return
     what = f"the part protocol needs the messages {' and '.join(headers.FIELDS)}, of type {HEADER}"
     remedy = f'define them, or write headers = "kafka" below [protocol] in {FILE}'

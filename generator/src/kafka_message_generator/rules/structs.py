@@ -25,7 +25,7 @@ def resolve(message: Message, problems: Problems) -> StructTable:
         table[struct.name] = struct
     _register_inline(message.fields + message.optional_fields, table, problems)
     for struct in message.common_structs:
-        _refuse_inline(struct, table, problems)
+        _report_inline(struct, table, problems)
     _check_references(message, table, problems)
     if all(problem.is_warning for problem in problems.found[before:]):
         _check_recursion(message, table, problems)
@@ -65,7 +65,7 @@ def _inline(member: Field) -> Struct:
     )
 
 
-def _refuse_inline(struct: Struct, table: StructTable, problems: Problems) -> None:
+def _report_inline(struct: Struct, table: StructTable, problems: Problems) -> None:
     for member in struct.members:
         if not member.type.is_struct:
             continue

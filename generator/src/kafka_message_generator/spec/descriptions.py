@@ -53,7 +53,9 @@ def _of_message(name: str, properties: Properties) -> list[Description]:
     return found
 
 
-def described(messages: Sequence[Message], descriptions: Sequence[Description], problems: Problems) -> list[Message]:
+def with_descriptions(
+    messages: Sequence[Message], descriptions: Sequence[Description], problems: Problems
+) -> list[Message]:
     """The messages with these descriptions where they have none; one that nothing needs is an error."""
     by_message: dict[str, dict[str, Description]] = {}
     for each in descriptions:

@@ -34,7 +34,7 @@ class Kinds:
 
 
 @dataclass(frozen=True)
-class EntityFact:
+class EntityAnnotation:
     """Fields of one message that name something."""
 
     message: str
@@ -47,7 +47,7 @@ class EntityFact:
     """Whether the request has that field, and not the struct itself."""
 
 
-def read_entities(specs: Path, problems: Problems) -> tuple[EntityFact, ...]:
+def read_entities(specs: Path, problems: Problems) -> tuple[EntityAnnotation, ...]:
     """What ``entities.json`` says; nothing when there is no such file."""
     return tuple(fact for facts in read(specs, ENTITIES, problems, _facts) for fact in facts)
 
@@ -70,7 +70,7 @@ def _types(properties: Properties) -> dict[str, str]:
     return found
 
 
-def _facts(properties: Properties) -> list[EntityFact]:
+def _facts(properties: Properties) -> list[EntityAnnotation]:
     properties.required("source")  # for readers: where Kafka says so
     entity, wildcard = field_path(properties, "entity"), properties.text("wildcard") or ""
     values, nodes, problems = properties.take("values"), properties.nodes("fields"), properties.problems
@@ -93,7 +93,7 @@ def _values(node: Node, properties: Properties) -> Iterator[tuple[FieldPath, str
             properties.wrong(each, "an entity type")
 
 
-def _fact(properties: Properties, kinds: Kinds) -> EntityFact | None:
+def _fact(properties: Properties, kinds: Kinds) -> EntityAnnotation | None:
     entry = field_entry(properties)
     given = [(key, path) for key in ("by", "byRequest") if (path := field_path(properties, key)) is not None]
     if len(given) != (kinds.entity is None):
@@ -101,4 +101,4 @@ def _fact(properties: Properties, kinds: Kinds) -> EntityFact | None:
         properties.problems.error(properties.node.location, f"{properties.what} needs {wanted}")
         return None
     key, path = given[0] if given else ("", None)
-    return EntityFact(entry.message, entry.location, entry.fields, kinds, path, key == "byRequest")
+    return EntityAnnotation(entry.message, entry.location, entry.fields, kinds, path, key == "byRequest")

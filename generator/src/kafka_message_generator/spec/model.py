@@ -169,13 +169,13 @@ class Message:
     optional_fields: tuple[Field, ...] = ()
     quoted: dict[str, tuple[str, Location]] = field(default_factory=dict)
     """As those of a field."""
-    offered: Versions | None = None
+    supported: Versions | None = None
     """The versions that are negotiated, where other releases have brought more; None: all that are valid."""
 
     @property
-    def spoken(self) -> Versions:
+    def negotiated(self) -> Versions:
         """The versions that are negotiated."""
-        return self.valid if self.offered is None else self.offered
+        return self.valid if self.supported is None else self.supported
 
     @property
     def is_removed(self) -> bool:

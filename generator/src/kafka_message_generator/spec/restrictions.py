@@ -12,7 +12,7 @@ from kafka_message_generator.spec.versions import Versions
 
 
 @dataclass(frozen=True)
-class RestrictionFact:
+class RestrictionAnnotation:
     """Versions of a request that are for brokers only, or that need a finalized feature."""
 
     message: str
@@ -25,12 +25,12 @@ class RestrictionFact:
     """The field that is not null in the requests that this is about; None for all requests."""
 
 
-def read_restrictions(specs: Path, problems: Problems) -> tuple[RestrictionFact, ...]:
+def read_restrictions(specs: Path, problems: Problems) -> tuple[RestrictionAnnotation, ...]:
     """Read ``restrictions.json``; return nothing if there is no such file."""
     return tuple(read(specs, RESTRICTIONS, problems, _restriction))
 
 
-def _restriction(properties: Properties) -> RestrictionFact | None:
+def _restriction(properties: Properties) -> RestrictionAnnotation | None:
     properties.text("about"), properties.text("source")  # for readers
     message = properties.required("message")
     properties.required("versions")
@@ -41,4 +41,4 @@ def _restriction(properties: Properties) -> RestrictionFact | None:
         properties.problems.error(properties.node.location, what)
         return None
     location = properties.places["message"]
-    return RestrictionFact(message, location, versions or Versions(0, -1), feature or "", level or 0, field)
+    return RestrictionAnnotation(message, location, versions or Versions(0, -1), feature or "", level or 0, field)

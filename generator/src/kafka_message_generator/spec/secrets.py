@@ -26,7 +26,7 @@ _SETTING = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 
 @dataclass(frozen=True)
-class KnownSetting:
+class KafkaSetting:
     """A setting of Kafka as Kafka defines it: a fact of the release, kept in ``settings.json``."""
 
     name: str
@@ -45,7 +45,7 @@ class SettingEntry:
 
 
 @dataclass(frozen=True)
-class SecretFacts:
+class SecretAnnotations:
     """What ``secrets.json`` says; ``open`` are fields that somebody looked at and found to be no secret."""
 
     secrets: tuple[FieldEntry, ...] = ()
@@ -53,12 +53,12 @@ class SecretFacts:
     open: tuple[FieldEntry, ...] = ()
 
 
-def read_kafka_settings(specs: Path, problems: Problems) -> tuple[KnownSetting, ...]:
+def read_kafka_settings(specs: Path, problems: Problems) -> tuple[KafkaSetting, ...]:
     """The settings by name; none when there is no ``settings.json``."""
     return tuple(sorted(read(specs, SETTINGS, problems, _setting), key=lambda setting: setting.name))
 
 
-def _setting(properties: Properties) -> KnownSetting:
+def _setting(properties: Properties) -> KafkaSetting:
     name, kind = properties.required("name"), properties.required("type")
     if not _SETTING.fullmatch(name):
         what = f"invalid name {name!r} of a setting; use small letters, digits, dots, dashes and underscores"
@@ -67,17 +67,17 @@ def _setting(properties: Properties) -> KnownSetting:
         what = f"unknown type {kind!r}; use one of {', '.join(TYPES)}"
         properties.problems.error(properties.places["type"], what)
     properties.nodes("of")  # for readers: what has this setting
-    return KnownSetting(name, kind)
+    return KafkaSetting(name, kind)
 
 
-def read_secrets(specs: Path, problems: Problems) -> SecretFacts:
+def read_secrets(specs: Path, problems: Problems) -> SecretAnnotations:
     """What is secret in messages; nothing when there is no ``secrets.json``."""
-    return next(iter(read(specs, SECRETS, problems, _secrets)), SecretFacts())
+    return next(iter(read(specs, SECRETS, problems, _secrets)), SecretAnnotations())
 
 
-def _secrets(properties: Properties) -> SecretFacts:
+def _secrets(properties: Properties) -> SecretAnnotations:
     problems = properties.problems
-    return SecretFacts(
+    return SecretAnnotations(
         tuple(parse_all(properties.nodes("secrets"), "an entry", problems, field_entry)),
         tuple(parse_all(properties.nodes("settings"), "an entry", problems, _setting_entry)),
         tuple(parse_all(properties.nodes("open"), "an entry", problems, field_entry)),

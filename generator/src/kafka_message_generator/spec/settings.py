@@ -60,7 +60,7 @@ class Settings:
     """The folder of definitions that has the records of each topic; ``.`` for the folder of the settings."""
     places: Mapping[str, Location] = field(default_factory=dict)
     """Where each key stands, by its name; for problems that show only beside the definitions."""
-    doubtful: frozenset[str] = frozenset()
+    invalid_keys: frozenset[str] = frozenset()
     """Those keys of ``[protocol]`` that were refused; what only follows from their silence need not be said."""
     named_files: tuple[str, ...] = ()
     """Files beside the definitions that are named here."""
@@ -72,7 +72,7 @@ def read_settings(specs: Path, problems: Problems) -> Settings:
     node = toml.load(path, path.as_posix(), problems) if path.exists() else None
     if node is not None:
         return _read(node, specs, problems)
-    return Settings(doubtful=_OF_PROTOCOL if path.exists() else frozenset())
+    return Settings(invalid_keys=_OF_PROTOCOL if path.exists() else frozenset())
 
 
 def _read(node: Node, specs: Path, problems: Problems) -> Settings:
@@ -102,7 +102,7 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
         places={**package.places, **protocol.places, **records.places, **definitions.places},
         named_files=tuple(package.named),
     )
-    settings = replace(settings, doubtful=_doubtful({**top.places, **protocol.places}, problems.found[before:]))
+    settings = replace(settings, invalid_keys=_invalid_keys({**top.places, **protocol.places}, problems.found[before:]))
     tables = (top, package, protocol, records, definitions)
     for table in tables:
         if misspelt := table.misspellings():  # what follows from that is not said
@@ -119,7 +119,7 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
 _OF_PROTOCOL = frozenset(("headers", "one-way"))
 
 
-def _doubtful(places: Mapping[str, Location], found: Iterable[Problem]) -> frozenset[str]:
+def _invalid_keys(places: Mapping[str, Location], found: Iterable[Problem]) -> frozenset[str]:
     """The keys of ``[protocol]`` of which something was refused, or their table."""
     refused = [problem.location.path for problem in found]
     if "protocol" in places and places["protocol"].path in refused:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from kafka_message_generator.plan.model import (
     Array,
-    Blob,
+    Bytes,
     Default,
     FixedRun,
     Layout,
@@ -19,10 +19,10 @@ from kafka_message_generator.plan.model import (
     Packed,
     PackedElement,
     Payload,
+    String,
     StructPlan,
     Tagged,
     TagSection,
-    Text,
 )
 from kafka_message_generator.render import literals, naming
 from kafka_message_generator.render.code import Part, call, code, negated, not_, use
@@ -83,9 +83,9 @@ class _Lowering:
             self.constant += operation.width
         elif isinstance(operation, Packed):
             self.steps.append(_add(call("len", literals.packed(operation, f"x.{operation.name}"))))
-        elif isinstance(operation, Text):
+        elif isinstance(operation, String):
             self.counted(operation, call(use("string_length"), f"len(x.{operation.name}.encode())"), 2)
-        elif isinstance(operation, Blob):
+        elif isinstance(operation, Bytes):
             self.counted(operation, f"len(x.{operation.name})", 4)
         elif isinstance(operation, Array):
             self.array(operation)
@@ -102,7 +102,7 @@ class _Lowering:
             self.steps.append(Choose(((f"x.{name} is None", (REFUSED,)),)))
         self.steps += steps
 
-    def counted(self, operation: Text | Blob, length: Part, prefix: int) -> None:
+    def counted(self, operation: String | Bytes, length: Part, prefix: int) -> None:
         if operation.compact:
             self.constant += 1  # the first byte of the length, which null has too
             size = code("n if n < 127 else n + {} - 1", MORE)
