@@ -1,4 +1,4 @@
-"""Loads a folder of definitions: read, checked, planned."""
+"""Loading of definitions: read, check, plan."""
 
 from __future__ import annotations
 
@@ -40,43 +40,32 @@ from kafka_message_generator.spec.source import Location, Problem, Problems, Spe
 _FILE_NAME = re.compile(r"[\w /.,+@()-]+")
 Warnings = tuple[Problem, ...]
 _KAFKAS_HEADERS = Path(__file__).parent / "headers"
-_OF_KAFKA = "generator/headers"
-"""How the definitions of Kafka's headers that come with the generator are called in problems and modules."""
+_OF_KAFKA = "generator/headers"  # name of the folder of Kafka's headers in problems and generated modules
 
 
 @dataclass(frozen=True)
 class Definitions:
-    """Sound definitions, ready to print."""
+    """Valid definitions of a package."""
 
     plans: tuple[MessagePlan, ...]
-    messages: tuple[Message, ...]
-    """All of them, removed APIs too."""
-    folders: dict[str, str]
-    """Folder of each message's definition, relative to the specs, by message name."""
+    messages: tuple[Message, ...]  # including removed APIs
+    folders: dict[str, str]  # folder of each definition, relative to the specs, by message
     error_codes: tuple[ErrorCode, ...]
-    release: str | None
-    """The Kafka release that ``SOURCE`` names."""
-    open_settings: tuple[str, ...]
-    """The names of Kafka's settings that are no passwords."""
+    release: str | None  # Kafka release in ``SOURCE``
+    open_settings: tuple[str, ...]  # Kafka settings that are not passwords
     secrets: Secrets
-    """What in the messages is secret."""
-    answers: tuple[Answer, ...]
-    """How requests are answered with an error, where no rule tells it."""
-    entities: tuple[EntityField, ...]
-    """What fields name where the definitions do not say it."""
+    answers: tuple[Answer, ...]  # values of fields in error responses
+    entities: tuple[EntityField, ...]  # entity types that definitions leave out
     restrictions: tuple[Restriction, ...]
-    """Versions that are for brokers only, or that need a finalized feature."""
     enumerations: tuple[Enumeration, ...]
     settings: Settings
     warnings: Warnings
-    accepted: Warnings
-    """Warnings of the files whose warnings the settings accept."""
-    history: Path | None = None
-    """The folder of every release, if the settings name one."""
+    accepted: Warnings  # warnings of files in ``accepted-warnings``
+    history: Path | None = None  # folder of the release history, if the settings name one
 
 
 def files_of(specs: Path) -> list[Path]:
-    """The definition files below a folder, in the order of their paths, or the one file that is given."""
+    """Return the definition files below a folder, sorted, or the given file."""
     if specs.is_file():
         return [specs]
     beside = [specs / name for name in ANNOTATIONS]
@@ -84,13 +73,13 @@ def files_of(specs: Path) -> list[Path]:
 
 
 def annotations_of(specs: Path) -> list[Path]:
-    """The files beside definitions that say something of the package; one definition alone has none."""
+    """Return the existing annotation files, settings and files that the settings name."""
     names = {*ANNOTATIONS, FILE, *read_settings(specs, Problems()).named_files}
     return sorted(path for path in (specs / name for name in names) if path.is_file())
 
 
 def older_of(specs: Path, more: Sequence[Path]) -> list[Path]:
-    """The folders of other releases that a package depends on: those that its settings name, and more."""
+    """Return the existing folders of other releases: those of the settings, and ``more``."""
     named = (specs / folder for folder in read_settings(specs, Problems()).older)
     return [folder for folder in (*named, *more) if folder.exists()]
 
@@ -101,11 +90,10 @@ def load(
     check: Callable[[Settings, Problems], None] = lambda settings, problems: None,
     more: Sequence[Path] | None = (),
 ) -> Definitions:
-    """Read every definition below a folder, or one file; raises SpecError with every problem of every file.
+    """Load every definition below a folder, or a single file; raise SpecError with all problems.
 
-    ``parts`` are the optional parts of the package, where the settings are not to be asked. ``check`` looks at the
-    settings with what the definitions do not know, such as the folder that the package goes to. ``more`` are folders of
-    other releases, whose versions are added as those of the folders that the settings name; None is for neither.
+    ``parts`` replaces the components in the settings. ``check`` adds problems of the settings, for example about the
+    output folder. ``more`` has folders of releases to merge besides those of the settings; None merges none.
     """
     problems = Problems()
     settings = read_settings(specs, problems)
@@ -166,7 +154,7 @@ def load(
 
 
 def _is_imported(specs: Path) -> bool:
-    """Whether definitions come from Kafka's jars: a ``SOURCE`` beside or above them names the jars, or a history does."""
+    """Return whether definitions are from a Kafka release: ``SOURCE`` names its jars, or there is a release history."""
     for folder in (specs, *specs.resolve().parents):
         if (folder / TABLE).is_file():
             return True
@@ -177,7 +165,7 @@ def _is_imported(specs: Path) -> bool:
 
 
 def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Message], dict[str, str]]:
-    """The messages, and what the package calls their files, by what problems call them."""
+    """Read the messages; return them with the package's name of each file, by its name in problems."""
     paths = files_of(specs)
     if not paths:
         what = "no definitions (*.json) below this folder" if specs.exists() else "there is no such file or folder"
@@ -198,13 +186,13 @@ def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Mes
 
 
 def _older(specs: Path, settings: Settings, more: Sequence[Path]) -> list[tuple[Path, Location]]:
-    """The folders of other releases, each with the place that names it."""
+    """Return the folders of other releases, with the location that names each."""
     named = [(specs / folder, settings.places["older"]) for folder in settings.older]
     return named + [(folder, Location("command line", 1, "--specs")) for folder in more]
 
 
 def _messages(files: Mapping[str, Path], problems: Problems) -> Iterator[Message]:
-    """The messages of files, by what problems call these."""
+    """Yield the messages of files, which are keyed by their name in problems."""
     for place, path in files.items():
         node = source.load(path, place, problems)
         message = reader.read_message(node, problems) if node is not None else None
@@ -213,7 +201,7 @@ def _messages(files: Mapping[str, Path], problems: Problems) -> Iterator[Message
 
 
 def _warnings(settings: Settings, names: dict[str, str], problems: Problems) -> tuple[Warnings, Warnings]:
-    """The warnings, and those of files whose warnings the settings accept."""
+    """Return the warnings, and separately those that the settings accept."""
     by_file: dict[str, list[Problem]] = {}
     for problem in problems.warnings:
         if problem.location.file in names:  # of a field that only older releases have, nobody can do anything about it
@@ -229,7 +217,7 @@ def _warnings(settings: Settings, names: dict[str, str], problems: Problems) -> 
 
 
 def _name(path: Path, specs: Path, problems: Problems) -> str:
-    """What the package calls a definition file, in comments and tables that have to stay on their line."""
+    """Return the name of a definition file in the package; report names that are unsafe in comments."""
     name = path.relative_to(specs).as_posix()
     if not _FILE_NAME.fullmatch(name):
         what = f"the generated package cannot name the file {name!r}"
@@ -243,7 +231,6 @@ def _plans(
     taken: Mapping[str, EnumerationFields],
     secrets: Mapping[str, SecretFields],
 ) -> tuple[MessagePlan, ...]:
-    """The plans; each request is told the name of its response."""
     messages = [each.message for each in checked]
     answers = {(REQUEST, each.api_key): each.name for each in messages if each.kind == RESPONSE}
     responses = [answers.get((each.kind, each.api_key), "") for each in messages]

@@ -1,4 +1,4 @@
-"""Sample messages from files: one a line, as JSON with message, version and hex, or as bare hex."""
+"""Sample messages in files: one per line, as JSON with message, version and hex, or as plain hex."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KEYS: dict[str, type] = {"message": str, "version": int, "hex": str}
 
 
 class CostError(Exception):
-    """Why no costs can be computed: one problem a line, ready to be shown."""
+    """Costs cannot be computed; the text has one problem per line."""
 
     def __init__(self, *problems: str) -> None:
         self.problems = problems
@@ -30,7 +30,7 @@ class CostError(Exception):
 
 @dataclass(frozen=True)
 class Sample:
-    """The bytes of one message body (no header, no frame) at ``version``; ``place`` is what errors call it."""
+    """Bytes of a message without header and frame; ``place`` is the sample in error messages."""
 
     data: bytes
     version: int
@@ -38,10 +38,10 @@ class Sample:
 
 
 def read_samples(paths: Iterable[Path], message: str, valid: Versions, version: int | None = None) -> list[Sample]:
-    """The samples of one message in files of lines, ``.gz`` or not: those of ``version``, or of every version.
+    """Read the samples of one message from files, ``.gz`` or not.
 
-    JSON lines of other messages or versions are passed over; a bare hex line is taken to be of ``message`` and
-    ``version``. Raises CostError with every unreadable line as ``file:line: reason``, or when there is no sample.
+    JSON lines of other messages or versions are skipped; a line of plain hex belongs to ``message`` and ``version``.
+    Raise CostError with each invalid line as ``file:line: reason``, or if no sample is found.
     """
     reader = _Reader(message, valid, version)
     for path in paths:
@@ -54,7 +54,7 @@ def read_samples(paths: Iterable[Path], message: str, valid: Versions, version: 
 
 
 class _BadLine(Exception):
-    """Why a line is no sample."""
+    pass
 
 
 @dataclass
@@ -64,8 +64,7 @@ class _Reader:
     version: int | None
     samples: list[Sample] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    others: set[tuple[str, int]] = field(default_factory=set)
-    """Messages and versions of the samples that were passed over."""
+    others: set[tuple[str, int]] = field(default_factory=set)  # message and version of skipped samples
 
     def read(self, path: Path) -> None:
         try:

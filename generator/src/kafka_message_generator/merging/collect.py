@@ -1,4 +1,4 @@
-"""Every message with all versions of several releases: one set's definitions and what only the others have."""
+"""Merging the definitions of older releases into the messages of the newest."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from kafka_message_generator.spec.versions import NONE
 
 
 def with_older(messages: list[Message], older: Baseline, problems: Problems) -> list[Message]:
-    """The messages with the versions that only other releases have, and behind them the messages that only these have.
+    """Return the messages with all versions of older releases, followed by the messages that only these have.
 
-    What was there before is marked as supported: the other versions can be read and written, and are not negotiated.
-    Versions that both have must be proved equal; where they are not, ``problems`` says how they differ.
+    Added versions can be read and written, but are not negotiated. Versions in several releases must have equal
+    layouts; differences are added to ``problems``.
     """
     merged = [_merge(message, older, problems) for message in messages]
     return [*merged, *with_record_types(list(_removed(messages, older, problems)), messages)]
 
 
 def _removed(messages: list[Message], older: Baseline, problems: Problems) -> Iterator[Message]:
-    """Messages of older releases that have no successor, which would have their name or their key."""
+    """Yield the messages of older releases without a successor by name or key."""
     today = {message.name: message for message in messages}
     keys: dict[tuple[str, int | None], Message] = {
         (message.kind, message.api_key): message for message in messages if message.api_key is not None
@@ -48,7 +48,7 @@ def _removed(messages: list[Message], older: Baseline, problems: Problems) -> It
 
 
 def _prove_covered(message: Message, name: str, older: Baseline, problems: Problems) -> None:
-    """That a message has all versions of one with its key and a former name; ``problems`` says which it has not."""
+    """Check that a message has every version of an older message with the same key and another name."""
     own = older.versions.get(message.name, {})
     try:
         for version, each in older.versions[name].items():
@@ -80,7 +80,7 @@ def _merge(message: Message, older: Baseline, problems: Problems) -> Message:
 
 
 def _prove_same(message: Message, former: Message) -> None:
-    """Raise MergeError for another message of the same name: of another kind, or with another key."""
+    """Raise MergeError if two messages of one name differ in kind or key."""
     if (message.kind, message.api_key) == (former.kind, former.api_key):
         return
     is_value = message.kind == COORDINATOR_VALUE
@@ -110,7 +110,7 @@ def _unite(message: Message, released: dict[int, Released]) -> Message:
 
 
 def _sides(extra: dict[int, Released]) -> list[Side]:
-    """The releases that have the versions last, newest first."""
+    """Return the releases that have the versions last, newest first."""
     found: list[Side] = []
     for version in sorted(extra, reverse=True):
         if extra[version].side not in found:
@@ -119,7 +119,7 @@ def _sides(extra: dict[int, Released]) -> list[Side]:
 
 
 def _prove(plan: MessagePlan, released: Released, version: int) -> None:
-    """Raise MergeError unless a version of the whole and that of the release read each other's bytes as the same."""
+    """Raise MergeError unless the merged and the released version have compatible layouts."""
     before, after = layout_of(released.plan, version), layout_of(plan, version)
     found = None if before == after else difference(before, after) or difference(after, before)
     if found is None:  # or one has tagged fields that the other passes over

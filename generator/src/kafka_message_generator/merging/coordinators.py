@@ -1,4 +1,4 @@
-"""Records of coordinators as Kafka 3.9 and 4.0 defined them: a key's version was the type of its record."""
+"""Coordinator records of Kafka 3.9 and 4.0, in which the version of a key was its record type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FIRST = Versions(0, 0)
 
 
 def with_record_types(older: list[Message], today: Iterable[Message]) -> list[Message]:
-    """The messages of older releases, keys and values of coordinators with the type of their record where it is free."""
+    """Convert the coordinator keys and values of older releases to records with a type, unless the type is in use."""
     taken = {message.api_key for message in today if message.kind == COORDINATOR_KEY}
     types = {
         message.name.removesuffix("Key"): message.valid.lowest

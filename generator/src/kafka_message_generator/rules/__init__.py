@@ -1,4 +1,4 @@
-"""Everything that can be wrong with definitions, reported all at once; nothing unsound passes to the plan."""
+"""Validation of definitions; all problems are reported at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafka_message_generator.spec.source import Problems
 
 @dataclass(frozen=True)
 class CheckedMessage:
-    """A message that passed, with the struct behind each of its struct types."""
+    """A valid message and its structs by name."""
 
     message: Message
     structs: StructTable
@@ -27,11 +27,10 @@ def check(
     unread: Collection[str] = (),
     entity_types: Mapping[str, str] = MappingProxyType({}),
 ) -> list[CheckedMessage]:
-    """Apply every rule; what comes back is sound only if ``problems`` has no errors.
+    """Check all definitions; the result is valid only if ``problems`` has no errors.
 
-    ``one_way`` are the requests that have no response. ``unread`` are messages whose definitions could not be read, by the
-    names of their files: of them nobody is told that they are missing. ``entity_types`` are those of the definitions,
-    with the field type of each.
+    ``one_way`` names requests without a response. ``unread`` names the messages of unreadable files, which are not
+    reported as missing. ``entity_types`` has the field type of each additional entity type.
     """
     checked = [check_alone(message, problems) for message in definitions]
     for message in definitions:
@@ -41,9 +40,9 @@ def check(
 
 
 def check_alone(message: Message, problems: Problems) -> CheckedMessage:
-    """Apply the rules of one message, whatever others there are; sound only if ``problems`` has no errors.
+    """Check one message without the rules about other messages and about entity types.
 
-    Its entity types need not be known: those of a released definition are what Kafka says.
+    The result is valid only if ``problems`` has no errors.
     """
     messages.check(message, problems)
     names.check(message, problems)

@@ -1,4 +1,4 @@
-"""Rules for what ``answers.json`` names: it is there, and fits. What is sound is resolved to Python's names and values."""
+"""Checks of ``answers.json``, and its conversion to Python names and values."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ from kafka_message_generator.spec.versions import NONE
 
 @dataclass(frozen=True)
 class Answer:
-    """A field in the answer with an error: the value that it has, or where in the request it comes from."""
+    """Value of a response field in an error response: a constant, or a copy of a request field."""
 
     message: str
     path: str
     lowest: int
     highest: int
-    sources: tuple[str, ...] | None
-    """None where the field has a value of its own; empty where it is left as it is."""
+    sources: tuple[str, ...] | None  # None for a constant; empty for a field that keeps its default
     value: Value
 
 
 def resolve(facts: tuple[AnswerFact, ...], messages: Messages, problems: Problems) -> tuple[Answer, ...]:
-    """Find every field that is named; what comes back is sound only if ``problems`` has no errors."""
+    """Resolve all entries; the result is valid only if ``problems`` has no errors."""
     found = [_answer(fact, messages, problems) for fact in facts]
     return tuple(sorted((each for each in found if each), key=lambda each: (each.message, each.path, each.lowest)))
 
@@ -55,7 +54,7 @@ def _answer(fact: AnswerFact, messages: Messages, problems: Problems) -> Answer 
 
 
 def _value(fact: AnswerFact, field: Field, problems: Problems) -> Value:
-    """The value of a field, which is written like a default."""
+    """Parse a constant, which has the syntax of a default."""
     if fact.value is None:
         return None
     text, what = fact.value.text, f"{fact.field.text} of {fact.message}"

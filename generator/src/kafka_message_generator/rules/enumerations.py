@@ -1,4 +1,4 @@
-"""Rules for the fields that take an enumeration: they are there, and can hold its members."""
+"""Checks of the fields in ``enumerations.json``."""
 
 from __future__ import annotations
 
@@ -13,19 +13,17 @@ from kafka_message_generator.spec.source import Problems
 
 BITS = {"bool": (0, 1), "int8": (-(1 << 7), (1 << 7) - 1), "int16": (-(1 << 15), (1 << 15) - 1)}
 BITS |= {"int32": (-(1 << 31), (1 << 31) - 1), "int64": (-(1 << 63), (1 << 63) - 1)}
-BITS |= {"uint16": (0, (1 << 16) - 1), "uint32": (0, (1 << 32) - 1)}
-"""The least and the greatest number of each type."""
+BITS |= {"uint16": (0, (1 << 16) - 1), "uint32": (0, (1 << 32) - 1)}  # minimum and maximum of each numeric type
 
-EnumerationFields = dict[tuple[str, str], str]
-"""By struct and Python name of a field: the enumeration that it takes."""
+EnumerationFields = dict[tuple[str, str], str]  # Enumeration by struct and Python name of the field.
 
 
 def resolve(
     enumerations: Sequence[Enumeration], messages: Messages, problems: Problems
 ) -> Mapping[str, EnumerationFields]:
-    """Which fields of each message take which enumeration; sound only if ``problems`` has no errors.
+    """Return the enumeration fields of each message; the result is valid only if ``problems`` has no errors.
 
-    A struct that is in several places of a message may be named by each of them: its fields are the same.
+    A struct may be listed once per path that leads to it.
     """
     found: dict[str, EnumerationFields] = {name: _error_codes(name, messages) for name in messages}
     listed: dict[tuple[str, str, str], tuple[str, set[str]]] = {}  # what they take, and by which paths
@@ -47,14 +45,14 @@ def resolve(
 
 
 def without_older(enumerations: Sequence[Enumeration], messages: Messages) -> tuple[Enumeration, ...]:
-    """The enumerations without the fields of messages that are not here, for who reads one release of several alone."""
+    """Remove fields of absent messages, for a single release without its older ones."""
     return tuple(
         replace(one, fields=tuple(entry for entry in one.fields if entry.message in messages)) for one in enumerations
     )
 
 
 def _type_problem(one: Enumeration, field: Field) -> str:
-    """What keeps a field from holding every member; empty if nothing does."""
+    """Return why a field cannot have every member; empty if it can."""
     kind = field.type.name
     if one.is_text:
         return "" if kind == "string" else f"{one.name} has texts"
@@ -66,7 +64,7 @@ def _type_problem(one: Enumeration, field: Field) -> str:
 
 
 def _error_codes(message: str, messages: Messages) -> EnumerationFields:
-    """The fields that hold error codes; their names and type tell."""
+    """Return the fields with error codes: int16 fields whose name ends in ``error_code``."""
     definition, structs = messages[message]
     members = {message: definition.fields + definition.optional_fields}
     members |= {name: struct.members for name, struct in structs.items() if name != message}

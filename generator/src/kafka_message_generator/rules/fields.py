@@ -1,4 +1,4 @@
-"""Rules for a single field; one short function a rule, in the order Kafka's own generator applies them."""
+"""Rules for a single field, in the order of Kafka's own generator."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def versions_inside_message(message: Message, member: Field, problems: Problems)
 
 
 def versions_of_properties(message: Message, member: Field, problems: Problems) -> None:
-    """A property for versions that are yet to come does nothing; older ones are left behind by every message."""
+    """Warn about version ranges above the highest valid version; ranges of removed versions are common and accepted."""
     if message.is_removed or member.versions.intersect(message.valid).empty:
         return
     for key, versions in (
@@ -179,7 +179,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
 
 
 def check_entity_types(message: Message, more: Mapping[str, str], problems: Problems) -> None:
-    """Report entity types that neither Kafka's generator nor ``more`` knows, and fields of another type than theirs."""
+    """Report unknown entity types, and fields whose type does not match ``more``."""
     for member in message.walk():
         name = member.entity_type
         if name not in ENTITY_TYPES and name not in more:
@@ -190,7 +190,6 @@ def check_entity_types(message: Message, more: Mapping[str, str], problems: Prob
 
 
 def check(message: Message, problems: Problems) -> None:
-    """Apply every rule to every field of a message."""
     for member in message.walk():
         for rule, keys in RULES.items():
             if not any(problems.has_error_at(member.at(key)) for key in keys):

@@ -1,4 +1,4 @@
-"""Rules for a whole message and for the set of all messages."""
+"""Rules for a whole message, and for all messages together."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.versions import Versions, VersionsError
 
 _OTHER = {REQUEST: RESPONSE, RESPONSE: REQUEST}
-Keys = dict[tuple[str, str, int], Message]
-"""Messages by family, kind and apiKey."""
+Keys = dict[tuple[str, str, int], Message]  # Messages by folder (for records), kind and apiKey.
 
 
 def check(message: Message, problems: Problems) -> None:
-    """Every rule that needs only one message and none of its fields."""
+    """Check one message, without its fields."""
     if message.is_removed:
         return
     _versions(message, problems)
@@ -110,7 +109,7 @@ def _header_versions(message: Message, ranges: dict[str, str], problems: Problem
 def check_all(
     messages: Sequence[Message], problems: Problems, one_way: Collection[str] = (), unread: Collection[str] = ()
 ) -> None:
-    """Rules across messages: names that clash, keys that clash, requests without responses but the ``one_way`` ones."""
+    """Check for duplicate names and keys, and for requests without a response other than ``one_way``."""
     modules: dict[str, Message] = {}
     keys: Keys = {}
     for message in messages:
@@ -131,7 +130,7 @@ def check_all(
 
 
 def _unpaired(keys: Keys, problems: Problems) -> Iterator[Message]:
-    """The requests and responses without the other one; those with it must fit it."""
+    """Yield the requests and responses without a counterpart; check that the others have equal versions."""
     for (family, kind, key), message in keys.items():
         partner = keys.get((family, _OTHER.get(kind, ""), key))
         if partner is not None and kind in _OTHER:
@@ -149,7 +148,7 @@ def _report_unpaired(message: Message, name: str, problems: Problems) -> None:
 
 
 def _same_versions(message: Message, partner: Message, problems: Problems) -> None:
-    """A version of a request is answered in the same version of its response."""
+    """Report a response whose valid versions differ from those of its request."""
     if message.kind != RESPONSE or message.valid == partner.valid:
         return
     if not any(problems.has_error_at(each.at("validVersions")) for each in (message, partner)):

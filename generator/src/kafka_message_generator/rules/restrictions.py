@@ -1,4 +1,4 @@
-"""Rules for what ``restrictions.json`` names: the request, its versions and its field exist."""
+"""Checks of ``restrictions.json``."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ from kafka_message_generator.spec.source import Problems
 
 @dataclass(frozen=True)
 class Restriction:
-    """Versions of a request that are for brokers only (without a feature), or that need a level of a feature."""
+    """A restriction of request versions: brokers only (empty ``feature``), or a minimum level of a feature."""
 
     message: str
     lowest: int
     highest: int
     feature: str
     level: int
-    field: str
-    """The field that is not null in the requests that this is about; empty for all requests."""
+    field: str  # The restriction applies to requests in which this field is not null; empty for all.
 
 
 def resolve(
     facts: tuple[RestrictionAnnotation, ...], messages: Messages, problems: Problems
 ) -> tuple[Restriction, ...]:
-    """Find every request and field; the result is sound only if ``problems`` has no errors."""
+    """Resolve all entries; the result is valid only if ``problems`` has no errors."""
     found = [_restriction(fact, messages, problems) for fact in facts]
     return tuple(sorted((each for each in found if each), key=lambda each: (each.message, each.lowest)))
 

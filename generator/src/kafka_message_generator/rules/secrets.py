@@ -1,4 +1,4 @@
-"""Rules for what ``secrets.json`` names: it is there, and can be hidden. What is sound is resolved to Python's names."""
+"""Checks of ``secrets.json``, and its conversion to Python names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NUMBERS = ("int8", "int16", "int32")
 
 @dataclass(frozen=True)
 class Secret:
-    """A field whose value is secret; ``path`` are the Python names on the way to it, with dots."""
+    """A field with a secret value; ``path`` is its dotted Python path."""
 
     message: str
     path: str
@@ -27,7 +27,7 @@ class Secret:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a message has a setting: its name, its value and, where it says so, what it is a setting of."""
+    """Paths of the name, value and resource type of a configuration setting in a message."""
 
     message: str
     name: str
@@ -37,19 +37,19 @@ class Setting:
 
 @dataclass(frozen=True)
 class Secrets:
-    """Everything in the messages that is secret, or may be."""
+    """All secret fields, and the settings, whose values may be secret."""
 
     fields: tuple[Secret, ...] = ()
     settings: tuple[Setting, ...] = ()
 
 
+# Secret fields of a message by struct and field: True, or a table for the value of a setting. ``name`` and
+# ``resourceType`` are the fields that decide, ``in`` the only fields with such structs, if others have them too.
 SecretFields = Mapping[tuple[str, str], bool | dict[str, object]]
-"""Secret fields of a message, by struct and field: True, or for the value of a setting a table. ``name`` and ``resourceType``
-are the fields that decide it, and ``in`` the fields that hold such structs, if others hold them too."""
 
 
 def secret_fields(secrets: Secrets, messages: Messages) -> dict[str, SecretFields]:
-    """Return the secret fields of each message, by the struct that has them."""
+    """Return the secret fields of each message."""
     found: dict[str, dict[tuple[str, str], bool | dict[str, object]]] = {name: {} for name in messages}
     for field in secrets.fields:
         found[field.message][_owner(field.message, field.path, messages)] = True
@@ -69,13 +69,13 @@ def secret_fields(secrets: Secrets, messages: Messages) -> dict[str, SecretField
 
 
 def _holders(struct: str, message: Message, structs: StructTable) -> set[str]:
-    """Return the names of the fields of a message that hold a struct."""
+    """Return the names of the fields of a message that contain a struct."""
     members = [message.fields, message.optional_fields, *(each.members for each in structs.values())]
     return {snake_case(member.name) for each in members for member in each if member.type.name == struct}
 
 
 def _owner(message: str, path: str, messages: Messages) -> tuple[str, str]:
-    """Return the struct that has the field at a path of Python's names, or the message itself, and the field."""
+    """Return struct (or message) and field at a dotted Python path."""
     *above, field = path.split(".")
     body, structs = messages[message]
     struct, members = message, body.fields + body.optional_fields
@@ -86,7 +86,7 @@ def _owner(message: str, path: str, messages: Messages) -> tuple[str, str]:
 
 
 def resolve(facts: SecretAnnotations, messages: Messages, problems: Problems) -> Secrets:
-    """Find every field that is named; what comes back is sound only if ``problems`` has no errors."""
+    """Resolve all entries; the result is valid only if ``problems`` has no errors."""
     seen: set[tuple[str, str]] = set()
     fields, settings = [], []
     for entry in facts.secrets:
@@ -110,7 +110,8 @@ def resolve(facts: SecretAnnotations, messages: Messages, problems: Problems) ->
 
 
 def _is_valid(entry: SettingEntry, messages: Messages, problems: Problems) -> bool:
-    """Whether name and value are texts of one struct, and the resource type a number of it or of one around it."""
+    """Check that name and value are strings of one struct, and the resource type a number of it or of an enclosing
+    struct."""
     paths = [path for path in (entry.name, entry.value, entry.resource_type) if path is not None]
     if len(existing(entry, paths, messages, problems)) < len(paths):
         return False

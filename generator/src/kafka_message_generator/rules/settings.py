@@ -1,4 +1,4 @@
-"""Rules of the settings: what they say must fit the definitions that they lie beside."""
+"""Checks of ``package.toml`` against the definitions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from kafka_message_generator.spec.settings import FILE, Settings
 from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.suggestions import did_you_mean, suggestion
 
-HERE = "."
-"""In the settings of logs: the folder of the settings itself, which has no name of its own."""
+HERE = "."  # Name of the settings' own folder in ``logs``.
 
 
 def check(
@@ -26,10 +25,9 @@ def check(
     problems: Problems,
     unread: Collection[str],
 ) -> None:
-    """``folders`` are those of the definitions, ``release`` the one that ``SOURCE`` names.
+    """Check the settings against messages, definition ``folders`` and the ``release`` in ``SOURCE``.
 
-    ``unread`` are messages whose definitions could not be read, by the names of their files: of them nobody is told that
-    they are missing.
+    ``unread`` names the messages of unreadable files, which are not reported as missing.
     """
     headers.check(messages, settings.headers == "kafka", problems)
     _one_way(settings, messages, unread, problems)
@@ -40,7 +38,7 @@ def check(
 
 
 def one_way(settings: Settings, messages: Sequence[Message]) -> frozenset[str]:
-    """The requests that need no response, for the settings say so or were about to."""
+    """Return the requests without a response; all requests if the setting itself is invalid."""
     requests = [message.name for message in messages if message.kind == REQUEST]
     if "one-way" in settings.invalid_keys:
         return frozenset(requests)

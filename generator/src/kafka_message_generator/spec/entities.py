@@ -1,4 +1,4 @@
-"""What fields name where their definitions do not say it, ``entities.json``, and entity types: ``entity-types.json``."""
+"""Entity types of fields that definitions leave out (``entities.json``), and new entity types (``entity-types.json``)."""
 
 from __future__ import annotations
 
@@ -23,37 +23,32 @@ from kafka_message_generator.spec.source import Location, Node, Problems
 
 @dataclass(frozen=True)
 class Kinds:
-    """What fields name: one kind of thing, or one of several that the value of another field tells apart."""
+    """Entity types of annotated fields: a single one, or one per value of another field."""
 
-    entity: FieldPath | None
-    """The entity type; None where there are several."""
-    values: tuple[tuple[FieldPath, str], ...]
-    """Code and entity type; other codes name nothing that is known."""
-    wildcard: str
-    """The text that stands for everything, and so names nothing."""
+    entity: FieldPath | None  # None if the type depends on another field
+    values: tuple[tuple[FieldPath, str], ...]  # pairs of code and entity type
+    wildcard: str  # value that matches every entity, such as ``*``
 
 
 @dataclass(frozen=True)
 class EntityAnnotation:
-    """Fields of one message that name something."""
+    """Fields of one message that contain names or ids of entities."""
 
     message: str
     location: Location
     fields: tuple[FieldPath, ...]
     kinds: Kinds
-    by: FieldPath | None
-    """The field that has the code; None where there is one kind."""
-    is_by_request: bool
-    """Whether the request has that field, and not the struct itself."""
+    by: FieldPath | None  # field with the code; None for a single entity type
+    is_by_request: bool  # whether ``by`` is a field of the request
 
 
 def read_entities(specs: Path, problems: Problems) -> tuple[EntityAnnotation, ...]:
-    """What ``entities.json`` says; nothing when there is no such file."""
+    """Read ``entities.json``; return nothing if it does not exist."""
     return tuple(fact for facts in read(specs, ENTITIES, problems, _facts) for fact in facts)
 
 
 def read_entity_types(specs: Path, problems: Problems) -> dict[str, str]:
-    """Return the entity types of ``entity-types.json`` with the field type of each; none when there is no such file."""
+    """Read ``entity-types.json``: field types by entity type."""
     return {name: kind for types in read(specs, ENTITY_TYPES, problems, _types) for name, kind in types.items()}
 
 

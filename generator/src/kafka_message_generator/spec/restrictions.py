@@ -1,4 +1,4 @@
-"""Versions that need more than both sides having them: ``restrictions.json`` beside the definitions."""
+"""``restrictions.json``: request versions that clients cannot use, or that need a finalized feature."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from kafka_message_generator.spec.versions import Versions
 
 @dataclass(frozen=True)
 class RestrictionAnnotation:
-    """Versions of a request that are for brokers only, or that need a finalized feature."""
+    """A restriction of request versions: brokers only, or a minimum level of a finalized feature."""
 
     message: str
     location: Location
     versions: Versions
-    feature: str
-    """The feature; empty for versions that are for brokers only."""
+    feature: str  # empty for versions that only brokers use
     level: int
+    # The restriction applies to requests in which this field is not null; None for all requests.
     field: FieldPath | None
-    """The field that is not null in the requests that this is about; None for all requests."""
 
 
 def read_restrictions(specs: Path, problems: Problems) -> tuple[RestrictionAnnotation, ...]:
-    """Read ``restrictions.json``; return nothing if there is no such file."""
+    """Read ``restrictions.json``; return nothing if it does not exist."""
     return tuple(read(specs, RESTRICTIONS, problems, _restriction))
 
 

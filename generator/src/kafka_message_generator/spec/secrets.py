@@ -1,4 +1,4 @@
-"""What is secret, as two files beside the definitions say it: ``settings.json`` and ``secrets.json``."""
+"""Kafka's configuration settings (``settings.json``) and the secret fields of messages (``secrets.json``)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ from kafka_message_generator.spec.properties import Properties
 from kafka_message_generator.spec.source import Location, Problems
 
 PASSWORD = "PASSWORD"
-TYPES = ("BOOLEAN", "CLASS", "DOUBLE", "INT", "LIST", "LONG", PASSWORD, "SHORT", "STRING")
-"""The types that Kafka's ConfigDef has."""
+TYPES = ("BOOLEAN", "CLASS", "DOUBLE", "INT", "LIST", "LONG", PASSWORD, "SHORT", "STRING")  # types of Kafka's ConfigDef
 _SETTING = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 
 @dataclass(frozen=True)
 class KafkaSetting:
-    """A setting of Kafka as Kafka defines it: a fact of the release, kept in ``settings.json``."""
+    """A configuration setting of Kafka and its ConfigDef type."""
 
     name: str
     type: str
@@ -35,7 +34,7 @@ class KafkaSetting:
 
 @dataclass(frozen=True)
 class SettingEntry:
-    """Fields of one message that hold a setting's name and value, and what it is a setting of."""
+    """Fields of one message that contain the name, value and resource type of a configuration setting."""
 
     message: str
     location: Location
@@ -46,7 +45,7 @@ class SettingEntry:
 
 @dataclass(frozen=True)
 class SecretAnnotations:
-    """What ``secrets.json`` says; ``open`` are fields that somebody looked at and found to be no secret."""
+    """Secret fields, fields with settings, and ``open`` fields, which were reviewed and are not secret."""
 
     secrets: tuple[FieldEntry, ...] = ()
     settings: tuple[SettingEntry, ...] = ()
@@ -54,7 +53,7 @@ class SecretAnnotations:
 
 
 def read_kafka_settings(specs: Path, problems: Problems) -> tuple[KafkaSetting, ...]:
-    """The settings by name; none when there is no ``settings.json``."""
+    """Read ``settings.json``, sorted by name; return nothing if it does not exist."""
     return tuple(sorted(read(specs, SETTINGS, problems, _setting), key=lambda setting: setting.name))
 
 
@@ -71,7 +70,7 @@ def _setting(properties: Properties) -> KafkaSetting:
 
 
 def read_secrets(specs: Path, problems: Problems) -> SecretAnnotations:
-    """What is secret in messages; nothing when there is no ``secrets.json``."""
+    """Read ``secrets.json``; return no secrets if it does not exist."""
     return next(iter(read(specs, SECRETS, problems, _secrets)), SecretAnnotations())
 
 

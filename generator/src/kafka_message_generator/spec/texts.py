@@ -1,4 +1,4 @@
-"""What may be wrong with each kind of text in the settings: a function says it, or None."""
+"""Checks of the strings in ``package.toml``: each returns an error message, or None for a valid string."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from kafka_message_generator.spec.parts import OPTIONAL, PARTS
 from kafka_message_generator.spec.suggestions import did_you_mean
 
 SETTINGS = "package.toml"
-OLDEST_PYTHON = "3.11"
-"""What generated code needs."""
+OLDEST_PYTHON = "3.11"  # oldest Python version that runs generated code
 _IMPORT_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _PROGRAM = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
@@ -24,12 +23,11 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
+# Reserved device names of Windows, which are invalid for files and folders with any extension.
 WINDOWS_DEVICES = frozenset(("aux", "con", "nul", "prn", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))))
-"""Names that no file or folder can have on Windows, whatever its extension."""
 
 
 def import_name_problem(name: str) -> str | None:
-    """What is wrong with the import name of a package, if anything is."""
     if not _IMPORT_NAME.fullmatch(name):
         return f"package name {name!r} must be lower case letters, digits and underscores"
     if keyword.iskeyword(name):
@@ -48,7 +46,6 @@ def distribution_problem(name: str) -> str | None:
 
 
 def program_problem(name: str) -> str | None:
-    """What is wrong with the name of a program, if anything is."""
     if _PROGRAM.fullmatch(name):
         return None
     return f"program {name!r} must be lower case letters, digits, and dashes or underscores between them"
@@ -85,7 +82,6 @@ _TOO_OLD = ("2.7", *(f"3.{minor}{patch}" for minor in range(11) for patch in (""
 
 
 def part_problem(name: str) -> str | None:
-    """What is wrong with the name of an optional part, if anything is."""
     if name in OPTIONAL:
         return None
     if name in PARTS:
@@ -102,8 +98,7 @@ def label_problem(text: str) -> str | None:
     return f"{text!r} is no label of a link; write a word or two, of at most {_LONGEST_LABEL} characters"
 
 
-_LONGEST_LABEL = 32
-"""Characters, by the specification of package metadata ("well-known project URLs")."""
+_LONGEST_LABEL = 32  # maximum length by the specification of package metadata ("well-known project URLs")
 
 
 def url_problem(text: str) -> str | None:
