@@ -60,7 +60,7 @@ def test_names_that_are_no_package(name: str, tmp_path: Path, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        *((name, "is a keyword of Python; nobody could import it") for name in ("class", "import", "async")),
+        *((name, "is a Python keyword; choose another") for name in ("class", "import", "async")),
         *((name, "is a module of Python itself; choose another") for name in ("struct", "json")),
     ],
 )
@@ -198,7 +198,7 @@ BROKEN_FACTS: list[tuple[str, str, tuple[str, ...]]] = [
     (
         "errors.json",
         json.dumps([{"name": "A", "code": 0, **TRUE}, {"name": "A", "code": 1, **TRUE}]),
-        ("1: $[1]: error code A is there twice; names must be unique",),
+        ("1: $[1]: error code A is listed twice; names must be unique",),
     ),
     (
         "errors.json",

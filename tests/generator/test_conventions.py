@@ -46,7 +46,7 @@ SLIPS = {
     ),
     "small letter": (
         {"Probe.json": text(field("numberOfRows", **ABOUT))},
-        "Probe.json:2: $.fields[0].name: warning: field numberOfRows begins with a small letter; write NumberOfRows, "
+        "Probe.json:2: $.fields[0].name: warning: field numberOfRows begins with a lower-case letter; write NumberOfRows, "
         "as in Kafka's definitions",
     ),
     "error code of another type": (

@@ -130,11 +130,11 @@ def fails(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
         ),
         (
             ["--message", "Probe", "--samples", "empty.jsonl"],
-            "no samples of Probe, nor of anything else",
+            "no samples of Probe or of any other message",
         ),
         (
             ["--message", "Probe", "--samples", "hex.txt"],
-            "hex.txt:1: a line of hex does not say its version; give --version N",
+            "hex.txt:1: a line of hex has no version; add --version N",
         ),
         (["--message", "Probe", "--samples", "latin.txt"], "latin.txt: is not UTF-8 text"),
         (
@@ -188,9 +188,9 @@ def test_bad_lines_are_all_reported(
         "bad.jsonl:4: 'version' must be an integer, not \"2\"",
         "bad.jsonl:5: 'version' must be an integer, not true",
         "bad.jsonl:6: Probe has no version 9, only 0-3",
-        "bad.jsonl:8: 'hex': 'g' at character 2 is no hexadecimal digit",
+        "bad.jsonl:8: 'hex': 'g' at character 2 is not a hexadecimal digit",
         "bad.jsonl:9: 'hex': 3 digits, and two make a byte",
-        "bad.jsonl:10: is neither a JSON object nor hex: '[' at character 1 is no hexadecimal digit",
+        "bad.jsonl:10: is neither a JSON object nor hex: '[' at character 1 is not a hexadecimal digit",
         "bad.jsonl:11: is JSON with too long a number or too many levels",
     ]
 

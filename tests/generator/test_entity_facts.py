@@ -87,15 +87,15 @@ BROKEN = [
     (one(of("AskRequest", "Things.Owner"), entity="groupId"),
      "1: $[0].fields[0].fields[0]: the definition says that Things.Owner of AskRequest is a groupId; leave it out"),
     (one(of("AskRequest", "Text", "Text"), entity="topicName"),
-     "1: $[0].fields[0].fields[1]: Text of AskRequest is there twice; keep one"),
+     "1: $[0].fields[0].fields[1]: Text of AskRequest is listed twice; keep one"),
     (one(of("AskRequest", "Text", by="Kind"), **BY),
      "1: $[0].fields[0].by: AskRequest has no field 'Kind'; write it like Topics.Name"),
     (one(of("AskRequest", "Text", byRequest="Mode"), **BY),
      "1: $[0].fields[0].byRequest: the request of AskRequest has no field 'Mode'; write it like Topics.Name"),
     (one(of("AskRequest", "Things.Name", by="Mode"), **BY), "1: $[0].fields[0].by: Mode of AskRequest is in another "
-     "struct; the type stands beside the name, or in the request itself"),
+     "struct; move it to the struct of the entity, or to the top level of the request"),
     (one(of("AskResponse", "Keys", byRequest="Things.Kind"), **BY), "1: $[0].fields[0].byRequest: Things.Kind of AskRequest "
-     "is in another struct; the type stands beside the name, or in the request itself"),
+     "is in another struct; move it to the struct of the entity, or to the top level of the request"),
     (one(of("AskResponse", "Keys", byRequest="Things"), **BY),
      "1: $[0].fields[0].byRequest: Things of AskRequest is []Thing; it must be a number or a string"),
     (one(of("AskRequest", "Things.Name", by="Things.Kind"), values={"128": "topicName"}),

@@ -47,7 +47,7 @@ BROKEN: list[tuple[object, tuple[str, ...]]] = [
     (["Lamp"], ("1: $[0]: an enumeration must be a JSON object, found string",)),
     ([{"members": MEMBERS}], ("1: $[0]: an enumeration has no name; add it",)),
     ([{"name": "Lamp"}], ("1: $[0]: enumeration Lamp has no members; add them",)),
-    ([lamp(), lamp()], ("1: $[1]: enumeration Lamp is there twice; names must be unique",)),
+    ([lamp(), lamp()], ("1: $[1]: enumeration Lamp is listed twice; names must be unique",)),
     ([lamp(kind=1)], (f"1: $[0].kind: unknown property 'kind' of enumeration Lamp; {KNOWN}",)),
     ([lamp(name="lamp")], ("1: $[0].name: invalid name 'lamp' of an enumeration; write it like AclOperation",)),
     (
@@ -56,7 +56,7 @@ BROKEN: list[tuple[object, tuple[str, ...]]] = [
     ),
     (
         [lamp(name="ErrorCode")],
-        ("1: $[0].name: the members of ErrorCode are not said here; list only the fields that take it",),
+        ("1: $[0].name: the members of ErrorCode cannot be listed here; list only its fields",),
     ),
     (
         [lamp(fields=[{"message": "Probe", "fields": [1]}, {"message": "Probe"}, {"fields": ["Kind"]}])],
@@ -85,7 +85,7 @@ BROKEN: list[tuple[object, tuple[str, ...]]] = [
         ("1: $[0]: Lamp has the member ON twice; names must be unique",),
     ),
     ([members(("ON", 1), ("OFF", 1))], ("1: $[0]: Lamp has 1 as ON and as OFF; keep one",)),
-    ([members(("ON", 1), ("OFF", "off"))], ("1: $[0]: Lamp has numbers and texts; it must be one or the other",)),
+    ([members(("ON", 1), ("OFF", "off"))], ("1: $[0]: Lamp has both numbers and texts; use one type",)),
     ([members(("ON", True))], ("1: $[0].members[0]: member ON has no value; add its number or its text",)),
     (
         [lamp(fields=[{"message": "Prob", "fields": ["Kind"]}])],

@@ -281,7 +281,7 @@ def test_other_tools_are_no_drift_by_themselves(
     now = package.tools()
     printed_with(generated.output, black="25.1.0")
     note = f"{generated.output} was generated with black 25.1.0, jinja2 {now['jinja2']}; this is black {now['black']}, "
-    note += f"jinja2 {now['jinja2']}: differences may come from there\n"
+    note += f"jinja2 {now['jinja2']}: the difference may cause a diff\n"
     assert check(generated) == 0
     assert capsys.readouterr() == (f"{generated.output} is what its definitions give\n", note)
     (generated.output / "README.md").unlink()

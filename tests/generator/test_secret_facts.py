@@ -35,7 +35,7 @@ def setting(name: str, value: str, **more: object) -> str:
 
 
 TYPES = "BOOLEAN, CLASS, DOUBLE, INT, LIST, LONG, PASSWORD, SHORT, STRING"
-NAMES = "use small letters, digits, dots, dashes and underscores"
+NAMES = "use lower-case letters, digits, dots, dashes and underscores"
 BROKEN: list[tuple[str, str, tuple[str, ...]]] = [
     ("settings.json", "{}", ("1: $: expected an array of settings, found object",)),
     ("settings.json", "[0]", ("1: $[0]: a setting must be a JSON object, found number",)),
@@ -53,7 +53,7 @@ BROKEN: list[tuple[str, str, tuple[str, ...]]] = [
     (
         "settings.json",
         '[{"name": "a", "type": "INT"}, {"name": "a", "type": "PASSWORD"}]',
-        ("1: $[1]: setting a is there twice; names must be unique",),
+        ("1: $[1]: setting a is listed twice; names must be unique",),
     ),
     ("secrets.json", "[]", ("1: $: secrets.json must be a JSON object, found array",)),
     (
@@ -110,14 +110,14 @@ BROKEN: list[tuple[str, str, tuple[str, ...]]] = [
         json.dumps(
             {"secrets": [{"message": "Probe", "fields": ["Key"]}], "open": [{"message": "Probe", "fields": ["Key"]}]}
         ),
-        ("1: $.open[0].fields[0]: Key of Probe is there twice; keep one",),
+        ("1: $.open[0].fields[0]: Key of Probe is listed twice; keep one",),
     ),
     (
         "secrets.json",
         setting("Other.Name", "Configs.Value"),
         (
             "1: $.settings[0].name: Other.Name and Configs.Value of Probe are in different structs; "
-            "a setting has its name beside its value",
+            "they must be in one struct",
         ),
     ),
     (

@@ -65,7 +65,7 @@ def other_tools(output: Path) -> str | None:
     if used == tools():
         return None
     before, now = (", ".join(f"{name} {version}" for name, version in each.items()) for each in (used, tools()))
-    return f"{output} was generated with {before}; this is {now}: differences may come from there"
+    return f"{output} was generated with {before}; this is {now}: the difference may cause a diff"
 
 
 def _manifest(output: Path) -> dict[str, Any]:

@@ -92,7 +92,7 @@ PROPOSALS: tuple[Case, ...] = (
     Case(
         "versionsWithOptional and flexibleVersions",
         text(versionsWithOptional="3+"),
-        "1: $.versionsWithOptional: versionsWithOptional and flexibleVersions are two answers to one question; use one of them",
+        "1: $.versionsWithOptional: versionsWithOptional and flexibleVersions exclude each other; use one of them",
     ),
     Case(
         "optionalFields of an int",

@@ -88,7 +88,7 @@ class _Reader:
         if not line.startswith("{"):
             data = _data(line, "is neither a JSON object nor hex: ")
             if self.version is None:
-                raise _BadLine("a line of hex does not say its version; give --version N")
+                raise _BadLine("a line of hex has no version; add --version N")
             return Sample(data, self.version, place)
         message, version, text = _parts(line)
         if message != self.message or (self.version is not None and version != self.version):
@@ -101,7 +101,7 @@ class _Reader:
     def nothing(self) -> str:
         wanted = self.message if self.version is None else f"{self.message} version {self.version}"
         if not self.others:
-            return f"no samples of {wanted}, nor of anything else"
+            return f"no samples of {wanted} or of any other message"
         versions = sorted(version for name, version in self.others if name == self.message)
         names = sorted({name for name, _ in self.others})
         found = [f"version {version}" for version in versions] or names
@@ -132,7 +132,7 @@ def _parts(line: str) -> tuple[str, int, str]:
 def _data(text: str, what: str) -> bytes:
     wrong = _NO_HEX_DIGIT.search(text)
     if wrong:
-        raise _BadLine(f"{what}{wrong[0]!r} at character {wrong.start() + 1} is no hexadecimal digit")
+        raise _BadLine(f"{what}{wrong[0]!r} at character {wrong.start() + 1} is not a hexadecimal digit")
     if len(text) % 2:
         raise _BadLine(f"{what}{len(text)} digits, and two make a byte")
     return bytes.fromhex(text)

@@ -69,7 +69,7 @@ def joined(one: Versions, two: Versions, what: str) -> Versions:
         return two if one.empty else one
     low, high = sorted((one, two))
     if high.lowest > low.highest + 1:
-        raise MergeError(f"{what} would be {low} and {high}, which no range can say")
+        raise MergeError(f"{what} would be {low} and {high}, which is not one range")
     return Versions(low.lowest, max(low.highest, high.highest))
 
 
@@ -100,7 +100,7 @@ class _Merger:
                 at += 1
                 continue
             if place < at and theirs.tag is None:
-                raise MergeError(f"{former} stands before another field in one release and behind it in the other")
+                raise MergeError(f"{former} precedes another field in one release and follows it in the other")
             at = max(at, place + 1)
             result[place] = self.both(result[place], theirs, former)
         outside = [index for index, mine in enumerate(result) if mine.name not in self._names(other)]

@@ -41,7 +41,7 @@ def _file_name(message: Message, problems: Problems) -> None:
 def _field(member: Field, problems: Problems) -> None:
     name = member.name
     if name[:1].islower():
-        what = f"field {name} begins with a small letter"
+        what = f"field {name} begins with a lower-case letter"
         problems.warn(member.at("name"), f"{what}; write {name[:1].upper()}{name[1:]}, as in Kafka's definitions")
     if member.map_key and not member.nullable.empty:
         what = f"field {name} is a key that can be null"

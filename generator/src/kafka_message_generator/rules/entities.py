@@ -93,7 +93,7 @@ def resolve(
             named = _entity_field(fact, path, messages, types, problems)
             earlier, paths = found.setdefault((named.message, named.struct, named.field), (named, set()))
             if earlier != named or path.text in paths:
-                problems.error(path.location, f"{path.text} of {fact.message} is there twice; keep one")
+                problems.error(path.location, f"{path.text} of {fact.message} is listed twice; keep one")
             paths.add(path.text)
     return tuple(named for _, (named, _) in sorted(found.items(), key=lambda each: each[0]))
 
@@ -139,8 +139,8 @@ def _codes(
         problems.error(by.location, f"{name} has no field {by.text!r}; write it like Topics.Name")
         return ()
     if by.names[:-1] != ([] if fact.is_by_request else path.names[:-1]):
-        what = f"{by.text} of {message} is in another struct; the type stands beside the name, or in the request itself"
-        problems.error(by.location, what)
+        remedy = "move it to the struct of the entity, or to the top level of the request"
+        problems.error(by.location, f"{by.text} of {message} is in another struct; {remedy}")
     if str(field.type) == "string":
         return tuple((code.text, entity) for code, entity in fact.kinds.values)
     if str(field.type) not in BITS:

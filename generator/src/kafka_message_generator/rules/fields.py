@@ -153,7 +153,7 @@ def versions_of_properties(message: Message, member: Field, problems: Problems) 
     ):
         if versions is not None and versions.lowest > message.valid.highest:
             what = f"field {member.name} has {key} {versions}, but the message has {message.valid}"
-            problems.warn(member.at(key), f"{what}; they do nothing yet")
+            problems.warn(member.at(key), f"{what}; they have no effect yet")
 
 
 RULES: dict[Rule, tuple[str, ...]] = {

@@ -61,7 +61,7 @@ def _fields(header: Message, problems: Problems) -> None:
         if member is None or not member.is_typed or str(member.type) != kind:
             place = header.at("fields") if member is None else member.at("type")
             what = f"{header.name} needs a field {name} of type {kind}"
-            problems.error(place, f"{what}, which every header before a message has")
+            problems.error(place, f"{what}, which every message header has")
         elif header.name == REQUEST_HEADER and index < _FIRST:
             is_there = member.tag is None and member.versions.covers(header.valid)
             if header.fields.index(member) != index or not is_there:
@@ -80,11 +80,13 @@ def _versions(header: Message, messages: Sequence[Message], are_kafkas: bool, pr
                 continue
             if are_kafkas:
                 what = f"Kafka's {header.name} has the versions {header.valid}, not {version}"
-                problems.error(message.at("headerVersions"), f"{what}; say another in headerVersions of {message.name}")
+                problems.error(
+                    message.at("headerVersions"), f"{what}; declare another in headerVersions of {message.name}"
+                )
             elif version not in seen:
                 seen.add(version)
-                what = f"{header.name} has no version {version}, which stands before {message.name}"
-                remedy = f"add it, or say headerVersions in {message.name}"
+                what = f"{header.name} has no version {version}, which {message.name} needs"
+                remedy = f"add it, or declare headerVersions in {message.name}"
                 problems.error(header.at("validVersions"), f"{what}; {remedy}")
 
 

@@ -27,7 +27,7 @@ def check(message: Message, problems: Problems) -> None:
 
 def _versions(message: Message, problems: Problems) -> None:
     if message.valid.open_ended and not problems.has_error_at(message.at("validVersions")):
-        what = f"message {message.name} has validVersions {message.valid}, which name no highest version"
+        what = f"message {message.name} has validVersions {message.valid}, which has no highest version"
         problems.error(message.at("validVersions"), f"{what}; write for example 0-3")
     if not message.flexible.empty and not message.flexible.open_ended:
         what = f"message {message.name} has flexibleVersions {message.flexible}"
@@ -163,7 +163,7 @@ def _register_key(message: Message, keys: dict[tuple[str, str, int], Message], k
         family = ""
         suffix = message.kind.capitalize()
         if not message.name.endswith(suffix) and NAME.fullmatch(message.name):
-            what = f"{message.kind} {message.name} must be called after its API, followed by {suffix}"
+            what = f"{message.kind} {message.name} must be named after its API, with the suffix {suffix}"
             problems.error(message.at("name"), what)
     else:
         # Records are numbered per log: the folder of the definition is the family.

@@ -119,9 +119,9 @@ def _message_name(message: Message, problems: Problems) -> None:
     if problems.has_error_at(place):
         return
     if name in PACKAGE_NAMES:
-        problems.error(place, f"{name} is a name that the generated package exports itself; rename the message")
+        problems.error(place, f"{name} is a name that the generated package exports; rename the message")
     elif snake_case(name) in WINDOWS_DEVICES:
-        what = f"message {name} would be the module {snake_case(name)}, a name that Windows reserves for a device"
+        what = f"message {name} would be the module {snake_case(name)}, a reserved device name of Windows"
         problems.error(place, f"{what}; rename it")
     elif keyword.iskeyword(snake_case(name)):
         problems.error(place, f"message {name} would be the module {snake_case(name)}; rename it")
@@ -134,7 +134,7 @@ def _class_name(name: str, location: Location, problems: Problems) -> None:
         problems.error(location, f"{name} is a name that generated modules need; rename it")
     elif not name.isidentifier() or unicodedata.normalize("NFKC", name) != name:
         # Python reads an identifier in its normal form, so that two different texts can be one name.
-        problems.error(location, f"{name!r} is no identifier in Python; rename it")
+        problems.error(location, f"{name!r} is not a Python identifier; rename it")
 
 
 def _fields(body: _Body, problems: Problems) -> None:

@@ -100,7 +100,7 @@ def _optional_message(message: Message, problems: Problems) -> None:
         what = f"versionsWithOptional {message.with_optional} must be open-ended, like 9+"
         problems.error(message.at("versionsWithOptional"), what)
     if not message.flexible.empty:
-        what = "versionsWithOptional and flexibleVersions are two answers to one question"
+        what = "versionsWithOptional and flexibleVersions exclude each other"
         problems.error(message.at("versionsWithOptional"), f"{what}; use one of them")
 
 

@@ -118,7 +118,7 @@ def _is_valid(entry: SettingEntry, messages: Messages, problems: Problems) -> bo
     struct = entry.value.names[:-1]
     if entry.name.names[:-1] != struct:
         what = f"{entry.name.text} and {entry.value.text} of {entry.message} are in different structs"
-        problems.error(entry.name.location, f"{what}; a setting has its name beside its value")
+        problems.error(entry.name.location, f"{what}; they must be in one struct")
         return False
     texts = [_has_type(entry, path, ("string",), messages, problems) for path in (entry.name, entry.value)]
     if not all(texts):
@@ -149,5 +149,5 @@ def _report_duplicate(
     entry: FieldEntry | SettingEntry, path: FieldPath, seen: set[tuple[str, str]], problems: Problems
 ) -> None:
     if (entry.message, path.text) in seen:
-        problems.error(path.location, f"{path.text} of {entry.message} is there twice; keep one")
+        problems.error(path.location, f"{path.text} of {entry.message} is listed twice; keep one")
     seen.add((entry.message, path.text))

@@ -51,7 +51,7 @@ def _one_way(settings: Settings, messages: Sequence[Message], unread: Collection
     for name in settings.one_way:
         if name not in requests:
             if name not in unread:
-                what = f"one-way names {name}, but no request is called so"
+                what = f"one-way names {name}, which is not a request"
                 problems.error(settings.places["one-way"], f"{what}; {did_you_mean(name, requests, 'take it out')}")
         elif (key := requests[name]) in answers:
             what = f"one-way names {name}, which has the response {answers[key]}"
@@ -83,7 +83,7 @@ def _logs(settings: Settings, folders: Collection[str], problems: Problems) -> N
     known = sorted({folder or HERE for folder in folders})
     for topic, folder in settings.logs.items():
         if folder not in known:
-            what = f"the log {topic} has its records in the folder {folder!r}, where no definitions are"
+            what = f"the log {topic} has its records in the folder {folder!r}, which has no definitions"
             problems.error(settings.places["logs"], f"{what}; there are {', '.join(known)}")
 
 

@@ -99,7 +99,7 @@ def _check_keys(message: Message, table: StructTable, used: set[str], problems: 
         for member in table[name].fields:
             if member.map_key:
                 what = f"field {member.name} is a key, but struct {name} is in no array"
-                problems.warn(member.at("mapKey"), f"{what}; a key means nothing there")
+                problems.warn(member.at("mapKey"), f"{what}; the key has no effect")
 
 
 def _check_tags(owner: str, body: Struct | Message, problems: Problems) -> None:

@@ -63,7 +63,7 @@ def read(specs: Path, name: str, problems: Problems, parse: Parse[T]) -> list[T]
         name = properties.required("name")
         properties.what = f"{content.entry} {name}"
         if name in names:
-            problems.error(properties.node.location, f"{properties.what} is there twice; names must be unique")
+            problems.error(properties.node.location, f"{properties.what} is listed twice; names must be unique")
         names.add(name)
         return parse(properties)
 

@@ -59,7 +59,7 @@ def _types(properties: Properties) -> dict[str, str]:
         if each.value not in PRIMITIVES:
             problems.error(each.location, f"entity type {name} needs a field type; use one of {', '.join(PRIMITIVES)}")
         elif name in KNOWN_TYPES:
-            problems.error(each.location, f"entity type {name} is known already; remove it")
+            problems.error(each.location, f"entity type {name} is predefined; remove it")
         else:
             found[name] = str(each.value)
     return found

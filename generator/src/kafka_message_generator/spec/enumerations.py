@@ -62,7 +62,7 @@ def _enumeration(properties: Properties) -> Enumeration | None:
     place, entry = properties.places["name"], properties.node.location
     _check_name(name, place, problems)
     if name in OF_PROTOCOL and members:
-        problems.error(place, f"the members of {name} are not said here; list only the fields that take it")
+        problems.error(place, f"the members of {name} cannot be listed here; list only its fields")
     elif name not in OF_PROTOCOL and not members:
         problems.error(entry, f"{properties.what} has no members; add them")
         return None
@@ -89,7 +89,7 @@ def _check_members(name: str, members: tuple[Member, ...], place: Location, prob
         if other != member.name:
             problems.error(place, f"{name} has {member.value!r} as {other} and as {member.name}; keep one")
     if len({type(value) for value in values}) > 1:
-        problems.error(place, f"{name} has numbers and texts; it must be one or the other")
+        problems.error(place, f"{name} has both numbers and texts; use one type")
 
 
 def _member(properties: Properties) -> Member | None:

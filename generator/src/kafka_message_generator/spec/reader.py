@@ -96,7 +96,7 @@ def _flexible(properties: Properties, valid: Versions) -> Versions:
     has_other_form = properties.text("type") == COORDINATOR_KEY or not properties.with_optional.empty
     is_unread = properties.problems.has_error_at(properties.places.get("versionsWithOptional"))
     if not is_given and not valid.empty and not has_other_form and not is_unread:
-        advice = "say 0+ for a new message, or none"
+        advice = "write 0+ for a new message, or none"
         properties.problems.error(properties.node.location, f"{properties.what} has no flexibleVersions; {advice}")
     return flexible or NONE
 

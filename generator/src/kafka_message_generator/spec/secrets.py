@@ -60,7 +60,7 @@ def read_kafka_settings(specs: Path, problems: Problems) -> tuple[KafkaSetting, 
 def _setting(properties: Properties) -> KafkaSetting:
     name, kind = properties.required("name"), properties.required("type")
     if not _SETTING.fullmatch(name):
-        what = f"invalid name {name!r} of a setting; use small letters, digits, dots, dashes and underscores"
+        what = f"invalid name {name!r} of a setting; use lower-case letters, digits, dots, dashes and underscores"
         properties.problems.error(properties.places["name"], what)
     if kind not in TYPES:
         what = f"unknown type {kind!r}; use one of {', '.join(TYPES)}"

@@ -187,7 +187,7 @@ class _Reader:
             is_float = match[1] or match[2]
             if not is_float and len(match[0]) > _MAX_DIGITS:
                 raise self.fail(
-                    path, f"a number of {len(match[0].lstrip('-'))} digits; nothing here takes one so large"
+                    path, f"a number of {len(match[0].lstrip('-'))} digits; the limit is 100"
                 )
             self.at = match.end()
             return Node(float(match[0]) if is_float else int(match[0]), location)
