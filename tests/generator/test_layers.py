@@ -1,6 +1,6 @@
-"""The order of the house: which folder may import which, and that no imports run in a circle.
+"""Dependencies between layers: which folder may import which, without circular imports.
 
-All imports are read from the text, those inside functions and for type checkers alone as well.
+Imports inside functions and under ``TYPE_CHECKING`` count too.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ STAGES = (
     *("spec", "rules", "plan", "layouts", "release", "history", "merging"),
     *("definitions", "render", "protocol", "output", "pages", "cli"),
 )
-"""Knowledge flows one way: each stage may import itself and those before it."""
-ROOMS = ("java", "_core", "_charts", "columns", "sources", "analyses", "jobs")
-"""Of the pipeline, from the ground up: each may import itself and those before it."""
+# Each stage may import itself and earlier ones.
+LAYERS = ("java", "_core", "_charts", "columns", "sources", "analyses", "jobs")
+# Layers of the pipeline: each may import itself and earlier ones.
 EXTRAS = ("numpy", "pyarrow", "hypothesis")
-"""What parts of packages import that is neither theirs nor of the standard library."""
+# Third-party packages that parts of a generated package import.
 QUICK = ("docs", "command", "generator", "package", "connection", "proposals")
-"""Folders of the tests of ``nox -s quick``."""
+# Folders of tests in ``nox -s quick``.
 NOT_QUICK = {"numpy", "pandas", "pyarrow", "pyspark", "mypy"}
-"""What that session does not install."""
+# Packages that ``nox -s quick`` does not install.
 
 
 def modules_below(folder: Path) -> dict[str, Path]:
-    """Every module of a package by its full name; a folder is its ``__init__``."""
+    """Return the modules below a folder by full name."""
     found = {}
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder.parent).with_suffix("").parts
@@ -47,7 +47,7 @@ def modules_below(folder: Path) -> dict[str, Path]:
 
 
 def imports(name: str, path: Path) -> Iterator[str]:
-    """What a module imports, by full name, with the names behind ``from`` joined to the module they come from."""
+    """Yield the imported names of a module in full: ``from a import b`` yields ``a.b``."""
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
@@ -60,7 +60,7 @@ def imports(name: str, path: Path) -> Iterator[str]:
 
 @cache
 def arrows(folder: Path) -> Mapping[str, frozenset[str]]:
-    """Of each module below a folder the modules there that it imports."""
+    """Return the imports of each module below a folder, limited to modules of that folder."""
     modules = modules_below(folder)
     found = {}
     for name, path in modules.items():
@@ -71,8 +71,7 @@ def arrows(folder: Path) -> Mapping[str, frozenset[str]]:
 
 
 @pytest.mark.parametrize("folder", [GENERATOR, PIPELINE], ids=["generator", "pipeline"])
-def test_no_imports_run_in_a_circle(folder: Path) -> None:
-    """What imports each other can only be understood together, and breaks when it is imported in another order."""
+def test_no_circular_imports(folder: Path) -> None:
     try:
         TopologicalSorter(arrows(folder)).prepare()
     except CycleError as error:
@@ -81,7 +80,6 @@ def test_no_imports_run_in_a_circle(folder: Path) -> None:
 
 @pytest.mark.parametrize("stage", STAGES[:-1])
 def test_no_stage_imports_a_later_one(stage: str) -> None:
-    """A decision that a later stage takes must not come back to an earlier one; see the picture of the design."""
     allowed = STAGES[: STAGES.index(stage) + 1]
     # The scripts of shells are printed from the command's own tables, protocol.json says what fields of bytes hold, and
     # witnesses are written and read by the schema codec.
@@ -90,32 +88,27 @@ def test_no_stage_imports_a_later_one(stage: str) -> None:
         f"{name} imports {target}"
         for name, targets in arrows(GENERATOR).items()
         for target in targets
-        if room(name) == stage and room(target) not in (*allowed, NAME)
+        if layer(name) == stage and layer(target) not in (*allowed, NAME)
     ]
     assert wrong == []
 
 
-def test_no_room_of_the_pipeline_imports_one_above_it() -> None:
-    """Workers load what a room stands on and no more, and a source that knew an analysis could not be used without it.
-
-    What is on the face of the package is imported from where it lives: through the face all of it would hang together.
-    """
+def test_pipeline_layers_import_only_lower_layers() -> None:
     wrong = [
         f"{name} imports {target}"
         for name, targets in arrows(PIPELINE).items()
         for target in targets
-        if "." in name and room(target) not in ROOMS[: ROOMS.index(room(name)) + 1]
+        if "." in name and layer(target) not in LAYERS[: LAYERS.index(layer(name)) + 1]
     ]
     assert wrong == []
     assert {path.name.removesuffix(".py") for path in PIPELINE.iterdir() if path.name[:2] != "__"} == {
-        *ROOMS,
+        *LAYERS,
         "py.typed",
     }
 
 
 @pytest.mark.parametrize("folder", [GENERATOR, PIPELINE], ids=["generator", "pipeline"])
-def test_no_function_stands_twice(folder: Path) -> None:
-    """What is mended in one place would stay broken in the other; bodies of one statement may be alike by chance."""
+def test_no_function_is_duplicated(folder: Path) -> None:
     first: dict[str, str] = {}
     twice = []
     for name, path in modules_below(folder).items():
@@ -129,7 +122,7 @@ def test_no_function_stands_twice(folder: Path) -> None:
 
 
 def shape(function: ast.FunctionDef, body: list[ast.stmt]) -> str:
-    """What a function does, whatever its arguments and variables are called."""
+    """Return the syntax tree of a function with normalized names."""
     nodes = list(ast.walk(function))
     own = [node.arg for node in nodes if isinstance(node, ast.arg)]
     own += [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
@@ -140,31 +133,27 @@ def shape(function: ast.FunctionDef, body: list[ast.stmt]) -> str:
     return "\n".join(map(ast.dump, body))
 
 
-def room(module: str) -> str:
-    """``kafka_message_generator.plan.model`` is in the room ``plan``; the package itself in none."""
+def layer(module: str) -> str:
+    """Return the layer of a module: ``plan`` for ``kafka_message_generator.plan.model``."""
     return module.split(".")[1] if "." in module else module
 
 
 def part(module: str) -> str:
-    """``kafka_message_generator.runtime.schema.types`` is of the part ``schema``."""
+    """Return the part of a runtime module: ``schema`` for ``kafka_message_generator.runtime.schema.types``."""
     return module.split(".")[2]
 
 
-def test_parts_import_what_they_need() -> None:
-    """A package is given what its parts say they need: a part that imports more would break, one that imports less would
-    bring what nobody uses.
-    """
+def test_parts_import_exactly_their_dependencies() -> None:
     found = {
         (part(name), part(target))
         for name, targets in arrows(GENERATOR).items()
         for target in targets
-        if room(name) == "runtime" != name.rpartition(".")[2] and part(name) != part(target)
+        if layer(name) == "runtime" != name.rpartition(".")[2] and part(name) != part(target)
     }
     assert found == {(each.name, need) for each in PARTS.values() for need in each.needs}
 
 
-def test_parts_stand_on_those_before_them() -> None:
-    """The table is read from the ground up: no part needs one that is above it, and none is missing."""
+def test_parts_depend_on_earlier_parts_only() -> None:
     before: set[str] = set()
     for each in PARTS.values():
         assert before.issuperset(each.needs), each.name
@@ -173,8 +162,7 @@ def test_parts_stand_on_those_before_them() -> None:
 
 
 @pytest.mark.parametrize("folder", [GENERATOR, PIPELINE], ids=["generator", "pipeline"])
-def test_each_folder_says_what_lives_there(folder: Path) -> None:
-    """A newcomer opens the first file of a folder to learn whether to go on."""
+def test_each_module_has_a_docstring(folder: Path) -> None:
     for inner in {path.parent for path in folder.rglob("*.py")}:
         assert (inner / "__init__.py").is_file(), inner
     for path in sorted(folder.rglob("*.py")):
@@ -182,11 +170,7 @@ def test_each_folder_says_what_lives_there(folder: Path) -> None:
         assert first.endswith((".", ":", "?")), path
 
 
-def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
-    """It is copied into packages that have no dependency and do not know the generator.
-
-    Type checkers bring ``typing_extensions`` along; at run time nothing imports it (see test_pairs).
-    """
+def test_runtime_imports_only_itself_and_the_standard_library() -> None:
     ours = ("kafka_message_generator.runtime", "typing_extensions", *EXTRAS)
     wrong = [
         f"{name} imports {target}"
@@ -199,8 +183,7 @@ def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
 
 
 @pytest.mark.parametrize("distribution", EXTRAS)
-def test_what_an_extra_brings_is_for_its_parts_alone(distribution: str) -> None:
-    """The extra ``arrow`` brings numpy and pyarrow, ``testing`` Hypothesis; no other part may need them."""
+def test_only_the_parts_of_an_extra_import_its_distributions(distribution: str) -> None:
     users = {
         part(name)
         for name, path in modules_below(GENERATOR).items()
@@ -213,7 +196,6 @@ def test_what_an_extra_brings_is_for_its_parts_alone(distribution: str) -> None:
 
 @pytest.mark.parametrize("folder", QUICK)
 def test_quick_tests_are_collected_without_extras(folder: str) -> None:
-    """README's second command ended with an error, as one module imported pyarrow; every other session installs it."""
     for path in sorted((ROOT / "tests" / folder).rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             names = [each.name for each in node.names] if isinstance(node, ast.Import) else []

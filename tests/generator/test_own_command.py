@@ -1,4 +1,4 @@
-"""The command of a stranger's package: for its own messages, by its own name, and no more than its parts allow."""
+"""The command of a package with other definitions than Kafka's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BASIC = ["explain", "decode", "encode", "guess", "diff", "show", "list", "tags",
 
 
 def generate(folder: Path, *settings: str) -> Path:
-    """The stranger's package with more lines below ``[package]``."""
+    """Generate the invoices package with additional lines in ``[package]``."""
     specs = invoices.write(folder / "invoices")
     text = invoices.SETTINGS.replace("[package]\n", "\n".join(["[package]", *settings, ""]))
     (specs / "package.toml").write_text(text, encoding="utf-8")
@@ -27,7 +27,7 @@ def generate(folder: Path, *settings: str) -> Path:
 
 
 def run(package: Path, *words: str, status: int = 0) -> str:
-    """What ``python -m acme_invoices`` prints."""
+    """Return the output of ``python -m acme_invoices``."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     environment["PYTHONPATH"] = str(package / "src")
     line = [sys.executable, "-m", "acme_invoices", *words]
@@ -37,12 +37,11 @@ def run(package: Path, *words: str, status: int = 0) -> str:
 
 
 def subcommands(package: Path) -> list[str]:
-    """Those of the overview, but for the ones that only Kafka's traffic has."""
+    """Return the subcommands in the overview, except those for Kafka's own traffic."""
     return [line.split()[0] for line in run(package, "--help").splitlines() if line.startswith("  ")]
 
 
 def test_of_an_own_package(tmp_path: Path) -> None:
-    """With a name in the settings it is a program, and explains requests with their headers."""
     package = generate(tmp_path, 'program = "invoices"')
     project = tomllib.loads((package / "pyproject.toml").read_text())
     assert project["project"]["scripts"] == {"invoices": "acme_invoices.command:main"}
@@ -60,7 +59,6 @@ def test_of_an_own_package(tmp_path: Path) -> None:
 
 
 def test_without_the_other_parts(tmp_path: Path) -> None:
-    """Half of a subcommand that dies at its first call would be worse than none."""
     package = generate(tmp_path, 'parts = ["command"]')
     assert "scripts" not in tomllib.loads((package / "pyproject.toml").read_text())["project"]
     assert not (package / "src" / "acme_invoices" / "command" / "completions").exists()
@@ -75,8 +73,7 @@ def test_without_the_other_parts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [["--version"], ["list", "--text"]], ids=" ".join)
-def test_what_is_loaded(words: list[str], tmp_path: Path) -> None:
-    """Milliseconds are modules: neither of these imports a message, a codec, or what parses other command lines."""
+def test_modules_loaded_by_the_command(words: list[str], tmp_path: Path) -> None:
     script = f"""
 import sys
 sys.argv = ["kafka-messages", *{words!r}]

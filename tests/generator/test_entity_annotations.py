@@ -1,4 +1,4 @@
-"""``entities.json`` beside the definitions: everything that can be wrong with it, by place, and what comes of it."""
+"""``entities.json``: errors with locations, and resolved entries."""
 
 from __future__ import annotations
 
@@ -108,8 +108,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("text", "problem"), BROKEN)
-def test_what_is_wrong_is_told_with_its_place(text: str, problem: str, tmp_path: Path) -> None:
-    """A fact that names nothing would be lost without a word, and a name pass a proxy unchanged."""
+def test_invalid_entry_is_reported_with_its_location(text: str, problem: str, tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", ASK, TELL)
     (specs / "entities.json").write_text(text)
     with pytest.raises(SpecError) as caught:
@@ -118,8 +117,8 @@ def test_what_is_wrong_is_told_with_its_place(text: str, problem: str, tmp_path:
     assert [str(each).removeprefix(place) for each in caught.value.problems][:1] == [problem]
 
 
-def test_what_is_sound_is_resolved(tmp_path: Path) -> None:
-    """By struct, in Python's names; a struct in two places may be named by both."""
+def test_valid_entries_are_resolved(tmp_path: Path) -> None:
+    """Entries are resolved by struct and Python name; a struct in two places may be annotated by both paths."""
     specs = write_specs(tmp_path / "specs", ASK, TELL)
     things = of("AskRequest", "Things.Name", by="Things.Kind")
     facts = [
@@ -140,7 +139,6 @@ def test_what_is_sound_is_resolved(tmp_path: Path) -> None:
 
 
 def test_pages_command_and_protocol_json_agree(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each of them answers which fields name a group; who rewrites topics by one of them must miss none."""
     found = definitions.load(ROOT / "specs" / "kafka")
     pages = [page_of(plan, found) for plan in sorted(found.plans, key=lambda plan: plan.name)]
     told = {
@@ -174,7 +172,7 @@ def test_pages_command_and_protocol_json_agree(capsys: pytest.CaptureFixture[str
 
 
 def _of_document(found: Any) -> set[tuple[str, str, str]]:
-    """Entity type, message and field of ``protocol.json``."""
+    """Return entity type, message and field of each entity in ``protocol.json``."""
     return {
         (entity, message["name"], field.get("snakeName", snake_case(field["name"])))
         for message in found["messages"]
