@@ -85,5 +85,5 @@ print(*sorted(set(sys.modules) - before), file=sys.stderr)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
     loaded = done.stderr.split()
     known = ("__future__", "kafka_messages", "kafka_messages.errors")
-    rooms = ("kafka_messages._core", "kafka_messages.command")
-    assert [name for name in loaded if name not in known and not name.startswith(rooms)] == []
+    layers = ("kafka_messages._core", "kafka_messages.command")
+    assert [name for name in loaded if name not in known and not name.startswith(layers)] == []

@@ -103,8 +103,8 @@ def test_a_description_may_end_with_a_full_stop(tmp_path: Path) -> None:
 def test_own_package_has_nothing_about_kafkas_logs(tmp_path: Path) -> None:
     package = generate(tmp_path)
     assert list(invoices.foreign(package)) == []
-    rooms = {path.name for path in (package / "src" / "acme_invoices").iterdir()}
-    assert rooms == invoices.ROOMS
+    layers = {path.name for path in (package / "src" / "acme_invoices").iterdir()}
+    assert layers == invoices.LAYERS
     files = sorted(path.relative_to(package).as_posix() for path in package.rglob("*") if path.is_file())
     assert sorted(json.loads((package / "MANIFEST").read_text())["files"]) == [
         each for each in files if each != "MANIFEST"

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tests.support.pages import ROOT
 
+# Folder of each distribution by name.
 PROJECTS: Mapping[str, Path] = {
     "kafka_message_generator": ROOT / "generator",
     "kafka_messages": ROOT / "generated",
@@ -22,31 +23,29 @@ PROJECTS: Mapping[str, Path] = {
     "kafka_messages_spark": ROOT / "packages" / "pipeline",
     "kafka_protocol_vectors": ROOT / "packages" / "vectors",
 }
-"""The folder of each distribution, by its name in file names."""
+# Compiled modules by distribution: wheels contain them, but not their sources.
 EXTENSIONS: Mapping[str, tuple[str, ...]] = {
     "kafka_messages_native": ("kafka_messages_native/_columns", "kafka_messages_native/_core")
 }
-"""What is compiled, by distribution: a wheel for each interpreter has it, and no wheel has what it is made of."""
 LICENSES = ("LICENSE", "NOTICE")
-RELATIVE_LINK = re.compile(r"\]\((?!https?://|#)")
-"""In a README: where an index shows it, such a link leads nowhere."""
+RELATIVE_LINK = re.compile(r"\]\((?!https?://|#)")  # A relative link in a README, which is broken on a package index.
 
 
 def readme_of(project: Path) -> str:
-    """The text that a project's metadata has to bring."""
+    """Return the README text that a project's metadata must contain."""
     said: str = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]["readme"]
     return (project / said).read_text(encoding="utf-8").strip()
 
 
 def sources_of(project: Path) -> dict[str, str]:
-    """The files that wheels are made of, by the path that they have there, with their path in the project."""
+    """Return the files to be packed in wheels: path in the project by path in the wheel."""
     folder = project / "src"
     paths = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
     return {path: f"src/{path}" for path in paths if not _IS_NO_SOURCE.search(path)}
 
 
 def contents_of(name: str, project: Path) -> set[str]:
-    """The files that belong into a wheel; of an extension the name alone, which ends differently for each interpreter."""
+    """Return the expected contents of a wheel; extension modules by name without suffix."""
     files = {path for path in sources_of(project) if not path.endswith((".c", ".h"))}
     return files | set(EXTENSIONS.get(name, ()))
 
@@ -56,7 +55,7 @@ _EXTENSION = re.compile(r"\.(?:(?:cpython-|cp)3[^/]*|abi3)\.(?:so|pyd)$")
 
 
 def problems(folder: Path) -> Iterator[str]:
-    """What is wrong with the distributions in a folder: each has to be there as wheel and as source."""
+    """Return what is wrong with the distributions in a folder: each needs a wheel and a source distribution."""
     for name, project in PROJECTS.items():
         wheels, sources = (sorted(folder.glob(f"{name}-{pattern}")) for pattern in ("*.whl", "*.tar.gz"))
         if not wheels or (len(wheels) > 1 and name not in EXTENSIONS):
@@ -85,7 +84,7 @@ def _differences(name: str, contents: Mapping[str, bytes], project: Path) -> Ite
 
 
 def _strangers(name: str, found: set[str], expected: set[str]) -> Iterator[str]:
-    """Modules that are missing, and those of an earlier build, which are imported as if they were still there."""
+    """Return missing modules, and leftover modules of an earlier build."""
     yield from (f"{name}: {each} is missing" for each in sorted(expected - found))
     yield from (f"{name}: {each} is not in the sources" for each in sorted(found - expected))
 
@@ -104,7 +103,7 @@ def _in_source(path: Path) -> set[str]:
 
 
 def _wheel(path: Path) -> dict[str, bytes]:
-    """The files of the ``dist-info`` folder that matter here."""
+    """Return the relevant files in ``dist-info``."""
     with zipfile.ZipFile(path) as wheel:
         inside = {entry.partition(".dist-info/")[2]: wheel.read(entry) for entry in wheel.namelist()}
     licenses = {name.removeprefix("licenses/"): data for name, data in inside.items() if name.startswith("licenses/")}
@@ -112,7 +111,7 @@ def _wheel(path: Path) -> dict[str, bytes]:
 
 
 def _source(path: Path) -> dict[str, bytes]:
-    """The files at the top that matter here."""
+    """Return the relevant files at the top level."""
     found = {}
     with tarfile.open(path) as source:
         for name in (*LICENSES, "PKG-INFO"):

@@ -1,4 +1,4 @@
-"""The Pythons of this machine that the native core is built for: CPython from 3.11 on, with its headers."""
+"""The CPython interpreters of this machine, from 3.11 on, with headers for the native core."""
 
 from __future__ import annotations
 
@@ -17,22 +17,20 @@ header = pathlib.Path(sysconfig.get_paths()["include"], "Python.h")
 is_cpython = platform.python_implementation() == "CPython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
 print(json.dumps([sys.executable, *sys.version_info[:3], is_cpython and header.exists()]))
 """
-OLDEST = (3, 11)
-"""What ``requires-python`` of packages/native/pyproject.toml says."""
-NEWEST_MINOR = 30
-"""How far names are looked for: python3.11 to python3.30."""
+OLDEST = (3, 11)  # ``requires-python`` in packages/native/pyproject.toml.
+NEWEST_MINOR = 30  # Last minor version to look for: python3.11 to python3.30.
 
 
 @dataclass(frozen=True)
 class Interpreter:
-    """A Python that runs and compiles extensions."""
+    """A Python that runs and can compile extensions."""
 
     path: str
     version: tuple[int, int, int]
 
     @property
     def tag(self) -> str:
-        """As in the names of wheels: ``cp311``."""
+        """Tag in names of wheels: ``cp311``."""
         return f"cp{self.version[0]}{self.version[1]}"
 
     def __str__(self) -> str:
@@ -40,7 +38,7 @@ class Interpreter:
 
 
 def interpreters() -> list[Interpreter]:
-    """One for each minor version, the oldest first: this one, then those on PATH, then pyenv's."""
+    """Return an interpreter per minor version, oldest first: from this one, PATH and pyenv."""
     found: dict[str, Interpreter] = {}
     for interpreter in _able(_candidates()):
         found.setdefault(interpreter.tag, interpreter)
@@ -57,7 +55,7 @@ def _candidates() -> Iterator[str]:
 
 
 def _able(paths: Iterable[str]) -> Iterator[Interpreter]:
-    """Those that answer: a shim of pyenv does not where its version is not switched on."""
+    """Return the interpreters that run; a pyenv shim of an inactive version does not."""
     for path in paths:
         asked = subprocess.run([path, "-I", "-c", ASK], capture_output=True, text=True, timeout=60, check=False)
         if asked.returncode != 0:

@@ -16,7 +16,7 @@ from tests.support.renderings import declined, pure
 
 
 def problems() -> Iterator[str]:
-    """What is not native here."""
+    """Return the messages and versions that are not handled natively."""
     if kafka_messages.rendering() != "native":
         kafka_messages.set_rendering("native")  # says why not
     for name in vectors.message_names():

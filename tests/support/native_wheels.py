@@ -15,7 +15,7 @@ from tests.support.trials import Failed, run
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The wheels go beside the source distribution; the exit status is 1 if one could not be built."""
+    """Build the wheels next to the source distribution; return 1 if one could not be built."""
     folder = Path(arguments[0])
     source = next(folder.glob("kafka_messages_native-*.tar.gz")).resolve()
     try:

@@ -1,4 +1,4 @@
-"""Reads the text of a plan back into layouts, which print as the plan itself does: how a text is looked at."""
+"""Parser of plan texts into layouts, which print like the plan itself."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _WORD = re.compile(
 
 @dataclass(frozen=True)
 class PlanText:
-    """What a text says of each struct, in its order: the layouts."""
+    """The layouts of each struct, in the order of the text."""
 
     structs: tuple[tuple[Layout, ...], ...]
 
@@ -49,7 +49,7 @@ class PlanText:
 
 @dataclass(frozen=True)
 class _Member:
-    """A field of a struct line; ``letter`` is that of its type or of its elements, None for structs."""
+    """A field of a struct line; ``letter`` is the type of the field or its elements, None for structs."""
 
     name: str
     is_array: bool
@@ -57,7 +57,7 @@ class _Member:
 
 
 def parsed(text: str) -> PlanText:
-    """The layouts of a text that ``text_of`` printed; ValueError for another format or a line that is none of it."""
+    """Parse the output of ``text_of``; raise ValueError for another format or an invalid line."""
     form, *lines = text.splitlines()
     if form != str(FORMAT):
         raise ValueError(f"line 1: format {form}, only {FORMAT} is known")

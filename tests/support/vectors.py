@@ -1,4 +1,4 @@
-"""Encodings by Kafka's own classes: the files that hold them, as objects, and where the parts of an encoding are."""
+"""Vectors: encodings by Kafka's own classes, as objects, and the positions of their parts."""
 
 from __future__ import annotations
 
@@ -20,17 +20,15 @@ from tests.support.outside import VECTORS
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "packages" / "vectors" / "src" / "kafka_protocol_vectors"
-RELEASE = RELEASES[-1]
-"""The release of Kafka that the package is of."""
+RELEASE = RELEASES[-1]  # Kafka release of the package.
+# Vectors of the pinned release; neighbouring folders have those of older releases.
 COMMITTED = FOLDER / f"kafka-{RELEASE}"
-"""What the classes of the pinned release write; the folders beside it are of older releases."""
-SNAPSHOT = VECTORS / "kafka-4.0-snapshot.jsonl.gz"
-"""What the classes of an older snapshot wrote; it is not part of the repository."""
+SNAPSHOT = VECTORS / "kafka-4.0-snapshot.jsonl.gz"  # Vectors of an older snapshot, which is not in the repository.
 
 
 @dataclass(frozen=True)
 class Vector:
-    """One message as JSON and as bytes. Without ``json_in`` it is a newly created object."""
+    """A message as JSON and as bytes; a newly created object if ``json_in`` is missing."""
 
     message: str
     version: int
@@ -48,7 +46,7 @@ class Vector:
 
 
 def read_vectors(path: Path) -> list[Vector]:
-    """The vectors of a gzipped file of JSON lines."""
+    """Read the vectors in a gzipped file of JSON lines."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         return [_vector(json.loads(line)) for line in lines]
 
@@ -60,29 +58,29 @@ def _vector(line: Mapping[str, Any]) -> Vector:
 
 @cache
 def committed() -> Mapping[str, Sequence[Vector]]:
-    """Every committed vector, by message; what the pinned release does not have comes from the last one that had it."""
+    """Return all vectors by message; removed messages have those of their last release."""
     return by_message(vector for path in sorted(FOLDER.glob("kafka-*/*.jsonl.gz")) for vector in read_vectors(path))
 
 
 @cache
 def pinned() -> Mapping[str, Sequence[Vector]]:
-    """The vectors that the pinned release wrote, by message."""
+    """Return the vectors of the pinned release by message."""
     return by_message(vector for path in sorted(COMMITTED.glob("*.jsonl.gz")) for vector in read_vectors(path))
 
 
 @cache
 def snapshot() -> Mapping[str, Sequence[Vector]]:
-    """Every vector of the older snapshot, by message; empty where the file is absent."""
+    """Return the vectors of the older snapshot by message; empty if the file is absent."""
     return by_message(read_vectors(SNAPSHOT)) if SNAPSHOT.exists() else {}
 
 
 def plain(value: object) -> object:
-    """JSON in which not a number equals itself."""
+    """Return JSON in which numbers differ from their equals of other types."""
     return json.loads(json.dumps(value), parse_constant=str)
 
 
 class Groups(dict[str, list[Vector]]):
-    """Vectors by message. Tests of a message without any are skipped; the failure is in ``test_vectors.py``."""
+    """Vectors by message; tests of a message without vectors are skipped, and ``test_vectors.py`` fails."""
 
     def __missing__(self, name: str) -> list[Vector]:
         import pytest  # nothing else here needs it: the wheels of the core are tried without it
@@ -91,7 +89,7 @@ class Groups(dict[str, list[Vector]]):
 
 
 def by_message(vectors: Iterable[Vector]) -> Mapping[str, Sequence[Vector]]:
-    """Vectors grouped by message, in their order."""
+    """Return vectors grouped by message, in order."""
     groups = Groups()
     for vector in vectors:
         groups.setdefault(vector.message, []).append(vector)
@@ -100,12 +98,10 @@ def by_message(vectors: Iterable[Vector]) -> Mapping[str, Sequence[Vector]]:
 
 @cache
 def message_names() -> list[str]:
-    """The name of every message of the package."""
     return sorted(name for name, module in kafka_messages._MODULES.items() if module.startswith("messages."))
 
 
 def message_class(name: str) -> type[Message]:
-    """The class of a message of the package."""
     found = getattr(kafka_messages, name)
     assert isinstance(found, type)
     assert issubclass(found, Message)
@@ -113,7 +109,6 @@ def message_class(name: str) -> type[Message]:
 
 
 def versions_of(message: type[Message]) -> range:
-    """The versions that a message has."""
     return range(message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION + 1)
 
 
@@ -135,7 +130,7 @@ class Site:
 
 @dataclass(frozen=True)
 class TagsSite:
-    """A tag section: where it starts and ends, its fields as they come, and the tags other versions have."""
+    """A tag section: start, end, fields, and the tags of other versions."""
 
     path: str
     start: int
@@ -145,13 +140,13 @@ class TagsSite:
     is_tagged: bool
 
     def extended(self, entry: bytes) -> bytes:
-        """The section with another entry after its own."""
+        """Return the section with one more entry at the end."""
         return uvarint(len(self.entries) + 1) + b"".join(each.data for each in self.entries) + entry
 
 
 @dataclass(frozen=True)
 class TagEntry:
-    """One known tagged field: its tag, its name, its value's first byte, and tag, size and value as bytes."""
+    """A known tagged field: tag, name, offset of its value, and tag, size and value as bytes."""
 
     tag: int
     name: str
@@ -164,19 +159,19 @@ class TagEntry:
 
 
 def samples(name: str, *wanted: str) -> list[Vector]:
-    """The vectors of a message that are one of the wanted samples."""
+    """Return the vectors of a message with the given sample names."""
     return [vector for vector in committed()[name] if vector.sample in wanted]
 
 
 @cache
 def layouts(name: str) -> list[Vector]:
-    """The fullest vector of each distinct layout of a message."""
+    """Return the fullest vector of each distinct layout of a message."""
     found = {id(vector.cls.schemas()[vector.version]): vector for vector in samples(name, "default", "full")}
     return list(found.values())
 
 
 def uvarint(number: int) -> bytes:
-    """An unsigned varint, of any size."""
+    """Encode an unsigned varint of any size."""
     out = bytearray()
     while number > 127:
         out.append(number & 127 | 128)
@@ -185,14 +180,14 @@ def uvarint(number: int) -> bytes:
 
 
 def sites_of(vector: Vector) -> tuple[list[Site], list[TagsSite]]:
-    """Where the parts of a vector are; of the elements of an array, those of the first."""
+    """Return the sites of a vector; for arrays those of the first element."""
     walk = _Walk(vector.data)
     assert walk.value(vector.cls.schemas()[vector.version], 0, "", False) == len(vector.data)
     return walk.sites, walk.sections
 
 
 class _Walk:
-    """Reads an encoding by its schema, keeping its sites."""
+    """Reads an encoding by its schema and records sites."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -201,7 +196,7 @@ class _Walk:
         self.is_kept = True
 
     def value(self, kind: Type, start: int, path: str, is_tagged: bool) -> int:
-        """Visit a value; returns the offset after it."""
+        """Visit a value; return the offset after it."""
         if isinstance(kind, Schema):
             return self.struct(kind, start, path, is_tagged)
         if isinstance(kind, NullableStruct):

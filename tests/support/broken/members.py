@@ -1,4 +1,4 @@
-"""Rules for fields, and for the structs that fields name."""
+"""Cases for fields, and for the structs that they name."""
 
 # ruff: noqa: E501 -- each expected line is whole, as a user reads it
 

@@ -1,4 +1,4 @@
-"""Names that Python reserves, and rules for whole messages and for the set of all messages."""
+"""Cases for names reserved in Python, and for rules about whole messages."""
 
 # ruff: noqa: E501 -- each expected line is whole, as a user reads it
 

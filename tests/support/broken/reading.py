@@ -1,4 +1,4 @@
-"""What the reader refuses: properties, their JSON types and the small grammars inside texts."""
+"""Cases for the reader: properties, their JSON types, and syntax inside strings."""
 
 # ruff: noqa: E501 -- each expected line is whole, as a user reads it
 

@@ -1,4 +1,4 @@
-"""Settings with something wrong in them, beside sound definitions, and the lines that say so."""
+"""Broken settings and their expected problems."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PACKAGE = "[package]\n"
 
 
 class Case:
-    """Files beside the definition ``Probe``, and every line about them."""
+    """Files next to the definition ``Probe``, and every expected problem as printed."""
 
     def __init__(self, name: str, settings: str, *lines: str, files: Mapping[str, object] | None = None) -> None:
         self.name, self.settings = name, settings
@@ -32,7 +32,7 @@ class Case:
 
 
 def of_package(name: str, line: str, problem: str) -> Case:
-    """A problem of one line below ``[package]``."""
+    """Return a case with one invalid line in ``[package]``."""
     return Case(name, PACKAGE + line, f"2: $.package.{line.partition(' =')[0]}: {problem}")
 
 
@@ -67,6 +67,7 @@ TEXTS = (
         "must be letters, digits, and dots, dashes or underscores between them",
     ),
 )
+# Every key; docs/own-package.md has the same example.
 SOUND = """
 [package]
 name = "acme-asks"
@@ -92,7 +93,6 @@ __entries = "."
 accepted-warnings = []
 older = []
 """
-"""Every key there is; docs/own-package.md has the same."""
 TELL = message(field("A"), name="TellRequest", type="request", apiKey=2)
 
 CASES = [
