@@ -64,7 +64,7 @@ def _type_problem(one: Enumeration, field: Field) -> str:
 
 
 def _error_codes(message: str, messages: Messages) -> EnumerationFields:
-    """Return the fields with error codes: int16 fields whose name ends in ``error_code``."""
+    """Return the fields with error codes: int16 fields with names that end in ``error_code``."""
     definition, structs = messages[message]
     members = {message: definition.fields + definition.optional_fields}
     members |= {name: struct.members for name, struct in structs.items() if name != message}

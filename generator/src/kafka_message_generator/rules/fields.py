@@ -179,7 +179,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
 
 
 def check_entity_types(message: Message, more: Mapping[str, str], problems: Problems) -> None:
-    """Report unknown entity types, and fields whose type does not match ``more``."""
+    """Report unknown entity types, and fields with another type than their entity type in ``more``."""
     for member in message.walk():
         name = member.entity_type
         if name not in ENTITY_TYPES and name not in more:

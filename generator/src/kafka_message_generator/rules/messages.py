@@ -148,7 +148,7 @@ def _report_unpaired(message: Message, name: str, problems: Problems) -> None:
 
 
 def _same_versions(message: Message, partner: Message, problems: Problems) -> None:
-    """Report a response whose valid versions differ from those of its request."""
+    """Report a response with other valid versions than its request."""
     if message.kind != RESPONSE or message.valid == partner.valid:
         return
     if not any(problems.has_error_at(each.at("validVersions")) for each in (message, partner)):

@@ -71,7 +71,7 @@ def _default_fits(member: Field, encoding: Encoding, problems: Problems) -> None
 
 
 def _coverage(member: Field, encodings: tuple[Encoding, ...], key: str, problems: Problems) -> None:
-    """Report encodings whose ranges overlap or differ from the versions of the field."""
+    """Report encodings with overlapping ranges, or ranges other than the versions of the field."""
     if problems.has_error_at(member.at("versions")):
         return
     ordered = sorted(encodings, key=lambda encoding: encoding.versions)

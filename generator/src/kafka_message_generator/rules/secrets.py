@@ -37,7 +37,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Secrets:
-    """All secret fields, and the settings, whose values may be secret."""
+    """All secret fields, and the settings with values that may be secret."""
 
     fields: tuple[Secret, ...] = ()
     settings: tuple[Setting, ...] = ()

@@ -186,9 +186,7 @@ class _Reader:
         if match := _NUMBER.match(self.text, self.at):
             is_float = match[1] or match[2]
             if not is_float and len(match[0]) > _MAX_DIGITS:
-                raise self.fail(
-                    path, f"a number of {len(match[0].lstrip('-'))} digits; the limit is 100"
-                )
+                raise self.fail(path, f"a number of {len(match[0].lstrip('-'))} digits; the limit is 100")
             self.at = match.end()
             return Node(float(match[0]) if is_float else int(match[0]), location)
         if (match := _WORD.match(self.text, self.at)) and match[0] in _WORDS:
