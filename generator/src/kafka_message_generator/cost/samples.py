@@ -30,7 +30,7 @@ class CostError(Exception):
 
 @dataclass(frozen=True)
 class Sample:
-    """Bytes of a message without header and frame; ``place`` is the sample in error messages."""
+    """Bytes of a message without header and frame; ``place`` names it in error messages."""
 
     data: bytes
     version: int

@@ -127,7 +127,7 @@ class _Merger:
         return versions.intersect(Versions(self.valid.lowest, MAX_VERSION) if self.extra < self.valid else self.valid)
 
     def versions(self, mine: Versions, theirs: Versions, what: str) -> Versions:
-        """Return a range of ours for existing versions, joined with one of theirs for added versions."""
+        """Join our range for the existing versions with their range for the added ones."""
         other = theirs.intersect(self.extra)
         own = self.own(mine)
         if self.extra > self.valid and theirs.open_ended and not own.empty:
