@@ -2,8 +2,8 @@
 
     python examples/pipeline_demo.py [FOLDER]      # a Kafka log directory; by default examples/cluster/logs
 
-Needs ``generated[arrow]`` and ``pipeline[spark,java]``; ``nox -s pipeline`` installs them and runs this. It is an example of a
-custom job, with the arguments, errors, reports and exit status of the package's jobs.
+Needs ``generated[arrow]`` and ``pipeline[spark,java]``; ``nox -s pipeline`` installs them and runs this. It is an example
+of a custom job, with the arguments, errors, reports and exit status of the package's jobs.
 """
 
 from __future__ import annotations

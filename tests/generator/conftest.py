@@ -1,4 +1,4 @@
-"""What the tests of the generator share."""
+"""Fixtures for the tests of the generator."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from tests.support.building import Workshop
 
 @pytest.fixture(scope="session")
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
-    """One package for all the small messages of a run."""
+    """Return one package to which tests add their messages."""
     return Workshop(tmp_path_factory.mktemp("workshop"))

@@ -1,4 +1,4 @@
-"""The command line: exit codes, what is printed where, packages of any name."""
+"""The command line: exit codes, output and package names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ VERSION = "the version of a package; write for example 4.4.0 or 4.4.0-rc1"
 
 
 def test_a_package_of_another_name_works_on_its_own(tmp_path: Path) -> None:
-    """Users generate from their own definitions; nothing in the result may ask for our package or for the generator."""
     specs = write_specs(tmp_path / "specs", PROBE, message(field("B"), name="OtherRecord", type="metadata", apiKey=1))
     command = [sys.executable, "-m", "kafka_message_generator", "generate"]
     command += ["--specs", str(specs), "--output", str(tmp_path / "out"), "--package", "acme_messages"]
@@ -49,8 +48,7 @@ print(Probe())
 
 
 @pytest.mark.parametrize("name", ["Acme", "acme-messages", "1acme", "acme.messages", "", "äcme", "acme messages"])
-def test_names_that_are_no_package(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Refused before anything is read or written."""
+def test_invalid_package_names_are_rejected(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs = write_specs(tmp_path / "specs", PROBE)
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out"), "--package", name]) == 1
     assert capsys.readouterr().err == f"package name {name!r} must be lower case letters, digits and underscores\n"
@@ -60,22 +58,21 @@ def test_names_that_are_no_package(name: str, tmp_path: Path, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        *((name, "is a keyword of Python; nobody could import it") for name in ("class", "import", "async")),
+        *((name, "is a Python keyword; choose another") for name in ("class", "import", "async")),
         *((name, "is a module of Python itself; choose another") for name in ("struct", "json")),
     ],
 )
-def test_names_that_python_has_already(
+def test_reserved_package_names_are_rejected(
     name: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """``import class`` is no Python, and ``import json`` would always give Python's own."""
+    """``import class`` is a syntax error, and ``import json`` imports the standard library's module."""
     specs = write_specs(tmp_path / "specs", PROBE)
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out"), "--package", name]) == 1
     assert capsys.readouterr().err == f"package name {name!r} {reason}\n"
     assert not (tmp_path / "out").exists()
 
 
-def test_what_generate_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One line: where, how many files, how many of them changed, how long it took."""
+def test_output_of_generate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs, name = write_specs(tmp_path / "specs", PROBE), unique_name()
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out"), "--package", name]) == 0
     printed = capsys.readouterr()
@@ -93,7 +90,6 @@ def test_what_generate_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_a_folder_without_definitions(
     command: str, name: str, what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A misspelt path must not give an empty package, and is not looked for below itself."""
     (tmp_path / "empty").mkdir()
     folder = tmp_path / name
     assert cli.main([command, "--specs", str(folder), "--output", str(tmp_path / "out")]) == 1
@@ -101,7 +97,6 @@ def test_a_folder_without_definitions(
 
 
 def test_check_reports_problems_like_generate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A broken definition is no drift: the same lines, and no diff."""
     specs = write_specs(tmp_path / "specs", message(field("A", "int128")))
     results = []
     for command in ("generate", "check"):
@@ -116,7 +111,6 @@ def test_check_reports_problems_like_generate(tmp_path: Path, capsys: pytest.Cap
     "argv", [[], ["generate"], ["generate", "--specs", "x"], ["build"], ["check", "--output", "x"], ["generate", "x"]]
 )
 def test_wrong_arguments(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """argparse says what is missing, with its own exit code."""
     with pytest.raises(SystemExit) as caught:
         cli.main(argv)
     assert caught.value.code == 2
@@ -124,7 +118,6 @@ def test_wrong_arguments(argv: list[str], capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_help_names_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    """The way in for somebody who has read nothing."""
     with pytest.raises(SystemExit) as caught:
         cli.main(["--help"])
     assert caught.value.code == 0
@@ -134,7 +127,6 @@ def test_help_names_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("version", ["1.2.3", None])
 def test_version(version: str | None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is installed says it; from a folder of sources there is none, and no traceback."""
 
     def installed(name: str) -> str:
         assert name == "kafka-message-generator"
@@ -152,7 +144,6 @@ def test_version(version: str | None, capsys: pytest.CaptureFixture[str], monkey
 
 @pytest.mark.parametrize("command", cli.EXAMPLES)
 def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """What most people copy first: one line, whatever the width of the terminal, that the command understands."""
     with pytest.raises(SystemExit):
         cli.main([command, "--help"])
     assert capsys.readouterr().out.endswith(f"\n\nexample:\n  {cli.EXAMPLES[command]}\n")
@@ -198,7 +189,7 @@ BROKEN_FACTS: list[tuple[str, str, tuple[str, ...]]] = [
     (
         "errors.json",
         json.dumps([{"name": "A", "code": 0, **TRUE}, {"name": "A", "code": 1, **TRUE}]),
-        ("1: $[1]: error code A is there twice; names must be unique",),
+        ("1: $[1]: error code A is listed twice; names must be unique",),
     ),
     (
         "errors.json",
@@ -209,10 +200,9 @@ BROKEN_FACTS: list[tuple[str, str, tuple[str, ...]]] = [
 
 
 @pytest.mark.parametrize(("name", "text", "lines"), BROKEN_FACTS)
-def test_broken_facts_beside_the_definitions(
+def test_broken_release_and_error_codes(
     name: str, text: str, lines: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """These files are input like the definitions, and are refused with their name like them."""
     specs = write_specs(tmp_path / "specs", PROBE)
     (specs / name).write_text(text)
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
@@ -220,8 +210,7 @@ def test_broken_facts_beside_the_definitions(
     assert capsys.readouterr().err.splitlines() == [*(f"{specs / name}:{line}" for line in lines), last]
 
 
-def test_every_problem_of_these_facts_has_a_case(tmp_path: Path) -> None:
-    """As for the rules: a refusal that no text meets is one nobody has seen work."""
+def test_every_problem_has_a_case(tmp_path: Path) -> None:
     files = [GENERATOR / "spec" / "error_codes.py"]
     with recording(*files) as reached:
         for number, (name, text, _) in enumerate(BROKEN_FACTS):
@@ -235,8 +224,9 @@ def test_every_problem_of_these_facts_has_a_case(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["generate", "check"])
 @pytest.mark.parametrize("name", ["SOURCE", "errors.json", "package.toml", "LICENSE", "about.md"])
-def test_facts_that_cannot_be_read(command: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A folder where a file is expected is one line like every other problem, not a traceback."""
+def test_unreadable_annotation_file(
+    command: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     specs = write_specs(tmp_path / "specs", PROBE)
     name_texts(specs)
     (specs / name).unlink(missing_ok=True)
@@ -247,15 +237,13 @@ def test_facts_that_cannot_be_read(command: str, name: str, tmp_path: Path, caps
 
 
 def name_texts(specs: Path) -> None:
-    """Settings that name a licence and a README, and both."""
     (specs / "package.toml").write_text('[package]\nlicense-files = ["LICENSE"]\nreadme = "about.md"\n')
     for name in ("LICENSE", "about.md"):
         (specs / name).write_text("Text.\n")
 
 
 @pytest.mark.parametrize("name", ["package.toml", "LICENSE", "about.md"])
-def test_texts_that_are_none(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Bytes of another encoding in a file that is copied are told with its name, before anything is written."""
+def test_license_and_readme_must_be_utf8(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs = write_specs(tmp_path / "specs", PROBE)
     name_texts(specs)
     (specs / name).write_bytes(b"ab\xff")
@@ -265,7 +253,6 @@ def test_texts_that_are_none(name: str, tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_a_definition_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A link to nowhere is no definition; passing over it would lose a message in silence."""
     specs = write_specs(tmp_path / "specs", PROBE)
     (specs / "Lost.json").symlink_to(tmp_path / "nowhere")
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
@@ -275,7 +262,7 @@ def test_a_definition_that_cannot_be_read(tmp_path: Path, capsys: pytest.Capture
 
 @pytest.mark.parametrize("name", ['a"b.json', "a\\.json", "a\nb.json", '"""/a.json'])
 def test_file_names_that_cannot_be_printed(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Modules name the file they come from; a name that ends a string or comment would make them no Python."""
+    """File names are printed in modules, where quotes and newlines would break the syntax."""
     path = tmp_path / "specs" / name
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(PROBE))
@@ -285,7 +272,6 @@ def test_file_names_that_cannot_be_printed(name: str, tmp_path: Path, capsys: py
 
 
 def test_a_folder_called_like_a_definition_is_a_folder(tmp_path: Path) -> None:
-    """What it holds are definitions as in every other folder."""
     specs = write_specs(tmp_path / "specs", PROBE).parent / "specs"
     write_specs(specs / "more.json", message(field("B"), name="More"))
     arguments = ["--specs", str(specs), "--output", str(tmp_path / "out"), "--package", unique_name()]
@@ -298,7 +284,6 @@ def test_a_folder_called_like_a_definition_is_a_folder(tmp_path: Path) -> None:
 def test_an_output_that_cannot_be_written(
     blocked: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whatever the file system refuses ends in one line with the path, not in a traceback."""
     specs = write_specs(tmp_path / "specs", PROBE)
     if blocked == "out":
         (tmp_path / "out").write_text("a file")

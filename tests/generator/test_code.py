@@ -1,4 +1,4 @@
-"""Printed expressions: they carry their text and what they need, however they are put together."""
+"""Expressions of printed code: text and required imports."""
 
 from __future__ import annotations
 
@@ -39,15 +39,13 @@ def test_texts_are_only_texts() -> None:
     assert code.code("x == {}", repr("_pack_hi")).bound == frozenset()
 
 
-def test_bound_structs_have_names_of_their_own() -> None:
-    """The name says the formats; those that are no letters are said by one."""
+def test_bound_structs_have_unique_names() -> None:
     method = bound("unpack", ("16s", "?", "q"))
     assert str(method) == "_unpack_uoq"
     assert [each.value for each in method.bound] == ['Struct(">16s?q").unpack_from']
 
 
-def test_a_name_without_a_home() -> None:
-    """It would be printed and never imported; the generator's own tests must stumble over it."""
+def test_unknown_name_raises() -> None:
     with pytest.raises(KeyError, match=r"^'no module in HOMES has not_there'$"):
         use("not_there")
 
@@ -66,12 +64,10 @@ def test_a_name_without_a_home() -> None:
     ],
 )
 def test_negation(tests: tuple[Code, ...], opposite: str) -> None:
-    """The opposite is known to the test; it is not found by replacing words in its text."""
     assert str(negated(tests)) == opposite
 
 
-def test_negation_needs_what_the_test_needs() -> None:
-    """And twice negated is the same again."""
+def test_negation_keeps_the_imports_of_the_condition() -> None:
     test = is_(use("UNSET"), None)
     once = negated((test,))
     assert once.names == {"UNSET"}
@@ -80,26 +76,23 @@ def test_negation_needs_what_the_test_needs() -> None:
 
 @dataclass(frozen=True)
 class Part:
-    """As a step of a function, which holds expressions in all its fields."""
+    """A step that contains an expression in each field."""
 
     first: Code
     rest: tuple[dict[str, Code], ...]
 
 
-def test_expressions_are_found_wherever_they_are() -> None:
-    """Functions hold steps, these hold branches, and those expressions."""
+def test_expressions_are_found_in_nested_steps() -> None:
     part = Part(use("UNSET"), ({"a": use("UUID")}, {"b": Code("c")}))
     assert names_of([part, "text", 5]) == {"UNSET", "UUID"}
 
 
-def test_imports_are_in_the_order_of_their_homes() -> None:
-    """Standard library first, then a blank line, then the package; nothing that is not needed."""
+def test_imports_are_sorted_by_module() -> None:
     text = "from __future__ import annotations\n\nfrom uuid import UUID\n\nfrom .._core.wire import UNSET, new\n\n"
     assert imports(frozenset(("new", "UUID", "UNSET"))).replace("\n\n\n", "\n\n") == text
     assert imports(frozenset()).strip() == "from __future__ import annotations"
 
 
-def test_each_name_has_one_home() -> None:
-    """Two homes would mean two imports of one name, of which the second wins."""
+def test_each_name_is_imported_from_one_module() -> None:
     names = [name for each in code.HOMES.values() for name in each.split()]
     assert sorted(names) == sorted(set(names))

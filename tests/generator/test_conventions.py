@@ -1,4 +1,4 @@
-"""Warnings about what Kafka's own generator accepts and authors hardly ever mean, as ``generate`` prints them."""
+"""Warnings about definitions that Kafka's generator accepts, but that are probably mistakes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SLIPS = {
     ),
     "small letter": (
         {"Probe.json": text(field("numberOfRows", **ABOUT))},
-        "Probe.json:2: $.fields[0].name: warning: field numberOfRows begins with a small letter; write NumberOfRows, "
+        "Probe.json:2: $.fields[0].name: warning: field numberOfRows begins with a lower-case letter; write NumberOfRows, "
         "as in Kafka's definitions",
     ),
     "error code of another type": (
@@ -74,34 +74,30 @@ def written(folder: Path, files: dict[str, str]) -> Path:
 
 
 def warnings_of(specs: Path) -> list[str]:
-    """The warnings about a folder, with paths relative to it."""
+    """Return the warnings about a folder, with relative paths."""
     return [str(each).removeprefix(f"{specs.as_posix()}/") for each in definitions.load(specs).warnings]
 
 
 @pytest.mark.parametrize("slip", SLIPS)
-def test_a_slip_that_kafkas_generator_accepts_is_a_warning(slip: str, tmp_path: Path) -> None:
-    """Each is reported with file, line and remedy, and does not stop the generator."""
+def test_broken_convention_is_a_warning(slip: str, tmp_path: Path) -> None:
     files, line = SLIPS[slip]
     assert warnings_of(written(tmp_path, files)) == [line]
 
 
 @pytest.mark.parametrize("slip", SLIPS)
-def test_imported_definitions_are_not_asked(slip: str, tmp_path: Path) -> None:
-    """Definitions that Kafka released have these slips, and nobody can change them."""
+def test_released_definitions_have_no_warnings(slip: str, tmp_path: Path) -> None:
     files, _ = SLIPS[slip]
     specs = written(tmp_path, {f"clients/{name}": contents for name, contents in files.items()} | {"SOURCE": IMPORTED})
     assert warnings_of(specs) == []
     assert warnings_of(specs / "clients") == []
 
 
-def test_a_release_alone_imports_nothing(tmp_path: Path) -> None:
-    """SOURCE may also name the release of an author's own definitions."""
+def test_source_without_artifacts_is_not_a_release(tmp_path: Path) -> None:
     files, line = SLIPS["no about"]
     assert warnings_of(written(tmp_path, {**files, "SOURCE": '{"release": "2.1"}'})) == [line]
 
 
 def test_every_convention_has_a_case(tmp_path: Path) -> None:
-    """A warning without a case has never been seen."""
     module = GENERATOR / "rules" / "conventions.py"
     with recording(module) as lines:
         for number, (files, _) in enumerate(SLIPS.values()):
@@ -110,13 +106,11 @@ def test_every_convention_has_a_case(tmp_path: Path) -> None:
 
 
 def test_kafkas_definitions_have_no_warning() -> None:
-    """Neither the definitions of today nor one of the history, alone or with those of older releases."""
     assert warnings_of(ROOT / "specs" / "kafka") == []
     assert warnings_of(ROOT / "specs" / "history" / "definitions" / "SubscriptionInfoData" / "3.2.0.json") == []
 
 
-def test_older_releases_are_not_asked(tmp_path: Path) -> None:
-    """A folder of an older release, whose versions are added, is not warned about."""
+def test_older_releases_have_no_warnings(tmp_path: Path) -> None:
     new, old = (tmp_path / name for name in ("new", "old"))
     written(new, {"Probe.json": text(SOUND)})
     written(old, {"Gone.json": text(field("old"), name="Gone")})

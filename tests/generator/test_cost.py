@@ -1,4 +1,4 @@
-"""What messages cost under each integer encoding: exact bytes of small definitions, Kafka's vectors, every error."""
+"""Size of messages under each integer encoding: small definitions, Kafka's vectors, errors."""
 
 from __future__ import annotations
 
@@ -42,7 +42,6 @@ def cost_of(definition: Definition, version: int, *samples: str) -> Cost:
 
 
 def test_fields_and_totals() -> None:
-    """Every number of a message that can be added up by hand."""
     found = cost_of(PROBE, 2, V2_TAGGED)
     whole = len(V2_TAGGED) // 2
     assert found == Cost(
@@ -61,8 +60,7 @@ def test_fields_and_totals() -> None:
     assert found.other == whole - 2 - 2 - 16 - 12 == 3 + 1 + 2 * 2 + 4
 
 
-def test_fields_belong_to_versions() -> None:
-    """What a version does not have is no row; what it has is one even without values."""
+def test_fields_of_other_versions_are_left_out() -> None:
     found = cost_of(PROBE, 0, "0001" "00000002" "0000" "ffffffff" "00000003")
     assert [(each.path, each.encoding, each.values, each.smallest) for each in found.fields] == [
         ("a", "fixed16", 1, "packed"),
@@ -74,7 +72,6 @@ def test_fields_belong_to_versions() -> None:
 
 
 def test_samples_add_up() -> None:
-    """Costs are of all samples together."""
     one, two, both = cost_of(PROBE, 2, V2 + "00"), cost_of(PROBE, 2, V2_TAGGED), cost_of(PROBE, 2, V2 + "00", V2_TAGGED)
     assert both.samples == 2
     assert [each.values for each in both.fields] == [2, 2, 4, 3]
@@ -83,7 +80,6 @@ def test_samples_add_up() -> None:
 
 
 def test_sizes_in_front_of_tagged_fields_follow() -> None:
-    """A tagged field of 161 bytes has a size of two bytes; of 21 bytes, one of a single byte."""
     probe = message(field("T", "[]int64", "2+", tag=0, taggedVersions="2+"), validVersions="2")
     found = cost_of(probe, 2, "01" "00a101" "15" + "0000000000000007" * 20)
     assert astuple(found.fields[0])[3:8] == (20, 160, 160, 20, 20)
@@ -91,22 +87,19 @@ def test_sizes_in_front_of_tagged_fields_follow() -> None:
 
 
 def test_a_narrower_definition() -> None:
-    """An int64 that is written as 16 bits is compared with 64 fixed bits, and with varints, which have no width."""
     probe = message(field("A", "int64", encoding="fixed16"), flexibleVersions="none")
     assert astuple(cost_of(probe, 0, "0003").fields[0])[2:8] == ("fixed16", 1, 2, 8, 1, 1)
     assert astuple(cost_of(probe, 0, "ffff").fields[0])[2:8] == ("fixed16", 1, 2, 8, 1, 10)
 
 
 def test_element_encodings() -> None:
-    """Integers in arrays are counted as defined, too."""
     probe = message(field("A", "[]int32", elementEncoding="upacked32"), flexibleVersions="none")
     found = cost_of(probe, 0, "00000002" "05" "ffffffff0f")
     assert astuple(found.fields[0])[:8] == ("a[]", "int32", "upacked32", 2, 6, 8, 2, 6)
     assert astuple(found.totals) == (10, 12, 6, 10, 6)
 
 
-def test_a_struct_has_one_encoding_wherever_it_stands() -> None:
-    """Alone, ``one.x`` would be smallest as upacked; together with the other path, packed is."""
+def test_all_paths_to_a_struct_share_the_smallest_encoding() -> None:
     probe = message(
         field("One", "Shared"),
         field("Many", "[]Shared"),
@@ -122,13 +115,11 @@ def test_a_struct_has_one_encoding_wherever_it_stands() -> None:
 
 
 def test_equal_sizes_choose_the_simpler_encoding() -> None:
-    """Fixed before packed before upacked: what costs nothing in bytes should cost nothing in time."""
     probe = message(field("A", "int16"), field("B", "int16"), flexibleVersions="none")
     assert [each.smallest for each in cost_of(probe, 0, "0100" "0001").fields] == ["fixed", "packed"]
 
 
 def test_optional_fields() -> None:
-    """The proposals combine: an integer in an optional-field buffer, whose length follows."""
     probe = message(
         field("A"),
         versionsWithOptional="2+",
@@ -141,20 +132,18 @@ def test_optional_fields() -> None:
     assert [each.path for each in cost_of(probe, 1, "00000009").fields] == ["a"]
 
 
-def test_sizes_are_of_what_is_written() -> None:
-    """A varint with a superfluous byte is read, and counted as it would be written."""
+def test_sizes_are_of_canonical_bytes() -> None:
     probe = message(field("A", encoding="packed32"), flexibleVersions="none")
     assert cost_of(probe, 0, "8a00").totals.defined == 1
 
 
 def test_messages_without_integers() -> None:
-    """Nothing to encode, nothing divided by zero."""
     probe = message(flexibleVersions="none")
     assert cost_of(probe, 0, "") == Cost("Probe", 0, 1, (), Totals(0, 0, 0, 0, 0))
 
 
 def test_kafkas_own_vectors() -> None:
-    """For every version of every message: the size is what Kafka wrote, and the rows explain all of each total."""
+    """In each version of each message the measured total equals the size that Kafka wrote."""
     samples: dict[tuple[str, int], list[Sample]] = {}
     for path in sorted(COMMITTED.glob("*.jsonl.gz")):
         for line in gzip.decompress(path.read_bytes()).splitlines():
@@ -182,7 +171,7 @@ VARIANTS: Sequence[tuple[Any, Any, Any]] = (
 
 
 def sizes_of_partition(base: int, error_code: int, replicas: int, in_sync: int, offline: int) -> list[int]:
-    """Bytes by which the fixed, packed and upacked message grow with a partition."""
+    """Return the bytes that one partition adds to the fixed, packed and upacked message."""
     sizes = []
     for make, topic, partition in VARIANTS:
         grown = partition(
@@ -201,7 +190,6 @@ def sizes_of_partition(base: int, error_code: int, replicas: int, in_sync: int, 
 @pytest.mark.parametrize("nodes", [(0, 0, 0), (1, 1, 0), (2, 2, 0), (3, 2, 1), (126, 126, 126)])
 @pytest.mark.parametrize("base", [0, 63])
 def test_the_formulas_of_the_proposal(nodes: tuple[int, int, int], base: int) -> None:
-    """17 + 4(R+I+O) against 7 + R + I + O, and one byte for the tag section, which the text does not count."""
     count = sum(nodes)
     assert sizes_of_partition(base, base, *nodes) == [17 + 4 * count + 1, 7 + count + 1, 7 + count + 1]
 
@@ -217,7 +205,6 @@ def test_the_formulas_of_the_proposal(nodes: tuple[int, int, int], base: int) ->
     ],
 )
 def test_where_the_worst_case_begins(base: int, error_code: int, sizes: Sequence[int]) -> None:
-    """Above the text's numbers for ids, but far above 255 for error codes; and at -1 for what is not signed."""
     assert sizes_of_partition(base, error_code, 2, 2, 0) == sizes
 
 
@@ -225,8 +212,7 @@ def test_where_the_worst_case_begins(base: int, error_code: int, sizes: Sequence
 
 
 def test_histogram_of_packed32() -> None:
-    """The true bounds: where the text ends a negative range it is two too high, and it leaves out the highest value."""
-    assert [astuple(span) for span in histogram(32, signed=True)] == [
+    assert [astuple(each) for each in histogram(32, signed=True)] == [
         (-2147483648, -134217729, 5),
         (-134217728, -1048577, 4),
         (-1048576, -8193, 3),
@@ -240,8 +226,7 @@ def test_histogram_of_packed32() -> None:
 
 
 def test_histogram_of_upacked32() -> None:
-    """Of unsigned numbers."""
-    assert [astuple(span) for span in histogram(32, signed=False)] == [
+    assert [astuple(each) for each in histogram(32, signed=False)] == [
         (0, 127, 1),
         (128, 16383, 2),
         (16384, 2097151, 3),
@@ -252,22 +237,20 @@ def test_histogram_of_upacked32() -> None:
 
 @pytest.mark.parametrize("bits", [16, 32, 64])
 @pytest.mark.parametrize("form", ["packed", "upacked"])
-def test_spans_are_those_of_the_codec(form: str, bits: int) -> None:
-    """No gap, no overlap, the whole range, and at both ends of each span what the wire types measure themselves."""
+def test_size_ranges_agree_with_the_codec(form: str, bits: int) -> None:
     signed = form == "packed"
-    spans = histogram(bits, signed)
+    ranges = histogram(bits, signed)
     lowest = -(1 << bits - 1) if signed else 0
-    assert (spans[0].lowest, spans[-1].highest) == (lowest, lowest + (1 << bits) - 1)
-    assert all(left.highest + 1 == right.lowest and left.bytes != right.bytes for left, right in pairwise(spans))
-    for span in spans:
-        for number in (span.lowest, span.highest):
+    assert (ranges[0].lowest, ranges[-1].highest) == (lowest, lowest + (1 << bits) - 1)
+    assert all(left.highest + 1 == right.lowest and left.bytes != right.bytes for left, right in pairwise(ranges))
+    for each in ranges:
+        for number in (each.lowest, each.highest):
             value = number if signed or number < 1 << bits - 1 else number - (1 << bits)
-            assert span.bytes == encoded_size(form, bits, value) == ENCODINGS[f"{form}{bits}"].size_of(value)
+            assert each.bytes == encoded_size(form, bits, value) == ENCODINGS[f"{form}{bits}"].size_of(value)
 
 
 @given(st.data())
-def test_sizes_are_those_of_the_codec(data: st.DataObject) -> None:
-    """The two ways of counting bytes know nothing of each other."""
+def test_encoded_sizes_agree_with_the_codec(data: st.DataObject) -> None:
     bits = data.draw(st.sampled_from((16, 32, 64)))
     value = data.draw(st.integers(-(1 << bits - 1), (1 << bits - 1) - 1))
     for form in ("packed", "upacked"):
@@ -275,8 +258,7 @@ def test_sizes_are_those_of_the_codec(data: st.DataObject) -> None:
     assert encoded_size("fixed", bits, value) == bits // 8
 
 
-def test_what_has_no_size() -> None:
-    """Refused like a value on the wire."""
+def test_values_out_of_range_have_no_size() -> None:
     for arguments, reason in (
         (("packed", 16, 32768), "32768 does not fit into 16 bits"),
         (("fixed", 32, -2147483649), "-2147483649 does not fit into 32 bits"),
@@ -289,8 +271,7 @@ def test_what_has_no_size() -> None:
         histogram(24, signed=True)
 
 
-def test_the_library_refuses_what_it_cannot_answer() -> None:
-    """As the command does, for callers that bring their own bytes."""
+def test_invalid_arguments_raise_cost_error() -> None:
     plan = plan_of(PROBE)
     for version, samples, reason in (
         (9, [], "Probe has no version 9, only 0-3"),

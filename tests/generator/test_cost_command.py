@@ -1,4 +1,4 @@
-"""The command ``cost``: what it prints, which samples it takes, and every error."""
+"""The subcommand ``cost``: output, samples and errors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(*arguments: object) -> int:
 
 
 def write_lines(path: Path, *lines: Mapping[str, object] | str) -> Path:
-    """A file of samples; gzipped when it is called so."""
+    """Write a file of samples, compressed if its name ends in ``.gz``."""
     text = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
     if path.suffix == ".gz":
         path.write_bytes(gzip.compress(text.encode()))
@@ -54,10 +54,9 @@ GOLDEN_RUNS: Mapping[str, Sequence[object]] = {
 
 
 @pytest.mark.parametrize("name", GOLDEN_RUNS)
-def test_what_is_printed(
+def test_output_matches_golden(
     name: str, specs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The tables as people see them, and the JSON that programs read."""
     monkeypatch.chdir(specs.parent)
     write_lines(Path("samples.jsonl"), *LINES)
     assert run(*([] if "--histogram" in GOLDEN_RUNS[name] else ["--specs", "specs"]), *GOLDEN_RUNS[name]) == 0
@@ -67,12 +66,11 @@ def test_what_is_printed(
 
 
 def test_no_golden_is_stale() -> None:
-    """A golden that no test compares with proves nothing."""
     assert strays(FOLDER, GOLDEN_RUNS) == []
 
 
 def test_forms_of_samples(specs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """JSON lines or bare hex, plain or gzipped, blank lines between them: the same message costs the same."""
+    """JSON lines and plain hex, compressed or not, with blank lines between them, give the same cost."""
     own = (LINES[0], "", LINES[3])
     files = (
         write_lines(tmp_path / "a.jsonl", *own),
@@ -90,7 +88,6 @@ def test_forms_of_samples(specs: Path, tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_committed_vectors_are_the_default(capsys: pytest.CaptureFixture[str]) -> None:
-    """For Kafka's own messages there are samples, and the answer says what they are."""
     assert run("--specs", ROOT / "specs" / "kafka", "--message", "ApiVersionsResponse", "--version", 3) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("ApiVersionsResponse version 3, ")
@@ -98,7 +95,7 @@ def test_committed_vectors_are_the_default(capsys: pytest.CaptureFixture[str]) -
 
 
 def fails(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
-    """What a command that fails says, without the folder of the test."""
+    """Return the error of a failing command, without the test's folder."""
     assert run(*arguments) == 1
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -130,11 +127,11 @@ def fails(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
         ),
         (
             ["--message", "Probe", "--samples", "empty.jsonl"],
-            "no samples of Probe, nor of anything else",
+            "no samples of Probe or of any other message",
         ),
         (
             ["--message", "Probe", "--samples", "hex.txt"],
-            "hex.txt:1: a line of hex does not say its version; give --version N",
+            "hex.txt:1: a line of hex has no version; add --version N",
         ),
         (["--message", "Probe", "--samples", "latin.txt"], "latin.txt: is not UTF-8 text"),
         (
@@ -151,7 +148,6 @@ def test_errors(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Each says what is wrong and, where there is one, the way out."""
     monkeypatch.chdir(specs.parent)
     write_lines(Path("samples.jsonl"), *LINES)
     write_lines(Path("empty.jsonl"))
@@ -165,7 +161,6 @@ def test_errors(
 def test_bad_lines_are_all_reported(
     specs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With file and line; those of other messages are none of our business."""
     monkeypatch.chdir(specs.parent)
     own = {"message": "Probe", "version": 2}
     lines: list[Mapping[str, object] | str] = [
@@ -188,17 +183,16 @@ def test_bad_lines_are_all_reported(
         "bad.jsonl:4: 'version' must be an integer, not \"2\"",
         "bad.jsonl:5: 'version' must be an integer, not true",
         "bad.jsonl:6: Probe has no version 9, only 0-3",
-        "bad.jsonl:8: 'hex': 'g' at character 2 is no hexadecimal digit",
+        "bad.jsonl:8: 'hex': 'g' at character 2 is not a hexadecimal digit",
         "bad.jsonl:9: 'hex': 3 digits, and two make a byte",
-        "bad.jsonl:10: is neither a JSON object nor hex: '[' at character 1 is no hexadecimal digit",
+        "bad.jsonl:10: is neither a JSON object nor hex: '[' at character 1 is not a hexadecimal digit",
         "bad.jsonl:11: is JSON with too long a number or too many levels",
     ]
 
 
-def test_samples_that_are_no_messages(
+def test_undecodable_samples_are_reported(
     specs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The words of the schema codec, with the line in front."""
     monkeypatch.chdir(specs.parent)
     write_lines(Path("bad.hex"), V2_TAGGED, V2, V2_TAGGED[:40], V2 + "0000")
     command = ("--specs", "specs", "--message", "Probe", "--version", 2, "--samples", "bad.hex")
@@ -212,7 +206,6 @@ def test_samples_that_are_no_messages(
 def test_many_problems_are_cut_short(
     specs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A file of something else entirely must not fill the screen."""
     monkeypatch.chdir(specs.parent)
     write_lines(Path("bad.hex"), *["?"] * 50)
     lines = fails(capsys, "--specs", "specs", "--message", "Probe", "--samples", "bad.hex").splitlines()
@@ -220,7 +213,6 @@ def test_many_problems_are_cut_short(
 
 
 def test_broken_definitions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Reported as everywhere, with another last line: nothing was going to be generated."""
     specs = write_specs(tmp_path / "specs", message(field("A", "int128")))
     lines = fails(capsys, "--specs", specs, "--message", "Probe").splitlines()
     assert "unknown type 'int128'" in lines[0]
@@ -228,7 +220,6 @@ def test_broken_definitions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_removed_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is there and has no versions: saying that it is unknown would be wrong."""
     gone = message(validVersions="none", flexibleVersions="none", name="Gone")
     specs = write_specs(tmp_path / "specs", PROBE, gone)
     assert fails(capsys, "--specs", specs, "--message", "Gone") == "message Gone has no versions any more\n"
@@ -245,7 +236,6 @@ def test_a_removed_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     ],
 )
 def test_wrong_arguments(arguments: Sequence[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """argparse says it, with its own exit code."""
     with pytest.raises(SystemExit) as caught:
         run(*arguments)
     assert caught.value.code == 2

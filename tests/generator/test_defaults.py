@@ -1,4 +1,4 @@
-"""Default values: every rule of Kafka's literals, what the text becomes, and what is refused with which words."""
+"""Default values of fields: literals, their values, and errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TYPES = ("[]int32", "[]string", "[]Inner", "Inner")
 
 
 def default(kind: str, given: object = ..., **more: object) -> Value:
-    """The default of a field of this type, given as JSON, through the same doors a definition takes."""
+    """Return the default of a field of a type, read from a whole definition."""
     member = field("A", kind) | more | ({} if given is ... else {"default": given})
     if kind.removeprefix("[]") == "Inner":
         member["fields"] = [field("X")]
@@ -40,7 +40,6 @@ def default(kind: str, given: object = ..., **more: object) -> Value:
     ],
 )
 def test_no_default_is_the_zero_of_the_type(kind: str, value: Value) -> None:
-    """Absent, JSON null and the empty text are three ways to say nothing."""
     for given in (..., None, ""):
         found = default(kind, given)
         assert found == value
@@ -49,7 +48,7 @@ def test_no_default_is_the_zero_of_the_type(kind: str, value: Value) -> None:
 
 @pytest.mark.parametrize(("given", "value"), [("true", True), ("TRUE", True), ("fAlse", False), (True, True)])
 def test_booleans_in_any_case(given: object, value: bool) -> None:
-    """Java's parseBoolean does not look at case, and JSON's own booleans count as their text."""
+    """Java's ``parseBoolean`` ignores case; JSON booleans are accepted too."""
     assert default("bool", given) is value
 
 
@@ -84,7 +83,7 @@ def test_booleans_in_any_case(given: object, value: bool) -> None:
     ],
 )
 def test_integers_as_java_literals(kind: str, given: object, value: int) -> None:
-    """A leading zero is octal, as a Java literal is; unsigned maxima, which Java turns into -1, stay what they are."""
+    """A leading zero makes a Java literal octal. Java reads unsigned maxima as -1; here they keep their value."""
     assert default(kind, given) == value
 
 
@@ -111,19 +110,17 @@ def test_integers_as_java_literals(kind: str, given: object, value: int) -> None
     ],
 )
 def test_floats_as_java_parses_them(given: object, value: float) -> None:
-    """Double.parseDouble takes suffixes, hexadecimal forms and the words Infinity and NaN."""
+    """``Double.parseDouble`` accepts suffixes, hexadecimal forms, Infinity and NaN."""
     assert default("float64", given) == value
 
 
 def test_nan_and_minus_zero() -> None:
-    """Two values that == cannot tell: NaN is a default like any other, and the sign of zero is kept."""
     assert math.isnan(float(str(default("float64", "NaN"))))
     assert math.copysign(1, float(str(default("float64", "-0.0")))) == -1
 
 
 @pytest.mark.parametrize("given", ["x7D3Ck_ZRA22-dzIvu_pnQ", "x7D3Ck_ZRA22-dzIvu_pnQ=="])
 def test_uuids_as_kafka_prints_them(given: str) -> None:
-    """URL-safe base64 of the sixteen bytes, with padding or without."""
     assert default("uuid", given) == uuid.UUID("c7b0f70a-4fd9-440d-b6f9-dcc8beefe99d")
 
 
@@ -141,19 +138,17 @@ def test_uuids_as_kafka_prints_them(given: str) -> None:
     ],
 )
 def test_strings_are_their_text(given: object, value: str) -> None:
-    """Kafka pastes the text into Java, where quotes do not compile and backslashes change it; here it is the value."""
+    """Kafka's generator pastes strings into Java code, where quotes and backslashes break; here they are data."""
     assert default("string", given) == value
 
 
 @pytest.mark.parametrize("kind", ["string", "bytes", "records", *TYPES])
 def test_the_text_null_is_null_where_every_version_allows_it(kind: str) -> None:
-    """Only the text is null: JSON null says nothing, so a nullable struct without a default starts as a struct."""
     assert default(kind, "null", nullableVersions="0+") is None
     assert kind == "records" or default(kind, None, nullableVersions="0+") is not None
 
 
 def test_null_needs_only_the_versions_of_the_field() -> None:
-    """A field that came in version 2 and is nullable from then on may start at null."""
     assert default("string", "null", versions="2+", nullableVersions="2+") is None
 
 
@@ -161,7 +156,7 @@ def test_null_needs_only_the_versions_of_the_field() -> None:
     ("versions", "nullable", "value"), [("0+", "0+", None), ("0+", "1+", b""), ("0+", "none", b""), ("1+", "1+", None)]
 )
 def test_records_start_at_null_where_null_can_be_sent(versions: str, nullable: str, value: Value) -> None:
-    """Kafka's classes always start at null; where a version cannot send it, that is no message, and empty is."""
+    """Kafka's classes always start records at null, even in versions without null, where empty is used here."""
     assert default("records", versions=versions, nullableVersions=nullable) == value
 
 
@@ -196,27 +191,25 @@ REFUSED = [
 
 
 def complaints(kind: str, given: str, **more: object) -> list[str]:
-    """The problems of a field of this type with this default."""
+    """Return the problems of a field of a type with a default."""
     return problems_of({"Test.json": text(field("A", kind, default=given) | more)})
 
 
 @pytest.mark.parametrize(("kind", "given", "reason"), REFUSED)
-def test_what_is_no_default_is_refused(kind: str, given: str, reason: str) -> None:
-    """What Java's reader refuses, and what it lets through and then cannot compile or gets wrong."""
+def test_invalid_default_is_reported(kind: str, given: str, reason: str) -> None:
+    """Includes defaults that Java's reader accepts, but that its generated code does not compile with."""
     line = f"Test.json:2: $.fields[0].default: invalid default {given!r} for {kind} field A: {reason}"
     assert complaints(kind, given) == [line]
 
 
 @pytest.mark.parametrize("kind", ["Inner", "[]Inner"])
 def test_structs_have_no_other_default(kind: str) -> None:
-    """A struct's default is all its fields' defaults; a text there would be silently lost."""
     what = "an array" if kind.startswith("[]") else "a struct"
     place = f"Test.json:2: $.fields[0].default: invalid default 'x' for {kind} field A"
     assert complaints(kind, "x", fields=[field("X")]) == [f"{place}: the only defaults for {what} are empty and null"]
 
 
-def test_null_where_only_some_versions_allow_it_is_refused() -> None:
-    """A new message would hold null, which its first versions cannot send."""
+def test_null_default_needs_every_version_nullable() -> None:
     place = "Test.json:2: $.fields[0].default: invalid default 'null' for string field A"
     assert complaints("string", "null", nullableVersions="1+") == [
         f"{place}: {NOT_NULLABLE} (nullableVersions are 1+, versions 0+)"
@@ -225,25 +218,23 @@ def test_null_where_only_some_versions_allow_it_is_refused() -> None:
 
 @pytest.mark.parametrize("given", ["0xp1", "0x.p1"])
 def test_a_hexadecimal_float_needs_a_digit(given: str) -> None:
-    """float.fromhex raises an error of its own; it must not end the run without file and line."""
+    """``float.fromhex`` raises an error of its own, which has no location."""
     place = f"Test.json:2: $.fields[0].default: invalid default {given!r} for float64 field A"
     assert complaints("float64", given) == [f"{place}: {FLOAT}"]
 
 
 def test_a_hexadecimal_float_beyond_the_largest_is_infinite() -> None:
-    """As the decimal 1e400 is, and as Double.parseDouble says."""
     assert default("float64", "0x1p99999") == math.inf
     assert default("float64", "-0x1.8p99999d") == -math.inf
     assert default("float64", "0x1p-99999") == 0.0
 
 
 def test_an_integer_of_many_digits_is_out_of_range() -> None:
-    """Python's own limit on digits must not end the run without file and line."""
+    """CPython limits int/str conversion, with an error without location."""
     assert len(complaints("int64", "1" * 5000)) == 1
 
 
-def test_every_refusal_is_tested() -> None:
-    """A new way to refuse a default needs a case above."""
+def test_every_default_error_has_a_case() -> None:
     source = Path(defaults.__file__)
     with recording(source) as lines:
         for kind, given, _ in REFUSED:

@@ -1,4 +1,4 @@
-"""``error_responses.json`` beside the definitions: everything that can be wrong with it, by place, and what comes of it."""
+"""``error_responses.json``: errors with locations, and resolved entries."""
 
 from __future__ import annotations
 
@@ -60,8 +60,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("text", "problem"), BROKEN)
-def test_what_is_wrong_is_told_with_its_place(text: str, problem: str, tmp_path: Path) -> None:
-    """A fact that names nothing would be lost without a word, and an answer be wrong."""
+def test_invalid_entry_is_reported_with_its_location(text: str, problem: str, tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", ASK, TELL, PROBE)
     (specs / "error_responses.json").write_text(text)
     with pytest.raises(SpecError) as caught:
@@ -70,8 +69,7 @@ def test_what_is_wrong_is_told_with_its_place(text: str, problem: str, tmp_path:
     assert [str(each).removeprefix(place) for each in caught.value.problems][:1] == [problem]
 
 
-def test_what_is_sound_is_resolved(tmp_path: Path) -> None:
-    """Values are of the field's type, names are Python's, and null stands where the versions have it."""
+def test_valid_entries_are_resolved(tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", ASK, TELL, PROBE)
     facts = [
         {"field": "Things", "from": ["Things"]},

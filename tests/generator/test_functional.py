@@ -1,4 +1,4 @@
-"""Every type, plain, nullable and tagged, at classic and flexible versions: exact bytes and back again."""
+"""Fields of every type, plain, nullable and tagged: exact bytes and round trips in classic and flexible versions."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tests.support.specs import field, message
 
 FIXED = ("bool", "int8", "int16", "uint16", "int32", "uint32", "int64", "float64", "uuid")
 ONE = UUID("c7b0f70a-4fd9-440d-b6f9-dcc8beefe99d")
-NO_LENGTHS = (0, 1, 2, 15, 16, 17, 126, 127, 128, 300)
-"""Around every bound at which a length or a count changes its form, or the printed code its way."""
+NO_LENGTHS = (0, 1, 2, 15, 16, 17, 126, 127, 128, 300)  # Array lengths around every boundary of the length encodings.
 
+# Non-default values by type.
 VALUES: dict[str, list[object]] = {
     "bool": [True],
     "int8": [1, -128, 127],
@@ -36,7 +36,6 @@ VALUES: dict[str, list[object]] = {
     "records": [b"\0", b"x" * 127, b"x" * 16384],
     "Inner": [[("int16", -2), ("string", "in")], [("int16", 0), ("string", "x" * 200)]],
 }
-"""Values of each type that are not its default."""
 
 ZEROS: dict[str, object] = {
     **dict.fromkeys(("int8", "int16", "uint16", "int32", "uint32", "int64"), 0),
@@ -54,7 +53,7 @@ CAN_BE_TAGGED = tuple(kind for kind in KINDS if kind != "records")
 
 
 def values_of(kind: str) -> list[object]:
-    """Values that are not the default, arrays at every interesting number of elements."""
+    """Return non-default values; arrays have every length around a boundary."""
     if not kind.startswith("[]"):
         return VALUES[kind]
     some = [ZEROS[kind[2:]], *VALUES[kind[2:]][:3]]
@@ -67,18 +66,17 @@ def default_of(kind: str) -> object:
 
 @dataclass
 class Matrix:
-    """The message of one type; versions 0 and 1 are classic, 2 is flexible, ``maybe`` can be null from 1 on."""
+    """A message with fields of one type: versions 0 and 1 are classic, 2 is flexible; ``maybe`` is nullable from 1."""
 
     kind: str
     message: Any
 
     @property
     def errors(self) -> Any:
-        """The module of errors of this message's package."""
         return importlib.import_module(f"{self.message.__module__.partition('.')[0]}.errors")
 
     def made(self, given: Any) -> object:
-        """A value of the reference as the generated class takes it."""
+        """Convert a value of the reference codec to the generated class."""
         if given is None or "Inner" not in self.kind:
             return given
         inner = module_of(self.message).Inner
@@ -87,7 +85,7 @@ class Matrix:
         return [inner(x=x, y=y) for (_, x), (_, y) in given]
 
     def expect(self, version: int, fields: dict[str, object], data: bytes) -> None:
-        """The message of these fields has exactly these bytes, which read back as the same message."""
+        """Assert the exact bytes of a message, and that they decode to an equal message."""
         built = self.message(before=-7, after="z", **{name: self.made(each) for name, each in fields.items()})
         assert built.write(version) == data
         assert built.size(version) == len(data)
@@ -98,7 +96,7 @@ class Matrix:
         assert slow == data
 
     def bytes(self, version: int, plain: object, maybe: object, tagged: dict[int, bytes] | None = None) -> bytes:
-        """What the fields of the definition below take, by the reference."""
+        """Encode the fields of ``definition`` with the reference codec."""
         flexible = version == 2
         parts = [reference.value("int8", -7, flexible), reference.value(self.kind, plain, flexible)]
         if self.kind in CAN_BE_NULL:
@@ -111,7 +109,7 @@ class Matrix:
 
 
 def definition(kind: str) -> dict[str, object]:
-    """A message with a field of each sort of this type, between fields of other types."""
+    """Return a message with plain, nullable and tagged fields of a type, among fields of other types."""
     each = [field("Before", "int8"), field("Plain", kind)]
     if kind in CAN_BE_NULL:
         each.append(field("Maybe", kind, nullableVersions="1+"))
@@ -128,7 +126,6 @@ def definition(kind: str) -> dict[str, object]:
 
 @pytest.fixture(scope="session")
 def matrix(workshop: Workshop) -> Callable[[str], Matrix]:
-    """The message of a type, built once."""
     built: dict[str, Matrix] = {}
 
     def get(kind: str) -> Matrix:
@@ -147,7 +144,6 @@ def versions_and_values(kind: str) -> Iterator[tuple[int, object]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_plain_values(kind: str, matrix: Callable[[str], Matrix]) -> None:
-    """The table of section 2.1: each type at its extremes, and lengths around every bound of their encoding."""
     case = matrix(kind)
     for version, each in versions_and_values(kind):
         case.expect(version, {"plain": each}, case.bytes(version, each, default_of(kind)))
@@ -155,7 +151,6 @@ def test_plain_values(kind: str, matrix: Callable[[str], Matrix]) -> None:
 
 @pytest.mark.parametrize("kind", CAN_BE_NULL)
 def test_nullable_values(kind: str, matrix: Callable[[str], Matrix]) -> None:
-    """Null is -1 as a length, 0 as a compact one and -1 as the presence of a struct, in versions that have it."""
     case = matrix(kind)
     for version, each in versions_and_values(kind):
         case.expect(version, {"maybe": each}, case.bytes(version, default_of(kind), each))
@@ -165,7 +160,6 @@ def test_nullable_values(kind: str, matrix: Callable[[str], Matrix]) -> None:
 
 @pytest.mark.parametrize("kind", CAN_BE_NULL)
 def test_null_in_a_version_without_it(kind: str, matrix: Callable[[str], Matrix]) -> None:
-    """Version 0 has no null: neither written, nor sized, nor read from what would be one in version 1."""
     case = matrix(kind)
     unsound = case.message(maybe=None)
     for act in (unsound.write, unsound.size):
@@ -180,7 +174,6 @@ def test_null_in_a_version_without_it(kind: str, matrix: Callable[[str], Matrix]
 
 @pytest.mark.parametrize("kind", CAN_BE_TAGGED)
 def test_tagged_values(kind: str, matrix: Callable[[str], Matrix]) -> None:
-    """A tagged field is left out at its default and otherwise written in the compact form, behind its size."""
     case = matrix(kind)
     nothing = default_of(kind)
     case.expect(2, {"tagged": nothing}, case.bytes(2, nothing, nothing))
@@ -191,7 +184,6 @@ def test_tagged_values(kind: str, matrix: Callable[[str], Matrix]) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in CAN_BE_TAGGED if kind in CAN_BE_NULL])
 def test_tagged_nullable_values(kind: str, matrix: Callable[[str], Matrix]) -> None:
-    """Null and empty are different: what is the default is left out, the other is written, also when it is empty."""
     case = matrix(kind)
     nothing = default_of(kind)
     mark = b"\x01" if kind == "Inner" else b""
@@ -207,7 +199,7 @@ def test_tagged_nullable_values(kind: str, matrix: Callable[[str], Matrix]) -> N
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_cut_and_every_addition_is_an_error(kind: str, matrix: Callable[[str], Matrix]) -> None:
-    """Bytes that end early or go on are no message; the error is ours, and never that of a Python built-in."""
+    """Truncated or extended bytes raise the package's own error, never one of Python."""
     case = matrix(kind)
     for version in range(3):
         data = case.bytes(version, values_of(kind)[0], default_of(kind))
@@ -218,7 +210,6 @@ def test_every_cut_and_every_addition_is_an_error(kind: str, matrix: Callable[[s
 
 
 def test_the_reference_is_struct() -> None:
-    """The reference the bytes are compared with says what the format says, in numbers anybody can check."""
     assert reference.value("int32", 258, False) == struct.pack(">i", 258) == b"\0\0\1\2"
     assert [reference.uvarint(n) for n in (0, 127, 128, 300)] == [b"\0", b"\x7f", b"\x80\x01", b"\xac\x02"]
     assert reference.value("[]string", ["a", ""], False) == b"\0\0\0\2\0\1a\0\0"

@@ -1,4 +1,4 @@
-"""Arrays whose elements have key fields: found by key, in order, with equal keys kept."""
+"""Keyed collections: lookup by key, order and duplicate keys."""
 
 from __future__ import annotations
 
@@ -36,12 +36,11 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 
 @pytest.fixture
 def inside(package: ModuleType) -> ModuleType:
-    """The module of the message, with the structs and their collections."""
     return module_of(package.Keyed)
 
 
 def filled(inside: ModuleType, *names: str) -> Any:
-    """A collection of topics of these names, numbered."""
+    """Return a collection of numbered topics."""
     return inside.TopicCollection(inside.Topic(name=name, size1=number) for number, name in enumerate(names))
 
 
@@ -50,7 +49,6 @@ def sizes(topics: Any) -> list[int]:
 
 
 def test_elements_are_found_by_key(inside: ModuleType) -> None:
-    """What the collection is for: the topic of a name, without a loop."""
     topics = filled(inside, "a", "b", "c")
     assert topics.find("b") is topics[1]
     assert topics.find("x") is None
@@ -59,7 +57,6 @@ def test_elements_are_found_by_key(inside: ModuleType) -> None:
 
 
 def test_equal_keys_are_kept_in_order(package: ModuleType, inside: ModuleType) -> None:
-    """Real brokers send the same topic twice; other generators lose one of them. New entries come last."""
     topics = filled(inside, "a", "b", "a")
     topics.append(inside.Topic(name="b", size1=9))
     assert sizes(topics) == [0, 1, 2, 9]
@@ -74,7 +71,6 @@ def test_equal_keys_are_kept_in_order(package: ModuleType, inside: ModuleType) -
 
 
 def test_keys_of_several_fields(inside: ModuleType) -> None:
-    """Arguments come in the order of the definition, however other fields lie between; a part may be null."""
     pairs = inside.PairCollection(inside.Pair(name=n, index=i, value=i) for n, i in (("a", 1), ("a", 2), (None, 1)))
     assert pairs.find("a", 2) is pairs[1]
     assert pairs.find(None, 1) is pairs[2]
@@ -88,7 +84,6 @@ def test_keys_of_several_fields(inside: ModuleType) -> None:
 
 
 def test_every_change_is_seen_by_the_next_lookup(inside: ModuleType) -> None:
-    """The index is built by the first lookup and must not outlive what it was built from."""
     topics = filled(inside, "a", "b", "a")
     assert topics.find("a").size1 == 0
     topics.append(inside.Topic(name="c", size1=3))
@@ -104,7 +99,6 @@ def test_every_change_is_seen_by_the_next_lookup(inside: ModuleType) -> None:
 
 
 def test_a_changed_key_needs_a_new_index(inside: ModuleType) -> None:
-    """An element does not know the collections it is in; reindex says that a key was changed."""
     topics = filled(inside, "a", "b")
     assert topics.find("a") is topics[0]
     topics[0].name = "z"
@@ -114,7 +108,6 @@ def test_a_changed_key_needs_a_new_index(inside: ModuleType) -> None:
 
 
 def test_remove_prefers_the_very_object(inside: ModuleType) -> None:
-    """Of equal elements the given one goes; an equal one if it is not here; ValueError if there is none."""
     twin, other = inside.Topic(name="a"), inside.Topic(name="a")
     topics = inside.TopicCollection([twin, inside.Topic(name="b"), other])
     assert topics.find("a") is twin
@@ -128,7 +121,6 @@ def test_remove_prefers_the_very_object(inside: ModuleType) -> None:
 
 
 def test_it_is_a_sequence(inside: ModuleType) -> None:
-    """Everything code does with a list of structs works."""
     topics = filled(inside, "a", "b", "c")
     assert (len(topics), bool(topics), bool(inside.TopicCollection())) == (3, True, False)
     assert [topic.name for topic in topics] == ["a", "b", "c"]
@@ -141,7 +133,6 @@ def test_it_is_a_sequence(inside: ModuleType) -> None:
 
 
 def test_equality_compares_everything(inside: ModuleType) -> None:
-    """Keys are for finding; two collections are equal when their elements are, in order, as with lists."""
     assert filled(inside, "a", "b") == filled(inside, "a", "b")
     assert filled(inside, "a", "b") == list(filled(inside, "a", "b"))
     assert filled(inside, "a", "b") != filled(inside, "b", "a")
@@ -152,12 +143,10 @@ def test_equality_compares_everything(inside: ModuleType) -> None:
 
 
 def test_repr(inside: ModuleType) -> None:
-    """A log shows the elements, and that it is no plain list."""
     assert repr(filled(inside, "a")) == "TopicCollection([Topic(name='a', size1=0)])"
 
 
 def test_copies_find_too(package: ModuleType, inside: ModuleType) -> None:
-    """A copied or pickled collection has its own index, and its elements are those of the copy."""
     built = package.Keyed(topics=filled(inside, "a", "b", "a"))
     assert built.topics.find("a") is not None
     for each in (copy.deepcopy(built), pickle.loads(pickle.dumps(built))):
@@ -169,7 +158,6 @@ def test_copies_find_too(package: ModuleType, inside: ModuleType) -> None:
 
 
 def test_a_shallow_copy_is_a_collection_of_its_own(inside: ModuleType) -> None:
-    """As with lists: the elements are the same objects, but adding to the copy leaves the original alone."""
     topics = filled(inside, "a")
     shallow = copy.copy(topics)
     assert shallow[0] is topics[0]
@@ -178,7 +166,6 @@ def test_a_shallow_copy_is_a_collection_of_its_own(inside: ModuleType) -> None:
 
 
 def test_constructors_take_any_iterable(package: ModuleType, inside: ModuleType) -> None:
-    """A list becomes a collection; a collection that is given is the one that is used."""
     topics = [inside.Topic(name="a")]
     assert type(package.Keyed(topics=topics).topics) is inside.TopicCollection
     given = filled(inside, "a")
@@ -188,7 +175,6 @@ def test_constructors_take_any_iterable(package: ModuleType, inside: ModuleType)
 
 
 def test_null_and_tagged_collections(package: ModuleType, inside: ModuleType) -> None:
-    """A collection can be null or tagged like any other array, and its wire form is that of any other array."""
     built = package.Keyed(pairs=None)
     assert built.write(1).hex() == "00000000ffffffff"
     assert package.Keyed.read(built.write(1), 1) == built
@@ -201,7 +187,6 @@ def test_null_and_tagged_collections(package: ModuleType, inside: ModuleType) ->
 
 
 def test_lists_in_place_of_collections_are_written(package: ModuleType, inside: ModuleType) -> None:
-    """Assigning a plain list is no crime: the bytes are the same."""
     built = package.Keyed()
     built.topics = [inside.Topic(name="a")]
     assert built.write(0) == package.Keyed(topics=filled(inside, "a")).write(0)

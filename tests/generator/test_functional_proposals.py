@@ -59,7 +59,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 
 
 def round_trip(built: Any, version: int, data: str) -> None:
-    """The message has exactly these bytes at this version, also counted without writing, and reads back the same."""
+    """Assert the exact bytes of a message, their size, and that they decode to an equal message."""
     wanted = bytes.fromhex(data)
     assert built.write(version).hex() == wanted.hex()
     assert built.size(version) == len(wanted)
@@ -81,13 +81,11 @@ def round_trip(built: Any, version: int, data: str) -> None:
     ],
 )
 def test_packed_numbers(package: ModuleType, number: int, zigzag: str, unsigned: str) -> None:
-    """Small numbers take a byte; zig-zag spends a bit on the sign, upacked does not."""
     names = ("p16", "p32", "p64", "u16", "u32", "u64")
     round_trip(package.Numbers(**dict.fromkeys(names, number)), 0, zigzag * 3 + unsigned * 3)
 
 
 def test_negative_and_extreme_numbers(package: ModuleType) -> None:
-    """Minus one is one byte in zig-zag; upacked takes the two's complement, so it is 3, 5 or 10 bytes."""
     ones = package.Numbers(p16=-1, p32=-1, p64=-1, u16=-1, u32=-1, u64=-1)
     round_trip(ones, 0, "01 01 01 ffff03 ffffffff0f ffffffffffffffffff01")
     low = package.Numbers(p16=-(1 << 15), p32=-(1 << 31), p64=-(1 << 63))
@@ -107,12 +105,10 @@ def test_negative_and_extreme_numbers(package: ModuleType) -> None:
     ],
 )
 def test_an_encoding_for_each_version(package: ModuleType, version: int, data: str) -> None:
-    """One attribute, whose width on the wire depends on the version, alone and as the elements of an array."""
     round_trip(package.Changing(n=5, each=[1, -1]), version, data)
 
 
 def test_narrow_numbers_are_checked(package: ModuleType) -> None:
-    """What does not fit is an error that names the field, as for the type's own range."""
     for version, number in ((1, 32768), (1, -32769), (2, 1 << 31), (3, 32768)):
         with pytest.raises(package.EncodeError, match=rf"^Changing v{version}: n: {number} is out of range for "):
             package.Changing(n=number).write(version)
@@ -125,13 +121,11 @@ def test_narrow_numbers_are_checked(package: ModuleType) -> None:
 
 @pytest.mark.parametrize("data", ["80808080808080808080 01 00000000", "ffffffff1f 00000000", "ff"])
 def test_numbers_that_are_too_long(package: ModuleType, data: str) -> None:
-    """A varint of 32 bits ends after five bytes and holds 32 bits, whatever else is sent."""
     with pytest.raises(package.DecodeError, match=r"^Changing v2: n: VARINT"):
         package.Changing.read(bytes.fromhex(data), 2)
 
 
 def test_interleaved_tags(package: ModuleType) -> None:
-    """The proposal's own example: tag 5 and length 4 are the number 0b110010, in one byte instead of two."""
     round_trip(package.Interleaved(t5=1), 0, "01 32 00000001")
     round_trip(package.Interleaved(), 0, "00")
     round_trip(package.Interleaved(t0=1, t1=2), 0, "02 10 00000001 12 00000002")
@@ -140,7 +134,6 @@ def test_interleaved_tags(package: ModuleType) -> None:
 
 
 def test_unknown_interleaved_tags_are_kept(package: ModuleType) -> None:
-    """Tag 7 with two bytes is 0b101110; merged back in order."""
     raw = package.RawTaggedField
     built = package.Interleaved(t0=1, unknown_tagged_fields=(raw(7, b"ab"),))
     round_trip(built, 0, "02 10 00000001 2e 6162")
@@ -148,7 +141,6 @@ def test_unknown_interleaved_tags_are_kept(package: ModuleType) -> None:
 
 
 def test_optional_fields(package: ModuleType) -> None:
-    """Each struct begins with its buffer: zig-zag length, int16 tag, value in classic form, ended by a length of 0."""
     inside = module_of(package.Buffers)
     round_trip(package.Buffers(a=1), 0, "01 00 00000000")
     round_trip(package.Buffers(a=1), 1, "00 01 00 00 00000000")
@@ -157,18 +149,15 @@ def test_optional_fields(package: ModuleType) -> None:
 
 
 def test_optional_null(package: ModuleType) -> None:
-    """Null that is not the default is a value like any other."""
     round_trip(package.Buffers(maybe=None), 1, "08 0002 ffffffff 00 00 00 00 00000000")
 
 
 def test_optional_structs(package: ModuleType) -> None:
-    """A struct in a buffer has the presence byte of a regular nullable field, and a buffer of its own."""
     inside = module_of(package.Buffers)
     round_trip(package.Buffers(inner=inside.Inner(z=5)), 1, "06 0003 01 00 05 00 00 00 00 00000000")
 
 
 def test_unknown_optional_fields_are_kept(package: ModuleType) -> None:
-    """As for tagged fields: what is not known is passed on, between the known ones in order."""
     built = package.Buffers(late=8, unknown_tagged_fields=(package.RawTaggedField(0x50, b"abc"),))
     round_trip(built, 1, "06 0050 616263 04 0100 0008 00 00 00 00 00000000")
     passed_on = package.Buffers(unknown_tagged_fields=built.unknown_tagged_fields)
@@ -177,7 +166,6 @@ def test_unknown_optional_fields_are_kept(package: ModuleType) -> None:
 
 
 def test_optional_fields_in_versions_without_buffers(package: ModuleType) -> None:
-    """A value that cannot be said is refused."""
     with pytest.raises(
         package.EncodeError, match=r"^Buffers v0: late: is set, but version 0 does not have this field$"
     ):
@@ -188,6 +176,5 @@ def test_optional_fields_in_versions_without_buffers(package: ModuleType) -> Non
     "data", ["04 0100 00", "ff 01", "03 0100 00", "04 0100 0008 04 0100 0008 00 00 00 00 00000000"]
 )
 def test_bad_buffers(package: ModuleType, data: str) -> None:
-    """Cut off, negative lengths, the same field twice: never anything but our error."""
     with pytest.raises(package.DecodeError, match=r"^Buffers v1: "):
         package.Buffers.read(bytes.fromhex(data), 1)

@@ -1,4 +1,4 @@
-"""Tagged fields: left out at their default, written in order, unknown ones kept; and sizes at every bound."""
+"""Tagged fields: omitted defaults, order, unknown tags and sizes at varint boundaries."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 
 
 def round_trip(built: Any, version: int, data: str) -> None:
-    """The message has exactly these bytes at this version, also counted without writing, and reads back the same."""
+    """Assert the exact bytes of a message, their size, and that they decode to an equal message."""
     wanted = bytes.fromhex(data)
     assert built.write(version).hex() == wanted.hex()
     assert built.size(version) == len(wanted)
@@ -99,12 +99,11 @@ def raw(package: ModuleType, *fields: tuple[int, bytes]) -> tuple[Any, ...]:
 def test_tagged_fields_have_kafkas_bytes(
     package: ModuleType, fields: dict[str, object], version: int, data: str
 ) -> None:
-    """The tagged fields of Kafka's own example message, as its classes write them: ascending, without defaults."""
+    """The bytes are those that Kafka's classes write for its example message: ascending tags, without defaults."""
     round_trip(package.Tags(**fields), version, data)
 
 
 def test_a_tagged_struct_is_left_out_while_it_is_at_its_default(package: ModuleType) -> None:
-    """An equal struct counts, not only the same object; a struct with an unknown tag of its own is not the default."""
     inside = module_of(package.Tags)
     round_trip(package.Tags(sub=inside.Sub()), 2, "00")
     round_trip(package.Tags(sub=inside.Sub(word="abc"), late=15), 2, "02 08 05 04616263 00 09 08 000000000000000f")
@@ -113,7 +112,6 @@ def test_a_tagged_struct_is_left_out_while_it_is_at_its_default(package: ModuleT
 
 
 def test_a_tagged_struct_that_was_not_sent_is_there(package: ModuleType) -> None:
-    """Reading leaves defaults to be made when they are looked at; nobody may notice."""
     first, second = package.Tags.read(b"\0", 2), package.Tags.read(b"\0", 2)
     assert first == second == package.Tags()
     assert repr(first) == repr(package.Tags())
@@ -129,13 +127,11 @@ def test_a_tagged_struct_that_was_not_sent_is_there(package: ModuleType) -> None
 
 
 def test_defaults_are_compared_as_kafka_does(package: ModuleType) -> None:
-    """With ==: minus zero is zero and is left out; NaN equals nothing, so a default of NaN is always written."""
     round_trip(package.Signs(zero=-0.0), 0, "01 01 08 7ff8000000000000")
     round_trip(package.Signs(zero=1.0, nan=0.0), 0, "02 00 08 3ff0000000000000 01 08 0000000000000000")
 
 
 def test_ignorable_tagged_fields_are_dropped_by_versions_without_them(package: ModuleType) -> None:
-    """A tag of version 2 that means little is not worth an error in version 1; others are."""
     assert package.Tags(late=15, sub=module_of(package.Tags).Sub(word="abc")).write(1) == b"\0"
     assert package.Tags(late=15).write(0) == b""
     line = r"^Tags v0: numbers: is set, but version 0 does not have this field$"
@@ -144,14 +140,12 @@ def test_ignorable_tagged_fields_are_dropped_by_versions_without_them(package: M
 
 
 def test_a_field_that_became_tagged(package: ModuleType) -> None:
-    """Regular up to version 1 and tagged from 2 on: always four bytes first, then only when it says something."""
     for version, data in ((0, "00000000 00 00000009"), (1, "01 00 00 00000009 00"), (2, "01 00 00 00")):
         round_trip(package.Nested(), version, data)
     round_trip(package.Nested(mixed=1), 2, "01 00 00 01 00 04 00000001")
 
 
 def test_unknown_tagged_fields_are_kept_and_merged_in_order(package: ModuleType) -> None:
-    """A proxy that does not know a field must pass it on; Kafka's classes cannot write what came out of order."""
     read = package.Tags.read(bytes.fromhex("04 1e 01 aa 02 02 01c8 14 00 0a 01 bb"), 1)
     assert read == package.Tags(short=456, unknown_tagged_fields=raw(package, (10, b"\xbb"), (20, b""), (30, b"\xaa")))
     assert read.write(1).hex() == "04 02 02 01c8 0a 01 bb 14 00 1e 01 aa".replace(" ", "")
@@ -161,7 +155,6 @@ def test_unknown_tagged_fields_are_kept_and_merged_in_order(package: ModuleType)
 
 
 def test_unknown_tags_between_known_ones(package: ModuleType) -> None:
-    """Where the definition leaves a tag to a later version, an unknown field of that number is an error, not data."""
     round_trip(package.Gaps(a=1, c=3), 1, "02 00 01 01 02 01 03")
     round_trip(package.Gaps(a=1, b=2, c=3), 2, "03 00 01 01 01 01 02 02 01 03")
     with pytest.raises(package.DecodeError, match=r"^Gaps v1: tag 1 at offset 4 is not valid in this version$"):
@@ -171,7 +164,6 @@ def test_unknown_tags_between_known_ones(package: ModuleType) -> None:
 
 
 def test_unknown_tags_inside_structs(package: ModuleType) -> None:
-    """Every struct of a flexible version has a section of its own, elements of arrays too."""
     inside = module_of(package.Nested)
     built = package.Nested(
         pieces=[inside.Part(x=1, unknown_tagged_fields=raw(package, (5, b"e"))), inside.Part(t="t")],
@@ -185,7 +177,7 @@ def test_unknown_tags_inside_structs(package: ModuleType) -> None:
 
 @pytest.mark.parametrize("tag", [0, 2, 9])
 def test_an_unknown_tag_must_not_be_a_known_one(package: ModuleType, tag: int) -> None:
-    """Kafka writes such a tag twice, which no reader can understand."""
+    """Kafka writes such a tag twice, which makes the message unreadable."""
     built = package.Tags(numbers=[1], short=5, late=2, unknown_tagged_fields=raw(package, (tag, b"x")))
     with pytest.raises(
         package.EncodeError, match=rf"^Tags v2: unknown_tagged_fields\[0\]: tag {tag} is a field of the definition$"
@@ -194,7 +186,6 @@ def test_an_unknown_tag_must_not_be_a_known_one(package: ModuleType, tag: int) -
 
 
 def test_an_unknown_tag_must_not_be_a_known_one_at_its_default(package: ModuleType) -> None:
-    """Bytes for a known tag would be read as that field, whether the field itself is written or not."""
     built = package.Tags(unknown_tagged_fields=raw(package, (2, b"xx")))
     with pytest.raises(
         package.EncodeError, match=r"^Tags v2: unknown_tagged_fields\[0\]: tag 2 is a field of the definition$"
@@ -211,7 +202,6 @@ def test_an_unknown_tag_must_not_be_a_known_one_at_its_default(package: ModuleTy
     ],
 )
 def test_unknown_tags_that_cannot_be(package: ModuleType, tags: tuple[int, ...], line: str) -> None:
-    """A tag is an unsigned 32-bit number, and comes once."""
     built = package.Gaps(unknown_tagged_fields=raw(package, *((tag, b"") for tag in tags)))
     with pytest.raises(package.EncodeError, match=rf"^Gaps v1: unknown_tagged_fields{line}$"):
         built.write(1)
@@ -219,7 +209,6 @@ def test_unknown_tags_that_cannot_be(package: ModuleType, tags: tuple[int, ...],
 
 @pytest.mark.parametrize("action", ["write", "size"])
 def test_unknown_tags_in_a_version_that_has_no_section(package: ModuleType, action: str) -> None:
-    """Kafka refuses it with an error; dropping what somebody asked to be passed on would be silent loss."""
     inside = module_of(package.Nested)
     unknown = raw(package, (5, b"x"))
     for built, where in (
@@ -232,7 +221,6 @@ def test_unknown_tags_in_a_version_that_has_no_section(package: ModuleType, acti
 
 
 def test_a_version_without_a_section_reads_no_unknown_tags(package: ModuleType) -> None:
-    """The attribute is there in every version, at every level: empty where the version has no section."""
     read = package.Nested.read(bytes.fromhex("00000001 05 00 00000009"), 0)
     assert [each.unknown_tagged_fields for each in (read, read.single, read.pieces[0])] == [(), (), ()]
     assert read == package.Nested(pieces=[module_of(package.Nested).Part(x=5)])
@@ -256,20 +244,18 @@ def test_a_version_without_a_section_reads_no_unknown_tags(package: ModuleType) 
     ],
 )
 def test_bad_tag_sections(package: ModuleType, data: str, line: str) -> None:
-    """Kafka ignores wrong sizes and takes the last of two equal tags; here neither is a message, and is told why."""
     with pytest.raises(package.DecodeError, match=rf"^Tags v1: {line}$"):
         package.Tags.read(bytes.fromhex(data), 1)
 
 
 def test_numbers_in_more_bytes_than_needed(package: ModuleType) -> None:
-    """Other writers pad varints; up to five bytes they are the same number."""
     padded = package.Tags.read(bytes.fromhex("8180808000 828000 8280808000 01c8"), 1)
     assert padded == package.Tags(short=456)
 
 
 @pytest.mark.parametrize("size", [3, *range(120, 135), *range(16376, 16392)])
 def test_sizes_of_a_tagged_struct_around_the_bounds_of_varints(package: ModuleType, size: int) -> None:
-    """Kafka's size() is one short where the struct takes 127 or 16383 bytes; the bytes it writes are right."""
+    """Kafka's ``size()`` is one byte short for structs of 127 or 16383 bytes, though the written bytes are right."""
     sub = module_of(package.Sized).Sub
     made = sub(a=b"x" * min(max(size - 10, 0), 50))
     rest = size - len(reference.value("bytes", made.a, True)) - 1
@@ -284,7 +270,6 @@ def test_sizes_of_a_tagged_struct_around_the_bounds_of_varints(package: ModuleTy
 
 @pytest.mark.parametrize("count", [126, 127, 128, 129, 16383, 16384])
 def test_many_unknown_tags(package: ModuleType, count: int) -> None:
-    """The number of fields and the tags themselves are varints of any length; time stays linear."""
     built = package.Gaps(a=1, unknown_tagged_fields=raw(package, *((tag, b"x") for tag in range(9, 9 + count))))
     data = built.write(1)
     assert data == reference.tags({0: b"\1", **dict.fromkeys(range(9, 9 + count), b"x")})

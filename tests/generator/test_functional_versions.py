@@ -1,4 +1,4 @@
-"""What a message does at each of its versions: absent fields, null, struct presence, headers, and the object itself."""
+"""Messages at each version: absent fields, null, struct presence and headers; methods of message objects."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 
 
 def round_trip(built: Any, version: int, data: str) -> None:
-    """The message has exactly these bytes at this version, also counted without writing, and reads back the same."""
+    """Assert the exact bytes of a message, their size, and that they decode to an equal message."""
     wanted = bytes.fromhex(data)
     assert built.write(version).hex() == wanted.hex()
     assert built.size(version) == len(wanted)
@@ -80,7 +80,6 @@ def round_trip(built: Any, version: int, data: str) -> None:
 
 
 def test_absent_fields_at_their_default_are_left_out(package: ModuleType) -> None:
-    """A new message can be sent at every version; nothing is written for what a version does not have."""
     built = package.Absent(always=5)
     round_trip(built, 0, "00000005 01")
     round_trip(built, 1, "00000005 ffffffff 00046e6f6e65 0000 00000000 00000003")
@@ -91,14 +90,12 @@ def test_absent_fields_at_their_default_are_left_out(package: ModuleType) -> Non
     [("refused", 0), ("refused_null", "x"), ("refused_null", None), ("refused_numbers", [0])],
 )
 def test_values_a_version_cannot_say_are_refused(package: ModuleType, name: str, value: object) -> None:
-    """Silently losing what the caller set is worse than an error; null is no default unless the definition says so."""
     with pytest.raises(package.EncodeError) as caught:
         package.Absent(**{name: value}).write(0)
     assert str(caught.value) == f"Absent v0: {name}: is set, but version 0 does not have this field"
 
 
 def test_a_struct_counts_as_default_by_its_fields(package: ModuleType) -> None:
-    """A version without the struct accepts it while every field in it is at its default, whichever object it is."""
     part = module_of(package.Absent).Part
     round_trip(package.Absent(refused_part=part(x=3)), 0, "00000000 01")
     with pytest.raises(package.EncodeError, match=r"^Absent v0: refused_part: is set, but version 0 does not have"):
@@ -106,18 +103,15 @@ def test_a_struct_counts_as_default_by_its_fields(package: ModuleType) -> None:
 
 
 def test_fields_that_were_dropped_later_are_refused_too(package: ModuleType) -> None:
-    """Gone exists only in version 0, and its default is true: false cannot be said in version 1."""
     with pytest.raises(package.EncodeError, match=r"^Absent v1: gone: is set, but version 1 does not have this field$"):
         package.Absent(gone=False).write(1)
 
 
 def test_ignorable_values_are_dropped(package: ModuleType) -> None:
-    """Ignorable says that the message means the same without the field."""
     assert package.Absent(dropped="x").write(0) == package.Absent().write(0)
 
 
 def test_reading_starts_from_defaults(package: ModuleType) -> None:
-    """A field that the version does not have reads as its own default, not as zero, and lists are new each time."""
     data = package.Absent().write(0)
     first, second = (package.Absent.read(data, 0) for _ in range(2))
     assert first == second == package.Absent()
@@ -129,7 +123,7 @@ def test_reading_starts_from_defaults(package: ModuleType) -> None:
 
 
 def test_versions_that_do_not_exist(package: ModuleType) -> None:
-    """Kafka's classes take any version and guess; here the versions of the definition are all there are."""
+    """Kafka's classes accept any version number; here only declared versions are valid."""
     known = r"^High has no version {} only versions 3 to 5$"
     for version in (-1, 0, 2, 6, 32767):
         for act in (package.High().write, package.High().size, lambda v: package.High.read(b"\0\0", v)):
@@ -143,7 +137,6 @@ def test_versions_that_do_not_exist(package: ModuleType) -> None:
 
 
 def test_constants_of_a_message(package: ModuleType) -> None:
-    """What a caller asks before choosing a version."""
     high, header = package.High, package.Header
     assert (high.NAME, high.API_KEY) == ("High", None)
     assert (high.LOWEST_SUPPORTED_VERSION, high.HIGHEST_SUPPORTED_VERSION, high.LOWEST_FLEXIBLE_VERSION) == (3, 5, 4)
@@ -151,7 +144,7 @@ def test_constants_of_a_message(package: ModuleType) -> None:
 
 
 def test_a_text_that_is_never_compact(package: ModuleType) -> None:
-    """The client id of request headers: the bytes are those that Kafka's own header class writes."""
+    """The client id in request headers is never compact, as in Kafka's own header class."""
     header = package.Header(api_key=3, api_version=9, correlation_id=42)
     round_trip(header, 0, "000300090000002a")
     round_trip(package.Header(api_key=3, api_version=9, correlation_id=42, client_id=None), 1, "000300090000002affff")
@@ -162,7 +155,6 @@ def test_a_text_that_is_never_compact(package: ModuleType) -> None:
 
 
 def test_nullable_structs_have_kafkas_bytes(package: ModuleType) -> None:
-    """A presence of int8 where the field is regular and an unsigned varint where it is tagged, flexible or not."""
     inside = module_of(package.Parts)
     built = package.Parts()
     round_trip(built, 0, "ff 0000 00000000")
@@ -180,7 +172,7 @@ def test_nullable_structs_have_kafkas_bytes(package: ModuleType) -> None:
 
 
 def test_presence_bytes_of_others_are_understood(package: ModuleType) -> None:
-    """Kafka reads any negative presence as null and any other as a struct; so it must be here."""
+    """Like Kafka, read any negative presence byte as null and any other value as a struct."""
     null = package.Parts(second=None)
     for data in ("ffff00", "80ff00", "fffe00"):
         assert package.Parts.read(bytes.fromhex(data), 1) == null
@@ -189,7 +181,7 @@ def test_presence_bytes_of_others_are_understood(package: ModuleType) -> None:
 
 
 def test_null_structs_in_versions_without_null(package: ModuleType) -> None:
-    """Where Kafka ends in a NullPointerException, the error names the field."""
+    """The error names the field, where Kafka raises NullPointerException."""
     line = r"^Parts v0: second: is None, but this version has no null here$"
     for act in (package.Parts(second=None).write, package.Parts(second=None).size):
         with pytest.raises(package.EncodeError, match=line):
@@ -201,7 +193,6 @@ def test_null_structs_in_versions_without_null(package: ModuleType) -> None:
 
 
 def test_arrays_of_structs_have_kafkas_bytes(package: ModuleType) -> None:
-    """A struct whose fields depend on the version, inside an array that does too."""
     goat = module_of(package.Goats).Goat
     round_trip(package.Goats(sheep=[1, 2]), 0, "00000002 00000001 00000002")
     round_trip(package.Goats(goats=[goat(color=5)], sheep=[1, 2]), 1, "02 05 00 03 00000001 00000002 00")
@@ -211,7 +202,6 @@ def test_arrays_of_structs_have_kafkas_bytes(package: ModuleType) -> None:
 
 
 def test_common_structs_are_one_class(package: ModuleType) -> None:
-    """A struct used in several places is written the same in all of them, and is the same class."""
     inside = module_of(package.Common)
     deep = inside.Deep(y="z")
     shared = inside.Shared(x=1, deep=deep)
@@ -222,7 +212,7 @@ def test_common_structs_are_one_class(package: ModuleType) -> None:
 
 
 def test_records_start_at_null_only_where_null_can_be_sent(package: ModuleType) -> None:
-    """Bytes as Kafka's class writes them for its default; a field that version 0 cannot send null for starts empty."""
+    """Records start at null, as in Kafka's class, unless version 0 does not allow null."""
     built = package.Batches()
     assert (built.batch, built.full) == (None, b"")
     round_trip(built, 0, "0000 ffffffff 00000000")
@@ -232,7 +222,6 @@ def test_records_start_at_null_only_where_null_can_be_sent(package: ModuleType) 
 
 
 def test_nan_is_equal_to_itself(package: ModuleType) -> None:
-    """A message that was read is the message that was written, also with NaN in it."""
     inside = module_of(package.Floats).P
     built = package.Floats(ratio=math.nan, p=inside(r=math.nan))
     assert built == package.Floats.read(built.write(0), 0)
@@ -242,13 +231,11 @@ def test_nan_is_equal_to_itself(package: ModuleType) -> None:
 
 
 def test_nan_in_an_array_is_equal_to_itself(package: ModuleType) -> None:
-    """As for a single value: a message that was read is the message that was written."""
     built = package.Floats(many=[math.nan, 1.0])
     assert package.Floats.read(built.write(0), 0) == built
 
 
 def test_elements_without_bytes_have_a_bound_of_their_own(package: ModuleType) -> None:
-    """Four bytes could ask for two billion objects; a count that no message has is refused before any is made."""
     empty = module_of(package.Hollow).Empty
     round_trip(package.Hollow(nothing=[empty()] * 3, last=7), 0, "00000003 07")
     round_trip(package.Hollow(), 0, "00000000 00")
@@ -259,14 +246,12 @@ def test_elements_without_bytes_have_a_bound_of_their_own(package: ModuleType) -
 
 
 def test_lengths_are_looked_at_before_anything_is_built(package: ModuleType) -> None:
-    """A length beyond the end of the data is an error at once, in every form of length."""
     for data, version in (("7fffffff", 0), ("00000002 00000001", 0), ("7f00", 1), ("ffffffff0f", 2), ("0180808000", 1)):
         with pytest.raises(package.DecodeError):
             package.Goats.read(bytes.fromhex(data), version)
 
 
 def test_repr_is_the_call_that_makes_the_message(package: ModuleType) -> None:
-    """A repr in a log can be pasted into Python, with the names of the module in scope."""
     built = package.Goats(goats=[module_of(package.Goats).Goat(name="x")], sheep=[1])
     assert repr(built) == "Goats(goats=[Goat(color=0, name='x')], sheep=[1])"
     assert eval(repr(built), vars(module_of(package.Goats))) == built
@@ -277,7 +262,6 @@ def test_repr_is_the_call_that_makes_the_message(package: ModuleType) -> None:
 
 
 def test_copies_are_messages(package: ModuleType) -> None:
-    """copy, deepcopy, pickle and dataclasses.replace give equal messages, with the unknown tagged fields."""
     goat = module_of(package.Goats).Goat
     built = package.Goats(goats=[goat(color=1)], sheep=[2], unknown_tagged_fields=(package.RawTaggedField(5, b"x"),))
     copies = [copy.copy(built), copy.deepcopy(built), dataclasses.replace(built)]
@@ -293,7 +277,6 @@ def test_copies_are_messages(package: ModuleType) -> None:
 
 
 def test_messages_are_mutable_so_they_have_no_hash(package: ModuleType) -> None:
-    """An object in a set that then changes is lost there; equality looks at classes too."""
     with pytest.raises(TypeError, match="unhashable"):
         hash(package.Goats())
     assert package.Goats() != package.Parts()
@@ -322,7 +305,6 @@ def test_only_floats_have_a_printed_equality(package: ModuleType) -> None:
 
 
 def test_constructors_take_names_only(package: ModuleType) -> None:
-    """Fields come and go with releases, so their order must never matter; unknown names are errors at once."""
     with pytest.raises(TypeError):
         package.Goats([])
     with pytest.raises(TypeError):
@@ -333,7 +315,6 @@ def test_constructors_take_names_only(package: ModuleType) -> None:
 
 
 def test_data_of_other_kinds(package: ModuleType) -> None:
-    """Sockets hand out bytearrays and memoryviews; what is kept from them does not change when the buffer does."""
     buffer = bytearray(package.Batches(topic="t", batch=b"abc").write(0))
     built = package.Batches.read(buffer, 0)
     for data in (buffer, memoryview(buffer)):
@@ -348,7 +329,6 @@ def test_data_of_other_kinds(package: ModuleType) -> None:
 
 
 def test_names_are_imported_when_they_are_asked_for(package: ModuleType, tmp_path: Path) -> None:
-    """Importing the package must stay cheap however many messages it has."""
     fresh = build_package(tmp_path, shapes.GOATS, shapes.HEADER)
     assert {"Goats", "Header", "DecodeError"} <= set(dir(fresh))
     assert not hasattr(importlib.import_module(f"{fresh.__name__}.messages"), "goats")

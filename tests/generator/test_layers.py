@@ -1,6 +1,6 @@
-"""The order of the house: which folder may import which, and that no imports run in a circle.
+"""Dependencies between layers: which folder may import which, without circular imports.
 
-All imports are read from the text, those inside functions and for type checkers alone as well.
+Imports inside functions and under ``TYPE_CHECKING`` count too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ STAGES = (
     *("render", "export", "cost", "output", "cli"),
 )
 """Knowledge flows one way: each stage may import itself and those before it."""
-ROOMS = ("java", "_core", "_charts", "columns", "sources", "analyses", "jobs")
+PIPELINE_LAYERS = ("java", "_core", "_charts", "columns", "sources", "analyses", "jobs")
 """Of the pipeline, from the ground up: each may import itself and those before it."""
 PAGES = ROOT / "packages" / "pages" / "src" / "kafka_protocol_pages"
 UPSTREAM = ROOT / "packages" / "upstream" / "src" / "kafka_protocol_upstream"
@@ -45,11 +45,11 @@ EXTRAS = ("numpy", "pyarrow", "hypothesis")
 QUICK = ("docs", "tools", "upstream", "generator", "package", "connection", "proposals")
 """Folders of the tests of ``nox -s quick``."""
 NOT_QUICK = {"numpy", "pandas", "pyarrow", "pyspark", "mypy"}
-"""What that session does not install."""
+# Packages that ``nox -s quick`` does not install.
 
 
 def modules_below(folder: Path) -> dict[str, Path]:
-    """Every module of a package by its full name; a folder is its ``__init__``."""
+    """Return the modules below a folder by full name."""
     found = {}
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder.parent).with_suffix("").parts
@@ -58,7 +58,7 @@ def modules_below(folder: Path) -> dict[str, Path]:
 
 
 def imports(name: str, path: Path) -> Iterator[str]:
-    """What a module imports, by full name, with the names behind ``from`` joined to the module they come from."""
+    """Yield the imported names of a module in full: ``from a import b`` yields ``a.b``."""
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
@@ -71,7 +71,7 @@ def imports(name: str, path: Path) -> Iterator[str]:
 
 @cache
 def arrows(folder: Path) -> Mapping[str, frozenset[str]]:
-    """Of each module below a folder the modules there that it imports."""
+    """Return the imports of each module below a folder, limited to modules of that folder."""
     modules = modules_below(folder)
     found = {}
     for name, path in modules.items():
@@ -92,7 +92,6 @@ def test_no_imports_run_in_a_circle(folder: Path) -> None:
 
 @pytest.mark.parametrize("stage", STAGES[:-1])
 def test_no_stage_imports_a_later_one(stage: str) -> None:
-    """A decision that a later stage takes must not come back to an earlier one; see the picture of the design."""
     allowed = STAGES[: STAGES.index(stage) + 1]
     # protocol.json says what fields of bytes hold, and witnesses are written and read by the schema codec.
     allowed += ("runtime",) if stage in ("export", "compat", "cost") else ()
@@ -100,7 +99,7 @@ def test_no_stage_imports_a_later_one(stage: str) -> None:
         f"{name} imports {target}"
         for name, targets in arrows(GENERATOR).items()
         for target in targets
-        if room(name) == stage and room(target) not in (*allowed, NAME)
+        if layer(name) == stage and layer(target) not in (*allowed, NAME)
     ]
     assert wrong == []
 
@@ -111,7 +110,7 @@ def test_no_layer_of_the_tools_imports_a_later_one() -> None:
         f"{name} imports {target}"
         for name, targets in arrows(TOOLS).items()
         for target in targets
-        if room(name) != "__main__" and room(target) not in TOOL_LAYERS[: TOOL_LAYERS.index(room(name)) + 1]
+        if layer(name) != "__main__" and layer(target) not in TOOL_LAYERS[: TOOL_LAYERS.index(layer(name)) + 1]
     ]
     assert wrong == []
     others = {"kafka_messages", "kafka_messages_tools", "shtab"}
@@ -121,21 +120,19 @@ def test_no_layer_of_the_tools_imports_a_later_one() -> None:
     assert foreign - sys.stdlib_module_names <= others
 
 
-@pytest.mark.parametrize(("folder", "rooms"), [(PIPELINE, ROOMS), (UPSTREAM, TASKS)], ids=["pipeline", "upstream"])
-def test_no_room_imports_one_above_it(folder: Path, rooms: tuple[str, ...]) -> None:
-    """Workers load what a room stands on and no more, and a source that knew an analysis could not be used without it.
-
-    What is on the face of the package is imported from where it lives: through the face all of it would hang together.
-    """
+@pytest.mark.parametrize(
+    ("folder", "layers"), [(PIPELINE, PIPELINE_LAYERS), (UPSTREAM, TASKS)], ids=["pipeline", "upstream"]
+)
+def test_no_layer_imports_a_later_one(folder: Path, layers: tuple[str, ...]) -> None:
     wrong = [
         f"{name} imports {target}"
         for name, targets in arrows(folder).items()
         for target in targets
-        if "." in name and room(name) != "__main__" and room(target) not in rooms[: rooms.index(room(name)) + 1]
+        if "." in name and layer(name) != "__main__" and layer(target) not in layers[: layers.index(layer(name)) + 1]
     ]
     assert wrong == []
     found = {path.name.removesuffix(".py") for path in folder.iterdir() if path.name[:2] != "__"}
-    assert found == {*rooms, "py.typed"}
+    assert found == {*layers, "py.typed"}
 
 
 @pytest.mark.parametrize("folder", [GENERATOR, PAGES, UPSTREAM], ids=lambda folder: folder.name)
@@ -153,7 +150,7 @@ def test_no_distribution_imports_one_that_stands_on_it(folder: Path) -> None:
 
 @DISTRIBUTIONS
 def test_no_function_stands_twice(folder: Path) -> None:
-    """What is mended in one place would stay broken in the other; bodies of one statement may be alike by chance."""
+    """No two functions have the same body; bodies of a single statement may be equal."""
     first: dict[str, str] = {}
     twice = []
     for name, path in modules_below(folder).items():
@@ -167,7 +164,7 @@ def test_no_function_stands_twice(folder: Path) -> None:
 
 
 def shape(function: ast.FunctionDef, body: list[ast.stmt]) -> str:
-    """What a function does, whatever its arguments and variables are called."""
+    """Return the syntax tree of a function with normalized names."""
     nodes = list(ast.walk(function))
     own = [node.arg for node in nodes if isinstance(node, ast.arg)]
     own += [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
@@ -178,31 +175,27 @@ def shape(function: ast.FunctionDef, body: list[ast.stmt]) -> str:
     return "\n".join(map(ast.dump, body))
 
 
-def room(module: str) -> str:
-    """``kafka_message_generator.plan.model`` is in the room ``plan``; the package itself in none."""
+def layer(module: str) -> str:
+    """Return the layer of a module: ``plan`` for ``kafka_message_generator.plan.model``."""
     return module.split(".")[1] if "." in module else module
 
 
 def part(module: str) -> str:
-    """``kafka_message_generator.runtime.schema.types`` is of the part ``schema``."""
+    """Return the part of a runtime module: ``schema`` for ``kafka_message_generator.runtime.schema.types``."""
     return module.split(".")[2]
 
 
-def test_parts_import_what_they_need() -> None:
-    """A package is given what its parts say they need: a part that imports more would break, one that imports less would
-    bring what nobody uses.
-    """
+def test_parts_import_exactly_their_dependencies() -> None:
     found = {
         (part(name), part(target))
         for name, targets in arrows(GENERATOR).items()
         for target in targets
-        if room(name) == "runtime" != name.rpartition(".")[2] and part(name) != part(target)
+        if layer(name) == "runtime" != name.rpartition(".")[2] and part(name) != part(target)
     }
     assert found == {(each.name, need) for each in COMPONENTS.values() for need in each.needs}
 
 
-def test_parts_stand_on_those_before_them() -> None:
-    """The table is read from the ground up: no part needs one that is above it, and none is missing."""
+def test_parts_depend_on_earlier_parts_only() -> None:
     before: set[str] = set()
     for each in COMPONENTS.values():
         assert before.issuperset(each.needs), each.name
@@ -247,8 +240,7 @@ def test_records_import_only_themselves_and_their_extras() -> None:
 
 
 @pytest.mark.parametrize("distribution", EXTRAS)
-def test_what_an_extra_brings_is_for_its_parts_alone(distribution: str) -> None:
-    """The extra ``arrow`` brings numpy and pyarrow, ``testing`` Hypothesis; no other part may need them."""
+def test_only_the_parts_of_an_extra_import_its_distributions(distribution: str) -> None:
     users = {
         part(name)
         for name, path in modules_below(GENERATOR).items()
@@ -261,7 +253,6 @@ def test_what_an_extra_brings_is_for_its_parts_alone(distribution: str) -> None:
 
 @pytest.mark.parametrize("folder", QUICK)
 def test_quick_tests_are_collected_without_extras(folder: str) -> None:
-    """README's second command ended with an error, as one module imported pyarrow; every other session installs it."""
     for path in sorted((ROOT / "tests" / folder).rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             names = [each.name for each in node.names] if isinstance(node, ast.Import) else []

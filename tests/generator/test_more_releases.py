@@ -1,4 +1,4 @@
-"""Several releases in one package: what is proved equal, what is told where it is not, and what is only readable."""
+"""Packages with versions of several releases: equal layouts, conflicts, and versions that are not negotiated."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GONE = message(field("A"), name="Gone", validVersions="0-1", flexibleVersions="n
 
 
 def generated(tmp_path: Path, *folders: Path, toml: str = "") -> str:
-    """The import name of a package made of folders."""
+    """Return the import name of a package generated from several folders."""
     name = unique_name()
     (folders[0] / "package.toml").write_text(toml)
     specs = [word for folder in folders for word in ("--specs", str(folder))]
@@ -39,7 +39,6 @@ def generated(tmp_path: Path, *folders: Path, toml: str = "") -> str:
 
 
 def test_a_package_of_two_releases(tmp_path: Path) -> None:
-    """The union of versions and messages; the first folder says which of them are offered."""
     new, old = write_specs(tmp_path / "new", NEW), write_specs(tmp_path / "old", OLD, GONE)
     package = import_package(tmp_path / (name := generated(tmp_path, new, old)) / "src", name)
     assert [package.Pay(sum=1, cents=2).write(version).hex() for version in (0, 1)] == ["0000000100000002"] * 2
@@ -49,14 +48,12 @@ def test_a_package_of_two_releases(tmp_path: Path) -> None:
 
 
 def test_the_settings_name_folders_as_well(tmp_path: Path) -> None:
-    """So that nobody has to remember a second argument."""
     new, _ = write_specs(tmp_path / "new", NEW), write_specs(tmp_path / "old", OLD)
     name = generated(tmp_path, new, toml='[definitions]\nolder = ["../old"]\n')
     assert list(import_package(tmp_path / name / "src", name).all_messages()[0].valid_versions) == [0, 1, 2, 3]
 
 
 def test_a_change_of_another_release_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A package is up to date only with all the folders that it was made of."""
     new, old = write_specs(tmp_path / "new", NEW), write_specs(tmp_path / "old", OLD)
     words = ["--specs", str(new), "--specs", str(old), "--output", str(tmp_path / "out"), "--package", "paid"]
     assert [cli.main(["generate", *words]) for _ in range(2)] == [0, 0]
@@ -68,7 +65,6 @@ def test_a_change_of_another_release_is_noticed(tmp_path: Path, capsys: pytest.C
 
 
 def test_versions_that_differ_are_an_error_with_bytes(tmp_path: Path) -> None:
-    """No single definition can stand for both, and the bytes show whom it would hurt."""
     other = message(field("Sum", "int64", versions="0+"), name="Pay", validVersions="0-2", flexibleVersions="none")
     new, old = write_specs(tmp_path / "new", NEW), write_specs(tmp_path / "old", other)
     with pytest.raises(SpecError) as caught:
@@ -95,8 +91,7 @@ def test_versions_that_differ_are_an_error_with_bytes(tmp_path: Path) -> None:
     ]
 
 
-def test_tagged_fields_of_one_side_are_no_difference(tmp_path: Path) -> None:
-    """A released version may gain a tagged field: both sides pass over what they do not know."""
+def test_additional_tagged_fields_are_compatible(tmp_path: Path) -> None:
     plain = message(field("Sum"), name="Pay", validVersions="0", flexibleVersions="0+")
     tagged = message(
         field("Sum"),
@@ -110,7 +105,6 @@ def test_tagged_fields_of_one_side_are_no_difference(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    """Named with the place that names it."""
     new = write_specs(tmp_path / "new", NEW)
     (new / "package.toml").write_text('[definitions]\nolder = ["../nowhere"]\n')
     with pytest.raises(SpecError) as caught:
@@ -124,8 +118,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     assert str(caught.value).startswith("command line:1: --specs: ")
 
 
-def test_descriptions_of_what_only_others_have(tmp_path: Path) -> None:
-    """A history has facts alone; what nothing needs any more is told, lest it rot."""
+def test_descriptions_of_messages_of_older_releases(tmp_path: Path) -> None:
     new, old = write_specs(tmp_path / "new", NEW), write_specs(tmp_path / "old", GONE)
     path = new / "descriptions.json"
     path.write_text(json.dumps({"Gone": {"about": "What went.", "fields": {"A": "A number."}}}))
@@ -138,7 +131,6 @@ def test_descriptions_of_what_only_others_have(tmp_path: Path) -> None:
 
 
 def test_the_part_history_needs_older_releases(tmp_path: Path) -> None:
-    """Its tables would be empty."""
     new = write_specs(tmp_path / "new", NEW)
     (new / "package.toml").write_text('[package]\ncomponents = ["history"]\n')
     with pytest.raises(SpecError) as caught:
@@ -205,7 +197,6 @@ APART = {
 
 @pytest.mark.parametrize("case", APART)
 def test_two_messages_do_not_become_one(case: str, tmp_path: Path) -> None:
-    """Versions were dropped without a word where keys were alike, and mixed where names were."""
     here, there, text = APART[case]
     pair = [here] if here["type"] != "request" else [here, response(here)]
     new, old = write_specs(tmp_path / "new", *pair), write_specs(tmp_path / "old", there)
@@ -215,7 +206,7 @@ def test_two_messages_do_not_become_one(case: str, tmp_path: Path) -> None:
 
 
 def test_a_former_name_whose_versions_are_there_is_one_message(tmp_path: Path) -> None:
-    """Kafka has renamed requests; their bytes are those of today, and there is nothing to lose."""
+    """Kafka has renamed requests without a change of their bytes."""
     here = request("PayRequest", "0-1")
     new = write_specs(tmp_path / "new", here, response(here))
     old = write_specs(tmp_path / "old", request("BuyRequest", "0"))

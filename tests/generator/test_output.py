@@ -1,4 +1,4 @@
-"""What is written: the same bytes every time, nothing touched without need, and every difference found."""
+"""Writing of packages: deterministic output, minimal changes, and diffs."""
 
 from __future__ import annotations
 
@@ -23,26 +23,25 @@ from tests.support.specs import field, message
 PROBE = message(field("A", about="Sample."))
 
 
-def request_of(folder: Path, name: str = "sample_package") -> package.Request:
-    """A request for one small message, with its definition written."""
-    return package.Request(write_specs(folder / "specs", PROBE), folder / "out", name)
+def request_of(folder: Path, name: str = "sample_package") -> package.PackageRequest:
+    """Return a request to generate a package from one small definition."""
+    return package.PackageRequest(write_specs(folder / "specs", PROBE), folder / "out", name)
 
 
-def generate(request: package.Request) -> int:
+def generate(request: package.PackageRequest) -> int:
     return cli.main(["generate", *arguments(request)])
 
 
-def check(request: package.Request) -> int:
+def check(request: package.PackageRequest) -> int:
     return cli.main(["check", *arguments(request)])
 
 
-def arguments(request: package.Request) -> list[str]:
+def arguments(request: package.PackageRequest) -> list[str]:
     return ["--specs", str(request.specs), "--output", str(request.output), "--package", request.package]
 
 
 @pytest.fixture
-def generated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> package.Request:
-    """A package of one message, freshly generated."""
+def generated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> package.PackageRequest:
     request = request_of(tmp_path)
     assert generate(request) == 0
     capsys.readouterr()
@@ -54,7 +53,7 @@ LONG = "Number of milliseconds that the request may wait until the service has e
 
 def test_a_description_changes_few_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A changed description changes its docstring, one line of the descriptor, and two digests of the manifest."""
-    request = package.Request(tmp_path / "specs", tmp_path / "out", "sample_package")
+    request = package.PackageRequest(tmp_path / "specs", tmp_path / "out", "sample_package")
     before, after = (
         _generated(request, message(field("A"), field("B", about=about), field("C", "[]Inner", fields=[field("D")])))
         for about in (LONG, LONG.replace("Number", "Maximal number"))
@@ -72,7 +71,7 @@ def test_a_description_changes_few_lines(tmp_path: Path, capsys: pytest.CaptureF
     assert [line.split('"')[1] for line in removed] == [line.split('"')[1] for line in added] == keys
 
 
-def _generated(request: package.Request, definition: dict[str, object]) -> dict[str, str]:
+def _generated(request: package.PackageRequest, definition: dict[str, object]) -> dict[str, str]:
     write_specs(request.specs, definition)
     assert generate(request) == 0
     return {path: data.decode() for path, data in contents(request.output).items()}
@@ -85,30 +84,28 @@ def _changed_lines(before: str, after: str) -> tuple[list[str], list[str]]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder by its path."""
+    """Return every file below a folder by path."""
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def times(folder: Path) -> dict[str, int]:
-    """When every file and folder below a folder was last written."""
+    """Return the modification times below a folder."""
     return {path.relative_to(folder).as_posix(): path.stat().st_mtime_ns for path in folder.rglob("*")}
 
 
 def age(folder: Path) -> None:
-    """Set every time back, so that whatever is written from now on shows."""
+    """Reset all modification times, so that later writes are visible."""
     for path in folder.rglob("*"):
         os.utime(path, ns=(1, 1))
 
 
 def test_rendering_twice_gives_the_same(tmp_path: Path) -> None:
-    """Nothing may depend on what was printed before."""
     request = request_of(tmp_path)
     identity, loaded = identity_of(definitions.load(request.specs), request.package), definitions.load(request.specs)
     assert package.render(identity, loaded) == package.render(identity, definitions.load(request.specs))
 
 
 def test_processes_agree_whatever_their_hash_seed(tmp_path: Path) -> None:
-    """Sets and dictionaries of another process have another order; none of it may reach a file."""
     results = []
     for seed in ("0", "1", "4242"):
         specs = write_specs(tmp_path / "specs", *(SAMPLES[name] for name in ("KeysValue", "EmptyKey")), PROBE)
@@ -122,15 +119,13 @@ def test_processes_agree_whatever_their_hash_seed(tmp_path: Path) -> None:
 
 
 def test_the_place_of_the_definitions_does_not_show(tmp_path: Path) -> None:
-    """Two people generate in two folders and commit the same files."""
     first, second = request_of(tmp_path / "one"), request_of(tmp_path / "another" / "place")
     assert generate(first) == generate(second) == 0
     assert contents(first.output) == contents(second.output)
     assert not any(str(tmp_path).encode() in data for data in contents(first.output).values())
 
 
-def test_files_are_clean_text(generated: package.Request) -> None:
-    """UTF-8, Unix line ends, one newline at the end: what editors and diff tools expect of a committed file."""
+def test_files_are_clean_text(generated: package.PackageRequest) -> None:
     for name, data in contents(generated.output).items():
         text = data.decode("utf-8")
         assert "\r" not in text, name
@@ -138,21 +133,20 @@ def test_files_are_clean_text(generated: package.Request) -> None:
         assert not any(line.endswith((" ", "\t")) for line in text.splitlines()), name
 
 
-def test_printed_files_say_that_they_are(generated: package.Request) -> None:
-    """Whoever opens a module must see at once that a change has to be made elsewhere."""
+def test_printed_files_say_that_they_are(generated: package.PackageRequest) -> None:
     for path in (generated.output / "src").rglob("*.py"):
         assert "Generated by the Kafka message generator from" in path.read_text().splitlines()[0], path
 
 
-def test_the_manifest_names_every_file(generated: package.Request) -> None:
-    """Drift is found by comparing hashes, so no file may be missing from them."""
+def test_the_manifest_names_every_file(generated: package.PackageRequest) -> None:
     manifest = json.loads((generated.output / "MANIFEST").read_text())
     assert sorted([*manifest["files"], "MANIFEST"]) == sorted(contents(generated.output))
     assert sorted(manifest["tools"]) == ["black", "jinja2"]
 
 
-def test_a_current_package_is_not_touched(generated: package.Request, capsys: pytest.CaptureFixture[str]) -> None:
-    """Three seconds for a run that has nothing to do: nothing is printed, formatted or written."""
+def test_a_current_package_is_not_touched(
+    generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
     age(generated.output)
     before = times(generated.output)
     assert generate(generated) == 0
@@ -160,8 +154,7 @@ def test_a_current_package_is_not_touched(generated: package.Request, capsys: py
     assert times(generated.output) == before
 
 
-def test_only_changed_files_are_written(generated: package.Request, capsys: pytest.CaptureFixture[str]) -> None:
-    """Build tools look at times; a change of one definition must not look like a change of all."""
+def test_only_changed_files_are_written(generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]) -> None:
     write_specs(generated.specs, message(field("A", about="Changed.")))
     age(generated.output)
     before = times(generated.output)
@@ -173,8 +166,7 @@ def test_only_changed_files_are_written(generated: package.Request, capsys: pyte
 
 
 @pytest.mark.parametrize("change", ["edited", "missing", "stray", "manifest"])
-def test_a_touched_package_is_made_right_again(generated: package.Request, change: str) -> None:
-    """The manifest proves what is there; anything else is written again, and nothing else stays."""
+def test_a_touched_package_is_made_right_again(generated: package.PackageRequest, change: str) -> None:
     wanted = contents(generated.output)
     module = generated.output / "src" / "sample_package" / "messages" / "probe.py"
     if change == "edited":
@@ -193,14 +185,12 @@ def test_a_touched_package_is_made_right_again(generated: package.Request, chang
 @pytest.mark.parametrize(
     "data", [b"", b"[]", b"null", b"{", b'{"files": {}}', b'{"inputs": "x", "files": null}', b"\xff"]
 )
-def test_a_manifest_that_is_none_proves_nothing(generated: package.Request, data: bytes) -> None:
-    """A half-written file after a crash must lead to a new run and not to an exception."""
+def test_invalid_manifest_is_not_current(generated: package.PackageRequest, data: bytes) -> None:
     (generated.output / "MANIFEST").write_bytes(data)
     assert not output.is_current(generated)
 
 
 def test_everything_that_counts_changes_the_hash_of_the_inputs(tmp_path: Path) -> None:
-    """Definitions, their names, the facts beside them and the name of the package decide what is printed."""
     request = request_of(tmp_path)
     seen = {package.inputs_hash(request)}
     for change in (
@@ -219,21 +209,19 @@ def test_everything_that_counts_changes_the_hash_of_the_inputs(tmp_path: Path) -
     ):
         change()
         seen.add(package.inputs_hash(request))
-    other = package.Request(request.specs, request.output, "other_package")
-    parts = package.Request(request.specs, request.output, "sample_package", ("arrow",))
+    other = package.PackageRequest(request.specs, request.output, "other_package")
+    parts = package.PackageRequest(request.specs, request.output, "sample_package", ("arrow",))
     assert len({*seen, package.inputs_hash(other), package.inputs_hash(parts)}) == 15
 
 
-def test_other_files_beside_the_definitions_do_not_count(generated: package.Request) -> None:
-    """What an editor or a file manager leaves there must not be drift for everybody else."""
+def test_unrelated_files_do_not_change_the_inputs_hash(generated: package.PackageRequest) -> None:
     (generated.specs / "notes.txt").write_text("not a definition")
     (generated.specs / "package.toml~").write_text("[package]")
     assert output.is_current(generated)
     assert check(generated) == 0
 
 
-def test_licences_are_those_that_the_settings_name(generated: package.Request) -> None:
-    """Whose definitions they are decides whose licence the package has; without a name there is none."""
+def test_license_files_are_those_of_the_settings(generated: package.PackageRequest) -> None:
     project, settings = generated.output / "pyproject.toml", generated.specs / "package.toml"
     assert "license" not in project.read_text()
     (generated.specs / "LICENSE").write_bytes(b"Do what\r\nyou like.\r\n")
@@ -249,8 +237,7 @@ def test_licences_are_those_that_the_settings_name(generated: package.Request) -
     assert not (generated.output / "NOTICE").exists()
 
 
-def test_the_readme_is_that_of_the_settings(generated: package.Request) -> None:
-    """Written by those who know their messages; of a package with another name it would not be true, and is left out."""
+def test_the_readme_is_that_of_the_settings(generated: package.PackageRequest) -> None:
     readme, settings = generated.output / "README.md", generated.specs / "package.toml"
     default = "from {0} import Probe\n\nmessage = Probe()\ndata = message.write(3)\n"
     assert f"```python\n{default.format('sample_package')}" in readme.read_text()
@@ -258,7 +245,7 @@ def test_the_readme_is_that_of_the_settings(generated: package.Request) -> None:
     settings.write_text('[package]\nimport-name = "sample_package"\nreadme = "about.md"\n')
     assert generate(generated) == 0
     assert readme.read_text() == "# Ours\n\n{{ no template }}\n"
-    other = package.Request(generated.specs, generated.output.with_name("other"), "other_package")
+    other = package.PackageRequest(generated.specs, generated.output.with_name("other"), "other_package")
     assert generate(other) == 0
     assert default.format("other_package") in (other.output / "README.md").read_text()
     (generated.specs / "about.md").write_text("")
@@ -266,8 +253,7 @@ def test_the_readme_is_that_of_the_settings(generated: package.Request) -> None:
     assert readme.read_text() == ""
 
 
-def test_nothing_is_said_to_be_kafkas_that_is_not(generated: package.Request) -> None:
-    """Nobody has compared the messages of others with Kafka's classes, not even if their settings name a release."""
+def test_own_packages_do_not_mention_kafka(generated: package.PackageRequest) -> None:
     (generated.specs / "SOURCE").write_text('{"release": "1.2.3"}')
     assert generate(generated) == 0
     about = [generated.output / name for name in ("README.md", "pyproject.toml", "src/sample_package/__init__.py")]
@@ -276,9 +262,8 @@ def test_nothing_is_said_to_be_kafkas_that_is_not(generated: package.Request) ->
 
 @pytest.mark.parametrize("command", ["generate", "check"])
 def test_a_folder_of_another_package_is_left_alone(
-    command: str, generated: package.Request, capsys: pytest.CaptureFixture[str]
+    command: str, generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Settings taken from the wrong folder must not turn one package into another, nor fill the screen with a diff."""
     before = contents(generated.output)
     settings = generated.specs / "package.toml"
     settings.write_text('[package]\nimport-name = "other_package"\ncomponents = ["internal_topics"]\n')
@@ -300,18 +285,20 @@ def test_a_folder_of_another_package_is_left_alone(
 
 
 def printed_with(folder: Path, **tools: str) -> None:
-    """Let a package look as if other versions of the tools had printed it."""
+    """Change the tool versions in the manifest of a package."""
     manifest = json.loads((folder / "MANIFEST").read_text())
     manifest["tools"] |= tools
     (folder / "MANIFEST").write_text(json.dumps(manifest, indent=1) + "\n")
 
 
-def test_other_tools_are_no_drift_by_themselves(generated: package.Request, capsys: pytest.CaptureFixture[str]) -> None:
-    """Another release of black that prints the same gave the same package; who sees a diff learns where it may be from."""
+def test_other_tool_versions_alone_are_not_drift(
+    generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another release of black may print the same text."""
     now = package.tools()
     printed_with(generated.output, black="25.1.0")
     note = f"{generated.output} was generated with black 25.1.0, jinja2 {now['jinja2']}; this is black {now['black']}, "
-    note += f"jinja2 {now['jinja2']}: differences may come from there\n"
+    note += f"jinja2 {now['jinja2']}: the difference may cause a diff\n"
     assert check(generated) == 0
     assert capsys.readouterr() == (f"{generated.output} is what its definitions give\n", note)
     (generated.output / "README.md").unlink()
@@ -325,15 +312,13 @@ def test_other_tools_are_no_drift_by_themselves(generated: package.Request, caps
 def test_progress_is_for_terminals(
     is_terminal: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Half a minute without a word looks like a hang; in a log file the same line again and again is only noise."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
     assert generate(request_of(tmp_path)) == 0
     shown = "".join(f"\r{done} of 4 modules" for done in (1, 2, 3, 4)) + "\n"
     assert capsys.readouterr().err == (shown if is_terminal else "")
 
 
-def test_modules_of_removed_definitions_are_removed(generated: package.Request) -> None:
-    """A message that is gone must not go on being importable."""
+def test_modules_of_removed_definitions_are_removed(generated: package.PackageRequest) -> None:
     (generated.specs / "Probe.json").rename(generated.specs / "Other.json")
     write_specs(generated.specs, message(field("A", about="Sample."), name="Other"))
     assert generate(generated) == 0
@@ -343,8 +328,8 @@ def test_modules_of_removed_definitions_are_removed(generated: package.Request) 
     ]
 
 
-def test_nothing_of_a_part_that_is_gone_can_be_imported(tmp_path: Path) -> None:
-    """Python takes a folder without modules for a package, and setuptools builds what an earlier build left."""
+def test_removed_part_cannot_be_imported(tmp_path: Path) -> None:
+    """Python imports a folder without modules, and setuptools packages leftovers of an earlier build."""
     request = request_of(tmp_path)
     name = request.package
     to = arguments(request)
@@ -362,7 +347,6 @@ def test_nothing_of_a_part_that_is_gone_can_be_imported(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_was_not_generated_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Everything in the output folder that was not printed is deleted; a slip of the keyboard must not cost a home."""
     request = request_of(tmp_path)
     request.output.mkdir()
     (request.output / "thesis.txt").write_text("four years of work")
@@ -373,15 +357,13 @@ def test_a_folder_that_was_not_generated_is_left_alone(tmp_path: Path, capsys: p
 
 
 def test_an_empty_folder_is_used(tmp_path: Path) -> None:
-    """Whoever makes the folder first has done nothing wrong."""
     request = request_of(tmp_path)
     request.output.mkdir()
     assert generate(request) == 0
     assert (request.output / "MANIFEST").exists()
 
 
-def test_what_tools_leave_behind_is_not_ours(generated: package.Request) -> None:
-    """Importing and installing leave folders in the tree; they are no drift and are not deleted."""
+def test_caches_and_build_artifacts_are_ignored(generated: package.PackageRequest) -> None:
     for name in ("src/sample_package/__pycache__/x.pyc", "src/sample_package.egg-info/PKG-INFO", "build/lib/x.py"):
         (generated.output / name).parent.mkdir(parents=True, exist_ok=True)
         (generated.output / name).write_text("x")
@@ -390,8 +372,7 @@ def test_what_tools_leave_behind_is_not_ours(generated: package.Request) -> None
 
 
 @pytest.mark.parametrize("name", ["rebuild", "build"])
-def test_a_package_may_be_called_what_it_likes(name: str, tmp_path: Path) -> None:
-    """A name that ends like a tool's folder is still the name of a package: no drift right after generating."""
+def test_package_may_be_named_build(name: str, tmp_path: Path) -> None:
     request = request_of(tmp_path, name)
     assert generate(request) == 0
     assert check(request) == 0
@@ -401,16 +382,16 @@ def test_a_package_may_be_called_what_it_likes(name: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"files": []}', '{"files": 1, "inputs": 1}', "\xff"])
-def test_a_broken_manifest_proves_nothing(generated: package.Request, text: str) -> None:
-    """Somebody has edited it: everything is printed anew, and the manifest with it."""
+def test_broken_manifest_is_not_current(generated: package.PackageRequest, text: str) -> None:
     (generated.output / "MANIFEST").write_bytes(text.encode("latin-1"))
     assert not output.is_current(generated)
     assert generate(generated) == 0
     assert output.is_current(generated)
 
 
-def test_check_is_silent_about_a_sound_package(generated: package.Request, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing to say but that there is nothing to say, and nothing written."""
+def test_check_is_silent_about_a_sound_package(
+    generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
     age(generated.output)
     before = times(generated.output)
     assert check(generated) == 0
@@ -418,8 +399,7 @@ def test_check_is_silent_about_a_sound_package(generated: package.Request, capsy
     assert times(generated.output) == before
 
 
-def test_check_shows_a_changed_file(generated: package.Request, capsys: pytest.CaptureFixture[str]) -> None:
-    """The diff goes from what is there to what belongs there, as if it were to be applied."""
+def test_check_shows_a_changed_file(generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]) -> None:
     path = generated.output / "README.md"
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(["# By hand\n", *lines[1:]]))
@@ -436,8 +416,7 @@ def test_check_shows_a_changed_file(generated: package.Request, capsys: pytest.C
     assert path.read_text().startswith("# By hand")
 
 
-def test_check_says_the_command_that_writes_it_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Pasted into a shell it must write this package, not another: with its name and parts, and blanks in paths."""
+def test_check_prints_the_generate_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     request = request_of(tmp_path / "my messages")
     to = [*arguments(request), "--components", "secrets"]
     assert cli.main(["check", *to]) == 1
@@ -448,8 +427,9 @@ def test_check_says_the_command_that_writes_it_anew(tmp_path: Path, capsys: pyte
     assert cli.main(["check", *to]) == 0
 
 
-def test_check_shows_a_missing_and_a_stray_file(generated: package.Request, capsys: pytest.CaptureFixture[str]) -> None:
-    """A missing file is all plus, a stray one all minus; both are drift."""
+def test_check_shows_a_missing_and_a_stray_file(
+    generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
     (generated.output / "README.md").unlink()
     (generated.output / "stray.py").write_text("stray = 1\n")
     assert check(generated) == 1
@@ -461,7 +441,6 @@ def test_check_shows_a_missing_and_a_stray_file(generated: package.Request, caps
 
 
 def test_check_without_a_package_shows_all_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Before the first generation everything is missing; check writes nothing."""
     request = request_of(tmp_path)
     assert check(request) == 1
     assert capsys.readouterr().out.count("(generated)\n") >= 10
@@ -476,9 +455,8 @@ def test_check_without_a_package_shows_all_of_it(tmp_path: Path, capsys: pytest.
     ],
 )
 def test_check_finds_empty_files_too(
-    generated: package.Request, change: str, line: str, capsys: pytest.CaptureFixture[str]
+    generated: package.PackageRequest, change: str, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """py.typed is empty, and without it the package has no types."""
     if change == "missing":
         (generated.output / "src" / "sample_package" / "py.typed").unlink()
     else:
@@ -488,8 +466,7 @@ def test_check_finds_empty_files_too(
     assert capsys.readouterr().out == f"{line}\n"
 
 
-def test_check_finds_other_line_ends(generated: package.Request, capsys: pytest.CaptureFixture[str]) -> None:
-    """A checkout that turns line ends is drift for the manifest, so it must be for check; a diff would show nothing."""
+def test_check_finds_other_line_ends(generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]) -> None:
     path = generated.output / "README.md"
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert not output.is_current(generated)
@@ -498,8 +475,7 @@ def test_check_finds_other_line_ends(generated: package.Request, capsys: pytest.
     assert capsys.readouterr().out == "README.md (on disk) has other line ends: \\r\\n where \\n is generated\n"
 
 
-def test_check_survives_a_file_that_is_no_text(generated: package.Request, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever lies in the folder is drift, and is named."""
+def test_check_reports_a_binary_file(generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]) -> None:
     (generated.output / "stray.bin").write_bytes(b"\xff\xfe\x00")
     (generated.output / "README.md").write_bytes(b"\xff")
     capsys.readouterr()
@@ -510,8 +486,7 @@ def test_check_survives_a_file_that_is_no_text(generated: package.Request, capsy
     ]
 
 
-def test_check_keeps_lines_apart(generated: package.Request, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file without a last newline must not run into the next one, and only a newline ends a line."""
+def test_check_keeps_lines_apart(generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]) -> None:
     (generated.output / "a.txt").write_text("one\x0ctwo\u2028")
     (generated.output / "b.txt").write_text("b\n")
     capsys.readouterr()

@@ -1,4 +1,4 @@
-"""A stranger's protocol of three definitions: generated, built, installed, used; its own, with nothing of Kafka's logs."""
+"""A package of three definitions unrelated to Kafka: generated, built, installed and used."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ needs_setuptools = pytest.mark.skipif(
 
 
 def generate(folder: Path) -> Path:
-    """The stranger's package, as the command writes it."""
     specs = invoices.write(folder / "invoices")
     arguments = ["--specs", str(specs), "--output", str(folder / "package")]
     assert cli.main(["generate", *arguments]) == 0
@@ -40,7 +39,7 @@ def generate(folder: Path) -> Path:
 
 
 def build(kind: str, project: Path, target: Path) -> Path:
-    """A distribution of a project, by its own build system."""
+    """Build a distribution with the project's own build backend."""
     command = f"import sys; from setuptools import build_meta; print(build_meta.build_{kind}(sys.argv[1]))"
     target.mkdir(exist_ok=True)
     done = subprocess.run(
@@ -56,7 +55,6 @@ def metadata(text: str) -> Message:
 
 @needs_setuptools
 def test_a_strangers_package(tmp_path: Path) -> None:
-    """The promise to those who come with definitions of their own: from the wheel of its source it works, alone."""
     source = build("sdist", generate(tmp_path), tmp_path / "dist")
     with tarfile.open(source) as archive:
         archive.extractall(tmp_path, filter="data")
@@ -91,7 +89,6 @@ def test_a_strangers_package(tmp_path: Path) -> None:
 
 
 def test_a_description_may_end_with_a_full_stop(tmp_path: Path) -> None:
-    """People write whole sentences; README and module go on with words of their own, the metadata keeps theirs."""
     specs = write_specs(tmp_path / "specs", message(field("A")))
     (specs / "package.toml").write_text('[package]\nimport-name = "own"\ndescription = "Says all."\n')
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 0
@@ -103,20 +100,18 @@ def test_a_description_may_end_with_a_full_stop(tmp_path: Path) -> None:
     assert 'description = "Says all."' in project
 
 
-def test_nothing_of_kafkas_logs_is_in_it(tmp_path: Path) -> None:
-    """Thousands of lines about Kafka's files, and the names of its topics, are of no use to another protocol."""
+def test_own_package_has_nothing_about_kafkas_logs(tmp_path: Path) -> None:
     package = generate(tmp_path)
     assert list(invoices.foreign(package)) == []
-    rooms = {path.name for path in (package / "src" / "acme_invoices").iterdir()}
-    assert rooms == invoices.ROOMS
+    layers = {path.name for path in (package / "src" / "acme_invoices").iterdir()}
+    assert layers == invoices.LAYERS
     files = sorted(path.relative_to(package).as_posix() for path in package.rglob("*") if path.is_file())
     assert sorted(json.loads((package / "MANIFEST").read_text())["files"]) == [
         each for each in files if each != "MANIFEST"
     ]
 
 
-def test_headers_of_ones_own(tmp_path: Path) -> None:
-    """A protocol may say more in its headers than Kafka's; what it adds is written and read."""
+def test_own_headers(tmp_path: Path) -> None:
     headers = (
         message(
             *(field(f"RequestApi{name}", "int16") for name in ("Key", "Version")),
@@ -149,7 +144,7 @@ OWN_ERRORS = '[{"name": "NONE", "code": 0, "retriable": false}, {"name": "CLOSED
     [(None, {"NONE": 0}, ("UNKNOWN_7", False)), (OWN_ERRORS, {"NONE": 0, "CLOSED": 7}, ("CLOSED", True))],
 )
 def test_error_codes(errors: str | None, codes: dict[str, int], seven: tuple[str, bool], tmp_path: Path) -> None:
-    """A protocol has its own, or only that of success: from 3.12 on Python refuses to call an enumeration without any."""
+    """Without an error file only success is defined; from Python 3.12 on an enumeration cannot be empty."""
     specs, name = write_specs(tmp_path / "specs", *DEFINITIONS[:2]), unique_name()
     (specs / "package.toml").write_text("[protocol]\nheaders = 'kafka'\n")
     if errors is not None:
@@ -163,7 +158,6 @@ def test_error_codes(errors: str | None, codes: dict[str, int], seven: tuple[str
 
 
 def test_requests_without_headers_leave_protocol_out(tmp_path: Path) -> None:
-    """Half of a module that dies at its first call would be worse than none: it is not there, and Python says so."""
     package = build_package(tmp_path, *DEFINITIONS[:2])
     with pytest.raises(ModuleNotFoundError, match=rf"^No module named '{package.__name__}\.protocol'$"):
         importlib.import_module(f"{package.__name__}.protocol")

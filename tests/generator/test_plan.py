@@ -1,4 +1,4 @@
-"""The plan: which operations each struct has at each version, printed for small definitions and kept as goldens."""
+"""The plan: golden files of operations by struct and version."""
 
 from __future__ import annotations
 
@@ -142,12 +142,10 @@ PLANS = {
 
 @pytest.mark.parametrize("name", PLANS)
 def test_plan(name: str) -> None:
-    """Every decision about the wire is in the plan; a change of one has to be seen and meant."""
     matches_golden(FOLDER / f"{name}.txt", str(plan_of(PLANS[name])))
 
 
 def test_no_plan_is_stale() -> None:
-    """A golden that no test compares with proves nothing."""
     assert strays(FOLDER, (f"{name}.txt" for name in PLANS)) == []
 
 
@@ -157,22 +155,19 @@ def plans() -> dict[str, MessagePlan]:
 
 
 def test_versions_are_covered_once(plans: dict[str, MessagePlan]) -> None:
-    """Dispatch is by version: each valid version of a message has exactly one layout, and no other version has any."""
     for plan in plans.values():
         versions = sorted(version for layout in plan.body.layouts for version in layout.versions)
         assert versions == list(plan.valid)
 
 
 def test_equal_layouts_are_one(plans: dict[str, MessagePlan]) -> None:
-    """Versions that look the same share their functions; that is what keeps a package of 780 versions small."""
     for plan in plans.values():
         for struct in plan.structs:
             operations = [layout.operations for layout in struct.layouts]
             assert len(set(operations)) == len(operations)
 
 
-def test_a_struct_stands_before_those_that_need_it(plans: dict[str, MessagePlan]) -> None:
-    """Classes are printed in this order, and a field's default calls the class of its struct."""
+def test_structs_are_in_dependency_order(plans: dict[str, MessagePlan]) -> None:
     assert [struct.name for struct in plans["common_structs"].structs] == ["Inner", "Outer", "Probe"]
     for plan in plans.values():
         names = [struct.name for struct in plan.structs]
@@ -182,7 +177,6 @@ def test_a_struct_stands_before_those_that_need_it(plans: dict[str, MessagePlan]
 
 
 def test_layouts_know_how_they_are_used(plans: dict[str, MessagePlan]) -> None:
-    """A layout is printed for single structs, for arrays or for both: no function is printed that nobody calls."""
     plan = plans["common_structs"]
     outer, inner = plan.struct("Outer"), plan.struct("Inner")
     assert set(outer.singles) == set(outer.arrays) == {0, 2}
@@ -192,7 +186,6 @@ def test_layouts_know_how_they_are_used(plans: dict[str, MessagePlan]) -> None:
 
 
 def test_keys_make_collections(plans: dict[str, MessagePlan]) -> None:
-    """Keys in the order of the definition; only arrays of such structs become collections."""
     plan = plans["map_keys"]
     assert [key.name for key in plan.struct("Topic").keys] == ["name", "partition"]
     assert plan.body.field("topics").collection
@@ -200,7 +193,6 @@ def test_keys_make_collections(plans: dict[str, MessagePlan]) -> None:
 
 
 def test_elements_without_bytes_are_known(plans: dict[str, MessagePlan]) -> None:
-    """Where an element may take no bytes, the reader needs a bound of its own; a tag section is a byte already."""
     by_version = {}
     for layout in plans["empty_structs"].body.layouts:
         array = layout.operations[0]
@@ -223,7 +215,6 @@ def test_elements_without_bytes_are_known(plans: dict[str, MessagePlan]) -> None
 def test_a_field_is_optional_where_any_version_says_null(
     kind: str, versions: str, nullable: str, default: str, is_nullable: bool
 ) -> None:
-    """One class serves all versions, so its annotations must hold for each; versions that do not exist do not count."""
     plan = plan_of(message(field("A", kind, versions, nullableVersions=nullable, default=default)))
     assert plan.body.field("a").nullable is is_nullable
 
@@ -233,12 +224,10 @@ def test_a_field_is_optional_where_any_version_says_null(
     [("0+", "0+"), ("2-3", "2-3"), ("2-9", "2-9"), ("0-1", "0-1"), ("9+", "9+"), ("none", "none")],
 )
 def test_versions_of_a_field_as_a_reader_sees_them(versions: str, shown: str) -> None:
-    """Docstrings say in which versions a field is; a range that reaches the newest version goes on."""
     assert str(plan_of(message(field("A", versions=versions))).body.field("a").versions) == shown
 
 
 def test_goldens_are_written_only_on_demand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A comparison that writes what it misses would pass for ever; writing is a separate, visible act."""
     golden = tmp_path / "sub" / "new.txt"
     monkeypatch.delenv("UPDATE_GOLDENS", raising=False)
     with pytest.raises(pytest.fail.Exception, match="UPDATE_GOLDENS=1"):

@@ -1,4 +1,4 @@
-"""The plan as text, by which the native core reads and writes: it says all that the plan says, and is short."""
+"""The plan as text, which the native core interprets."""
 
 from __future__ import annotations
 
@@ -19,26 +19,22 @@ TEXTS = GOLDENS / "plan_texts"
 
 
 @pytest.mark.parametrize("name", PLANS)
-def test_a_text_prints_as_the_plan(name: str) -> None:
-    """Whoever debugs the core looks at a text as at the plan itself, so nothing may be lost on the way."""
+def test_parsed_text_equals_the_plan(name: str) -> None:
     plan = parsed(text_of(plan_of(PLANS[name])))
     assert str(plan) == (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", PLANS)
 def test_text(name: str) -> None:
-    """The core reads exactly this; a change of it has to be seen, and may need another format number."""
     matches_golden(TEXTS / f"{name}.txt", text_of(plan_of(PLANS[name])))
 
 
 def test_no_text_is_stale() -> None:
-    """A golden that no test compares with proves nothing."""
     assert strays(TEXTS, (f"{name}.txt" for name in PLANS)) == []
 
 
 @pytest.mark.parametrize(("specs", "bound"), [("kafka", 150_000), ("proposals", 15_000)])
-def test_texts_of_all_messages(specs: str, bound: int) -> None:
-    """Every message prints as its plan; together the texts are no burden for those who never use the core."""
+def test_texts_of_all_messages_are_complete_and_small(specs: str, bound: int) -> None:
     plans = load(ROOT / "specs" / specs).plans
     texts = {plan.name: text_of(plan) for plan in plans}
     assert [plan.name for plan in plans if str(parsed(texts[plan.name])) != str(plan)] == []
@@ -46,7 +42,6 @@ def test_texts_of_all_messages(specs: str, bound: int) -> None:
 
 
 def test_defaults_that_look_like_the_text_itself() -> None:
-    """A default is one word whatever is in it, also where it looks like null or has letters beyond ASCII."""
     definition = message(
         field("A", "string", default="~"),
         field("B", "string", default="a b=c/%\n☃"),
@@ -74,8 +69,7 @@ def test_defaults_that_look_like_the_text_itself() -> None:
         ("1\n:Probe a/[@B\n0 0@0\n", "line 3: '0 0@0': list index out of range"),
     ],
 )
-def test_what_is_no_text(text: str, problem: str) -> None:
-    """A text that was changed by hand says where it is wrong."""
+def test_invalid_plan_text_raises_value_error(text: str, problem: str) -> None:
     with pytest.raises(ValueError, match=r"^line") as caught:
         parsed(text)
     assert str(caught.value) == problem

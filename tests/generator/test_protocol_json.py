@@ -1,4 +1,4 @@
-"""The protocol as data: it holds to its JSON Schema, is the same each time, and is enough to decode every message."""
+"""``protocol.json``: its JSON Schema, determinism, and completeness for decoding."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ KAFKA, PROPOSALS = ROOT / "specs" / "kafka", ROOT / "specs" / "proposals"
 
 @pytest.fixture(scope="module")
 def kafka() -> dict[str, Any]:
-    """The document of Kafka's definitions, as a reader has it."""
     found: dict[str, Any] = json.loads(text(document(definitions.load(KAFKA))))
     return found
 
@@ -43,15 +42,13 @@ def proposals() -> dict[str, Any]:
 
 @pytest.mark.parametrize("specs", ["kafka", "proposals"])
 def test_it_holds_to_its_schema(specs: str, request: pytest.FixtureRequest) -> None:
-    """Readers in other languages make their types of the schema; what it does not have, they would not see."""
     schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     Draft202012Validator.check_schema(schema)
     errors = Draft202012Validator(schema).iter_errors(request.getfixturevalue(specs))
     assert [f"{error.json_path}: {error.message}"[:300] for error in errors] == []
 
 
-def test_the_schema_refuses_what_is_wrong(kafka: dict[str, Any]) -> None:
-    """A schema that lets everything pass would prove nothing: a misspelt property, a type that is none, a missing part."""
+def test_json_schema_rejects_invalid_documents(kafka: dict[str, Any]) -> None:
     validator = Draft202012Validator(json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
     field = {"name": "a", "type": "int32"}
     for wrong in (
@@ -70,7 +67,7 @@ def test_the_schema_refuses_what_is_wrong(kafka: dict[str, Any]) -> None:
 
 
 def test_the_decoder_of_the_page_reads_every_vector(kafka: dict[str, Any]) -> None:
-    """The page promises that it and the document are enough: the sixty lines that go by them give Kafka's JSON."""
+    """The decoder on the page, of sixty lines, turns every vector into Kafka's JSON."""
     decode = runpy.run_path(str(ROOT / "examples" / "protocol_codec.py"))["decode"]
     count = 0
     for name, known in vectors.committed().items():
@@ -82,7 +79,6 @@ def test_the_decoder_of_the_page_reads_every_vector(kafka: dict[str, Any]) -> No
 
 
 def test_every_valid_version_has_one_layout(kafka: dict[str, Any]) -> None:
-    """A reader takes the first layout with its version: there must be one, and a second would never be seen."""
     for each in kafka["messages"]:
         own = [version for layout in each["structs"][0]["layouts"] for version in layout["versions"]]
         assert sorted(own) == each["versions"], each["name"]
@@ -92,7 +88,6 @@ def test_every_valid_version_has_one_layout(kafka: dict[str, Any]) -> None:
 
 
 def test_metadata_request(kafka: dict[str, Any]) -> None:
-    """One message as a whole, so that a change of the form is seen by who changes it."""
     found = message(kafka, "MetadataRequest")
     assert {key: value for key, value in found.items() if key != "structs"} == {
         "name": "MetadataRequest",
@@ -122,13 +117,12 @@ def test_metadata_request(kafka: dict[str, Any]) -> None:
 
 
 def test_numbers_that_doubles_cannot_hold_are_texts(kafka: dict[str, Any]) -> None:
-    """JavaScript and others would round 2**63 - 1, which Fetch has as a default."""
+    """JavaScript would round 2**63 - 1, a default of Fetch."""
     fields = [field for struct in message(kafka, "FetchRequest")["structs"] for field in struct["fields"]]
     assert next(each for each in fields if each["name"] == "highWatermark")["default"] == str(2**63 - 1)
 
 
 def test_the_log_of_kraft(kafka: dict[str, Any]) -> None:
-    """Readers hide what is in it: they must know it by the name and the id that the package knows."""
     identity = base64.urlsafe_b64encode(METADATA_TOPIC_ID.bytes).decode().rstrip("=")
     assert kafka["metadataTopic"] == {"name": METADATA_TOPIC, "id": identity}
     assert message(kafka, "FetchResponse")["fetchedRecords"] == {
@@ -138,15 +132,13 @@ def test_the_log_of_kraft(kafka: dict[str, Any]) -> None:
     assert "metadataTopic" not in document(definitions.load(PROPOSALS))
 
 
-def test_it_is_the_same_each_time(tmp_path: Path) -> None:
-    """Whoever keeps it under version control sees changes of the protocol, and no others."""
+def test_output_is_deterministic(tmp_path: Path) -> None:
     first, second = (write(KAFKA, tmp_path / name)[0].read_bytes() for name in ("one", "two"))
     assert first == second
     assert first.isascii()
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It says where the files are and how large; wrong definitions are reported as by every other command."""
     output = tmp_path / "new" / "folder"
     assert cli.main(["export", "--specs", str(PROPOSALS), "--output", str(output)]) == 0
     sizes = [f"{name} {(output / name).stat().st_size:,} bytes" for name in ("protocol.json", "protocol.schema.json")]
@@ -157,7 +149,6 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_every_key_is_on_the_page() -> None:
-    """Who writes a codec from the page must find each key that the schema has."""
     page = (ROOT / "docs" / "protocol-json.md").read_text(encoding="utf-8")
     schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     named = set(re.findall(r"`([A-Za-z]+)`", page))
@@ -165,7 +156,7 @@ def test_every_key_is_on_the_page() -> None:
 
 
 def _keys(schema: Any) -> Iterator[str]:
-    """The keys of all objects of a schema."""
+    """Return the keys of all objects in a schema."""
     for name, inner in schema.items() if isinstance(schema, dict) else ():
         if name in ("properties", "$defs"):
             yield from inner if name == "properties" else ()
@@ -176,8 +167,7 @@ def _keys(schema: Any) -> Iterator[str]:
                 yield from _keys(each)
 
 
-def test_versions_of_apis_are_those_that_the_page_says(kafka: dict[str, Any]) -> None:
-    """A client must not offer versions that can only be read, nor ask for an API that was removed."""
+def test_api_versions_agree_with_the_page(kafka: dict[str, Any]) -> None:
     apis = {each["name"]: each for each in kafka["apis"]}
     assert apis["Produce"]["versions"] == list(range(14))
     assert apis["Produce"]["offeredVersions"] == list(range(3, 14))
@@ -186,8 +176,7 @@ def test_versions_of_apis_are_those_that_the_page_says(kafka: dict[str, Any]) ->
     assert all("versions" in each for each in kafka["apis"])
 
 
-def test_what_fields_name(kafka: dict[str, Any]) -> None:
-    """The form of the page: always one thing, or what another field of the struct or of the request says."""
+def test_entity_types_of_fields(kafka: dict[str, Any]) -> None:
     fields = {
         (each["name"], field["name"]): field
         for each in kafka["messages"]

@@ -1,4 +1,4 @@
-"""Printing: whole modules as goldens, proof that they reach everything that can be printed, and strict types."""
+"""Printed modules: golden files, coverage of templates, and strict types."""
 
 from __future__ import annotations
 
@@ -41,12 +41,10 @@ TELL = message(name="TellRequest", type="request", apiKey=4)
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_module(name: str) -> None:
-    """What is printed is read by people: a change has to be seen, whole, in a review."""
     matches_golden(FOLDER / f"{name}.py.txt", print_module(SAMPLES[name]))
 
 
 def test_no_module_is_stale() -> None:
-    """A golden that no test compares with proves nothing."""
     assert strays(FOLDER, (f"{name}.py.txt" for name in SAMPLES)) == []
 
 
@@ -78,8 +76,8 @@ def render_package(
     toml: str | None = None,
     **facts: object,
 ) -> None:
-    """Print a whole package of these definitions, with or without the facts of a release and settings beside them."""
-    request = package.Request(write_specs(folder / "specs", *each), folder / "output", "sample_package")
+    """Print a package of these definitions, optionally with annotation files and settings."""
+    request = package.PackageRequest(write_specs(folder / "specs", *each), folder / "output", "sample_package")
     if release is not None:
         (request.specs / "SOURCE").write_text(json.dumps({"release": release}))
     for name, content in facts.items():
@@ -91,7 +89,6 @@ def render_package(
 
 
 def test_the_samples_take_every_branch_of_every_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A template line that no golden shows is a line nobody reviews; a new branch needs a sample that takes it."""
     original = environment.ENVIRONMENT
     branches = Branches(original)
     for name, module in list(sys.modules.items()):
@@ -128,7 +125,6 @@ def test_the_samples_take_every_branch_of_every_template(tmp_path: Path, monkeyp
 
 
 def test_the_samples_reach_every_line_of_the_printer() -> None:
-    """The decisions are taken in Python, before the templates; a way to print something needs a sample that uses it."""
     with recording(*LOWERING) as lines:
         for sample in SAMPLES.values():
             codec.render(plan_of(sample))
@@ -136,13 +132,12 @@ def test_the_samples_reach_every_line_of_the_printer() -> None:
 
 
 def kinds_of(steps: tuple[Step, ...]) -> set[str]:
-    """The kinds of these steps and of those inside them."""
+    """Return the classes of these steps and of all nested ones."""
     inside = [kinds_of(body) for step in steps if isinstance(step, Choose) for _, body in step.branches]
     return {step.kind for step in steps}.union(*inside)
 
 
 def test_the_samples_use_every_kind_of_step() -> None:
-    """Each class of step has a macro of its own; one that no sample uses could print anything."""
     functions: list[Function] = []
     for sample in SAMPLES.values():
         plan = plan_of(sample)
@@ -155,7 +150,6 @@ def test_the_samples_use_every_kind_of_step() -> None:
 
 
 def test_printed_modules_pass_strict_mypy(tmp_path: Path) -> None:
-    """Types are half of what a user gets; the printed modules and the runtime have to hold together under mypy."""
     pytest.importorskip("mypy")
     built = build_package(tmp_path, *SAMPLES.values())
     source = tmp_path / built.__name__ / "output" / "src"
@@ -168,7 +162,6 @@ def test_printed_modules_pass_strict_mypy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_printed_modules_import_exactly_what_they_use(name: str) -> None:
-    """An unused import costs time at every start, a missing one fails only on the path that needs it."""
     tree = ast.parse(print_module(SAMPLES[name]))
     imported = {alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     imported.remove("annotations")
@@ -179,7 +172,7 @@ def test_printed_modules_import_exactly_what_they_use(name: str) -> None:
 
 
 def test_an_array_of_structs_without_fields_is_printed() -> None:
-    """Elements that take no bytes leave the body of the writing loop empty, which still has to be Python."""
+    """Elements without bytes leave the loop body of the writer empty, which must still be valid Python."""
     print_module(message(field("A", "[]Nothing", fields=[]), flexibleVersions="none"))
 
 
@@ -196,7 +189,6 @@ TEXTS = {
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_texts_of_definitions_are_only_texts(name: str, tmp_path: Path) -> None:
-    """Descriptions and defaults are data: whatever they hold, the module imports, and has the default as it is."""
     message_class = build_package(tmp_path, message(*TEXTS[name])).Probe
     for each in TEXTS[name]:
         if "default" in each:

@@ -1,4 +1,4 @@
-"""Everything the generator refuses or warns of: one broken definition each, and the whole line a user reads."""
+"""Errors and warnings of definitions: a broken definition for each, compared as whole messages."""
 
 from __future__ import annotations
 
@@ -34,23 +34,19 @@ OF_SETTINGS = {
     "entities.py",
 }
 OF_SETTINGS |= {"conventions.py", "restrictions.py"}
-"""Their cases are in test_settings.py, test_conventions.py and in the files test_*_facts.py."""
 CHECKED = [*READERS, *(path for path in sorted((GENERATOR / "rules").glob("*.py")) if path.name not in OF_SETTINGS)]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_broken_definition_is_refused_with_these_words(case: Case) -> None:
-    """A message is right when it names the place, the thing and what to do; so it is compared to the last letter."""
+def test_broken_definition_is_reported(case: Case) -> None:
     assert problems_of(case.files) == case.lines
 
 
 def test_names_of_cases_are_unique() -> None:
-    """Two cases of one name would be one in a report."""
     assert len({case.name for case in CASES}) == len(CASES)
 
 
 def test_every_problem_the_generator_knows_has_a_case() -> None:
-    """A new rule without a broken definition that meets it is a rule nobody has seen work."""
     with recording(*CHECKED) as lines:
         for case in CASES:
             problems_of(case.files)
@@ -58,7 +54,6 @@ def test_every_problem_the_generator_knows_has_a_case() -> None:
 
 
 def test_a_sound_definition_has_no_problems() -> None:
-    """The definition that every case starts from has nothing wrong itself."""
     assert problems_of({"Test.json": text(field("A"))}) == []
 
 
@@ -73,8 +68,7 @@ def test_a_sound_definition_has_no_problems() -> None:
         ("Test.json", text(field("A", versions=0))),
     ],
 )
-def test_what_kafkas_generator_takes_passes(file: str, definition: str) -> None:
-    """Odd as it is, none of it changes a byte, and Kafka has files of some kinds; the page on own packages says so."""
+def test_unusual_valid_definitions_are_accepted(file: str, definition: str) -> None:
     assert problems_of({file: definition}) == []
 
 
@@ -98,7 +92,7 @@ ODD_NAMES = {
 
 
 def bound_names(module: str) -> Iterator[str]:
-    """Every name that the statements of a module bind at its top, as often as they do."""
+    """Return every name bound at the top of a module, with repetitions."""
     for node in ast.parse(module).body:
         if isinstance(node, (ast.ImportFrom, ast.Import)):
             yield from (alias.asname or alias.name for alias in node.names)
@@ -110,7 +104,6 @@ def bound_names(module: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", ODD_NAMES)
 def test_names_that_a_module_uses_itself(name: str, tmp_path: Path) -> None:
-    """Either a problem says that the name cannot be, or the module binds each name once and works."""
     definition = text(*ODD_NAMES[name], flexibleVersions="0+")
     if problems_of({"Test.json": definition}):
         return
@@ -122,7 +115,6 @@ def test_names_that_a_module_uses_itself(name: str, tmp_path: Path) -> None:
 
 
 def test_names_that_modules_import_are_reserved() -> None:
-    """The rules come before the printer and must not import it, so both have a list: this holds them together."""
     homes = [*code.HOMES.values(), *code.CHECKED.values()]
     imported = {name for line in homes for name in line.split() if name[0].isupper()}
     assert imported - names.MODULE_NAMES == set()
@@ -130,19 +122,16 @@ def test_names_that_modules_import_are_reserved() -> None:
 
 
 def test_constants_of_messages_are_reserved(tmp_path: Path) -> None:
-    """The structs inside a message are attributes of its class, beside these."""
     own = {name for name in dir(build_package(tmp_path, text(flexibleVersions="none")).Probe) if name.isupper()}
     assert {name for name in own if not name.startswith("_")} == set(names.MESSAGE_CONSTANTS)
 
 
 def test_names_that_the_package_exports_are_reserved(tmp_path: Path) -> None:
-    """``from package import DecodeError`` can only be one thing."""
     built = build_package(tmp_path, text())
     assert set(built._MODULES) - {"Probe"} == names.PACKAGE_NAMES
 
 
 def test_methods_of_messages_are_reserved(tmp_path: Path) -> None:
-    """A field of such a name would hide the method, or the method the field."""
     built = build_package(tmp_path, request(), response())
     own = {name for name in dir(built.AskRequest) if name.islower()}
     members = names.MESSAGE_MEMBERS | names.STRUCT_MEMBERS
@@ -150,7 +139,7 @@ def test_methods_of_messages_are_reserved(tmp_path: Path) -> None:
 
 
 def identifiers() -> set[str]:
-    """Every name that the printed samples use, of whatever kind."""
+    """Return every identifier in the printed samples."""
     found: set[str] = set()
     for sample in SAMPLES.values():
         for node in ast.walk(ast.parse(codec.render(plan_of(sample)))):
@@ -161,7 +150,6 @@ def identifiers() -> set[str]:
 
 
 def test_every_other_name_of_a_printed_module_is_free(workshop: Workshop) -> None:
-    """A field or struct called like a helper, a local variable or a builtin works, or is refused."""
     camel = {"".join(part.capitalize() for part in name.split("_")) for name in identifiers()}
     words = sorted(name for name in camel if re.fullmatch(r"[A-Z][A-Za-z0-9]*", name))
     free = [name for name in words if not problems_of({"Test.json": text(field(name))})]
@@ -202,8 +190,7 @@ UNCHECKED = {
 
 
 @pytest.mark.parametrize("slip", UNCHECKED)
-def test_what_java_does_not_check_is_said(slip: str) -> None:
-    """Each of these is accepted by Kafka's generator and most likely a slip: at least a warning belongs here."""
+def test_mistakes_that_kafkas_generator_accepts_are_reported(slip: str) -> None:
     assert problems_of(UNCHECKED[slip]) != []
 
 
@@ -219,7 +206,6 @@ BROKEN = {
 def test_one_run_reports_every_problem_of_every_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody wants to repair forty definitions one run at a time; the order is that of files and lines."""
     monkeypatch.chdir(tmp_path)
     for name, contents in BROKEN.items():
         path = Path("specs") / name
@@ -247,7 +233,6 @@ def test_one_run_reports_every_problem_of_every_file(
 def test_warnings_are_printed_and_do_not_stop_generation(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Released definitions carry slips that lose nothing; a run names them and goes on."""
     monkeypatch.chdir(tmp_path)
     Path("specs").mkdir()
     Path("specs/Warned.json").write_text(BROKEN["a/Warned.json"])
@@ -257,7 +242,6 @@ def test_warnings_are_printed_and_do_not_stop_generation(
     assert Path("out/MANIFEST").exists()
 
 
-def test_what_is_refused_twice_is_said_once() -> None:
-    """A struct is met along several paths; the same line again would only be noise."""
+def test_repeated_problem_is_reported_once() -> None:
     definition = text(field("A", "Com"), field("B", "Com"), commonStructs=[common("Com", field("X", default="x"))])
     assert len(problems_of({"Test.json": definition})) == 1

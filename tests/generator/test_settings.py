@@ -1,4 +1,4 @@
-"""The settings of a package: every problem of them in its whole words, what they decide, and what follows without."""
+"""``package.toml``: errors as whole messages, decisions and defaults."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BASIC = tuple(name for name in COMPONENTS if name not in OPTIONAL)
 
 
 def problems_of(folder: Path, case: Case) -> list[str]:
-    """The lines about a case, with paths relative to the folder of the definitions."""
+    """Return the problems of a case, with relative paths."""
     write_specs(folder, PROBE)
     (folder / "package.toml").write_text(case.settings, encoding="utf-8")
     for name, text in case.files.items():
@@ -51,13 +51,11 @@ def problems_of(folder: Path, case: Case) -> list[str]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name[:40])
-def test_broken_settings_are_refused_with_these_words(case: Case, tmp_path: Path) -> None:
-    """Settings are input like definitions: file, line, what is wrong, what to do; all of it at once."""
+def test_broken_settings_are_reported(case: Case, tmp_path: Path) -> None:
     assert problems_of(tmp_path, case) == sorted(case.lines)
 
 
 def test_every_problem_of_settings_has_a_case(tmp_path: Path) -> None:
-    """As for the rules: a refusal that no settings meet is one nobody has seen work."""
     with recording(*CHECKED) as lines:
         for number, case in enumerate(CASES):
             if case.name != "too deep":  # where the interpreter's stack ends, the recording ends, too
@@ -72,7 +70,6 @@ def test_every_problem_of_settings_has_a_case(tmp_path: Path) -> None:
 
 
 def test_every_kind_of_text_has_a_case(tmp_path: Path) -> None:
-    """Each way in which a text can be wrong has been met; ``texts`` returns its reasons instead of reporting them."""
     file = SPEC / "texts.py"
     with recording(file) as lines:
         for number, case in enumerate(CASES):
@@ -82,7 +79,6 @@ def test_every_kind_of_text_has_a_case(tmp_path: Path) -> None:
 
 
 def test_one_run_reports_settings_and_definitions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nobody wants to repair the settings first and learn of the definitions after; the order is that of files."""
     specs = write_specs(tmp_path / "specs", message(field("A", "int128")), PROBE | {"name": "Sound"})
     (specs / "package.toml").write_text("[package]\nname = ''\nversion = 4\n[protocol]\none-way = ['TellRequest']\n")
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
@@ -103,7 +99,6 @@ def load(folder: Path, settings: str, *each: Definition, components: tuple[str, 
 
 
 def test_places_of_values_over_several_lines(tmp_path: Path) -> None:
-    """The line of a key is the one on which it begins; what is in an array of tables has its own."""
     lines = ("# \u2028 no line", "[package]", "description = 'a'", "", "classifiers = [", "  'A :: B',", "]")
     text = "\r\n".join((*lines, "[[package.authors]]", "name = 'A'"))
     path = tmp_path / "package.toml"
@@ -117,7 +112,6 @@ def test_places_of_values_over_several_lines(tmp_path: Path) -> None:
 
 
 def test_without_settings(tmp_path: Path) -> None:
-    """A package says nothing that nobody said: no licence, no author, and a version of its own."""
     loaded = definitions.load(write_specs(tmp_path / "specs", PROBE))
     identity = identity_of(loaded, "acme_messages")
     assert (identity.distribution, identity.version) == ("acme-messages", "0.1.0")
@@ -126,7 +120,6 @@ def test_without_settings(tmp_path: Path) -> None:
 
 
 def test_a_package_without_a_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """There is no name that would be right for all; before, a stranger's messages were called Kafka's."""
     specs = write_specs(tmp_path / "specs", PROBE)
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
     what = "the package has no name; give --package NAME, or import-name below [package] in package.toml\n"
@@ -157,8 +150,7 @@ def test_parts_of_a_package(settings: str, given: tuple[str, ...] | None, extra:
     assert identity_of(loaded, "own").components == tuple(name for name in COMPONENTS if name in extra or name in BASIC)
 
 
-def test_what_is_left_out_for_want_of_headers_is_said(tmp_path: Path) -> None:
-    """Requests without headers can be read and written, but not sent; a silent gap would be found only then."""
+def test_missing_headers_are_reported(tmp_path: Path) -> None:
     warnings = definitions.load(write_specs(tmp_path / "specs", ASK, ANSWER)).warnings
     needs = "the component protocol needs the messages RequestHeader and ResponseHeader, of type header"
     remedy = 'define them, or write headers = "kafka" below [protocol] in package.toml'
@@ -179,14 +171,12 @@ def test_what_is_left_out_for_want_of_headers_is_said(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_parts_on_the_command_line(text: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """As in the settings, in the words of argparse."""
     with pytest.raises(SystemExit):
         cli.main(["generate", "--specs", "x", "--output", "y", "--components", text])
     assert capsys.readouterr().err.endswith(f"error: argument --components: {reason}\n")
 
 
 def test_parts_of_the_command_line_must_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Chosen beside the settings, they are checked like those; the place is the argument."""
     specs = write_specs(tmp_path / "specs", PROBE)
     arguments = ["--specs", str(specs), "--output", str(tmp_path / "out"), "--components", "protocol"]
     assert cli.main(["generate", *arguments]) == 1
@@ -196,7 +186,6 @@ def test_parts_of_the_command_line_must_fit(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_one_file_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The shortest way to a look at a message; what lies beside it is of others."""
     specs = write_specs(tmp_path / "specs", PROBE, message(name="Broken", validVersions="x"))
     (specs / "package.toml").write_text("not TOML")
     name = unique_name()
@@ -210,8 +199,7 @@ def test_one_file_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out.splitlines()[0].endswith("is up to date")
 
 
-def test_accepted_warnings_are_shown_when_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is known and harmless must not hide what is new."""
+def test_option_warnings_shows_accepted_warnings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs = write_specs(
         tmp_path / "specs",
         *(message(field("A", versions="9+", about="Old."), name=name) for name in ("Known", "Probe")),
@@ -227,7 +215,6 @@ def test_accepted_warnings_are_shown_when_asked_for(tmp_path: Path, capsys: pyte
 
 
 def test_kafkas_headers_are_those_of_kafka() -> None:
-    """The word ``kafka`` promises them; a new release that changes its own must change these, too."""
     problems = Problems()
     for name in ("RequestHeader.json", "ResponseHeader.json"):
         ours = source.load(GENERATOR / "headers" / name, name, problems)
@@ -240,7 +227,6 @@ def test_kafkas_headers_are_those_of_kafka() -> None:
 
 @pytest.mark.parametrize("name", ["kafka", "proposals"])
 def test_our_own_settings(name: str) -> None:
-    """What we publish: the release with a revision of our own behind it, and no part without its messages."""
     loaded = definitions.load(ROOT / "specs" / name)
     identity = identity_of(loaded, None)
     assert identity.distribution.replace("-", "_") == identity.import_name

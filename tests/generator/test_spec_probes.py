@@ -1,4 +1,4 @@
-"""Verdicts on whole definitions: Kafka's own generator against ours, and every accepted one built and used."""
+"""Whole definitions judged by Kafka's generator and by ours; accepted ones are built and used."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tests.support.outside import VECTORS, needs
 OWN = Path(__file__).parent / "probes.jsonl"
 SHARED = VECTORS / "spec-probes.jsonl"
 
+# Intended deviations from Kafka: our verdict and the reason.
 DEVIATIONS = {
     "m_apikey_float": ("refuses", "1.9 would silently be 1"),
     "m_name_lower": ("refuses", "Kafka's Java does not compile; here it would be a class with a small letter"),
@@ -35,12 +36,11 @@ DEVIATIONS = {
     "r_trailing_comma": ("accepts", "nothing is lost by a comma too many"),
     "r_dup_key": ("refuses", "one of two different values would silently win"),
 }
-"""Where we differ from Kafka on purpose: our verdict and why."""
 
 
 @cache
 def probes(path: Path, name: str) -> dict[str, Mapping[str, str]]:
-    """The probes of a file by case."""
+    """Return the probes in a file by case."""
     if not path.exists():
         return {}
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -57,7 +57,7 @@ needs_shared = needs(
 
 
 def verdict(definition: str) -> str:
-    """What our generator says to a definition."""
+    """Return our generator's verdict on a definition."""
     try:
         check(definition)
     except SpecError:
@@ -66,7 +66,7 @@ def verdict(definition: str) -> str:
 
 
 def use(workshop: Workshop, definition: str) -> None:
-    """Print, format and import a message, and send its default through every version."""
+    """Print, format and import a message, and write its default in every version."""
     message = workshop.add(definition, is_formatted=True)
     default = message()
     for version in range(message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION + 1):
@@ -80,18 +80,16 @@ def use(workshop: Workshop, definition: str) -> None:
 
 @pytest.mark.parametrize("case", own)
 def test_our_verdict_on_our_own_probes(case: str) -> None:
-    """The committed proof of the rules, for those who have no Java at hand: a definition, two verdicts, a reason."""
+    """The probes prove the rules without a Java installation."""
     assert verdict(own[case]["definition"]) == own[case]["ours"]
 
 
 @pytest.mark.parametrize("case", [case for case in own if own[case]["ours"] == "accepts"])
 def test_our_accepted_probes_work(case: str, workshop: Workshop) -> None:
-    """Accepting is a promise that the printed module imports and that its default survives every version."""
     use(workshop, own[case]["definition"])
 
 
 def test_our_probes_say_why() -> None:
-    """A verdict that nobody can explain is not one; the three words for Kafka's are used as meant."""
     assert all(row["reason"] and row["ours"] in ("accepts", "refuses") for row in own.values())
     assert {row["kafka"] for row in own.values()} == {"accepts", "refuses", "miscompiles"}
 
@@ -104,19 +102,16 @@ def kafkas_verdict(case: str) -> str:
 @needs_shared
 @pytest.mark.parametrize("case", shared)
 def test_our_verdict_is_kafkas_unless_there_is_a_reason(case: str) -> None:
-    """What Java refuses we refuse, what it accepts and is sound we accept; every difference stands in the table."""
     ours, reason = DEVIATIONS.get(case, (kafkas_verdict(case), "as Kafka"))
     assert (case, verdict(shared[case]["spec_text"])) == (case, ours), reason
 
 
 @needs_shared
 def test_no_deviation_is_stale() -> None:
-    """A line of the table that no longer differs, or whose probe is gone, would only mislead."""
     assert [case for case, (ours, _) in DEVIATIONS.items() if kafkas_verdict(case) == ours] == []
 
 
 @needs_shared
 @pytest.mark.parametrize("case", [case for case in shared if verdict(shared[case]["spec_text"]) == "accepts"])
 def test_accepted_probes_work(case: str, workshop: Workshop) -> None:
-    """As for our own probes: what is accepted is generated, formatted, imported and used."""
     use(workshop, shared[case]["spec_text"])

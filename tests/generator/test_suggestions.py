@@ -1,4 +1,4 @@
-"""Did you mean: one mistake is one line, and nothing is suggested that nobody meant."""
+"""Suggestions for misspelt words."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ TYPES = ("bool", "int8", "int16", "uint16", "int32", "uint32", "int64", "string"
         ("x" * 100_000, None),
     ],
 )
-def test_what_is_meant(word: str, choice: str | None) -> None:
-    """A slip of the fingers is near to what was meant; another number is another thing."""
+def test_suggestions_for_misspelt_words(word: str, choice: str | None) -> None:
     assert suggestion(word, TYPES) == choice
     assert did_you_mean(word, TYPES, "write one of them") == (
         f"did you mean {choice}?" if choice else "write one of them"
@@ -77,12 +76,10 @@ def unknown(line: int, path: str, name: str, what: str, word: str) -> str:
     ],
 )
 def test_a_misspelt_property_is_one_problem(definition: str, lines: list[str]) -> None:
-    """What was meant is taken for it, so that nothing is said to be missing that is only misspelt."""
     assert problems_of({"Test.json": definition}) == lines
 
 
 def test_misspelt_structs_inside_each_other_take_no_time() -> None:
-    """An object with a slip is read twice; thirty of them inside each other must not be read a thousand million times."""
     inner = field("A", version="0+")
     for number in range(30):
         inner = {**field("A", f"S{number}", version="0+"), "fields": [inner]}

@@ -1,4 +1,4 @@
-"""Version ranges: what is read as one, what is refused, and the algebra that every layout stands on."""
+"""Version ranges: parsing, formatting and set operations."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from kafka_message_generator.spec.versions import ALL, MAX_VERSION, NONE, Versio
 
 numbers = st.integers(0, MAX_VERSION)
 ranges = st.one_of(st.just(NONE), st.tuples(numbers, numbers).map(lambda ends: Versions(min(ends), max(ends))))
+# Small and empty ranges that touch and overlap in every way.
 near = st.tuples(st.integers(0, 8), st.integers(0, 8)).map(lambda ends: Versions(*ends))
-"""Small ranges, empty ones too, so that every way of touching and overlapping comes up."""
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ near = st.tuples(st.integers(0, 8), st.integers(0, 8)).map(lambda ends: Versions
     ],
 )
 def test_parse(text: str, versions: Versions) -> None:
-    """The forms Kafka's reader takes, odd ones too: blanks around, a plus sign in front, leading zeros."""
+    """Kafka's reader accepts surrounding blanks, a plus sign and leading zeros."""
     assert Versions.parse(text) == versions
 
 
@@ -54,15 +54,15 @@ def no_range(text: str) -> str:
         (" 32767-0 ", "version range ' 32767-0 ' runs backwards; write 0-32767 or none"),
     ],
 )
-def test_what_is_no_range_is_refused(text: str, complaint: str) -> None:
-    """Each text that Kafka refuses, and backwards ranges, which Kafka reads as empty: a slip of the author."""
+def test_invalid_range_raises_versions_error(text: str, complaint: str) -> None:
+    """Kafka's reader takes a descending range as empty; here it is an error."""
     with pytest.raises(VersionsError) as caught:
         Versions.parse(text)
     assert str(caught.value) == complaint
 
 
 def test_a_number_of_many_digits_is_refused_like_any_other() -> None:
-    """Python's own limit on digits must not come through; the reader turns only VersionsError into a problem."""
+    """CPython limits int/str conversion, with an error of its own."""
     with pytest.raises(VersionsError, match=r"^a version of 5000 digits is above 32767, the largest int16$"):
         Versions.parse("9" * 5000)
     assert Versions.parse("0" * 5000 + "7") == Versions(7, 7)
@@ -80,7 +80,6 @@ def test_a_number_of_many_digits_is_refused_like_any_other() -> None:
     ],
 )
 def test_str(versions: Versions, text: str) -> None:
-    """Messages, plans and docstrings print ranges in the words of the definitions."""
     assert str(versions) == text
 
 
@@ -89,7 +88,7 @@ def test_str(versions: Versions, text: str) -> None:
     [("1-3", "2-4", "2-3"), ("0+", "3", "3"), ("9+", "2-8", "none"), ("none", "none", "none"), ("0-2", "2+", "2")],
 )
 def test_intersect(one: str, other: str, both: str) -> None:
-    """The cases of Kafka's own test of its version class; every empty result is the one NONE."""
+    """The cases are from Kafka's test of its version class."""
     assert Versions.parse(one).intersect(Versions.parse(other)) == Versions.parse(both)
 
 
@@ -107,12 +106,10 @@ def test_intersect(one: str, other: str, both: str) -> None:
     ],
 )
 def test_covers(outer: str, inner: str, is_covered: bool) -> None:
-    """No versions are inside every range, also inside none: a field that is never nullable breaks no rule."""
     assert Versions.parse(outer).covers(Versions.parse(inner)) is is_covered
 
 
 def test_contains_and_iterates() -> None:
-    """Layouts are built by walking the valid versions and asking each field whether it is there."""
     versions = Versions.parse("2-4")
     assert [version for version in range(7) if version in versions] == [2, 3, 4] == list(versions)
     assert list(NONE) == []
@@ -121,7 +118,6 @@ def test_contains_and_iterates() -> None:
 
 
 def test_open_ended_means_up_to_the_largest_version() -> None:
-    """Flexible and tagged versions have to be open-ended; the empty range is not, though nothing is above it."""
     assert [Versions.parse(text).open_ended for text in ("0+", "5+", "0-32767", "0-3", "none")] == [
         True,
         True,
@@ -132,14 +128,12 @@ def test_open_ended_means_up_to_the_largest_version() -> None:
 
 
 @given(ranges)
-def test_printing_and_reading_agree(versions: Versions) -> None:
-    """What a message prints can be pasted into a definition."""
+def test_str_and_parse_round_trip(versions: Versions) -> None:
     assert Versions.parse(str(versions)) == versions
 
 
 @given(near, near)
-def test_intersect_is_what_both_contain(one: Versions, other: Versions) -> None:
-    """The definition of an intersection, whichever way round, and NONE for all the ways to have nothing in common."""
+def test_intersection_contains_common_versions(one: Versions, other: Versions) -> None:
     both = one.intersect(other)
     assert both == other.intersect(one)
     assert list(both) == [version for version in one if version in other]
@@ -148,14 +142,12 @@ def test_intersect_is_what_both_contain(one: Versions, other: Versions) -> None:
 
 @given(near, near)
 def test_covers_is_containing_every_version(outer: Versions, inner: Versions) -> None:
-    """Covering and intersecting say the same thing in two ways; the rules use both."""
     assert outer.covers(inner) is all(version in outer for version in inner)
     assert outer.covers(inner) is (list(outer.intersect(inner)) == list(inner))
 
 
 @given(ranges, ranges, ranges)
 def test_covering_is_an_order(first: Versions, second: Versions, third: Versions) -> None:
-    """Rules chain: inside the field's, inside the struct's, inside the message's versions."""
     assert first.covers(first)
     assert first.covers(first.intersect(second))
     if first.covers(second) and second.covers(third):

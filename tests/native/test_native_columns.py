@@ -1,4 +1,4 @@
-"""Columns by the native extension: the same as through message objects on everything that Kafka's classes wrote, and on damage."""
+"""Columns of the native extension equal those of message objects, on all vectors and on damaged bytes."""
 
 from __future__ import annotations
 

@@ -226,7 +226,7 @@ OPTIONAL = (
             "FooResponse.json": FOO,
             "FooRequest.json": text(name="FooRequest", type="request", apiKey=9000, validVersions="0-9"),
         },
-        "FooResponse.json:1: $: message FooResponse has no flexibleVersions; say 0+ for a new message, or none",
+        "FooResponse.json:1: $: message FooResponse has no flexibleVersions; write 0+ for a new message, or none",
         "FooResponse.json:12: $.fields[0].optionalFields[0].tag: tag '1' of optional field Bar is not an int16 in hexadecimal; write 0x0000 to 0x7fff",
         "FooResponse.json:7: $.optionalFields[0]: optional field UserAgent in a message without versionsWithOptional; add them, for example 9+",
         "FooResponse.json:13: $.fields[0].optionalFields[1]: optional field Bars in a message without versionsWithOptional; add them, for example 9+",
@@ -258,7 +258,7 @@ OPTIONAL = (
     Case(
         "both answers to one question",
         text(optionalFields=[optional("A")], versionsWithOptional="2+"),
-        "1: $.versionsWithOptional: versionsWithOptional and flexibleVersions are two answers to one question; use one of them",
+        "1: $.versionsWithOptional: versionsWithOptional and flexibleVersions exclude each other; use one of them",
     ),
     Case(
         "tagged fields beside optional ones",

@@ -1,1 +1,1 @@
-"""Typed helpers that several folders of tests share."""
+"""Typed helpers shared by several folders of tests."""

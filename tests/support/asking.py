@@ -1,4 +1,4 @@
-"""A mock broker of the guide is asked, without a socket: requests, and what a client reads of the answers."""
+"""Requests to the guide's mock broker without a socket, and what a client reads from its responses."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ BATCH = write_batch([Record(value=b"v", timestamp=1)] * 2)
 
 
 def summed(attributes: int, delta: int) -> bytes:
-    """The batch with other attributes and another last offset delta, and a checksum that agrees."""
+    """Return the batch with other attributes and last offset delta, and a correct checksum."""
     covered = attributes.to_bytes(2, "big") + delta.to_bytes(4, "big") + BATCH[27:]
     return BATCH[:17] + checksum()(covered).to_bytes(4, "big") + covered
 
 
+# Records that a broker rejects, with Kafka's error code, except those in ``OTHERWISE``.
 REFUSED = {
     "two": (BATCH + BATCH, "INVALID_RECORD"),
     "none": (b"", "INVALID_RECORD"),
@@ -37,13 +38,12 @@ REFUSED = {
     "an unknown compression": (summed(5, 1), "INVALID_RECORD"),
     "a control batch": (summed(1 << 5, 1), "INVALID_RECORD"),
 }
-"""Records that a broker refuses to store, with the code of Kafka's own, but for those of ``OTHERWISE``."""
+# Responses of a real broker where the mock is stricter or simpler.
 OTHERWISE = {"null": None, "more behind": "NONE", "an unknown compression": "UNKNOWN_SERVER_ERROR"}
-"""What a real broker answers where the mock is stricter or plainer: to null nothing at all, and it cuts what is behind."""
 
 
 def ask(broker: Any, *requests: Request[Any], version: int | None = None) -> list[Any]:
-    """The responses of the broker, all over one connection, as a client reads them."""
+    """Return the responses of the broker over one connection, as a client reads them."""
     client = ClientConnection("\udce9", versions=BrokerVersions.from_response(broker.announced), text="surrogateescape")
     server = ServerConnection(broker.announced, text="surrogateescape")
     sent: list[Any] = [client.send(request, version) for request in requests]
@@ -59,7 +59,7 @@ def ask(broker: Any, *requests: Request[Any], version: int | None = None) -> lis
 
 
 def told(response: Message) -> list[tuple[str, str]]:
-    """The errors in a response, each with its path."""
+    """Return the errors in a response with their paths."""
     return [(error.path, error.code.name) for error in errors(response)]
 
 
@@ -91,7 +91,7 @@ def fetch(
 
 
 def list_offsets(*timestamps: int, name: str = "t", max_num_offsets: int = 1) -> ListOffsetsRequest:
-    """For the partitions 0, 1 and so on, a time for each."""
+    """Return ListOffsets requests with a timestamp per partition 0, 1 and so on."""
     kind = ListOffsetsRequest.ListOffsetsPartition
     parts = [
         kind(partition_index=index, timestamp=timestamp, max_num_offsets=max_num_offsets)

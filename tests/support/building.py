@@ -1,4 +1,4 @@
-"""Builds generated packages from definitions written inside a test, and imports them under a name of their own."""
+"""Generate packages from definitions inside tests, and import them under unique names."""
 
 from __future__ import annotations
 
@@ -22,25 +22,24 @@ from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.render import package
 from kafka_message_generator.render.codec import message as codec
 from kafka_message_generator.render.identity import identity_of
-from kafka_message_generator.rules import Checked
+from kafka_message_generator.rules import CheckedMessage
 from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.model import Message
 from kafka_message_generator.spec.source import Problems, SpecError
 from kafka_message_generator.spec.versions import NONE
 
-Definition = Mapping[str, object] | str
-"""A message definition: the JSON object, or the text of its file where the text itself matters."""
+Definition = Mapping[str, object] | str  # A message definition: a JSON object, or the text of its file.
 
 _numbers = itertools.count()
 
 
 def text_of(definition: Definition) -> str:
-    """What the file of a definition says."""
+    """Return the text of a definition file."""
     return definition if isinstance(definition, str) else json.dumps(definition, indent=1, ensure_ascii=False)
 
 
 def write_specs(folder: Path, *each: Definition) -> Path:
-    """Write definitions into ``folder`` as files named after their message; returns the folder."""
+    """Write definitions into a folder, one file per message; return the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for number, definition in enumerate(each):
         name = f"definition{number}" if isinstance(definition, str) else str(definition["name"])
@@ -49,7 +48,6 @@ def write_specs(folder: Path, *each: Definition) -> Path:
 
 
 def unique_name() -> str:
-    """A package name that no other test of this run has."""
     return f"built_{os.getpid()}_{next(_numbers)}"
 
 
@@ -61,14 +59,14 @@ def build_package(tmp_path: Path, *each: Definition, name: str | None = None) ->
     """
     name = name or unique_name()
     root = tmp_path / name
-    request = package.Request(write_specs(root / "specs", *each), root / "output", name)
+    request = package.PackageRequest(write_specs(root / "specs", *each), root / "output", name)
     loaded = definitions.load(request.specs)
     output.write(request.output, package.render(identity_of(loaded, name), loaded))
     return import_package(request.output / "src", name)
 
 
 def import_package(folder: Path, name: str) -> ModuleType:
-    """Import a package from a folder that is on the path only meanwhile; its modules find each other without it."""
+    """Import a package from a folder that is on the import path only temporarily."""
     importlib.invalidate_caches()
     sys.path.insert(0, str(folder))
     try:
@@ -78,17 +76,17 @@ def import_package(folder: Path, name: str) -> ModuleType:
 
 
 def build_message(tmp_path: Path, definition: Mapping[str, object]) -> Any:
-    """The class of one message, from a package of its own."""
+    """Return the class of one message, from a package of its own."""
     return getattr(build_package(tmp_path, definition), str(definition["name"]))
 
 
 def module_of(message: Any) -> ModuleType:
-    """The module of a message class, which has the structs inside it."""
+    """Return the module of a message class, which contains its structs."""
     return importlib.import_module(message.__module__)
 
 
-def check(definition: Definition, file: str = "Test.json") -> Checked:
-    """Read and check one definition; raises SpecError with every problem."""
+def check(definition: Definition, file: str = "Test.json") -> CheckedMessage:
+    """Read and check one definition; raise SpecError for problems."""
     problems = Problems()
     node = source.parse(file, text_of(definition), problems)
     message = reader.read_message(node, problems) if node is not None else None
@@ -99,7 +97,7 @@ def check(definition: Definition, file: str = "Test.json") -> Checked:
 
 
 def _with_partner(message: Message) -> list[Message]:
-    """The message and, so that a request can be checked alone, the response with its API key (or the other way)."""
+    """Return a message and its counterpart: a generated response for a request, or the reverse."""
     other = {"request": "response", "response": "request"}.get(message.kind)
     if other is None or message.api_key is None:
         return [message]
@@ -109,13 +107,14 @@ def _with_partner(message: Message) -> list[Message]:
 
 
 def plan_of(definition: Definition, file: str = "Test.json") -> MessagePlan:
-    """The plan of one definition, of a request as if ``PartnerResponse`` answered it; raises SpecError with every problem."""
+    """Return the plan of one definition; ``PartnerResponse`` is the response of a request. Raise SpecError for
+    problems."""
     checked = check(definition, file)
     return builder.build(checked, file, "PartnerResponse" if checked.message.kind == "request" else "")
 
 
 def print_module(definition: Definition, file: str = "Test.json") -> str:
-    """The module that is printed for one definition, formatted as in a package."""
+    """Return the formatted module of one definition, as printed in a package."""
     return _printed(text_of(definition), file)
 
 
@@ -125,7 +124,7 @@ def _printed(definition: str, file: str) -> str:
 
 
 class Workshop:
-    """A package to which message modules are added one by one: the runtime is there once, nothing else is printed."""
+    """A package that grows by message modules; the runtime is copied only once."""
 
     def __init__(self, folder: Path) -> None:
         self.name = unique_name()
@@ -136,7 +135,7 @@ class Workshop:
         import_package(folder, self.name)
 
     def add(self, definition: Definition, *, is_formatted: bool = False) -> Any:
-        """Return the class of one more message, whose name need not be unique; formatting takes nine tenths of the time."""
+        """Return the class of another message, whose name may repeat. Formatting takes 90 % of the time."""
         module = f"module_{next(_numbers)}"
         printed = print_module(definition) if is_formatted else codec.render(plan_of(definition))
         (self._messages / f"{module}.py").write_text(printed, encoding="utf-8")

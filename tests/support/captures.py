@@ -1,4 +1,4 @@
-"""Captures that tcpdump and tshark made of real clients and a broker, and its log: ``nox -s upstream -- captures``."""
+"""Captures by tcpdump and tshark of real clients and a broker, and the broker's log: ``nox -s upstream -- captures``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Key = tuple[int, ...]
 
 
 def captured(name: str) -> Path:
-    """One of the captures, as it is committed."""
+    """Return the bytes of a committed capture."""
     return DATA / f"{name}.gz"
 
 
 def logged() -> dict[Key, dict[str, Any]]:
-    """What the broker says of each request, by port of the client, API key, version and correlation id."""
+    """Return the broker's log of each request, by client port, API key, version and correlation id."""
     lines = map(json.loads, gzip.decompress((DATA / "requests.jsonl.gz").read_bytes()).splitlines())
     names = ("port", "requestApiKey", "requestApiVersion", "correlationId")
     return {tuple(line[name] for name in names): line for line in lines}

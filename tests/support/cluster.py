@@ -1,4 +1,4 @@
-"""The files of a real broker and what Kafka's own clients and tools say of them: examples/cluster, or a new one."""
+"""The files of a real broker, and the output of Kafka's own clients and tools: examples/cluster or a new one."""
 
 from __future__ import annotations
 
@@ -25,34 +25,30 @@ COMMITTED = Path(__file__).parents[2] / "examples" / "cluster"
 METADATA = "__cluster_metadata"
 COORDINATORS = ("__consumer_offsets", "__share_group_state", "__transaction_state")
 DELETED = re.compile(r"-delete/")
+# Suffix of keys in Kafka's request log, which has the size of records in place of the records.
 SIZE = "sizeinbytes"
-"""Ending of what Kafka's request log has in the place of records: their size."""
-COMMIT_TYPE = 1
-"""Record type of an offset commit."""
+COMMIT_TYPE = 1  # Record type of an offset commit.
 
+# Bytes fields in members of classic groups, and the messages that the dump tool finds in them.
 PROTOCOLS = {"subscription": ConsumerProtocolSubscription, "assignment": ConsumerProtocolAssignment}
-"""Fields of a classic group's members that are bytes, and the messages that the dump tool finds in these."""
 
 Json = dict[str, Any]
-Place = tuple[str, int, int]
-"""Topic, partition and offset."""
+Place = tuple[str, int, int]  # Topic, partition and offset.
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """An internal record as the dump tool decodes it: where it is, and Kafka's JSON of its key and value."""
+    """An internal record as the dump tool decodes it: location, and Kafka's JSON of key and value."""
 
     file: str
     offset: int
-    type: int
-    """The record type: its number before a key, or in a metadata record."""
-    version: int | None
-    """Version of the value; None for a tombstone."""
+    type: int  # record type: its number before a key, or in a metadata record
+    version: int | None  # version of the value; None for a tombstone
     key: Json | None
     value: Json | None
 
     def messages(self, topic: str) -> tuple[Message | None, Message | None]:
-        """Key and value as objects; bytes that the tool decoded as well are left out."""
+        """Return key and value as objects, without bytes that the tool also decoded."""
         types = {number: (key, value) for log, number, key, value in RECORD_TYPES if log == LOGS[topic]}
         key, value = types[self.type]
         return _object(key, self.key, 0), _object(value, self.value, self.version)
@@ -69,7 +65,7 @@ def _object(name: str | None, said: Json | None, version: int | None) -> Message
 
 @dataclass(frozen=True)
 class Cluster:
-    """A folder as ``tests.interop.make`` leaves it."""
+    """A folder written by ``tests.interop.make``."""
 
     folder: Path
 
@@ -79,13 +75,13 @@ class Cluster:
 
     @cached_property
     def answers(self) -> Json:
-        """What the admin client said."""
+        """Return the responses that the admin client printed."""
         answers: Json = json.loads((self.folder / "answers.json").read_text(encoding="utf-8"))
         return answers
 
     @cached_property
     def records(self) -> dict[Place, Json]:
-        """Each record that a consumer got; bytes are bytes."""
+        """Return each record that a consumer received, with raw bytes."""
         found = {}
         for row in self._lines("records.jsonl"):
             for name in ("key", "value"):
@@ -96,21 +92,21 @@ class Cluster:
 
     @cached_property
     def batches(self) -> list[Json]:
-        """Each batch as the dump tool printed it."""
+        """Return each batch as the dump tool printed it."""
         return self._lines("dump.jsonl.gz")
 
     @property
     def traffic(self) -> Path:
-        """Captured connections: ``<connection>.request.bin`` and ``<connection>.response.bin``."""
+        """Return the folder of captured connections: ``<connection>.request.bin`` and ``<connection>.response.bin``."""
         return self.folder / "traffic"
 
     @cached_property
     def requests(self) -> dict[tuple[str, int], Json]:
-        """What the broker logged of each captured request, by connection and correlation id."""
+        """Return the broker's log of each captured request, by connection and correlation id."""
         return {(each["connection"], each["correlationId"]): each for each in self._lines("requests.jsonl.gz")}
 
     def decoded(self, topic: str) -> list[Decoded]:
-        """The records of an internal topic, but no control records, as the dump tool decodes them."""
+        """Return the records of an internal topic, without control records, as the dump tool decodes them."""
         kind = _metadata_record if topic == METADATA else _coordinator_record
         return [
             kind(batch["file"], record)
@@ -126,7 +122,7 @@ class Cluster:
 
 
 def topic_of(file: str) -> str:
-    """The topic of a file named by the dump."""
+    """Return the topic of a file in a dump."""
     return file.split("/")[0].rsplit("-", 1)[0]
 
 
@@ -135,7 +131,7 @@ def unhex(text: str | None) -> bytes | None:
 
 
 def milliseconds(time: datetime) -> int:
-    """Of a timestamp as Arrow and Spark have it; without a zone it is UTC."""
+    """Return a timestamp of Arrow or Spark in milliseconds; without a time zone it is UTC."""
     moment = time if time.tzinfo else time.replace(tzinfo=UTC)
     return round(moment.timestamp() * 1000)
 
@@ -151,19 +147,20 @@ def _metadata_record(file: str, record: Json) -> Decoded:
     return Decoded(file, record["offset"], _METADATA_TYPES[value["type"]], value["version"], None, value["data"])
 
 
+# Kafka's names (``MetadataRecordType``) and numbers of metadata records.
 _METADATA_TYPES = {
     re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", value).upper(): number
     for log, number, _, value in RECORD_TYPES
     if log == LOGS[METADATA] and value
 }
-"""Kafka's names of metadata records (``MetadataRecordType``) and their numbers."""
 
 
 # ---- rows against Kafka's JSON
 
 
 def as_printed(value: Json | None) -> Json | None:
-    """Our JSON of a coordinator's value as the dump tool prints it, which decodes bytes of a classic group's members."""
+    """Return our JSON of a coordinator's value as the dump tool prints it, which decodes bytes in members of classic
+    groups."""
     if value is None or value.get("protocolType") != "consumer" or "members" not in value:
         return value
     members = [
@@ -212,7 +209,6 @@ def _plain(name: str) -> str:
 
 
 def _is_default(value: object, default: object) -> bool:
-    """Whether a value of a row is this one of an object."""
     if isinstance(value, Mapping):
         return all(part is None or _is_default(part, getattr(default, name)) for name, part in value.items())
     if isinstance(default, UUID):
@@ -227,25 +223,20 @@ def _is_default(value: object, default: object) -> bool:
 
 @dataclass(frozen=True)
 class Commit:
-    """An offset commit, or its deletion, and what its batch and control records say."""
+    """An offset commit or its deletion, with its batch and control records."""
 
-    partition: int
-    """Of the log."""
-    offset: int
-    """In the log."""
+    partition: int  # of the log
+    offset: int  # in the log
     producer_id: int
     is_transactional: bool
-    control_type: str | None
-    """COMMIT or ABORT for a control record, which has none of the rest."""
+    control_type: str | None  # COMMIT or ABORT for a control record, which has none of the following
     group: str | None = None
-    of: str | None = None
-    """Topic and partition that the commit is about."""
-    committed: Json | None = None
-    """Offset, leader epoch and metadata; None for a tombstone."""
+    of: str | None = None  # topic and partition of the commit
+    committed: Json | None = None  # offset, leader epoch and metadata; None for a tombstone
 
 
 def committed_offsets(commits: Iterable[Commit]) -> dict[str, dict[str, Json]]:
-    """The offsets of each group, as the coordinator has them: those of transactions count once these commit."""
+    """Return the offsets of each group as the coordinator sees them: those of transactions count after their commit."""
     groups: dict[str, dict[str, Json]] = {}
     waiting: dict[tuple[int, int], list[Commit]] = {}
     for each in sorted(commits, key=lambda commit: (commit.partition, commit.offset)):

@@ -1,4 +1,4 @@
-"""What the column codec must give, made from objects that the object codec read."""
+"""Expected output of the column codec, made from decoded objects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNKNOWN = "_unknown_tagged_fields"
 def expected(
     facts: MessageFacts, fields: tuple[FieldFacts, ...], obj: object, version: int, *, unknown: bool = False
 ) -> dict[str, object]:
-    """An object as the columns have it: null where the version has no such field; ``unknown``: with the map of tags."""
+    """Return an object as columns have it: null for fields of other versions; ``unknown`` adds the map of unknown tags."""
     row = {
         f.name: _value(facts, f, getattr(obj, f.name), version, unknown) if version in f.versions else None
         for f in fields
@@ -24,7 +24,7 @@ def expected(
 
 
 def with_maps(row: object) -> object:
-    """A row of columns in which structs without tagged fields, and those at their default, have an empty map, not null."""
+    """Return a row in which structs without unknown tagged fields have an empty map instead of null."""
     if isinstance(row, dict):
         return {name: (each or []) if name == UNKNOWN else with_maps(each) for name, each in row.items()}
     return [with_maps(each) for each in row] if isinstance(row, list) else row

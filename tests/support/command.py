@@ -1,4 +1,4 @@
-"""What tests of the command have in common: a request in bytes, and the lines of JSON that are printed."""
+"""Helpers for tests of the command: a request in bytes, and JSON lines of output."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from kafka_messages.protocol import encode_request
 REQUEST = ApiVersionsRequest(client_software_name="java", client_software_version="4.4.0")
 BODY = REQUEST.write(3)
 FRAME = encode_request(REQUEST, 3, 7, "me")
-Told = Callable[..., tuple[int, str, str]]
-"""Runs a command line: exit status, output, errors."""
+Told = Callable[..., tuple[int, str, str]]  # Runs a command line and returns exit status, output and errors.
 
 
 def rows(output: str) -> list[dict[str, Any]]:
-    """The objects of JSON lines."""
+    """Return the objects in JSON lines."""
     return [json.loads(line) for line in output.splitlines()]

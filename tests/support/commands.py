@@ -17,13 +17,12 @@ from pathlib import Path
 from tests.support import pages
 from tests.support.pages import Block
 
-FIRST = "python3 -m venv .venv"
-"""How the block begins that makes the environment of all others."""
-LIMIT = 1800
-"""Seconds after which a block is ended."""
+FIRST = "python3 -m venv .venv"  # First line of the block that creates the environment for all others.
+LIMIT = 1800  # Timeout of a block in seconds.
 SPARK = "downloads 450 MB of PySpark"
+# First words of blocks that run a job, which exits with 1 if it has findings.
 JOB = "python -m kafka_messages_spark.jobs."
-"""How a block begins that runs a job, whose exit status is 1 if there is something to look at."""
+# First words of blocks that take more than a minute, with the reason to skip them without ``--all``.
 SLOW = {
     "nox -s quick": "takes two to four minutes",
     "nox -s tests": "every test",
@@ -33,11 +32,10 @@ SLOW = {
     JOB: "needs PySpark, which another block installs; tests/pipeline runs the jobs",
     "nox -s nightly -- interop": "starts a broker, from 300 MB of Maven Central",
 }
-"""Beginnings of blocks that take more than a minute, and why they are left out without ``--all``."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run every block, print what each took; the exit status is 1 if one of them failed."""
+    """Run every block and print its time; return 1 if one failed."""
     is_all = list(arguments) == ["--all"]
     failed: list[Block] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -55,12 +53,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def reason_to_skip(block: Block) -> str | None:
-    """Why a block is not run, if it is in the list."""
+    """Return why a block is skipped, or None."""
     return next((why for beginning, why in SLOW.items() if block.text.startswith(beginning)), None)
 
 
 def run(block: Block, clone: Path) -> bool:
-    """Run a block in the folder of the clone, and its environment if that is there already."""
+    """Run a block in the clone, with its environment if it exists."""
     environment = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")}
     environment["PATH"] = os.pathsep.join(
         part for part in environment["PATH"].split(os.pathsep) if not part.startswith(sys.prefix + os.sep)
@@ -79,7 +77,7 @@ def run(block: Block, clone: Path) -> bool:
 
 
 def _status(command: list[str], clone: Path, environment: dict[str, str], output: int) -> int:
-    """The exit status of a command; what it has started ends with it when its time is over."""
+    """Return the exit status of a command; kill its processes after the timeout."""
     process = subprocess.Popen(
         command,
         cwd=clone,

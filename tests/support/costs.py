@@ -1,9 +1,10 @@
-"""A message whose costs can be added up by hand, and its bytes."""
+"""A message with sizes that can be added up by hand, and its bytes."""
 
 from __future__ import annotations
 
 from .specs import field, message
 
+# Fields of each kind: plain, encoded, in an array, of an older version, tagged, and without a choice of encodings.
 PROBE = message(
     field("A", "int16"),
     field("B", "int32", encoding={"0-1": "fixed32", "2+": "packed32"}),
@@ -12,7 +13,6 @@ PROBE = message(
     field("Old", versions="0"),
     field("T", "[]int32", "2+", tag=0, taggedVersions="2+"),
 )
-"""One of each: plain, encoded, inside an array, of an older version, tagged, and fields that can have no encoding."""
 
 # A=-1, B=100, Text="hi", two pieces (X=-2 Flag=1, X=300 Flag=2), T=[1, 2, 70]; without the tag section's contents.
 V2 = "ffff" "c801" "036869" "03" "fffffffffffffffe0100" "000000000000012c0200"

@@ -1,4 +1,4 @@
-"""Random edits of definitions, and random values of schemas: what a verdict on a change is tried with."""
+"""Random edits of definitions and random values of schemas, to test verdicts on changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TYPES = ("bool", "int8", "int16", "uint16", "int32", "uint32", "int64", "float64
 
 
 def plan_of(definition: Json) -> MessagePlan | None:
-    """The plan of a definition; None where the generator refuses it."""
+    """Return the plan of a definition, or None if it is invalid."""
     problems = source.Problems()
     node = source.decode("edited.json", json.dumps(definition).encode(), problems)
     message = reader.read_message(node, problems) if node is not None else None
@@ -35,7 +35,7 @@ def plan_of(definition: Json) -> MessagePlan | None:
 
 
 def definition_of(path: Path) -> Json:
-    """A definition of the history or of specs as JSON."""
+    """Return a definition of the history or of specs as JSON."""
     problems = source.Problems()
     node = source.load(path, path.as_posix(), problems)
     assert node is not None
@@ -45,7 +45,7 @@ def definition_of(path: Path) -> Json:
 
 
 def edited(definition: Json, rng: random.Random) -> Json:
-    """A copy with one random change; often one that the generator refuses."""
+    """Return a copy with one random change, which is often invalid."""
     copied = copy.deepcopy(definition)
     lists = _lists(copied)
     if lists:
@@ -116,7 +116,7 @@ def _exchange_names(_: Json, fields: list[Json], rng: random.Random) -> None:
 
 
 def _shift_names(_: Json, fields: list[Json], rng: random.Random) -> None:
-    """A new name at one place, and each name behind it at the next one."""
+    """Rename one field, and each later field to the name before it."""
     first = rng.randrange(len(fields))
     names = ["Renamed", *(field["name"] for field in fields[first:])]
     for field, name in zip(fields[first:], names, strict=False):
@@ -140,7 +140,7 @@ def _tagged(_: Json, fields: list[Json], rng: random.Random) -> None:
 
 
 def _tagged_versions(_: Json, fields: list[Json], rng: random.Random) -> None:
-    """A tagged field in more or fewer versions, whose tag the other ones refuse."""
+    """Change the versions of a tagged field."""
     tagged = [field for field in fields if "tag" in field]
     if tagged:
         versions = rng.choice(("0+", "1+", "2+", "9+", "12+", "16+"))
@@ -148,7 +148,7 @@ def _tagged_versions(_: Json, fields: list[Json], rng: random.Random) -> None:
 
 
 def _box(_: Json, fields: list[Json], rng: random.Random) -> None:
-    """An array of values as an array of structs of one value."""
+    """Turn an array of values into an array of structs with one field."""
     field = rng.choice(fields)
     kind = str(field["type"])
     if kind.startswith("[]") and kind[2:] in TYPES:
@@ -174,7 +174,7 @@ _EDITS = (
 
 
 def value_of(kind: Type, rng: random.Random) -> object:
-    """A random value of a schema's type."""
+    """Return a random value of a schema's type."""
     if isinstance(kind, Schema):
         return _struct(kind, rng)
     if kind.nullable and rng.random() < 0.25:

@@ -1,4 +1,4 @@
-"""A message with something everywhere: an element in each array, and in it the same."""
+"""A message with every field set and one element in each array."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ Value = Callable[[FieldFacts], Any]
 
 
 def filled(message: type[Message], value: Value) -> Any:
-    """A message of a class. ``value`` says what fields and elements of arrays are that are no structs; None: the default."""
+    """Return a message of a class. ``value`` is used for all fields and elements except structs; None keeps their
+    defaults."""
     return _struct(message, message, facts_of(message).fields, value)
 
 

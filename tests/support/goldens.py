@@ -1,4 +1,4 @@
-"""Golden files: what the generator prints, kept as text to be read in reviews; written only when asked for."""
+"""Golden files: generated text, kept for review and updated on request."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ def matches_golden(path: Path, text: str) -> None:
 
 
 def strays(folder: Path, names: Iterable[str]) -> list[str]:
-    """Golden files that belong to no test any more."""
+    """Return the golden files that no test uses."""
     return sorted({path.name for path in folder.iterdir()} - set(names))

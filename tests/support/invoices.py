@@ -1,4 +1,4 @@
-"""A stranger's protocol of three messages: definitions, settings, licence, and a script that talks with its package."""
+"""A package unrelated to Kafka: three definitions, settings, licence, and a script that uses it."""
 
 from __future__ import annotations
 
@@ -94,18 +94,18 @@ for part in ("internal_topics", "arrow", "explain"):
 assert not {"kafka_message_generator", "kafka_messages", "numpy", "pyarrow"} & set(sys.modules)
 print(acme_invoices.__version__, acme_invoices.__doc__.splitlines()[0])
 """
+# Output of the script.
 PRINTED = "2.1.0 Invoices 'by wire' \\ {{ all }} of them: read and write any message at any version.\n"
-"""What the script prints."""
-ROOMS = {
+LAYERS = {
     *("__init__.py", "errors.py", "json.py", "py.typed"),
     *("_base", "_core", "enums", "messages", "protocol", "schema"),
 }
+# Words that only Kafka's logs and our own package contain.
 WORDS = ("__consumer_offsets", "__cluster_metadata", "__transaction_state", "kafka_messages.", "numpy", "pyarrow")
-"""What is of Kafka's logs, and of our own package."""
 
 
 def write(folder: Path) -> Path:
-    """Write definitions, settings and licence into a new folder; returns it."""
+    """Write definitions, settings and licence into a new folder; return it."""
     specs = write_specs(folder, *DEFINITIONS)
     (specs / "package.toml").write_text(SETTINGS, encoding="utf-8")
     (specs / "COPYING").write_text(COPYING, encoding="utf-8")
@@ -113,9 +113,9 @@ def write(folder: Path) -> Path:
 
 
 def foreign(package: Path) -> Iterator[str]:
-    """What a generated folder has that no definition here calls for."""
+    """Return the contents of a generated folder that these definitions do not need."""
     for path in sorted(path for path in package.rglob("*") if path.is_file()):
         name, text = path.relative_to(package).as_posix(), path.read_text(encoding="utf-8")
-        if name.startswith("src/") and name.split("/")[2] not in ROOMS:
+        if name.startswith("src/") and name.split("/")[2] not in LAYERS:
             yield f"{name}: nothing calls for this part"
         yield from (f"{name}: {word}" for word in WORDS if word in text)

@@ -1,4 +1,4 @@
-"""Runs jobs of the pipeline in this process, and keeps all that they give."""
+"""Runs pipeline jobs in this process and keeps their output."""
 
 from __future__ import annotations
 
@@ -18,21 +18,20 @@ REPORTS = ("md", "html", "json", "txt")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run of a job gave."""
+    """Output of a job."""
 
     exit_status: int
-    outputs: Mapping[str, bytes]
-    """All of it, by where it is: files as they are, and what was printed."""
+    outputs: Mapping[str, bytes]  # all output by place: files as they are, and stdout
     folder: Path
 
     @property
     def tables(self) -> str:
-        """The folder of the tables."""
+        """folder of the tables"""
         return str(self.folder / "tables")
 
 
 def run(job: str, given: Sequence[str], out: Path, capfd: pytest.CaptureFixture[str]) -> Outcome:
-    """A job with reports of all kinds, whole ones, and with its tables."""
+    """Run a job with full reports of all kinds, and with its tables."""
     module = importlib.import_module(f"kafka_messages_spark.jobs.{job}")
     status = module.main([*given, *places(out)])
     printed = capfd.readouterr()
@@ -40,12 +39,12 @@ def run(job: str, given: Sequence[str], out: Path, capfd: pytest.CaptureFixture[
 
 
 def places(out: Path) -> list[str]:
-    """Arguments that say where tables and reports go, below a new folder."""
+    """Return the arguments for tables and reports below a new folder."""
     out.mkdir()
     reports = [word for ending in REPORTS for word in ("--report", str(out / f"report.{ending}"))]
     return ["--output", str(out / "tables"), *reports, "--limit", "999"]
 
 
 def files(out: Path) -> dict[str, bytes]:
-    """All that is below a folder."""
+    """Return all files below a folder."""
     return {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}

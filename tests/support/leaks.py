@@ -1,4 +1,4 @@
-"""Texts that stand for secrets, and the search for them in all that a program gives."""
+"""Marker texts for secrets, and the search for them in output."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 
 
 def secret(name: str) -> str:
-    """A text that is nowhere else, nor any large part of it."""
+    """Return a unique text without a large part in common with others."""
     return f"{name}-{zlib.crc32(name.encode()):08x}-swordfish-{name}"
 
 
 def forms(plain: bytes) -> Iterator[bytes]:
-    """What a secret looks like in files: as it is, in hexadecimal, and as base64 wherever it begins."""
+    """Yield the encodings of a secret in files: plain, hexadecimal, and base64 at each alignment."""
     yield plain
     yield plain.hex().encode()
     yield plain.hex().upper().encode()
@@ -24,5 +24,5 @@ def forms(plain: bytes) -> Iterator[bytes]:
 
 
 def leaked(content: bytes, planted: Iterable[bytes]) -> list[bytes]:
-    """Which secrets are in there."""
+    """Return the secrets found in the data."""
     return [plain for plain in planted if any(form in content for form in forms(plain))]

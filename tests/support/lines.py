@@ -1,4 +1,4 @@
-"""Which lines of some source files ran, and which of them matter; for tests that prove that tests are complete."""
+"""Recording of executed lines, for tests that prove the completeness of other tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True, order=True)
 class Site:
-    """A statement or call: its file, first and last line, and the text of its first line."""
+    """A statement or call: file, first and last line, and text of the first line."""
 
     file: str
     first: int
@@ -27,7 +27,7 @@ class Site:
 
 @dataclass
 class Lines:
-    """The lines that ran while recording, as pairs of file and line."""
+    """Executed lines as pairs of file and line."""
 
     ran: set[tuple[str, int]] = field(default_factory=set)
 
@@ -35,13 +35,13 @@ class Lines:
         return any((site.file, line) in self.ran for line in range(site.first, site.last + 1))
 
     def missing(self, sites: list[Site]) -> list[str]:
-        """The sites that did not run, as a reader would look for them."""
+        """Return the sites that were not executed, as text."""
         return [str(site) for site in sorted(sites) if not self.reached(site)]
 
 
 @contextmanager
 def recording(*files: Path) -> Iterator[Lines]:
-    """Record the lines of these files that run inside the block; what else traces, such as coverage, waits."""
+    """Record executed lines of these files inside the block; other tracers are suspended."""
     lines = Lines()
     names = {str(file) for file in files}
 
@@ -62,7 +62,7 @@ def recording(*files: Path) -> Iterator[Lines]:
 
 
 def calls(files: list[Path], *attributes: str) -> list[Site]:
-    """Every call of a method of one of these names, like ``problems.error(...)``."""
+    """Return every call of methods with these names, such as ``problems.error(...)``."""
     return [
         site
         for file in files
@@ -73,7 +73,7 @@ def calls(files: list[Path], *attributes: str) -> list[Site]:
 
 
 def raises(files: list[Path], *exceptions: str) -> list[Site]:
-    """Every ``raise`` of one of these exceptions."""
+    """Return every ``raise`` of these exceptions."""
     return [
         _site(file, node)
         for file in files
@@ -91,7 +91,7 @@ def _site(file: Path, node: ast.expr | ast.stmt) -> Site:
 
 
 def lines_of_functions(files: list[Path]) -> list[Site]:
-    """Every line inside a function that the compiler has code for; what runs at import counts as reached."""
+    """Return every line of code inside functions; module-level code is not included."""
     sites = []
     for file in files:
         source = file.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Reads HTML that was written to the letter: every element closed, every attribute quoted; what links and ids it has."""
+"""A strict HTML parser: all elements closed, all attributes quoted; with links and ids."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _VOID = ("meta", "link", "input", "br", "hr", "img", "wbr")
 
 @dataclass
 class Element:
-    """An element with its attributes and what is inside it."""
+    """An element with its attributes and content."""
 
     tag: str
     attributes: dict[str, str]
@@ -19,11 +19,11 @@ class Element:
 
     @property
     def text(self) -> str:
-        """All text inside."""
+        """Return all text inside."""
         return "".join(each if isinstance(each, str) else each.text for each in self.inside)
 
     def all(self, tag: str = "", css: str = "") -> Iterator[Element]:
-        """This element and those inside it, of a tag and with a class."""
+        """Return this and all nested elements with a tag and class."""
         if (not tag or self.tag == tag) and (not css or css in self.attributes.get("class", "").split()):
             yield self
         for each in self.inside:
@@ -31,14 +31,14 @@ class Element:
                 yield from each.all(tag, css)
 
     def one(self, tag: str = "", css: str = "") -> Element:
-        """The only one of them."""
+        """Return the only element with a tag and class."""
         (found,) = self.all(tag, css)
         return found
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """A page."""
+    """A parsed page."""
 
     root: Element
 
@@ -48,13 +48,13 @@ class Parsed:
 
     @property
     def links(self) -> list[str]:
-        """Whatever the page names: other pages, styles, scripts, images."""
+        """Return the targets of links, styles, scripts and images."""
         found = (each.attributes.get(name) for each in self.root.all() for name in ("href", "src"))
         return [each for each in found if each is not None]
 
 
 class _Reader(HTMLParser):
-    """Raises ValueError for an element that is not closed where it should be."""
+    """Raises ValueError for an unclosed element."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ class _Reader(HTMLParser):
 
 
 def parsed(text: str) -> Parsed:
-    """A page; raises ValueError if its elements are not nested well."""
+    """Parse a page; raise ValueError for badly nested elements."""
     reader = _Reader()
     reader.feed(text)
     reader.close()

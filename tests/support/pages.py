@@ -1,4 +1,4 @@
-"""The pages of the documentation, and the fenced blocks in them: what runs, what is printed, what is an excerpt."""
+"""The pages of the documentation and their fenced blocks: code, output and excerpts."""
 
 from __future__ import annotations
 
@@ -21,25 +21,22 @@ READMES = (
     "packages/tools/README.md",
 )
 EXAMPLES = "examples/cluster/README.md"
+# Languages of blocks: the first two are run; the others are definitions, settings and output.
 LANGUAGES = ("python", "sh", "json", "toml", "")
-"""Of a block: what runs (the first two), a definition, settings, and what is printed."""
 _BLOCK = re.compile(r"^(?:<!-- not run: (.*?) -->\n)?```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# End of a complete program in a page: a server would run until it is stopped.
 _START = re.compile(r'^if __name__ == "__main__":\n.*', re.MULTILINE | re.DOTALL)
-"""How a whole program of a page ends: one that serves would do so until it is stopped."""
 
 
 @dataclass(frozen=True)
 class Block:
     """A fenced block of a page."""
 
-    page: str
-    """Path in the repository."""
-    line: int
-    """Number of the first line of its text."""
+    page: str  # path in the repository
+    line: int  # number of the first line of its text
     language: str
     text: str
-    not_run: str | None
-    """The reason, in a comment of the page that does not show, why it stays out: ``<!-- not run: reason -->``."""
+    not_run: str | None  # reason from the comment ``<!-- not run: reason -->`` in the page
 
     @property
     def place(self) -> str:
@@ -51,7 +48,7 @@ class Block:
 
 
 def pages() -> list[str]:
-    """The paths of all pages whose blocks are run, in the order in which a reader comes by."""
+    """Return the paths of all pages with runnable blocks, in reading order."""
     docs = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
     return [*READMES, EXAMPLES, *docs]
 
@@ -62,7 +59,7 @@ def text(page: str) -> str:
 
 @cache
 def blocks(page: str) -> Sequence[Block]:
-    """All fenced blocks of a page, in their order."""
+    """Return all fenced blocks of a page, in order."""
     whole = text(page)
     return tuple(
         Block(page, whole.count("\n", 0, found.start(3)) + 1, found[2], found[3], found[1])
@@ -71,12 +68,12 @@ def blocks(page: str) -> Sequence[Block]:
 
 
 def to_run(page: str, language: str) -> list[Block]:
-    """The blocks of a page in a language, but for the excerpts."""
+    """Return the runnable blocks of a page in a language."""
     return [block for block in blocks(page) if block.language == language and block.not_run is None]
 
 
 def programs(page: str) -> list[list[Block]]:
-    """The Python of a page: all of it is one program, but where a block has a docstring of its own, which begins another."""
+    """Return the Python programs of a page; a block with a docstring starts another program."""
     found: list[list[Block]] = []
     for block in to_run(page, "python"):
         if not found or block.text.startswith('"""'):
@@ -86,7 +83,7 @@ def programs(page: str) -> list[list[Block]]:
 
 
 def module(page: str, program: Sequence[Block] | None = None) -> str:
-    """The Python of a page, or a program of it, as one module: each line has the number that it has in the page."""
+    """Return the Python of a page or program as one module with the page's line numbers."""
     lines = [""] * (text(page).count("\n") + 1)
     for block in to_run(page, "python") if program is None else program:
         for line, source in _sources(block):
@@ -96,7 +93,7 @@ def module(page: str, program: Sequence[Block] | None = None) -> str:
 
 
 def _sources(block: Block) -> Iterator[tuple[int, str]]:
-    """The statements of a block with the numbers of their first lines; of an interactive one without what is printed."""
+    """Yield the statements of a block with their first line numbers; an interactive block loses its output."""
     if not block.is_doctest:
         yield block.line, block.text
         return
@@ -105,7 +102,7 @@ def _sources(block: Block) -> Iterator[tuple[int, str]]:
 
 
 def about_spark() -> list[str]:
-    """The pages whose Python needs a session of Spark; tests/pipeline has one, and runs them."""
+    """Return the pages that need a Spark session, which tests/pipeline runs."""
     return [page for page in pages() if "pyspark" in module(page)]
 
 
@@ -136,7 +133,7 @@ def _run_doctest(block: Block, names: dict[str, object]) -> None:
 
 
 def told_output(page: str) -> list[str]:
-    """What is said to be printed: comments behind calls of print and below them, and the block that follows a script."""
+    """Return the expected output: comments after calls of print, or the block after a script."""
     told: list[str] = []
     before: Block | None = None
     for block in blocks(page):

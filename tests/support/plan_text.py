@@ -1,4 +1,4 @@
-"""Reads the text of a plan back into layouts, which print as the plan itself does: how a text is looked at."""
+"""Parser of plan texts into layouts, which print like the plan itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kafka_message_generator.plan.model import (
     Array,
-    Blob,
+    Bytes,
     Default,
     Fixed,
     FixedRun,
@@ -21,9 +21,9 @@ from kafka_message_generator.plan.model import (
     PackedElement,
     Payload,
     Single,
+    String,
     Tagged,
     TagSection,
-    Text,
     joined_runs,
 )
 from kafka_message_generator.plan.text import FORMAT, LETTERS
@@ -39,7 +39,7 @@ _WORD = re.compile(
 
 @dataclass(frozen=True)
 class PlanText:
-    """What a text says of each struct, in its order: the layouts."""
+    """The layouts of each struct, in the order of the text."""
 
     structs: tuple[tuple[Layout, ...], ...]
 
@@ -49,7 +49,7 @@ class PlanText:
 
 @dataclass(frozen=True)
 class _Member:
-    """A field of a struct line; ``letter`` is that of its type or of its elements, None for structs."""
+    """A field of a struct line; ``letter`` is the type of the field or its elements, None for structs."""
 
     name: str
     is_array: bool
@@ -57,7 +57,7 @@ class _Member:
 
 
 def parsed(text: str) -> PlanText:
-    """The layouts of a text that ``text_of`` printed; ValueError for another format or a line that is none of it."""
+    """Parse the output of ``text_of``; raise ValueError for another format or an invalid line."""
     form, *lines = text.splitlines()
     if form != str(FORMAT):
         raise ValueError(f"line 1: format {form}, only {FORMAT} is known")
@@ -140,5 +140,5 @@ class _Struct:
         if bits:
             return Packed(member.name, bits, signed)
         if letter in ("s", "y", "r"):
-            return (Text if letter == "s" else Blob)(member.name, compact, nullable)
+            return (String if letter == "s" else Bytes)(member.name, compact, nullable)
         return FixedRun((Fixed(member.name, _NAMES[letter or ""]),))

@@ -1,4 +1,4 @@
-"""Texts that stand where secrets do, in every message that has some."""
+"""Marker texts in the secret fields of messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PLANTED = "swordfish"
 
 
 def leaves(struct: Any, path: str) -> Iterator[tuple[Any, str]]:
-    """The structs that hold the field at the end of a path, and its name."""
+    """Return the structs that contain the field at the end of a path, and its name."""
     name, _, rest = path.partition(".")
     if not rest:
         yield struct, name
@@ -28,7 +28,7 @@ def leaves(struct: Any, path: str) -> Iterator[tuple[Any, str]]:
 
 
 def planted(message: Message, text: str = PLANTED) -> int:
-    """Put a text into every secret of a message that is not null, after its settings got names of plugins; how many."""
+    """Put a text into every secret of a message that is not null; return the number of secrets."""
     found, count = secrets_of(type(message)), 0
     for setting in found.settings:
         for struct, name in leaves(message, setting.name):

@@ -1,4 +1,4 @@
-"""The programs of ``examples``, as modules."""
+"""The programs in ``examples``, as modules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .pages import ROOT
 
 
 def program(name: str) -> ModuleType:
-    """``examples/NAME.py``, imported once."""
+    """Import ``examples/NAME.py`` once."""
     known = f"examples_{name}"
     if known not in sys.modules:
         spec = importlib.util.spec_from_file_location(known, ROOT / "examples" / f"{name}.py")

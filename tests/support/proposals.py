@@ -17,14 +17,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SPECS = ROOT / "specs" / "proposals"
 FOLDER = ROOT / ".work" / "proposals"
-SOURCE = FOLDER / "src"
-"""What holds ``kafka_messages_proposals``."""
-DIGEST = FOLDER / ".digest"
-"""What that package was made of."""
+SOURCE = FOLDER / "src"  # Import path of ``kafka_messages_proposals``.
+DIGEST = FOLDER / ".digest"  # File with the digest of the package's inputs.
 
 
 def generate() -> Path:
-    """Generate the package unless it is there; returns the folder of its project."""
+    """Generate the package unless it is current; return the folder of its project."""
     digest = _digest()
     if not DIGEST.exists() or DIGEST.read_text() != digest:
         work = FOLDER.with_name(f"proposals-{os.getpid()}")
@@ -38,14 +36,14 @@ def generate() -> Path:
 
 
 def make_importable() -> None:
-    """Put the package on the import path, unless the generator is not installed: then tests of the package fail."""
+    """Put the package on the import path; without the generator its tests fail."""
     if find_spec("kafka_message_generator") is not None:
         generate()
         sys.path.append(str(SOURCE))
 
 
 def _digest() -> str:
-    """The digest of all that the package is made of: the generator, its tools and the definitions."""
+    """Return the digest of the inputs: generator, tools and definitions."""
     spec = find_spec("kafka_message_generator")
     assert spec is not None
     assert spec.origin is not None

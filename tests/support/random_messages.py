@@ -1,4 +1,4 @@
-"""The generated packages by name, and random messages of any class of theirs."""
+"""The generated packages by name, and random messages of each class."""
 
 from __future__ import annotations
 
@@ -24,46 +24,46 @@ class Package:
     name: str
 
     def module(self, name: str) -> Any:
-        """A module of the package."""
+        """Return a module of the package."""
         return importlib.import_module(f"{self.name}.{name}")
 
     @property
     def message_names(self) -> list[str]:
-        """The name of every message of the package."""
+        """Return the name of every message of the package."""
         modules: dict[str, str] = importlib.import_module(self.name)._MODULES
         return sorted(name for name, module in modules.items() if module.startswith("messages."))
 
     def message(self, name: str) -> Any:
-        """The class of a message."""
+        """Return the class of a message."""
         return getattr(importlib.import_module(self.name), name)
 
     def facts_of(self, message: type[Message]) -> MessageFacts:
-        """The definition behind a message class."""
+        """Return the definition of a message class."""
         facts: MessageFacts = self.module("schema.facts").facts_of(message)
         return facts
 
 
 def package_of(message: type[Message]) -> Package:
-    """The package that a message class belongs to."""
+    """Return the package of a message class."""
     return Package(message.__module__.partition(".")[0])
 
 
 def versions_of(message: type[Message]) -> range:
-    """The versions that a message has."""
+    """Return the versions of a message."""
     return range(message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION + 1)
 
 
 def messages(message: type[Message], version: int, seed: int = 0, mixed: int = 3) -> Iterator[Message]:
-    """What the package of a class draws: a full message, one of nulls and ``mixed`` others."""
+    """Return random messages of a class: one full, one with nulls, and ``mixed`` others."""
     drawn: Iterator[Message] = package_of(message).module("testing").random_messages(message, version, seed, mixed)
     return drawn
 
 
 def drawn(message: type[Message], version: int, seed: str, **chances: float) -> Any:
-    """One message of a class, drawn from a seed with chances other than the usual ones."""
+    """Return one random message of a class with other probabilities than the default."""
     room = package_of(message).module("testing.draw")
     return room.Draw(message, version, random.Random(seed), room.Chances(**chances)).message()
 
 
+# Probabilities with which every field of the version is set and not empty.
 FULL = {"null": 0.0, "default": 0.0, "unknown": 1.0, "empty": 0.0}
-"""Chances by which every field of the version is there, with something in it."""

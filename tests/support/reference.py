@@ -22,18 +22,18 @@ CODES = {
 
 
 def uvarint(number: int) -> bytes:
-    """Groups of seven bits, the lowest first; the top bit of a byte says that another follows."""
+    """Encode groups of seven bits, lowest first; the top bit marks a following byte."""
     head, rest = number & 127, number >> 7
     return bytes([head | 128]) + uvarint(rest) if rest else bytes([head])
 
 
 def length(number: int, flexible: bool, width: str) -> bytes:
-    """A length (-1 for null) in its compact form, or as a number of this struct format."""
+    """Encode a length (-1 for null), compact or as a number of this struct format."""
     return uvarint(number + 1) if flexible else struct.pack(f">{width}", number)
 
 
 def value(kind: str, given: object, flexible: bool) -> bytes:
-    """A value of a type; structs are given as the list of their fields' types and values."""
+    """Encode a value of a type; a struct is the list of its fields' types and values."""
     if kind.startswith("[]"):
         if given is None:
             return length(-1, flexible, "i")
@@ -55,6 +55,6 @@ def value(kind: str, given: object, flexible: bool) -> bytes:
 
 
 def tags(fields: Mapping[int, bytes]) -> bytes:
-    """A tag section: the number of fields, then each as tag, size and bytes, in ascending order."""
+    """Encode a tag section: number of fields, then tag, size and bytes of each, ascending."""
     parts = [uvarint(tag) + uvarint(len(data)) + data for tag, data in sorted(fields.items())]
     return uvarint(len(parts)) + b"".join(parts)

@@ -1,4 +1,4 @@
-"""Small definitions that together make the generator print everything it can print; see test_render."""
+"""Small definitions that together exercise all printed code; see test_render."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UUID = "x7D3Ck_ZRA22-dzIvu_pnQ"
 
 
 def tagged(name: str, kind: str, tag: int, **more: object) -> dict[str, object]:
-    """A field that is tagged in the flexible versions from 2 on."""
+    """Return a field that is tagged in the flexible versions from 2 on."""
     return field(name, kind, "2+", tag=tag, taggedVersions="2+", **more)
 
 

@@ -1,4 +1,4 @@
-"""The server's side of SCRAM (RFC 5802), written apart from the client of docs/guide/blocking-client.md."""
+"""The server side of SCRAM (RFC 5802), independent of the client in docs/guide/blocking-client.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Log segments in tests: rows in the form of what Kafka's classes print, and segments made to order."""
+"""Log segments in tests: rows as printed by Kafka's classes, and hand-made segments."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Row = dict[str, Any]
 
 
 def kafkas_rows(segment: Path) -> list[Row]:
-    """What Kafka's classes said of a committed segment."""
+    """Return the rows that Kafka's classes printed for a committed segment."""
     lines = segment.with_name(segment.name + ".jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 
 def our_rows(batches: Iterable[Any]) -> list[Row]:
-    """What ``read_segments(…, batch_metadata=True)`` gives, in the form of Kafka's classes."""
+    """Return the output of ``read_segments(…, batch_metadata=True)`` in the form of Kafka's classes."""
     rows = []
     for batch in batches:
         batch.validate(full=True)
@@ -51,7 +51,7 @@ def _milliseconds(value: datetime | None) -> int | None:
 
 
 def some_rows(count: int, seed: int, *, headers: bool = True, widest: int = 40) -> list[Row]:
-    """Random records in the form that the writer takes."""
+    """Return random records as input of the writer."""
     random_ = random.Random(seed)
 
     def maybe(most: int) -> bytes | None:
@@ -70,7 +70,7 @@ def some_rows(count: int, seed: int, *, headers: bool = True, widest: int = 40) 
 
 @dataclass(frozen=True)
 class Damage:
-    """Bytes ``start`` to ``end`` of a segment were replaced by ``data``."""
+    """Replacement of the bytes ``start`` to ``end`` of a segment by ``data``."""
 
     start: int
     end: int
@@ -81,18 +81,18 @@ class Damage:
         return len(self.data) - (self.end - self.start)
 
     def of(self, segment: bytes) -> bytes:
-        """The damaged segment."""
+        """Return the damaged segment."""
         return segment[: self.start] + self.data + segment[self.end :]
 
 
 def alike(one: bytes, other: bytes) -> int:
-    """How many bytes at the beginning of both are the same."""
+    """Return the length of the common prefix."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
 def extents(segment: bytes) -> list[tuple[int, int]]:
-    """Where the batches of a sound segment begin and end, by their lengths."""
+    """Return start and end of the batches of a valid segment, by their lengths."""
     found = []
     at = 0
     while at < len(segment):
@@ -104,12 +104,12 @@ def extents(segment: bytes) -> list[tuple[int, int]]:
 
 
 def unsummed(segment: bytes, at: int) -> set[int]:
-    """Bytes of the batch at ``at`` that no checksum of Kafka's formats covers: offset and, in format 2, leader epoch."""
+    """Return the bytes of the batch at ``at`` that no checksum covers: offset and, in format 2, leader epoch."""
     return {*range(at, at + 8), *(range(at + 12, at + 16) if segment[at + 16] == 2 else ())}
 
 
 def crafted(body: bytes, count: int, **header: int) -> bytes:
-    """A batch of format 2 whose checksum agrees, whatever is in it. ``header`` replaces fields of the header."""
+    """Return a batch of format 2 with a correct checksum; ``header`` replaces fields of the header."""
     fields = {
         "base_offset": 0,
         "length": 49 + len(body),
@@ -130,13 +130,13 @@ def crafted(body: bytes, count: int, **header: int) -> bytes:
 
 
 def crafted_record(*fields: int | bytes, length: int | None = None) -> bytes:
-    """A record of varints and bytes, in that order, after its length and attributes."""
+    """Return a record of varints and bytes, after its length and attributes."""
     body = b"\0" + b"".join(field if isinstance(field, bytes) else varint(field) for field in fields)
     return varint(len(body) if length is None else length) + body
 
 
 def varint(value: int) -> bytes:
-    """Zig-zag, seven bits a byte."""
+    """Encode a zig-zag varint."""
     value = value << 1 ^ value >> 63
     out = bytearray()
     while value > 127:

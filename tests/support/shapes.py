@@ -1,4 +1,4 @@
-"""Messages in the shapes of Kafka's own test messages, whose bytes Kafka's classes have been seen to write."""
+"""Messages in the shape of Kafka's own test messages, with bytes from Kafka's classes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from tests.support.specs import field, message
 
 
 def part(name: str, type: str, versions: str = "0+", **more: object) -> dict[str, object]:
-    """A struct field with a text and a number."""
+    """Return a struct field with a string and a number."""
     fields = [field("MyString", "string", versions), field("MyInt", "int32", versions)]
     return field(name, type, versions, fields=fields, **more)
 
 
+# A header with a client id of int16 length in every version, including flexible ones.
 HEADER = message(
     field("ApiKey", "int16"),
     field("ApiVersion", "int16"),
@@ -21,7 +22,6 @@ HEADER = message(
     validVersions="0-2",
     flexibleVersions="2+",
 )
-"""Its client id has an int16 length in every version, also where the header has tagged fields."""
 
 NULLABLE_STRUCTS = message(
     part("First", "One", nullableVersions="0+", default="null"),

@@ -1,4 +1,4 @@
-"""Short ways to write definitions, and the problems found in them as the lines a user would read."""
+"""Short functions to write definitions and to list their problems as printed."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from kafka_message_generator.spec.source import Problems
 
 
 def field(name: str, type: str = "int32", versions: str = "0+", **more: object) -> dict[str, object]:
-    """A field as its JSON object; ``more`` are its other properties by their JSON names."""
+    """Return a field as its JSON object; ``more`` has further properties by JSON name."""
     return {"name": name, "type": type, "versions": versions, **more}
 
 
 def optional(name: str, type: str = "int32", tag: object = "0x1", **more: object) -> dict[str, object]:
-    """A field of an optional-field buffer as its JSON object."""
+    """Return a field of an optional-field buffer as its JSON object."""
     return {"name": name, "type": type, "tag": tag, **more}
 
 
 def message(*fields: Mapping[str, object], **more: object) -> dict[str, object]:
-    """The definition ``Probe``, a data message of versions 0-3, flexible from 2, unless ``more`` says otherwise."""
+    """Return the definition ``Probe``, by default a data message of versions 0-3, flexible from 2."""
     own = {"name": "Probe", "type": "data", "validVersions": "0-3", "flexibleVersions": "2+"}
     return {**own, **more, "fields": list(fields)}
 
@@ -39,7 +39,7 @@ def text(*fields: object, **more: object) -> str:
 
 
 def problems_of(files: Mapping[str, str]) -> list[str]:
-    """Every problem of definitions given as text by file name: the errors in order, then the warnings in order."""
+    """Return the errors, then the warnings, of definitions given as text by file name."""
     problems = Problems()
     messages: list[Message] = []
     for name, contents in files.items():

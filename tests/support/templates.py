@@ -1,4 +1,4 @@
-"""Which branches of the templates were taken; for the test that proves that samples reach all of them."""
+"""Recording of the template branches taken, for the test that samples reach all of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LINE, TEST, LOOP = "_probe_line", "_probe_test", "_probe_loop"
 
 
 class Branches:
-    """A copy of a template environment whose templates report every line, test and loop that has an alternative."""
+    """A copy of a template environment that reports every line, test and loop."""
 
     def __init__(self, environment: jinja2.Environment) -> None:
         self.seen: dict[str, set[bool]] = {}
@@ -29,13 +29,13 @@ class Branches:
         setattr(self.environment, "_parse", instrumented)  # noqa: B010
 
     def load_all(self) -> None:
-        """Parse every template, also those that nothing renders."""
+        """Parse every template, rendered or not."""
         for name in self.environment.list_templates():
             self.environment.get_template(name)
 
     @property
     def missing(self) -> list[str]:
-        """What was never printed, tests that always went one way, loops that were never (or always) empty."""
+        """Return lines that were never printed, tests with one outcome, and loops that were always or never empty."""
         return [
             f"{self.texts[place]}: {'never reached' if outcome else 'always held'}"
             for place, outcomes in sorted(self.wanted.items())

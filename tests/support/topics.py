@@ -1,4 +1,4 @@
-"""One message with structs in structs, to try on it what can happen to objects."""
+"""A message with nested structs, for tests of object behaviour."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ VERSION = 12
 
 
 def response() -> Any:
-    """Topics that refer to partitions, which refer to nothing that refers. As Any: tests put wrong values into it."""
+    """Return topics with partitions; typed Any for tests that assign invalid values."""
     partitions = [MetadataResponsePartition(partition_index=n, replica_nodes=[1, 2, 3]) for n in range(3)]
     topics = [MetadataResponseTopic(name=name, partitions=partitions) for name in ("orders", "payments", "örders")]
     return MetadataResponse(brokers=[MetadataResponseBroker(node_id=1, host="h")], topics=topics)
 
 
 def read(data: bytes) -> Any:
-    """The message of such bytes, as Any too."""
+    """Read the message from bytes, typed Any."""
     return MetadataResponse.read(data, VERSION)

@@ -18,17 +18,15 @@ from tests.support.outside import VECTORS
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "packages" / "vectors" / "src" / "kafka_protocol_vectors"
-RELEASE = RELEASES[-1]
-"""The release of Kafka that the package is of."""
+RELEASE = RELEASES[-1]  # Kafka release of the package.
+# Vectors of the pinned release; neighbouring folders have those of older releases.
 COMMITTED = FOLDER / f"kafka-{RELEASE}"
-"""What the classes of the pinned release write; the folders beside it are of older releases."""
-SNAPSHOT = VECTORS / "kafka-4.0-snapshot.jsonl.gz"
-"""What the classes of an older snapshot wrote; it is not part of the repository."""
+SNAPSHOT = VECTORS / "kafka-4.0-snapshot.jsonl.gz"  # Vectors of an older snapshot, which is not in the repository.
 
 
 @dataclass(frozen=True)
 class Vector:
-    """One message as JSON and as bytes. Without ``json_in`` it is a newly created object."""
+    """A message as JSON and as bytes; a newly created object if ``json_in`` is missing."""
 
     message: str
     version: int
@@ -46,7 +44,7 @@ class Vector:
 
 
 def read_vectors(path: Path) -> list[Vector]:
-    """The vectors of a gzipped file of JSON lines."""
+    """Read the vectors in a gzipped file of JSON lines."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         return [_vector(json.loads(line)) for line in lines]
 
@@ -58,29 +56,29 @@ def _vector(line: Mapping[str, Any]) -> Vector:
 
 @cache
 def committed() -> Mapping[str, Sequence[Vector]]:
-    """Every committed vector, by message; what the pinned release does not have comes from the last one that had it."""
+    """Return all vectors by message; removed messages have those of their last release."""
     return by_message(vector for path in sorted(FOLDER.glob("kafka-*/*.jsonl.gz")) for vector in read_vectors(path))
 
 
 @cache
 def pinned() -> Mapping[str, Sequence[Vector]]:
-    """The vectors that the pinned release wrote, by message."""
+    """Return the vectors of the pinned release by message."""
     return by_message(vector for path in sorted(COMMITTED.glob("*.jsonl.gz")) for vector in read_vectors(path))
 
 
 @cache
 def snapshot() -> Mapping[str, Sequence[Vector]]:
-    """Every vector of the older snapshot, by message; empty where the file is absent."""
+    """Return the vectors of the older snapshot by message; empty if the file is absent."""
     return by_message(read_vectors(SNAPSHOT)) if SNAPSHOT.exists() else {}
 
 
 def plain(value: object) -> object:
-    """JSON in which not a number equals itself."""
+    """Return JSON in which numbers differ from their equals of other types."""
     return json.loads(json.dumps(value), parse_constant=str)
 
 
 class Groups(dict[str, list[Vector]]):
-    """Vectors by message. Tests of a message without any are skipped; the failure is in ``test_vectors.py``."""
+    """Vectors by message; tests of a message without vectors are skipped, and ``test_vectors.py`` fails."""
 
     def __missing__(self, name: str) -> list[Vector]:
         import pytest  # nothing else here needs it: the wheels of the core are tried without it
@@ -89,7 +87,7 @@ class Groups(dict[str, list[Vector]]):
 
 
 def by_message(vectors: Iterable[Vector]) -> Mapping[str, Sequence[Vector]]:
-    """Vectors grouped by message, in their order."""
+    """Return vectors grouped by message, in order."""
     groups = Groups()
     for vector in vectors:
         groups.setdefault(vector.message, []).append(vector)
@@ -98,12 +96,10 @@ def by_message(vectors: Iterable[Vector]) -> Mapping[str, Sequence[Vector]]:
 
 @cache
 def message_names() -> list[str]:
-    """The name of every message of the package."""
     return sorted(name for name, module in kafka_messages._MODULES.items() if module.startswith("messages."))
 
 
 def message_class(name: str) -> type[Message]:
-    """The class of a message of the package."""
     found = getattr(kafka_messages, name)
     assert isinstance(found, type)
     assert issubclass(found, Message)
@@ -111,17 +107,16 @@ def message_class(name: str) -> type[Message]:
 
 
 def versions_of(message: type[Message]) -> range:
-    """The versions that a message has."""
     return range(message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION + 1)
 
 
 def samples(name: str, *wanted: str) -> list[Vector]:
-    """The vectors of a message that are one of the wanted samples."""
+    """Return the vectors of a message with the given sample names."""
     return [vector for vector in committed()[name] if vector.sample in wanted]
 
 
 @cache
 def layouts(name: str) -> list[Vector]:
-    """The fullest vector of each distinct layout of a message."""
+    """Return the fullest vector of each distinct layout of a message."""
     found = {id(vector.cls.schemas()[vector.version]): vector for vector in samples(name, "default", "full")}
     return list(found.values())

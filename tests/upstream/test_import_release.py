@@ -1,4 +1,4 @@
-"""A new release of Kafka by one command, from a folder of jars: what is written, what is told, and what is left to say."""
+"""Import of a Kafka release from a folder of jars: written files and reported decisions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ NEW_PAID = PAID.replace('"validVersions": "0"', '"validVersions": "0-1"')
 
 
 def jar(folder: Path, release: str, **files: str) -> Path:
-    """A folder with one jar of a release."""
+    """Return a folder with one jar of a release."""
     folder.mkdir()
     with zipfile.ZipFile(folder / f"kafka-clients-{release}.jar", "w") as archive:
         for file, text in files.items():
@@ -59,7 +59,7 @@ def run(what: Path | str, root: Path, *options: str) -> int:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A history of one release, and the definitions of it."""
+    """Return a history of one release and its definitions."""
     store.write(tmp_path / "history", {}, {})
     assert run(jar(tmp_path / "one", "3.0.0", PayRequest=PAY, PayResponse=PAID), tmp_path) == 0
     return tmp_path
@@ -91,7 +91,7 @@ next:
 
 
 def describe(folder: Path) -> None:
-    """Give every message and field that has none a description."""
+    """Add a description to every message and field without one."""
     for path in folder.rglob("*.json"):
         text = re.sub(
             r'("versions": "[0-9+-]+"(?:, "entityType": "groupId")?) }', r'\1, "about": "Ours." }', path.read_text()
@@ -100,7 +100,6 @@ def describe(folder: Path) -> None:
 
 
 def test_a_new_release_is_taken_in(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """History and definitions are those of the release, descriptions stay, and what is left to say is told."""
     (root / "kafka" / "package.toml").write_text('[package]\nversion = "3.0.0.1"\n')
     secrets = {"secrets": [{"message": "PayRequest", "fields": ["Payers.Secret"]}]}
     (root / "kafka" / "secrets.json").write_text(json.dumps(secrets))
@@ -119,7 +118,6 @@ def test_a_new_release_is_taken_in(root: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_a_trial_prints_the_same_and_writes_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without --write the comparison and what is left to decide are printed, and no file changes."""
     two = jar(root / "two", "3.1.0", PayRequest=NEW_PAY, PayResponse=NEW_PAID)
     before = files(root)
     capsys.readouterr()
@@ -139,7 +137,6 @@ SHAPE = "unknown property 'shape' of field Sum; known are"
 
 
 def test_a_new_entity_type_is_left_to_decide(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The release is imported, the type is added to entity-types.json, and the generator takes it from there."""
     two = jar(root / "two", "3.1.0", PayRequest=NEW_TYPE, PayResponse=PAID)
     capsys.readouterr()
     assert run(two, root) == 0
@@ -159,7 +156,6 @@ def test_a_new_entity_type_is_left_to_decide(root: Path, capsys: pytest.CaptureF
 
 
 def test_a_new_property_is_left_to_decide(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The release is imported whole; the generator refuses the property until somebody says what it means."""
     capsys.readouterr()
     assert run(jar(root / "two", "3.1.0", PayRequest=NEW_PROPERTY, PayResponse=PAID), root) == 0
     said = capsys.readouterr().out.replace(str(root), "")
@@ -181,7 +177,6 @@ BROKEN = {
 def test_a_definition_that_cannot_be_read_stops_before_the_first_file(
     case: str, root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Definitions are read before anything is written: there is no half import."""
     text, place = BROKEN[case]
     two = jar(root / "two", "3.1.0", PayRequest=NEW_PAY, PayResponse=text)
     before = files(root)
@@ -199,7 +194,6 @@ def files(root: Path) -> dict[Path, bytes]:
 
 
 def test_a_second_time_changes_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Who is not sure whether it was done does it again."""
     before = files(root)
     capsys.readouterr()
     assert run(root / "one", root) == 0
@@ -209,7 +203,6 @@ def test_a_second_time_changes_nothing(root: Path, capsys: pytest.CaptureFixture
 
 
 def test_an_older_line_goes_into_the_history_alone(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A patch of an older line comes after a newer release; the definitions are still those of the newest."""
     assert run(jar(root / "two", "3.1.0", PayRequest=NEW_PAY, PayResponse=NEW_PAID), root) == 0
     specs = files(root / "kafka")
     capsys.readouterr()
@@ -236,8 +229,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_no_release(case: str, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing is written: a history that lost a release would prove breaks compatible."""
+def test_invalid_releases_are_rejected(case: str, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names, text = REFUSED[case]
     folder = root / "jars"
     folder.mkdir()
@@ -255,7 +247,6 @@ def test_what_is_no_release(case: str, root: Path, capsys: pytest.CaptureFixture
 def test_a_folder_without_a_jar_of_the_release_before(
     release: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What a jar that was forgotten defines would be deleted as dropped, in a new release and in one that is there."""
     store.write(tmp_path / "history", {}, {})
     whole = jar(tmp_path / "one", "3.0.0", PayRequest=PAY, PayResponse=PAID)
     with zipfile.ZipFile(whole / "kafka-raft-3.0.0.jar", "w") as archive:
@@ -276,7 +267,6 @@ def test_a_folder_without_a_jar_of_the_release_before(
 def test_maven_that_does_not_end(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It was a traceback after a quarter of an hour."""
 
     def waiting(command: list[str], **rest: object) -> None:
         raise subprocess.TimeoutExpired(command, 900)
@@ -294,7 +284,6 @@ def test_maven_that_does_not_end(
 
 
 def test_the_newest_release_can_be_taken_out_and_put_back(tmp_path: Path) -> None:
-    """The history is a function of its releases: each file, byte for byte, whether all came at once or one by one."""
     root = tmp_path / "history"
     shutil.copytree(HISTORY, root)
     releases, codes = store.releases_of(root), store.codes_of(root, store.read(root).names)
@@ -307,7 +296,6 @@ def test_the_newest_release_can_be_taken_out_and_put_back(tmp_path: Path) -> Non
 
 
 def test_everything_of_ours_is_described() -> None:
-    """What a release leaves to us was done for this one: no message, field or error code is without a word."""
     found = decisions(SPECS, HISTORY, store.read(HISTORY).names[-1])
     assert {each.file for each in found} <= {"entities.json", "error_responses.json"}, list(map(str, found))
 
@@ -324,6 +312,5 @@ def test_everything_of_ours_is_described() -> None:
         ("Host", "string", (), False),
     ],
 )
-def test_what_could_be_secret(name: str, kind: str, beside: tuple[str, ...], could: bool) -> None:
-    """A field that is passed over here is printed by every tool."""
+def test_candidates_for_secrets_are_listed(name: str, kind: str, beside: tuple[str, ...], could: bool) -> None:
     assert could_be_secret(name, kind, frozenset(beside)) == could

@@ -1,4 +1,4 @@
-"""Definitions of a release out of its jars: any release, into any folder."""
+"""Import of definitions from the jars of any release into any folder."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ def jar(path: Path, **files: str) -> Path:
 
 
 def test_a_release_with_fewer_modules(tmp_path: Path) -> None:
-    """Kafka 2.8 has five of them, and the broker's own jar; what nobody published is left out, and what is there loads."""
     paths = (
         jar(tmp_path / "kafka-clients-2.8.2.jar", AskRequest=REQUEST, AskResponse=RESPONSE),
         jar(tmp_path / f"{CORE}-2.8.2.jar", OldKey=KEY),
@@ -69,15 +68,10 @@ def class_file(*fields: tuple[str, int], code: bytes = b"") -> bytes:
     return head + pool + struct.pack(">HHHHH", 1, 7, 0, 1, 9) + struct.pack(">H", len(fields)) + members + code
 
 
-MADE = b"\xbb\x00\x07\x59"
-"""``new`` of the class itself, which is constant 7, and ``dup``."""
+MADE = b"\xbb\x00\x07\x59"  # Bytecode of ``new`` for the class itself (constant 7) and ``dup``.
 
 
 def test_constants_of_an_enumeration(tmp_path: Path) -> None:
-    """Error codes of sixty releases are read without starting Java; other static fields are none.
-
-    A number is put on the stack by one of three instructions, and a name by one of two.
-    """
     fields = ("NONE", 0x4019), ("log", 0x1A), ("UNKNOWN_TOPIC_ID", 0x4019), ("FAR", 0x4019)
     code = MADE + b"\x12\x07" + b"\x03" + b"\x02" + b"\x01"  # ldc, iconst_0, iconst_m1, aconst_null
     code += MADE + b"\x13\x00\x09" + b"\x10\x01" + b"\x10\x64"  # ldc_w, bipush 1, bipush 100
@@ -93,7 +87,6 @@ def test_constants_of_an_enumeration(tmp_path: Path) -> None:
 
 
 def test_an_enumeration_of_another_form(tmp_path: Path) -> None:
-    """Another compiler may make its constants in another way; a number is never guessed."""
     data = class_file(("NONE", 0x4019), ("OTHER", 0x4019), code=MADE + b"\x12\x05\x03\x03")
     with pytest.raises(ValueError, match=r"^no number is found for OTHER$"):
         enum_numbers(data)

@@ -112,12 +112,12 @@ def _component_names(text: str) -> tuple[str, ...]:
     return names
 
 
-def _request(arguments: argparse.Namespace) -> package.Request:
+def _request(arguments: argparse.Namespace) -> package.PackageRequest:
     specs, *more = arguments.specs
-    return package.Request(specs, arguments.output, arguments.package, arguments.components, tuple(more))
+    return package.PackageRequest(specs, arguments.output, arguments.package, arguments.components, tuple(more))
 
 
-def _rendered(arguments: argparse.Namespace, request: package.Request, used: dict[str, str]) -> dict[str, str]:
+def _rendered(arguments: argparse.Namespace, request: package.PackageRequest, used: dict[str, str]) -> dict[str, str]:
     """The files of a package whose manifest names the tools that were ``used``; warnings and progress are shown."""
     loaded = definitions.load(request.specs, request.components, partial(output.check_owner, request), request.more)
     for warning in (*loaded.warnings, *(loaded.accepted if arguments.warnings else ())):
@@ -162,7 +162,7 @@ def _check(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _generating(request: package.Request) -> str:
+def _generating(request: package.PackageRequest) -> str:
     """The command that writes a package, to be copied into a shell."""
     specs = [word for folder in (request.specs, *request.more) for word in ("--specs", str(folder))]
     words = [PROG, "generate", *specs, "--output", str(request.output)]

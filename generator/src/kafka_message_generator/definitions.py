@@ -1,4 +1,4 @@
-"""Loads a folder of definitions: read, checked, planned."""
+"""Loading of definitions: read, check, plan."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from kafka_message_generator.compat.store import TABLE
 from kafka_message_generator.merging.sources import with_folders
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
-from kafka_message_generator.rules import Checked, conventions
+from kafka_message_generator.rules import CheckedMessage, conventions
 from kafka_message_generator.rules import entities as entity_rules
 from kafka_message_generator.rules import enumerations as enumeration_rules
 from kafka_message_generator.rules import error_responses as error_response_rules
 from kafka_message_generator.rules import restrictions as restriction_rules
 from kafka_message_generator.rules import secrets as secret_rules
 from kafka_message_generator.rules import settings as settings_rules
-from kafka_message_generator.rules.entities import Named
-from kafka_message_generator.rules.enumerations import Taken
+from kafka_message_generator.rules.entities import EntityField
+from kafka_message_generator.rules.enumerations import EnumerationFields
 from kafka_message_generator.rules.error_responses import ErrorResponseRule
 from kafka_message_generator.rules.restrictions import Restriction
-from kafka_message_generator.rules.secrets import Marked, Secrets
+from kafka_message_generator.rules.secrets import SecretFields, Secrets
 from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.annotations import ANNOTATIONS, SOURCE
-from kafka_message_generator.spec.descriptions import described, read_descriptions
+from kafka_message_generator.spec.descriptions import read_descriptions, with_descriptions
 from kafka_message_generator.spec.entities import read_entities, read_entity_types
 from kafka_message_generator.spec.enumerations import Enumeration, read_enumerations
 from kafka_message_generator.spec.error_codes import ErrorCode, read_error_codes, read_release
@@ -41,43 +41,35 @@ from kafka_message_generator.spec.source import Location, Problem, Problems, Spe
 _FILE_NAME = re.compile(r"[\w /.,+@()-]+")
 Warnings = tuple[Problem, ...]
 _KAFKAS_HEADERS = Path(__file__).parent / "headers"
-_OF_KAFKA = "generator/headers"
-"""How the definitions of Kafka's headers that come with the generator are called in problems and modules."""
+_OF_KAFKA = "generator/headers"  # name of the folder of Kafka's headers in problems and generated modules
 
 
 @dataclass(frozen=True)
 class Definitions:
-    """Sound definitions, ready to print."""
+    """Valid definitions of a package."""
 
     plans: tuple[MessagePlan, ...]
-    messages: tuple[Message, ...]
-    """All of them, removed APIs too."""
-    folders: dict[str, str]
-    """Folder of each message's definition, relative to the specs, by message name."""
+    messages: tuple[Message, ...]  # including removed APIs
+    folders: dict[str, str]  # folder of each definition, relative to the specs, by message
     error_codes: tuple[ErrorCode, ...]
-    release: str | None
-    """The Kafka release that ``SOURCE`` names."""
-    open_settings: tuple[str, ...]
-    """The names of Kafka's settings that are no passwords."""
+    release: str | None  # Kafka release in ``SOURCE``
+    open_settings: tuple[str, ...]  # Kafka settings that are not passwords
     secrets: Secrets
     """What in the messages is secret."""
     error_responses: tuple[ErrorResponseRule, ...]
     """How requests are answered with an error, where no rule tells it."""
-    entities: tuple[Named, ...]
+    entities: tuple[EntityField, ...]
     """What fields name where the definitions do not say it."""
     restrictions: tuple[Restriction, ...]
-    """Versions that are for brokers only, or that need a finalized feature."""
     enumerations: tuple[Enumeration, ...]
     settings: Settings
     warnings: Warnings
-    accepted: Warnings
-    """Warnings of the files whose warnings the settings accept."""
-    history: Path | None = None
-    """The folder of every release, if the settings name one."""
+    accepted: Warnings  # warnings of files in ``accepted-warnings``
+    history: Path | None = None  # folder of the release history, if the settings name one
 
 
 def files_of(specs: Path) -> list[Path]:
-    """The definition files below a folder, in the order of their paths, or the one file that is given."""
+    """Return the definition files below a folder, sorted, or the given file."""
     if specs.is_file():
         return [specs]
     beside = [specs / name for name in ANNOTATIONS]
@@ -85,13 +77,13 @@ def files_of(specs: Path) -> list[Path]:
 
 
 def annotations_of(specs: Path) -> list[Path]:
-    """The files beside definitions that say something of the package; one definition alone has none."""
+    """Return the existing annotation files, settings and files that the settings name."""
     names = {*ANNOTATIONS, FILE, *read_settings(specs, Problems()).named_files}
     return sorted(path for path in (specs / name for name in names) if path.is_file())
 
 
 def older_of(specs: Path, more: Sequence[Path]) -> list[Path]:
-    """The folders of other releases that a package depends on: those that its settings name, and more."""
+    """Return the existing folders of other releases: those of the settings, and ``more``."""
     named = (specs / folder for folder in read_settings(specs, Problems()).older)
     return [folder for folder in (*named, *more) if folder.exists()]
 
@@ -102,7 +94,7 @@ def load(
     check: Callable[[Settings, Problems], None] = lambda settings, problems: None,
     more: Sequence[Path] | None = (),
 ) -> Definitions:
-    """Read every definition below a folder, or one file; raises SpecError with every problem of every file.
+    """Load every definition below a folder, or a single file; raise SpecError with all problems.
 
     ``components`` are the optional components of the package, where the settings are not to be asked. ``check`` looks at the
     settings with what the definitions do not know, such as the folder that the package goes to. ``more`` are folders of
@@ -120,7 +112,7 @@ def load(
     unread = {Path(file).stem for file in names.keys() - {message.location.file for message in messages}}
     if more is not None and not problems.errors:  # of definitions that are not sound nothing can be proved
         messages = with_folders(messages, _older(specs, settings, more), files_of, problems, names)
-        messages = described(messages, read_descriptions(specs, problems), problems)
+        messages = with_descriptions(messages, read_descriptions(specs, problems), problems)
     entity_types = read_entity_types(specs, problems)
     checked = rules.check(messages, problems, settings_rules.one_way(settings, messages), unread, entity_types)
     error_codes, release = read_error_codes(specs, problems), read_release(specs, problems)
@@ -146,7 +138,7 @@ def load(
     taken = enumeration_rules.resolve(enumerations, found, problems)
     if problems.errors:
         raise SpecError(problems.errors)
-    plans = _plans(sound, names, taken, secret_rules.marked(secrets, found))
+    plans = _plans(sound, names, taken, secret_rules.secret_fields(secrets, found))
     return Definitions(
         plans,
         tuple(messages),
@@ -174,7 +166,7 @@ def set_of_folder(specs: Path) -> DefinitionSet:
 
 
 def _is_imported(specs: Path) -> bool:
-    """Whether definitions come from Kafka's jars: a ``SOURCE`` beside or above them names the jars, or a history does."""
+    """Return whether definitions are from a Kafka release: ``SOURCE`` names its jars, or there is a release history."""
     for folder in (specs, *specs.resolve().parents):
         if (folder / TABLE).is_file():
             return True
@@ -185,7 +177,7 @@ def _is_imported(specs: Path) -> bool:
 
 
 def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Message], dict[str, str]]:
-    """The messages, and what the package calls their files, by what problems call them."""
+    """Read the messages; return them with the package's name of each file, by its name in problems."""
     paths = files_of(specs)
     if not paths:
         what = "no definitions (*.json) below this folder" if specs.exists() else "there is no such file or folder"
@@ -206,13 +198,13 @@ def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Mes
 
 
 def _older(specs: Path, settings: Settings, more: Sequence[Path]) -> list[tuple[Path, Location]]:
-    """The folders of other releases, each with the place that names it."""
+    """Return the folders of other releases, with the location that names each."""
     named = [(specs / folder, settings.places["older"]) for folder in settings.older]
     return named + [(folder, Location("command line", 1, "--specs")) for folder in more]
 
 
 def _messages(files: Mapping[str, Path], problems: Problems) -> Iterator[Message]:
-    """The messages of files, by what problems call these."""
+    """Yield the messages of files, which are keyed by their name in problems."""
     for place, path in files.items():
         node = source.load(path, place, problems)
         message = reader.read_message(node, problems) if node is not None else None
@@ -221,7 +213,7 @@ def _messages(files: Mapping[str, Path], problems: Problems) -> Iterator[Message
 
 
 def _warnings(settings: Settings, names: dict[str, str], problems: Problems) -> tuple[Warnings, Warnings]:
-    """The warnings, and those of files whose warnings the settings accept."""
+    """Return the warnings, and separately those that the settings accept."""
     by_file: dict[str, list[Problem]] = {}
     for problem in problems.warnings:
         if problem.location.file in names:  # of a field that only older releases have, nobody can do anything about it
@@ -237,7 +229,7 @@ def _warnings(settings: Settings, names: dict[str, str], problems: Problems) -> 
 
 
 def _name(path: Path, specs: Path, problems: Problems) -> str:
-    """What the package calls a definition file, in comments and tables that have to stay on their line."""
+    """Return the name of a definition file in the package; report names that are unsafe in comments."""
     name = path.relative_to(specs).as_posix()
     if not _FILE_NAME.fullmatch(name):
         what = f"the generated package cannot name the file {name!r}"
@@ -246,13 +238,15 @@ def _name(path: Path, specs: Path, problems: Problems) -> str:
 
 
 def _plans(
-    checked: list[Checked], names: dict[str, str], taken: Mapping[str, Taken], secrets: Mapping[str, Marked]
+    checked: list[CheckedMessage],
+    names: dict[str, str],
+    taken: Mapping[str, EnumerationFields],
+    secrets: Mapping[str, SecretFields],
 ) -> tuple[MessagePlan, ...]:
-    """The plans; each request is told the name of its response."""
     messages = [each.message for each in checked]
     answers = {(REQUEST, each.api_key): each.name for each in messages if each.kind == RESPONSE}
     responses = [answers.get((each.kind, each.api_key), "") for each in messages]
     files = [names[each.location.file] for each in messages]
     enumerations = [taken[each.name] for each in messages]
-    marked = [secrets[each.name] for each in messages]
-    return tuple(map(builder.build, checked, files, responses, enumerations, marked))
+    secret_fields = [secrets[each.name] for each in messages]
+    return tuple(map(builder.build, checked, files, responses, enumerations, secret_fields))

@@ -1,4 +1,4 @@
-"""Writes a rendered package, or compares it with what is there; both see the same files."""
+"""Writing a generated package, or comparing it with the files on disk."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from kafka_message_generator.render.identity import RequestError
-from kafka_message_generator.render.package import MANIFEST, Request, inputs_hash, tools
+from kafka_message_generator.render.package import MANIFEST, PackageRequest, inputs_hash, tools
 from kafka_message_generator.spec.settings import Settings
 from kafka_message_generator.spec.source import Location, Problems
 
 
-def is_current(request: Request) -> bool:
-    """Whether the manifest proves that these inputs gave exactly the files that are there."""
+def is_current(request: PackageRequest) -> bool:
+    """Return whether the manifest matches the inputs, the tools and the files on disk."""
     path = request.output / MANIFEST
     if not path.exists():
         return False
@@ -37,13 +37,13 @@ def is_current(request: Request) -> bool:
 
 
 def check_folder(output: Path) -> None:
-    """Raise RequestError for a folder that has something else in it than a generated package."""
+    """Raise RequestError if the folder contains anything but a generated package."""
     if output.exists() and any(output.iterdir()) and not (output / MANIFEST).exists():
         raise RequestError(f"{output} has files but no {MANIFEST}: not a generated package, left alone")
 
 
-def check_owner(request: Request, settings: Settings, problems: Problems) -> None:
-    """Settings of another package than the one that the folder holds are those of the wrong folder."""
+def check_owner(request: PackageRequest, settings: Settings, problems: Problems) -> None:
+    """Report a folder that contains another package."""
     package = request.package or settings.import_name
     owner = _manifest(request.output).get("package", package)
     if package is None or owner == package:
@@ -54,22 +54,22 @@ def check_owner(request: Request, settings: Settings, problems: Problems) -> Non
 
 
 def tools_of(output: Path) -> dict[str, str]:
-    """The versions of the tools that a package was generated with, by its manifest; those of now if it does not say."""
+    """Return the tool versions in the manifest; the current ones if it has none."""
     found = _manifest(output).get("tools")
     return {name: str(version) for name, version in found.items()} if isinstance(found, dict) else tools()
 
 
 def other_tools(output: Path) -> str | None:
-    """What to say before a diff if the package was printed by other versions of the tools."""
+    """Return a note for a diff if other tool versions generated the package, else None."""
     used = tools_of(output)
     if used == tools():
         return None
     before, now = (", ".join(f"{name} {version}" for name, version in each.items()) for each in (used, tools()))
-    return f"{output} was generated with {before}; this is {now}: differences may come from there"
+    return f"{output} was generated with {before}; this is {now}: the difference may cause a diff"
 
 
 def _manifest(output: Path) -> dict[str, Any]:
-    """The manifest of a generated folder; nothing if it cannot be read."""
+    """Return the manifest; empty if it is unreadable."""
     try:
         found = json.loads((output / MANIFEST).read_text(encoding="utf-8"))
     except (ValueError, OSError):
@@ -78,14 +78,14 @@ def _manifest(output: Path) -> dict[str, Any]:
 
 
 def write(output: Path, files: dict[str, str]) -> list[str]:
-    """Make the folder hold exactly these files; returns the paths that changed. Equal files are not touched."""
+    """Write files, delete all others, and return the changed paths. Equal files are not rewritten."""
     changed = []
     for file in _files(output):
         name = file.relative_to(output).as_posix()
         if name not in files:
             _remove(file, output)
             if name.startswith("src/"):
-                _remove(_built(file, output), output)
+                _remove(_build_copy(file, output), output)
             changed.append(name)
     for name, text in sorted(files.items()):
         path = output / name
@@ -96,13 +96,13 @@ def write(output: Path, files: dict[str, str]) -> list[str]:
     return sorted(changed)
 
 
-def _built(file: Path, output: Path) -> Path:
-    """Where setuptools puts a module when it builds: into the next wheel goes whatever earlier builds left there."""
+def _build_copy(file: Path, output: Path) -> Path:
+    """Return the path of a module's copy in setuptools' build folder, which would end up in the next wheel."""
     return output / "build" / "lib" / file.relative_to(output / "src")
 
 
 def _remove(file: Path, output: Path) -> None:
-    """Remove a file, and the folders that have no other: one without modules would still be a package for Python."""
+    """Delete a file and its empty parent folders, which Python would import as packages."""
     if not file.exists():
         return
     file.unlink()
@@ -113,7 +113,7 @@ def _remove(file: Path, output: Path) -> None:
 
 
 def difference(output: Path, files: dict[str, str]) -> Iterator[str]:
-    """The unified diff from what is there to these files, line by line; nothing when they agree to the last byte."""
+    """Yield the unified diff from the files on disk; nothing if all bytes are equal."""
     present = {file.relative_to(output).as_posix(): file for file in _files(output)}
     for name in sorted({*present, *files}):
         old = present[name].read_bytes() if name in present else None
@@ -123,7 +123,7 @@ def difference(output: Path, files: dict[str, str]) -> Iterator[str]:
 
 
 def _file_difference(name: str, old: bytes | None, new: bytes | None) -> Iterator[str]:
-    """The lines of a diff; in words where a diff shows nothing."""
+    """Yield the diff of a file, or a sentence if only line ends or emptiness differ."""
     lines = [] if new is None else _lines(new.decode())
     try:
         before = [] if old is None else _lines(old.decode())
@@ -143,18 +143,18 @@ def _file_difference(name: str, old: bytes | None, new: bytes | None) -> Iterato
 
 
 def _lines(text: str) -> list[str]:
-    """Lines with their ends; only a newline ends one, as in every other tool that compares files."""
+    """Split a text after newlines only, like other diff tools."""
     return list(io.StringIO(text, newline="\n"))
 
 
 def _files(output: Path) -> list[Path]:
-    """Files of a generated folder; what Python and build tools leave there is not ours."""
+    """Return the files of a generated folder, without caches and build artifacts."""
     return sorted(
-        path for path in output.rglob("*") if path.is_file() and not _is_of_a_tool(path.relative_to(output).parts)
+        path for path in output.rglob("*") if path.is_file() and not _is_build_artifact(path.relative_to(output).parts)
     )
 
 
-def _is_of_a_tool(parts: tuple[str, ...]) -> bool:
+def _is_build_artifact(parts: tuple[str, ...]) -> bool:
     # A package may be called build too: that name is a tool's only where the tool puts it.
     is_cache = any(part in ("__pycache__", ".mypy_cache") or part.endswith(".egg-info") for part in parts)
     return is_cache or (parts[0] == "build" and len(parts) > 1)

@@ -30,7 +30,7 @@ def today() -> dict[str, Message]:
 
 
 def test_every_version_that_any_release_had(older: Baseline, today: dict[str, Message]) -> None:
-    """No version is left out, none is another than it was, and today's are offered as before."""
+    """No version is left out, none is another than it was, and today's are supported as before."""
     problems = Problems()
     merged = {message.name: message for message in with_older(list(today.values()), older, problems)}
     assert problems.found == []
@@ -46,7 +46,7 @@ def test_every_version_that_any_release_had(older: Baseline, today: dict[str, Me
             count += name not in today or version not in today[name].valid
     assert count > 110
     for name, message in today.items():
-        assert merged[name].offered in (None, message.valid)
+        assert merged[name].supported in (None, message.valid)
 
 
 def test_what_cannot_be_one_is_told(older: Baseline, today: dict[str, Message]) -> None:

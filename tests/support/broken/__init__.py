@@ -1,4 +1,4 @@
-"""Broken definitions, at least one for each thing the generator refuses or warns of."""
+"""Broken definitions, at least one for each error and warning."""
 
 from tests.support.broken.case import Case
 from tests.support.broken.members import FIELDS, STRUCTS

@@ -1,4 +1,4 @@
-"""A definition with something wrong in it, and the lines that say so."""
+"""A broken definition and its expected problems."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Mapping
 
 from tests.support.specs import field, text
 
+# Properties of a request without API key, which needs no response.
 ASK: dict[str, object] = {"name": "AskRequest", "type": "request"}
-"""Properties of a request without an API key, which needs no response."""
 
 
+# Known properties in the error about an unknown property of a field.
 KNOWN_OF_FIELDS = (
     "about, default, elementEncoding, encoding, entityType, fields, flexibleVersions, ignorable, mapKey, name, "
     "nullableVersions, optionalFields, tag, taggedVersions, type, versions, zeroCopy"
 )
-"""What a message about an unknown property of a field lists."""
 KNOWN_OF_MESSAGES = (
     "about, apiKey, commonStructs, deprecatedVersions, fields, flexibleVersions, headerVersions, "
     "latestVersionUnstable, listeners, name, optionalFields, taggedFieldFormat, type, validVersions, "
@@ -24,7 +24,7 @@ KNOWN_OF_STRUCTS = "about, deprecatedVersions, fields, name, optionalFields, ver
 
 
 class Case:
-    """One definition, or several by file name, and every line the generator has to say about them."""
+    """Definitions by file name, and every expected problem as printed."""
 
     def __init__(self, name: str, definition: str | Mapping[str, str], *lines: str) -> None:
         self.name = name
@@ -34,20 +34,18 @@ class Case:
 
 
 def sub(name: str, *fields: object, type: str = "Sub", versions: str = "0+", **more: object) -> dict[str, object]:
-    """A field of a struct type with the struct's fields inside."""
+    """Return a field of a struct type with an inline struct."""
     return field(name, type, versions, fields=list(fields), **more)
 
 
 def common(name: str, *fields: object) -> dict[str, object]:
-    """A common struct of all versions."""
+    """Return a common struct of all versions."""
     return {"name": name, "versions": "0+", "fields": list(fields)}
 
 
 def request(name: str = "AskRequest") -> str:
-    """A request with API key 1."""
     return text(field("A"), name=name, type="request", apiKey=1)
 
 
 def response() -> str:
-    """The response with API key 1."""
     return text(field("A"), name="AskResponse", type="response", apiKey=1)

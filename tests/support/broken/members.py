@@ -1,4 +1,4 @@
-"""Rules for fields, and for the structs that fields name."""
+"""Cases for fields, and for the structs that they name."""
 
 # ruff: noqa: E501 -- each expected line is whole, as a user reads it
 
@@ -132,17 +132,17 @@ FIELDS: tuple[Case, ...] = (
     Case(
         "taggedVersions above the message",
         text(field("A", tag=0, taggedVersions="4+")),
-        "2: $.fields[0].taggedVersions: warning: field A has taggedVersions 4+, but the message has 0-3; they do nothing yet",
+        "2: $.fields[0].taggedVersions: warning: field A has taggedVersions 4+, but the message has 0-3; they have no effect yet",
     ),
     Case(
         "nullableVersions above the message",
         text(field("A", "string", nullableVersions="4+")),
-        "2: $.fields[0].nullableVersions: warning: field A has nullableVersions 4+, but the message has 0-3; they do nothing yet",
+        "2: $.fields[0].nullableVersions: warning: field A has nullableVersions 4+, but the message has 0-3; they have no effect yet",
     ),
     Case(
         "flexibleVersions of a field above the message",
         text(field("A", "string", flexibleVersions="4+")),
-        "2: $.fields[0].flexibleVersions: warning: field A has flexibleVersions 4+, but the message has 0-3; they do nothing yet",
+        "2: $.fields[0].flexibleVersions: warning: field A has flexibleVersions 4+, but the message has 0-3; they have no effect yet",
     ),
     Case(
         "versions outside the message",
@@ -242,8 +242,8 @@ STRUCTS: tuple[Case, ...] = (
     Case(
         "key of a struct in no array",
         text(sub("A", field("X", mapKey=True), field("Y", "string", mapKey=True))),
-        "2: $.fields[0].fields[0].mapKey: warning: field X is a key, but struct Sub is in no array; a key means nothing there",
-        "2: $.fields[0].fields[1].mapKey: warning: field Y is a key, but struct Sub is in no array; a key means nothing there",
+        "2: $.fields[0].fields[0].mapKey: warning: field X is a key, but struct Sub is in no array; the key has no effect",
+        "2: $.fields[0].fields[1].mapKey: warning: field Y is a key, but struct Sub is in no array; the key has no effect",
     ),
     Case(
         "structs too deep",

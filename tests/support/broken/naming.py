@@ -1,4 +1,4 @@
-"""Names that Python reserves, and rules for whole messages and for the set of all messages."""
+"""Cases for names reserved in Python, and for rules about whole messages."""
 
 # ruff: noqa: E501 -- each expected line is whole, as a user reads it
 
@@ -28,7 +28,7 @@ NAMES: tuple[Case, ...] = (
         Case(
             f"message {name} would be a file that Windows cannot store",
             text(name=name),
-            f"1: $.name: message {name} would be the module {name.lower()}, a name that Windows reserves for a device; "
+            f"1: $.name: message {name} would be the module {name.lower()}, a reserved device name of Windows; "
             "rename it",
         )
         for name in ("Con", "Aux", "Nul", "Prn", "Com1", "Lpt9")
@@ -47,13 +47,13 @@ NAMES: tuple[Case, ...] = (
     Case(
         "message takes a name of the package",
         text(sub("A", field("X"), type="EncodeError"), name="DecodeError"),
-        "1: $.name: DecodeError is a name that the generated package exports itself; rename the message",
+        "1: $.name: DecodeError is a name that the generated package exports; rename the message",
     ),
     Case(
         "struct is no identifier",
         text(sub("A", field("X"), type="A²"), sub("B", field("X"), type="\u212b")),
-        "2: $.fields[0].type: 'A²' is no identifier in Python; rename it",
-        "3: $.fields[1].type: '\u212b' is no identifier in Python; rename it",
+        "2: $.fields[0].type: 'A²' is not a Python identifier; rename it",
+        "3: $.fields[1].type: '\u212b' is not a Python identifier; rename it",
     ),
     Case(
         "structs fold",
@@ -156,7 +156,7 @@ MESSAGES: tuple[Case, ...] = (
     Case(
         "validVersions open-ended",
         text(validVersions="0+"),
-        "1: $.validVersions: message Probe has validVersions 0+, which name no highest version; write for example 0-3",
+        "1: $.validVersions: message Probe has validVersions 0+, which has no highest version; write for example 0-3",
     ),
     Case(
         "flexibleVersions closed",
@@ -271,7 +271,7 @@ MESSAGES: tuple[Case, ...] = (
     Case(
         "request suffix",
         {"a.json": request(name="Ask"), "b.json": response()},
-        "a.json:1: $.name: request Ask must be called after its API, followed by Request",
+        "a.json:1: $.name: request Ask must be named after its API, with the suffix Request",
     ),
     Case(
         "request without the name of an API",

@@ -1,4 +1,4 @@
-"""Rules for what the proposals add: integer encodings, interleaved tag headers, optional-field buffers."""
+"""Cases for the proposals: integer encodings, interleaved tag headers, optional-field buffers."""
 
 # ruff: noqa: E501 -- each expected line is whole, as a user reads it
 
@@ -7,8 +7,8 @@ from __future__ import annotations
 from tests.support.broken.case import Case, common, sub
 from tests.support.specs import field, optional, text
 
+# Properties of a message with optional-field buffers.
 WITH: dict[str, object] = {"flexibleVersions": "none", "versionsWithOptional": "2+"}
-"""Properties of a message with optional-field buffers."""
 
 PROPOSALS: tuple[Case, ...] = (
     Case(
@@ -92,7 +92,7 @@ PROPOSALS: tuple[Case, ...] = (
     Case(
         "versionsWithOptional and flexibleVersions",
         text(versionsWithOptional="3+"),
-        "1: $.versionsWithOptional: versionsWithOptional and flexibleVersions are two answers to one question; use one of them",
+        "1: $.versionsWithOptional: versionsWithOptional and flexibleVersions exclude each other; use one of them",
     ),
     Case(
         "optionalFields of an int",

@@ -1,4 +1,4 @@
-"""What the reader refuses: properties, their JSON types and the small grammars inside texts."""
+"""Cases for the reader: properties, their JSON types, and syntax inside strings."""
 
 # ruff: noqa: E501 -- each expected line is whole, as a user reads it
 
@@ -70,7 +70,7 @@ READER: tuple[Case, ...] = (
             deprecatedVersions="7",
             flexibleVersions=...,
         ),
-        "1: $: message Probe has no flexibleVersions; say 0+ for a new message, or none",
+        "1: $: message Probe has no flexibleVersions; write 0+ for a new message, or none",
         "1: $: message Probe has no validVersions; add it",
         "3: $.fields[1].nullableVersions: type int32 cannot be nullable; remove nullableVersions",
     ),
@@ -121,12 +121,12 @@ READER: tuple[Case, ...] = (
     Case(
         "flexibleVersions missing",
         text(flexibleVersions=...),
-        "1: $: message Probe has no flexibleVersions; say 0+ for a new message, or none",
+        "1: $: message Probe has no flexibleVersions; write 0+ for a new message, or none",
     ),
     Case(
         "flexibleVersions null",
         text(flexibleVersions=None),
-        "1: $: message Probe has no flexibleVersions; say 0+ for a new message, or none",
+        "1: $: message Probe has no flexibleVersions; write 0+ for a new message, or none",
     ),
     Case(
         "flexibleVersions no range, and nothing that follows from it",

@@ -1,4 +1,4 @@
-"""Settings with something wrong in them, beside sound definitions, and the lines that say so."""
+"""Broken settings and their expected problems."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PACKAGE = "[package]\n"
 
 
 class Case:
-    """Files beside the definition ``Probe``, and every line about them."""
+    """Files next to the definition ``Probe``, and every expected problem as printed."""
 
     def __init__(self, name: str, settings: str, *lines: str, files: Mapping[str, object] | None = None) -> None:
         self.name, self.settings = name, settings
@@ -32,7 +32,7 @@ class Case:
 
 
 def of_package(name: str, line: str, problem: str) -> Case:
-    """A problem of one line below ``[package]``."""
+    """Return a case with one invalid line in ``[package]``."""
     return Case(name, PACKAGE + line, f"2: $.package.{line.partition(' =')[0]}: {problem}")
 
 
@@ -67,6 +67,7 @@ TEXTS = (
         "must be letters, digits, and dots, dashes or underscores between them",
     ),
 )
+# Every key; docs/own-package.md has the same example.
 SOUND = """
 [package]
 name = "acme-asks"
@@ -92,7 +93,6 @@ __entries = "."
 accepted-warnings = []
 older = []
 """
-"""Every key there is; docs/own-package.md has the same."""
 TELL = message(field("A"), name="TellRequest", type="request", apiKey=2)
 
 CASES = [
@@ -171,13 +171,11 @@ CASES = [
     ),
     of_package("an import name with a dash", "import-name = 'a-b'", f"package name 'a-b' {NAME}"),
     of_package("no import name", "import-name = ''", f"package name '' {NAME}"),
-    of_package(
-        "a keyword", "import-name = 'class'", "package name 'class' is a keyword of Python; nobody could import it"
-    ),
+    of_package("a keyword", "import-name = 'class'", "package name 'class' is a Python keyword; choose another"),
     of_package(
         "a device of Windows",
         "import-name = 'con'",
-        "package name 'con' is a name that Windows reserves for a device; choose another",
+        "package name 'con' is a reserved device name of Windows; choose another",
     ),
     of_package(
         "a module of Python", "import-name = 'json'", "package name 'json' is a module of Python itself; choose another"
@@ -186,7 +184,7 @@ CASES = [
         of_package(
             f"version {text!r}",
             f"version = '{text}'",
-            f"version {text!r} is no version of a Python package; write for example 1.0.0",
+            f"version {text!r} is not a version of a Python package; write for example 1.0.0",
         )
         for text in ("", "one", "1.0 ", "9" * 5000)
     ),
@@ -205,7 +203,7 @@ CASES = [
     of_package(
         "no licence",
         "license = 'Mine'",
-        "license 'Mine' is no SPDX expression; write for example Apache-2.0 or LicenseRef-Proprietary",
+        "license 'Mine' is not an SPDX expression; write for example Apache-2.0 or LicenseRef-Proprietary",
     ),
     *(
         of_package(
@@ -218,7 +216,7 @@ CASES = [
     of_package(
         "no range",
         "requires-python = '3.11'",
-        "requires-python '3.11' is no range of versions; write for example >=3.11",
+        "requires-python '3.11' is not a version specifier; write for example >=3.11",
     ),
     *(
         Case(
@@ -254,7 +252,7 @@ CASES = [
         "[[package.authors]]\nname = ''\n[[package.authors]]\nemail = 'me'\n[[package.authors]]\n"
         "[[package.authors]]\nname = 5\nmail = 'me@example.org'\n",
         "2: $.package.authors[0].name: '' is not a line of text",
-        "4: $.package.authors[1].email: 'me' is no address; write for example me@example.org",
+        "4: $.package.authors[1].email: 'me' is not an e-mail address; write for example me@example.org",
         "5: $.package.authors[2]: an author has neither name nor email; give one of them",
         "7: $.package.authors[3].name: expected a string, found number 5",
         "8: $.package.authors[3].mail: unknown property 'mail' of an author; did you mean email?",
@@ -263,16 +261,16 @@ CASES = [
     Case(
         "links",
         f"[package.urls]\nSource = 'example.org'\n'' = 'https://a'\n'{'x' * 33}' = 'https://b'\nHome = 1\n",
-        "2: $.package.urls.Source: 'example.org' is no link; it begins with https:// or http://",
-        "3: $.package.urls.: '' is no label of a link; write a word or two, of at most 32 characters",
-        f"4: $.package.urls.{'x' * 33}: '{'x' * 33}' is no label of a link; write a word or two, of at most 32 characters",
+        "2: $.package.urls.Source: 'example.org' is not a link; it must begin with https:// or http://",
+        "3: $.package.urls.: '' is not a link label; write a word or two, of at most 32 characters",
+        f"4: $.package.urls.{'x' * 33}: '{'x' * 33}' is not a link label; write a word or two, of at most 32 characters",
         "5: $.package.urls.Home: expected a string, found number 1",
     ),
     Case(
         "classifiers",
         "[package]\nclassifiers = ['License :: OSI Approved', 'Beta', 'A :: B', 'A :: B']\n",
-        "2: $.package.classifiers[0]: classifier 'License :: OSI Approved' says what license says already; leave it out",
-        "2: $.package.classifiers[1]: 'Beta' is no classifier; write for example Development Status :: 4 - Beta",
+        "2: $.package.classifiers[0]: classifier 'License :: OSI Approved' repeats the key license; leave it out",
+        "2: $.package.classifiers[1]: 'Beta' is not a classifier; write for example Development Status :: 4 - Beta",
         "2: $.package.classifiers[3]: classifiers has 'A :: B' twice; leave one out",
     ),
     Case(
@@ -335,12 +333,12 @@ CASES = [
     Case(
         "headers with other fields",
         "",
-        "RequestHeader.json:1: $.fields: RequestHeader needs a field ClientId of type string, which every header before "
-        "a message has",
+        "RequestHeader.json:1: $.fields: RequestHeader needs a field ClientId of type string, which every "
+        "message header has",
         "RequestHeader.json:1: $.fields[0]: CorrelationId must be field 3 of RequestHeader, in all its versions and "
         "without a tag: it is read before the version of the header is known",
         "RequestHeader.json:1: $.fields[1].type: RequestHeader needs a field RequestApiKey of type int16, which every "
-        "header before a message has",
+        "message header has",
         "RequestHeader.json:1: $.fields[2]: RequestApiVersion must be field 2 of RequestHeader, in all its versions and "
         "without a tag: it is read before the version of the header is known",
         files={
@@ -353,10 +351,10 @@ CASES = [
     Case(
         "headers with other versions",
         "",
-        "RequestHeader.json:1: $.validVersions: RequestHeader has no version 2, which stands before AskRequest; add it, "
-        "or say headerVersions in AskRequest",
-        "ResponseHeader.json:1: $.validVersions: ResponseHeader has no version 0, which stands before AskResponse; add "
-        "it, or say headerVersions in AskResponse",
+        "RequestHeader.json:1: $.validVersions: RequestHeader has no version 2, which AskRequest needs; add it, "
+        "or declare headerVersions in AskRequest",
+        "ResponseHeader.json:1: $.validVersions: ResponseHeader has no version 0, which AskResponse needs; add "
+        "it, or declare headerVersions in AskResponse",
         files={
             "Ask.json": ASK,
             "Answer.json": ANSWER,
@@ -379,14 +377,14 @@ CASES = [
         "one-way",
         "[protocol]\nheaders = 'kafka'\none-way = ['AskRequest', 'Probe', 'AskRequest']\n",
         "3: $.protocol.one-way: one-way names AskRequest, which has the response AskResponse; take it out",
-        "3: $.protocol.one-way: one-way names Probe, but no request is called so; take it out",
+        "3: $.protocol.one-way: one-way names Probe, which is not a request; take it out",
         "3: $.protocol.one-way[2]: one-way has 'AskRequest' twice; leave one out",
         files={"Ask.json": ASK, "Answer.json": ANSWER},
     ),
     Case(
         "one-way misspelt: it is meant",
         "[protocol]\none-way = ['TelRequest']\n",
-        "2: $.protocol.one-way: one-way names TelRequest, but no request is called so; did you mean TellRequest?",
+        "2: $.protocol.one-way: one-way names TelRequest, which is not a request; did you mean TellRequest?",
         files={"Tell.json": TELL},
     ),
     Case(
@@ -418,9 +416,9 @@ CASES = [
     Case(
         "versions that Kafka's headers have not",
         "[protocol]\nheaders = 'kafka'\n",
-        "Answer.json:1: $.headerVersions: Kafka's ResponseHeader has the versions 0-1, not 5; say another in "
+        "Answer.json:1: $.headerVersions: Kafka's ResponseHeader has the versions 0-1, not 5; declare another in "
         "headerVersions of AskResponse",
-        "Ask.json:1: $.headerVersions: Kafka's RequestHeader has the versions 1-2, not 0; say another in "
+        "Ask.json:1: $.headerVersions: Kafka's RequestHeader has the versions 1-2, not 0; declare another in "
         "headerVersions of AskRequest",
         files={
             "Ask.json": {**ASK, "headerVersions": {"0+": "0"}},
@@ -435,8 +433,8 @@ CASES = [
     Case(
         "logs",
         "[internal-topics.logs]\n__a = 'b'\n'a b' = '.'\n__c = ''\n__d = '.'\n",
-        "1: $.internal-topics.logs: the log __a has its records in the folder 'b', where no definitions are; there are .",
-        "3: $.internal-topics.logs.a b: 'a b' is no name of a topic; it has up to 249 letters, digits, dots, dashes and "
+        "1: $.internal-topics.logs: the log __a has its records in the folder 'b', which has no definitions; there are .",
+        "3: $.internal-topics.logs.a b: 'a b' is not a topic name; it has up to 249 letters, digits, dots, dashes and "
         "underscores",
         "4: $.internal-topics.logs.__c: '' is not a line of text",
         files={"Key.json": KEY},

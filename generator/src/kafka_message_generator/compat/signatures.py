@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from kafka_message_generator.plan.model import (
     Array,
-    Blob,
+    Bytes,
     FixedRun,
     Layout,
     LayoutRef,
@@ -23,10 +23,10 @@ from kafka_message_generator.plan.model import (
     PackedElement,
     Payload,
     Single,
+    String,
     StructPlan,
     Tagged,
     TagSection,
-    Text,
 )
 from kafka_message_generator.rules.defaults import Empty, Value
 from kafka_message_generator.runtime._core.told import told
@@ -210,13 +210,13 @@ class _Unfolder:
             for member in operation.fields:
                 yield Number(_label(struct, member.name, path), member.type)
             return
-        if not isinstance(operation, Packed | Text | Blob | Array | Single):
+        if not isinstance(operation, Packed | String | Bytes | Array | Single):
             return  # what a version does not have takes no bytes
         label = _label(struct, operation.name, path)
         if isinstance(operation, Packed):
             yield Number(label, _varint(operation))
-        elif isinstance(operation, Text | Blob):
-            form = "string" if isinstance(operation, Text) else "bytes"
+        elif isinstance(operation, String | Bytes):
+            form = "string" if isinstance(operation, String) else "bytes"
             yield Sized(label, form, operation.compact, operation.nullable)
         elif isinstance(operation, Array):
             element = tuple(self._element(struct, operation, f"{label}[]"))
@@ -254,7 +254,7 @@ def _regular(layout: Layout) -> Iterator[str]:
     for operation in layout.operations:
         if isinstance(operation, FixedRun):
             yield from (member.name for member in operation.fields)
-        elif isinstance(operation, Packed | Text | Blob | Array | Single):
+        elif isinstance(operation, Packed | String | Bytes | Array | Single):
             yield operation.name
 
 

@@ -1,10 +1,10 @@
-"""What a message costs in bytes, field by field, and what it would cost under other integer encodings.
+"""Size of messages by field, and under other integer encodings.
 
-The encodings are those of the integer-encoding proposal (002): ``fixed``, ``packed`` (zig-zag varint) and ``upacked``
-(varint of the two's complement). Nothing generated is needed: definitions and sample messages are enough.
+The encodings are those of proposal 002: ``fixed``, ``packed`` (zig-zag varint) and ``upacked`` (varint of the two's
+complement). Definitions and sample messages suffice; no generated package is needed.
 """
 
-from kafka_message_generator.cost.encodings import FORMS, Span, encoded_size, histogram
+from kafka_message_generator.cost.encodings import FORMS, SizeRange, encoded_size, histogram
 from kafka_message_generator.cost.measure import Cost, FieldCost, Totals, cost
 from kafka_message_generator.cost.samples import CostError, Sample, read_samples
 
@@ -14,7 +14,7 @@ __all__ = [
     "CostError",
     "FieldCost",
     "Sample",
-    "Span",
+    "SizeRange",
     "Totals",
     "cost",
     "encoded_size",

@@ -1,4 +1,4 @@
-"""The command ``cost``: which definition, which samples, which form of answer."""
+"""The subcommand ``cost``."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from kafka_message_generator.spec.model import ENCODED_TYPES
 from kafka_message_generator.spec.source import SpecError
 from kafka_message_generator.spec.suggestions import suggestions
 
-VECTORS = Path("packages", "vectors", "src", "kafka_protocol_vectors")
-"""Where a clone of the project has its test vectors; the command is run at its top."""
+VECTORS = Path("packages", "vectors", "src", "kafka_protocol_vectors")  # test vectors, relative to the top of a clone
 ABOUT = "what messages cost in bytes, field by field, under each integer encoding"
 EXAMPLE = "kafka-message-generator cost --specs definitions --message MetadataResponse --samples captured.jsonl"
 EPILOG = f"""Samples are message bodies without header and frame, one a line: a JSON object
@@ -34,7 +33,7 @@ example:
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the command line."""
+    """Add the subcommand to the parser."""
     command = commands.add_parser(
         "cost", help=ABOUT, description=ABOUT, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -51,9 +50,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def _run(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
     if arguments.histogram is not None:
-        spans = (histogram(arguments.histogram, signed=True), histogram(arguments.histogram, signed=False))
+        ranges = (histogram(arguments.histogram, signed=True), histogram(arguments.histogram, signed=False))
         show = report.histogram_json if arguments.format == "json" else report.histogram_text
-        print(show(arguments.histogram, *spans))
+        print(show(arguments.histogram, *ranges))
         return 0
     if arguments.specs is None or arguments.message is None:
         command.error("--specs and --message are needed, or --histogram")
@@ -84,7 +83,7 @@ def _find(loaded: Definitions, name: str) -> MessagePlan:
 
 
 def _samples(plan: MessagePlan, version: int | None, files: Sequence[Path] | None) -> tuple[int, list[Sample], str]:
-    """The version to look at, its samples, and where they come from in words."""
+    """Return the version, its samples and a description of their source."""
     if version is not None and version not in plan.valid:
         raise CostError(f"{plan.name} has no version {version}, only {plan.valid}")
     if files:

@@ -1,4 +1,4 @@
-"""The bytes that one integer takes under each encoding, and which values take how many."""
+"""Size of integers under each encoding."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from kafka_message_generator.spec.model import ENCODED_TYPES
 
-FORMS = ("fixed", "packed", "upacked")
-"""The encodings without their number of bits, the one that decodes fastest first."""
+FORMS = ("fixed", "packed", "upacked")  # encodings without their bits, fastest to decode first
 
 
 def encoded_size(form: str, bits: int, value: int) -> int:
-    """Bytes of ``value``, a signed integer of 16, 32 or 64 ``bits``, as ``fixed``, ``packed`` or ``upacked``.
+    """Return the bytes of an integer of 16, 32 or 64 ``bits`` as ``fixed``, ``packed`` or ``upacked``.
 
-    Raises ValueError for a value that does not fit, and for an unknown form or width.
+    Raise ValueError if the value does not fit, or the form or width is unknown.
     """
     _check_bits(bits)
     if value.bit_length() > bits - 1 and value != -1 << bits - 1:
@@ -29,37 +28,36 @@ def encoded_size(form: str, bits: int, value: int) -> int:
 
 
 @dataclass(frozen=True)
-class Span:
-    """The integers from ``lowest`` to ``highest``, both included, which take ``bytes`` bytes each."""
+class SizeRange:
+    """A range of integers, both ends included, with equal encoded size."""
 
     lowest: int
     highest: int
     bytes: int
 
 
-def histogram(bits: int, signed: bool) -> tuple[Span, ...]:
-    """Which values take how many bytes as a varint of 16, 32 or 64 ``bits``: spans in ascending order, without gaps.
+def histogram(bits: int, signed: bool) -> tuple[SizeRange, ...]:
+    """Return the ranges of integers with equal varint size, ascending and without gaps.
 
-    ``signed`` is the zig-zag encoding (``packed``) of signed integers. Otherwise it is the plain one of unsigned
-    integers: what ``upacked`` writes, which turns a negative number into its two's complement first. The bounds are
-    those of the encoding; some that the text of proposal 002 gives are wrong. Raises ValueError for other widths.
+    ``bits`` is 16, 32 or 64. ``signed`` selects ``packed`` (zig-zag); otherwise the values are unsigned, as ``upacked``
+    writes them. Some bounds in the text of proposal 002 are wrong; these are exact. Raise ValueError for other widths.
     """
     _check_bits(bits)
-    spans = list(_unsigned(bits))
+    ranges = list(_unsigned(bits))
     if not signed:
-        return tuple(spans)
+        return tuple(ranges)
     # An even number is a value that is not negative, an odd one is a negative value, starting with -1.
-    positive = [Span((span.lowest + 1) // 2, span.highest // 2, span.bytes) for span in spans]
-    negative = [Span(-(span.highest + 1) // 2, -(span.lowest // 2) - 1, span.bytes) for span in spans]
-    middle = Span(negative[0].lowest, positive[0].highest, 1)
+    positive = [SizeRange((each.lowest + 1) // 2, each.highest // 2, each.bytes) for each in ranges]
+    negative = [SizeRange(-(each.highest + 1) // 2, -(each.lowest // 2) - 1, each.bytes) for each in ranges]
+    middle = SizeRange(negative[0].lowest, positive[0].highest, 1)
     return (*reversed(negative[1:]), middle, *positive[1:])
 
 
-def _unsigned(bits: int) -> Iterator[Span]:
-    """Each byte of a varint holds seven bits."""
+def _unsigned(bits: int) -> Iterator[SizeRange]:
+    """Yield the ranges of unsigned varints, with seven bits per byte."""
     for size in range(1, (bits + 6) // 7 + 1):
         lowest = 1 << 7 * (size - 1) if size > 1 else 0
-        yield Span(lowest, (1 << min(7 * size, bits)) - 1, size)
+        yield SizeRange(lowest, (1 << min(7 * size, bits)) - 1, size)
 
 
 def _varint_size(number: int) -> int:

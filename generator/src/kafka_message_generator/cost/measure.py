@@ -1,4 +1,4 @@
-"""Costs of a message: samples are decoded by its definition, and measured again under changed definitions."""
+"""Measurement of sample messages under the original and modified definitions."""
 
 from __future__ import annotations
 
@@ -20,48 +20,39 @@ _ALL = Versions(0, MAX_VERSION)
 
 @dataclass(frozen=True)
 class FieldCost:
-    """One integer field, or the elements of one array of integers, over all samples.
+    """Size of an integer field, or of the elements of an integer array, over all samples.
 
-    ``fixed``, ``packed`` and ``upacked`` are bytes of its values under these encodings at the width of its type.
-    Lengths and counts in front of values are not part of them.
+    ``fixed``, ``packed`` and ``upacked`` are bytes at the width of the type, without lengths and counts.
     """
 
-    path: str
-    """Such as ``topics[].partitions[].leader_id``; ``[]`` stands for every element."""
+    path: str  # such as ``topics[].partitions[].leader_id``
     type: str
-    """``int16``, ``int32`` or ``int64``."""
-    encoding: str
-    """How the definition writes it in this version, such as ``fixed32``."""
-    values: int
-    """How many there are."""
-    defined: int
-    """Bytes under the definition's own encoding."""
+    encoding: str  # encoding by the definition, such as ``fixed32``
+    values: int  # number of values
+    defined: int  # bytes under ``encoding``
     fixed: int
     packed: int
     upacked: int
+    # Smallest form, the simpler of equal ones; None without values. It is chosen per field of a struct, so all paths to
+    # the struct share it.
     smallest: str | None
-    """The form that takes the fewest bytes, the simpler one of equals; None without values. The fields of a struct that
-    stands at several paths share one encoding, so they share the answer."""
-    share: float
-    """``defined`` as a part of the samples' bytes, 0 to 1."""
+    share: float  # ``defined`` relative to all bytes of the samples, 0 to 1
 
 
 @dataclass(frozen=True)
 class Totals:
-    """Bytes of all samples, everything included, when integers that can have an encoding are written in one way."""
+    """Bytes of all samples if every integer with a choice of encodings uses one form."""
 
-    defined: int
-    """As the definition says."""
+    defined: int  # the definition's own encodings
     fixed: int
     packed: int
     upacked: int
-    smallest: int
-    """Each field in the form that is smallest for it."""
+    smallest: int  # the smallest form of each field
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What samples of a message cost, in bytes. ``fields`` are in the order of the definition."""
+    """Size of the samples of a message in bytes; ``fields`` are in definition order."""
 
     message: str
     version: int
@@ -71,13 +62,13 @@ class Cost:
 
     @property
     def other(self) -> int:
-        """Bytes of everything that cannot have an encoding: texts, lengths, counts, tags, other types."""
+        """Bytes of everything without a choice of encodings: strings, lengths, counts, tags and other types."""
         return self.totals.defined - sum(field.defined for field in self.fields)
 
 
 @dataclass(frozen=True)
 class _Integer:
-    """An integer field of a version. ``owner`` is its struct: what has one encoding is a field of a struct."""
+    """An integer field of a version; ``owner`` is the struct that contains it."""
 
     path: str
     owner: str
@@ -93,11 +84,10 @@ class _Integer:
 
 
 def cost(message: MessagePlan, version: int, samples: Iterable[Sample]) -> Cost:
-    """What samples of one version of a message cost, per integer field and in total.
+    """Measure samples of one message version, by integer field and in total.
 
-    Sizes are of what the definition writes for the decoded values; they differ from the samples' own where these are
-    not canonical (a varint with more bytes than it needs, a tagged field at its default). Raises CostError when there
-    is no sample or no such version, and with the place of every sample that is none of that message and version.
+    Samples are decoded and re-encoded, so non-canonical samples (longer varints, tagged fields at their default) differ
+    in size. Raise CostError without samples, for an invalid version, and for samples that cannot be decoded.
     """
     if version not in message.valid:
         raise CostError(f"{message.name} has no version {version}, only {message.valid}")
@@ -164,7 +154,7 @@ def _present(facts: MessageFacts, fields: tuple[FieldFacts, ...], version: int) 
 def _integers(
     facts: MessageFacts, fields: tuple[FieldFacts, ...], owner: str, version: int, prefix: str
 ) -> Iterator[_Integer]:
-    """Every path of a version that leads to integers, whether samples have values there or not."""
+    """Yield the integer fields of a version, with or without samples."""
     for field in _present(facts, fields, version):
         path = _path(prefix, field)
         if field.type in ENCODED_TYPES:
@@ -180,7 +170,7 @@ def _path(prefix: str, field: FieldFacts) -> str:
 def _count(
     facts: MessageFacts, fields: tuple[FieldFacts, ...], struct: Struct, prefix: str, counts: dict[str, Counter[int]]
 ) -> None:
-    """Add the integers of one struct, and of those inside it, to the values by path."""
+    """Count the integers of a struct, including nested ones, by path."""
     for field in fields:
         value = struct.values.get(field.name)
         path = _path(prefix, field)
@@ -203,7 +193,7 @@ def _sizes(integer: _Integer, version: int, values: Counter[int]) -> dict[str, i
 def _smallest(
     integers: Iterable[_Integer], sizes: Mapping[str, Mapping[str, int]]
 ) -> dict[tuple[str, str], str | None]:
-    """The form for each field of a struct, over all paths to it; of equals the first in FORMS."""
+    """Return the smallest form of each struct field over all paths; the first in FORMS of equal ones."""
     sums: dict[tuple[str, str], Counter[str]] = {}
     for integer in integers:
         sums.setdefault((integer.owner, integer.facts.name), Counter()).update(sizes[integer.path])
@@ -213,7 +203,7 @@ def _smallest(
 
 
 def _rewritten(facts: MessageFacts, forms: Mapping[tuple[str, str], str], otherwise: str) -> MessageFacts:
-    """The definition with other encodings: ``forms`` by struct and field name, and ``otherwise`` for the rest."""
+    """Return the definition with other encodings: ``forms`` by struct and field, ``otherwise`` for the rest."""
 
     def changed(owner: str, fields: tuple[FieldFacts, ...]) -> tuple[FieldFacts, ...]:
         return tuple(
@@ -231,6 +221,6 @@ def _encoded(field: FieldFacts, form: str) -> FieldFacts:
 
 
 def _total(facts: MessageFacts, version: int, values: Iterable[Struct]) -> int:
-    """Bytes of decoded messages under a definition; sizes in front of tagged fields follow."""
+    """Return the bytes of messages under a definition."""
     schema = _schema(facts, version)
     return sum(schema.size_of(value) for value in values)

@@ -1,4 +1,4 @@
-"""Costs as text for people and as JSON for programs."""
+"""Reports of costs as text and JSON."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from kafka_message_generator.cost.encodings import FORMS, Span
+from kafka_message_generator.cost.encodings import FORMS, SizeRange
 from kafka_message_generator.cost.measure import Cost, FieldCost
 
 _HEADER = ("integer field", "type", "defined as", "values", "bytes", *FORMS, "smallest", "share")
-_TEXT_COLUMNS = (0, 1, 2, 8)
-"""Columns of _HEADER that are aligned to the left."""
+_TEXT_COLUMNS = (0, 1, 2, 8)  # left-aligned columns of ``_HEADER``
 
 
 def text(cost: Cost, source: str) -> str:
-    """A table of the fields, and one of the whole; ``source`` says where the samples come from."""
+    """Format a table of fields and a table of totals; ``source`` describes the samples."""
     total = cost.totals.defined
     rows = [_HEADER, *map(_row, cost.fields)]
     rows.append(("everything else", "", "", "", _number(cost.other), "", "", "", "", _percent(cost.other, total)))
@@ -38,21 +37,21 @@ def text(cost: Cost, source: str) -> str:
 
 
 def as_json(cost: Cost, source: str) -> str:
-    """The same as one JSON object, with the names of ``Cost`` and its parts."""
+    """Format a cost as a JSON object with the attribute names of ``Cost``."""
     return json.dumps({**asdict(cost), "other": cost.other, "source": source}, indent=2)
 
 
-def histogram_text(bits: int, signed: Sequence[Span], unsigned: Sequence[Span]) -> str:
-    """The spans of both varint encodings of integers with that many bits."""
+def histogram_text(bits: int, signed: Sequence[SizeRange], unsigned: Sequence[SizeRange]) -> str:
+    """Format the ranges of both varint encodings of ``bits`` bits."""
     return "\n".join(
         (
             f"packed{bits} (zig-zag varint), for numbers around zero",
             "",
-            *_spans(signed),
+            *_ranges(signed),
             "",
             f"upacked{bits} (plain varint), for numbers from zero on",
             "",
-            *_spans(unsigned),
+            *_ranges(unsigned),
             "",
             f"upacked{bits} writes a negative number as its two's complement: {unsigned[-1].bytes} bytes, always.",
             f"fixed{bits} takes {bits // 8} bytes, always.",
@@ -60,16 +59,16 @@ def histogram_text(bits: int, signed: Sequence[Span], unsigned: Sequence[Span]) 
     )
 
 
-def histogram_json(bits: int, signed: Sequence[Span], unsigned: Sequence[Span]) -> str:
-    """The same as one JSON object: spans by encoding name."""
+def histogram_json(bits: int, signed: Sequence[SizeRange], unsigned: Sequence[SizeRange]) -> str:
+    """Format the ranges as a JSON object, by encoding."""
     return json.dumps(
-        {f"packed{bits}": [asdict(span) for span in signed], f"upacked{bits}": [asdict(span) for span in unsigned]},
+        {f"packed{bits}": [asdict(each) for each in signed], f"upacked{bits}": [asdict(each) for each in unsigned]},
         indent=2,
     )
 
 
-def _spans(spans: Sequence[Span]) -> Iterator[str]:
-    rows = [("from", "to", "bytes"), *((_number(s.lowest), _number(s.highest), str(s.bytes)) for s in spans)]
+def _ranges(ranges: Sequence[SizeRange]) -> Iterator[str]:
+    rows = [("from", "to", "bytes"), *((_number(s.lowest), _number(s.highest), str(s.bytes)) for s in ranges)]
     return _aligned(rows, ())
 
 

@@ -1,4 +1,4 @@
-"""Sample messages from files: one a line, as JSON with message, version and hex, or as bare hex."""
+"""Sample messages in files: one per line, as JSON with message, version and hex, or as plain hex."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KEYS: dict[str, type] = {"message": str, "version": int, "hex": str}
 
 
 class CostError(Exception):
-    """Why no costs can be computed: one problem a line, ready to be shown."""
+    """Costs cannot be computed; the text has one problem per line."""
 
     def __init__(self, *problems: str) -> None:
         self.problems = problems
@@ -30,7 +30,7 @@ class CostError(Exception):
 
 @dataclass(frozen=True)
 class Sample:
-    """The bytes of one message body (no header, no frame) at ``version``; ``place`` is what errors call it."""
+    """Bytes of a message without header and frame; ``place`` names it in error messages."""
 
     data: bytes
     version: int
@@ -38,10 +38,10 @@ class Sample:
 
 
 def read_samples(paths: Iterable[Path], message: str, valid: Versions, version: int | None = None) -> list[Sample]:
-    """The samples of one message in files of lines, ``.gz`` or not: those of ``version``, or of every version.
+    """Read the samples of one message from files, ``.gz`` or not.
 
-    JSON lines of other messages or versions are passed over; a bare hex line is taken to be of ``message`` and
-    ``version``. Raises CostError with every unreadable line as ``file:line: reason``, or when there is no sample.
+    JSON lines of other messages or versions are skipped; a line of plain hex belongs to ``message`` and ``version``.
+    Raise CostError with each invalid line as ``file:line: reason``, or if no sample is found.
     """
     reader = _Reader(message, valid, version)
     for path in paths:
@@ -54,7 +54,7 @@ def read_samples(paths: Iterable[Path], message: str, valid: Versions, version: 
 
 
 class _BadLine(Exception):
-    """Why a line is no sample."""
+    pass
 
 
 @dataclass
@@ -64,12 +64,11 @@ class _Reader:
     version: int | None
     samples: list[Sample] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    others: set[tuple[str, int]] = field(default_factory=set)
-    """Messages and versions of the samples that were passed over."""
+    others: set[tuple[str, int]] = field(default_factory=set)  # message and version of skipped samples
 
     def read(self, path: Path) -> None:
         try:
-            with _opened(path) as lines:
+            with _open(path) as lines:
                 for number, line in enumerate(lines, 1):
                     self.line(line.strip(), f"{path}:{number}")
         except UnicodeDecodeError:
@@ -89,7 +88,7 @@ class _Reader:
         if not line.startswith("{"):
             data = _data(line, "is neither a JSON object nor hex: ")
             if self.version is None:
-                raise _BadLine("a line of hex does not say its version; give --version N")
+                raise _BadLine("a line of hex has no version; add --version N")
             return Sample(data, self.version, place)
         message, version, text = _parts(line)
         if message != self.message or (self.version is not None and version != self.version):
@@ -102,7 +101,7 @@ class _Reader:
     def nothing(self) -> str:
         wanted = self.message if self.version is None else f"{self.message} version {self.version}"
         if not self.others:
-            return f"no samples of {wanted}, nor of anything else"
+            return f"no samples of {wanted} or of any other message"
         versions = sorted(version for name, version in self.others if name == self.message)
         names = sorted({name for name, _ in self.others})
         found = [f"version {version}" for version in versions] or names
@@ -110,7 +109,7 @@ class _Reader:
         return f"no samples of {wanted}; there are samples of {', '.join(found[:8])}{more}"
 
 
-def _opened(path: Path) -> TextIO:
+def _open(path: Path) -> TextIO:
     return gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
 
 
@@ -133,7 +132,7 @@ def _parts(line: str) -> tuple[str, int, str]:
 def _data(text: str, what: str) -> bytes:
     wrong = _NO_HEX_DIGIT.search(text)
     if wrong:
-        raise _BadLine(f"{what}{wrong[0]!r} at character {wrong.start() + 1} is no hexadecimal digit")
+        raise _BadLine(f"{what}{wrong[0]!r} at character {wrong.start() + 1} is not a hexadecimal digit")
     if len(text) % 2:
         raise _BadLine(f"{what}{len(text)} digits, and two make a byte")
     return bytes.fromhex(text)

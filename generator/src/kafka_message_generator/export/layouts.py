@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from kafka_message_generator.plan.model import (
     Array,
-    Blob,
+    Bytes,
     FixedRun,
     Layout,
     LayoutRef,
@@ -17,10 +17,10 @@ from kafka_message_generator.plan.model import (
     PackedElement,
     Payload,
     Single,
+    String,
     StructPlan,
     Tagged,
     TagSection,
-    Text,
 )
 
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
@@ -75,10 +75,10 @@ class _Writer:
         if isinstance(operation, FixedRun):
             for each in operation.fields:
                 yield {"name": self.names[each.name], "type": each.type}
-        elif isinstance(operation, Packed | Text | Blob | Array | Single):
+        elif isinstance(operation, Packed | String | Bytes | Array | Single):
             yield {"name": self.names[operation.name], **self.type_of(operation)}
 
-    def type_of(self, operation: Packed | Text | Blob | Array | Single) -> Object:
+    def type_of(self, operation: Packed | String | Bytes | Array | Single) -> Object:
         if isinstance(operation, Packed):
             return {"type": _varint(operation)}
         if isinstance(operation, Single):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.export.layouts import Json, Object, layouts
 from kafka_message_generator.plan.model import MessagePlan, StructPlan
-from kafka_message_generator.rules.entities import Named, named_fields
+from kafka_message_generator.rules.entities import EntityField, entity_fields
 from kafka_message_generator.rules.headers import header_versions
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.runtime.schema.contents import FETCHED, REQUESTS, VERSIONED
@@ -35,8 +35,8 @@ def _message(plan: MessagePlan, message: Message, definitions: Definitions) -> J
     found["versions"] = list(plan.valid)
     if flexible := list(plan.flexible.intersect(plan.valid)):
         found["flexibleVersions"] = flexible
-    if message.offered is not None and message.offered != plan.valid:
-        found["offeredVersions"] = list(message.offered)
+    if message.supported is not None and message.supported != plan.valid:
+        found["offeredVersions"] = list(message.supported)
     if deprecated := list(message.deprecated.intersect(plan.valid)):
         found["deprecatedVersions"] = deprecated
     if message.latest_version_unstable:
@@ -54,7 +54,7 @@ def _message(plan: MessagePlan, message: Message, definitions: Definitions) -> J
     facts = json.loads(plan.descriptor)
     defined = {**facts.get("structs", {}), plan.name: facts["fields"]}
     common = {struct.name for struct in message.common_structs}
-    named = named_fields(plan.name, defined, definitions.entities)
+    named = entity_fields(plan.name, defined, definitions.entities)
     found["structs"] = [
         _struct(each, defined[each.name], each.name in common, named, definitions) for each in reversed(plan.structs)
     ]
@@ -94,7 +94,7 @@ def _struct(
     plan: StructPlan,
     fields: list[Mapping[str, Json]],
     is_common: bool,
-    named: Mapping[tuple[str, str], Named],
+    named: Mapping[tuple[str, str], EntityField],
     definitions: Definitions,
 ) -> Json:
     found: Object = {"name": plan.name}
@@ -123,7 +123,7 @@ def _field(fact: Mapping[str, Json]) -> Object:
     return found
 
 
-def _entity(named: Named | None, names: Mapping[str, str], definitions: Definitions) -> Object:
+def _entity(named: EntityField | None, names: Mapping[str, str], definitions: Definitions) -> Object:
     """Return the entity that a field names, or the field that selects it.
 
     ``names`` maps the struct's fields to their keys in JSON.
@@ -142,7 +142,7 @@ def _entity(named: Named | None, names: Mapping[str, str], definitions: Definiti
     return found | ({"wildcard": named.wildcard} if named.wildcard else {})
 
 
-def _by_code(named: Named) -> dict[str, str]:
+def _by_code(named: EntityField) -> dict[str, str]:
     """Return the entity types by number or text."""
     return {str(code): entity for code, entity in named.types}
 

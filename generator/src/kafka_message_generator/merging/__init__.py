@@ -1,1 +1,1 @@
-"""Definitions of several releases as one set: every message with all versions that any of them has."""
+"""The union of the definitions of several releases."""

@@ -1,4 +1,4 @@
-"""Every message with all versions of several releases: one set's definitions and what only the others have."""
+"""Merging the definitions of older releases into the messages of the newest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kafka_message_generator.compat.renames import renamed
 from kafka_message_generator.compat.signatures import signature_of
 from kafka_message_generator.compat.witness import Witness, witness
 from kafka_message_generator.merging.coordinators import with_record_types
-from kafka_message_generator.merging.union import CannotMerge, union
+from kafka_message_generator.merging.union import MergeError, union
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, Message
@@ -21,17 +21,17 @@ from kafka_message_generator.spec.versions import NONE
 
 
 def with_older(messages: list[Message], older: Baseline, problems: Problems) -> list[Message]:
-    """The messages with the versions that only other releases have, and behind them the messages that only these have.
+    """Return the messages with all versions of older releases, followed by the messages that only these have.
 
-    What was there before is marked as offered: the other versions can be read and written, and are not negotiated.
-    Versions that both have must be proved equal; where they are not, ``problems`` says how they differ.
+    Added versions can be read and written, but are not negotiated. Versions in several releases must have equal
+    layouts; differences are added to ``problems``.
     """
-    merged = [_merged(message, older, problems) for message in messages]
-    return [*merged, *with_record_types(list(_gone(messages, older, problems)), messages)]
+    merged = [_merge(message, older, problems) for message in messages]
+    return [*merged, *with_record_types(list(_removed(messages, older, problems)), messages)]
 
 
-def _gone(messages: list[Message], older: Baseline, problems: Problems) -> Iterator[Message]:
-    """Messages of older releases that have no successor, which would have their name or their key."""
+def _removed(messages: list[Message], older: Baseline, problems: Problems) -> Iterator[Message]:
+    """Yield the messages of older releases without a successor by name or key."""
     today = {message.name: message for message in messages}
     keys: dict[tuple[str, int | None], Message] = {
         (message.kind, message.api_key): message for message in messages if message.api_key is not None
@@ -43,56 +43,56 @@ def _gone(messages: list[Message], older: Baseline, problems: Problems) -> Itera
         if (same_key := keys.get((last.kind, last.api_key))) is not None:
             _prove_covered(same_key, name, older, problems)
         elif successor(name, older, today, lambda new: _plan(today[new])) is None:
-            yield replace(last, offered=NONE)
+            yield replace(last, supported=NONE)
 
 
 def _prove_covered(message: Message, name: str, older: Baseline, problems: Problems) -> None:
-    """That a message has all versions of one with its key and a former name; ``problems`` says which it has not."""
+    """Check that a message has every version of an older message with the same key and another name."""
     own = older.versions.get(message.name, {})
     try:
         for version, each in older.versions[name].items():
             if version not in own and version not in message.valid:
-                raise CannotMerge(f"both have its key, and {message.name} has no version {version}; give them one name")
+                raise MergeError(f"both have its key, and {message.name} has no version {version}; give them one name")
             if version not in own:
                 _prove(_plan(message), each, version)
-    except CannotMerge as error:
-        _refuse(message, name, older, error, problems)
+    except MergeError as error:
+        _report(message, name, older, error, problems)
 
 
-def _refuse(message: Message, name: str, older: Baseline, error: CannotMerge, problems: Problems) -> None:
+def _report(message: Message, name: str, older: Baseline, error: MergeError, problems: Problems) -> None:
     here = "this" if name == message.name else message.name
     problems.error(message.location, f"{name} of {older.name} cannot be in one package with {here}: {error}")
 
 
-def _merged(message: Message, older: Baseline, problems: Problems) -> Message:
+def _merge(message: Message, older: Baseline, problems: Problems) -> Message:
     released = older.versions.get(message.name, {})
     try:
         for each in released.values():
             _prove_same(message, each.source.messages[message.name])
         if not released or message.kind == COORDINATOR_KEY:  # told apart by versions once, and by apiKeys now
             return message
-        result = _united(message, released)
-    except CannotMerge as error:
-        _refuse(message, message.name, older, error, problems)
+        result = _unite(message, released)
+    except MergeError as error:
+        _report(message, message.name, older, error, problems)
         return message
-    return result if result is message else replace(result, offered=message.offered or message.valid)
+    return result if result is message else replace(result, supported=message.supported or message.valid)
 
 
 def _prove_same(message: Message, former: Message) -> None:
-    """Raise CannotMerge for another message of the same name: of another kind, or with another key."""
+    """Raise MergeError if two messages of one name differ in kind or key."""
     if (message.kind, message.api_key) == (former.kind, former.api_key):
         return
     is_value = message.kind == COORDINATOR_VALUE
     is_key = message.kind == COORDINATOR_KEY and message.api_key is not None and message.api_key in former.valid
     if former.kind != "data" or not (is_value or is_key):  # coordinators' records were data up to Kafka 4.0
-        raise CannotMerge(f"it is {_identity(message)} in one release and {_identity(former)} in the other")
+        raise MergeError(f"it is {_identity(message)} in one release and {_identity(former)} in the other")
 
 
 def _identity(message: Message) -> str:
     return message.kind if message.api_key is None else f"{message.kind} with apiKey {message.api_key}"
 
 
-def _united(message: Message, released: dict[int, Released]) -> Message:
+def _unite(message: Message, released: dict[int, Released]) -> Message:
     extra = {version: each for version, each in released.items() if version not in message.valid}
     result = message
     for side in _sides(extra):
@@ -118,24 +118,24 @@ def _sides(extra: dict[int, Released]) -> list[DefinitionSet]:
 
 
 def _prove(plan: MessagePlan, released: Released, version: int) -> None:
-    """Raise CannotMerge unless a version of the whole and that of the release read each other's bytes as the same."""
+    """Raise MergeError unless a version of the whole and that of the release read each other's bytes as the same."""
     before, after = signature_of(released.plan, version), signature_of(plan, version)
     found = None if before == after else difference(before, after) or difference(after, before)
     if found is None:  # or one has tagged fields that the other passes over
         return
     there, here = witness(released.plan, plan, version), witness(plan, released.plan, version)
     shown = "".join(
-        f"\n    {side}: {_shown(each)}"
+        f"\n    {side}: {_format(each)}"
         for side, each in (("read here, of there", there), ("read there, of here", here))
         if each is not None
     )
-    raise CannotMerge(
+    raise MergeError(
         f"version {version} of {released.source.name} differs ({found.reason}): one has {found.wrote}, "
         f"the other {found.reads}{shown}"
     )
 
 
-def _shown(found: Witness) -> str:
+def _format(found: Witness) -> str:
     return f"{found.outcome}: {found.detail}: {found.data.hex(' ')}"
 
 
@@ -143,5 +143,5 @@ def _plan(message: Message) -> MessagePlan:
     problems = Problems()
     checked = rules.check_alone(message, problems)
     if problems.errors:
-        raise CannotMerge("; ".join(problem.message for problem in problems.errors))
+        raise MergeError("; ".join(problem.message for problem in problems.errors))
     return builder.build(checked, message.name)

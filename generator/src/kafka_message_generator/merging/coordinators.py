@@ -1,4 +1,4 @@
-"""Records of coordinators as Kafka 3.9 and 4.0 defined them: a key's version was the type of its record."""
+"""Coordinator records of Kafka 3.9 and 4.0, in which the version of a key was its record type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FIRST = Versions(0, 0)
 
 
 def with_record_types(older: list[Message], today: Iterable[Message]) -> list[Message]:
-    """The messages of older releases, keys and values of coordinators with the type of their record where it is free."""
+    """Convert the coordinator keys and values of older releases to records with a type, unless the type is in use."""
     taken = {message.api_key for message in today if message.kind == COORDINATOR_KEY}
     types = {
         message.name.removesuffix("Key"): message.valid.lowest
@@ -23,22 +23,22 @@ def with_record_types(older: list[Message], today: Iterable[Message]) -> list[Me
         and message.valid.lowest not in taken
     }
     names = {message.name for message in older}
-    return [_typed(message, types) if f"{_stem(message)}Value" in names else message for message in older]
+    return [_with_type(message, types) if f"{_stem(message)}Value" in names else message for message in older]
 
 
 def _stem(message: Message) -> str:
     return message.name.removesuffix("Key").removesuffix("Value")
 
 
-def _typed(message: Message, types: dict[str, int]) -> Message:
+def _with_type(message: Message, types: dict[str, int]) -> Message:
     number = types.get(_stem(message))
     if number is None:
         return message
     if message.name.endswith("Value"):
         return replace(message, kind=COORDINATOR_VALUE, api_key=number)
-    fields = tuple(_of_first_version(member) for member in message.fields)
+    fields = tuple(_in_first_version(member) for member in message.fields)
     return replace(message, kind=COORDINATOR_KEY, api_key=number, valid=_FIRST, fields=fields)
 
 
-def _of_first_version(member: Field) -> Field:
-    return replace(member, versions=_FIRST, fields=tuple(map(_of_first_version, member.fields)))
+def _in_first_version(member: Field) -> Field:
+    return replace(member, versions=_FIRST, fields=tuple(map(_in_first_version, member.fields)))

@@ -1,4 +1,4 @@
-"""Where the versions of other releases come from: folders of definitions, and histories of many releases."""
+"""Other releases to merge: folders of definitions, and release histories."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def with_folders(
     problems: Problems,
     names: dict[str, str],
 ) -> list[Message]:
-    """The messages with the versions of other folders, each with the place that names it.
+    """Add the versions of other folders; each location is the setting or option that names the folder.
 
-    ``names`` learns what the package calls the files that only these have.
+    The files of added messages are added to ``names``.
     """
     for folder, place in folders:
         try:
@@ -45,7 +45,7 @@ def with_folders(
 
 
 def _baseline(folder: Path, files_of: Files) -> Baseline:
-    """What was released in a folder; raises HistoryError and SpecError."""
+    """Load the released messages of a folder; raise HistoryError or SpecError."""
     if (folder / store.TABLE).exists():
         return baseline("older releases", list(release_sets(folder)))
     if not folder.exists():

@@ -1,4 +1,4 @@
-"""One definition out of several of the same message: the newest, with the versions that only older ones have."""
+"""The union of two definitions of one message: the newer one, with the additional versions of the older one."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from kafka_message_generator.spec.model import Field, Message, Struct
 from kafka_message_generator.spec.versions import MAX_VERSION, NONE, Versions
 
 
-class CannotMerge(Exception):
-    """Two definitions that no single one can stand for; the text says where they part."""
+class MergeError(Exception):
+    """Two definitions without a common form."""
 
 
 @dataclass
 class _Table:
-    """The fields of every struct by its name; fields of a struct are not inside the field that uses it."""
+    """The fields of each struct by name, not nested."""
 
     structs: dict[str, list[Field]] = field(default_factory=dict)
     common: dict[str, Struct] = field(default_factory=dict)
@@ -34,10 +34,10 @@ class _Table:
 
 
 def union(newer: Message, older: Message, moved: Mapping[str, str]) -> Message:
-    """The newer definition with the versions that only the older one has.
+    """Return the newer definition with the additional versions of the older one.
 
-    ``moved`` are the paths of renamed fields by their former ones. Raises CannotMerge. That the layouts are those of the
-    sources is for the caller to prove.
+    ``moved`` maps former paths of renamed fields to new ones. Raise MergeError for conflicting definitions. The caller
+    compares the layouts.
     """
     if newer.is_removed:
         return replace(older, api_key=newer.api_key, location=newer.location, about=newer.about or older.about)
@@ -57,25 +57,25 @@ def union(newer: Message, older: Message, moved: Mapping[str, str]) -> Message:
 
 
 def _extra(mine: Versions, theirs: Versions) -> list[Versions]:
-    """The versions that only the other one has: those below and those above."""
+    """Return the ranges of ``theirs`` below and above ``mine``."""
     below = theirs.intersect(Versions(0, mine.lowest - 1)) if mine.lowest else NONE
     above = theirs.intersect(Versions(mine.highest + 1, MAX_VERSION)) if mine.highest < MAX_VERSION else NONE
     return [each for each in (below, above) if not each.empty]
 
 
 def joined(one: Versions, two: Versions, what: str) -> Versions:
-    """Both ranges as one; raises CannotMerge where versions between them are in neither."""
+    """Return one range for both; raise MergeError if there is a gap between them."""
     if one.empty or two.empty:
         return two if one.empty else one
     low, high = sorted((one, two))
     if high.lowest > low.highest + 1:
-        raise CannotMerge(f"{what} would be {low} and {high}, which no range can say")
+        raise MergeError(f"{what} would be {low} and {high}, which is not one range")
     return Versions(low.lowest, max(low.highest, high.highest))
 
 
 @dataclass
 class _Merger:
-    """Adds the versions ``extra`` of one definition to another, struct by struct."""
+    """Adds the versions ``extra`` of another definition, struct by struct."""
 
     valid: Versions
     extra: Versions
@@ -84,7 +84,7 @@ class _Merger:
     moved: Mapping[str, str]
 
     def struct(self, name: str, other: str, path: str) -> None:
-        """Add the fields of a struct of the other definition that its versions have."""
+        """Merge the fields that a struct of the other definition has in the added versions."""
         result = self.mine.structs[name] = list(self.mine.structs[name])
         at = 0
         for theirs in self.theirs.structs[other]:
@@ -100,7 +100,7 @@ class _Merger:
                 at += 1
                 continue
             if place < at and theirs.tag is None:
-                raise CannotMerge(f"{former} stands before another field in one release and behind it in the other")
+                raise MergeError(f"{former} precedes another field in one release and follows it in the other")
             at = max(at, place + 1)
             result[place] = self.both(result[place], theirs, former)
         outside = [index for index, mine in enumerate(result) if mine.name not in self._names(other)]
@@ -113,21 +113,21 @@ class _Merger:
         }
 
     def part(self, member: Field) -> Versions:
-        """The versions of a field of the other definition among those that are added."""
+        """Return the added versions of a field of the other definition."""
         return member.versions.intersect(self.extra)
 
     def without(self, mine: Field) -> Field:
-        """A field that the added versions do not have; those of before may claim versions that were not valid."""
+        """Return a field that the added versions lack, without ranges that include them."""
         return replace(
             mine, versions=self.own(mine.versions), tagged=self.own(mine.tagged), nullable=self.own(mine.nullable)
         )
 
     def own(self, versions: Versions) -> Versions:
-        """The part of a range that speaks of the versions there already are; open ends stay open."""
+        """Return a range without the added versions; open ends stay open above."""
         return versions.intersect(Versions(self.valid.lowest, MAX_VERSION) if self.extra < self.valid else self.valid)
 
     def versions(self, mine: Versions, theirs: Versions, what: str) -> Versions:
-        """A range for the versions there are, and another one for those that are added."""
+        """Join our range for the existing versions with their range for the added ones."""
         other = theirs.intersect(self.extra)
         own = self.own(mine)
         if self.extra > self.valid and theirs.open_ended and not own.empty:
@@ -135,16 +135,16 @@ class _Merger:
         return joined(own, other, what)
 
     def ignorable(self, mine: Field, theirs: Field) -> bool:
-        """Whether a version drops the field: where all of ours have it, only the other definition could mean it."""
+        """Return whether the field is ignorable: ours decides, unless all of our versions have the field."""
         return theirs.ignorable if mine.versions.covers(self.valid) else mine.ignorable
 
     def both(self, mine: Field, theirs: Field, path: str) -> Field:
         if mine.type.is_array != theirs.type.is_array or mine.type.is_struct != theirs.type.is_struct:
-            raise CannotMerge(f"{path} is {theirs.type} in one release and {mine.type} in the other")
+            raise MergeError(f"{path} is {theirs.type} in one release and {mine.type} in the other")
         if mine.type.is_struct:
             self.struct(mine.type.name, theirs.type.name, f"{path}[]" if theirs.type.is_array else path)
         elif mine.type != theirs.type:
-            raise CannotMerge(f"{path} is {theirs.type} in one release and {mine.type} in the other")
+            raise MergeError(f"{path} is {theirs.type} in one release and {mine.type} in the other")
         tagged = self.versions(mine.tagged, theirs.tagged, f"taggedVersions of {path}")
         return replace(
             mine,
@@ -156,7 +156,7 @@ class _Merger:
         )
 
     def taken(self, theirs: Field, path: str) -> Field:
-        """A field that only the other definition has, with the structs that it needs."""
+        """Return a field of the other definition, with the structs that it needs."""
         if theirs.type.is_struct and theirs.type.name not in self.mine.structs:
             name = theirs.type.name
             self.mine.structs[name] = []
@@ -178,7 +178,7 @@ class _Merger:
         )
 
     def nested(self, member: Field) -> Field:
-        """A field with the fields of its struct inside it again, where the struct is not a common one."""
+        """Return a field with the fields of its inline struct nested again."""
         name = member.type.name
         if not member.type.is_struct or name in self.mine.common or (name not in self.mine.structs):
             return member

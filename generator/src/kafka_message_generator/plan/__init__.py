@@ -1,1 +1,1 @@
-"""From checked definitions to per-version wire layouts."""
+"""The wire layout of each version of a message, as a sequence of operations."""

@@ -1,4 +1,4 @@
-"""Builds the plan of a message: for each struct and version its operations, equal ones shared."""
+"""Construction of the plan of a message; versions with equal operations share a layout."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from kafka_message_generator.plan import descriptor
 from kafka_message_generator.plan.model import (
     Array,
-    Blob,
+    Bytes,
     Default,
     FieldPlan,
     Fixed,
@@ -23,38 +23,38 @@ from kafka_message_generator.plan.model import (
     PackedElement,
     Payload,
     Single,
+    String,
     StructPlan,
     Tagged,
     TagSection,
-    Text,
     joined_runs,
 )
-from kafka_message_generator.rules import Checked
+from kafka_message_generator.rules import CheckedMessage
 from kafka_message_generator.rules.defaults import default_of
-from kafka_message_generator.rules.enumerations import Taken
+from kafka_message_generator.rules.enumerations import EnumerationFields
 from kafka_message_generator.rules.names import snake_case
-from kafka_message_generator.rules.secrets import Marked
+from kafka_message_generator.rules.secrets import SecretFields
 from kafka_message_generator.spec.model import Encoding, Field, Message, Struct
 from kafka_message_generator.spec.versions import Versions
 
 
 def build(
-    checked: Checked,
+    checked: CheckedMessage,
     file: str,
     response: str = "",
-    enumerations: Taken | None = None,
-    secrets: Marked | None = None,
+    enumerations: EnumerationFields | None = None,
+    secrets: SecretFields | None = None,
 ) -> MessagePlan:
-    """The plan of one checked message that has valid versions.
+    """Build the plan of a checked message with valid versions.
 
-    ``file`` is what its output calls the definition, ``response`` the message that answers a request, ``enumerations``
-    which of its fields take which, ``secrets`` which of them are secret.
+    ``file`` is the definition's name in generated output, ``response`` the response of a request. ``enumerations`` and
+    ``secrets`` annotate fields.
     """
     plan = _Builder(checked.message, _with_body(checked), file, enumerations or {}, secrets or {}).plan()
     return replace(plan, response=response)
 
 
-def _with_body(checked: Checked) -> dict[str, Struct]:
+def _with_body(checked: CheckedMessage) -> dict[str, Struct]:
     message = checked.message
     body = Struct(
         message.name,
@@ -69,8 +69,6 @@ def _with_body(checked: Checked) -> dict[str, Struct]:
 
 @dataclass
 class _Layouts:
-    """The layouts of one struct, found version by version."""
-
     by_version: dict[int, LayoutRef] = field(default_factory=dict)
     by_operations: dict[tuple[Operation, ...], LayoutRef] = field(default_factory=dict)
     minimum_size: dict[int, int] = field(default_factory=dict)
@@ -81,8 +79,8 @@ class _Builder:
     message: Message
     structs: dict[str, Struct]
     file: str
-    enumerations: Taken
-    secrets: Marked
+    enumerations: EnumerationFields
+    secrets: SecretFields
     layouts: dict[str, _Layouts] = field(default_factory=dict)
 
     def plan(self) -> MessagePlan:
@@ -117,7 +115,7 @@ class _Builder:
         return order
 
     def layout(self, struct: str, version: int) -> LayoutRef:
-        """The layout of a struct in a version of the message; built once, shared with equal ones."""
+        """Return the layout of a struct in a message version; equal layouts are built once."""
         known = self.layouts.setdefault(struct, _Layouts())
         if version not in known.by_version:
             operations = tuple(self.operations(self.structs[struct], version))
@@ -166,7 +164,7 @@ class _Builder:
             if encoding is not None and encoding.form != "fixed":
                 return Packed(name, encoding.bits, encoding.form == "packed")
             return FixedRun((Fixed(name, member.type.name if encoding is None else f"int{encoding.bits}"),))
-        return (Text if member.type.name == "string" else Blob)(name, compact, nullable)
+        return (String if member.type.name == "string" else Bytes)(name, compact, nullable)
 
     def array(self, name: str, member: Field, compact: bool, nullable: bool, version: int) -> Array:
         if not member.type.is_struct:
@@ -176,7 +174,7 @@ class _Builder:
         return Array(name, layout, compact, nullable, is_empty)
 
     def minimum(self, operation: Operation, version: int) -> int:
-        """The least bytes an operation takes, as far as it matters: none or some."""
+        """Return 0 if an operation can take no bytes, else a positive number."""
         if isinstance(operation, Default | NoSection):
             return 0
         if isinstance(operation, Single) and not operation.nullable:
@@ -202,7 +200,7 @@ class _Builder:
         )
 
     def uses(self, name: str) -> Iterator[tuple[LayoutRef, bool]]:
-        """Each reference to a layout of a struct, and whether an array makes it."""
+        """Yield each reference to a layout of a struct, and whether an array makes it."""
         for layouts in self.layouts.values():
             for operations in layouts.by_operations:
                 for operation in _flatten(operations):
@@ -232,7 +230,7 @@ class _Builder:
 
 
 def _bounded(versions: Versions, valid: Versions) -> Versions:
-    """Versions as a reader of the class needs them: open-ended while the message goes on."""
+    """Remove versions above the highest valid one, unless the range is open-ended there."""
     return versions if versions.highest >= valid.highest else versions.intersect(valid)
 
 

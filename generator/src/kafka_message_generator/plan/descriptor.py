@@ -8,13 +8,15 @@ import math
 import uuid
 
 from kafka_message_generator.rules.defaults import Empty, default_of
-from kafka_message_generator.rules.enumerations import Taken
+from kafka_message_generator.rules.enumerations import EnumerationFields
 from kafka_message_generator.rules.names import camel_case, snake_case
-from kafka_message_generator.rules.secrets import Marked
+from kafka_message_generator.rules.secrets import SecretFields
 from kafka_message_generator.spec.model import Field, Message, Struct
 
 
-def lines_of(message: Message, structs: dict[str, Struct], enumerations: Taken, secrets: Marked) -> tuple[str, ...]:
+def lines_of(
+    message: Message, structs: dict[str, Struct], enumerations: EnumerationFields, secrets: SecretFields
+) -> tuple[str, ...]:
     """Return the JSON of a checked message with resolved structs and parsed defaults, one line for each field.
 
     ``_descriptor`` of the printed class is the text without line ends.

@@ -1,6 +1,6 @@
-"""The plan: what each struct looks like on the wire, version run by version run, as ordered operations.
+"""The plan of a message: layouts of its structs by version, as ordered operations.
 
-``str()`` of every part is readable; the goldens test it. Renderers print a plan and decide nothing about the wire.
+A renderer prints a plan without decisions about the wire format. ``str()`` gives the readable form of the golden files.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kafka_message_generator.spec.versions import Versions
 
 @dataclass(frozen=True)
 class LayoutRef:
-    """A layout of a struct, by the first version that has it."""
+    """Reference to a layout, by struct and the first version that has it."""
 
     struct: str
     version: int
@@ -42,7 +42,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class FixedRun:
-    """Fixed-width fields that follow each other: one unpack, one pack."""
+    """Adjacent fixed-width fields, packed and unpacked together."""
 
     fields: tuple[Fixed, ...]
 
@@ -56,7 +56,7 @@ class FixedRun:
 
 @dataclass(frozen=True)
 class Packed:
-    """An integer as a varint of at most ``bits`` bits: zig-zag when ``signed``, else the two's complement as it is."""
+    """An integer as a varint of up to ``bits`` bits: zig-zag if ``signed``, else the plain two's complement."""
 
     name: str
     bits: int
@@ -68,7 +68,7 @@ class Packed:
 
 @dataclass(frozen=True)
 class PackedElement:
-    """An element of an array of ``Packed`` integers."""
+    """Array element that is a varint, as in ``Packed``."""
 
     bits: int
     signed: bool
@@ -78,7 +78,7 @@ class PackedElement:
 
 
 @dataclass(frozen=True)
-class Text:
+class String:
     """A string field."""
 
     name: str
@@ -90,7 +90,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Blob:
+class Bytes:
     """A bytes or records field."""
 
     name: str
@@ -103,14 +103,13 @@ class Blob:
 
 @dataclass(frozen=True)
 class Array:
-    """An array; ``element`` is the name of a primitive wire type, a packed integer, or the layout of a struct."""
+    """An array; ``element`` is a primitive type, a varint, or the layout of a struct."""
 
     name: str
     element: str | LayoutRef | PackedElement
     compact: bool
     nullable: bool
-    empty_elements: bool = False
-    """Whether an element can take no bytes, so that the remaining bytes do not bound the count."""
+    empty_elements: bool = False  # whether elements can be empty, so that the remaining bytes do not limit the count
 
     def __str__(self) -> str:
         flags = _flags(self.compact, self.nullable) + (", empty elements" if self.empty_elements else "")
@@ -119,7 +118,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Single:
-    """A struct field; nullable ones start with a presence byte."""
+    """A struct field; a nullable one starts with a presence byte."""
 
     name: str
     layout: LayoutRef
@@ -131,7 +130,8 @@ class Single:
 
 @dataclass(frozen=True)
 class Default:
-    """A field that this layout does not have: its default on read; on write, other values are refused or dropped."""
+    """A field that the layout lacks: set to its default on read; on write, other values are dropped, or refused if
+    ``refuse``."""
 
     name: str
     refuse: bool
@@ -140,12 +140,12 @@ class Default:
         return f"Default({self.name}{', refuse' if self.refuse else ''})"
 
 
-Payload = FixedRun | Packed | Text | Blob | Array | Single
+Payload = FixedRun | Packed | String | Bytes | Array | Single
 
 
 @dataclass(frozen=True)
 class Tagged:
-    """A tagged field of a section: its tag and how its value is written."""
+    """A tagged field: tag, and operation for its value."""
 
     tag: int
     name: str
@@ -157,13 +157,11 @@ class Tagged:
 
 @dataclass(frozen=True)
 class TagSection:
-    """The tagged fields at the end of a struct of a flexible version."""
+    """The tagged fields at the end of a struct in a flexible version."""
 
     fields: tuple[Tagged, ...]
-    absent: tuple[int, ...] = ()
-    """Tags of the definition that this version does not have; met on the wire they are an error."""
-    interleaved: bool = False
-    """Whether tag and size of a field share one varlong, bit by bit."""
+    absent: tuple[int, ...] = ()  # declared tags that are invalid in this version
+    interleaved: bool = False  # whether tag and size share one varlong with interleaved bits
 
     def __str__(self) -> str:
         absent = f"; not {', '.join(map(str, self.absent))}" if self.absent else ""
@@ -173,7 +171,7 @@ class TagSection:
 
 @dataclass(frozen=True)
 class OptionalBuffer:
-    """The optional-field buffer at the start of a struct: length, tag and value of each field; length 0 ends it."""
+    """The optional-field buffer at the start of a struct: length, then tag and value of each field; empty for length 0."""
 
     fields: tuple[Tagged, ...]
 
@@ -183,7 +181,7 @@ class OptionalBuffer:
 
 @dataclass(frozen=True)
 class NoSection:
-    """A version without tagged or optional fields: unknown ones are none on read, and refused on write."""
+    """No tagged or optional fields in this version: none on read, refused on write."""
 
     def __str__(self) -> str:
         return "NoSection()"
@@ -194,7 +192,7 @@ AnyOperation = TypeVar("AnyOperation", bound=Operation)
 
 
 def joined_runs(operations: Iterable[AnyOperation]) -> Iterator[AnyOperation | FixedRun]:
-    """Operations in their order, fixed-width fields that follow each other as one run."""
+    """Yield operations in order, with adjacent fixed-width fields joined."""
     run: tuple[Fixed, ...] = ()
     for operation in operations:
         if isinstance(operation, FixedRun):
@@ -210,7 +208,7 @@ def joined_runs(operations: Iterable[AnyOperation]) -> Iterator[AnyOperation | F
 
 @dataclass(frozen=True)
 class Layout:
-    """One wire layout of a struct and the message versions that have it."""
+    """One wire layout of a struct, and the message versions that use it."""
 
     ref: LayoutRef
     operations: tuple[Operation, ...]
@@ -231,23 +229,21 @@ class FieldPlan:
     is_array: bool
     is_struct: bool
     default: Value
-    nullable: bool
-    """Whether any version of the message accepts null, which decides the Python type."""
-    collection: bool
-    """Whether the array is a keyed collection."""
+    nullable: bool  # whether any version accepts null, which makes the Python type optional
+    collection: bool  # whether the array is a keyed collection
     versions: Versions
     about: str
     is_tagged: bool = False
 
     @property
-    def is_made_late(self) -> bool:
-        """Whether the default, a struct that is nearly always there, is made when it is first looked at."""
+    def is_lazy_default(self) -> bool:
+        """Whether the default struct is created at first access, because the field is tagged and rarely sent."""
         return self.is_tagged and self.default is Empty.STRUCT and not self.nullable
 
 
 @dataclass(frozen=True)
 class StructPlan:
-    """A struct as a Python class with its layouts."""
+    """A struct as a Python class, with its layouts."""
 
     name: str
     about: str
@@ -255,10 +251,8 @@ class StructPlan:
     keys: tuple[FieldPlan, ...]
     layouts: tuple[Layout, ...]
     is_message: bool = False
-    singles: frozenset[int] = frozenset()
-    """First versions of the layouts that some struct field uses one at a time."""
-    arrays: frozenset[int] = frozenset()
-    """First versions of the layouts that some array uses."""
+    singles: frozenset[int] = frozenset()  # first versions of the layouts that struct fields use
+    arrays: frozenset[int] = frozenset()  # first versions of the layouts that arrays use
 
     def field(self, name: str) -> FieldPlan:
         return next(field for field in self.fields if field.name == name)
@@ -269,7 +263,7 @@ class StructPlan:
 
 @dataclass(frozen=True)
 class MessagePlan:
-    """A message: its structs, those a struct needs before it, the message itself last."""
+    """A message: its structs in order of dependency, the message itself last."""
 
     name: str
     module: str
@@ -282,8 +276,7 @@ class MessagePlan:
     descriptor_lines: tuple[str, ...]
     # JSON of the definition, one line for each field.
     about: str
-    response: str = ""
-    """Of a request: the message that answers it; empty where none does, and for all other kinds."""
+    response: str = ""  # name of a request's response; empty for one-way requests and other kinds
 
     @property
     def descriptor(self) -> str:
@@ -305,7 +298,7 @@ def _flags(compact: bool, nullable: bool) -> str:
 
 
 def ranges(versions: Iterable[int]) -> str:
-    """``0-2, 5`` for 0, 1, 2, 5."""
+    """Format versions as ranges: ``0-2, 5`` for 0, 1, 2 and 5."""
     runs: list[list[int]] = []
     for version in versions:
         if runs and version == runs[-1][1] + 1:

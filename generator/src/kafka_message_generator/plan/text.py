@@ -1,8 +1,8 @@
-"""The plan of a message as compact text: what the native core is driven by, and nothing has to be compiled for.
+"""The plan of a message as compact text, which the native core interprets.
 
-One line says the format, then come the structs, those a struct needs before it: a line ``:Name field/kind ...`` and one
-line for each layout, ``versions operation operation ...``. docs/adr/0007 has the grammar. Layouts are counted through the
-message from 0; an operation names a field by its place in its struct.
+The first line is the format. Each struct has a line ``:Name field/kind ...`` and a line ``versions operation ...`` per
+layout. Operations refer to fields by index in the struct and to layouts by index in the message. docs/adr/0007 has the
+grammar.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from uuid import UUID
 
 from kafka_message_generator.plan.model import (
     Array,
-    Blob,
+    Bytes,
     Default,
     FieldPlan,
     FixedRun,
@@ -26,16 +26,15 @@ from kafka_message_generator.plan.model import (
     Packed,
     PackedElement,
     Single,
+    String,
     StructPlan,
     Tagged,
     TagSection,
-    Text,
     ranges,
 )
 from kafka_message_generator.rules.defaults import Value
 
-FORMAT = 1
-"""Changes when a reader of the text would understand it wrongly."""
+FORMAT = 1  # Increases when older readers would misread the text.
 
 LETTERS = {
     "bool": "t",
@@ -56,7 +55,7 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 def text_of(plan: MessagePlan) -> str:
-    """The text of a plan; equal plans have equal texts."""
+    """Return the text of a plan; equal plans have equal texts."""
     return "\n".join([str(FORMAT), *_lines(plan)]) + "\n"
 
 
@@ -72,12 +71,12 @@ def _lines(plan: MessagePlan) -> Iterator[str]:
 def _field(field: FieldPlan) -> str:
     array = ("{" if field.collection else "[") if field.is_array else ""
     element = f"@{field.type}" if field.is_struct else LETTERS[field.type]
-    lazy = "~" if field.is_made_late else ""
+    lazy = "~" if field.is_lazy_default else ""
     return f"{field.name}/{lazy}{array}{element}{'?' if field.nullable else ''}{_default(field.default)}"
 
 
 def _default(value: Value) -> str:
-    """Nothing for what is the default of the type itself: no bits, no elements, a struct of defaults."""
+    """Return the default; empty for zero, an empty value and a default struct."""
     if value is None:
         return "=~"
     if isinstance(value, str):
@@ -94,7 +93,7 @@ def _escaped(text: str) -> str:
 
 
 class _Printer:
-    """The layouts of one struct; ``numbers`` are those of the layouts before it."""
+    """Prints the layouts of one struct; ``numbers`` has the indexes of earlier layouts."""
 
     def __init__(self, struct: StructPlan, numbers: dict[LayoutRef, int]) -> None:
         self.fields = {field.name: (place, field) for place, field in enumerate(struct.fields)}
@@ -129,12 +128,12 @@ class _Printer:
         (word,) = self.words(tagged.payload)
         return f"{tagged.tag}={word}"
 
-    def payload(self, operation: Packed | Text | Blob | Array | Single) -> str:
+    def payload(self, operation: Packed | String | Bytes | Array | Single) -> str:
         place, field = self.fields[operation.name]
         match operation:
             case Packed(_, bits, signed):
                 return f"{place}{_packed(bits, signed)}"
-            case Text(_, compact, nullable) | Blob(_, compact, nullable):
+            case String(_, compact, nullable) | Bytes(_, compact, nullable):
                 return f"{place}{_flags(compact, nullable)}"
             case Single(_, layout, nullable):
                 return f"{place}@{self.numbers[layout]}{_flags(False, nullable)}"

@@ -130,7 +130,7 @@ def default_tests(message: MessagePlan, field: FieldPlan, value: str) -> list[Co
 
 def lazy_fields(struct: StructPlan) -> dict[str, str]:
     """Tagged fields whose default is a struct, never null, and that struct: it is made when first looked at."""
-    return {f.name: f.type for f in struct.fields if f.is_made_late}
+    return {f.name: f.type for f in struct.fields if f.is_lazy_default}
 
 
 def tagged_tests(message: MessagePlan, struct: StructPlan, field: FieldPlan, value: str) -> list[Code]:

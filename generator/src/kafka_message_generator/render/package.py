@@ -61,7 +61,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Request:
+class PackageRequest:
     """What to generate, and where it will be written.
 
     ``package`` is the import name, and ``components`` the optional components, where the settings are not to be asked. Raises
@@ -79,7 +79,7 @@ class Request:
         checked_name(self.package)
 
 
-def inputs_hash(request: Request) -> str:
+def inputs_hash(request: PackageRequest) -> str:
     """One hash of everything that the output depends on but the tools: definitions, generator, what was asked for."""
     digest = hashlib.sha256(f"{request.package} {request.components}".encode())
     generator = Path(__file__).parents[1]
@@ -141,7 +141,7 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
     return files | identity.license_files
 
 
-def manifest(request: Request, identity: Identity, files: Files, used: dict[str, str]) -> str:
+def manifest(request: PackageRequest, identity: Identity, files: Files, used: dict[str, str]) -> str:
     """JSON: the package, the hash of the inputs, the tools that were used, and the hash of each file."""
     hashes = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in sorted(files.items())}
     facts = {"package": identity.import_name, "inputs": inputs_hash(request), "tools": used, "files": hashes}

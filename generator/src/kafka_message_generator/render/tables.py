@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.render.naming import module
-from kafka_message_generator.rules.entities import named_fields
+from kafka_message_generator.rules.entities import entity_fields
 from kafka_message_generator.rules.headers import HeaderVersions, header_versions
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.rules.settings import HERE
@@ -82,7 +82,7 @@ def listed(definitions: Definitions) -> list[Listed]:
                     message.kind,
                     message.api_key,
                     message.valid,
-                    message.spoken,
+                    message.negotiated,
                     message.flexible.intersect(message.valid),
                     says.deprecated,
                     says.latest_version_unstable,
@@ -99,7 +99,7 @@ def _api(key: int, request: Message, response: Message | None) -> Api:
         request=request.name,
         response=response.name if response is not None else "",
         valid=request.valid,
-        offered=request.spoken,
+        offered=request.negotiated,
         deprecated=request.deprecated,
         latest_version_unstable=request.latest_version_unstable,
         listeners=request.listeners,
@@ -174,6 +174,6 @@ def entity_types(definitions: Definitions) -> list[tuple[str, list[tuple[str, st
     for plan in sorted(definitions.plans, key=lambda each: each.name):
         facts = json.loads(plan.descriptor)
         structs = {**facts.get("structs", {}), plan.name: facts["fields"]}
-        if named := named_fields(plan.name, structs, definitions.entities):
+        if named := entity_fields(plan.name, structs, definitions.entities):
             found.append((plan.name, sorted((*key, each.entities) for key, each in named.items())))
     return found

@@ -1,4 +1,4 @@
-"""Everything that can be wrong with definitions, reported all at once; nothing unsound passes to the plan."""
+"""Validation of definitions; all problems are reported at once."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from kafka_message_generator.spec.source import Problems
 
 
 @dataclass(frozen=True)
-class Checked:
-    """A message that passed, with the struct behind each of its struct types."""
+class CheckedMessage:
+    """A valid message and its structs by name."""
 
     message: Message
     structs: StructTable
@@ -26,27 +26,26 @@ def check(
     one_way: Collection[str] = (),
     unread: Collection[str] = (),
     entity_types: Mapping[str, str] = MappingProxyType({}),
-) -> list[Checked]:
-    """Apply every rule; what comes back is sound only if ``problems`` has no errors.
+) -> list[CheckedMessage]:
+    """Check all definitions; the result is valid only if ``problems`` has no errors.
 
-    ``one_way`` are the requests that have no response. ``unread`` are messages whose definitions could not be read, by the
-    names of their files: of them nobody is told that they are missing. ``entity_types`` are those of the definitions,
-    with the field type of each.
+    ``one_way`` names requests without a response. ``unread`` names the messages of unreadable files, which are not
+    reported as missing. ``entity_types`` has the field type of each additional entity type.
     """
     checked = [check_alone(message, problems) for message in definitions]
     for message in definitions:
-        fields.known_entity_types(message, entity_types, problems)
+        fields.check_entity_types(message, entity_types, problems)
     messages.check_all(definitions, problems, one_way, unread)
     return checked
 
 
-def check_alone(message: Message, problems: Problems) -> Checked:
-    """Apply the rules of one message, whatever others there are; sound only if ``problems`` has no errors.
+def check_alone(message: Message, problems: Problems) -> CheckedMessage:
+    """Check one message without the rules about other messages and about entity types.
 
-    Its entity types need not be known: those of a released definition are what Kafka says.
+    The result is valid only if ``problems`` has no errors.
     """
     messages.check(message, problems)
     names.check(message, problems)
     fields.check(message, problems)
     proposals.check(message, problems)
-    return Checked(message, structs.resolve(message, problems))
+    return CheckedMessage(message, structs.resolve(message, problems))

@@ -1,6 +1,6 @@
-"""What Kafka's own generator accepts and authors hardly ever mean: each is a warning.
+"""Warnings about definitions that Kafka's generator accepts, but that are probably mistakes.
 
-Definitions that were imported from Kafka's jars are not asked: they are what Kafka released.
+Definitions of Kafka releases are not checked.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _ERROR_CODE, _ERROR_TYPE = "ErrorCode", "int16"
 
 
 def check(messages: Sequence[Message], problems: Problems) -> None:
-    """Warn of every convention that the definitions of one folder do not keep."""
+    """Add the warnings about the definitions of one folder."""
     used = [message for message in messages if not message.is_removed]
     for message in used:
         _quoted(message.quoted, problems)
@@ -41,7 +41,7 @@ def _file_name(message: Message, problems: Problems) -> None:
 def _field(member: Field, problems: Problems) -> None:
     name = member.name
     if name[:1].islower():
-        what = f"field {name} begins with a small letter"
+        what = f"field {name} begins with a lower-case letter"
         problems.warn(member.at("name"), f"{what}; write {name[:1].upper()}{name[1:]}, as in Kafka's definitions")
     if member.map_key and not member.nullable.empty:
         what = f"field {name} is a key that can be null"
@@ -55,7 +55,7 @@ def _field(member: Field, problems: Problems) -> None:
 
 
 def _descriptions(messages: Sequence[Message], problems: Problems) -> None:
-    """Warn once of each message with fields without ``about``, or once in all if no field has one."""
+    """Warn once per message about fields without ``about``, or once in total if no field has one."""
     missing = [list(_undescribed(message)) for message in messages]
     count = sum(map(len, missing))
     if count and count == sum(len(list(message.walk())) for message in messages):

@@ -1,4 +1,4 @@
-"""Default values: texts of a definition turned into values, by the rules of Java literals."""
+"""Default values of fields, parsed like Java literals."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from kafka_message_generator.spec.source import Problems
 
 
 class Empty(enum.Enum):
-    """Defaults that are built anew for each message."""
+    """Mutable defaults, created for each message."""
 
     ARRAY = "an empty array"
     STRUCT = "a struct with every field at its default"
 
 
-Value = bool | int | float | str | bytes | uuid.UUID | Empty | None
-"""A default as a value; None is Kafka's null."""
+Value = bool | int | float | str | bytes | uuid.UUID | Empty | None  # A default; None is null.
 
 INTEGER_RANGES = {
     "int8": (-(1 << 7), (1 << 7) - 1),
@@ -37,19 +36,18 @@ _HEX = re.compile(r"0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"([+-]?)(NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[dDfF]?")
 _HEX_FLOAT = re.compile(r"([+-]?)0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[dDfF]?")
 _UUID = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
+# Maximum digits of a decimal integer; longer ones are out of range, and CPython limits int/str conversion to 4,300.
 _MAX_DIGITS = 100
-"""Of a decimal number that is read at all; what has more is out of range, and Python refuses some thousand."""
-_SHOWN = 60
-"""Characters of a default that a message repeats."""
+_SHOWN = 60  # maximum characters of a default in an error message
 ZERO_UUID = uuid.UUID(int=0)
 
 
 class DefaultError(ValueError):
-    """A default text that its field's type cannot take."""
+    """A default that is invalid for the type of its field."""
 
 
 def default_of(member: Field) -> Value:
-    """The value a field has until something else is set; raises DefaultError."""
+    """Return the default value of a field; raise DefaultError if it is invalid."""
     kind, text = member.type, member.default
     if text == "null" and (kind.is_array or kind.is_struct or kind.name in ("string", "bytes", "records")):
         _null(member)
@@ -129,7 +127,7 @@ def _uuid(text: str) -> uuid.UUID:
 
 
 def check(member: Field, problems: Problems) -> None:
-    """Report a default that the field cannot take."""
+    """Report an invalid default."""
     try:
         default_of(member)
     except DefaultError as error:

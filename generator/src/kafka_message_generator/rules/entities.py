@@ -1,4 +1,4 @@
-"""Rules for what ``entities.json`` names: it is there, and can hold what it names. What is sound has Python's names."""
+"""Checks of ``entities.json``, and its conversion to Python names."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 
 from kafka_message_generator.rules.enumerations import BITS
 from kafka_message_generator.rules.names import snake_case
-from kafka_message_generator.rules.paths import Messages, field_at, known, owner
+from kafka_message_generator.rules.paths import Messages, existing, field_at, owner
 from kafka_message_generator.spec.annotations import FieldPath
-from kafka_message_generator.spec.entities import EntityFact
+from kafka_message_generator.spec.entities import EntityAnnotation
 from kafka_message_generator.spec.model import ENTITY_TYPES, REQUEST, RESPONSE, Field
 from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.suggestions import did_you_mean
 
 Types = Mapping[str, tuple[str, ...]]
+# Field types of each entity type, including those that definitions cannot use.
 TYPES: Types = {
     **{name: (kind,) for name, kind in ENTITY_TYPES.items() if kind is not None},
     "brokerId": ("int32", "string"),
@@ -27,29 +28,25 @@ TYPES: Types = {
     "shareKey": ("string",),
     "user": ("string",),
 }
-"""Each entity type, those that definitions cannot say too, and the types of fields that hold it."""
 
 
 @dataclass(frozen=True)
-class Named:
-    """What a field names: one kind of thing, or which one the value of another field says."""
+class EntityField:
+    """Entity types of a field: a single one, or one per value of another field."""
 
     message: str
-    struct: str
-    """The struct that has the field, or the message itself."""
+    struct: str  # name of the struct or message that contains the field
     field: str
-    entity: str
-    """Empty where the value of another field says it."""
-    request: str = ""
-    """The request that has that field; empty where the struct itself has it."""
+    entity: str  # empty if ``by`` decides the type
+    request: str = ""  # request that contains the field ``by``; empty if the same struct contains it
     by: str = ""
+    # Pairs of code and entity type; codes have the type of the field ``by``
     types: tuple[tuple[int | str, str], ...] = ()
-    """Code and entity type; codes are numbers or texts, as that field is."""
     wildcard: str = ""
 
     @property
     def entities(self) -> tuple[str, ...]:
-        """Each entity type that it may name, once."""
+        """All possible entity types, without duplicates."""
         return tuple(dict.fromkeys((self.entity,) if self.entity else (entity for _, entity in self.types)))
 
     @property
@@ -57,53 +54,53 @@ class Named:
         return dict(self.types)
 
 
-TOPIC_ID = "topicId"
-"""The entity type of topic ids. Definitions and ``entities.json`` do not name it: it follows from the name of the field."""
+TOPIC_ID = "topicId"  # Entity type of topic ids, which is derived from the field name, not annotated.
 
 
-def named_fields(
-    message: str, structs: Mapping[str, Sequence[Mapping[str, Any]]], named: Iterable[Named]
-) -> dict[tuple[str, str], Named]:
-    """Return every field of a message that names something, by struct and field.
+def entity_fields(
+    message: str, structs: Mapping[str, Sequence[Mapping[str, Any]]], named: Iterable[EntityField]
+) -> dict[tuple[str, str], EntityField]:
+    """Return the entity types of the fields of a message, by struct and field.
 
-    ``structs`` has the facts of the fields of each struct, and ``named`` comes from ``resolve``. The pages, the command
-    and ``protocol.json`` all use this, so that they agree.
+    ``structs`` has the described fields of each struct; ``named`` comes from ``resolve``.
     """
     found = {(each.struct, each.field): each for each in named if each.message == message}
     for struct, fields in structs.items():
         for field in fields:
             name, kind = field["name"], field["type"].removeprefix("[]")
             if "entityType" in field:
-                found[struct, name] = Named(message, struct, name, field["entityType"])
+                found[struct, name] = EntityField(message, struct, name, field["entityType"])
             elif kind == "uuid" and name in ("topic_id", "topic_ids"):
-                found[struct, name] = Named(message, struct, name, TOPIC_ID)
+                found[struct, name] = EntityField(message, struct, name, TOPIC_ID)
     return found
 
 
 def resolve(
-    facts: tuple[EntityFact, ...],
+    facts: tuple[EntityAnnotation, ...],
     messages: Messages,
     problems: Problems,
     more: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[Named, ...]:
-    """Find every field that is named; what comes back is sound only if ``problems`` has no errors.
+) -> tuple[EntityField, ...]:
+    """Resolve all entries; the result is valid only if ``problems`` has no errors.
 
-    A struct that is in several places of a message may be named by each of them: its fields are the same. ``more`` are
-    the entity types of the definitions, with the field type of each.
+    A struct may be annotated once per path that leads to it, if the annotations agree. ``more`` has the field type of
+    each additional entity type.
     """
     types = {**TYPES, **{name: (kind,) for name, kind in more.items()}}
-    found: dict[tuple[str, str, str], tuple[Named, set[str]]] = {}
+    found: dict[tuple[str, str, str], tuple[EntityField, set[str]]] = {}
     for fact in facts:
-        for path in known(fact, fact.fields, messages, problems):
-            named = _named(fact, path, messages, types, problems)
+        for path in existing(fact, fact.fields, messages, problems):
+            named = _entity_field(fact, path, messages, types, problems)
             earlier, paths = found.setdefault((named.message, named.struct, named.field), (named, set()))
             if earlier != named or path.text in paths:
-                problems.error(path.location, f"{path.text} of {fact.message} is there twice; keep one")
+                problems.error(path.location, f"{path.text} of {fact.message} is listed twice; keep one")
             paths.add(path.text)
     return tuple(named for _, (named, _) in sorted(found.items(), key=lambda each: each[0]))
 
 
-def _named(fact: EntityFact, path: FieldPath, messages: Messages, known_types: Types, problems: Problems) -> Named:
+def _entity_field(
+    fact: EntityAnnotation, path: FieldPath, messages: Messages, known_types: Types, problems: Problems
+) -> EntityField:
     field = field_at(path, *messages[fact.message])
     assert field is not None  # it is known
     kinds = fact.kinds
@@ -116,14 +113,14 @@ def _named(fact: EntityFact, path: FieldPath, messages: Messages, known_types: T
         _check_type(code, entity, path.text, field, known_types, problems)
     place = (fact.message, owner(fact.message, path, messages), snake_case(field.name))
     if fact.by is None:
-        return Named(*place, kinds.entity.text if kinds.entity else "", wildcard=kinds.wildcard)
+        return EntityField(*place, kinds.entity.text if kinds.entity else "", wildcard=kinds.wildcard)
     request = _request(fact.message, messages) if fact.is_by_request else ""
     types = _codes(fact, fact.by, request, path, messages, problems)
-    return Named(*place, "", request, snake_case(fact.by.names[-1]), types, kinds.wildcard)
+    return EntityField(*place, "", request, snake_case(fact.by.names[-1]), types, kinds.wildcard)
 
 
 def _request(response: str, messages: Messages) -> str:
-    """The request that a response answers; empty where there is none."""
+    """Return the request of a response; empty if there is none."""
     answered, _ = messages[response]
     requests = (
         name for name, (each, _) in messages.items() if each.kind == REQUEST and each.api_key == answered.api_key
@@ -132,9 +129,9 @@ def _request(response: str, messages: Messages) -> str:
 
 
 def _codes(
-    fact: EntityFact, by: FieldPath, request: str, path: FieldPath, messages: Messages, problems: Problems
+    fact: EntityAnnotation, by: FieldPath, request: str, path: FieldPath, messages: Messages, problems: Problems
 ) -> tuple[tuple[int | str, str], ...]:
-    """The entity types by code, and whether the field that says it is there and can hold these codes."""
+    """Return pairs of code and entity type; report a missing field ``by``, or one that cannot have these codes."""
     message = request if fact.is_by_request else fact.message
     field = field_at(by, *messages[message]) if message else None
     if field is None:
@@ -142,8 +139,8 @@ def _codes(
         problems.error(by.location, f"{name} has no field {by.text!r}; write it like Topics.Name")
         return ()
     if by.names[:-1] != ([] if fact.is_by_request else path.names[:-1]):
-        what = f"{by.text} of {message} is in another struct; the type stands beside the name, or in the request itself"
-        problems.error(by.location, what)
+        remedy = "move it to the struct of the entity, or to the top level of the request"
+        problems.error(by.location, f"{by.text} of {message} is in another struct; {remedy}")
     if str(field.type) == "string":
         return tuple((code.text, entity) for code, entity in fact.kinds.values)
     if str(field.type) not in BITS:
@@ -162,7 +159,7 @@ def _codes(
 
 
 def _check_type(place: FieldPath, entity: str, path: str, field: Field, types: Types, problems: Problems) -> None:
-    """Whether there is such an entity type, and the field, or each of its elements, can hold it."""
+    """Report an unknown entity type, or a field of another type."""
     if entity not in types:
         advice = did_you_mean(entity, types, f"use one of {', '.join(sorted(types))}")
         problems.error(place.location, f"unknown entity type {entity!r}; {advice}")

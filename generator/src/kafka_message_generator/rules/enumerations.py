@@ -1,4 +1,4 @@
-"""Rules for the fields that take an enumeration: they are there, and can hold its members."""
+"""Checks of the fields in ``enumerations.json``."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from kafka_message_generator.rules.names import snake_case
-from kafka_message_generator.rules.paths import Messages, field_at, known, owner
+from kafka_message_generator.rules.paths import Messages, existing, field_at, owner
 from kafka_message_generator.spec.enumerations import ERROR_CODE, Enumeration
 from kafka_message_generator.spec.model import Field
 from kafka_message_generator.spec.source import Problems
 
 BITS = {"bool": (0, 1), "int8": (-(1 << 7), (1 << 7) - 1), "int16": (-(1 << 15), (1 << 15) - 1)}
 BITS |= {"int32": (-(1 << 31), (1 << 31) - 1), "int64": (-(1 << 63), (1 << 63) - 1)}
-BITS |= {"uint16": (0, (1 << 16) - 1), "uint32": (0, (1 << 32) - 1)}
-"""The least and the greatest number of each type."""
+BITS |= {"uint16": (0, (1 << 16) - 1), "uint32": (0, (1 << 32) - 1)}  # minimum and maximum of each numeric type
 
-Taken = dict[tuple[str, str], str]
-"""By struct and Python name of a field: the enumeration that it takes."""
+EnumerationFields = dict[tuple[str, str], str]  # Enumeration by struct and Python name of the field.
 
 
-def resolve(enumerations: Sequence[Enumeration], messages: Messages, problems: Problems) -> Mapping[str, Taken]:
-    """Which fields of each message take which enumeration; sound only if ``problems`` has no errors.
+def resolve(
+    enumerations: Sequence[Enumeration], messages: Messages, problems: Problems
+) -> Mapping[str, EnumerationFields]:
+    """Return the enumeration fields of each message; the result is valid only if ``problems`` has no errors.
 
-    A struct that is in several places of a message may be named by each of them: its fields are the same.
+    A struct may be listed once per path that leads to it.
     """
-    found: dict[str, Taken] = {name: _error_codes(name, messages) for name in messages}
+    found: dict[str, EnumerationFields] = {name: _error_codes(name, messages) for name in messages}
     listed: dict[tuple[str, str, str], tuple[str, set[str]]] = {}  # what they take, and by which paths
     for one in enumerations:
         for entry in one.fields:
-            for path in known(entry, entry.fields, messages, problems):
+            for path in existing(entry, entry.fields, messages, problems):
                 field = field_at(path, *messages[entry.message])
                 assert field is not None  # it is known
-                what = _unfit(one, field)
+                what = _type_problem(one, field)
                 place = (entry.message, owner(entry.message, path, messages), snake_case(field.name))
                 if what:
                     problems.error(path.location, f"{path.text} of {entry.message} is {field.type}; {what}")
@@ -45,14 +45,14 @@ def resolve(enumerations: Sequence[Enumeration], messages: Messages, problems: P
 
 
 def without_older(enumerations: Sequence[Enumeration], messages: Messages) -> tuple[Enumeration, ...]:
-    """The enumerations without the fields of messages that are not here, for who reads one release of several alone."""
+    """Remove fields of absent messages, for a single release without its older ones."""
     return tuple(
         replace(one, fields=tuple(entry for entry in one.fields if entry.message in messages)) for one in enumerations
     )
 
 
-def _unfit(one: Enumeration, field: Field) -> str:
-    """What keeps a field from holding every member; empty if nothing does."""
+def _type_problem(one: Enumeration, field: Field) -> str:
+    """Return why a field cannot have every member; empty if it can."""
     kind = field.type.name
     if one.is_text:
         return "" if kind == "string" else f"{one.name} has texts"
@@ -63,14 +63,14 @@ def _unfit(one: Enumeration, field: Field) -> str:
     return f"{wrong[0].name} of {one.name} is {wrong[0].value}" if wrong else ""
 
 
-def _error_codes(message: str, messages: Messages) -> Taken:
-    """The fields that hold error codes; their names and type tell."""
+def _error_codes(message: str, messages: Messages) -> EnumerationFields:
+    """Return the fields with error codes: int16 fields with names that end in ``error_code``."""
     definition, structs = messages[message]
     members = {message: definition.fields + definition.optional_fields}
     members |= {name: struct.members for name, struct in structs.items() if name != message}
-    return {(name, field): ERROR_CODE for name, fields in members.items() for field in _named_so(fields)}
+    return {(name, field): ERROR_CODE for name, fields in members.items() for field in _error_code_names(fields)}
 
 
-def _named_so(fields: Iterable[Field]) -> Iterable[str]:
+def _error_code_names(fields: Iterable[Field]) -> Iterable[str]:
     names = ((snake_case(field.name), field) for field in fields)
     return (name for name, field in names if str(field.type) == "int16" and name.endswith("error_code"))

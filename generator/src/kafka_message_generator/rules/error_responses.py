@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kafka_message_generator.rules.defaults import DefaultError, Empty, Value, default_of
-from kafka_message_generator.rules.paths import field_at, python_path
-from kafka_message_generator.rules.structs import StructTable
+from kafka_message_generator.rules.paths import Messages, field_at, python_path
 from kafka_message_generator.spec.error_responses import ErrorResponseFact
 from kafka_message_generator.spec.model import REQUEST, RESPONSE, Field, Message
 from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.versions import NONE
-
-Messages = Mapping[str, tuple[Message, StructTable]]
 
 
 @dataclass(frozen=True)
@@ -24,8 +20,7 @@ class ErrorResponseRule:
     path: str
     lowest: int
     highest: int
-    sources: tuple[str, ...] | None
-    """None where the field has a value of its own; empty where it is left as it is."""
+    sources: tuple[str, ...] | None  # None for a constant; empty for a field that keeps its default
     value: Value
 
 
@@ -50,7 +45,7 @@ def _rule(fact: ErrorResponseFact, messages: Messages, problems: Problems) -> Er
         problems.error(fact.field.location, what)
         return None
     value = _value(fact, field, problems)
-    request = next((each for each, _ in messages.values() if _asks(each, response)), None)
+    request = next((each for each, _ in messages.values() if _is_request_of(each, response)), None)
     for source in fact.sources:
         if request is None or field_at(source, *messages[request.name]) is None:
             name = request.name if request is not None else f"the request of {fact.message}"
@@ -78,5 +73,5 @@ def _value(fact: ErrorResponseFact, field: Field, problems: Problems) -> Value:
     return value
 
 
-def _asks(message: Message, response: Message) -> bool:
+def _is_request_of(message: Message, response: Message) -> bool:
     return message.kind == REQUEST and message.api_key == response.api_key

@@ -1,4 +1,4 @@
-"""Rules for a single field; one short function a rule, in the order Kafka's own generator applies them."""
+"""Rules for a single field, in the order of Kafka's own generator."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ def nullable_type(message: Message, member: Field, problems: Problems) -> None:
 
 def nullable_inside_versions(message: Message, member: Field, problems: Problems) -> None:
     # Released definitions are wider here and there; the surplus versions mean nothing.
-    if member.versions.covers(member.nullable) or problems.has_error_at(member.at("versions")):
-        return
-    if member.type.can_be_null:
+    if member.type.can_be_null and not member.versions.covers(member.nullable):
         what = f"field {member.name} has nullableVersions {member.nullable}, but versions {member.versions}"
         problems.warn(member.at("nullableVersions"), f"{what}; the versions outside are ignored")
 
@@ -51,7 +49,7 @@ def element_type(message: Message, member: Field, problems: Problems) -> None:
 
 
 def flexible_override(message: Message, member: Field, problems: Problems) -> None:
-    if member.flexible is None or problems.has_error_at(member.places.get("flexibleVersions")):
+    if member.flexible is None:
         return
     if member.type.is_array or member.type.name not in ("string", "bytes"):
         what = f"field {member.name} of type {member.type} cannot override flexibleVersions"
@@ -83,11 +81,9 @@ def tag_and_tagged_versions(message: Message, member: Field, problems: Problems)
     if member.is_optional:
         return
     if member.tag is not None and member.tagged.empty:
-        if problems.has_error_at(member.places.get("taggedVersions")):
-            return
         what = f"field {member.name} has tag {member.tag}, but no taggedVersions; add them or remove the tag"
         problems.error(member.at("tag"), what)
-    elif member.tag is None and not member.tagged.empty and not problems.has_error_at(member.places.get("tag")):
+    elif member.tag is None and not member.tagged.empty:
         what = (
             f"field {member.name} has taggedVersions {member.tagged}, but no tag; add one or remove the taggedVersions"
         )
@@ -106,15 +102,20 @@ def tagged_versions(message: Message, member: Field, problems: Problems) -> None
         problems.error(
             place, f"field {member.name} has taggedVersions {member.tagged}; they must be open-ended, like 2+"
         )
-    if not member.versions.covers(member.tagged) and not problems.has_error_at(member.at("versions")):
+
+
+def tagged_inside_versions(message: Message, member: Field, problems: Problems) -> None:
+    if not member.versions.covers(member.tagged):
         what = f"field {member.name} has taggedVersions {member.tagged} outside its versions {member.versions}"
-        problems.error(place, f"{what}; widen the versions")
+        problems.error(member.at("taggedVersions"), f"{what}; widen the versions")
+
+
+def tagged_inside_flexible(message: Message, member: Field, problems: Problems) -> None:
     flexible = message.flexible_at(member)
-    key = "flexibleVersions"
-    is_unread = problems.has_error_at(message.at(key)) or problems.has_error_at(member.places.get(key))
-    if not flexible.covers(member.tagged.intersect(message.valid)) and not is_unread:
+    is_known = not problems.has_error_at(message.at("flexibleVersions"))
+    if is_known and not flexible.covers(member.tagged.intersect(message.valid)):
         what = f"field {member.name} has taggedVersions {member.tagged}, but flexible versions {flexible}"
-        problems.error(place, f"{what}; only flexible versions have tagged fields")
+        problems.error(member.at("taggedVersions"), f"{what}; only flexible versions have tagged fields")
 
 
 def tagged_type(message: Message, member: Field, problems: Problems) -> None:
@@ -142,7 +143,7 @@ def versions_inside_message(message: Message, member: Field, problems: Problems)
 
 
 def versions_of_properties(message: Message, member: Field, problems: Problems) -> None:
-    """A property for versions that are yet to come does nothing; older ones are left behind by every message."""
+    """Warn about version ranges above the highest valid version; ranges of removed versions are common and accepted."""
     if message.is_removed or member.versions.intersect(message.valid).empty:
         return
     for key, versions in (
@@ -152,30 +153,33 @@ def versions_of_properties(message: Message, member: Field, problems: Problems) 
     ):
         if versions is not None and versions.lowest > message.valid.highest:
             what = f"field {member.name} has {key} {versions}, but the message has {message.valid}"
-            problems.warn(member.at(key), f"{what}; they do nothing yet")
+            problems.warn(member.at(key), f"{what}; they have no effect yet")
 
 
-RULES: tuple[Rule, ...] = (
-    nullable_type,
-    nullable_inside_versions,
-    entity_type,
-    fields_of_structs_only,
-    element_type,
-    flexible_override,
-    map_key,
-    tag_sign,
-    tag_and_tagged_versions,
-    tagged_versions,
-    tagged_type,
-    zero_copy,
-    default,
-    versions_inside_message,
-    versions_of_properties,
-)
+RULES: dict[Rule, tuple[str, ...]] = {
+    nullable_type: (),
+    nullable_inside_versions: ("versions",),
+    entity_type: (),
+    fields_of_structs_only: (),
+    element_type: (),
+    flexible_override: ("flexibleVersions",),
+    map_key: (),
+    tag_sign: (),
+    tag_and_tagged_versions: ("tag", "taggedVersions"),
+    tagged_versions: (),
+    tagged_inside_versions: ("versions",),
+    tagged_inside_flexible: ("flexibleVersions",),
+    tagged_type: (),
+    zero_copy: (),
+    default: (),
+    versions_inside_message: (),
+    versions_of_properties: (),
+}
+# Each rule with the properties that it depends on: a rule is skipped if one of them is invalid, which is reported already.
 
 
-def known_entity_types(message: Message, more: Mapping[str, str], problems: Problems) -> None:
-    """Report entity types that neither Kafka's generator nor ``more`` knows, and fields of another type than theirs."""
+def check_entity_types(message: Message, more: Mapping[str, str], problems: Problems) -> None:
+    """Report unknown entity types, and fields with another type than their entity type in ``more``."""
     for member in message.walk():
         name = member.entity_type
         if name not in ENTITY_TYPES and name not in more:
@@ -186,7 +190,7 @@ def known_entity_types(message: Message, more: Mapping[str, str], problems: Prob
 
 
 def check(message: Message, problems: Problems) -> None:
-    """Apply every rule to every field of a message."""
     for member in message.walk():
-        for rule in RULES:
-            rule(message, member, problems)
+        for rule, keys in RULES.items():
+            if not any(problems.has_error_at(member.at(key)) for key in keys):
+                rule(message, member, problems)

@@ -1,4 +1,4 @@
-"""Headers before requests and responses: which version stands before which, and what headers of one's own must have."""
+"""Header versions of requests and responses, and checks of RequestHeader and ResponseHeader."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.versions import MAX_VERSION, Versions
 
 REQUEST_HEADER, RESPONSE_HEADER = "RequestHeader", "ResponseHeader"
+# Fields that the component ``protocol`` reads and writes
 FIELDS = {
     REQUEST_HEADER: (
         ("RequestApiKey", "int16"),
@@ -18,16 +19,13 @@ FIELDS = {
     ),
     RESPONSE_HEADER: (("CorrelationId", "int32"),),
 }
-"""The fields that the part ``protocol`` fills and reads."""
-_FIRST = 3
-"""So many fields of a RequestHeader are read before its version is known, so they are the first of every version."""
+_FIRST = 3  # Number of leading fields of RequestHeader that are read before its version is known.
 
-HeaderVersions = tuple[tuple[int, int], ...]
-"""Pairs of first version of the body and version of the header, ascending."""
+HeaderVersions = tuple[tuple[int, int], ...]  # Pairs of first body version and header version, ascending.
 
 
 def header_versions(message: Message) -> HeaderVersions:
-    """The headers of a request or response: as defined, else by Kafka's rule for flexible bodies."""
+    """Return the declared header versions, or those by Kafka's rule for flexible versions."""
     if message.header_versions is not None:
         return tuple(sorted((Versions.parse(text).lowest, int(v)) for text, v in message.header_versions.items()))
     if message.name == "ApiVersionsResponse":
@@ -42,14 +40,14 @@ def header_versions(message: Message) -> HeaderVersions:
 
 
 def has_headers(messages: Sequence[Message]) -> bool:
-    """Whether requests and responses can be put behind headers."""
+    """Return whether both RequestHeader and ResponseHeader are defined."""
     return FIELDS.keys() <= {each.name for each in messages if each.kind == HEADER and not each.is_removed}
 
 
 def check(messages: Sequence[Message], are_kafkas: bool, problems: Problems) -> None:
-    """Headers must have what is read and filled, in every version that stands before a message.
+    """Check the required fields and versions of both headers.
 
-    ``are_kafkas`` says that they came with the generator, so that nobody can be told to change them.
+    ``are_kafkas`` is true for the headers of the generator, which the user cannot change.
     """
     for header in messages:
         if header.name in FIELDS and header.kind == HEADER and not header.is_removed:
@@ -63,7 +61,7 @@ def _fields(header: Message, problems: Problems) -> None:
         if member is None or not member.is_typed or str(member.type) != kind:
             place = header.at("fields") if member is None else member.at("type")
             what = f"{header.name} needs a field {name} of type {kind}"
-            problems.error(place, f"{what}, which every header before a message has")
+            problems.error(place, f"{what}, which every message header has")
         elif header.name == REQUEST_HEADER and index < _FIRST:
             is_there = member.tag is None and member.versions.covers(header.valid)
             if header.fields.index(member) != index or not is_there:
@@ -82,16 +80,18 @@ def _versions(header: Message, messages: Sequence[Message], are_kafkas: bool, pr
                 continue
             if are_kafkas:
                 what = f"Kafka's {header.name} has the versions {header.valid}, not {version}"
-                problems.error(message.at("headerVersions"), f"{what}; say another in headerVersions of {message.name}")
+                problems.error(
+                    message.at("headerVersions"), f"{what}; declare another in headerVersions of {message.name}"
+                )
             elif version not in seen:
                 seen.add(version)
-                what = f"{header.name} has no version {version}, which stands before {message.name}"
-                remedy = f"add it, or say headerVersions in {message.name}"
+                what = f"{header.name} has no version {version}, which {message.name} needs"
+                remedy = f"add it, or declare headerVersions in {message.name}"
                 problems.error(header.at("validVersions"), f"{what}; {remedy}")
 
 
 def _used(message: Message) -> Iterator[int]:
-    """The versions of the header that stand before some version of a message."""
+    """Yield the header versions that the valid versions of a message need."""
     pairs = header_versions(message)
     ends = [first - 1 for first, _ in pairs[1:]] + [MAX_VERSION]
     for (first, version), end in zip(pairs, ends, strict=True):

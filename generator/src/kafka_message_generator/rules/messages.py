@@ -1,4 +1,4 @@
-"""Rules for a whole message and for the set of all messages."""
+"""Rules for a whole message, and for all messages together."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.versions import Versions, VersionsError
 
 _OTHER = {REQUEST: RESPONSE, RESPONSE: REQUEST}
-Keys = dict[tuple[str, str, int], Message]
-"""Messages by family, kind and apiKey."""
+Keys = dict[tuple[str, str, int], Message]  # Messages by folder (for records), kind and apiKey.
 
 
 def check(message: Message, problems: Problems) -> None:
-    """Every rule that needs only one message and none of its fields."""
+    """Check one message, without its fields."""
     if message.is_removed:
         return
     _versions(message, problems)
@@ -28,7 +27,7 @@ def check(message: Message, problems: Problems) -> None:
 
 def _versions(message: Message, problems: Problems) -> None:
     if message.valid.open_ended and not problems.has_error_at(message.at("validVersions")):
-        what = f"message {message.name} has validVersions {message.valid}, which name no highest version"
+        what = f"message {message.name} has validVersions {message.valid}, which has no highest version"
         problems.error(message.at("validVersions"), f"{what}; write for example 0-3")
     if not message.flexible.empty and not message.flexible.open_ended:
         what = f"message {message.name} has flexibleVersions {message.flexible}"
@@ -110,7 +109,7 @@ def _header_versions(message: Message, ranges: dict[str, str], problems: Problem
 def check_all(
     messages: Sequence[Message], problems: Problems, one_way: Collection[str] = (), unread: Collection[str] = ()
 ) -> None:
-    """Rules across messages: names that clash, keys that clash, requests without responses but the ``one_way`` ones."""
+    """Check for duplicate names and keys, and for requests without a response other than ``one_way``."""
     modules: dict[str, Message] = {}
     keys: Keys = {}
     for message in messages:
@@ -119,19 +118,19 @@ def check_all(
             what = f"message {message.name} is already defined at {earlier.location.file}:{earlier.location.line}"
             problems.error(message.at("name"), f"{what}; names (as Python modules) must be unique")
         if message.api_key is not None:
-            _claim(message, keys, message.api_key, problems)
+            _register_key(message, keys, message.api_key, problems)
     without_key = {each.name for each in messages if problems.has_error_at(each.places.get("apiKey"))}
     untyped = {message.api_key for message in messages if not message.kind}
-    for message in _alone(keys, problems):
+    for message in _unpaired(keys, problems):
         name = message.name.removesuffix(message.kind.capitalize()) + _OTHER[message.kind].capitalize()
         # What is missing may well be one that is here, and something is told already of its text, apiKey or type.
         is_here = name in unread or name in without_key or message.api_key in untyped
         if not is_here and message.name not in one_way:
-            _without(message, name, problems)
+            _report_unpaired(message, name, problems)
 
 
-def _alone(keys: Keys, problems: Problems) -> Iterator[Message]:
-    """The requests and responses without the other one; those with it must fit it."""
+def _unpaired(keys: Keys, problems: Problems) -> Iterator[Message]:
+    """Yield the requests and responses without a counterpart; check that the others have equal versions."""
     for (family, kind, key), message in keys.items():
         partner = keys.get((family, _OTHER.get(kind, ""), key))
         if partner is not None and kind in _OTHER:
@@ -140,7 +139,7 @@ def _alone(keys: Keys, problems: Problems) -> Iterator[Message]:
             yield message
 
 
-def _without(message: Message, name: str, problems: Problems) -> None:
+def _report_unpaired(message: Message, name: str, problems: Problems) -> None:
     remedy = f"define {name} with the same apiKey"
     if message.kind == REQUEST:
         remedy += f", or list {message.name} under one-way, below [protocol] in package.toml"
@@ -149,7 +148,7 @@ def _without(message: Message, name: str, problems: Problems) -> None:
 
 
 def _same_versions(message: Message, partner: Message, problems: Problems) -> None:
-    """A version of a request is answered in the same version of its response."""
+    """Report a response with other valid versions than its request."""
     if message.kind != RESPONSE or message.valid == partner.valid:
         return
     if not any(problems.has_error_at(each.at("validVersions")) for each in (message, partner)):
@@ -159,12 +158,12 @@ def _same_versions(message: Message, partner: Message, problems: Problems) -> No
         )
 
 
-def _claim(message: Message, keys: dict[tuple[str, str, int], Message], key: int, problems: Problems) -> None:
+def _register_key(message: Message, keys: dict[tuple[str, str, int], Message], key: int, problems: Problems) -> None:
     if message.kind in (REQUEST, RESPONSE):
         family = ""
         suffix = message.kind.capitalize()
         if not message.name.endswith(suffix) and NAME.fullmatch(message.name):
-            what = f"{message.kind} {message.name} must be called after its API, followed by {suffix}"
+            what = f"{message.kind} {message.name} must be named after its API, with the suffix {suffix}"
             problems.error(message.at("name"), what)
     else:
         # Records are numbered per log: the folder of the definition is the family.

@@ -1,4 +1,4 @@
-"""Names: Kafka's words turned into Python's, and the clashes that can come of it."""
+"""Conversion of names to Python, and checks for reserved and duplicate names."""
 
 from __future__ import annotations
 
@@ -14,27 +14,28 @@ from kafka_message_generator.spec.texts import WINDOWS_DEVICES
 
 _CAPITAL_AFTER_OTHER = re.compile(r"(?<=[^A-Z])(?=[A-Z])")
 
+# Names used in generated class bodies, which a field would shadow
 BUILTINS = frozenset(
     {
         *("bool", "bytes", "elements_of", "float", "int", "isinstance", "list", "object", "str", "tuple"),
         *("dataclass", "field", "self"),
     }
 )
-"""Names that a generated class body uses; a field of that name would hide them."""
 
+# Methods of message classes
 MESSAGE_MEMBERS = frozenset(
     {"read", "read_from", "write", "chunks", "size", "schemas", "response_class", "unsupported_fields", "downgraded"}
 )
-"""Methods of every message class; fields of the message itself must not take their names."""
 
 STRUCT_MEMBERS = frozenset({"unknown_tagged_fields"})
 
+# Attributes of message classes; nested classes share the namespace.
 MESSAGE_CONSTANTS = (
     *("NAME", "API_KEY", "LOWEST_SUPPORTED_VERSION", "HIGHEST_SUPPORTED_VERSION"),
     "LOWEST_FLEXIBLE_VERSION",
 )
-"""Attributes of every message class; the classes inside it are its attributes, too."""
 
+# Capitalized names that a generated module uses, which a class would shadow.
 MODULE_NAMES = frozenset(
     {
         *("Iterable", "KeyedCollection", "LazyDefaults", "Malformed", "Message", "NO_LISTS", "Never", "NotImplemented"),
@@ -44,8 +45,8 @@ MODULE_NAMES = frozenset(
         *("PACKED16", "PACKED32", "PACKED64", "UPACKED16", "UPACKED32", "UPACKED64"),
     }
 )
-"""Names with a capital that the module of a message may import or use; a class of that name would hide them."""
 
+# Names that the package exports besides messages
 PACKAGE_NAMES = frozenset(
     {
         *("DecodeError", "EncodeError", "KafkaMessageError", "RawTaggedField", "UnsupportedVersionError"),
@@ -60,25 +61,24 @@ PACKAGE_NAMES = frozenset(
         ),
     }
 )
-"""What the package exports beside its messages."""
 
-COLLECTION = "Collection"
-"""What the class of a keyed array adds to the name of its struct."""
+COLLECTION = "Collection"  # suffix of the class of a keyed array
 
 
 def snake_case(name: str) -> str:
-    """``ThrottleTimeMs`` as ``throttle_time_ms``; runs of capitals stay together: ``isKRaft`` is ``is_kraft``."""
+    """Convert ``ThrottleTimeMs`` to ``throttle_time_ms``; runs of capitals stay together: ``isKRaft`` becomes
+    ``is_kraft``."""
     return _CAPITAL_AFTER_OTHER.sub("_", name).lower()
 
 
 def camel_case(name: str) -> str:
-    """The key of a field in Kafka's JSON form: the name with a small first letter."""
+    """Return the key of a field in Kafka's JSON form: the name with a lower-case first letter."""
     return name[:1].lower() + name[1:]
 
 
 @dataclass(frozen=True)
 class _Body:
-    """What becomes a class: the message, a common struct, or a struct written inside a field."""
+    """A message or struct that becomes a class."""
 
     name: str
     location: Location
@@ -97,7 +97,7 @@ def _bodies(message: Message) -> Iterator[_Body]:
 
 
 def check(message: Message, problems: Problems) -> None:
-    """Identifiers that Python reserves, and names that only differ in letters Python folds."""
+    """Report names that are reserved in Python or collide after conversion."""
     bodies = list(_bodies(message))
     for body in bodies:
         if body.is_message:
@@ -118,9 +118,9 @@ def _message_name(message: Message, problems: Problems) -> None:
     if problems.has_error_at(place):
         return
     if name in PACKAGE_NAMES:
-        problems.error(place, f"{name} is a name that the generated package exports itself; rename the message")
+        problems.error(place, f"{name} is a name that the generated package exports; rename the message")
     elif snake_case(name) in WINDOWS_DEVICES:
-        what = f"message {name} would be the module {snake_case(name)}, a name that Windows reserves for a device"
+        what = f"message {name} would be the module {snake_case(name)}, a reserved device name of Windows"
         problems.error(place, f"{what}; rename it")
     elif keyword.iskeyword(snake_case(name)):
         problems.error(place, f"message {name} would be the module {snake_case(name)}; rename it")
@@ -133,7 +133,7 @@ def _class_name(name: str, location: Location, problems: Problems) -> None:
         problems.error(location, f"{name} is a name that generated modules need; rename it")
     elif not name.isidentifier() or unicodedata.normalize("NFKC", name) != name:
         # Python reads an identifier in its normal form, so that two different texts can be one name.
-        problems.error(location, f"{name!r} is no identifier in Python; rename it")
+        problems.error(location, f"{name!r} is not a Python identifier; rename it")
 
 
 def _fields(body: _Body, problems: Problems) -> None:
@@ -158,7 +158,7 @@ def _fields(body: _Body, problems: Problems) -> None:
 
 
 def _functions(bodies: list[_Body], arrays: set[str], problems: Problems) -> None:
-    """Each struct has functions named after it, such as ``_read_topic_9`` and ``_read_all_topic_9``."""
+    """Report colliding names of module functions, such as ``_read_topic_9`` and ``_read_all_topic_9``."""
     owners: dict[str, str] = {}
     for body in bodies:
         name = snake_case(body.name)
@@ -178,7 +178,7 @@ def _functions(bodies: list[_Body], arrays: set[str], problems: Problems) -> Non
 
 
 def _collections(bodies: list[_Body], problems: Problems) -> None:
-    """A struct with keys has a second class, for its arrays."""
+    """Report colliding names of the collection classes of structs with keys."""
     taken = {body.name: body for body in bodies}
     for body in bodies:
         if any(member.map_key for member in body.fields) and not body.is_message:

@@ -1,4 +1,4 @@
-"""Rules for the fields that files beside definitions name, by the names on the way to them: they are there."""
+"""Resolution of field paths in annotation files."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from kafka_message_generator.spec.source import Location, Problems
 Messages = Mapping[str, tuple[Message, StructTable]]
 
 
-class Entry(Protocol):
-    """What says something of the fields of one message."""
+class FieldAnnotation(Protocol):
+    """An annotation of the fields of one message."""
 
     @property
     def message(self) -> str: ...
@@ -24,8 +24,10 @@ class Entry(Protocol):
     def location(self) -> Location: ...
 
 
-def known(entry: Entry, paths: Iterable[FieldPath], messages: Messages, problems: Problems) -> list[FieldPath]:
-    """Those paths that lead to a field; all of them are wrong where there is no such message."""
+def existing(
+    entry: FieldAnnotation, paths: Iterable[FieldPath], messages: Messages, problems: Problems
+) -> list[FieldPath]:
+    """Return the paths that lead to a field; report the others, or an unknown message."""
     if entry.message not in messages:
         problems.error(
             entry.location, f"there is no message {entry.message!r} with versions; name one, or leave it out"
@@ -41,24 +43,24 @@ def known(entry: Entry, paths: Iterable[FieldPath], messages: Messages, problems
 
 
 def field_at(path: FieldPath, message: Message, structs: StructTable) -> Field | None:
-    """The field that a path leads to; None if there is none."""
-    found = list(_way(path, message, structs))
+    """Return the field at a path; None if it does not exist."""
+    found = list(_fields_on_path(path, message, structs))
     return found[-1] if len(found) == len(path.names) else None
 
 
 def owner(message: str, path: FieldPath, messages: Messages) -> str:
-    """The struct that has the field, or the message itself."""
-    *above, _ = _way(path, *messages[message])
+    """Return the struct that contains the field at a path, or the message."""
+    *above, _ = _fields_on_path(path, *messages[message])
     return above[-1].type.name if above else message
 
 
 def python_path(path: FieldPath) -> str:
-    """The path with the names that the fields have in Python."""
+    """Return the path with Python names."""
     return ".".join(snake_case(name) for name in path.names)
 
 
-def _way(path: FieldPath, message: Message, structs: StructTable) -> Iterator[Field]:
-    """The fields on the way to a path, as far as it leads."""
+def _fields_on_path(path: FieldPath, message: Message, structs: StructTable) -> Iterator[Field]:
+    """Yield the fields along a path, up to the first unknown name."""
     members = message.fields + message.optional_fields
     for name in path.names:
         found = next((member for member in members if member.name == name), None)

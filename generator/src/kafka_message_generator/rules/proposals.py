@@ -1,4 +1,4 @@
-"""Rules for what the proposals add: integer encodings, tag formats, optional-field buffers."""
+"""Rules for the proposals: integer encodings, tagged-field formats and optional-field buffers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ _ENCODING = re.compile(r"(fixed|packed|upacked)(16|32|64)")
 
 
 def check(message: Message, problems: Problems) -> None:
-    """Report what the proposals do not allow, in a message and all its fields."""
     _optional_message(message, problems)
     if message.tagged_field_format != "sequential" and message.flexible.empty:
         what = f"taggedFieldFormat {message.tagged_field_format} needs flexibleVersions; there are no tagged fields"
@@ -61,7 +60,7 @@ def _encodings(member: Field, encodings: tuple[Encoding, ...], key: str, problem
 
 
 def _default_fits(member: Field, encoding: Encoding, problems: Problems) -> None:
-    """A new message must be one that can be written; only a tagged field is left out at its default."""
+    """Report a default that the encoding cannot represent; tagged fields are not written at their default."""
     if member.type.is_array or member.tagged.covers(encoding.versions):
         return
     with contextlib.suppress(DefaultError):  # a default that is none at all is reported by the rules for fields
@@ -72,7 +71,7 @@ def _default_fits(member: Field, encoding: Encoding, problems: Problems) -> None
 
 
 def _coverage(member: Field, encodings: tuple[Encoding, ...], key: str, problems: Problems) -> None:
-    """The ranges must make up the versions of the field, each version once."""
+    """Report encodings with overlapping ranges, or ranges other than the versions of the field."""
     if problems.has_error_at(member.at("versions")):
         return
     ordered = sorted(encodings, key=lambda encoding: encoding.versions)
@@ -101,7 +100,7 @@ def _optional_message(message: Message, problems: Problems) -> None:
         what = f"versionsWithOptional {message.with_optional} must be open-ended, like 9+"
         problems.error(message.at("versionsWithOptional"), what)
     if not message.flexible.empty:
-        what = "versionsWithOptional and flexibleVersions are two answers to one question"
+        what = "versionsWithOptional and flexibleVersions exclude each other"
         problems.error(message.at("versionsWithOptional"), f"{what}; use one of them")
 
 

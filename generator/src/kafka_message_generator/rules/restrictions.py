@@ -1,39 +1,36 @@
-"""Rules for what ``restrictions.json`` names: the request, its versions and its field exist."""
+"""Checks of ``restrictions.json``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafka_message_generator.rules.paths import field_at, python_path
-from kafka_message_generator.rules.structs import StructTable
-from kafka_message_generator.spec.model import REQUEST, Message
-from kafka_message_generator.spec.restrictions import RestrictionFact
+from kafka_message_generator.rules.paths import Messages, field_at, python_path
+from kafka_message_generator.spec.model import REQUEST
+from kafka_message_generator.spec.restrictions import RestrictionAnnotation
 from kafka_message_generator.spec.source import Problems
-
-Messages = Mapping[str, tuple[Message, StructTable]]
 
 
 @dataclass(frozen=True)
 class Restriction:
-    """Versions of a request that are for brokers only (without a feature), or that need a level of a feature."""
+    """A restriction of request versions: brokers only (empty ``feature``), or a minimum level of a feature."""
 
     message: str
     lowest: int
     highest: int
     feature: str
     level: int
-    field: str
-    """The field that is not null in the requests that this is about; empty for all requests."""
+    field: str  # The restriction applies to requests in which this field is not null; empty for all.
 
 
-def resolve(facts: tuple[RestrictionFact, ...], messages: Messages, problems: Problems) -> tuple[Restriction, ...]:
-    """Find every request and field; the result is sound only if ``problems`` has no errors."""
+def resolve(
+    facts: tuple[RestrictionAnnotation, ...], messages: Messages, problems: Problems
+) -> tuple[Restriction, ...]:
+    """Resolve all entries; the result is valid only if ``problems`` has no errors."""
     found = [_restriction(fact, messages, problems) for fact in facts]
     return tuple(sorted((each for each in found if each), key=lambda each: (each.message, each.lowest)))
 
 
-def _restriction(fact: RestrictionFact, messages: Messages, problems: Problems) -> Restriction | None:
+def _restriction(fact: RestrictionAnnotation, messages: Messages, problems: Problems) -> Restriction | None:
     known = messages.get(fact.message)
     if known is None or known[0].kind != REQUEST:
         what = f"there is no request {fact.message!r} with versions; name one, or leave it out"

@@ -1,4 +1,4 @@
-"""Rules for what ``secrets.json`` names: it is there, and can be hidden. What is sound is resolved to Python's names."""
+"""Checks of ``secrets.json``, and its conversion to Python names."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kafka_message_generator.rules.names import snake_case
-from kafka_message_generator.rules.paths import Messages, field_at, known, python_path
+from kafka_message_generator.rules.paths import Messages, existing, field_at, python_path
 from kafka_message_generator.rules.structs import StructTable
 from kafka_message_generator.spec.annotations import FieldEntry, FieldPath
 from kafka_message_generator.spec.model import Message
-from kafka_message_generator.spec.secrets import SecretFacts, SettingEntry
+from kafka_message_generator.spec.secrets import SecretAnnotations, SettingEntry
 from kafka_message_generator.spec.source import Problems
 
-HIDEABLE = ("string", "bytes", "records")
+REDACTABLE = ("string", "bytes", "records")
 NUMBERS = ("int8", "int16", "int32")
 
 
 @dataclass(frozen=True)
 class Secret:
-    """A field whose value is secret; ``path`` are the Python names on the way to it, with dots."""
+    """A field with a secret value; ``path`` is its dotted Python path."""
 
     message: str
     path: str
@@ -27,7 +27,7 @@ class Secret:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a message has a setting: its name, its value and, where it says so, what it is a setting of."""
+    """Paths of the name, value and resource type of a configuration setting in a message."""
 
     message: str
     name: str
@@ -37,19 +37,19 @@ class Setting:
 
 @dataclass(frozen=True)
 class Secrets:
-    """Everything in the messages that is secret, or may be."""
+    """All secret fields, and the settings with values that may be secret."""
 
     fields: tuple[Secret, ...] = ()
     settings: tuple[Setting, ...] = ()
 
 
-Marked = Mapping[tuple[str, str], bool | dict[str, object]]
-"""Secret fields of a message, by struct and field: True, or for the value of a setting a table. ``name`` and ``resourceType``
-are the fields that decide it, and ``in`` the fields that hold such structs, if others hold them too."""
+# Secret fields of a message by struct and field: True, or a table for the value of a setting. ``name`` and
+# ``resourceType`` are the fields that decide, ``in`` the only fields with such structs, if others have them too.
+SecretFields = Mapping[tuple[str, str], bool | dict[str, object]]
 
 
-def marked(secrets: Secrets, messages: Messages) -> dict[str, Marked]:
-    """Return the secret fields of each message, by the struct that has them."""
+def secret_fields(secrets: Secrets, messages: Messages) -> dict[str, SecretFields]:
+    """Return the secret fields of each message."""
     found: dict[str, dict[tuple[str, str], bool | dict[str, object]]] = {name: {} for name in messages}
     for field in secrets.fields:
         found[field.message][_owner(field.message, field.path, messages)] = True
@@ -69,13 +69,13 @@ def marked(secrets: Secrets, messages: Messages) -> dict[str, Marked]:
 
 
 def _holders(struct: str, message: Message, structs: StructTable) -> set[str]:
-    """Return the names of the fields of a message that hold a struct."""
+    """Return the names of the fields of a message that contain a struct."""
     members = [message.fields, message.optional_fields, *(each.members for each in structs.values())]
     return {snake_case(member.name) for each in members for member in each if member.type.name == struct}
 
 
 def _owner(message: str, path: str, messages: Messages) -> tuple[str, str]:
-    """Return the struct that has the field at a path of Python's names, or the message itself, and the field."""
+    """Return struct (or message) and field at a dotted Python path."""
     *above, field = path.split(".")
     body, structs = messages[message]
     struct, members = message, body.fields + body.optional_fields
@@ -85,41 +85,42 @@ def _owner(message: str, path: str, messages: Messages) -> tuple[str, str]:
     return struct, field
 
 
-def resolve(facts: SecretFacts, messages: Messages, problems: Problems) -> Secrets:
-    """Find every field that is named; what comes back is sound only if ``problems`` has no errors."""
+def resolve(facts: SecretAnnotations, messages: Messages, problems: Problems) -> Secrets:
+    """Resolve all entries; the result is valid only if ``problems`` has no errors."""
     seen: set[tuple[str, str]] = set()
     fields, settings = [], []
     for entry in facts.secrets:
-        for path in known(entry, entry.fields, messages, problems):
-            if _hideable(entry, path, HIDEABLE, messages, problems):
-                _once(entry, path, seen, problems)
+        for path in existing(entry, entry.fields, messages, problems):
+            if _has_type(entry, path, REDACTABLE, messages, problems):
+                _report_duplicate(entry, path, seen, problems)
                 fields.append(Secret(entry.message, python_path(path)))
     for setting in facts.settings:
-        if _sound(setting, messages, problems):
-            _once(setting, setting.value, seen, problems)
+        if _is_valid(setting, messages, problems):
+            _report_duplicate(setting, setting.value, seen, problems)
             kind = setting.resource_type
             name, value = python_path(setting.name), python_path(setting.value)
             settings.append(Setting(setting.message, name, value, None if kind is None else python_path(kind)))
     for entry in facts.open:
-        for path in known(entry, entry.fields, messages, problems):
-            _once(entry, path, seen, problems)
+        for path in existing(entry, entry.fields, messages, problems):
+            _report_duplicate(entry, path, seen, problems)
     return Secrets(
         tuple(sorted(fields, key=lambda each: (each.message, each.path))),
         tuple(sorted(settings, key=lambda each: (each.message, each.value))),
     )
 
 
-def _sound(entry: SettingEntry, messages: Messages, problems: Problems) -> bool:
-    """Whether name and value are texts of one struct, and the resource type a number of it or of one around it."""
+def _is_valid(entry: SettingEntry, messages: Messages, problems: Problems) -> bool:
+    """Check that name and value are strings of one struct, and the resource type a number of it or of an enclosing
+    struct."""
     paths = [path for path in (entry.name, entry.value, entry.resource_type) if path is not None]
-    if len(known(entry, paths, messages, problems)) < len(paths):
+    if len(existing(entry, paths, messages, problems)) < len(paths):
         return False
     struct = entry.value.names[:-1]
     if entry.name.names[:-1] != struct:
         what = f"{entry.name.text} and {entry.value.text} of {entry.message} are in different structs"
-        problems.error(entry.name.location, f"{what}; a setting has its name beside its value")
+        problems.error(entry.name.location, f"{what}; they must be in one struct")
         return False
-    texts = [_hideable(entry, path, ("string",), messages, problems) for path in (entry.name, entry.value)]
+    texts = [_has_type(entry, path, ("string",), messages, problems) for path in (entry.name, entry.value)]
     if not all(texts):
         return False
     kind = entry.resource_type
@@ -129,10 +130,10 @@ def _sound(entry: SettingEntry, messages: Messages, problems: Problems) -> bool:
         what = f"{kind.text} of {entry.message} is in no struct around {entry.value.text}"
         problems.error(kind.location, f"{what}; a setting has one resource")
         return False
-    return _hideable(entry, kind, NUMBERS, messages, problems)
+    return _has_type(entry, kind, NUMBERS, messages, problems)
 
 
-def _hideable(
+def _has_type(
     entry: FieldEntry | SettingEntry, path: FieldPath, types: tuple[str, ...], messages: Messages, problems: Problems
 ) -> bool:
     field = field_at(path, *messages[entry.message])
@@ -144,7 +145,9 @@ def _hideable(
     return True
 
 
-def _once(entry: FieldEntry | SettingEntry, path: FieldPath, seen: set[tuple[str, str]], problems: Problems) -> None:
+def _report_duplicate(
+    entry: FieldEntry | SettingEntry, path: FieldPath, seen: set[tuple[str, str]], problems: Problems
+) -> None:
     if (entry.message, path.text) in seen:
-        problems.error(path.location, f"{path.text} of {entry.message} is there twice; keep one")
+        problems.error(path.location, f"{path.text} of {entry.message} is listed twice; keep one")
     seen.add((entry.message, path.text))

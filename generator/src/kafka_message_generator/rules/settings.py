@@ -1,4 +1,4 @@
-"""Rules of the settings: what they say must fit the definitions that they lie beside."""
+"""Checks of ``package.toml`` against the definitions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from kafka_message_generator.spec.settings import FILE, Settings
 from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.suggestions import did_you_mean, suggestion
 
-HERE = "."
-"""In the settings of logs: the folder of the settings itself, which has no name of its own."""
+HERE = "."  # Name of the settings' own folder in ``logs``.
 
 
 def check(
@@ -26,10 +25,9 @@ def check(
     problems: Problems,
     unread: Collection[str],
 ) -> None:
-    """``folders`` are those of the definitions, ``release`` the one that ``SOURCE`` names.
+    """Check the settings against messages, definition ``folders`` and the ``release`` in ``SOURCE``.
 
-    ``unread`` are messages whose definitions could not be read, by the names of their files: of them nobody is told that
-    they are missing.
+    ``unread`` names the messages of unreadable files, which are not reported as missing.
     """
     headers.check(messages, settings.headers == "kafka", problems)
     _one_way(settings, messages, unread, problems)
@@ -40,9 +38,9 @@ def check(
 
 
 def one_way(settings: Settings, messages: Sequence[Message]) -> frozenset[str]:
-    """The requests that need no response, for the settings say so or were about to."""
+    """Return the requests without a response; all requests if the setting itself is invalid."""
     requests = [message.name for message in messages if message.kind == REQUEST]
-    if "one-way" in settings.doubtful:
+    if "one-way" in settings.invalid_keys:
         return frozenset(requests)
     return frozenset(name if name in requests else suggestion(name, requests) or name for name in settings.one_way)
 
@@ -53,7 +51,7 @@ def _one_way(settings: Settings, messages: Sequence[Message], unread: Collection
     for name in settings.one_way:
         if name not in requests:
             if name not in unread:
-                what = f"one-way names {name}, but no request is called so"
+                what = f"one-way names {name}, which is not a request"
                 problems.error(settings.places["one-way"], f"{what}; {did_you_mean(name, requests, 'take it out')}")
         elif (key := requests[name]) in answers:
             what = f"one-way names {name}, which has the response {answers[key]}"
@@ -73,7 +71,7 @@ def _components(settings: Settings, messages: Sequence[Message], problems: Probl
             settings.places["components"], f"{what}; write older = [...] below [definitions], or leave it out"
         )
     requests = [message for message in present if message.kind in COMPONENTS["protocol"].kinds]
-    if not requests or has_headers(messages) or "headers" in settings.doubtful:
+    if not requests or has_headers(messages) or "headers" in settings.invalid_keys:
         return
     what = f"the component protocol needs the messages {' and '.join(headers.FIELDS)}, of type {HEADER}"
     remedy = f'define them, or write headers = "kafka" below [protocol] in {FILE}'
@@ -87,7 +85,7 @@ def _logs(settings: Settings, folders: Collection[str], problems: Problems) -> N
     known = sorted({folder or HERE for folder in folders})
     for topic, folder in settings.logs.items():
         if folder not in known:
-            what = f"the log {topic} has its records in the folder {folder!r}, where no definitions are"
+            what = f"the log {topic} has its records in the folder {folder!r}, which has no definitions"
             problems.error(settings.places["logs"], f"{what}; there are {', '.join(known)}")
 
 

@@ -1,4 +1,4 @@
-"""Rules for structs: which names exist, tags of one body, versions that must meet."""
+"""Rules for structs: names, tags, nesting, and versions in common with the structs that contain them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from kafka_message_generator.spec.source import Location, Problems
 from kafka_message_generator.spec.suggestions import did_you_mean
 from kafka_message_generator.spec.versions import Versions
 
-_MAX_DEPTH = 50
-"""Structs inside each other; Kafka's own definitions have five."""
+_MAX_DEPTH = 50  # maximum nesting of structs; Kafka's definitions have five levels
 
 
-StructTable = dict[str, Struct]
-"""Every struct of a message by name, inline and common."""
+StructTable = dict[str, Struct]  # Common and inline structs of a message by name.
 
 
 def resolve(message: Message, problems: Problems) -> StructTable:
-    """Find the struct behind every struct type of a message, and report what does not resolve."""
+    """Collect the structs of a message; report invalid references, tags and nesting."""
     table: StructTable = {}
     before = len(problems.found)
     for struct in message.common_structs:
@@ -25,7 +23,7 @@ def resolve(message: Message, problems: Problems) -> StructTable:
         table[struct.name] = struct
     _register_inline(message.fields + message.optional_fields, table, problems)
     for struct in message.common_structs:
-        _refuse_inline(struct, table, problems)
+        _report_inline(struct, table, problems)
     _check_references(message, table, problems)
     if all(problem.is_warning for problem in problems.found[before:]):
         _check_recursion(message, table, problems)
@@ -65,7 +63,7 @@ def _inline(member: Field) -> Struct:
     )
 
 
-def _refuse_inline(struct: Struct, table: StructTable, problems: Problems) -> None:
+def _report_inline(struct: Struct, table: StructTable, problems: Problems) -> None:
     for member in struct.members:
         if not member.type.is_struct:
             continue
@@ -101,7 +99,7 @@ def _check_keys(message: Message, table: StructTable, used: set[str], problems: 
         for member in table[name].fields:
             if member.map_key:
                 what = f"field {member.name} is a key, but struct {name} is in no array"
-                problems.warn(member.at("mapKey"), f"{what}; a key means nothing there")
+                problems.warn(member.at("mapKey"), f"{what}; the key has no effect")
 
 
 def _check_tags(owner: str, body: Struct | Message, problems: Problems) -> None:
@@ -134,7 +132,7 @@ def _check_recursion(message: Message, table: StructTable, problems: Problems) -
     depths: dict[str, int] = {}
 
     def visit(name: str, path: tuple[str, ...], location: Location) -> int:
-        """How many structs are inside each other from here on, this one included."""
+        """Return the number of nested structs from here on, including this one."""
         if name in path:
             circle = " -> ".join((*path[path.index(name) :], name))
             problems.error(location, f"struct {name} contains itself ({circle}); a message needs a fixed depth")
@@ -153,7 +151,7 @@ def _check_recursion(message: Message, table: StructTable, problems: Problems) -
 
 
 def _check_presence(message: Message, table: StructTable, problems: Problems) -> None:
-    """A struct field that can never be present is a slip, for its class would not be printed; others are a warning."""
+    """Report a struct field without a version in common with its parent; warn about other such fields."""
     present = _versions_by_struct(message, table)
     _check_body("the message", message.fields + message.optional_fields, present[message.name], message, problems)
     for name, struct in table.items():
@@ -161,7 +159,7 @@ def _check_presence(message: Message, table: StructTable, problems: Problems) ->
 
 
 def _versions_by_struct(message: Message, table: StructTable) -> dict[str, set[int]]:
-    """The versions of the message in which each struct is somewhere in it."""
+    """Return the message versions in which each struct occurs."""
     present = {message.name: set(message.valid)}
     waiting: list[tuple[str, tuple[Field, ...]]] = [(message.name, message.fields + message.optional_fields)]
     while waiting:

@@ -1,1 +1,1 @@
-"""Definition files as values: located JSON, the properties it may have, the nouns of the model, facts beside them."""
+"""Definitions, settings and annotation files, read into values that know their file, line and JSON path."""

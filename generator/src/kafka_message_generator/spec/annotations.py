@@ -1,4 +1,4 @@
-"""Annotation files, the JSON files beside definitions: their table, their reader, and the fields that they name."""
+"""The annotation files (JSON files beside definitions) in one table, and the function that reads each of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENTITY_TYPES, RESTRICTIONS = "entity-types.json", "restrictions.json"
 
 @dataclass(frozen=True)
 class Content:
-    """The JSON of an annotation file: one object, or an array with an object per entry."""
+    """Shape of an annotation file: one object, or an array of objects."""
 
     entry: str
     entries: str = ""  # plural of an array's entries; empty for a file that is one object
@@ -43,9 +43,9 @@ Parse = Callable[[Properties], T | None]
 
 
 def read(specs: Path, name: str, problems: Problems, parse: Parse[T]) -> list[T]:
-    """Parse the entries of an annotation file; return none if the file does not exist.
+    """Parse the entries of an annotation file.
 
-    Unknown properties, repeated names and a file of another shape are recorded in ``problems``.
+    A missing file has no entries. Unknown properties, repeated names and a wrong JSON type are added to ``problems``.
     """
     path, content = specs / name, ANNOTATIONS[name]
     node = source.load(path, path.as_posix(), problems) if path.exists() else None
@@ -63,7 +63,7 @@ def read(specs: Path, name: str, problems: Problems, parse: Parse[T]) -> list[T]
         name = properties.required("name")
         properties.what = f"{content.entry} {name}"
         if name in names:
-            problems.error(properties.node.location, f"{properties.what} is there twice; names must be unique")
+            problems.error(properties.node.location, f"{properties.what} is listed twice; names must be unique")
         names.add(name)
         return parse(properties)
 
@@ -71,7 +71,7 @@ def read(specs: Path, name: str, problems: Problems, parse: Parse[T]) -> list[T]
 
 
 def parse_all(nodes: Iterable[Node], what: str, problems: Problems, parse: Parse[T]) -> list[T]:
-    """Parse JSON objects; leave out those that cannot be parsed, and record properties that ``parse`` did not take."""
+    """Parse JSON objects with ``parse``, skip those without a required property, and report unknown properties."""
     found = []
     for node in nodes:
         try:
@@ -87,7 +87,7 @@ def parse_all(nodes: Iterable[Node], what: str, problems: Problems, parse: Parse
 
 @dataclass(frozen=True)
 class FieldPath:
-    """A field of a message by the names of the fields that lead to it: ``Upsertions.Salt``."""
+    """A field of a message, written with the names of the fields around it: ``Upsertions.Salt``."""
 
     text: str
     location: Location
@@ -99,7 +99,7 @@ class FieldPath:
 
 @dataclass(frozen=True)
 class FieldEntry:
-    """Fields of one message that an annotation applies to."""
+    """Fields of one message that share an annotation."""
 
     message: str
     location: Location
@@ -107,7 +107,7 @@ class FieldEntry:
 
 
 def field_entry(properties: Properties) -> FieldEntry:
-    """Return the fields of an object with a ``message`` and at least one of its ``fields``."""
+    """Read an entry with a ``message`` and its ``fields``; an entry without fields is an error."""
     properties.text("about")
     message = properties.required("message")
     fields = field_paths(properties, "fields")
@@ -117,7 +117,7 @@ def field_entry(properties: Properties) -> FieldEntry:
 
 
 def field_paths(properties: Properties, key: str) -> tuple[FieldPath, ...]:
-    """Return the names of fields that a property lists."""
+    """Read a list of field paths."""
     paths = []
     for each in properties.nodes(key):
         if isinstance(each.value, str):
@@ -128,6 +128,6 @@ def field_paths(properties: Properties, key: str) -> tuple[FieldPath, ...]:
 
 
 def field_path(properties: Properties, key: str) -> FieldPath | None:
-    """Return the field that a property names, or None without that property."""
+    """Read a field path, or return None if the property is absent."""
     text = properties.text(key)
     return None if text is None else FieldPath(text, properties.places[key])

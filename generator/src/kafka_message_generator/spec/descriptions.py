@@ -1,4 +1,4 @@
-"""What messages and fields are that only other releases have: ``descriptions.json`` beside the definitions."""
+"""``descriptions.json``: descriptions of messages and fields that only older releases have."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from kafka_message_generator.spec.source import Location, Problems
 
 @dataclass(frozen=True)
 class Description:
-    """What a message or a field is; the field by its name, wherever in the message it stands."""
+    """Description of a message, or of all fields with one name anywhere in it."""
 
     message: str
-    field: str
-    """Empty for the message itself."""
+    field: str  # empty for the message itself
     about: str
     location: Location
 
 
 def read_descriptions(specs: Path, problems: Problems) -> tuple[Description, ...]:
-    """The descriptions; none when there is no ``descriptions.json``."""
+    """Read ``descriptions.json``; return nothing if it does not exist."""
     return tuple(each for found in read(specs, DESCRIPTIONS, problems, _descriptions) for each in found)
 
 
@@ -53,8 +52,10 @@ def _of_message(name: str, properties: Properties) -> list[Description]:
     return found
 
 
-def described(messages: Sequence[Message], descriptions: Sequence[Description], problems: Problems) -> list[Message]:
-    """The messages with these descriptions where they have none; one that nothing needs is an error."""
+def with_descriptions(
+    messages: Sequence[Message], descriptions: Sequence[Description], problems: Problems
+) -> list[Message]:
+    """Add descriptions to messages and fields without ``about``; an unused description is an error."""
     by_message: dict[str, dict[str, Description]] = {}
     for each in descriptions:
         by_message.setdefault(each.message, {})[each.field] = each

@@ -1,4 +1,4 @@
-"""What fields name where their definitions do not say it, ``entities.json``, and entity types: ``entity-types.json``."""
+"""Entity types of fields that definitions leave out (``entities.json``), and new entity types (``entity-types.json``)."""
 
 from __future__ import annotations
 
@@ -23,37 +23,32 @@ from kafka_message_generator.spec.source import Location, Node, Problems
 
 @dataclass(frozen=True)
 class Kinds:
-    """What fields name: one kind of thing, or one of several that the value of another field tells apart."""
+    """Entity types of annotated fields: a single one, or one per value of another field."""
 
-    entity: FieldPath | None
-    """The entity type; None where there are several."""
-    values: tuple[tuple[FieldPath, str], ...]
-    """Code and entity type; other codes name nothing that is known."""
-    wildcard: str
-    """The text that stands for everything, and so names nothing."""
+    entity: FieldPath | None  # None if the type depends on another field
+    values: tuple[tuple[FieldPath, str], ...]  # pairs of code and entity type
+    wildcard: str  # value that matches every entity, such as ``*``
 
 
 @dataclass(frozen=True)
-class EntityFact:
-    """Fields of one message that name something."""
+class EntityAnnotation:
+    """Fields of one message that contain names or ids of entities."""
 
     message: str
     location: Location
     fields: tuple[FieldPath, ...]
     kinds: Kinds
-    by: FieldPath | None
-    """The field that has the code; None where there is one kind."""
-    is_by_request: bool
-    """Whether the request has that field, and not the struct itself."""
+    by: FieldPath | None  # field with the code; None for a single entity type
+    is_by_request: bool  # whether ``by`` is a field of the request
 
 
-def read_entities(specs: Path, problems: Problems) -> tuple[EntityFact, ...]:
-    """What ``entities.json`` says; nothing when there is no such file."""
+def read_entities(specs: Path, problems: Problems) -> tuple[EntityAnnotation, ...]:
+    """Read ``entities.json``; return nothing if it does not exist."""
     return tuple(fact for facts in read(specs, ENTITIES, problems, _facts) for fact in facts)
 
 
 def read_entity_types(specs: Path, problems: Problems) -> dict[str, str]:
-    """Return the entity types of ``entity-types.json`` with the field type of each; none when there is no such file."""
+    """Read ``entity-types.json``: field types by entity type."""
     return {name: kind for types in read(specs, ENTITY_TYPES, problems, _types) for name, kind in types.items()}
 
 
@@ -64,13 +59,13 @@ def _types(properties: Properties) -> dict[str, str]:
         if each.value not in PRIMITIVES:
             problems.error(each.location, f"entity type {name} needs a field type; use one of {', '.join(PRIMITIVES)}")
         elif name in KNOWN_TYPES:
-            problems.error(each.location, f"entity type {name} is known already; remove it")
+            problems.error(each.location, f"entity type {name} is predefined; remove it")
         else:
             found[name] = str(each.value)
     return found
 
 
-def _facts(properties: Properties) -> list[EntityFact]:
+def _facts(properties: Properties) -> list[EntityAnnotation]:
     properties.required("source")  # for readers: where Kafka says so
     entity, wildcard = field_path(properties, "entity"), properties.text("wildcard") or ""
     values, nodes, problems = properties.take("values"), properties.nodes("fields"), properties.problems
@@ -93,7 +88,7 @@ def _values(node: Node, properties: Properties) -> Iterator[tuple[FieldPath, str
             properties.wrong(each, "an entity type")
 
 
-def _fact(properties: Properties, kinds: Kinds) -> EntityFact | None:
+def _fact(properties: Properties, kinds: Kinds) -> EntityAnnotation | None:
     entry = field_entry(properties)
     given = [(key, path) for key in ("by", "byRequest") if (path := field_path(properties, key)) is not None]
     if len(given) != (kinds.entity is None):
@@ -101,4 +96,4 @@ def _fact(properties: Properties, kinds: Kinds) -> EntityFact | None:
         properties.problems.error(properties.node.location, f"{properties.what} needs {wanted}")
         return None
     key, path = given[0] if given else ("", None)
-    return EntityFact(entry.message, entry.location, entry.fields, kinds, path, key == "byRequest")
+    return EntityAnnotation(entry.message, entry.location, entry.fields, kinds, path, key == "byRequest")

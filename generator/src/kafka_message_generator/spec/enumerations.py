@@ -1,4 +1,4 @@
-"""Names of what fields hold: ``enumerations.json`` beside the definitions, with the fields that take each of them."""
+"""``enumerations.json``: names for values of fields, and the fields that use them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from kafka_message_generator.spec.properties import Properties
 from kafka_message_generator.spec.source import Location, Problems
 
 ERROR_CODE, API_KEY = "ErrorCode", "ApiKey"
+# Enumerations with members from ``errors.json`` and from the definitions; only their fields are listed.
 OF_PROTOCOL = (ERROR_CODE, API_KEY)
-"""Those that are made of ``errors.json`` and of the definitions themselves; fields may take them, too."""
 _RESERVED = ("ENUMERATIONS", "Number", "Special", "Text")
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]*")
 _MEMBER = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -20,7 +20,7 @@ _MEMBER = re.compile(r"[A-Z][A-Z0-9_]*")
 
 @dataclass(frozen=True)
 class Member:
-    """One name, and what it stands for on the wire."""
+    """A name and its value on the wire."""
 
     name: str
     value: int | str
@@ -29,17 +29,14 @@ class Member:
 
 @dataclass(frozen=True)
 class Enumeration:
-    """Names for the numbers or the texts of fields."""
+    """Names for the numeric or string values of some fields."""
 
     name: str
     location: Location
     about: str
-    source: str
-    """Where Kafka has it: a class, or words."""
-    is_special: bool
-    """Whether other numbers are ordinary, such as node ids beside the -1 of a consumer."""
-    members: tuple[Member, ...]
-    """None of those of ``OF_PROTOCOL``, which have theirs from elsewhere."""
+    source: str  # Java class in Kafka, or a description of the origin
+    is_special: bool  # whether unnamed values are valid too, such as broker ids beside -1
+    members: tuple[Member, ...]  # empty for ``OF_PROTOCOL``
     fields: tuple[FieldEntry, ...]
 
     @property
@@ -48,7 +45,7 @@ class Enumeration:
 
 
 def read_enumerations(specs: Path, problems: Problems) -> tuple[Enumeration, ...]:
-    """The enumerations by name; none when there is no ``enumerations.json``."""
+    """Read ``enumerations.json``, sorted by name; return nothing if it does not exist."""
     return tuple(sorted(read(specs, ENUMERATIONS, problems, _enumeration), key=lambda each: each.name))
 
 
@@ -65,7 +62,7 @@ def _enumeration(properties: Properties) -> Enumeration | None:
     place, entry = properties.places["name"], properties.node.location
     _check_name(name, place, problems)
     if name in OF_PROTOCOL and members:
-        problems.error(place, f"the members of {name} are not said here; list only the fields that take it")
+        problems.error(place, f"the members of {name} cannot be listed here; list only its fields")
     elif name not in OF_PROTOCOL and not members:
         problems.error(entry, f"{properties.what} has no members; add them")
         return None
@@ -92,7 +89,7 @@ def _check_members(name: str, members: tuple[Member, ...], place: Location, prob
         if other != member.name:
             problems.error(place, f"{name} has {member.value!r} as {other} and as {member.name}; keep one")
     if len({type(value) for value in values}) > 1:
-        problems.error(place, f"{name} has numbers and texts; it must be one or the other")
+        problems.error(place, f"{name} has both numbers and texts; use one type")
 
 
 def _member(properties: Properties) -> Member | None:

@@ -1,4 +1,4 @@
-"""The Kafka release of definitions (``SOURCE``) and its error codes (``errors.json``)."""
+"""The Kafka release of the definitions (``SOURCE``) and its error codes (``errors.json``)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ _ERROR_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 
 @dataclass(frozen=True)
 class ErrorCode:
-    """An error code of Kafka."""
-
     name: str
     code: int
     retriable: bool
@@ -26,7 +24,7 @@ class ErrorCode:
 
 
 def read_release(specs: Path, problems: Problems) -> str | None:
-    """Return the Kafka release in ``SOURCE``; None without that file, or if the release is invalid."""
+    """Read the Kafka release from ``SOURCE``; return None if the file is missing or invalid."""
     return next(iter(read(specs, SOURCE, problems, _release)), None)
 
 
@@ -41,7 +39,7 @@ def _release(properties: Properties) -> str | None:
 
 
 def read_error_codes(specs: Path, problems: Problems) -> tuple[ErrorCode, ...]:
-    """Return the error codes of ``errors.json`` by number; none without that file."""
+    """Read ``errors.json``, sorted by code; return nothing if it does not exist."""
     codes: dict[int, ErrorCode] = {}
 
     def parse(properties: Properties) -> ErrorCode | None:

@@ -1,4 +1,4 @@
-"""How requests are answered with an error, where no rule tells it: ``error_responses.json`` beside the definitions."""
+"""``error_responses.json``: values of response fields in an error response, where they differ from the general rules."""
 
 from __future__ import annotations
 
@@ -13,20 +13,18 @@ from kafka_message_generator.spec.versions import MAX_VERSION, Versions
 
 @dataclass(frozen=True)
 class ErrorResponseFact:
-    """A field of a response that, in an answer with an error, has a value of its own, or comes from the request."""
+    """Value of one response field in an error response: a constant, or a copy of a field of the request."""
 
     message: str
     location: Location
     field: FieldPath
     versions: Versions
-    value: FieldPath | None
-    """The value as text; None where the field comes from the request."""
-    sources: tuple[FieldPath, ...]
-    """Where it comes from; none says that the field is left as it is."""
+    value: FieldPath | None  # Constant as text; None for a copy of a request field.
+    sources: tuple[FieldPath, ...]  # Request fields to copy from; empty for a field that keeps its default.
 
 
 def read_error_responses(specs: Path, problems: Problems) -> tuple[ErrorResponseFact, ...]:
-    """What ``error_responses.json`` says; nothing when there is no such file."""
+    """Read ``error_responses.json``; return nothing if it does not exist."""
     return tuple(read(specs, ERROR_RESPONSES, problems, _rule))
 
 

@@ -1,4 +1,4 @@
-"""The nouns of a definition: message, struct, field, field type; exactly what the file says, with places."""
+"""Messages, structs and fields as the definition files declare them, with source locations."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from kafka_message_generator.spec.source import Location
 from kafka_message_generator.spec.versions import NONE, Versions
 
+# Size in bytes of each fixed-width type
 FIXED_WIDTHS = {
     "bool": 1,
     "int8": 1,
@@ -20,10 +21,8 @@ FIXED_WIDTHS = {
     "float64": 8,
     "uuid": 16,
 }
-"""Bytes on the wire of each fixed-width type."""
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
-"""What may be the name of a message or field."""
 
 VARIABLE_TYPES = ("string", "bytes", "records")
 PRIMITIVES = (*FIXED_WIDTHS, *VARIABLE_TYPES)
@@ -32,12 +31,12 @@ REQUEST, RESPONSE, HEADER = "request", "response", "header"
 COORDINATOR_KEY, COORDINATOR_VALUE, METADATA = "coordinator-key", "coordinator-value", "metadata"
 KINDS = (REQUEST, RESPONSE, HEADER, METADATA, "data", COORDINATOR_KEY, COORDINATOR_VALUE)
 
-ENCODED_TYPES = {"int16": 16, "int32": 32, "int64": 64}
-"""Types that can have an encoding, and their bits."""
+ENCODED_TYPES = {"int16": 16, "int32": 32, "int64": 64}  # integer types that can have an ``encoding``, and their bits
 
 TAGGED_FIELD_FORMATS = ("sequential", "interleaved")
 
 UNKNOWN_ENTITY = "unknown"
+# Field type of each entity type known to Kafka's generator; ``entity-types.json`` adds more.
 ENTITY_TYPES = {
     UNKNOWN_ENTITY: None,
     "transactionalId": "string",
@@ -46,12 +45,11 @@ ENTITY_TYPES = {
     "topicName": "string",
     "brokerId": "int32",
 }
-"""Each entity type that Kafka's generator knows, and the field type it demands; ``entity-types.json`` adds others."""
 
 
 @dataclass(frozen=True)
 class FieldType:
-    """A type as written: ``int32``, ``[]string``, ``Assignment``, ``[]Topic``."""
+    """A declared type: ``int32``, ``[]string``, ``Assignment``, ``[]Topic``."""
 
     name: str
     is_array: bool = False
@@ -62,7 +60,6 @@ class FieldType:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether every value has the same width."""
         return not self.is_array and self.name in FIXED_WIDTHS
 
     @property
@@ -75,7 +72,7 @@ class FieldType:
 
 @dataclass(frozen=True)
 class Encoding:
-    """How an integer is written in some versions: ``fixed32``, ``packed16``, ``upacked64``."""
+    """Integer encoding of a field in some versions: ``fixed32``, ``packed16``, ``upacked64``."""
 
     versions: Versions
     name: str
@@ -93,7 +90,7 @@ class Encoding:
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """One field of a message or struct. ``places`` locates each property that was given."""
+    """A field of a message or struct; ``places`` has the location of each given property."""
 
     name: str
     type: FieldType
@@ -113,23 +110,20 @@ class Field:
     fields: tuple[Field, ...] = ()
     encodings: tuple[Encoding, ...] = ()
     element_encodings: tuple[Encoding, ...] = ()
-    optional_fields: tuple[Field, ...] = ()
-    """Of a struct or array of structs: the fields of its optional-field buffer."""
-    is_optional: bool = False
-    """Whether this field lives in an optional-field buffer; its tag is then its key there."""
+    optional_fields: tuple[Field, ...] = ()  # fields in the optional-field buffer of the struct type
+    is_optional: bool = False  # whether the field belongs to an optional-field buffer, where its tag is the key
+    # Numbers and booleans that were written as strings: text and location by property
     quoted: dict[str, tuple[str, Location]] = field(default_factory=dict)
-    """Properties that are numbers or booleans and were given as strings: the text and its place."""
-    is_typed: bool = True
-    """False only where the type could not be read, which is an error already reported; ``type`` means nothing then."""
+    is_typed: bool = True  # False if the type is invalid, which is reported; ``type`` is then a placeholder
 
     def at(self, property_name: str) -> Location:
-        """The place of a property, or of the field when the property was left out."""
+        """Return the location of a property, or of the field if the property is absent."""
         return self.places.get(property_name, self.location)
 
 
 @dataclass(frozen=True, eq=False)
 class Struct:
-    """A named list of fields: a common struct, or the fields written inside a field (an inline struct)."""
+    """A named list of fields: a common struct, or an inline struct (the ``fields`` of a field)."""
 
     name: str
     versions: Versions
@@ -141,17 +135,16 @@ class Struct:
 
     @property
     def members(self) -> tuple[Field, ...]:
-        """Every attribute: the regular and tagged fields, then the optional ones."""
+        """All fields: regular, tagged and optional."""
         return self.fields + self.optional_fields
 
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """One message definition."""
+    """A message definition."""
 
     name: str
-    kind: str
-    """One of ``KINDS``; empty only where the file says none of them, which is an error already reported."""
+    kind: str  # one of ``KINDS``; empty if the type is missing or unknown, which is reported
     valid: Versions
     flexible: Versions
     fields: tuple[Field, ...]
@@ -167,30 +160,28 @@ class Message:
     tagged_field_format: str = "sequential"
     with_optional: Versions = NONE
     optional_fields: tuple[Field, ...] = ()
-    quoted: dict[str, tuple[str, Location]] = field(default_factory=dict)
-    """As those of a field."""
-    offered: Versions | None = None
-    """The versions that are negotiated, where other releases have brought more; None: all that are valid."""
+    quoted: dict[str, tuple[str, Location]] = field(default_factory=dict)  # as in ``Field``
+    # Versions to negotiate if older releases added versions to ``valid``; None if all are negotiated.
+    supported: Versions | None = None
 
     @property
-    def spoken(self) -> Versions:
-        """The versions that are negotiated."""
-        return self.valid if self.offered is None else self.offered
+    def negotiated(self) -> Versions:
+        return self.valid if self.supported is None else self.supported
 
     @property
     def is_removed(self) -> bool:
-        """``validVersions: none``: the API keeps its number, and has no messages any more."""
+        """True for ``validVersions: none``: the API was removed, but its key stays reserved."""
         return self.valid.empty
 
     def at(self, property_name: str) -> Location:
         return self.places.get(property_name, self.location)
 
     def flexible_at(self, member: Field) -> Versions:
-        """The versions in which this field's value has the compact form."""
+        """Return the versions in which the value of a field uses the compact encoding."""
         return self.flexible if member.flexible is None else member.flexible
 
     def walk(self) -> Iterator[Field]:
-        """Every field that has a type, those inside structs too, in the order of the file."""
+        """Yield each field with a valid type, including those of structs, in file order."""
         for struct in self.common_structs:
             yield from _walk(struct.members)
         yield from _walk(self.fields + self.optional_fields)

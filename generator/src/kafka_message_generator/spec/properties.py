@@ -1,4 +1,4 @@
-"""The properties of one JSON object: taken one by one, each as the kind of value it has to be."""
+"""Typed access to the properties of a JSON object, with suggestions for misspelt ones."""
 
 from __future__ import annotations
 
@@ -17,18 +17,17 @@ _WORDS_FOR_BOOLEAN = {"true": True, "True": True, "TRUE": True, "false": False, 
 
 
 class Missing(Exception):
-    """An object lacks what nothing can be read without; the problem is already recorded."""
+    """A required property is missing; the problem is already recorded."""
 
 
 @dataclass
 class Properties:
-    """The properties of one JSON object, taken one by one; what is left over is unknown."""
+    """The properties of a JSON object; ``finish`` reports those that no method has read."""
 
     node: Node
     what: str
     problems: Problems
-    with_optional: Versions = NONE
-    """The versions in which the structs of the message have optional-field buffers."""
+    with_optional: Versions = NONE  # versions with optional-field buffers in the structs of the message
 
     def __post_init__(self) -> None:
         if not isinstance(self.node.value, dict):
@@ -39,7 +38,6 @@ class Properties:
         self.quoted: dict[str, tuple[str, Location]] = {}
 
     def inside(self, node: Node, what: str) -> Properties:
-        """The properties of a node below this one."""
         return Properties(node, what, self.problems, self.with_optional)
 
     @property
@@ -47,7 +45,7 @@ class Properties:
         return {key: node.location for key, node in self.members.items() if node.value is not None}
 
     def take(self, key: str) -> Node | None:
-        """The node of a property; None when absent or JSON null, which mean the same in every definition."""
+        """Return the node of a property and mark it as known; None for an absent property and for null."""
         self.known.add(key)
         node = self.members.get(key)
         return None if node is None or node.value is None else node
@@ -56,7 +54,7 @@ class Properties:
         self.problems.error(node.location, f"expected {expected}, found {node.kind} {short(node)}")
 
     def text(self, key: str) -> str | None:
-        """A text; numbers and booleans count as their text, as in Kafka's own reader."""
+        """Read a string; numbers and booleans are converted to their text, as in Kafka's generator."""
         node = self.take(key)
         if node is None:
             return None
@@ -108,7 +106,7 @@ class Properties:
         return False
 
     def versions(self, key: str) -> Versions | None:
-        """A version range; None when absent or blank."""
+        """Read a version range; None if absent or blank."""
         text = self.text(key)
         if text is None or not text.strip():
             return None
@@ -119,7 +117,7 @@ class Properties:
             return NONE
 
     def nodes(self, key: str) -> list[Node]:
-        """A list; a single value counts as a list of one."""
+        """Read a list; a single value is a list of one."""
         node = self.take(key)
         if node is None:
             return []
@@ -136,7 +134,7 @@ class Properties:
         return text
 
     def finish(self) -> None:
-        """Tell of the properties that nobody took."""
+        """Report unknown properties."""
         known = f"known are {', '.join(sorted(self.known))}"
         for key in self.members.keys() - self.known:
             self._unknown(key, did_you_mean(key, self.known - self.members.keys(), known))
@@ -146,7 +144,7 @@ class Properties:
         tell(self.members[key].location, f"unknown property {key!r} of {self.what}; {advice}")
 
     def misspellings(self) -> dict[str, str]:
-        """What was meant by the properties that nobody took, as far as they are near to one that is missing."""
+        """Return the suggested name of each unknown property that resembles an absent known one."""
         if self.problems.is_released:
             return {}
         missing = self.known - self.members.keys()
@@ -154,7 +152,7 @@ class Properties:
         return {key: name for key, name in found.items() if name is not None}
 
     def corrected(self, misspelt: dict[str, str]) -> Misspelling:
-        """The object with these properties under the names that were meant, and what there is to say about it."""
+        """Return the object with misspelt properties renamed, and the problems to report."""
         before = len(self.problems.found)
         for key, name in misspelt.items():
             self._unknown(key, f"did you mean {name}?")
@@ -168,10 +166,10 @@ T = TypeVar("T")
 
 
 def with_suggestions(read: Callable[[Properties], T]) -> Callable[[Properties], T]:
-    """Let ``read`` take a misspelt property for what was meant, so that of one mistake one problem is told.
+    """Decorate ``read`` to treat a misspelt property as the suggested one, so that one mistake yields one problem.
 
-    What was misspelt is known only after reading, so such an object is read twice; but once however deep it is inside
-    others that are misspelt.
+    An object with misspelt properties is read a second time; the correction is kept, so that nesting does not multiply
+    reads.
     """
 
     def read_again(properties: Properties) -> T:

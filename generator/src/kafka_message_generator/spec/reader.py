@@ -1,4 +1,4 @@
-"""Reads located nodes into the model: property names, their JSON types, and the small grammars inside texts."""
+"""Read located JSON nodes into messages, structs and fields."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _STRUCT_NAME = re.compile(r"[^\W\d_]\w*")
 
 
 def read_message(node: Node, problems: Problems) -> Message | None:
-    """Read one definition; None when it lacks what makes it one, with every reason in ``problems``."""
+    """Read a definition; return None if it lacks a required property. Reasons are added to ``problems``."""
     try:
         return _message(Properties(node, "a message", problems))
     except Missing:
@@ -72,7 +72,7 @@ def _message(properties: Properties) -> Message:
 
 
 def _kind(properties: Properties) -> str:
-    """The type of a message; empty when there is none, so that one run still says what is wrong with the rest."""
+    """Read the message type; return an empty string if it is missing, so that the other rules still run."""
     if "type" not in properties.places:
         choices = ", ".join(KINDS)
         properties.problems.error(properties.node.location, f"{properties.what} has no type; use one of {choices}")
@@ -80,7 +80,7 @@ def _kind(properties: Properties) -> str:
 
 
 def _required_versions(properties: Properties, key: str) -> Versions:
-    """Versions that must be there; all of them where they cannot be read, which breaks no other rule."""
+    """Read a required version range; return all versions if it is invalid, which violates no other rule."""
     with contextlib.suppress(Missing):
         properties.required(key)
         versions = properties.versions(key)
@@ -96,7 +96,7 @@ def _flexible(properties: Properties, valid: Versions) -> Versions:
     has_other_form = properties.text("type") == COORDINATOR_KEY or not properties.with_optional.empty
     is_unread = properties.problems.has_error_at(properties.places.get("versionsWithOptional"))
     if not is_given and not valid.empty and not has_other_form and not is_unread:
-        advice = "say 0+ for a new message, or none"
+        advice = "write 0+ for a new message, or none"
         properties.problems.error(properties.node.location, f"{properties.what} has no flexibleVersions; {advice}")
     return flexible or NONE
 
@@ -151,7 +151,7 @@ def _header_versions(properties: Properties) -> dict[str, str] | None:
 
 
 def _fields(properties: Properties, key: str, what: str, read: Callable[[Properties], Field]) -> tuple[Field, ...]:
-    """The fields of a list that can be read."""
+    """Read a list of fields, without invalid ones."""
     fields = []
     for node in properties.nodes(key):
         try:
@@ -204,7 +204,7 @@ def _field(properties: Properties) -> Field:
 
 
 def _encodings(properties: Properties, key: str, versions: Versions) -> tuple[Encoding, ...]:
-    """One name for all versions, or an object of version range to name."""
+    """Read an encoding: one name for all versions, or an object of version ranges and names."""
     node = properties.take(key)
     if node is None:
         return ()
@@ -227,7 +227,7 @@ def _encodings(properties: Properties, key: str, versions: Versions) -> tuple[En
 
 @with_suggestions
 def _optional_field(properties: Properties) -> Field:
-    """A field of an optional-field buffer, which has the versions of the buffer and a tag in hexadecimal."""
+    """Read a field of an optional-field buffer: it has the versions of the buffer and a hexadecimal tag."""
     name = properties.required("name")
     properties.what = f"optional field {name}"
     problems = properties.problems
@@ -274,7 +274,7 @@ def _type(properties: Properties) -> FieldType | None:
 
 
 def parse_type(text: str, location: Location, problems: Problems) -> FieldType | None:
-    """Read a type; None when it is none, with the reason in ``problems``."""
+    """Parse a field type; return None, with a problem, if it is invalid."""
     stripped = text.strip()
     is_array = stripped.startswith("[]")
     name = stripped.removeprefix("[]").strip()

@@ -1,4 +1,4 @@
-"""Versions that need more than both sides having them: ``restrictions.json`` beside the definitions."""
+"""``restrictions.json``: request versions that clients cannot use, or that need a finalized feature."""
 
 from __future__ import annotations
 
@@ -12,25 +12,24 @@ from kafka_message_generator.spec.versions import Versions
 
 
 @dataclass(frozen=True)
-class RestrictionFact:
-    """Versions of a request that are for brokers only, or that need a finalized feature."""
+class RestrictionAnnotation:
+    """A restriction of request versions: brokers only, or a minimum level of a finalized feature."""
 
     message: str
     location: Location
     versions: Versions
-    feature: str
-    """The feature; empty for versions that are for brokers only."""
+    feature: str  # empty for versions that only brokers use
     level: int
+    # The restriction applies to requests in which this field is not null; None for all requests.
     field: FieldPath | None
-    """The field that is not null in the requests that this is about; None for all requests."""
 
 
-def read_restrictions(specs: Path, problems: Problems) -> tuple[RestrictionFact, ...]:
-    """Read ``restrictions.json``; return nothing if there is no such file."""
+def read_restrictions(specs: Path, problems: Problems) -> tuple[RestrictionAnnotation, ...]:
+    """Read ``restrictions.json``; return nothing if it does not exist."""
     return tuple(read(specs, RESTRICTIONS, problems, _restriction))
 
 
-def _restriction(properties: Properties) -> RestrictionFact | None:
+def _restriction(properties: Properties) -> RestrictionAnnotation | None:
     properties.text("about"), properties.text("source")  # for readers
     message = properties.required("message")
     properties.required("versions")
@@ -41,4 +40,4 @@ def _restriction(properties: Properties) -> RestrictionFact | None:
         properties.problems.error(properties.node.location, what)
         return None
     location = properties.places["message"]
-    return RestrictionFact(message, location, versions or Versions(0, -1), feature or "", level or 0, field)
+    return RestrictionAnnotation(message, location, versions or Versions(0, -1), feature or "", level or 0, field)

@@ -1,4 +1,4 @@
-"""What is secret, as two files beside the definitions say it: ``settings.json`` and ``secrets.json``."""
+"""Kafka's configuration settings (``settings.json``) and the secret fields of messages (``secrets.json``)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ from kafka_message_generator.spec.properties import Properties
 from kafka_message_generator.spec.source import Location, Problems
 
 PASSWORD = "PASSWORD"
-TYPES = ("BOOLEAN", "CLASS", "DOUBLE", "INT", "LIST", "LONG", PASSWORD, "SHORT", "STRING")
-"""The types that Kafka's ConfigDef has."""
+TYPES = ("BOOLEAN", "CLASS", "DOUBLE", "INT", "LIST", "LONG", PASSWORD, "SHORT", "STRING")  # types of Kafka's ConfigDef
 _SETTING = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 
 @dataclass(frozen=True)
-class KnownSetting:
-    """A setting of Kafka as Kafka defines it: a fact of the release, kept in ``settings.json``."""
+class KafkaSetting:
+    """A configuration setting of Kafka and its ConfigDef type."""
 
     name: str
     type: str
@@ -35,7 +34,7 @@ class KnownSetting:
 
 @dataclass(frozen=True)
 class SettingEntry:
-    """Fields of one message that hold a setting's name and value, and what it is a setting of."""
+    """Fields of one message that contain the name, value and resource type of a configuration setting."""
 
     message: str
     location: Location
@@ -45,39 +44,39 @@ class SettingEntry:
 
 
 @dataclass(frozen=True)
-class SecretFacts:
-    """What ``secrets.json`` says; ``open`` are fields that somebody looked at and found to be no secret."""
+class SecretAnnotations:
+    """Secret fields, fields with settings, and ``open`` fields, which were reviewed and are not secret."""
 
     secrets: tuple[FieldEntry, ...] = ()
     settings: tuple[SettingEntry, ...] = ()
     open: tuple[FieldEntry, ...] = ()
 
 
-def read_kafka_settings(specs: Path, problems: Problems) -> tuple[KnownSetting, ...]:
-    """The settings by name; none when there is no ``settings.json``."""
+def read_kafka_settings(specs: Path, problems: Problems) -> tuple[KafkaSetting, ...]:
+    """Read ``settings.json``, sorted by name; return nothing if it does not exist."""
     return tuple(sorted(read(specs, SETTINGS, problems, _setting), key=lambda setting: setting.name))
 
 
-def _setting(properties: Properties) -> KnownSetting:
+def _setting(properties: Properties) -> KafkaSetting:
     name, kind = properties.required("name"), properties.required("type")
     if not _SETTING.fullmatch(name):
-        what = f"invalid name {name!r} of a setting; use small letters, digits, dots, dashes and underscores"
+        what = f"invalid name {name!r} of a setting; use lower-case letters, digits, dots, dashes and underscores"
         properties.problems.error(properties.places["name"], what)
     if kind not in TYPES:
         what = f"unknown type {kind!r}; use one of {', '.join(TYPES)}"
         properties.problems.error(properties.places["type"], what)
     properties.nodes("of")  # for readers: what has this setting
-    return KnownSetting(name, kind)
+    return KafkaSetting(name, kind)
 
 
-def read_secrets(specs: Path, problems: Problems) -> SecretFacts:
-    """What is secret in messages; nothing when there is no ``secrets.json``."""
-    return next(iter(read(specs, SECRETS, problems, _secrets)), SecretFacts())
+def read_secrets(specs: Path, problems: Problems) -> SecretAnnotations:
+    """Read ``secrets.json``; return no secrets if it does not exist."""
+    return next(iter(read(specs, SECRETS, problems, _secrets)), SecretAnnotations())
 
 
-def _secrets(properties: Properties) -> SecretFacts:
+def _secrets(properties: Properties) -> SecretAnnotations:
     problems = properties.problems
-    return SecretFacts(
+    return SecretAnnotations(
         tuple(parse_all(properties.nodes("secrets"), "an entry", problems, field_entry)),
         tuple(parse_all(properties.nodes("settings"), "an entry", problems, _setting_entry)),
         tuple(parse_all(properties.nodes("open"), "an entry", problems, field_entry)),

@@ -1,4 +1,4 @@
-"""What a package is: the settings file ``package.toml`` beside the definitions, every key of it checked."""
+"""``package.toml``, the settings of a generated package."""
 
 from __future__ import annotations
 
@@ -16,63 +16,53 @@ HEADERS = ("own", "kafka")
 
 @dataclass(frozen=True)
 class Author:
-    """A person or a group, with a name, an address, or both."""
+    """An author: name, e-mail address or both."""
 
     name: str | None
     email: str | None
 
     @property
     def facts(self) -> dict[str, str]:
-        """As pyproject.toml has it."""
+        """Keys and values of the author in ``pyproject.toml``."""
         return {key: text for key, text in (("name", self.name), ("email", self.email)) if text is not None}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the owner of a package decides about it. None, or nothing, where the generator decides."""
+    """Validated settings of a package; None and empty values mean the generator's defaults."""
 
     import_name: str | None = None
     distribution: str | None = None
     version: str | None = None
     description: str | None = None
     license: str | None = None
-    license_files: Mapping[str, str] = field(default_factory=dict)
-    """Texts by the name of their file."""
+    license_files: Mapping[str, str] = field(default_factory=dict)  # texts by file name
     authors: tuple[Author, ...] = ()
     urls: Mapping[str, str] = field(default_factory=dict)
     classifiers: tuple[str, ...] = ()
     requires_python: str = f">={texts.OLDEST_PYTHON}"
-    readme: str | None = None
-    """Text of the README of the package."""
-    program: str | None = None
-    """The name of the command that the package installs; `kafka-messages-tools` runs it."""
-    components: tuple[str, ...] | None = None
-    """Optional components, by name; None: those that the messages call for."""
-    headers: str = "own"
-    """Whose RequestHeader and ResponseHeader stand before requests and responses: ``own`` definitions or ``kafka``."""
-    one_way: tuple[str, ...] = ()
-    """Requests that have no response."""
-    accepted_warnings: tuple[str, ...] = ()
-    """Definition files, relative to the specs, whose warnings are known and not worth a word."""
-    older: tuple[str, ...] = ()
-    """Folders, relative to the specs, of other releases whose versions the package has as well."""
+    readme: str | None = None  # text of the package's README
+    program: str | None = None  # name of the command, which kafka-messages-tools runs
+    components: tuple[str, ...] | None = None  # optional components; None: those that the messages require
+    headers: str = "own"  # origin of RequestHeader and ResponseHeader: ``own`` definitions or ``kafka``
+    one_way: tuple[str, ...] = ()  # requests without a response
+    accepted_warnings: tuple[str, ...] = ()  # definition files, relative to the specs, whose warnings are not printed
+    older: tuple[str, ...] = ()  # folders, relative to the specs, of releases that contribute more versions
+    # Folder of the record definitions by topic; ``.`` is the folder of the settings
     logs: Mapping[str, str] = field(default_factory=dict)
-    """The folder of definitions that has the records of each topic; ``.`` for the folder of the settings."""
+    # Location of each key, for problems that other rules find
     places: Mapping[str, Location] = field(default_factory=dict)
-    """Where each key stands, by its name; for problems that show only beside the definitions."""
-    doubtful: frozenset[str] = frozenset()
-    """Those keys of ``[protocol]`` that were refused; what only follows from their silence need not be said."""
-    named_files: tuple[str, ...] = ()
-    """Files beside the definitions that are named here."""
+    invalid_keys: frozenset[str] = frozenset()  # Invalid keys of ``[protocol]``; rules that depend on them are skipped.
+    named_files: tuple[str, ...] = ()  # files that the settings refer to
 
 
 def read_settings(specs: Path, problems: Problems) -> Settings:
-    """The settings beside definitions; the defaults if there is no ``package.toml``."""
+    """Read ``package.toml``; return the defaults if it does not exist."""
     path = specs / FILE
     node = toml.load(path, path.as_posix(), problems) if path.exists() else None
     if node is not None:
         return _read(node, specs, problems)
-    return Settings(doubtful=_OF_PROTOCOL if path.exists() else frozenset())
+    return Settings(invalid_keys=_OF_PROTOCOL if path.exists() else frozenset())
 
 
 def _read(node: Node, specs: Path, problems: Problems) -> Settings:
@@ -102,7 +92,7 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
         places={**package.places, **protocol.places, **topics.places, **definitions.places},
         named_files=tuple(package.named),
     )
-    settings = replace(settings, doubtful=_doubtful({**top.places, **protocol.places}, problems.found[before:]))
+    settings = replace(settings, invalid_keys=_invalid_keys({**top.places, **protocol.places}, problems.found[before:]))
     tables = (top, package, protocol, topics, definitions)
     for table in tables:
         if misspelt := table.misspellings():  # what follows from that is not said
@@ -119,8 +109,8 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
 _OF_PROTOCOL = frozenset(("headers", "one-way"))
 
 
-def _doubtful(places: Mapping[str, Location], found: Iterable[Problem]) -> frozenset[str]:
-    """The keys of ``[protocol]`` of which something was refused, or their table."""
+def _invalid_keys(places: Mapping[str, Location], found: Iterable[Problem]) -> frozenset[str]:
+    """Return the keys of ``[protocol]`` with a problem; all keys if the table itself is invalid."""
     refused = [problem.location.path for problem in found]
     if "protocol" in places and places["protocol"].path in refused:
         return _OF_PROTOCOL
@@ -131,27 +121,25 @@ def _doubtful(places: Mapping[str, Location], found: Iterable[Problem]) -> froze
 
 
 def _with(top: Node, table: Node, corrected: Node) -> Node:
-    """The settings with another table in the place of one."""
+    """Return the settings with one table replaced."""
     if table is top or not isinstance(top.value, dict):
         return corrected
     return Node({key: corrected if each is table else each for key, each in top.value.items()}, top.location)
 
 
-Check = Callable[[str], str | None]
-"""Says what is wrong with a text, if anything is."""
+Check = Callable[[str], str | None]  # returns the error message for an invalid text, else None
 
 
 class _Table(Properties):
-    """One table of the settings; files that it names are looked for beside the definitions."""
+    """A table of the settings; paths in it are relative to the definitions."""
 
     def __init__(self, node: Node, what: str, problems: Problems, specs: Path) -> None:
         super().__init__(node, what, problems)
         self.specs = specs
-        self.named: list[str] = []
-        """Files that are there, as far as they were asked for."""
+        self.named: list[str] = []  # referenced files that exist
 
     def inner(self, key: str) -> _Table:
-        """A table of this one; without any members if it is not there, or is none."""
+        """Return a nested table; empty if it is missing or not a table."""
         node = self.take(key)
         if node is not None and not isinstance(node.value, dict):
             self.wrong(node, "a table")
@@ -160,20 +148,20 @@ class _Table(Properties):
         return _Table(node, f"the table {key} of {FILE}", self.problems, self.specs)
 
     def text(self, key: str) -> str | None:
-        """A text, which in TOML is written as one."""
+        """Read a string; unlike JSON definitions, other types are errors."""
         return self.checked(key, lambda text: None)
 
     def checked(self, key: str, problem: Check) -> str | None:
-        """A text in which nothing is wrong."""
+        """Read a string that passes a check."""
         node = self.take(key)
         return None if node is None else self._text(node, problem)
 
     def texts(self, key: str, problem: Check) -> tuple[str, ...]:
-        """A list of such texts, each once."""
+        """Read a list of strings that pass a check, without duplicates."""
         return tuple(text for _, text in self._texts(key, problem))
 
     def mapping(self, key: str, key_problem: Check, problem: Check) -> dict[str, str]:
-        """A table of such texts, whose keys are checked, too."""
+        """Read a table of strings; keys and values must pass their checks."""
         found = {}
         for name, node in self.inner(key).members.items():
             text = self._text(node, problem)
@@ -184,18 +172,17 @@ class _Table(Properties):
         return found
 
     def file(self, key: str, problem: Check) -> str | None:
-        """The text of a file beside the definitions."""
+        """Return the text of a file that the property names."""
         node = self.take(key)
         name = None if node is None else self._text(node, problem)
         return None if node is None or name is None else self._load(node, name)
 
     def files(self, key: str, problem: Check) -> dict[str, str]:
-        """Texts of files by name."""
+        """Return the texts of the files that the property lists, by name."""
         loaded = {name: self._load(node, name) for node, name in self._texts(key, problem)}
         return {name: text for name, text in loaded.items() if text is not None}
 
     def authors(self, key: str) -> tuple[Author, ...]:
-        """Tables with a name, an email or both."""
         found = []
         for node in self._elements(key):
             if not isinstance(node.value, dict):

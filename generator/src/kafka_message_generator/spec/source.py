@@ -1,4 +1,4 @@
-"""JSON with comments, read into nodes that know their file, line and JSON path."""
+"""A parser for JSON with comments that keeps the file, line and JSON path of each value."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+# Value of a node; arrays and objects contain nodes.
 Json = dict[str, "Node"] | list["Node"] | str | int | float | bool | None
-"""The value of a node; containers hold nodes, so that every scalar has a place."""
 
 
 @dataclass(frozen=True, order=True)
 class Location:
-    """A place in a definition file: path of the file, line (from 1) and JSON path (``$.fields[2].type``)."""
+    """Location of a value: file, line (from 1) and JSON path (``$.fields[2].type``)."""
 
     file: str
     line: int
@@ -25,13 +25,13 @@ class Location:
 
 @dataclass(frozen=True)
 class Node:
-    """One JSON value with its place."""
+    """A JSON value and its location."""
 
     value: Json
     location: Location
 
     def plain(self) -> object:
-        """The value without places, for comparing two nodes."""
+        """Return the value without locations."""
         if isinstance(self.value, dict):
             return {key: node.plain() for key, node in self.value.items()}
         if isinstance(self.value, list):
@@ -39,12 +39,12 @@ class Node:
         return self.value
 
     def says_the_same(self, other: Node) -> bool:
-        """Whether two nodes hold the same JSON, in which ``1``, ``1.0`` and ``true`` are three different values."""
+        """Compare JSON values; ``1``, ``1.0`` and ``true`` differ."""
         return json.dumps(self.plain(), sort_keys=True) == json.dumps(other.plain(), sort_keys=True)
 
     @property
     def kind(self) -> str:
-        """What JSON calls this value, for messages."""
+        """Name of the JSON type, for messages."""
         if self.value is None:
             return "null"
         if isinstance(self.value, bool):
@@ -58,7 +58,7 @@ class Node:
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """Something wrong with a definition: where, what, and what to do about it."""
+    """An error or warning: location, and what to change."""
 
     location: Location
     message: str
@@ -71,7 +71,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Misspelling:
-    """An object with misspelt properties, what was meant, and what there is to say about it."""
+    """An object with misspelt properties, its correction, and the problems to report."""
 
     node: Node
     corrected: Node
@@ -80,13 +80,11 @@ class Misspelling:
 
 @dataclass
 class Problems:
-    """The problems found so far; every stage adds, nobody stops at the first."""
+    """The problems of all definitions; checks continue after an error."""
 
     found: list[Problem] = field(default_factory=list)
-    misspellings: dict[int, Misspelling] = field(default_factory=dict)
-    """By the identity of the node."""
-    is_released: bool = False
-    """Whether the definitions are a release's: a property that Kafka added to them is a warning."""
+    misspellings: dict[int, Misspelling] = field(default_factory=dict)  # by ``id`` of the node
+    is_released: bool = False  # whether the definitions are from a Kafka release, where unknown properties are warnings
 
     def error(self, location: Location, message: str) -> None:
         self.found.append(Problem(location, message))
@@ -95,7 +93,7 @@ class Problems:
         self.found.append(Problem(location, message, is_warning=True))
 
     def has_error_at(self, location: Location | None) -> bool:
-        """Whether something was refused at this very place; what only follows from that need not be said."""
+        """Return whether an error is recorded at exactly this location, which makes follow-up problems redundant."""
         return location is not None and any(
             problem.location == location and not problem.is_warning for problem in self.found
         )
@@ -110,7 +108,7 @@ class Problems:
 
 
 class SpecError(Exception):
-    """Definitions that cannot be generated; ``problems`` lists every reason."""
+    """Invalid definitions; ``problems`` has every reason."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))
@@ -125,15 +123,14 @@ _PAIR = r"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPE = re.compile(rf"\\({_PAIR}|u[0-9a-fA-F]{{4}}|.)", re.DOTALL)
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
+# Characters, besides a quote, that begin another element after a missing comma, by closing bracket.
 _BEGINNINGS = {"}": (), "]": tuple("{[-0123456789tfn")}
-"""First characters of what may follow a comma, but for a quote, by the end of the container."""
 _MAX_DEPTH = 100
-_MAX_DIGITS = 100
-"""Of a whole number. No property takes one of so many, and Python refuses to read or print some thousand."""
+_MAX_DIGITS = 100  # Maximum digits of an integer literal; CPython itself limits int/str conversion to 4,300.
 
 
 class _Stop(Exception):
-    """Raised inside the reader once the first syntax error of a file is recorded."""
+    """Aborts parsing of a file after its first syntax error, which is recorded."""
 
 
 @dataclass
@@ -189,9 +186,7 @@ class _Reader:
         if match := _NUMBER.match(self.text, self.at):
             is_float = match[1] or match[2]
             if not is_float and len(match[0]) > _MAX_DIGITS:
-                raise self.fail(
-                    path, f"a number of {len(match[0].lstrip('-'))} digits; nothing here takes one so large"
-                )
+                raise self.fail(path, f"a number of {len(match[0].lstrip('-'))} digits; the limit is 100")
             self.at = match.end()
             return Node(float(match[0]) if is_float else int(match[0]), location)
         if (match := _WORD.match(self.text, self.at)) and match[0] in _WORDS:
@@ -242,9 +237,9 @@ class _Reader:
             self.comma(path, node.location.path, "]")
 
     def comma(self, path: str, before: str, closing: str) -> None:
-        """Read a comma, or nothing where the container ends; warn of a trailing comma.
+        """Skip a comma, or nothing before the closing bracket.
 
-        ``before`` is the path of the value before it. A comma that is missing is reported where that value ends.
+        A trailing comma is a warning. A missing comma is reported at ``before``, the JSON path of the preceding value.
         """
         end = self.at
         self.skip_blank(path)
@@ -282,7 +277,7 @@ class _Reader:
 
 
 def parse(file: str, text: str, problems: Problems) -> Node | None:
-    """Read one definition text; None when its syntax is wrong, with the reason in ``problems``."""
+    """Parse a definition; return None, with a problem, for invalid syntax."""
     try:
         return _Reader(file, text.removeprefix("\ufeff"), problems).document()
     except _Stop:
@@ -290,19 +285,19 @@ def parse(file: str, text: str, problems: Problems) -> Node | None:
 
 
 def decode(name: str, data: bytes, problems: Problems) -> Node | None:
-    """Read the bytes of one definition file, whose lines may end like those of any system."""
+    """Parse the UTF-8 bytes of a definition with any kind of line end."""
     text = _text(name, data, problems)
     return None if text is None else parse(name, text, problems)
 
 
 def load(path: Path, name: str, problems: Problems) -> Node | None:
-    """Read one definition file; ``name`` is what messages call it."""
+    """Parse a definition file; ``name`` is the file in locations."""
     data = _bytes(path, name, problems)
     return None if data is None else decode(name, data, problems)
 
 
 def load_text(path: Path, name: str, problems: Problems) -> str | None:
-    """Read a file that is text and no definition; its lines end with a newline, whatever system it is from."""
+    """Read a UTF-8 text file; convert its line ends to newlines and remove a byte order mark."""
     data = _bytes(path, name, problems)
     text = None if data is None else _text(name, data, problems)
     return None if text is None else text.removeprefix("\ufeff")

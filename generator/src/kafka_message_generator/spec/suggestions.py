@@ -1,21 +1,20 @@
-"""What somebody may have meant who misspelt a word."""
+"""Suggestions for misspelt words."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-_ALIKE = 0.75
-"""Of 1; so alike must words be for one to be taken for the other."""
+_ALIKE = 0.75  # minimum similarity of ``difflib``, from 0 to 1
 
 
 def suggestion(word: str, choices: Iterable[str]) -> str | None:
-    """The choice that is nearest to a word, whatever its capitals; None if none is near."""
+    """Return the choice nearest to a word, ignoring case; None if none is similar."""
     return next(iter(suggestions(word, choices)), None)
 
 
 def suggestions(word: str, choices: Iterable[str], most: int = 1) -> list[str]:
-    """Return up to ``most`` choices that are near a word in any case, the nearest first.
+    """Return up to ``most`` choices similar to a word, ignoring case, nearest first.
 
     Digits must agree: ``int128`` does not suggest ``int8``.
     """
@@ -28,6 +27,6 @@ def _digits(word: str) -> list[str]:
 
 
 def did_you_mean(word: str, choices: Iterable[str], advice: str) -> str:
-    """``did you mean``, where a choice is near, else the advice."""
+    """Return a question with the nearest choice, or ``advice`` if none is similar."""
     near = suggestion(word, choices)
     return advice if near is None else f"did you mean {near}?"

@@ -1,4 +1,4 @@
-"""What may be wrong with each kind of text in the settings: a function says it, or None."""
+"""Checks of the strings in ``package.toml``: each returns an error message, or None for a valid string."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from kafka_message_generator.spec.components import COMPONENTS, FORMER, OPTIONAL
 from kafka_message_generator.spec.suggestions import did_you_mean
 
 SETTINGS = "package.toml"
-OLDEST_PYTHON = "3.11"
-"""What generated code needs."""
+OLDEST_PYTHON = "3.11"  # oldest Python version that runs generated code
 _IMPORT_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _PROGRAM = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
@@ -24,18 +23,17 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
+# Reserved device names of Windows, which are invalid for files and folders with any extension.
 WINDOWS_DEVICES = frozenset(("aux", "con", "nul", "prn", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))))
-"""Names that no file or folder can have on Windows, whatever its extension."""
 
 
 def import_name_problem(name: str) -> str | None:
-    """What is wrong with the import name of a package, if anything is."""
     if not _IMPORT_NAME.fullmatch(name):
         return f"package name {name!r} must be lower case letters, digits and underscores"
     if keyword.iskeyword(name):
-        return f"package name {name!r} is a keyword of Python; nobody could import it"
+        return f"package name {name!r} is a Python keyword; choose another"
     if name in WINDOWS_DEVICES:
-        return f"package name {name!r} is a name that Windows reserves for a device; choose another"
+        return f"package name {name!r} is a reserved device name of Windows; choose another"
     if name in sys.stdlib_module_names:
         return f"package name {name!r} is a module of Python itself; choose another"
     return None
@@ -48,7 +46,6 @@ def distribution_problem(name: str) -> str | None:
 
 
 def program_problem(name: str) -> str | None:
-    """What is wrong with the name of a program, if anything is."""
     if _PROGRAM.fullmatch(name):
         return None
     return f"program {name!r} must be lower case letters, digits, and dashes or underscores between them"
@@ -59,14 +56,14 @@ def version_problem(text: str) -> str | None:
         is_version = str(Version(text)) and text == text.strip()
     except ValueError:  # thousands of digits raise no InvalidVersion
         is_version = False
-    return None if is_version else f"version {text!r} is no version of a Python package; write for example 1.0.0"
+    return None if is_version else f"version {text!r} is not a version of a Python package; write for example 1.0.0"
 
 
 def license_problem(text: str) -> str | None:
     try:
         canonicalize_license_expression(text)
     except InvalidLicenseExpression:
-        return f"license {text!r} is no SPDX expression; write for example Apache-2.0 or LicenseRef-Proprietary"
+        return f"license {text!r} is not an SPDX expression; write for example Apache-2.0 or LicenseRef-Proprietary"
     return None
 
 
@@ -75,7 +72,7 @@ def python_problem(text: str) -> str | None:
         allowed = SpecifierSet(text)
         too_old = next((version for version in _TOO_OLD if allowed.contains(version)), None)
     except ValueError:
-        return f"requires-python {text!r} is no range of versions; write for example >={OLDEST_PYTHON}"
+        return f"requires-python {text!r} is not a version specifier; write for example >={OLDEST_PYTHON}"
     if too_old is not None:
         return f"requires-python {text!r} allows Python {too_old}, but generated code needs {OLDEST_PYTHON}"
     return None
@@ -101,33 +98,32 @@ _THERE_ARE = f"there are {', '.join(OPTIONAL)}"
 def label_problem(text: str) -> str | None:
     if line_problem(text) is None and len(text) <= _LONGEST_LABEL:
         return None
-    return f"{text!r} is no label of a link; write a word or two, of at most {_LONGEST_LABEL} characters"
+    return f"{text!r} is not a link label; write a word or two, of at most {_LONGEST_LABEL} characters"
 
 
-_LONGEST_LABEL = 32
-"""Characters, by the specification of package metadata ("well-known project URLs")."""
+_LONGEST_LABEL = 32  # maximum length by the specification of package metadata ("well-known project URLs")
 
 
 def url_problem(text: str) -> str | None:
-    return None if _URL.fullmatch(text) else f"{text!r} is no link; it begins with https:// or http://"
+    return None if _URL.fullmatch(text) else f"{text!r} is not a link; it must begin with https:// or http://"
 
 
 def email_problem(text: str) -> str | None:
-    return None if _EMAIL.fullmatch(text) else f"{text!r} is no address; write for example me@example.org"
+    return None if _EMAIL.fullmatch(text) else f"{text!r} is not an e-mail address; write for example me@example.org"
 
 
 def topic_problem(text: str) -> str | None:
     if _TOPIC.fullmatch(text) and text not in (".", ".."):
         return None
-    return f"{text!r} is no name of a topic; it has up to 249 letters, digits, dots, dashes and underscores"
+    return f"{text!r} is not a topic name; it has up to 249 letters, digits, dots, dashes and underscores"
 
 
 def classifier_problem(text: str) -> str | None:
     if text.startswith("License ::"):
-        return f"classifier {text!r} says what license says already; leave it out"
+        return f"classifier {text!r} repeats the key license; leave it out"
     if " :: " in text and line_problem(text) is None:
         return None
-    return f"{text!r} is no classifier; write for example Development Status :: 4 - Beta"
+    return f"{text!r} is not a classifier; write for example Development Status :: 4 - Beta"
 
 
 def file_problem(text: str) -> str | None:

@@ -1,4 +1,4 @@
-"""TOML read into the same nodes as definitions, so that every value knows its file, line and path."""
+"""A TOML reader that keeps the file, line and path of each value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TIMES = (datetime.date, datetime.time)
 
 
 class Value(Node):
-    """One value of TOML with its place; what JSON calls an object is a table here."""
+    """A TOML value and its location; an object is called a table."""
 
     @property
     def kind(self) -> str:
@@ -28,7 +28,7 @@ class Value(Node):
 
 
 def load(path: Path, name: str, problems: Problems) -> Node | None:
-    """Read one TOML file; ``name`` is what messages call it. None, with the problem recorded, if it is no TOML."""
+    """Parse a TOML file; return None, with a problem, if it is invalid. ``name`` is the file in locations."""
     text = source.load_text(path, name, problems)
     if text is None:
         return None
@@ -63,9 +63,9 @@ def _node(name: str, value: object, path: Route, lines: Mapping[Route, int], pro
 
 
 def _lines(text: str) -> dict[Route, int]:
-    """Return the line (from 1) of the statement that first defines each value of a valid TOML text.
+    """Return the line, from 1, of the statement that first defines each value of a valid TOML text.
 
-    The standard library reports no lines, so it parses each statement (a table header, or a key with its value) alone.
+    The standard library reports no lines, so each statement (a table header, or a key and its value) is parsed alone.
     """
     lines: dict[Route, int] = {}
     last: dict[Route, int] = {}
@@ -80,7 +80,6 @@ def _lines(text: str) -> dict[Route, int]:
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each statement with its first line."""
     start = depth = 0
     line = 1
     for token in _TOKEN.finditer(f"{text}\n"):
@@ -106,7 +105,7 @@ def _table(header: Any, last: dict[Route, int]) -> Route:
 
 
 def _paths(value: object, path: Route) -> Iterator[Route]:
-    """Yield the path of a value, of those around it and of those inside it."""
+    """Yield the path of a value, and the paths of all values around and inside it."""
     yield from (path[:end] for end in range(1, len(path) + 1))
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, each in inner:

@@ -1,33 +1,31 @@
-"""Version ranges, the algebra behind every decision: parse, contain, intersect, subtract."""
+"""Ranges of message versions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-MAX_VERSION = 32767
-"""The largest int16; a range that ends here is open-ended and printed with a plus sign."""
-_MAX_DIGITS = 20
-"""Of a number that a message repeats; Python itself refuses to convert some thousand."""
+MAX_VERSION = 32767  # largest int16: the highest version of an open-ended range such as ``3+``
+_MAX_DIGITS = 20  # maximum digits of a number in a message; CPython limits int/str conversion to 4,300
 
 
 class VersionsError(ValueError):
-    """A version range that cannot be understood; the text says why."""
+    """An invalid version range."""
 
 
 @dataclass(frozen=True, order=True)
 class Versions:
-    """A contiguous range of message versions, both ends included; empty when ``lowest > highest``."""
+    """A range of message versions, both ends included; empty if ``lowest > highest``."""
 
     lowest: int
     highest: int
 
     @classmethod
     def parse(cls, text: str) -> Versions:
-        """Read ``none``, ``N``, ``N-M`` or ``N+`` (surrounding blanks are allowed).
+        """Parse ``none``, ``N``, ``N-M`` or ``N+``, ignoring surrounding blanks.
 
-        Raises VersionsError when the text is none of these, when a number is not an int16,
-        or when the range runs backwards (Java reads ``3-1`` as empty; that is a typing error).
+        Raise VersionsError for anything else, for numbers above int16 and for a descending range such as ``3-1``, which
+        Kafka's generator reads as empty.
         """
         stripped = text.strip()
         if stripped == "none":
@@ -58,7 +56,7 @@ class Versions:
         return iter(range(self.lowest, self.highest + 1))
 
     def covers(self, other: Versions) -> bool:
-        """Whether every version of ``other`` is in this range."""
+        """Return whether every version of ``other`` is in this range."""
         return other.empty or (self.lowest <= other.lowest and other.highest <= self.highest)
 
     def intersect(self, other: Versions) -> Versions:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from kafka_message_generator.plan.model import (
     Array,
-    Blob,
+    Bytes,
     FixedRun,
     LayoutRef,
     MessagePlan,
@@ -15,8 +15,8 @@ from kafka_message_generator.plan.model import (
     Packed,
     Payload,
     Single,
+    String,
     TagSection,
-    Text,
 )
 from kafka_message_generator.spec.model import FIXED_WIDTHS
 from kafka_protocol_pages.fields import Wires, fixed_word, word
@@ -54,7 +54,7 @@ class _Boxes:
         for operation in self._wires.layout(name, version).operations:
             if isinstance(operation, TagSection | OptionalBuffer):
                 yield self.section(name, operation, above)
-            elif isinstance(operation, FixedRun | Packed | Text | Blob | Array | Single):
+            elif isinstance(operation, FixedRun | Packed | String | Bytes | Array | Single):
                 yield from self.payload(name, operation, above, is_tagged=False)
 
     def section(self, struct: str, section: TagSection | OptionalBuffer, above: str) -> Box:
@@ -84,8 +84,8 @@ class _Boxes:
         kind = word(payload, self._structs[struct].field(payload.name).type == "records")
         if isinstance(payload, Packed):
             yield Box(payload.name, kind, f"1 to {_VARINT_BYTES[payload.bits]} bytes", "sized", path=path)
-        elif isinstance(payload, Text | Blob):
-            size = _length(payload.compact, payload.nullable, isinstance(payload, Text))
+        elif isinstance(payload, String | Bytes):
+            size = _length(payload.compact, payload.nullable, isinstance(payload, String))
             yield Box(payload.name, kind, size, "sized", path=path)
         elif isinstance(payload, Array):
             yield self.array(payload, kind, path)

@@ -11,7 +11,7 @@ from typing import Any
 from kafka_message_generator.compat.signatures import signature_of
 from kafka_message_generator.plan.model import (
     Array,
-    Blob,
+    Bytes,
     FixedRun,
     Layout,
     LayoutRef,
@@ -21,10 +21,10 @@ from kafka_message_generator.plan.model import (
     PackedElement,
     Payload,
     Single,
+    String,
     TagSection,
-    Text,
 )
-from kafka_message_generator.rules.entities import Named, named_fields
+from kafka_message_generator.rules.entities import EntityField, entity_fields
 from kafka_message_generator.spec.enumerations import API_KEY, ERROR_CODE
 from kafka_message_generator.spec.versions import Versions
 from kafka_protocol_pages.lifetimes import NOTHING, UNKNOWN, Lifetime, Lifetimes
@@ -174,7 +174,7 @@ def runs_of(plan: MessagePlan) -> tuple[Versions, ...]:
 
 
 def fields_of(
-    plan: MessagePlan, runs: tuple[Versions, ...], named: Iterable[Named] = (), lifetimes: Lifetimes = NOTHING
+    plan: MessagePlan, runs: tuple[Versions, ...], named: Iterable[EntityField] = (), lifetimes: Lifetimes = NOTHING
 ) -> tuple[Field, ...]:
     """Return every field in the order of the definition, nested ones after their parent.
 
@@ -183,7 +183,7 @@ def fields_of(
     facts = json.loads(plan.descriptor)
     wires = {version: dict(Wires(plan).of(plan.name, version)) for version in plan.valid}
     structs: dict[str, Any] = {**facts.get("structs", {}), plan.name: facts["fields"]}
-    own = named_fields(plan.name, structs, named)
+    own = entity_fields(plan.name, structs, named)
 
     def walk(struct: str, above: str, depth: int, there: frozenset[int]) -> Iterator[Field]:
         for member in structs.get(struct, ()):
@@ -246,7 +246,7 @@ class Wires:
                 is_optional = isinstance(operation, OptionalBuffer)
                 for tagged in operation.fields:
                     yield from self._payload(struct, tagged.payload, above, tagged.tag, is_optional)
-            elif isinstance(operation, FixedRun | Packed | Text | Blob | Array | Single):
+            elif isinstance(operation, FixedRun | Packed | String | Bytes | Array | Single):
                 yield from self._payload(struct, operation, above)
 
     def _payload(
@@ -284,7 +284,7 @@ def word(payload: Payload, is_records: bool = False) -> str:
     compact = "COMPACT_" if payload.compact else ""
     if isinstance(payload, Array):
         return f"{'NULLABLE_' if payload.nullable else ''}{compact}ARRAY({_element(payload)})"
-    kind = "STRING" if isinstance(payload, Text) else "RECORDS" if is_records else "BYTES"
+    kind = "STRING" if isinstance(payload, String) else "RECORDS" if is_records else "BYTES"
     return f"{compact}{'NULLABLE_' if payload.nullable else ''}{kind}"
 
 

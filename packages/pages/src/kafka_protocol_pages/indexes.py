@@ -133,7 +133,7 @@ def holders(messages: Iterable[MessagePage], fields: Iterable[Iterable[Field]]) 
 
 
 def entities(messages: Sequence[MessagePage]) -> list[Entity]:
-    """Return entities with their fields, as ``rules.entities.named_fields`` finds them."""
+    """Return entities with their fields, as ``rules.entities.entity_fields`` finds them."""
     found = []
     for entity, (name, about) in _ENTITIES.items():
         chosen = ([field for field in page.fields if entity in field.entities and field.wires] for page in messages)

@@ -193,8 +193,8 @@ def _facts(plan: MessagePlan, message: Message, definitions: Definitions) -> Ite
     deprecated = says.deprecated.intersect(plan.valid)
     if not deprecated.empty:
         yield Fact("Deprecated versions", str(deprecated))
-    if says.offered is not None and says.offered != plan.valid:
-        yield Fact("Versions that are negotiated", str(says.offered))
+    if says.supported is not None and says.supported != plan.valid:
+        yield Fact("Versions that are negotiated", str(says.supported))
     if plan.kind in (REQUEST, RESPONSE):
         yield Fact("Header", headers_text(plan.kind, plan.valid, header_versions(message)), "headers.html")
         yield from _pair(plan, definitions)

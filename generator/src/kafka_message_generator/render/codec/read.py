@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from kafka_message_generator.plan.model import (
     Array,
-    Blob,
+    Bytes,
     Default,
     Fixed,
     FixedRun,
@@ -20,10 +20,10 @@ from kafka_message_generator.plan.model import (
     PackedElement,
     Payload,
     Single,
+    String,
     StructPlan,
     Tagged,
     TagSection,
-    Text,
 )
 from kafka_message_generator.render import literals, naming
 from kafka_message_generator.render.code import Code, Part, bound, call, code, use
@@ -122,10 +122,10 @@ class _Lowering:
             self.prefix("")
         elif isinstance(operation, Packed):
             self.packed(operation)
-        elif isinstance(operation, Text):
+        elif isinstance(operation, String):
             self.prefix("B" if operation.compact else "h")
             self.sliced(operation, ".decode()", "long_string")
-        elif isinstance(operation, Blob):
+        elif isinstance(operation, Bytes):
             self.prefix("B" if operation.compact else "i")
             self.sliced(operation, "", "long_bytes")
         elif isinstance(operation, Array):
@@ -146,7 +146,7 @@ class _Lowering:
         long = call(reader, "data", "pos", "n", str(operation.bits))
         self.choose(("n < 128", Assign(target, short)), ("", Assign(f"{target}, pos", long)))
 
-    def sliced(self, operation: Text | Blob, convert: str, long: str) -> None:
+    def sliced(self, operation: String | Bytes, convert: str, long: str) -> None:
         target = f"x.{operation.name}"
         null = Assign(target, "None")
         length = "n - 1" if operation.compact else "n"
@@ -157,7 +157,7 @@ class _Lowering:
         branches: list[tuple[Part, *tuple[Step, ...]]] = [("0 < n < 128", *short)]
         if operation.nullable:
             branches.append(("n == 0", null))
-        if isinstance(operation, Blob):
+        if isinstance(operation, Bytes):
             # Most record batches have a length of two bytes.
             branches.append(
                 ("n and 0 < data[pos] < 128", *self.slice(target, "pos + (n & 127 | data[pos] << 7)", "pos + 1", ""))

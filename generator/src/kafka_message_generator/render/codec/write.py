@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from kafka_message_generator.plan.model import (
     Array,
-    Blob,
+    Bytes,
     Default,
     FieldPlan,
     Fixed,
@@ -22,10 +22,10 @@ from kafka_message_generator.plan.model import (
     PackedElement,
     Payload,
     Single,
+    String,
     StructPlan,
     Tagged,
     TagSection,
-    Text,
 )
 from kafka_message_generator.render import literals, naming
 from kafka_message_generator.render.code import (
@@ -155,11 +155,11 @@ class _Lowering:
             self.steps.append(_put(literals.packed(operation, f"x.{operation.name}")))
             return
         self.refuse_null(operation)
-        if isinstance(operation, Text):
+        if isinstance(operation, String):
             self.measured(operation, ".encode()")
             self.length(operation.compact, "h", is_text=True)
             self.steps.append(_put("s"))
-        elif isinstance(operation, Blob):
+        elif isinstance(operation, Bytes):
             self.measured(operation, "")
             self.length(operation.compact, "i")
             self.steps.append(_put("s"))
@@ -168,12 +168,12 @@ class _Lowering:
         else:
             self.single(operation, "b", "-1", "1")
 
-    def refuse_null(self, operation: Text | Blob | Array | Single) -> None:
+    def refuse_null(self, operation: String | Bytes | Array | Single) -> None:
         """The attribute may be None for the sake of other versions; this one has no null."""
         if self.struct.field(operation.name).nullable and not operation.nullable and operation != self.known_present:
             self.steps.append(Choose(((is_(f"x.{operation.name}", None), (REFUSE,)),)))
 
-    def measured(self, operation: Text | Blob, convert: str) -> None:
+    def measured(self, operation: String | Bytes, convert: str) -> None:
         """The bytes ``s`` of a value and their number ``n``, -1 for null."""
         value = f"x.{operation.name}"
         steps: tuple[Step, ...] = (Assign("s", f"{value}{convert}"), Assign("n", "len(s)"))

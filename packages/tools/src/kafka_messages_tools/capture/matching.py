@@ -17,7 +17,7 @@ from .report import Report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kafka_messages.protocol import Api
+    from kafka_messages.protocol import Api, DecodedRequest, DecodedResponse
 
 _essential = Struct(">hhi")
 MOST_WAITING = 10_000

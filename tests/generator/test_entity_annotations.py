@@ -1,4 +1,4 @@
-"""``entities.json`` beside the definitions: everything that can be wrong with it, by place, and what comes of it."""
+"""``entities.json``: errors with locations, and resolved entries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kafka_message_generator import definitions
-from kafka_message_generator.rules.entities import Named
+from kafka_message_generator.rules.entities import EntityField
 from kafka_message_generator.spec.source import SpecError
 from tests.support.building import write_specs
 from tests.support.specs import field, message
@@ -81,15 +81,15 @@ BROKEN = [
     (one(of("AskRequest", "Things.Owner"), entity="groupId"),
      "1: $[0].fields[0].fields[0]: the definition says that Things.Owner of AskRequest is a groupId; leave it out"),
     (one(of("AskRequest", "Text", "Text"), entity="topicName"),
-     "1: $[0].fields[0].fields[1]: Text of AskRequest is there twice; keep one"),
+     "1: $[0].fields[0].fields[1]: Text of AskRequest is listed twice; keep one"),
     (one(of("AskRequest", "Text", by="Kind"), **BY),
      "1: $[0].fields[0].by: AskRequest has no field 'Kind'; write it like Topics.Name"),
     (one(of("AskRequest", "Text", byRequest="Mode"), **BY),
      "1: $[0].fields[0].byRequest: the request of AskRequest has no field 'Mode'; write it like Topics.Name"),
     (one(of("AskRequest", "Things.Name", by="Mode"), **BY), "1: $[0].fields[0].by: Mode of AskRequest is in another "
-     "struct; the type stands beside the name, or in the request itself"),
+     "struct; move it to the struct of the entity, or to the top level of the request"),
     (one(of("AskResponse", "Keys", byRequest="Things.Kind"), **BY), "1: $[0].fields[0].byRequest: Things.Kind of AskRequest "
-     "is in another struct; the type stands beside the name, or in the request itself"),
+     "is in another struct; move it to the struct of the entity, or to the top level of the request"),
     (one(of("AskResponse", "Keys", byRequest="Things"), **BY),
      "1: $[0].fields[0].byRequest: Things of AskRequest is []Thing; it must be a number or a string"),
     (one(of("AskRequest", "Things.Name", by="Things.Kind"), values={"128": "topicName"}),
@@ -102,8 +102,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("text", "problem"), BROKEN)
-def test_what_is_wrong_is_told_with_its_place(text: str, problem: str, tmp_path: Path) -> None:
-    """A fact that names nothing would be lost without a word, and a name pass a proxy unchanged."""
+def test_invalid_entry_is_reported_with_its_location(text: str, problem: str, tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", ASK, TELL)
     (specs / "entities.json").write_text(text)
     with pytest.raises(SpecError) as caught:
@@ -112,8 +111,8 @@ def test_what_is_wrong_is_told_with_its_place(text: str, problem: str, tmp_path:
     assert [str(each).removeprefix(place) for each in caught.value.problems][:1] == [problem]
 
 
-def test_what_is_sound_is_resolved(tmp_path: Path) -> None:
-    """By struct, in Python's names; a struct in two places may be named by both."""
+def test_valid_entries_are_resolved(tmp_path: Path) -> None:
+    """Entries are resolved by struct and Python name; a struct in two places may be annotated by both paths."""
     specs = write_specs(tmp_path / "specs", ASK, TELL)
     things = of("AskRequest", "Things.Name", by="Things.Kind")
     facts = [
@@ -125,9 +124,9 @@ def test_what_is_sound_is_resolved(tmp_path: Path) -> None:
     ]  # fmt: skip
     (specs / "entities.json").write_text(json.dumps(facts))
     assert definitions.load(specs).entities == (
-        Named("AskRequest", "AskRequest", "text", "brokerId"),
-        Named("AskRequest", "Thing", "label", "", "", "sort", (("user", "user"),)),
-        Named("AskRequest", "Thing", "name", "", "", "kind", ((0, "topicName"), (7, "principal")), "*"),
-        Named("AskResponse", "AskResponse", "count", "brokerId"),
-        Named("AskResponse", "AskResponse", "keys", "", "AskRequest", "mode", ((2, "groupId"),)),
+        EntityField("AskRequest", "AskRequest", "text", "brokerId"),
+        EntityField("AskRequest", "Thing", "label", "", "", "sort", (("user", "user"),)),
+        EntityField("AskRequest", "Thing", "name", "", "", "kind", ((0, "topicName"), (7, "principal")), "*"),
+        EntityField("AskResponse", "AskResponse", "count", "brokerId"),
+        EntityField("AskResponse", "AskResponse", "keys", "", "AskRequest", "mode", ((2, "groupId"),)),
     )

@@ -1,4 +1,4 @@
-"""``restrictions.json`` beside the definitions: its errors with their places, and what it gives."""
+"""``restrictions.json``: errors with locations, and resolved entries."""
 
 from __future__ import annotations
 
@@ -65,7 +65,6 @@ BROKEN = [
 
 @pytest.mark.parametrize(("text", "problem"), BROKEN)
 def test_errors_have_their_places(text: str, problem: str, tmp_path: Path) -> None:
-    """Each mistake in restrictions.json is an error with its line and path."""
     specs = write_specs(tmp_path / "specs", ASK, TELL)
     (specs / "restrictions.json").write_text(text)
     with pytest.raises(SpecError) as caught:
@@ -75,7 +74,6 @@ def test_errors_have_their_places(text: str, problem: str, tmp_path: Path) -> No
 
 
 def test_restrictions_are_resolved(tmp_path: Path) -> None:
-    """Versions are those that the request has, and fields have their names in Python."""
     specs = write_specs(tmp_path / "specs", ASK, TELL)
     entries = [
         {"message": "AskRequest", "versions": "4+", "feature": "ask.version", "level": 2, "field": "Owner"},

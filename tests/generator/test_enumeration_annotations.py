@@ -1,4 +1,4 @@
-"""``enumerations.json`` beside the definitions: everything that can be wrong with it, by place, and what a package gets."""
+"""``enumerations.json``: errors with locations, and enumerations of generated packages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ MEMBERS = [{"name": "ON", "value": 1, "about": "Lit."}, {"name": "OFF", "value":
 
 
 def lamp(*paths: str, **more: object) -> dict[str, object]:
-    """An enumeration that these fields take."""
     fields = {"fields": [{"message": "Probe", "fields": list(paths)}]} if paths else {}
     return {"name": "Lamp", "members": MEMBERS, **fields, **more}
 
@@ -47,7 +46,7 @@ BROKEN: list[tuple[object, tuple[str, ...]]] = [
     (["Lamp"], ("1: $[0]: an enumeration must be a JSON object, found string",)),
     ([{"members": MEMBERS}], ("1: $[0]: an enumeration has no name; add it",)),
     ([{"name": "Lamp"}], ("1: $[0]: enumeration Lamp has no members; add them",)),
-    ([lamp(), lamp()], ("1: $[1]: enumeration Lamp is there twice; names must be unique",)),
+    ([lamp(), lamp()], ("1: $[1]: enumeration Lamp is listed twice; names must be unique",)),
     ([lamp(kind=1)], (f"1: $[0].kind: unknown property 'kind' of enumeration Lamp; {KNOWN}",)),
     ([lamp(name="lamp")], ("1: $[0].name: invalid name 'lamp' of an enumeration; write it like AclOperation",)),
     (
@@ -56,7 +55,7 @@ BROKEN: list[tuple[object, tuple[str, ...]]] = [
     ),
     (
         [lamp(name="ErrorCode")],
-        ("1: $[0].name: the members of ErrorCode are not said here; list only the fields that take it",),
+        ("1: $[0].name: the members of ErrorCode cannot be listed here; list only its fields",),
     ),
     (
         [lamp(fields=[{"message": "Probe", "fields": [1]}, {"message": "Probe"}, {"fields": ["Kind"]}])],
@@ -85,7 +84,7 @@ BROKEN: list[tuple[object, tuple[str, ...]]] = [
         ("1: $[0]: Lamp has the member ON twice; names must be unique",),
     ),
     ([members(("ON", 1), ("OFF", 1))], ("1: $[0]: Lamp has 1 as ON and as OFF; keep one",)),
-    ([members(("ON", 1), ("OFF", "off"))], ("1: $[0]: Lamp has numbers and texts; it must be one or the other",)),
+    ([members(("ON", 1), ("OFF", "off"))], ("1: $[0]: Lamp has both numbers and texts; use one type",)),
     ([members(("ON", True))], ("1: $[0].members[0]: member ON has no value; add its number or its text",)),
     (
         [lamp(fields=[{"message": "Prob", "fields": ["Kind"]}])],
@@ -129,8 +128,9 @@ BROKEN: list[tuple[object, tuple[str, ...]]] = [
 
 
 @pytest.mark.parametrize(("facts", "lines"), BROKEN, ids=[lines[0].partition(": ")[2] for _, lines in BROKEN])
-def test_everything_wrong_is_told_by_place(facts: object, lines: tuple[str, ...], tmp_path: Path) -> None:
-    """A name for the wrong field would be believed; each mistake has its place and its remedy."""
+def test_invalid_enumeration_is_reported_with_its_location(
+    facts: object, lines: tuple[str, ...], tmp_path: Path
+) -> None:
     specs = write_specs(tmp_path / "specs", PROBE)
     path = specs / "enumerations.json"
     path.write_text(json.dumps(facts))
@@ -140,7 +140,6 @@ def test_everything_wrong_is_told_by_place(facts: object, lines: tuple[str, ...]
 
 
 def test_one_release_alone_may_lack_the_messages(tmp_path: Path) -> None:
-    """Facts speak of a package with older releases; the check of what changed since then reads one release without them."""
     specs = write_specs(tmp_path / "specs", PROBE)
     facts = lamp("Kind") | {"fields": [{"message": each, "fields": ["Kind"]} for each in ("Older", "Probe")]}
     (specs / "enumerations.json").write_text(json.dumps([facts]))
@@ -150,8 +149,7 @@ def test_one_release_alone_may_lack_the_messages(tmp_path: Path) -> None:
         definitions.load(specs)
 
 
-def test_every_problem_of_these_facts_has_a_case(tmp_path: Path) -> None:
-    """A refusal that no text meets is one nobody has seen work."""
+def test_every_problem_has_a_case(tmp_path: Path) -> None:
     folders = (
         ("spec", "enumerations.py"),
         ("rules", "enumerations.py"),
@@ -169,7 +167,6 @@ def test_every_problem_of_these_facts_has_a_case(tmp_path: Path) -> None:
 
 
 def test_an_own_package_has_its_enumerations(tmp_path: Path) -> None:
-    """What Kafka's messages have, those of others get by the same file: members, texts, names in JSON, error codes beside."""
     specs, name = write_specs(tmp_path / "specs", PROBE), unique_name()
     word = {
         "name": "Word",
@@ -207,8 +204,7 @@ def test_an_own_package_has_its_enumerations(tmp_path: Path) -> None:
     assert again.flag is True
 
 
-def test_a_package_without_the_part_says_so(tmp_path: Path) -> None:
-    """Names were asked for, and numbers are not what was asked for."""
+def test_missing_component_raises_an_explanation(tmp_path: Path) -> None:
     specs, name = write_specs(tmp_path / "specs", PROBE), unique_name()
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out"), "--package", name]) == 0
     package = import_package(tmp_path / "out" / "src", name)

@@ -1,4 +1,4 @@
-"""``settings.json`` and ``secrets.json`` beside the definitions: everything that can be wrong with them, by place."""
+"""``settings.json`` and ``secrets.json``: errors with locations."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def setting(name: str, value: str, **more: object) -> str:
 
 
 TYPES = "BOOLEAN, CLASS, DOUBLE, INT, LIST, LONG, PASSWORD, SHORT, STRING"
-NAMES = "use small letters, digits, dots, dashes and underscores"
+NAMES = "use lower-case letters, digits, dots, dashes and underscores"
 BROKEN: list[tuple[str, str, tuple[str, ...]]] = [
     ("settings.json", "{}", ("1: $: expected an array of settings, found object",)),
     ("settings.json", "[0]", ("1: $[0]: a setting must be a JSON object, found number",)),
@@ -53,7 +53,7 @@ BROKEN: list[tuple[str, str, tuple[str, ...]]] = [
     (
         "settings.json",
         '[{"name": "a", "type": "INT"}, {"name": "a", "type": "PASSWORD"}]',
-        ("1: $[1]: setting a is there twice; names must be unique",),
+        ("1: $[1]: setting a is listed twice; names must be unique",),
     ),
     ("secrets.json", "[]", ("1: $: secrets.json must be a JSON object, found array",)),
     (
@@ -110,14 +110,14 @@ BROKEN: list[tuple[str, str, tuple[str, ...]]] = [
         json.dumps(
             {"secrets": [{"message": "Probe", "fields": ["Key"]}], "open": [{"message": "Probe", "fields": ["Key"]}]}
         ),
-        ("1: $.open[0].fields[0]: Key of Probe is there twice; keep one",),
+        ("1: $.open[0].fields[0]: Key of Probe is listed twice; keep one",),
     ),
     (
         "secrets.json",
         setting("Other.Name", "Configs.Value"),
         (
             "1: $.settings[0].name: Other.Name and Configs.Value of Probe are in different structs; "
-            "a setting has its name beside its value",
+            "they must be in one struct",
         ),
     ),
     (
@@ -152,7 +152,6 @@ def written(folder: Path, name: str, text: str) -> Path:
 def test_broken_facts(
     name: str, text: str, lines: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A slip here would show a secret: each is refused with its place, and nothing is generated."""
     specs = written(tmp_path, name, text)
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
     last = f"{len(lines)} problem(s); nothing was generated"
@@ -160,8 +159,7 @@ def test_broken_facts(
     assert not (tmp_path / "out").exists()
 
 
-def test_every_problem_of_these_facts_has_a_case(tmp_path: Path) -> None:
-    """A refusal that no text meets is one nobody has seen work."""
+def test_every_problem_has_a_case(tmp_path: Path) -> None:
     files = [GENERATOR / "spec" / "secrets.py", GENERATOR / "rules" / "secrets.py"]
     with recording(*files) as reached:
         for number, (name, text, _) in enumerate(BROKEN):
@@ -171,7 +169,6 @@ def test_every_problem_of_these_facts_has_a_case(tmp_path: Path) -> None:
 
 
 def test_secrets_of_definitions_of_your_own(tmp_path: Path) -> None:
-    """Whoever brings the two files gets the rule for their own messages and settings."""
     specs = write_specs(tmp_path / "specs", PROBE)
     (specs / "settings.json").write_text(
         '[{"name": "acme.colour", "type": "STRING"}, {"name": "acme.pin", "type": "PASSWORD"}]'
