@@ -59,9 +59,9 @@ def secret_names(struct: Any, field: str = "", around: tuple[Any, ...] = ()) -> 
 def secret_structs(cls: type) -> dict[str, list[dict[str, Any]]]:
     """Return the descriptor's structs by name, the message first; empty if nothing in the message is secret."""
     owner = message_of(cls)
-    if owner is None or '"secret":' not in owner._facts:
+    if owner is None or '"secret":' not in owner._descriptor:
         return {}
-    facts = json.loads(owner._facts)
+    facts = json.loads(owner._descriptor)
     return {facts["name"]: facts["fields"], **facts.get("structs", {})}
 
 

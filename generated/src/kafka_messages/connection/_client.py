@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .._core.wire import BytesLike
     from ..protocol import Api
     from ..protocol._shapes import ResponseHeader
-    from ..schema.fitting import Lost
+    from ..schema.downgrade import UnsupportedField
 
     R = TypeVar("R", bound=Response)
 else:
@@ -64,7 +64,7 @@ class Sent(Generic[R]):
         """The framed request. Write frames in the order of ``send``."""
         self.expects_response = is_answered(api, request)
         """False for a ProduceRequest with ``acks=0``."""
-        self.unsupported_fields: tuple[Lost, ...] = request.lost(version)
+        self.unsupported_fields: tuple[UnsupportedField, ...] = request.unsupported_fields(version)
         """Fields that ``version`` does not have; they were not sent."""
         self._is_free = is_free  # to choose another version
         self._response: R | None = None
@@ -194,7 +194,7 @@ class ClientConnection(Connection[ClientEvent]):
         is_free = version is None
         api: Api
         if version is not None:
-            api, data = api_of(type(request)), self._encoded(request.fitted(version) if lossy else request, version)
+            api, data = api_of(type(request)), self._encoded(request.downgraded(version) if lossy else request, version)
         else:
             choices = self._choices_for(request)
             api = choices.api
@@ -268,9 +268,9 @@ class ClientConnection(Connection[ClientEvent]):
         except UnsupportedVersionError:
             version = 0
         sent.version = version if version < sent.version else 0
-        request = sent.request.fitted(sent.version)  # the broker's version may have no tagged fields, say
+        request = sent.request.downgraded(sent.version)  # the broker's version may have no tagged fields, say
         sent.data = encode_request(request, sent.version, sent.correlation_id, self.client_id, text=self._text)
-        sent.unsupported_fields = sent.request.lost(sent.version)
+        sent.unsupported_fields = sent.request.unsupported_fields(sent.version)
         self._waiting.append(sent)
         return VersionFallback(sent, sent.data)
 
@@ -281,7 +281,7 @@ class ClientConnection(Connection[ClientEvent]):
         """Return the version and frame of a request. Usually the highest version loses nothing."""
         highest = choices.versions[0]
         if lossy:
-            return highest, self._encoded(request.fitted(highest), highest)
+            return highest, self._encoded(request.downgraded(highest), highest)
         refusal = None
         if choices.plan is None or limit_of(choices.plan, request) is None:
             try:

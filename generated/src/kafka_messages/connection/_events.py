@@ -34,5 +34,5 @@ class ConnectionClosed:
         return b""
 
     @property
-    def parts(self) -> list[bytes]:
+    def chunks(self) -> list[bytes]:
         return []

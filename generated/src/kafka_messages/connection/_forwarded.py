@@ -30,7 +30,7 @@ class Forwarded:
         return self._frame
 
     @property
-    def parts(self) -> list[bytes]:
+    def chunks(self) -> list[bytes]:
         """``data`` as a list, for ``writelines``."""
         return [self._frame]
 
@@ -83,9 +83,9 @@ class RequestForwarded(Forwarded):
         """Return the frame of the current message, or ``data`` if it was not decoded. Raises EncodeError."""
         return self.request.encode(text=TEXT) if self.request is not None else self.data
 
-    def encode_parts(self) -> list[bytes]:
+    def encode_chunks(self) -> list[bytes]:
         """Return ``encode()`` as a list for ``writelines``, without copying long fields."""
-        return self.request.encode_parts(text=TEXT) if self.request is not None else self.parts
+        return self.request.encode_chunks(text=TEXT) if self.request is not None else self.chunks
 
     def _what(self) -> str:
         name = f"API {self._key}" if self.api is None else self.api.request_name
@@ -113,9 +113,9 @@ class ResponseForwarded(Forwarded):
         """Return the frame of the current message, or ``data`` if it was not decoded. Raises EncodeError."""
         return self.response.encode(text=TEXT) if self.response is not None else self.data
 
-    def encode_parts(self) -> list[bytes]:
+    def encode_chunks(self) -> list[bytes]:
         """Return ``encode()`` as a list for ``writelines``, without copying long fields."""
-        return self.response.encode_parts(text=TEXT) if self.response is not None else self.parts
+        return self.response.encode_chunks(text=TEXT) if self.response is not None else self.chunks
 
     def _what(self) -> str:
         return f"to {self.request._what()}"

@@ -9,7 +9,7 @@ from .._core.shown import summary
 from .._core.structs import StructBase
 from .._core.wire import new
 from ..errors import EncodeError
-from ..schema.facts import Described, FieldFacts, address_of
+from ..schema.facts import FieldFacts, HasDescriptor, address_of
 from ..schema.loops import Loops, Spot, path_of
 from ..schema.types import SchemaError, elements
 from ._places import (
@@ -49,7 +49,7 @@ def facts_about() -> dict[str, Own]:
 class _Traversal(Loops):
     """Generates a function that yields or lists parts of a message, outer structs first."""
 
-    def __init__(self, message: type[Described], **names: object) -> None:
+    def __init__(self, message: type[HasDescriptor], **names: object) -> None:
         super().__init__(
             message, isinstance=isinstance, getattr=getattr, iter=iter, check=self.check, listed=self.listed, **names
         )
@@ -92,7 +92,7 @@ def nothing(message: object, request: object = None) -> Iterator[Any]:
 
 
 class Errors(_Traversal):
-    def __init__(self, message: type[Described]) -> None:
+    def __init__(self, message: type[HasDescriptor]) -> None:
         super().__init__(message, Error=Error, new=new, int=int, no_code=self.no_code)
 
     def no_code(self, value: object, place: Place) -> None:
@@ -130,7 +130,7 @@ class ErrorCodes(_Traversal):
 
     copies_lists = True
 
-    def __init__(self, message: type[Described], version: int | None) -> None:
+    def __init__(self, message: type[HasDescriptor], version: int | None) -> None:
         super().__init__(message, ErrorCodePlace=ErrorCodePlace)
         self.version = version
         self.entities = facts_about().get(self.name, {})
@@ -186,7 +186,7 @@ class ErrorCodes(_Traversal):
 
 
 class Endpoints(_Traversal):
-    def __init__(self, message: type[Described]) -> None:
+    def __init__(self, message: type[HasDescriptor]) -> None:
         super().__init__(message, Endpoint=Endpoint)
 
     def has_own(self, name: str, fields: tuple[FieldFacts, ...]) -> bool:
@@ -208,7 +208,7 @@ class Entities(_Traversal):
     copies_lists = True
 
     def __init__(
-        self, message: type[Described], types: frozenset[EntityType], filled: Callable[..., Entity] | None
+        self, message: type[HasDescriptor], types: frozenset[EntityType], filled: Callable[..., Entity] | None
     ) -> None:
         super().__init__(message, Entity=Entity, filled=filled, int=int, str=str, list=list, chosen=_chosen)
         self.types = types

@@ -12,7 +12,7 @@ from ..schema.contents import REQUESTS, VERSIONED
 from ..schema.facts import facts_of
 from ..schema.spans import LENGTH, OPENED, REST, VALUE, Room, Span, Walk
 from ..schema.types import INT16
-from ._batches import batch_spans
+from ._batches import INSTALL, batch_spans, kafka_records
 from ._logs import metadata_topics, open_metadata, redact_metadata
 from ._notes import annotate
 from ._secrets import mark
@@ -68,7 +68,10 @@ def _open_leaves(
         elif place in REQUESTS:
             _open_request(span, request(data[span.content : span.end]))
         elif records and "RECORDS" in span.type:
-            put_inside(span, batch_spans(data[span.content : span.end], span.content, span.path, room))
+            inner = batch_spans(data[span.content : span.end], span.content, span.path, room)
+            put_inside(span, inner)
+            if not inner and kafka_records() is None:
+                span.add_note(INSTALL)
 
 
 _WITH_BLOBS = {message for message, _ in (*VERSIONED, *REQUESTS)}

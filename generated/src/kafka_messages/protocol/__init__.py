@@ -3,7 +3,7 @@
 
 * ``api(...)`` and ``apis()`` return ``Api`` objects: messages, versions, listeners and header versions.
 * ``encode_request``, ``decode_request``, ``encode_response`` and ``decode_response`` handle a header and its message;
-  ``read_request_header`` stops before the body. ``encode_request_parts`` and ``encode_response_parts`` return lists for
+  ``read_request_header`` stops before the body. ``encode_request_chunks`` and ``encode_response_chunks`` return lists for
   ``writelines`` and do not copy long records.
 * ``frame``, ``split_frames`` and ``FrameReader`` handle the length before each frame.
 * ``negotiate`` and ``BrokerVersions`` choose versions from an ApiVersionsResponse.
@@ -24,9 +24,9 @@ from ._codec import (
     decode_request,
     decode_response,
     encode_request,
-    encode_request_parts,
+    encode_request_chunks,
     encode_response,
-    encode_response_parts,
+    encode_response_chunks,
     read_request_header,
 )
 from ._errors import FramingError, UnknownApiError
@@ -52,9 +52,9 @@ __all__ = [
     "decode_request",
     "decode_response",
     "encode_request",
-    "encode_request_parts",
+    "encode_request_chunks",
     "encode_response",
-    "encode_response_parts",
+    "encode_response_chunks",
     "frame",
     "is_retriable",
     "negotiate",

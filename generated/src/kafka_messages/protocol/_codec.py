@@ -15,7 +15,7 @@ from ..errors import DecodeError, EncodeError, KafkaMessageError, UnsupportedVer
 from ._apis import Api
 from ._apis import api as api_of
 from ._errors import UnknownApiError
-from ._framing import in_parts
+from ._framing import framed_chunks
 from ._routes import Route
 
 TYPE_CHECKING = False
@@ -82,9 +82,9 @@ class DecodedRequest:
         Raises EncodeError with the field, or if header, API, version and message do not match; and
         UnsupportedVersionError. ``text`` is as for ``Message.read``.
         """
-        return b"".join(self.encode_parts(framed=framed, text=text))
+        return b"".join(self.encode_chunks(framed=framed, text=text))
 
-    def encode_parts(self, *, framed: bool = True, text: Text = "strict") -> list[bytes]:
+    def encode_chunks(self, *, framed: bool = True, text: Text = "strict") -> list[bytes]:
         """Return ``encode()`` as a list for ``writelines``, without copying long fields."""
         header, name, api = self.header, name_of(type(self.message)), self.api
         if name != api.request_name:
@@ -93,8 +93,8 @@ class DecodedRequest:
             raise _differs("request_api_key", header.request_api_key, f"the API {api} has {int(api.key)}")
         if header.request_api_version != self.version:
             raise _differs("request_api_version", header.request_api_version, f"the request has {self.version}")
-        body = [*_parts(self.message, self.version, text), as_bytes(self.trailing, "trailing")]
-        return in_parts(_written(header, api.request_header_version(self.version), text), body, framed)
+        body = [*_chunks(self.message, self.version, text), as_bytes(self.trailing, "trailing")]
+        return framed_chunks(_written(header, api.request_header_version(self.version), text), body, framed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +113,17 @@ class DecodedResponse(Generic[M_co]):
 
         Raises EncodeError with the field, and UnsupportedVersionError. ``text`` is as for ``Message.read``.
         """
-        return b"".join(self.encode_parts(framed=framed, text=text))
+        return b"".join(self.encode_chunks(framed=framed, text=text))
 
-    def encode_parts(self, *, framed: bool = True, text: Text = "strict") -> list[bytes]:
+    def encode_chunks(self, *, framed: bool = True, text: Text = "strict") -> list[bytes]:
         """Return ``encode()`` as a list for ``writelines``, without copying long fields."""
         header_version = self.api.response_header_version(self.version)
-        body = _parts(self.message, self.version, text)
-        return in_parts(_written(self.header, header_version, text), body, framed)
+        body = _chunks(self.message, self.version, text)
+        return framed_chunks(_written(self.header, header_version, text), body, framed)
 
 
-def _parts(message: Message, version: int, text: Text) -> list[bytes]:
-    return message.parts(version) if text == "strict" else message.parts(version, text=text)
+def _chunks(message: Message, version: int, text: Text) -> list[bytes]:
+    return message.chunks(version) if text == "strict" else message.chunks(version, text=text)
 
 
 def _written(header: RequestHeader | ResponseHeader, version: int, text: Text) -> bytes:
@@ -149,10 +149,10 @@ def encode_request(
     (int32) in front. ``text`` is as for ``Message.read``. Raises EncodeError with the field, and
     UnsupportedVersionError.
     """
-    return b"".join(encode_request_parts(message, version, correlation_id, client_id, framed=framed, text=text))
+    return b"".join(encode_request_chunks(message, version, correlation_id, client_id, framed=framed, text=text))
 
 
-def encode_request_parts(
+def encode_request_chunks(
     message: RequestMessage,
     version: int,
     correlation_id: int,
@@ -166,8 +166,8 @@ def encode_request_parts(
     header = route.header(
         request_api_key=route.key, request_api_version=version, correlation_id=correlation_id, client_id=client_id
     )
-    body = _parts(message, version, text)
-    return in_parts(_written(header, route.header_version, text), body, framed)
+    body = _chunks(message, version, text)
+    return framed_chunks(_written(header, route.header_version, text), body, framed)
 
 
 def encode_response(
@@ -178,16 +178,16 @@ def encode_response(
     Respond to an unsupported version of ApiVersions at version 0 (KIP-511). Parameters and errors are those of
     ``encode_request``.
     """
-    return b"".join(encode_response_parts(message, version, correlation_id, framed=framed, text=text))
+    return b"".join(encode_response_chunks(message, version, correlation_id, framed=framed, text=text))
 
 
-def encode_response_parts(
+def encode_response_chunks(
     message: ResponseMessage, version: int, correlation_id: int, *, framed: bool = True, text: Text = "strict"
 ) -> list[bytes]:
     """Return ``encode_response()`` as a list for ``writelines``, without copying long fields."""
     route = _answered.get((type(message), version)) or _route_of(message, version, "response")
-    body = _parts(message, version, text)
-    return in_parts(route.header(correlation_id=correlation_id).write(route.header_version), body, framed)
+    body = _chunks(message, version, text)
+    return framed_chunks(route.header(correlation_id=correlation_id).write(route.header_version), body, framed)
 
 
 def _route_of(message: Message, version: int, side: str) -> Route:

@@ -28,10 +28,10 @@ MAX_FRAME_SIZE = 100 * 1024 * 1024
 
 def frame(payload: BytesLike) -> bytes:
     """Return the payload preceded by its length. Raises EncodeError beyond int32."""
-    return b"".join(in_parts(b"", [payload if isinstance(payload, bytes) else as_bytes(payload, "payload")], True))
+    return b"".join(framed_chunks(b"", [payload if isinstance(payload, bytes) else as_bytes(payload, "payload")], True))
 
 
-def in_parts(header: bytes, body: list[bytes], framed: bool) -> list[bytes]:
+def framed_chunks(header: bytes, body: list[bytes], framed: bool) -> list[bytes]:
     if not framed:
         return [header, *body]
     size = len(header)

@@ -7,10 +7,10 @@ from .facts import facts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .facts import Described
+    from .facts import HasDescriptor
 
 
-def entity_types(message: type[Described]) -> dict[tuple[str, str], tuple[str, ...]]:
+def entity_types(message: type[HasDescriptor]) -> dict[tuple[str, str], tuple[str, ...]]:
     """Return the entity types of a message's fields, such as ``topicName``, by struct and field.
 
     The message itself is the struct of its own fields. A field has several types if another field says which one it is.

@@ -10,12 +10,12 @@ from ._rule import REDACTED
 _REDACTED_BYTES = b64encode(REDACTED.encode()).decode()
 
 
-def plain(value: object) -> object:
+def redacted_json(value: object) -> object:
     """Replace the base64 of redacted bytes by ``(redacted)``, which is not valid base64, so that ``from_json`` refuses
     it.
     """
     if isinstance(value, dict):
-        return {name: plain(each) for name, each in value.items()}
+        return {name: redacted_json(each) for name, each in value.items()}
     if isinstance(value, list):
-        return [plain(each) for each in value]
+        return [redacted_json(each) for each in value]
     return REDACTED if value == _REDACTED_BYTES else value
