@@ -100,7 +100,7 @@ def test_columns_of_a_message(pages: Mapping[str, Parsed]) -> None:
     matrix = pages["messages/ListOffsetsRequest.html"].root.one("table", "matrix")
     lifetimes = {
         line.one("th").text: [cell.text for cell in line.all("td")]
-        for line in matrix.one("thead").all("tr", "lifetimes")
+        for line in matrix.one("thead").all("tr", "lives")
     }
     assert lifetimes["since"][:5] == ["≤2.2.0", "≤2.2.0", "≤2.2.0", "≤2.2.0", "6: 2.8.0, 7: 3.0.0, 8: 3.5.0, 9: 3.9.0"]
     assert lifetimes["until"][:2] == ["4.0.0", ""]
@@ -120,7 +120,7 @@ def test_versions_that_were_gone_for_a_release(pages: Mapping[str, Parsed]) -> N
         (f"JoinGroup{side}", str(version)): "back again" for side in ("Request", "Response") for version in (0, 1)
     }
     head = pages["messages/JoinGroupRequest.html"].root.one("table", "matrix").one("thead")
-    (missing,) = (line for line in head.all("tr", "lifetimes") if line.one("th").text == "not in")
+    (missing,) = (line for line in head.all("tr", "lives") if line.one("th").text == "not in")
     assert [cell.text for cell in missing.all("td")][:3] == ["4.0.0", "1: 4.0.0", ""]
 
 
