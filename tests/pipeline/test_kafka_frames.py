@@ -121,17 +121,17 @@ BROKEN = {
     "negative": (
         b"\xff\xff\xff\xffxx",
         -1,
-        "a length of -1 bytes, where 0 to 104857600 are possible; what follows cannot",
+        "a length of -1 bytes, where 0 to 104857600 are possible; later frames cannot",
     ),
     "absurd": (
         b"\x7f\xff\xff\xffxx",
         2**31 - 1,
-        "a length of 2147483647 bytes, where 0 to 104857600 are possible; what",
+        "a length of 2147483647 bytes, where 0 to 104857600 are possible; later",
     ),
     "TLS": (
         b"\x16\x03\x01\x02\x00",
         0x16030102,
-        "a length of 369295618 bytes, where 0 to 104857600 are possible; what ",
+        "a length of 369295618 bytes, where 0 to 104857600 are possible; later ",
     ),
 }
 
@@ -286,7 +286,7 @@ def test_damaged_text(tmp_path: Path) -> None:
         ("request", None, len(REQUESTS[0]), no_hex),
         ("response", None, 0, no_hex),
     ]
-    with pytest.raises(FramesError, match=r"stream0\.txt: frame at byte \d+: a line of tshark's follow is no hex"):
+    with pytest.raises(FramesError, match=r"stream0\.txt: frame at byte \d+: a line of tshark's follow is not hexadecimal"):
         read(file, layout="follow")
 
 

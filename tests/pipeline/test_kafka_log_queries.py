@@ -288,7 +288,7 @@ def test_decode_internal_refused(spark: SparkSession, offsets: Path) -> None:
     assert (
         f"kafka_log: '__consumer_offset' is not an internal topic; did you mean '__consumer_offsets'? There are {known}."
     ) in error("copy", topic="__consumer_offset")
-    with pytest.raises(PySparkException, match="the option 'topic' says what decode=internal decodes; it needs that"):
+    with pytest.raises(PySparkException, match="the option 'topic' is only valid with decode=internal"):
         spark.read.format("kafka_log").option("topic", "__consumer_offsets").load(str(offsets / "copy")).count()
     copy = (
         spark.read.format("kafka_log")

@@ -99,7 +99,7 @@ def test_metadata_and_segments(spark: SparkSession) -> None:
     )
     timeline = metadata.picture(changes)
     assert min(mark.start for mark in timeline.lanes[0].marks) == at(0) + 30
-    assert timeline.remark.startswith("The last 500 of 530 changes are drawn. A number beside a mark says")
+    assert timeline.remark.startswith("The last 500 of 530 changes are drawn. The number at a mark is")
     counts = [F.when(F.col("id") == 3, 1).otherwise(0).alias("error_findings"), F.lit(0).alias("warning_findings")]
     files = spark.range(80).select(
         F.concat(F.lit("logs/t-0/"), F.lpad(F.col("id").cast("string"), 20, "0"), F.lit(".log")).alias("file"),

@@ -160,7 +160,7 @@ def test_bytes_behind_requests(spark: SparkSession) -> None:
         PySparkException, match=r"MetadataRequest v\d+: the message ends at offset \d+, but \d more byte"
     ):
         traffic.decode_requests(df.where("correlation_id <> 7"), "MetadataRequest", strict).collect()
-    with pytest.raises(ValueError, match=r"^decode: there is a column 'trailing' already, which is the name for bytes"):
+    with pytest.raises(ValueError, match=r"^decode: there is a column 'trailing' already; choose another name"):
         traffic.decode_requests(df.withColumn("trailing", df.frame), "MetadataRequest")
 
 
@@ -207,11 +207,9 @@ def test_wrong_frames(spark: SparkSession, pairs: DataFrame) -> None:
         traffic.frames(df.selectExpr("*", "1 AS problem"), "data")
     with pytest.raises(ValueError, match=r"^pair: there is no column 'correlation_id'"):
         traffic.pair(df)
-    with pytest.raises(ValueError, match=r"^pair: a column 'position' or 'timestamp' is needed, which tells the order"):
+    with pytest.raises(ValueError, match=r"^pair: a column 'position' or 'timestamp' is needed for the order"):
         traffic.pair(traffic.frames(df.drop("timestamp"), "data"))
-    with pytest.raises(
-        ValueError, match=r"^decode_responses: only its request says what a response is; pair the frames"
-    ):
+    with pytest.raises(ValueError, match=r"^decode_responses: the type of a response depends on its request"):
         traffic.decode_responses(traffic.frames(df, "data"), "MetadataResponse")
     with pytest.raises(
         ValueError, match=r"^MetadataResponse is no request; the request of Metadata is MetadataRequest$"
