@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from .._base.message import Request as RequestMessage
 from .._base.message import Message, checked_version
+from .._base.message import Request as RequestMessage
 from .._core.shown import shown
 from .._core.value import dataclass
 from ..protocol import DecodedRequest, UnknownApiError
