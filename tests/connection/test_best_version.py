@@ -156,7 +156,7 @@ LOST: list[tuple[Request, BrokerVersions, str]] = [
         AddPartitionsToTxnRequest(transactions=[AddPartitionsToTxnRequest.AddPartitionsToTxnTransaction()]),
         NEWEST,
         "AddPartitionsToTxnRequest: none of the versions 0 to 3 has all fields that are set; versions 4 to 5 are for"
-        " brokers only; 3 lacks transactions (only versions 4+ have this field); name a version, or leave these out with"
+        " brokers only; 3 lacks transactions (only versions 4+ have this field); pass a version, or drop these fields with"
         " lossy=True",
     ),
     (

@@ -223,7 +223,7 @@ def test_what_is_no_request_to_answer() -> None:
         error_response("Metadata", 3)  # type: ignore[arg-type]  # what is refused
     needed = "expected a decoded request, or a request message and its version, got 'Metadata'"
     assert str(caught.value) == needed
-    with pytest.raises(TypeError, match=r"not MetadataResponse\("):
+    with pytest.raises(TypeError, match=r"got MetadataResponse\("):
         error_response(kafka_messages.MetadataResponse(), 3, version=12)  # type: ignore[arg-type]  # what is refused
     with pytest.raises(TypeError) as caught:
         error_response(received(asked, 12), 3, version=5)

@@ -254,7 +254,7 @@ def test_values_may_have_a_default() -> None:
     assert repr(longer) == repr(plain).replace("trailing=b''", "trailing=b'\\x01'")
     for arguments in ((header, api(3), 12), (header, api(3), 12, MetadataRequest(), b"", None)):
         with pytest.raises(
-            TypeError, match=r"^Request\.__init__\(\) (missing 1 required|takes from 5 to 6) positional "
+            TypeError, match=r"^DecodedRequest\.__init__\(\) (missing 1 required|takes from 5 to 6) positional "
         ):
             DecodedRequest(*arguments)  # type: ignore[arg-type, call-arg]
     match longer:
