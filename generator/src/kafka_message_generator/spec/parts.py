@@ -66,7 +66,7 @@ PARTS = {
             "arrow",
             "whole columns of messages as Arrow arrays",
             ("errors", "_core", "schema", "_base", "secrets"),
-            extra=_COLUMNS,
+            extra=("pyarrow>=18",),
         ),
         Part(
             "batches",
