@@ -230,8 +230,10 @@ def _chunks(array: pa.Array) -> Iterator[tuple[int, list[bytes | None]]]:
 def encoded(array: pa.StructArray, shape: Shape, version: int, prefix: bool) -> pa.Array:
     """Return the messages of an array of conformed structs. Raises EncodeRowError for the first that cannot be written."""
     check_columns(array.type, shape, shape.facts.fields, version)
+    if not len(array):  # its lists need not have offsets, which pyarrow would read
+        return pa.array([], pa.binary())
     encoder = _Encoder(shape, version)
-    rows = max(1, min(MOST_ROWS, len(array) * MOST_BYTES // max(array.nbytes, 1)))
+    rows = max(1, min(MOST_ROWS, len(array) * MOST_BYTES // max(array.get_total_buffer_size(), 1)))
     parts = []
     for start in range(0, max(len(array), 1), rows):
         part = array.slice(start, rows)

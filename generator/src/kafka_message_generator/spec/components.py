@@ -25,7 +25,6 @@ class Component:
     extra_name: str = "arrow"
 
 
-_COLUMNS = ("numpy>=1.26", "pyarrow>=18", "crc32c>=2.7")
 _CODECS = ("cramjam>=2.9", "zstandard>=0.23", "crc32c>=2.7")
 
 COMPONENTS = {
@@ -60,7 +59,7 @@ COMPONENTS = {
             "arrow",
             "whole columns of messages as Arrow arrays",
             ("errors", "_core", "schema", "_base", "secrets"),
-            extra=_COLUMNS,
+            extra=("pyarrow>=18",),
         ),
         Component(
             "batches",
