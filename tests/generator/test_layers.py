@@ -40,7 +40,7 @@ TOOL_LAYERS = ("_text", "package", "wireshark", "capture", "command")
 DISTRIBUTIONS = pytest.mark.parametrize(
     "folder", [GENERATOR, RECORDS, PIPELINE, TOOLS, PAGES, UPSTREAM], ids=lambda folder: folder.name
 )
-EXTRAS = ("numpy", "pyarrow", "hypothesis")
+EXTRAS = ("pyarrow", "hypothesis")
 """What parts of packages import that is neither theirs nor of the standard library."""
 QUICK = ("docs", "tools", "upstream", "generator", "package", "connection", "proposals")
 """Folders of the tests of ``nox -s quick``."""

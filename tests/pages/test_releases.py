@@ -99,8 +99,7 @@ def test_columns_of_a_message(pages: Mapping[str, Parsed]) -> None:
     """Of each version and of each field the release, the same as the package has it; and a link to its page."""
     matrix = pages["messages/ListOffsetsRequest.html"].root.one("table", "matrix")
     lifetimes = {
-        line.one("th").text: [cell.text for cell in line.all("td")]
-        for line in matrix.one("thead").all("tr", "lives")
+        line.one("th").text: [cell.text for cell in line.all("td")] for line in matrix.one("thead").all("tr", "lives")
     }
     assert lifetimes["since"][:5] == ["≤2.2.0", "≤2.2.0", "≤2.2.0", "≤2.2.0", "6: 2.8.0, 7: 3.0.0, 8: 3.5.0, 9: 3.9.0"]
     assert lifetimes["until"][:2] == ["4.0.0", ""]

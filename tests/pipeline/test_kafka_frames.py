@@ -286,7 +286,9 @@ def test_damaged_text(tmp_path: Path) -> None:
         ("request", None, len(REQUESTS[0]), no_hex),
         ("response", None, 0, no_hex),
     ]
-    with pytest.raises(FramesError, match=r"stream0\.txt: frame at byte \d+: a line of tshark's follow is not hexadecimal"):
+    with pytest.raises(
+        FramesError, match=r"stream0\.txt: frame at byte \d+: a line of tshark's follow is not hexadecimal"
+    ):
         read(file, layout="follow")
 
 

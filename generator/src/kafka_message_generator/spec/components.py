@@ -25,8 +25,6 @@ class Component:
     extra_name: str = "arrow"
 
 
-_CODECS = ("cramjam>=2.9", "zstandard>=0.23", "crc32c>=2.7")
-
 COMPONENTS = {
     component.name: component
     for component in (
@@ -60,16 +58,6 @@ COMPONENTS = {
             "whole columns of messages as Arrow arrays",
             ("errors", "_core", "schema", "_base", "secrets"),
             extra=("pyarrow>=18",),
-        ),
-        Component(
-            "batches",
-            "record batches of Fetch and Produce, without dependencies",
-            ("errors", "_core"),
-            extra=_CODECS,
-            extra_name="compression",
-        ),
-        Component(
-            "segments", "record batches and log files as Arrow data", ("errors", "_core", "batches"), extra=_COLUMNS
         ),
         Component("explain", "what each byte of a message is", ("errors", "_core", "schema", "_base", "secrets")),
         Component(
