@@ -108,7 +108,7 @@ def test_frames_are_not_copied_to_pass() -> None:
     [passing] = ProxyConnection([]).receive_from_client(data)
     assert isinstance(passing, RequestForwarded)
     assert passing.data is data
-    assert passing.parts == [data]
+    assert passing.chunks == [data]
     proxy = ProxyConnection([])
     pieces = [data[:2], data[2:9], data[9:] + data]
     found = [each for piece in pieces for each in proxy.receive_from_client(piece)]
@@ -377,10 +377,10 @@ def test_changed_messages_are_written_in_pieces(name: str) -> None:
     [passing] = proxy.receive_from_broker(data)
     assert isinstance(asked, RequestForwarded)
     assert isinstance(passing, ResponseForwarded)
-    assert b"".join(asked.encode_parts()) == asked.data
-    assert b"".join(passing.encode_parts()) == data
+    assert b"".join(asked.encode_chunks()) == asked.data
+    assert b"".join(passing.encode_chunks()) == data
     assert passing.message is not None
-    pieces = passing.message.parts(12, text="surrogateescape")
+    pieces = passing.message.chunks(12, text="surrogateescape")
     assert (records in pieces) is (name == "plain")
 
 

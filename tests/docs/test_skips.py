@@ -21,6 +21,6 @@ def test_nothing_else_looks_outside() -> None:
     """A test that names a folder of its own outside the repository would skip, or fail, without such a reason."""
     files = (path for path in (pages.ROOT / "tests").rglob("*.py") if path != Path(__file__))
     names = [
-        path.relative_to(pages.ROOT).as_posix() for path in files if '"shared"' in path.read_text(encoding="utf-8")
+        path.relative_to(pages.ROOT).as_posix() for path in files if '/ "shared"' in path.read_text(encoding="utf-8")
     ]
     assert names == ["tests/support/outside.py"]

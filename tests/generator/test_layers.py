@@ -113,7 +113,7 @@ def test_no_layer_of_the_tools_imports_a_later_one() -> None:
         if layer(name) != "__main__" and layer(target) not in TOOL_LAYERS[: TOOL_LAYERS.index(layer(name)) + 1]
     ]
     assert wrong == []
-    others = {"kafka_messages", "kafka_messages_tools", "shtab"}
+    others = {"kafka_messages", "kafka_messages_tools", "kafka_records", "shtab"}
     foreign = {
         target.partition(".")[0] for name, path in modules_below(TOOLS).items() for target in imports(name, path)
     }

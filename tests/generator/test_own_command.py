@@ -16,7 +16,7 @@ from tests.support import invoices
 from tests.support.pages import ROOT
 
 BASIC = ["encode", "show", "list", "tags", "completion"]
-EXPLAINED = ["explain", "decode", "guess", "diff"]
+EXPLAINED = ["explain", "decode", "guess", "diff", "log"]
 """Subcommands that need the component ``explain``."""
 TOOLS = ROOT / "packages" / "tools" / "src"
 
@@ -67,7 +67,7 @@ def test_of_an_own_package(tmp_path: Path) -> None:
     assert rows[-1]["value"] == "A-7"
     assert json.loads(run(package, "decode", "--frame", data))["message"] == {"number": "A-7"}
     assert subcommands(package) == [
-        *("explain", "decode", "encode", "guess", "diff", "show", "list", "apis"),
+        *("explain", "decode", "encode", "guess", "diff", "log", "show", "list", "apis"),
         *("capture", "wireshark", "errors", "tags", "completion"),
     ]
     script = "import sys; sys.argv[0] = 'invoices'; from acme_invoices.__main__ import main; sys.exit(main())"

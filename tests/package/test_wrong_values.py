@@ -22,8 +22,8 @@ from kafka_messages import (
     MetadataResponse,
     ProduceResponse,
     ShareFetchResponse,
+    internal_topics,
     protocol,
-    records,
 )
 from kafka_messages._core import native
 from kafka_messages._core.shown import summary
@@ -235,8 +235,8 @@ READERS: dict[str, Callable[[Any], object]] = {
     "decode_response": lambda data: protocol.decode_response(data, 3, 12),
     "split_frames": protocol.split_frames,
     "feed": lambda data: protocol.FrameReader().feed(data),
-    "read_metadata_record": records.read_metadata_record,
-    "read_versioned": lambda data: records.read_versioned(MetadataRequest, data),
+    "read_metadata_record": internal_topics.read_metadata_record,
+    "read_versioned": lambda data: internal_topics.read_versioned(MetadataRequest, data),
 }
 
 
@@ -253,7 +253,7 @@ def test_keys_values_and_payloads_that_have_no_bytes() -> None:
     """The same, by the name of the parameter."""
     wrong: Any = "abc"
     with pytest.raises(TypeError, match=r"^key must be bytes-like, not str$"):
-        records.read_coordinator_record("__consumer_offsets", wrong, None)
+        internal_topics.read_coordinator_record("__consumer_offsets", wrong, None)
     with pytest.raises(TypeError, match=r"^payload must be bytes-like, not str$"):
         protocol.frame(wrong)
 

@@ -151,7 +151,7 @@ def own_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder, name = tmp_path_factory.mktemp("releases"), unique_name()
     specs = write_specs(folder / "specs", NEW, MOVED)
     (specs / "package.toml").write_text(
-        '[package]\nparts = ["explain", "history"]\n\n[definitions]\nolder = ["../history"]\n'
+        '[package]\ncomponents = ["explain", "history"]\n\n[definitions]\nolder = ["../history"]\n'
     )
     texts = {
         "1.0.0": {"Probe": OLD, "Moved": MOVED, "Gone": GONE},

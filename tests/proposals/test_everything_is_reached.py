@@ -30,7 +30,7 @@ PRINTER = [
     Path(kafka_message_generator.plan.__file__).parent / "builder.py",
 ]
 """Everything that decides what is printed for a message. There is no exception: what no definition needs can go."""
-OF_PACKAGES = ("README.md", "__init__.py", *(name for _, name in package.TABLES), "pyproject.toml")
+OF_PACKAGES = ("README.md", "__init__.py", "__main__.py", *(name for _, name in package.TABLES), "pyproject.toml")
 """The files that are printed once a package, from all its definitions."""
 
 
@@ -69,7 +69,7 @@ def test_every_branch_of_every_template_is_taken(
         folder.mkdir()
         for file in files:
             shutil.copy(file, folder)
-    (records / "package.toml").write_text('[package]\nurls = { Source = "https://example.org" }\n')
+    (records / "package.toml").write_text('[package]\nprogram = "few"\nurls = { Source = "https://example.org" }\n')
     members = [{"name": "ONE", "value": 1, "about": "Just one."}, {"name": "TWO", "value": 2}]
     (records / "enumerations.json").write_text(json.dumps([{"name": "Few", "members": members}]))
     (records / "errors.json").write_text(json.dumps([{"name": "NONE", "code": 0, "retriable": False}]))
@@ -77,7 +77,7 @@ def test_every_branch_of_every_template_is_taken(
         loaded = proposals if specs is PROPOSALS else definitions.load(specs)
         identity = identity_of(loaded, None if specs is KAFKA else "reached")
         for name in OF_PACKAGES:
-            package._template(name, identity, loaded, package.since_of(loaded))
+            package._template(name, identity, loaded, package.availability_of(loaded))
     assert "\n".join(branches.missing) == ""
 
 

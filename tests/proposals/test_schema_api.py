@@ -115,7 +115,7 @@ def test_no_type_is_forgotten() -> None:
         "Type",
         "schemas_of",
     }
-    made |= {"FieldFacts", "UnsupportedField", "MessageFacts", "Versions", "facts_of", "fields_of"}
+    made |= {"FieldFacts", "UnsupportedField", "MessageFacts", "Versions", "entity_types", "facts_of", "fields_of"}
     assert set(schema.__all__) == constants | made
 
 

@@ -28,7 +28,7 @@ SLOW = {
     "nox -s tests": "every test",
     "nox -s nightly -- browser": "needs Node.js, Java and Chromium",
     "nox -s pipeline": f"{SPARK}; tests/pipeline/test_demo.py runs the demo",
-    'pip install "./generated[arrow]" "./packages/pipeline[spark,java]"': SPARK,
+    'pip install "./generated[arrow]" "./packages/records[arrow]" "./packages/pipeline[spark,java]"': SPARK,
     JOB: "needs PySpark, which another block installs; tests/pipeline runs the jobs",
     "nox -s nightly -- interop": "starts a broker, from 300 MB of Maven Central",
 }

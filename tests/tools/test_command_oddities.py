@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -118,16 +117,6 @@ def test_a_log_with_zeros_inside(tmp_path: Path, capsys: pytest.CaptureFixture[s
         assert main(("log", str(file))) == 1
         said = f"at byte {len(batch)}: zeros, and at byte {len(batch) + zeros} something else"
         assert said in capsys.readouterr().err
-
-
-def test_a_log_without_kafka_records(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`log` names the pip command and returns 2."""
-    (tmp_path / "copied.log").write_bytes(write_batch([Record(value=b"v")]))
-    monkeypatch.setitem(sys.modules, "kafka_records", None)
-    assert main(("log", str(tmp_path / "copied.log"))) == 2
-    assert "log needs kafka-records: pip install kafka-records" in capsys.readouterr().err
 
 
 def test_a_log_with_a_missing_codec(

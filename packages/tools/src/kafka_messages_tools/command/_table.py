@@ -18,7 +18,7 @@ SUBCOMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "encode": ("JSON to bytes", ()),
     "guess": ("which message and version could these bytes be", ("explain",)),
     "diff": ("two versions of a message, or two messages", ("explain",)),
-    "log": ("records of a log segment or a snapshot", ("batches", "explain")),
+    "log": ("records of a log segment or a snapshot", ("explain",)),
     "show": ("fields of a message across its versions", ()),
     "list": ("messages: keys, versions, headers", ()),
     "apis": ("APIs: keys, versions, listeners, headers", ("protocol",)),
