@@ -69,13 +69,13 @@ def test_every_branch_of_every_template_is_taken(
         folder.mkdir()
         for file in files:
             shutil.copy(file, folder)
-    (records / "package.toml").write_text('[package]\nprogram = "few"\nurls = { Source = "https://example.org" }\n')
+    (records / "package.toml").write_text('[package]\nimport-name = "few"\nprogram = "few"\nurls = { Source = "https://example.org" }\n')
     members = [{"name": "ONE", "value": 1, "about": "Just one."}, {"name": "TWO", "value": 2}]
     (records / "enumerations.json").write_text(json.dumps([{"name": "Few", "members": members}]))
     (records / "errors.json").write_text(json.dumps([{"name": "NONE", "code": 0, "retriable": False}]))
     for specs in (KAFKA, PROPOSALS, records, removed):
         loaded = proposals if specs is PROPOSALS else definitions.load(specs)
-        identity = identity_of(loaded, None if specs is KAFKA else "reached")
+        identity = identity_of(loaded, None if specs in (KAFKA, records) else "reached")
         for name in OF_PACKAGES:
             package._template(name, identity, loaded, package.availability_of(loaded))
     assert "\n".join(branches.missing) == ""
