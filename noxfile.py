@@ -16,11 +16,9 @@ nox.options.sessions = ["check", "lint", "types", "tests"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 PACKAGE = ("--specs", "specs/kafka", "--output", "generated")
-COMPAT = "tests/generator/compat"
-MESSAGES = ("tests/generator", f"--ignore={COMPAT}", "tests/package", "tests/connection", "tests/proposals")
-"""The tests of messages, which run by the native core too."""
-COLUMNS = ("tests/arrow", "tests/records")
-"""Those of columns, which run by the native extension too, and need more to be installed."""
+MESSAGES = ("tests/package", "tests/connection", "tests/proposals")
+NATIVE = ("tests/native", *MESSAGES, "tests/arrow", "tests/records")  # with the native core, then without it
+QUICK = ("tests/docs", "tests/tools", "tests/upstream", "tests/generator", "--ignore=tests/generator/compat", *MESSAGES)
 PYTEST = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")
 """A file stays with one worker, and so do the tables that its tests on Spark share."""
 PURE = {"KAFKA_MESSAGES_NATIVE": "0"}
@@ -143,7 +141,7 @@ def tests(session: nox.Session) -> None:
     native = {"TESTS_NATIVE": "1"} if is_native else {}
     session.run(*PYTEST, "tests/pipeline", env={"TESTS_ON_CONNECT": "1", **native})
     if is_native:
-        session.run(*PYTEST, "tests/native", *MESSAGES, *COLUMNS, env=native)
+        session.run(*PYTEST, *NATIVE, env=native)
     session.run(*PYTEST, "--ignore=tests/native", "--ignore=tests/pipeline", env=PURE)
 
 
@@ -191,8 +189,7 @@ def browser(session: nox.Session, *options: str) -> None:
 def quick(session: nox.Session) -> None:
     """The tests that need neither Spark nor Arrow, in two to four minutes; options go to pytest."""
     install(session, *GENERATOR, *PACKAGES, *groups("tests"))
-    folders = ("tests/docs", "tests/tools", "tests/upstream", *MESSAGES)
-    session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or folders))
+    session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or QUICK))
 
 
 @nox.session

@@ -78,8 +78,7 @@ def test_response_after_a_timeout() -> None:
         (
             b"\0\0\0\4\0\0\0\x63",
             RemoteProtocolError,
-            "there is a response with correlation id 99, but MetadataRequest v13 with correlation id 1 is to be answered "
-            "next, at offset {offset}",
+            "expected the response to MetadataRequest v13 with correlation id 1, got correlation id 99 at offset {offset}",
         ),
     ],
 )
