@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from tests.fuzz.cases import LEFT, Sample, bare_calls, differ, hidden, samples, structs_in_slots
-from tests.support.renderings import outcome
+from tests.fuzz.cases import Sample, differ, hidden, samples, structs_in_slots
+from tests.support.renderings import LEFT, bare_calls, outcome
 
 PLANS = 24
 """Messages whose plans are fuzzed: the input's first byte says which."""
@@ -55,19 +55,19 @@ def read(sample: Sample, data: bytes) -> None:
     got = outcome(sample.bare["read"], data, sample.version)
     if got.value is LEFT:
         return
-    wanted = outcome(sample.calls["read"].__wrapped__, data, sample.version)
+    wanted = outcome(sample.cls.read.__wrapped__, data, sample.version)
     if got != wanted:
         raise differ(f"{sample}: read of {data.hex()}", got, wanted)
     for name in ("write", "size"):
         got = outcome(sample.bare[name], wanted.value, sample.version)
-        pure = outcome(sample.calls[name].__wrapped__, wanted.value, sample.version)
+        pure = outcome(getattr(sample.cls, name).__wrapped__, wanted.value, sample.version)
         if got.value is not LEFT and got != pure:
             raise differ(f"{sample}: {name} of what was read from {data.hex()}", got, pure)
 
 
 def plan(sample: Sample, text: str, data: bytes) -> None:
     try:
-        calls = bare_calls(sample.cls, sample.plan_of(text))
+        calls = bare_calls(sample.cls, sample.plan_of(text), sample.package)
     except (ValueError, TypeError):
         return
     version = data[0] if data else 0
