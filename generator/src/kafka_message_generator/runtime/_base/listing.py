@@ -20,7 +20,7 @@ class MessageInfo:
     api_key: int | None
     """API key of requests and responses, type of records, or None."""
     valid_versions: Versions
-    """Versions that can be read and written."""
+    """Readable and writable versions."""
     supported_versions: Versions
     """Valid versions in the package's Kafka release; others are never negotiated."""
     flexible_versions: Versions

@@ -145,10 +145,7 @@ class Message(StructBase):
             raise _encode_error(self, version, error) from error
 
     def size(self, version: int, *, text: Text = "strict") -> int:
-        """Return the number of bytes that ``write`` returns. Errors as for ``write``.
-
-        The pure Python implementation takes as long as ``write``.
-        """
+        """Return the number of bytes that ``write`` returns. Errors as for ``write``."""
         if text != "strict":
             return len(_write_escaped(self, version, text))
         codec = self._codecs.get(version) if type(version) is int else _codec_at(type(self), version)
@@ -187,7 +184,7 @@ class Message(StructBase):
 
     @classmethod
     def schemas(cls) -> dict[int, Schema]:
-        """Return the schema of each version, built on first use; see ``schema``."""
+        """Return the schema of each version; see ``schema``."""
         from ..schema.build import schemas_of
 
         return schemas_of(cls)
@@ -232,29 +229,24 @@ MessageClass: TypeAlias = type[Message]
 
 
 def class_of(name: str) -> type[Message]:
-    """Return the message class with this name. Raises AttributeError for an unknown name."""
+    """Return a message class by name. Raises AttributeError."""
     message: type[Message] = getattr(sys.modules[_PACKAGE], name)
     return message
 
 
 def check_class(value: object) -> None:
-    """Raise TypeError for anything but a message class."""
     if not isinstance(value, type) or not issubclass(value, Message):
         raise no_message_class(value)
 
 
 def checked_message(value: M) -> M:
-    """Return ``value``. Raises TypeError if it is no message."""
     if not isinstance(value, Message):
         raise TypeError(f"expected a message, got {shown(value)}")
     return value
 
 
 def checked_version(message: type[Message], version: int) -> int:
-    """Return a version of a message as a plain ``int``, from any integer type but bool.
-
-    Raises UnsupportedVersionError.
-    """
+    """Return a version as a plain ``int``. Raises UnsupportedVersionError, also for bool."""
     is_integer = hasattr(version, "__index__") and not isinstance(version, bool)
     if not is_integer or (found := index(version)) not in message._codecs:
         raise unsupported(message, version)
@@ -292,7 +284,6 @@ def _kept(cls: type[Message], name: str) -> dict[int, Any]:
 
 
 def unsupported(message: type[Message], version: int) -> UnsupportedVersionError:
-    """Return the error for a version that a message does not have."""
     lowest, highest = message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION
     known = f"version {lowest}" if lowest == highest else f"versions {lowest} to {highest}"
     return UnsupportedVersionError(f"{message.NAME} has no version {shown(version)}, only {known}")

@@ -28,7 +28,7 @@ def enumerations() -> Mapping[str, type[Enum]]:
 
 
 def put_names(fields: tuple[FieldFacts, ...], obj: dict[str, Any]) -> None:
-    """Replace numbers by member names in the JSON of a struct, in place; numbers without a member stay."""
+    """Replace numbers by member names in the JSON of a struct, in place."""
     for field, value in _given(fields, obj):
         if not field.is_struct:
             of = enumerations()[field.enumeration or ""]

@@ -1,6 +1,6 @@
 """Array elements of primitive types, read and written without their count.
 
-Failures carry no position, as in ``wire``; the schema codec locates them afterwards.
+Readers return the elements and the offset after them; failures carry no position, as in ``wire``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SHORT = 16
 
 
 def _unpackers(code: str) -> list[Callable[[bytes, int], tuple[int, ...]]]:
-    # Indexed by the compact count (count + 1); entry 0, null, is refused.
+    # Indexed by compact count; entry 0 is null.
     return [_refuse_null, *(struct.Struct(f">{count}{code}").unpack_from for count in range(SHORT))]
 
 
@@ -56,7 +56,7 @@ PACK_Q = _packers("q")
 
 
 def fixed_array(data: bytes, pos: int, count: int, code: str, width: int) -> tuple[list[int], int]:
-    """Return ``count`` elements of struct format ``code`` and ``width`` bytes each, and the offset after them."""
+    """Read ``count`` elements of struct format ``code``, each ``width`` bytes."""
     end = pos + count * width
     if not pos <= end <= len(data):
         raise Malformed
@@ -64,7 +64,7 @@ def fixed_array(data: bytes, pos: int, count: int, code: str, width: int) -> tup
 
 
 def long_fixed_array(data: bytes, pos: int, first: int, code: str, width: int) -> tuple[list[int], int]:
-    """Return a compact array whose count starts with the byte ``first``, and the offset after it."""
+    """Read a compact array whose count starts with the byte ``first``."""
     count, pos = long_count(data, pos, first)
     return fixed_array(data, pos, count, code, width)
 
@@ -95,7 +95,6 @@ _unpack_i = struct.Struct(">i").unpack_from
 
 
 def string_array(data: bytes, pos: int, count: int) -> tuple[list[str], int]:
-    """Return ``count`` strings with int16 lengths, and the offset after them."""
     out = []
     for _ in range(count):
         (length,) = _unpack_h(data, pos)
@@ -107,7 +106,6 @@ def string_array(data: bytes, pos: int, count: int) -> tuple[list[str], int]:
 
 
 def compact_string_array(data: bytes, pos: int, count: int) -> tuple[list[str], int]:
-    """Return ``count`` compact strings, and the offset after them."""
     out = []
     for _ in range(count):
         length = data[pos]
@@ -123,7 +121,6 @@ def compact_string_array(data: bytes, pos: int, count: int) -> tuple[list[str], 
 
 
 def bytes_array(data: bytes, pos: int, count: int) -> tuple[list[bytes], int]:
-    """Return ``count`` byte strings with int32 lengths, and the offset after them."""
     out = []
     for _ in range(count):
         (length,) = _unpack_i(data, pos)
@@ -137,7 +134,6 @@ def bytes_array(data: bytes, pos: int, count: int) -> tuple[list[bytes], int]:
 
 
 def compact_bytes_array(data: bytes, pos: int, count: int) -> tuple[list[bytes], int]:
-    """Return ``count`` compact byte strings, and the offset after them."""
     out = []
     for _ in range(count):
         value, pos = long_bytes(data, pos + 1, data[pos])
@@ -146,7 +142,6 @@ def compact_bytes_array(data: bytes, pos: int, count: int) -> tuple[list[bytes],
 
 
 def long_nullable_fixed_array(data: bytes, pos: int, first: int, code: str, width: int) -> tuple[list[int] | None, int]:
-    """Like ``long_fixed_array``, but return None for null."""
     count, end = long_nullable_count(data, pos, first)
     return (None, end) if count < 0 else fixed_array(data, end, count, code, width)
 

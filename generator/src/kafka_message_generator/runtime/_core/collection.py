@@ -30,7 +30,6 @@ class KeyedCollection(list[E]):
     _index: dict[Any, list[E]] | None
 
     def _key(self, element: E) -> Any:
-        """Return the value of the key field, or a tuple for several key fields."""
         raise NotImplementedError
 
     def _buckets(self) -> dict[Any, list[E]]:
@@ -76,7 +75,7 @@ class KeyedCollection(list[E]):
         self._index = None
 
     def _set_key(self, element: E, field: str, value: object) -> None:
-        # Keep the index only if the element is alone under its old key and its new key is unused.
+        # The index stays if the old key was unique and the new key is unused.
         try:
             index = self._index
         except AttributeError:
@@ -93,7 +92,6 @@ class KeyedCollection(list[E]):
             self._index = index
 
     def append(self, element: E, /) -> None:
-        """Append an element and update the index if there is one."""
         list.append(self, element)
         try:
             index = self._index
@@ -129,14 +127,12 @@ class KeyedCollection(list[E]):
         self._index = None
 
     def copy(self) -> Self:
-        """Return a new collection with the same elements."""
         return type(self)(self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({super().__repr__()})"
 
     def __getstate__(self) -> object:
-        # Everything but the index.
         state = super().__getstate__()
         if not isinstance(state, tuple):
             return state
@@ -148,7 +144,6 @@ class KeyedCollection(list[E]):
 if not TYPE_CHECKING:  # type checkers take these methods from list
 
     def _forgetting(name):
-        # Wrap a method of list to drop the index, even if the method fails halfway.
         change = getattr(list, name)
 
         def method(self, *arguments, **options):

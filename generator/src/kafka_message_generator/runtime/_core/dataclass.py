@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 else:
 
     class field:  # replaces the function dataclasses.field
-        # Default factory of a field.
 
         __slots__ = ("default_factory",)
 
@@ -21,7 +20,7 @@ else:
             self.default_factory = default_factory
 
     class _Late:
-        # Descriptor of the field table or the options; builds and stores both on first access.
+        # Builds and stores the table of fields and the options on first access.
 
         __slots__ = ("annotations", "defaults", "name", "owner")
 
@@ -48,7 +47,7 @@ else:
             return getattr(made, self.name)
 
     class _Docstring:
-        # Descriptor of ``__doc__``: the generated text, and the fields appended on access.
+        # Appends the fields to the generated text on access.
 
         __slots__ = ("text",)
 
@@ -61,7 +60,6 @@ else:
             return docstring(owner, self.text or "")
 
     def dataclass(**options):
-        """Return a decorator that turns annotated names into slots."""
         return _with_slots
 
     def _with_slots(cls):

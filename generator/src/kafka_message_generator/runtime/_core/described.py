@@ -27,7 +27,6 @@ def message_of(cls: type[Any]) -> Any:
 
 
 def docstring(cls: type[Any], text: str) -> str:
-    """Return ``text`` followed by the releases and fields of a class."""
     owner = message_of(cls)
     if owner is None:
         return text
@@ -39,7 +38,7 @@ def docstring(cls: type[Any], text: str) -> str:
     releases = history.words(owner.NAME) if history is not None and cls.__name__ == owner.NAME else []
     blocks = [("Releases of Kafka:", [f"    {each}" for each in releases])] if len(releases) > 1 else []
     blocks += [("Fields:", fields)] if fields else []
-    # Imported here: it takes as long as a message module, and other functions do not need it.
+    # Slow to import, and rarely needed.
     from inspect import cleandoc
 
     return "\n\n".join([cleandoc(text), *("\n".join([title, *lines]) for title, lines in blocks)]) if blocks else text
@@ -51,7 +50,6 @@ def _history(message: str) -> Any:
 
 
 def _younger(history: Any, message: str, structs: dict[str, Any], struct: str) -> dict[str, str]:
-    # First releases of the fields that are newer than the message itself.
     found: dict[str, str] = {}
     releases, first = history.fields_since(message), history.since(message)
     for above in _places(structs, message, struct, ""):
@@ -64,7 +62,6 @@ def _younger(history: Any, message: str, structs: dict[str, Any], struct: str) -
 
 
 def _places(structs: dict[str, Any], owner: str, struct: str, above: str) -> Iterator[str]:
-    # Path prefixes of a struct within a message: empty for the message, else ending in a dot.
     if owner == struct:
         yield above
     for field in structs.get(owner, ()):

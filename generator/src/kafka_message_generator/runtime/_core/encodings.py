@@ -1,4 +1,7 @@
-"""Wire primitives of proposed encodings: packed integers, interleaved tag headers, optional-field buffers."""
+"""Wire primitives of proposed encodings: packed integers, interleaved tag headers, optional-field buffers.
+
+Conventions as in ``wire``.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ def interleave(tag: int, size: int) -> int:
 
 
 def interleaved_header(data: bytes, pos: int, seen: set[int]) -> tuple[int, int, int]:
-    """Return tag, start and end of the tagged field at ``pos``, whose header is one varlong."""
+    """Return tag, start and end of the tagged field at ``pos``."""
     bits, pos = _long_bits(data, pos + 1, data[pos], 64)
     tag = _gather(bits >> 1)
     end = pos + _gather(bits)
@@ -58,7 +61,6 @@ def interleaved_header(data: bytes, pos: int, seen: set[int]) -> tuple[int, int,
 
 
 def unknown_interleaved_tags(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields, int]:
-    """Like ``unknown_tags``, for interleaved headers."""
     count, pos = long_uvarint(data, pos, first)
     out = []
     seen: set[int] = set()
@@ -70,7 +72,6 @@ def unknown_interleaved_tags(data: bytes, pos: int, first: int) -> tuple[RawTagg
 
 
 def interleaved_tags(known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int, ...] = ()) -> bytes:
-    """Return an encoded tag section with interleaved headers."""
     fields = merged(known, unknown, reserved, 1 << 32)
     out = [VARINTS[len(fields)]]
     for tag in sorted(fields):
@@ -83,7 +84,7 @@ _unpack_h = struct.Struct(">h").unpack_from
 
 
 def optional_length(data: bytes, pos: int) -> tuple[int, int]:
-    """Return the length of the next optional field (0 at the end of the buffer), and the offset after it."""
+    """Read the length of the next optional field, 0 at the end of the buffer."""
     return long_packed(data, pos + 1, data[pos], 32)
 
 
@@ -98,7 +99,7 @@ def optional_header(data: bytes, pos: int, length: int, last: int) -> tuple[int,
 
 
 def unknown_optional(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields, int]:
-    """Return the fields of an optional-field buffer, all unknown, and the offset after it."""
+    """Read an optional-field buffer without known fields."""
     out = []
     tag = -1
     length, pos = long_packed(data, pos, first, 32)
@@ -110,7 +111,7 @@ def unknown_optional(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields
 
 
 def optional(known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int, ...] = ()) -> bytes:
-    """Return an encoded optional-field buffer in ascending order of tags."""
+    """Encode an optional-field buffer, in ascending order of tags."""
     fields = merged(known, unknown, reserved, 1 << 15)
     out: list[bytes] = []
     for tag in sorted(fields):
@@ -136,19 +137,18 @@ def _long_bits(data: bytes, pos: int, first: int, bits: int) -> tuple[int, int]:
 
 
 def long_packed(data: bytes, pos: int, first: int, bits: int) -> tuple[int, int]:
-    """Return a zigzag varint that starts with the byte ``first``, and the offset after it."""
+    """Read a zigzag varint."""
     value, pos = _long_bits(data, pos, first, bits)
     return value >> 1 ^ -(value & 1), pos
 
 
 def long_upacked(data: bytes, pos: int, first: int, bits: int) -> tuple[int, int]:
-    """Return a two's complement varint that starts with the byte ``first``, and the offset after it."""
+    """Read a two's complement varint."""
     value, pos = _long_bits(data, pos, first, bits)
     return (value if value < 1 << bits - 1 else value - (1 << bits)), pos
 
 
 class _Packed(dict[int, bytes]):
-    # Cache of varints by signed value; keeps the short ones.
 
     def __init__(self, bits: int, is_zigzag: bool) -> None:
         self.bits = bits

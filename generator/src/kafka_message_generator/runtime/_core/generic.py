@@ -8,8 +8,6 @@ if TYPE_CHECKING:
 else:
 
     class Generic:
-        # Subscripting returns the class itself.
-
         __slots__ = ()
 
         def __class_getitem__(cls, item):

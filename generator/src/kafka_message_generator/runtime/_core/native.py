@@ -35,7 +35,6 @@ def install(base: type) -> None:
 
 
 def _load() -> tuple[Any, str]:
-    # The core, or None and the reason for the pure code.
     if os.environ.get(SWITCH) == "0":
         return None, f"{SWITCH} is 0"
     try:
@@ -50,7 +49,7 @@ def _load() -> tuple[Any, str]:
 
 
 def _make_plan(cls: type) -> object:
-    # Called by the core at first use of a message. Two threads may both build a plan; either is valid.
+    # Called by the core at first use; if two threads race, either plan is valid.
     owner = owner_of(cls)
     if owner is None:
         return None

@@ -8,12 +8,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Import name of the package.
 PACKAGE = __name__.rsplit(".", 2)[0]
 
 
 def module(name: str) -> Any:
-    """Import and return a module by its name within the package. Raises ModuleNotFoundError."""
+    """Import and return a module by its name within the package."""
     full = f"{PACKAGE}.{name}"
     __import__(full)  # importing importlib would slow down commands
     return sys.modules[full]

@@ -30,13 +30,13 @@ def in_short(value: object) -> str:
 
 
 def one_of(choices: Sequence[str]) -> str:
-    """Return choices as text: ``'a', 'b' or 'c'``."""
+    """Return ``'a', 'b' or 'c'``."""
     *first, last = map(repr, choices)
     return f"{', '.join(first)} or {last}" if first else last
 
 
 def is_int(value: object, bits: int, lowest: int | None = None) -> bool:
-    """Return whether ``value`` is an int that fits in ``bits`` bits with sign and is at least ``lowest``."""
+    """Return whether ``value`` is a signed int of ``bits`` bits, at least ``lowest``."""
     most = 1 << bits - 1
     return isinstance(value, int) and (-most if lowest is None else lowest) <= value < most
 

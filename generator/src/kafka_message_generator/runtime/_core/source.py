@@ -17,11 +17,10 @@ class Source:
         self._variables = 0
 
     def add(self, depth: int, line: str) -> None:
-        """Append a line, indented by ``depth`` spaces."""
         self.lines.append(" " * depth + line)
 
     def constant(self, value: object) -> str:
-        """Return the name of an object, the same one for each call with that object."""
+        """Return the name of an object, always the same one."""
         for name, known in self.names.items():
             if known is value:
                 return name
@@ -30,7 +29,6 @@ class Source:
         return name
 
     def variable(self, prefix: str) -> str:
-        """Return an unused variable name."""
         self._variables += 1
         return f"{prefix}{self._variables}"
 

@@ -20,12 +20,11 @@ def did_you_mean(word: str, choices: Iterable[str], form: str = "{!r}", alike: f
 
 
 def module_with(name: str, package: str, parts: Iterable[str]) -> str | None:
-    """Return the first of the submodules ``parts`` that exports ``name``, or None."""
     return next((f"{package}.{part}" for part in parts if name in _exported(f"{package}.{part}")), None)
 
 
 def _exported(module: str) -> Collection[str]:
-    # Parse the source: an import may be slow, or need packages that are not installed.
+    # Parsed, since importing may be slow or need packages that are not installed.
     import ast
     from importlib import import_module
     from importlib.util import find_spec

@@ -19,7 +19,6 @@ class StructBase:
     """Base of messages and of their structs."""
 
     __slots__: tuple[str, ...] = ()
-    # Field names in the order of the definition.
     _names: ClassVar[tuple[str, ...]] = ()
     # The generated class that this class is or derives from.
     _printed: ClassVar[type[StructBase]]
@@ -30,7 +29,7 @@ class StructBase:
     def __eq__(self, other: object) -> bool:
         if self._printed is StructBase:
             return NotImplemented
-        # Compiled on first comparison; an attrgetter takes twice as long.
+        # Compiled: an attrgetter takes twice as long.
         equal = _equality(self._printed)
         setattr(self._printed, "__eq__", equal)  # noqa: B010
         return equal(self, other)
@@ -71,7 +70,7 @@ def owner_of(message: Any) -> Any:
 
 
 def checked_owner(message: object) -> Any:
-    """Return ``owner_of`` a message class. Raises TypeError for anything else."""
+    """Like ``owner_of``. Raises TypeError for anything but a message class."""
     owner = owner_of(message) if isinstance(message, type) else None
     if owner is None:
         raise no_message_class(message)
@@ -79,7 +78,6 @@ def checked_owner(message: object) -> Any:
 
 
 def no_message_class(value: object) -> TypeError:
-    """Return the TypeError for a value that is no message class."""
     return TypeError(f"expected a message class, got {shown(value)}")
 
 
@@ -94,7 +92,6 @@ def name_of(message: Any) -> str:
 
 
 def as_derived(cls: type[S], struct: StructBase) -> S:
-    """Return a copy of ``struct`` as an object of the derived class ``cls``."""
     return made(cls, {name: getattr(struct, name) for name in struct._names})
 
 

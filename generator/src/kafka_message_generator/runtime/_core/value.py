@@ -15,7 +15,7 @@ else:
         __slots__ = ()
 
         def __init__(self, *values, **named):
-            # The first object of a class compiles its constructor.
+            # Replaces itself by a compiled constructor.
             cls = next(base for base in type(self).__mro__ if "_defaults" in vars(base))
             cls.__init__ = _constructor(cls)
             cls.__init__(self, *values, **named)
@@ -55,8 +55,6 @@ else:
         return made
 
     class _Fields:
-        # Descriptor that builds the field table on first access by ``dataclasses``.
-
         def __get__(self, instance, owner):
             import dataclasses
 
@@ -66,7 +64,6 @@ else:
             return owner.__dataclass_fields__
 
     def dataclass(*, frozen, slots):
-        """Return the decorator; both arguments must be true."""
         return _make
 
     def _make(cls):

@@ -1,5 +1,8 @@
 """Wire primitives of the generated code, for everything beyond the inlined common case.
 
+Readers return a value and the offset after it. ``long_`` readers get the first byte of the varint as ``first``, and in
+``pos`` the offset after it. Only ``nullable`` readers accept null.
+
 Failures raise one of ``READ_FAILURES`` or ``WRITE_FAILURES`` without a position. The caller then repeats the work with
 the schema codec, which reports field and offset.
 """
@@ -63,7 +66,7 @@ def _apart(pieces: list[bytes]) -> list[bytes]:
 UNSET: Any = object()
 
 MAX_STRING_LENGTH = 32767
-# Maximum count of arrays whose elements take no bytes; the data length cannot bound it.
+# Maximum count of arrays whose elements take no bytes.
 MAX_EMPTY_ELEMENTS = 65535
 
 
@@ -122,7 +125,7 @@ _is_safe_unknown = ZERO_UUID.is_safe
 
 
 def uuid_from(data: bytes) -> UUID:
-    """Return a UUID from 16 bytes, bypassing the checks of its constructor."""
+    """Create a UUID without the checks of its constructor."""
     result = new(UUID)
     _set_uuid_int(result, int.from_bytes(data, "big"))
     _set_uuid_is_safe(result, _is_safe_unknown)
@@ -130,7 +133,6 @@ def uuid_from(data: bytes) -> UUID:
 
 
 def uvarint(value: int) -> bytes:
-    """Return a value below 2**64 as an unsigned varint."""
     if value < 1 << 14:
         return bytes((value,)) if value < 128 else bytes((value & 127 | 128, value >> 7))
     if value < 1 << 21:
@@ -146,7 +148,6 @@ def uvarint(value: int) -> bytes:
 
 
 class _Varints(dict[int, bytes]):
-    # Cache of unsigned varints by value; keeps those of up to two bytes.
 
     def __missing__(self, value: int) -> bytes:
         encoded = uvarint(value)
@@ -156,7 +157,6 @@ class _Varints(dict[int, bytes]):
 
 
 class _TextLengths(_Varints):
-    # Compact string lengths (length + 1); refuses lengths above the maximum.
 
     def __missing__(self, value: int) -> bytes:
         if value > MAX_STRING_LENGTH + 1:
@@ -169,13 +169,12 @@ TEXT_LENGTHS = _TextLengths()
 
 
 def read_uvarint(data: bytes, pos: int) -> tuple[int, int]:
-    """Return the unsigned varint at ``pos`` (at most 5 bytes, 32 bits), and the offset after it."""
     first = data[pos]
     return (first, pos + 1) if first < 128 else long_uvarint(data, pos + 1, first)
 
 
 def long_uvarint(data: bytes, pos: int, first: int) -> tuple[int, int]:
-    """Return the unsigned varint with first byte ``first`` and the rest at ``pos``, and the offset after it."""
+    """Read an unsigned varint of at most 5 bytes and 32 bits."""
     if first < 128:
         return first, pos
     value = first & 127
@@ -191,7 +190,6 @@ def long_uvarint(data: bytes, pos: int, first: int) -> tuple[int, int]:
 
 
 def long_string(data: bytes, pos: int, first: int) -> tuple[str, int]:
-    """Return the compact string whose length starts with the byte ``first``, and the offset after it."""
     length, pos = long_uvarint(data, pos, first)
     end = pos + length - 1
     if not pos <= end <= len(data) or length > MAX_STRING_LENGTH + 1:
@@ -200,7 +198,6 @@ def long_string(data: bytes, pos: int, first: int) -> tuple[str, int]:
 
 
 def long_bytes(data: bytes, pos: int, first: int) -> tuple[bytes, int]:
-    """Return the compact bytes whose length starts with the byte ``first``, and the offset after them."""
     if first > 127 and (byte := data[pos]) < 128:  # two bytes, up to 16 KiB: most record batches
         pos += 1
         end = pos + (first & 127 | byte << 7) - 1
@@ -213,36 +210,33 @@ def long_bytes(data: bytes, pos: int, first: int) -> tuple[bytes, int]:
 
 
 def long_count(data: bytes, pos: int, first: int) -> tuple[int, int]:
-    """Return the compact array count that starts with the byte ``first``, and the offset after it."""
     count, pos = long_uvarint(data, pos, first)
     if not 0 < count <= len(data) - pos + 1:
         raise Malformed
     return count - 1, pos
 
 
-# The nullable variants accept overlong varints of null.
+# Null may be an overlong varint.
 
 
 def long_nullable_string(data: bytes, pos: int, first: int) -> tuple[str | None, int]:
-    """Like ``long_string``, but return None for null."""
     length, end = long_uvarint(data, pos, first)
     return (None, end) if length == 0 else long_string(data, pos, first)
 
 
 def long_nullable_bytes(data: bytes, pos: int, first: int) -> tuple[bytes | None, int]:
-    """Like ``long_bytes``, but return None for null."""
     length, end = long_uvarint(data, pos, first)
     return (None, end) if length == 0 else long_bytes(data, pos, first)
 
 
 def long_nullable_count(data: bytes, pos: int, first: int) -> tuple[int, int]:
-    """Like ``long_count``, but return -1 for null."""
+    """Read a compact array count; -1 is null."""
     count, end = long_uvarint(data, pos, first)
     return (-1, end) if count == 0 else long_count(data, pos, first)
 
 
 def empty_count(count: int) -> int:
-    """Return the count of an array whose elements may take no bytes. Raises Malformed above the maximum."""
+    """Return ``count``. Raises Malformed above ``MAX_EMPTY_ELEMENTS``."""
     if count > MAX_EMPTY_ELEMENTS:
         raise Malformed
     return count
@@ -267,7 +261,7 @@ def same_floats(left: list[float] | None, right: list[float] | None) -> bool:
 
 
 def unknown_tags(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields, int]:
-    """Return the fields of a tag section, all unknown, and the offset after it."""
+    """Read a tag section without known tags."""
     count, pos = long_uvarint(data, pos, first)
     out = []
     seen: set[int] = set()
@@ -279,7 +273,6 @@ def unknown_tags(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields, in
 
 
 def in_order(fields: list[RawTaggedField]) -> RawTaggedFields:
-    """Return tagged fields in ascending order of tags."""
     if len(fields) > 1:
         fields.sort(key=_tag_of)
     return tuple(fields)
@@ -302,7 +295,7 @@ def merged(
 
 
 def tags(known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int, ...] = ()) -> bytes:
-    """Return an encoded tag section in ascending order of tags."""
+    """Encode a tag section, in ascending order of tags."""
     fields = merged(known, unknown, reserved, 1 << 32)
     out = [VARINTS[len(fields)]]
     for tag in sorted(fields):

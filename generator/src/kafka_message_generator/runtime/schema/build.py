@@ -68,7 +68,7 @@ def schemas_of(message: type[HasDescriptor]) -> dict[int, Schema]:
 
 
 def build(facts: MessageFacts, strings: Kinds = STRINGS) -> dict[int, Schema]:
-    """Return the schema of each valid version of a definition; identical versions share one object."""
+    """Return the schema of each valid version of a definition."""
     builder = Builder(facts, strings)
     schemas: dict[int, Schema] = {}
     for version in range(facts.valid.lowest, facts.valid.highest + 1):
@@ -78,7 +78,6 @@ def build(facts: MessageFacts, strings: Kinds = STRINGS) -> dict[int, Schema]:
 
 
 class Builder:
-    """Builder of the schemas of one definition."""
 
     def __init__(self, facts: MessageFacts, strings: Kinds = STRINGS) -> None:
         self.facts = facts
@@ -106,7 +105,7 @@ class Builder:
         return Field(field.name, kind, self.default(field))
 
     def default(self, field: FieldFacts) -> object:
-        """Return the default of a field; for a struct field, a ``Struct`` of the defaults of its fields."""
+        """Return the default of a field, as a ``Struct`` for struct fields."""
         if field.is_struct and not field.is_array and field.default_fact is not None:
             inner = {f.name: self.default(f) for f in self.facts.structs[field.type]}
             return Struct(Schema(), inner)
@@ -122,7 +121,6 @@ class Builder:
         return self.encoded(field.encodings, version) or self.scalar(field.type, compact, nullable, version)
 
     def encoded(self, encodings: tuple[tuple[Versions, str], ...], version: int) -> Type | None:
-        """Return the type for the encoding declared at ``version``, or None."""
         name = next((name for versions, name in encodings if version in versions), None)
         if name is None:
             return None

@@ -1,6 +1,6 @@
 """Values that a version of a message cannot carry, and copies without them.
 
-Both functions are compiled per class and version on first use, and visit only fields that the version restricts.
+Both are compiled per class and version on first use.
 """
 
 from __future__ import annotations
@@ -63,8 +63,6 @@ def _listed(value: object, place: Place) -> list[object]:
 
 
 class _Losses(Loops):
-    # Builder of the function that lists unsupported values.
-
     def __init__(self, cls: type[HasDescriptor], version: int) -> None:
         super().__init__(cls, check=_check, listed=_listed, is_default=is_default, failures=_FAILURES)
         self.version = version
@@ -146,8 +144,6 @@ def fit_at(cls: type[HasDescriptor], version: int) -> Callable[[Any], Any]:
 
 
 class _Fit:
-    # Builder of the function that copies a message for one version.
-
     def __init__(self, cls: type[HasDescriptor], version: int) -> None:
         self.cls = cls
         self.facts = facts_of(cls)
@@ -171,7 +167,6 @@ class _Fit:
         return source.function("fit")
 
     def derived(self, message: object, copy: object) -> object:
-        # Copy as an object of the user's derived class.
         kept = [
             field.name
             for field in self.facts.fields
@@ -182,7 +177,6 @@ class _Fit:
         return type(message)(**{name: getattr(copy, name) for name in names})
 
     def copier(self, name: str, fields: tuple[FieldFacts, ...]) -> str:
-        # Name of the function that copies a struct; adds its source on first use.
         if name not in self.copiers:
             function = self.copiers[name] = f"copy_{len(self.copiers)}"
             lines = [line for field in fields for line in self.field(name, field)]
@@ -208,7 +202,6 @@ class _Fit:
         return [f"v = x.{slot}", f"y.{slot} = {null} if v is None else v"]
 
     def copied(self, field: FieldFacts) -> str:
-        # Expression that copies the value ``v``.
         if not field.is_struct:
             return "v[:] if type(v) is list else elements(v)"
         copy, kind = self.copier(field.type, field.fields), self.source.constant(class_in(self.cls, field.type))

@@ -21,12 +21,11 @@ _built: dict[type, dict[int, Schema]] = {}
 
 
 def is_about_text(error: DecodeError) -> bool:
-    """Return whether an error concerns invalid UTF-8."""
     return error.reason.startswith(NO_UTF8)
 
 
 def read_escaped(message: type[D], data: bytes, offset: int, version: int, is_whole: bool) -> tuple[D, int]:
-    """Return the message at ``offset`` and the offset after it. Raises DecodeError for errors besides text."""
+    """Return the message at ``offset`` and the offset after it. Raises DecodeError."""
     schema = escaped_schemas(message)[version]
     struct, end = read_placed(message, data, offset, version, is_whole, schema)
     found: D = _object(message, message, facts_of(message).fields, struct)
@@ -34,7 +33,7 @@ def read_escaped(message: type[D], data: bytes, offset: int, version: int, is_wh
 
 
 def write_escaped(message: HasDescriptor, version: int) -> bytes:
-    """Return the bytes of a message. Raises EncodeError, also for surrogates outside U+DC80 to U+DCFF."""
+    """Return the bytes of a message. Raises EncodeError."""
     facts = facts_of(type(message))
     schema = escaped_schemas(type(message))[version]
     out = bytearray()
@@ -47,7 +46,6 @@ def write_escaped(message: HasDescriptor, version: int) -> bytes:
 
 
 def escaped_schemas(message: type[HasDescriptor]) -> dict[int, Schema]:
-    """Return the schemas of a message with escaped strings, by version; built once."""
     owner = owner_of(message)
     schemas = _built.get(owner)
     if schemas is None:

@@ -1,4 +1,4 @@
-"""Error messages for failures of the generated code: repeats the work with the schema codec, which tracks positions."""
+"""Error messages for failures of the generated code, found by repeating the work with the schema codec."""
 
 from __future__ import annotations
 
@@ -81,8 +81,7 @@ def _remove_text(error: Exception | None) -> None:
 def _strangers(
     message: type[HasDescriptor], fields: tuple[FieldFacts, ...], container: object
 ) -> Iterator[SchemaError]:
-    # Errors for values of the wrong class in struct fields, without looking inside them.
-    # Objects with the same attributes may be written; after a failure their class is the best explanation.
+    # Other classes with the same attributes can be written; after a failure, the class explains it best.
     for field in fields:
         value = getattr(container, field.name, None)
         if not field.is_struct or value is None:

@@ -32,16 +32,13 @@ class FieldFacts:
     """Field of a definition."""
 
     name: str
-    """Name in Python."""
     json_name: str
     """Key in Kafka's JSON form."""
     type: str
     """Kafka type or struct name; for arrays that of the elements."""
     is_array: bool
     versions: Versions
-    """Versions that have the field."""
     nullable: Versions
-    """Versions that allow null."""
     tag: int | None
     tagged: Versions
     """Versions that write the field as a tagged field, omitted at its default."""
@@ -81,14 +78,10 @@ class FieldFacts:
 
     @property
     def is_error_code(self) -> bool:
-        """True if the field holds a Kafka error code."""
         return self.enumeration == "ErrorCode"
 
     def default(self) -> object:
-        """Return the default, with a new list for arrays and None for null.
-
-        Raises LookupError for struct fields that are not null by default.
-        """
+        """Return the default. Raises LookupError for struct fields that are not null by default."""
         fact = self.default_fact
         if fact is None:
             return None
@@ -143,12 +136,11 @@ class MessageFacts:
         return tuple(sorted(name for name, fields in structs.items() if address_of(fields) is not None))
 
 
-# Field names of host and port; all but the first only in requests from controllers to brokers before 4.0.
+# The last two are in requests from controllers to brokers before 4.0.
 _ADDRESSES = (("host", "port"), ("host_name", "port"), ("v0_host", "v0_port"))
 
 
 def address_of(fields: tuple[FieldFacts, ...]) -> tuple[str, str] | None:
-    """Return the names of a struct's host and port fields, or None."""
     types = {field.name: field.type for field in fields if not field.is_array}
     found = (
         names for names in _ADDRESSES if types.get(names[0]) == "string" and types.get(names[1]) in ("int32", "uint16")
@@ -170,12 +162,10 @@ def facts_of(message: type[HasDescriptor]) -> MessageFacts:
 
 
 def message_class(message: type[HasDescriptor]) -> Any:
-    """Return the generated class that a message class is or derives from."""
     return class_in(message, name_of(message))
 
 
 def class_in(message: type[HasDescriptor], name: str) -> type[StructBase]:
-    """Return the class of a struct of a message, also for derived message classes."""
     home = owner_of(message).__module__
     found: type[StructBase] = getattr(sys.modules[home], name)
     return found
@@ -184,7 +174,7 @@ def class_in(message: type[HasDescriptor], name: str) -> type[StructBase]:
 def fields_of(cls: type[StructBase]) -> tuple[FieldFacts, ...]:
     """Return the fields of a message or struct class, in the order of the definition.
 
-    Fields in optional-field buffers come last. Raises TypeError for classes that are not generated.
+    Raises TypeError for classes that are not generated.
     """
     message = message_of(cls)
     if message is None:

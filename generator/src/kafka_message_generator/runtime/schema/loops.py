@@ -1,6 +1,6 @@
 """Source code of loops over the structs of a message, limited to structs that need a visit.
 
-Unrolled loops are about 20 times as fast as a generic traversal. Paths stay templates with indices until printed.
+Such loops are about 20 times as fast as a generic traversal.
 """
 
 from __future__ import annotations
@@ -22,16 +22,13 @@ if TYPE_CHECKING:
 class Spot:
     """Struct that the generated code visits."""
 
-    # Name of the class.
     name: str
     fields: tuple[FieldFacts, ...]
     # Template of the path: ``topics[%d].partitions[%d]``.
     path: str
-    # Variables of the enclosing structs and of this one, outermost first.
+    # Variables, outermost first.
     structs: tuple[str, ...]
-    # Variables of the indices in ``path``.
     indices: tuple[str, ...] = ()
-    # Variable of the array that contains the struct, or empty.
     array: str = ""
 
     @property
@@ -39,16 +36,13 @@ class Spot:
         return self.structs[-1]
 
     def path_to(self, field: str) -> str:
-        """Return the path template of a field."""
         return f"{self.path}.{field}" if self.path else field
 
     def place(self, path: str) -> str:
-        """Return the source expression of a place."""
         return f"({path!r}, {', '.join(self.indices)})" if self.indices else repr(path)
 
 
 def path_of(place: Place) -> str:
-    """Return the path of a place as text."""
     if isinstance(place, str):
         return place
     path: str = place[0] % place[1:]
@@ -56,7 +50,6 @@ def path_of(place: Place) -> str:
 
 
 def array_class(message: type[HasDescriptor], field: FieldFacts) -> Any:
-    """Return the list class of an array field."""
     is_keyed = any(each.map_key for each in field.fields)
     return class_in(message, f"{field.type}Collection") if is_keyed else list
 
@@ -73,7 +66,7 @@ class Loops:
     classes, and raise if such a value cannot be visited.
     """
 
-    # True to copy each list before a loop: the caller of a generator may change the message meanwhile.
+    # True in generators, whose callers may change the message meanwhile.
     copies_lists = False
 
     def __init__(self, message: type[HasDescriptor], **names: object) -> None:
@@ -87,7 +80,6 @@ class Loops:
         raise NotImplementedError
 
     def enters(self, field: FieldFacts) -> bool:
-        """Return whether to visit the structs of a field."""
         return True
 
     def is_quiet(self, field: FieldFacts) -> bool:

@@ -114,7 +114,6 @@ class NullableStruct(Type):
         self.name = f"NULLABLE_STRUCT{schema}"
 
     def read_presence(self, data: bytes, pos: int) -> tuple[bool, int]:
-        """Return whether a struct is present, and the offset after the presence byte."""
         presence, pos = self.presence.read(data, pos)
         assert isinstance(presence, int)
         return presence > self._marks[0], pos
@@ -158,7 +157,6 @@ def _rule(name: str, kind: Type, indent: str) -> Iterator[str]:
 
 
 def _words(schema: Schema) -> Iterator[str]:
-    # Right side of a struct's rule, in wire order.
     if schema.optional is not None:
         yield "_optional_fields"
     if schema.tags is None:
@@ -187,7 +185,7 @@ def _element(kind: Type) -> Type:
 
 
 def _mention(label: str, kind: Type) -> str:
-    # Arrays are in brackets; ? marks nullable arrays and structs, whose rules do not name their type.
+    # The rules of arrays and structs do not name a nullable type, so ? marks them.
     mark = "?" if kind.nullable and isinstance(kind, (ArrayOf, NullableStruct)) else ""
     if isinstance(kind, ArrayOf):
         return f"[{_mention(label, kind.element)}]{mark}"

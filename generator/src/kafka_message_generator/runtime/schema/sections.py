@@ -36,7 +36,6 @@ class Observer(ElementObserver):
         raise NotImplementedError
 
     def places(self, section: Section) -> Iterator[Place]:
-        """Yield the parts of a section."""
         raise NotImplementedError
 
     def presence(self, kind: Type, is_there: bool, at: int) -> None:
@@ -183,7 +182,6 @@ class TagSection(Section):
         return bytes(out)
 
     def read_header(self, data: bytes, at: int) -> tuple[int, int, int]:
-        """Return tag, size and the offset after them."""
         tag, at = UNSIGNED_VARINT.read(data, at)
         size, at = UNSIGNED_VARINT.read(data, at)
         return tag, size, at

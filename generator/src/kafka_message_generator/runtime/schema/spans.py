@@ -13,7 +13,7 @@ from .sections import Observer, OptionalFieldBuffer, Place, Section, TagSection
 from .struct import Field
 from .types import UNSIGNED_VARINT, ArrayOf, SchemaError, ShortError, Text, Type, _Sized
 
-# Roles of leaves: field values; lengths, counts, presence and tags; undecodable bytes; bytes after those.
+# Roles of leaves; LENGTH also covers counts, presence bytes and tags.
 VALUE, LENGTH, FAULT, REST = "value", "length", "fault", "rest"
 # Roles of spans with children; OPENED is a bytes field with decoded contents.
 STRUCT, ARRAY, SECTION, OPENED = "struct", "array", "section", "opened"
@@ -32,13 +32,12 @@ class Room:
 class Span:
     """Bytes from ``start`` to ``end`` and their meaning.
 
-    - ``path``: field path as in errors (``topics[3].name``); ``name`` is its last part
+    - ``path``: as in errors (``topics[3].name``); ``name`` is its last part
     - ``type``: wire type in Kafka's notation
     - ``value``: Python value; the count of an array, None for a struct
-    - ``note``: additional text
     - ``content``: offset of the value after its length
-    - ``children``: spans that cover this one, if any
-    - ``unpacked``: decompressed bytes and their span, with offsets from 0; None if not compressed
+    - ``children``: spans that cover this one
+    - ``unpacked``: decompressed bytes and their span, or None
     """
 
     __slots__ = (
@@ -104,7 +103,6 @@ class Span:
         return self
 
     def add_note(self, note: str) -> None:
-        """Append a note after a comma."""
         self.note = f"{self.note}, {note}" if self.note else note
 
     def __repr__(self) -> str:
@@ -119,7 +117,6 @@ class Walk(Observer):
         self.end = pos
         self.room = room or Room()
         self.error: SchemaError | None = None
-        # Path of the current struct.
         self._path = ""
         self._open: list[Span] = []
         self._reading: tuple[str, str, Type]
@@ -217,7 +214,6 @@ class Walk(Observer):
 
     @property
     def last(self) -> Span:
-        """Last completed span within the open one."""
         return self._open[-1].children[-1]
 
     def presence(self, kind: Type, is_there: bool, at: int) -> None:
@@ -225,7 +221,6 @@ class Walk(Observer):
         self._leaf(Span(self.end, at, self._path, "presence", kind.name, LENGTH, is_there, note))
 
     def places(self, section: Section) -> Iterator[Place]:
-        """Yield the parts of a section, and add their spans."""
         label = "_optional_fields" if isinstance(section, OptionalFieldBuffer) else "_tagged_fields"
         span = self._enter(section, self._inside(label), label, SECTION)
         found, count, unknown = [], Span(0, 0, span.path, "count", "", LENGTH), 0
@@ -248,7 +243,6 @@ class Walk(Observer):
         self._leave()
 
     def tagged_value(self, section: Section, field: Field, place: Place) -> tuple[object, int]:
-        """Read the value of a known field; remove its spans if it does not fill its size."""
         children = self._open[-1].children
         before = len(children)
         value, end = self.value(field.type, field.name)
@@ -262,7 +256,6 @@ class Walk(Observer):
         return value, end
 
     def _mark(self, span: Span, section: Section, place: Place) -> Span:
-        # Count of tagged fields, or end marker of optional fields.
         if isinstance(section, TagSection):
             count, _ = UNSIGNED_VARINT.read(self.data, place.start)
             mark = Span(place.start, place.end, span.path, "count", UNSIGNED_VARINT.name, LENGTH, count)
@@ -320,7 +313,6 @@ def _fault_end(kind: Type, error: SchemaError, data: bytes, start: int) -> int:
 
 
 def type_name(kind: Type) -> str:
-    """Return the name of a type, without the fields of structs."""
     if isinstance(kind, NullableStruct):
         return "NULLABLE_STRUCT"
     if isinstance(kind, ArrayOf):

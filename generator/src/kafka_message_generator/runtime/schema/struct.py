@@ -27,7 +27,6 @@ class StructType(Type):
     """Base of ``Schema``: the members that ``Struct`` needs."""
 
     fields: tuple[Field, ...]
-    """Regular fields, in wire order."""
     names: frozenset[str]
     """Names of all fields, including tagged and optional ones."""
 
@@ -93,7 +92,6 @@ def is_default(value: object, default: object) -> bool:
 
 
 def _has_default(value: object, name: str, wanted: object) -> bool:
-    # A field counts as default if its Struct omits it, by version or by tag.
     if isinstance(value, Struct) and name not in value and all(field.name != name for field in value.schema.fields):
         return True
     return is_default(value_of(value, name), wanted)

@@ -70,7 +70,6 @@ class Type:
         return len(out)
 
     def validate(self, value: object) -> None:
-        """Raise SchemaError if the value cannot be written."""
         self.write(bytearray(), value)
 
     def __str__(self) -> str:
@@ -136,7 +135,6 @@ class Boolean(Type):
 
 
 class Float64(Type):
-    """IEEE 754 double."""
 
     name = "FLOAT64"
 
@@ -202,7 +200,7 @@ class VarInt(Type):
 
 
 def integer(value: object, kind: Fixed | VarInt) -> int:
-    """Return an integer of any integer type. Raises SchemaError if ``kind`` cannot hold it."""
+    """Return ``operator.index(value)``. Raises SchemaError if ``kind`` cannot hold it."""
     try:
         number = operator.index(cast(SupportsIndex, value))
     except TypeError:
@@ -249,15 +247,12 @@ class Length:
 
 
 class _Sized(Type):
-    # Value after a length prefix.
-
     def __init__(self, name: str, length: Length, nullable: bool) -> None:
         self.name = name
         self.nullable = nullable
         self.length = length
 
     def read_length(self, data: bytes, pos: int) -> tuple[int, int]:
-        # -1 for null, if allowed.
         length, after = self.length.read(data, pos)
         if length < 0 and not self.nullable:
             raise SchemaError(f"null at offset {pos}, where this version allows none", pos)
@@ -378,7 +373,10 @@ class ArrayOf(_Sized):
         self.element = element
 
     def read_count(self, data: bytes, pos: int) -> tuple[int, int]:
-        """Return the count (-1 for null) and the offset after it. Raises SchemaError if the data is too short."""
+        """Return the count (-1 for null) and the offset after it.
+
+        Raises SchemaError if the data is too short.
+        """
         count, at = self.read_length(data, pos)
         bound = max(len(data) - at, 0) if smallest(self.element) else MAX_EMPTY_ELEMENTS
         if count > bound:
@@ -437,5 +435,4 @@ def smallest(kind: Type) -> int:
 
 
 def has_smallest(kind: type, function: Callable[[Type], int]) -> None:
-    """Register the function that computes ``smallest`` for a type."""
     _smallest[kind] = function
