@@ -35,7 +35,6 @@ def read_rest(message: type[M], data: bytes, offset: int, version: int, text: Te
 
 
 def read_int16(data: bytes, what: str, message: str = "") -> int:
-    """Return the int16 at the start of ``data``. Raises DecodeError."""
     if len(data) < 2:
         raise DecodeError(f"2 bytes needed at offset 0, {len(data)} left", message, path=what, offset=0)
     value: int = _unpack_h(data)[0]
@@ -43,7 +42,6 @@ def read_int16(data: bytes, what: str, message: str = "") -> int:
 
 
 def read_unsigned(data: bytes, offset: int, what: str) -> tuple[int, int]:
-    """Return the unsigned varint at ``offset`` and the offset after it. Raises DecodeError."""
     try:
         return read_uvarint(data, offset)
     except IndexError:

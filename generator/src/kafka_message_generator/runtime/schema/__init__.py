@@ -1,7 +1,7 @@
-"""Dynamic codec: schemas of messages at each version, which read, write and print data without the generated classes.
+"""Dynamic codec: schemas that read and write each version of a message without the generated classes.
 
-``MetadataResponse.schemas()[12].read(data)`` returns a ``Struct``. The codec is slower than the generated classes. It
-tracks positions, and so produces the error messages of the generated code.
+``MetadataResponse.schemas()[12].read(data)`` returns a ``Struct``. The codec is slower than the generated classes, but
+tracks positions: it produces their error messages.
 """
 
 from __future__ import annotations

@@ -68,7 +68,6 @@ def schemas_of(message: type[HasDescriptor]) -> dict[int, Schema]:
 
 
 def build(facts: MessageFacts, strings: Kinds = STRINGS) -> dict[int, Schema]:
-    """Return the schema of each valid version of a definition."""
     builder = Builder(facts, strings)
     schemas: dict[int, Schema] = {}
     for version in range(facts.valid.lowest, facts.valid.highest + 1):
@@ -105,7 +104,6 @@ class Builder:
         return Field(field.name, kind, self.default(field))
 
     def default(self, field: FieldFacts) -> object:
-        """Return the default of a field, as a ``Struct`` for struct fields."""
         if field.is_struct and not field.is_array and field.default_fact is not None:
             inner = {f.name: self.default(f) for f in self.facts.structs[field.type]}
             return Struct(Schema(), inner)

@@ -25,7 +25,6 @@ def is_about_text(error: DecodeError) -> bool:
 
 
 def read_escaped(message: type[D], data: bytes, offset: int, version: int, is_whole: bool) -> tuple[D, int]:
-    """Return the message at ``offset`` and the offset after it. Raises DecodeError."""
     schema = escaped_schemas(message)[version]
     struct, end = read_placed(message, data, offset, version, is_whole, schema)
     found: D = _object(message, message, facts_of(message).fields, struct)
@@ -33,7 +32,6 @@ def read_escaped(message: type[D], data: bytes, offset: int, version: int, is_wh
 
 
 def write_escaped(message: HasDescriptor, version: int) -> bytes:
-    """Return the bytes of a message. Raises EncodeError."""
     facts = facts_of(type(message))
     schema = escaped_schemas(type(message))[version]
     out = bytearray()

@@ -60,7 +60,6 @@ class FieldFacts:
     enumeration: str | None = None
     """Name of the enumeration of the field's values, or None."""
     about: str = ""
-    """Description by this project; may be empty."""
     fields: tuple[FieldFacts, ...] = ()
     """Fields of the struct; empty for other types."""
     secret: bool = False
@@ -153,7 +152,6 @@ _parsed: dict[type, MessageFacts] = {}
 
 
 def facts_of(message: type[HasDescriptor]) -> MessageFacts:
-    """Return the definition of a message class."""
     owner = checked_owner(message)
     facts = _parsed.get(owner)
     if facts is None:

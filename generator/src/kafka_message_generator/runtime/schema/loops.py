@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Struct that the generated code visits."""
 
     name: str
     fields: tuple[FieldFacts, ...]
@@ -55,15 +54,14 @@ def array_class(message: type[HasDescriptor], field: FieldFacts) -> Any:
 
 
 def is_late(message: type[HasDescriptor], struct: str, field: FieldFacts) -> bool:
-    """Return whether a field's default is created on first access, so that its slot may hold None."""
+    """Return whether a field is in a ``LazyDefaults`` slot."""
     return field.name in getattr(class_in(message, struct), "_lazy", ())
 
 
 class Loops:
-    """Base of builders of one function over the structs of a message; subclasses add the lines for each struct.
+    """Builder of one function over the structs of a message; subclasses add the lines for each struct.
 
-    The names ``listed(value, place)`` and ``check(value, kind, place)`` are called for lists and structs of unexpected
-    classes, and raise if such a value cannot be visited.
+    The functions ``listed`` and ``check`` get lists and structs of unexpected classes, and raise if they cannot be visited.
     """
 
     # True in generators, whose callers may change the message meanwhile.
@@ -91,7 +89,6 @@ class Loops:
         raise NotImplementedError
 
     def reaches(self, name: str, fields: tuple[FieldFacts, ...]) -> bool:
-        """Return whether a struct, or any struct inside it, needs code."""
         if name not in self._reached:
             inner = (field for field in fields if field.is_struct and self.enters(field))
             self._reached[name] = self.has_own(name, fields) or any(self.reaches(f.type, f.fields) for f in inner)
@@ -105,7 +102,6 @@ class Loops:
         return True
 
     def inner(self, depth: int, spot: Spot, field: FieldFacts) -> None:
-        """Add the lines for the structs of a field, if any need code."""
         if not (field.is_struct and self.enters(field) and self.reaches(field.type, field.fields)):
             return
         source, path = self.source, spot.path_to(field.name)

@@ -32,7 +32,6 @@ class Observer(ElementObserver):
         raise NotImplementedError
 
     def tagged_value(self, section: Section, field: Field, place: Place) -> tuple[object, int]:
-        """Return the value of a known field of a section and the offset after it."""
         raise NotImplementedError
 
     def places(self, section: Section) -> Iterator[Place]:
@@ -91,7 +90,6 @@ class Section(Type):
         return tuple(sorted(unknown, key=lambda raw: raw.tag)), end
 
     def join(self, parts: dict[int, bytes]) -> bytes:
-        """Return the section with these encoded values by tag."""
         raise NotImplementedError
 
     def _field(self, data: bytes, tag: int, place: Place, values: dict[str, object], observer: Observer | None) -> None:
@@ -112,7 +110,7 @@ class Section(Type):
             raise SchemaError(f"{self.noun} {place.tag} {sizes}", place.at)
 
     def write_from(self, out: bytearray, container: object) -> None:
-        """Append the unknown fields of a container and those not at their default."""
+        """Append the section of a container: fields not at their default, and unknown fields."""
         parts: dict[int, bytes] = {}
         for tag, field in self.fields.items():
             if isinstance(container, Struct) and field.name not in container.values:
@@ -148,7 +146,6 @@ class Section(Type):
         parts[raw.tag] = bytes(raw.data)
 
     def check_unknown(self, raw: RawTaggedField) -> None:
-        """Raise SchemaError for an unknown field that this section cannot carry."""
         UNSIGNED_VARINT.validate(raw.tag)
 
 

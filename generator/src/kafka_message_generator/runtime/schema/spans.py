@@ -77,7 +77,6 @@ class Span:
         self.children: list[Span] = []
 
     def leaves(self) -> Iterator[Span]:
-        """Yield the spans without children, in byte order."""
         waiting: list[Span] = [self]
         while waiting:
             span = waiting.pop()

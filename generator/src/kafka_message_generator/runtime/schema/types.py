@@ -96,7 +96,6 @@ def wrong(value: object, expected: str) -> SchemaError:
 
 
 class Fixed(Type):
-    """Integer of fixed width."""
 
     def __init__(self, name: str, code: str, lowest: int, highest: int) -> None:
         self.name = name
@@ -152,7 +151,6 @@ class Float64(Type):
 
 
 class Uuid(Type):
-    """UUID in 16 bytes."""
 
     name = "UUID"
 
@@ -308,7 +306,6 @@ class EscapedText(Text):
 
 
 class Blob(_Sized):
-    """Arbitrary bytes."""
 
     def read(self, data: bytes, pos: int) -> tuple[object, int]:
         length, start = self.read_length(data, pos)
