@@ -149,7 +149,6 @@ def long_upacked(data: bytes, pos: int, first: int, bits: int) -> tuple[int, int
 
 
 class _Packed(dict[int, bytes]):
-
     def __init__(self, bits: int, is_zigzag: bool) -> None:
         self.bits = bits
         self.is_zigzag = is_zigzag

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 else:
 
     class _Value:
-
         __slots__ = ()
 
         def __init__(self, *values, **named):

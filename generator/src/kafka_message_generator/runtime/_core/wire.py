@@ -148,7 +148,6 @@ def uvarint(value: int) -> bytes:
 
 
 class _Varints(dict[int, bytes]):
-
     def __missing__(self, value: int) -> bytes:
         encoded = uvarint(value)
         if value < 1 << 14:
@@ -157,7 +156,6 @@ class _Varints(dict[int, bytes]):
 
 
 class _TextLengths(_Varints):
-
     def __missing__(self, value: int) -> bytes:
         if value > MAX_STRING_LENGTH + 1:
             raise Refused

@@ -77,7 +77,6 @@ def build(facts: MessageFacts, strings: Kinds = STRINGS) -> dict[int, Schema]:
 
 
 class Builder:
-
     def __init__(self, facts: MessageFacts, strings: Kinds = STRINGS) -> None:
         self.facts = facts
         self.sized = {"string": strings, **_SIZED}

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-
     name: str
     fields: tuple[FieldFacts, ...]
     # Template of the path: ``topics[%d].partitions[%d]``.
@@ -61,7 +60,8 @@ def is_late(message: type[HasDescriptor], struct: str, field: FieldFacts) -> boo
 class Loops:
     """Builder of one function over the structs of a message; subclasses add the lines for each struct.
 
-    The functions ``listed`` and ``check`` get lists and structs of unexpected classes, and raise if they cannot be visited.
+    The functions ``listed`` and ``check`` get lists and structs of unexpected classes, and raise if those cannot be
+    visited.
     """
 
     # True in generators, whose callers may change the message meanwhile.

@@ -96,7 +96,6 @@ def wrong(value: object, expected: str) -> SchemaError:
 
 
 class Fixed(Type):
-
     def __init__(self, name: str, code: str, lowest: int, highest: int) -> None:
         self.name = name
         self.lowest, self.highest = lowest, highest
@@ -134,7 +133,6 @@ class Boolean(Type):
 
 
 class Float64(Type):
-
     name = "FLOAT64"
 
     def read(self, data: bytes, pos: int) -> tuple[object, int]:
@@ -151,7 +149,6 @@ class Float64(Type):
 
 
 class Uuid(Type):
-
     name = "UUID"
 
     def read(self, data: bytes, pos: int) -> tuple[object, int]:
@@ -306,7 +303,6 @@ class EscapedText(Text):
 
 
 class Blob(_Sized):
-
     def read(self, data: bytes, pos: int) -> tuple[object, int]:
         length, start = self.read_length(data, pos)
         if length < 0:
