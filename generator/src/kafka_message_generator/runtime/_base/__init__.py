@@ -1,1 +1,1 @@
-"""What every message class can do, on top of its printed functions, and what reads messages by their names."""
+"""Base classes of messages, and functions that find and read messages by name."""

@@ -1,4 +1,4 @@
-"""Which messages there are, without importing them."""
+"""List of the package's messages, available without importing them."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from .message import Message, class_of
 
 @dataclass(frozen=True, slots=True)
 class MessageInfo:
-    """What is known of a message without its class."""
+    """Name, API key and versions of a message."""
 
     name: str
     kind: str
-    """As in the definition: ``request``, ``response``, ``header``, ``data``, ``metadata``, ``coordinator-key`` or
-    ``coordinator-value``.
+    """Type in the definition file: ``request``, ``response``, ``header``, ``data``, ``metadata``,
+    ``coordinator-key`` or ``coordinator-value``.
     """
     api_key: int | None
-    """API key of requests and responses, type of records; None where there is none."""
+    """API key of requests and responses, type of records, or None."""
     valid_versions: Versions
-    """Those that can be read and written."""
+    """Readable and writable versions."""
     supported_versions: Versions
-    """Those of them that the release of this package has; the others were in other releases, and are not negotiated."""
+    """Valid versions in the package's Kafka release; others are never negotiated."""
     flexible_versions: Versions
-    """Those of them with tagged fields and compact lengths; may be empty."""
+    """Valid versions with tagged fields and compact lengths (KIP-482); may be empty."""
     deprecated_versions: Versions
-    """Those of them that a later release removes; usually empty."""
+    """Valid versions that a later release removes; usually empty."""
     latest_version_unstable: bool
-    """Whether the highest valid version may still change."""
+    """True if the highest valid version may still change."""
 
     @property
     def message_class(self) -> type[Message]:
-        """The class, imported on first use."""
+        """Message class, imported on first access."""
         return class_of(self.name)
 
 
 def all_messages() -> tuple[MessageInfo, ...]:
-    """Every message of this package, by name. Imports none of them."""
+    """Return all messages of this package, sorted by name, without importing them."""
     return tuple(map(_info, MESSAGES))
 
 

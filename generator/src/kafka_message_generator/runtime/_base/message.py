@@ -1,4 +1,4 @@
-"""What every message class can do: read and write at a version, on top of its printed functions."""
+"""Base classes of messages, requests and responses: reading and writing at a version."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, ClassVar, Literal, Self, TypeAlias
 
-    from typing_extensions import TypeVar  # checkers bring it along
+    from typing_extensions import TypeVar  # type checkers include it
 
     from .._core.wire import BytesLike
     from ..schema.downgrade import UnsupportedField
@@ -34,18 +34,18 @@ _PACKAGE = __name__.rsplit(".", 2)[0]
 
 
 class Message(StructBase):
-    """A Kafka message. The object has no version: the same class is read and written at every version."""
+    """Base of all messages. An object has no version: one class reads and writes every version."""
 
     __slots__ = ()
 
     NAME: ClassVar[str] = ""
     """Name of the definition."""
     API_KEY: ClassVar[int | None] = None
-    """API key, record type or key version; None where the definition has none."""
+    """API key, record type or key version; None if the definition has none."""
     LOWEST_SUPPORTED_VERSION: ClassVar[int] = 0
     HIGHEST_SUPPORTED_VERSION: ClassVar[int] = -1
     LOWEST_FLEXIBLE_VERSION: ClassVar[int] = 32768
-    """First version with tagged fields and compact lengths; 32768 where there is none."""
+    """First version with tagged fields and compact lengths (KIP-482); 32768 if there is none."""
     _codecs: ClassVar[dict[int, Codec]] = {}
     _losses: ClassVar[dict[int, Callable[[Any], tuple[UnsupportedField, ...]]]] = {}
     _fits: ClassVar[dict[int, Callable[[Any], Any]]] = {}
@@ -54,13 +54,14 @@ class Message(StructBase):
 
     @classmethod
     def read(cls, data: BytesLike, version: int, *, text: Text = "strict") -> Self:
-        """Read a whole message.
+        """Return the message that fills ``data``, decoded at ``version``.
 
-        ``data`` is exactly one message body (a bytearray or memoryview is copied once). Fields that ``version`` does
-        not have get their defaults. Raises DecodeError with field and offset, also for bytes left over,
-        UnsupportedVersionError, and TypeError for data that is not bytes-like. ``text="surrogateescape"`` takes text that
-        is no UTF-8, too: each such byte is a surrogate, U+DC80 to U+DCFF (PEP 383), and ``write`` with the same ``text``
-        gives the byte again.
+        ``data`` is one message body without header; bytearrays and memoryviews are copied. Fields absent from
+        ``version`` get their defaults. ``text="surrogateescape"`` decodes invalid UTF-8 bytes to surrogates
+        (PEP 383); ``write`` with the same ``text`` restores them.
+
+        Raises DecodeError with field and offset, also for trailing bytes. Raises UnsupportedVersionError, and
+        TypeError if ``data`` is not bytes-like.
         """
         if text != "strict":
             return _read_escaped(cls, data, 0, version, text, True)[0]
@@ -80,10 +81,10 @@ class Message(StructBase):
 
     @classmethod
     def read_from(cls, data: BytesLike, offset: int, version: int, *, text: Text = "strict") -> tuple[Self, int]:
-        """Read a message that starts at byte ``offset``; returns it and the offset of the byte after it.
+        """Return the message at byte ``offset`` and the offset after it. ``text`` as for ``read``.
 
-        Raises DecodeError with field and offset, UnsupportedVersionError, and TypeError for data that is not bytes-like.
-        ``text`` as for ``read``.
+        Raises DecodeError with field and offset, UnsupportedVersionError, ValueError for an offset outside ``data``,
+        and TypeError if ``data`` is not bytes-like.
         """
         if text != "strict":
             return _read_escaped(cls, data, offset, version, text, False)
@@ -104,10 +105,10 @@ class Message(StructBase):
         return result, end
 
     def write(self, version: int, *, text: Text = "strict") -> bytes:
-        """The bytes of this message at ``version``.
+        """Return this message encoded at ``version``. ``text`` as for ``read``.
 
-        Raises EncodeError with the field when a value cannot be written (out of range, null where the version has no
-        null, set in a version that does not have it), and UnsupportedVersionError. ``text`` as for ``read``.
+        Raises EncodeError with the field for values out of range, nulls that ``version`` does not allow, and set
+        fields that it lacks, unless ignorable. Raises UnsupportedVersionError.
         """
         if text != "strict":
             return _write_escaped(self, version, text)
@@ -122,10 +123,10 @@ class Message(StructBase):
             raise _encode_error(self, version, error) from error
 
     def chunks(self, version: int, *, text: Text = "strict") -> list[bytes]:
-        """The bytes of ``write`` in pieces, for ``writelines``; errors as there.
+        """Return the bytes of ``write`` as a list of chunks, for ``writelines``. Errors as for ``write``.
 
-        Long ``bytes`` and ``records`` are pieces of their own and are not copied; what is between them is. Where else
-        the pieces begin and end is not promised.
+        Long values of type ``bytes`` and ``records`` are chunks of their own and are not copied. Other boundaries are
+        unspecified.
         """
         if text != "strict":
             _check_text(text)
@@ -144,10 +145,7 @@ class Message(StructBase):
             raise _encode_error(self, version, error) from error
 
     def size(self, version: int, *, text: Text = "strict") -> int:
-        """Return the number of bytes that ``write`` returns at ``version``; errors as there.
-
-        In pure Python it takes as long as ``write``.
-        """
+        """Return the number of bytes that ``write`` returns. Errors as for ``write``."""
         if text != "strict":
             return len(_write_escaped(self, version, text))
         codec = self._codecs.get(version) if type(version) is int else _codec_at(type(self), version)
@@ -161,22 +159,24 @@ class Message(StructBase):
             raise _encode_error(self, version, error) from error
 
     def unsupported_fields(self, version: int) -> tuple[UnsupportedField, ...]:
-        """What of this message ``version`` cannot carry: fields that it does not have, nulls, unknown tagged fields.
+        """Return the values of this message that ``version`` cannot carry.
 
-        Each says where it is, and whether ``write`` refuses it or, for an ignorable field, drops it. Empty where
-        nothing is lost. Only fields that ``version`` lacks, wholly or as null, are looked at, so that it costs next to
-        nothing at a version that has them all; values that no version has are for ``write`` to find. Raises EncodeError
-        for a value on the way to those fields that is no struct or no list, and UnsupportedVersionError.
+        These are set fields that ``version`` lacks, nulls that it does not allow, and unknown tagged fields. Each
+        result has the path, and whether ``write`` refuses the value or drops it (ignorable fields). Other values are
+        not checked.
+
+        Raises UnsupportedVersionError, and EncodeError for a non-struct or non-list value on the path to such a
+        field.
         """
         losses = self._losses.get(version) if type(version) is int else None
         return (losses or _losses_at(type(self), version))(self)
 
     def downgraded(self, version: int) -> Self:
-        """A copy that can be written at ``version``: what ``unsupported_fields`` names is at its default.
+        """Return a copy with all ``unsupported_fields`` at their defaults, as a reader of ``version`` gets them.
 
-        It is what a reader of that version gets. Values are shared with this message, structs and lists are not. Numbers
-        that are out of range stay, and are refused by ``write``. Raises EncodeError for a value that is no struct or no
-        list where one has to be, and UnsupportedVersionError.
+        Structs and lists are copied, other values shared. Out-of-range numbers stay; ``write`` refuses them.
+
+        Raises UnsupportedVersionError, and EncodeError for a value that is not the expected struct or list.
         """
         fit = self._fits.get(version) if type(version) is int else None
         copy: Self = (fit or _fit_at(type(self), version))(self)
@@ -184,7 +184,7 @@ class Message(StructBase):
 
     @classmethod
     def schemas(cls) -> dict[int, Schema]:
-        """The schema of each version, built from the definition on first use; see ``schema``."""
+        """Return the schema of each version; see ``schema``."""
         from ..schema.build import schemas_of
 
         return schemas_of(cls)
@@ -194,13 +194,13 @@ install(Message)
 
 
 class Response(Message):
-    """A message that answers a request."""
+    """Base of all responses."""
 
     __slots__ = ()
 
 
 class _ResponseClass:
-    """The class of the response, which stands in the request's class as soon as it was asked for."""
+    # Descriptor that imports the response class and replaces itself on first access.
 
     def __get__(self, request: object, owner: type[Request[R_co]]) -> type[R_co]:
         if not owner._response:
@@ -212,48 +212,41 @@ class _ResponseClass:
 
 
 class Request(Message, Generic[R_co]):
-    """A message that asks for something; ``Request[MetadataResponse]`` is one that a MetadataResponse answers.
+    """Base of all requests; ``Request[MetadataResponse]`` is a request with that response type.
 
-    ``Request`` alone is a request with any response. In functions that take some request and return its response, the
-    parameter is ``Request[R]`` for a TypeVar ``R`` with the bound ``Response``.
+    ``Request`` alone has any response. Annotate generic functions with ``Request[R]``, for a TypeVar ``R`` with the
+    bound ``Response``.
     """
 
     __slots__ = ()
     _response: ClassVar[str] = ""
     response_class = _ResponseClass()
-    """Class of the response, of a request and of its class alike; imported on first use. AttributeError where a request
-    is never answered.
-    """
+    """Class of the response, imported on first access. Raises AttributeError for requests without response."""
 
 
 MessageClass: TypeAlias = type[Message]
-"""The class of any message: it has versions, and reads and writes them."""
+"""Class of any message."""
 
 
 def class_of(name: str) -> type[Message]:
-    """The message class with this name; AttributeError if the package has no such message."""
+    """Return a message class by name. Raises AttributeError."""
     message: type[Message] = getattr(sys.modules[_PACKAGE], name)
     return message
 
 
 def check_class(value: object) -> None:
-    """Raise TypeError for anything but a message class."""
     if not isinstance(value, type) or not issubclass(value, Message):
         raise no_message_class(value)
 
 
 def checked_message(value: M) -> M:
-    """Return a message. Raises TypeError for anything else, such as a class or None."""
     if not isinstance(value, Message):
         raise TypeError(f"expected a message, got {shown(value)}")
     return value
 
 
 def checked_version(message: type[Message], version: int) -> int:
-    """A version that a message has, as a plain ``int``: what counts as an integer will do, True and 12.0 will not.
-
-    Raises UnsupportedVersionError.
-    """
+    """Return a version as a plain ``int``. Raises UnsupportedVersionError, also for bool."""
     is_integer = hasattr(version, "__index__") and not isinstance(version, bool)
     if not is_integer or (found := index(version)) not in message._codecs:
         raise unsupported(message, version)
@@ -261,12 +254,10 @@ def checked_version(message: type[Message], version: int) -> int:
 
 
 def _codec_at(message: type[Message], version: int) -> Codec:
-    """The codec at a version that is no plain ``int``."""
     return message._codecs[checked_version(message, version)]
 
 
 def _losses_at(cls: type[Message], version: int) -> Callable[[Any], tuple[UnsupportedField, ...]]:
-    """The function behind ``unsupported_fields``, compiled on first use and kept with the printed class."""
     version = checked_version(cls, version)
     if version not in cls._losses:
         from ..schema.downgrade import losses_at
@@ -276,7 +267,6 @@ def _losses_at(cls: type[Message], version: int) -> Callable[[Any], tuple[Unsupp
 
 
 def _fit_at(cls: type[Message], version: int) -> Callable[[Any], Any]:
-    """The function behind ``downgraded``, compiled on first use and kept with the printed class."""
     version = checked_version(cls, version)
     if version not in cls._fits:
         from ..schema.downgrade import fit_at
@@ -286,7 +276,6 @@ def _fit_at(cls: type[Message], version: int) -> Callable[[Any], Any]:
 
 
 def _kept(cls: type[Message], name: str) -> dict[int, Any]:
-    """A table of compiled functions in the printed class that a class is or is derived from."""
     owner: Any = owner_of(cls)
     if name not in vars(owner):
         setattr(owner, name, {})
@@ -295,7 +284,6 @@ def _kept(cls: type[Message], name: str) -> dict[int, Any]:
 
 
 def unsupported(message: type[Message], version: int) -> UnsupportedVersionError:
-    """The error for a version that a message does not have."""
     lowest, highest = message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION
     known = f"version {lowest}" if lowest == highest else f"versions {lowest} to {highest}"
     return UnsupportedVersionError(f"{message.NAME} has no version {shown(version)}, only {known}")
@@ -304,7 +292,7 @@ def unsupported(message: type[Message], version: int) -> UnsupportedVersionError
 def _read_escaped(
     message: type[M], data: BytesLike, offset: int, version: int, text: str, is_whole: bool
 ) -> tuple[M, int]:
-    """Read as always, and where text is in the way again with the other rule for it: it hardly ever is."""
+    # Strict first: text is rarely invalid.
     _check_text(text)
     data = as_bytes(data)
     try:

@@ -1,4 +1,4 @@
-"""The JSON form of messages with names in place of numbers, by the enumerations that fields take."""
+"""JSON form of messages with enumeration members in place of numbers."""
 
 from __future__ import annotations
 
@@ -19,10 +19,7 @@ _PACKAGE = __name__.rsplit(".", 2)[0]
 
 
 def enumerations() -> Mapping[str, type[Enum]]:
-    """The enumerations of this package, by name; ValueError if it was generated without them.
-
-    They are a part that a package may be without, and are loaded when somebody asks for names.
-    """
+    """Return the package's enumerations by name. Raises ValueError if generated without the component ``enums``."""
     try:
         found: Mapping[str, type[Enum]] = import_module(f"{_PACKAGE}.enums").ENUMERATIONS
     except ModuleNotFoundError:
@@ -31,7 +28,7 @@ def enumerations() -> Mapping[str, type[Enum]]:
 
 
 def put_names(fields: tuple[FieldFacts, ...], obj: dict[str, Any]) -> None:
-    """Put names into the JSON of a struct, in place; a number without a name stays."""
+    """Replace numbers by member names in the JSON of a struct, in place."""
     for field, value in _given(fields, obj):
         if not field.is_struct:
             of = enumerations()[field.enumeration or ""]
@@ -42,15 +39,14 @@ def put_names(fields: tuple[FieldFacts, ...], obj: dict[str, Any]) -> None:
 
 
 def _name(enumeration: type[Enum], value: object) -> object:
-    """The name of a number. A text is its own name."""
     known = None if isinstance(value, str) else enumeration._value2member_map_.get(value)
     return value if known is None else known.name
 
 
 def with_numbers(fields: tuple[FieldFacts, ...], obj: object) -> object:
-    """The JSON of a struct with numbers where it has names; SchemaError for a name that the enumeration does not have.
+    """Return the JSON of a struct with member names replaced by numbers.
 
-    What is wrong in another way is left as it is, for others to say.
+    Raises SchemaError for an unknown member; other invalid values stay for later checks.
     """
     if not isinstance(obj, Mapping):
         return obj
@@ -87,7 +83,6 @@ def _one(field: FieldFacts, value: object) -> object:
 
 
 def _given(fields: tuple[FieldFacts, ...], obj: Mapping[Any, Any]) -> Iterator[tuple[FieldFacts, Any]]:
-    """The fields that may have names somewhere in them, with their values."""
     for field in fields:
         value = obj.get(field.json_name)
         if value is not None and (field.is_struct or field.enumeration is not None):

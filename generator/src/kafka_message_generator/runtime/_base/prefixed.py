@@ -1,4 +1,4 @@
-"""Messages that stand behind something else: found by the name a table gives, read from an offset to the end."""
+"""Readers of messages after a prefix, and of int16 and varint prefixes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _unpack_h = Struct(">h").unpack_from
 
 
 def read_rest(message: type[M], data: bytes, offset: int, version: int, text: Text = "strict") -> M:
-    """A message that fills the bytes from ``offset`` to the end; ``text`` as for ``Message.read``.
+    """Return the message that fills ``data`` from ``offset`` to the end. ``text`` as for ``Message.read``.
 
-    Raises DecodeError, with offsets in ``data``, and UnsupportedVersionError.
+    Raises UnsupportedVersionError, and DecodeError with an offset in ``data``.
     """
     if text == "strict":
         result, end = message.read_from(data, offset, version)
@@ -35,7 +35,6 @@ def read_rest(message: type[M], data: bytes, offset: int, version: int, text: Te
 
 
 def read_int16(data: bytes, what: str, message: str = "") -> int:
-    """The int16 that ``data`` begins with; ``what`` and ``message`` name it in the DecodeError of shorter data."""
     if len(data) < 2:
         raise DecodeError(f"2 bytes needed at offset 0, {len(data)} left", message, path=what, offset=0)
     value: int = _unpack_h(data)[0]
@@ -43,7 +42,6 @@ def read_int16(data: bytes, what: str, message: str = "") -> int:
 
 
 def read_unsigned(data: bytes, offset: int, what: str) -> tuple[int, int]:
-    """An unsigned varint at ``offset`` and where it ends; ``what`` names it in the DecodeError."""
     try:
         return read_uvarint(data, offset)
     except IndexError:

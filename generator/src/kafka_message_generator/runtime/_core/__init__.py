@@ -1,1 +1,1 @@
-"""What printed code calls: bytes, arrays, collections, the small pieces of a class. It knows no message."""
+"""Helpers of the generated classes: wire primitives, arrays, keyed collections, struct bases."""

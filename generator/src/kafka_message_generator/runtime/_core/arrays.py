@@ -1,6 +1,6 @@
-"""Arrays of plain values for the printed code: the elements after the count, read and written.
+"""Array elements of primitive types, read and written without their count.
 
-They fail as ``_wire`` does: without knowing where they are, for the schema codec to say it.
+Readers return the elements and the offset after them; failures carry no position, as in ``wire``.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
+# Arrays with fewer fixed-width elements use a precompiled struct.
 SHORT = 16
-"""Arrays of fewer fixed-width elements than this have a struct of their own."""
 
 
 def _unpackers(code: str) -> list[Callable[[bytes, int], tuple[int, ...]]]:
-    """By count + 1, as the compact form stores it; entry 0 stands for null, which is refused."""
+    # Indexed by compact count; entry 0 is null.
     return [_refuse_null, *(struct.Struct(f">{count}{code}").unpack_from for count in range(SHORT))]
 
 
@@ -56,7 +56,7 @@ PACK_Q = _packers("q")
 
 
 def fixed_array(data: bytes, pos: int, count: int, code: str, width: int) -> tuple[list[int], int]:
-    """Fixed-width elements of struct format ``code``, any count; the count is checked before anything is built."""
+    """Read ``count`` elements of struct format ``code``, each ``width`` bytes."""
     end = pos + count * width
     if not pos <= end <= len(data):
         raise Malformed
@@ -64,13 +64,12 @@ def fixed_array(data: bytes, pos: int, count: int, code: str, width: int) -> tup
 
 
 def long_fixed_array(data: bytes, pos: int, first: int, code: str, width: int) -> tuple[list[int], int]:
-    """The compact form of ``fixed_array``, from the first byte of its count."""
+    """Read a compact array whose count starts with the byte ``first``."""
     count, pos = long_count(data, pos, first)
     return fixed_array(data, pos, count, code, width)
 
 
 def bool_array(data: bytes, pos: int, count: int) -> tuple[list[bool], int]:
-    """One byte each, any value but 0 is true."""
     end = pos + count
     if not pos <= end <= len(data):
         raise Malformed
@@ -78,7 +77,6 @@ def bool_array(data: bytes, pos: int, count: int) -> tuple[list[bool], int]:
 
 
 def float_array(data: bytes, pos: int, count: int) -> tuple[list[float], int]:
-    """Eight bytes each, IEEE 754."""
     end = pos + count * 8
     if not pos <= end <= len(data):
         raise Malformed
@@ -86,7 +84,6 @@ def float_array(data: bytes, pos: int, count: int) -> tuple[list[float], int]:
 
 
 def uuid_array(data: bytes, pos: int, count: int) -> tuple[list[UUID], int]:
-    """Sixteen bytes each."""
     end = pos + count * 16
     if not pos <= end <= len(data):
         raise Malformed
@@ -98,7 +95,6 @@ _unpack_i = struct.Struct(">i").unpack_from
 
 
 def string_array(data: bytes, pos: int, count: int) -> tuple[list[str], int]:
-    """Strings with an int16 length, never null."""
     out = []
     for _ in range(count):
         (length,) = _unpack_h(data, pos)
@@ -110,7 +106,6 @@ def string_array(data: bytes, pos: int, count: int) -> tuple[list[str], int]:
 
 
 def compact_string_array(data: bytes, pos: int, count: int) -> tuple[list[str], int]:
-    """Strings with a compact length, never null."""
     out = []
     for _ in range(count):
         length = data[pos]
@@ -126,7 +121,6 @@ def compact_string_array(data: bytes, pos: int, count: int) -> tuple[list[str], 
 
 
 def bytes_array(data: bytes, pos: int, count: int) -> tuple[list[bytes], int]:
-    """Byte strings with an int32 length, never null."""
     out = []
     for _ in range(count):
         (length,) = _unpack_i(data, pos)
@@ -140,7 +134,6 @@ def bytes_array(data: bytes, pos: int, count: int) -> tuple[list[bytes], int]:
 
 
 def compact_bytes_array(data: bytes, pos: int, count: int) -> tuple[list[bytes], int]:
-    """Byte strings with a compact length, never null."""
     out = []
     for _ in range(count):
         value, pos = long_bytes(data, pos + 1, data[pos])
@@ -149,13 +142,11 @@ def compact_bytes_array(data: bytes, pos: int, count: int) -> tuple[list[bytes],
 
 
 def long_nullable_fixed_array(data: bytes, pos: int, first: int, code: str, width: int) -> tuple[list[int] | None, int]:
-    """The same as ``long_fixed_array`` where null is allowed."""
     count, end = long_nullable_count(data, pos, first)
     return (None, end) if count < 0 else fixed_array(data, end, count, code, width)
 
 
 def fixed_elements(values: Sequence[int | float], code: str) -> bytes:
-    """Elements of struct format ``code``, without their count."""
     return struct.pack(f">{len(values)}{code}", *values)
 
 
@@ -172,7 +163,7 @@ _pack_i = struct.Struct(">i").pack
 
 
 def elements_of(values: Iterable[T], field: str, element: str) -> Iterable[T]:
-    """The values, for a list to be made of them. One string is refused, which would become its letters, and its like."""
+    """Return ``values``. Raises TypeError for strings, bytes, dicts and anything not iterable."""
     kind = type(values)
     if kind is not tuple and kind is not list and (isinstance(values, _NO_LISTS) or not hasattr(kind, "__iter__")):
         raise _no_list(values, field, element)
@@ -180,8 +171,8 @@ def elements_of(values: Iterable[T], field: str, element: str) -> Iterable[T]:
 
 
 _NO_LISTS = (str, bytes, bytearray, memoryview, dict)
+# Iterable types that are refused as arrays, even when empty.
 NO_LISTS = frozenset(_NO_LISTS)
-"""Types that look like an array and are none. Of empty ones no element shows it."""
 
 
 def _no_list(value: object, field: str, element: str) -> TypeError:

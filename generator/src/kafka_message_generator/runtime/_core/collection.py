@@ -1,6 +1,6 @@
-"""Arrays whose elements have key fields: lists with an index beside them.
+"""Lists of structs with key fields, indexed by key.
 
-In the words of Kafka's own classes they are linked hash multi-sets.
+Kafka's Java classes use ``ImplicitLinkedHashMultiCollection`` for these arrays.
 """
 
 from __future__ import annotations
@@ -19,19 +19,17 @@ else:
 
 
 class KeyedCollection(list[E]):
-    """A list whose elements are found in constant time by their key fields; equal keys may repeat.
+    """List with constant-time lookup by the key fields of its elements.
 
-    Brokers do send the same key twice, so nothing is replaced: ``find`` gives the first, ``find_all`` every
-    element of a key. The index is made by the first lookup and forgotten when the list changes. After a key field
-    of an element was changed, call ``reindex``.
+    Brokers may send duplicate keys: ``find`` returns the first match, ``find_all`` all of them. The first lookup builds
+    the index and each change drops it. Call ``reindex`` after changing a key field of an element.
     """
 
     __slots__ = ("_index",)
+    # Elements by key; None or unset while there is no index.
     _index: dict[Any, list[E]] | None
-    """Elements by key; None, or unset as in a new object, while there is no index."""
 
     def _key(self, element: E) -> Any:
-        """The key of an element: the value of its key field, or a tuple of them."""
         raise NotImplementedError
 
     def _buckets(self) -> dict[Any, list[E]]:
@@ -54,7 +52,6 @@ class KeyedCollection(list[E]):
         return list(self._buckets().get(key, ()))
 
     def _find_by_parts(self, key: tuple[Any, ...]) -> E | None:
-        """The first element of a key of several fields, some of which may be UNSET."""
         if not any(part is UNSET for part in key):
             return self._find(key)
         return next(self._matches(key), None)
@@ -65,7 +62,6 @@ class KeyedCollection(list[E]):
         return list(self._matches(key))
 
     def _matches(self, key: tuple[Any, ...]) -> Iterator[E]:
-        """The elements whose keys have the given parts; no index knows them, so that all are looked at."""
         wanted = [(index, part) for index, part in enumerate(key) if part is not UNSET]
         if not wanted:
             raise TypeError(f"{type(self).__name__} finds by at least one part of its key")
@@ -75,11 +71,11 @@ class KeyedCollection(list[E]):
                 yield element
 
     def reindex(self) -> None:
-        """Forget the index; the next lookup builds it from the keys as they are then."""
+        """Drop the index; the next lookup rebuilds it."""
         self._index = None
 
     def _set_key(self, element: E, field: str, value: object) -> None:
-        """Set a key field of an element. The index stays where one can tell without a look at the others what it is then."""
+        # The index stays if the old key was unique and the new key is unused.
         try:
             index = self._index
         except AttributeError:
@@ -96,21 +92,20 @@ class KeyedCollection(list[E]):
             self._index = index
 
     def append(self, element: E, /) -> None:
-        """Add an element at the end. An index that is there stays."""
         list.append(self, element)
         try:
             index = self._index
         except AttributeError:
             index = self._index = None
         if index is not None:
-            self._index = None  # where the element has no key, the next lookup says so
+            self._index = None  # if the element has no key, the next lookup raises
             index.setdefault(self._key(element), []).append(element)
             self._index = index
 
     add = append
 
     def extend(self, elements: Iterable[E], /) -> None:
-        """Add elements at the end. Those of an iterator are added one by one: it may look up what it gave before."""
+        """Append elements; those of an iterator one by one, since it may look up earlier ones."""
         if isinstance(elements, (list, tuple)):
             super().extend(elements)
             self._index = None
@@ -123,7 +118,7 @@ class KeyedCollection(list[E]):
         return self
 
     def remove(self, element: E, /) -> None:
-        """Remove this very object if it is here, else the first equal one; ValueError if there is none."""
+        """Remove the identical element, or else the first equal one. Raises ValueError if there is none."""
         for position, candidate in enumerate(self):
             if candidate is element:
                 del self[position]
@@ -132,14 +127,12 @@ class KeyedCollection(list[E]):
         self._index = None
 
     def copy(self) -> Self:
-        """A collection of the same elements."""
         return type(self)(self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({super().__repr__()})"
 
     def __getstate__(self) -> object:
-        """What copies and pickles take along beside the elements: all that subclasses have, but no index."""
         state = super().__getstate__()
         if not isinstance(state, tuple):
             return state
@@ -148,10 +141,9 @@ class KeyedCollection(list[E]):
         return (attributes, slots) if slots else attributes
 
 
-if not TYPE_CHECKING:  # checkers know these methods from list
+if not TYPE_CHECKING:  # type checkers take these methods from list
 
     def _forgetting(name):
-        """The method of lists, which also forgets the index, even if it fails halfway."""
         change = getattr(list, name)
 
         def method(self, *arguments, **options):

@@ -1,4 +1,4 @@
-"""The native columns: the second extension of `kafka-messages-native`, chosen together with the first."""
+"""Loader of the native column builder, the second extension module of `kafka-messages-native`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 @cache
 def native_columns() -> Any:
-    """Return the extension that makes columns, or None if Python code has to do it."""
+    """Return the extension module that builds columns, or None to use the Python implementation."""
     if implementation() == "pure":
         return None
     try:
         found: Any = __import__("kafka_messages_native._columns")._columns
     except (MemoryError, RecursionError):
         raise
-    except Exception:  # whatever is wrong with it, the pure code works without it
+    except Exception:  # fall back to the pure code
         return None
     return found if found.FORMAT == FORMAT else None

@@ -1,7 +1,7 @@
-"""``dataclass`` and ``field`` as type checkers know them, without the cost of importing ``dataclasses``.
+"""Replacements for ``dataclass`` and ``field`` that avoid importing ``dataclasses``.
 
-That import takes longer than everything else a message needs. The classes here are printed with their own constructor
-and equality; what is left is the table of fields, which is made when ``dataclasses`` first asks for it.
+That import takes longer than the rest of a message module. Generated classes define their own constructor and equality;
+the field table is built when ``dataclasses`` first accesses it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from dataclasses import field as field
 else:
 
-    class field:  # stands for the function of the same name
-        """The default of a field that needs a new object each time."""
+    class field:  # replaces the function dataclasses.field
 
         __slots__ = ("default_factory",)
 
@@ -21,7 +20,7 @@ else:
             self.default_factory = default_factory
 
     class _Late:
-        """What ``dataclasses`` asks a class for, its table of fields or its options: both made and stored on first access."""
+        # Builds and stores the table of fields and the options on first access.
 
         __slots__ = ("annotations", "defaults", "name", "owner")
 
@@ -48,7 +47,7 @@ else:
             return getattr(made, self.name)
 
     class _Docstring:
-        """Stands for ``__doc__``: the printed text, and behind it the fields, which are put there when somebody asks."""
+        # Appends the fields to the generated text on access.
 
         __slots__ = ("text",)
 
@@ -61,11 +60,10 @@ else:
             return docstring(owner, self.text or "")
 
     def dataclass(**options):
-        """Make the annotated names of a class its slots."""
         return _with_slots
 
     def _with_slots(cls):
-        annotations = cls.__annotations__  # its own: a class without any has an empty table
+        annotations = cls.__annotations__  # its own, never those of a base
         namespace = dict(cls.__dict__)
         defaults = {name: namespace.pop(name) for name in annotations}
         for name in ("__dict__", "__weakref__"):

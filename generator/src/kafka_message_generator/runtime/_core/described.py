@@ -1,6 +1,6 @@
-"""Docstrings of messages and structs with a line for each field, made of the definition when somebody asks.
+"""Docstrings of messages and structs with a line per field, built from the definition on access.
 
-Where the package has the part ``history``, they say since which release versions and fields are there.
+With the component ``history`` they include the releases that introduced each version and field.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def message_of(cls: type[Any]) -> Any:
-    """The base with the definition that a class is in, of a message or of a struct inside one; None where there is none."""
-    for base in getattr(cls, "__mro__", ()):  # whatever its type promises
+    """Return the generated message class that defines ``cls``, a message or struct class; None if there is none."""
+    for base in getattr(cls, "__mro__", ()):  # accepts objects that are no class
         for each in (base, *vars(sys.modules.get(base.__module__, object)).values()):
             if isinstance(each, type) and each.__module__ == base.__module__ and "_plan" in vars(each):
                 return each
@@ -27,7 +27,6 @@ def message_of(cls: type[Any]) -> Any:
 
 
 def docstring(cls: type[Any], text: str) -> str:
-    """``text``, and behind it the fields of a class."""
     owner = message_of(cls)
     if owner is None:
         return text
@@ -39,33 +38,30 @@ def docstring(cls: type[Any], text: str) -> str:
     releases = history.words(owner.NAME) if history is not None and cls.__name__ == owner.NAME else []
     blocks = [("Releases of Kafka:", [f"    {each}" for each in releases])] if len(releases) > 1 else []
     blocks += [("Fields:", fields)] if fields else []
-    # It takes as long to import as a message; what else is here is needed by who asks no docstring.
+    # Slow to import, and rarely needed.
     from inspect import cleandoc
 
     return "\n\n".join([cleandoc(text), *("\n".join([title, *lines]) for title, lines in blocks)]) if blocks else text
 
 
 def _history(message: str) -> Any:
-    """The part that knows the releases; None where the package has none, or no release has the message."""
     history = optional("history")
     return history if history is not None and message in history.RUNS else None
 
 
 def _younger(history: Any, message: str, structs: dict[str, Any], struct: str) -> dict[str, str]:
-    """The first releases of those fields of a struct that are younger than the message."""
     found: dict[str, str] = {}
     releases, first = history.fields_since(message), history.since(message)
     for above in _places(structs, message, struct, ""):
         for field in structs[struct]:
             release = releases[f"{above}{field['name']}"]
-            if release is not None:  # a struct may be in several places, and a field is as old as in the first of them
+            if release is not None:  # a struct used in several places: the earliest release counts
                 known = found.setdefault(field["name"], release)
                 found[field["name"]] = min(known, release, key=history.RELEASES.index)
     return {name: release for name, release in found.items() if release != first}
 
 
 def _places(structs: dict[str, Any], owner: str, struct: str, above: str) -> Iterator[str]:
-    """The ways to a struct inside a message, each with a dot at its end; none to the message itself."""
     if owner == struct:
         yield above
     for field in structs.get(owner, ()):
@@ -73,7 +69,6 @@ def _places(structs: dict[str, Any], owner: str, struct: str, above: str) -> Ite
 
 
 def _lines(field: dict[str, Any], since: str | None) -> list[str]:
-    """A field: its name, type and versions, and below what it is."""
     words = [
         field["type"],
         *([field["enumeration"]] if "enumeration" in field else []),

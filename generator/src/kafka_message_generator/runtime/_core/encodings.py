@@ -1,6 +1,6 @@
-"""Wire primitives of the proposals: packed integers, interleaved tag headers, optional-field buffers.
+"""Wire primitives of proposed encodings: packed integers, interleaved tag headers, optional-field buffers.
 
-They are used by generated code as those of ``_wire`` are, and import nothing that plain Kafka messages do not.
+Conventions as in ``wire``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def _spread(bits: int) -> int:
-    """The bits of a 32-bit number at the even places of a 64-bit one."""
+    # Move bit n to bit 2n.
     bits = (bits | bits << 16) & 0x0000FFFF0000FFFF
     bits = (bits | bits << 8) & 0x00FF00FF00FF00FF
     bits = (bits | bits << 4) & 0x0F0F0F0F0F0F0F0F
@@ -35,7 +35,7 @@ def _spread(bits: int) -> int:
 
 
 def _gather(bits: int) -> int:
-    """The even bits of a 64-bit number, close together."""
+    # Inverse of _spread.
     bits &= 0x5555555555555555
     bits = (bits | bits >> 1) & 0x3333333333333333
     bits = (bits | bits >> 2) & 0x0F0F0F0F0F0F0F0F
@@ -45,12 +45,12 @@ def _gather(bits: int) -> int:
 
 
 def interleave(tag: int, size: int) -> int:
-    """A tag header: even bits the size, odd bits the tag."""
+    """Return a tag header with the size in the even bits and the tag in the odd bits."""
     return _spread(tag) << 1 | _spread(size)
 
 
 def interleaved_header(data: bytes, pos: int, seen: set[int]) -> tuple[int, int, int]:
-    """Tag, start and end of a field behind one varlong of both."""
+    """Return tag, start and end of the tagged field at ``pos``."""
     bits, pos = _long_bits(data, pos + 1, data[pos], 64)
     tag = _gather(bits >> 1)
     end = pos + _gather(bits)
@@ -61,7 +61,6 @@ def interleaved_header(data: bytes, pos: int, seen: set[int]) -> tuple[int, int,
 
 
 def unknown_interleaved_tags(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields, int]:
-    """The same as ``unknown_tags`` for interleaved headers."""
     count, pos = long_uvarint(data, pos, first)
     out = []
     seen: set[int] = set()
@@ -73,7 +72,6 @@ def unknown_interleaved_tags(data: bytes, pos: int, first: int) -> tuple[RawTagg
 
 
 def interleaved_tags(known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int, ...] = ()) -> bytes:
-    """A tag section with interleaved headers."""
     fields = merged(known, unknown, reserved, 1 << 32)
     out = [VARINTS[len(fields)]]
     for tag in sorted(fields):
@@ -86,12 +84,12 @@ _unpack_h = struct.Struct(">h").unpack_from
 
 
 def optional_length(data: bytes, pos: int) -> tuple[int, int]:
-    """The length in front of an entry of an optional-field buffer, 0 after the last one."""
+    """Read the length of the next optional field, 0 at the end of the buffer."""
     return long_packed(data, pos + 1, data[pos], 32)
 
 
 def optional_header(data: bytes, pos: int, length: int, last: int) -> tuple[int, int, int]:
-    """Tag, start and end of an entry of an optional-field buffer, after its length; tags ascend."""
+    """Return tag, start and end of an optional field. Tags must ascend."""
     (tag,) = _unpack_h(data, pos)
     pos += 2
     end = pos + length
@@ -101,7 +99,7 @@ def optional_header(data: bytes, pos: int, length: int, last: int) -> tuple[int,
 
 
 def unknown_optional(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields, int]:
-    """An optional-field buffer none of whose fields is known, from the first byte of its first length."""
+    """Read an optional-field buffer without known fields."""
     out = []
     tag = -1
     length, pos = long_packed(data, pos, first, 32)
@@ -113,7 +111,7 @@ def unknown_optional(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields
 
 
 def optional(known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int, ...] = ()) -> bytes:
-    """An optional-field buffer: known and unknown fields in ascending order of their tags."""
+    """Encode an optional-field buffer, in ascending order of tags."""
     fields = merged(known, unknown, reserved, 1 << 15)
     out: list[bytes] = []
     for tag in sorted(fields):
@@ -125,7 +123,6 @@ def optional(known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[
 
 
 def _long_bits(data: bytes, pos: int, first: int, bits: int) -> tuple[int, int]:
-    """An unsigned varint of at most ``bits`` bits, from its first byte."""
     value, shift = first & 127, 7
     while first > 127:
         if shift >= bits:
@@ -140,20 +137,18 @@ def _long_bits(data: bytes, pos: int, first: int, bits: int) -> tuple[int, int]:
 
 
 def long_packed(data: bytes, pos: int, first: int, bits: int) -> tuple[int, int]:
-    """A zig-zag varint from its first byte."""
+    """Read a zigzag varint."""
     value, pos = _long_bits(data, pos, first, bits)
     return value >> 1 ^ -(value & 1), pos
 
 
 def long_upacked(data: bytes, pos: int, first: int, bits: int) -> tuple[int, int]:
-    """A varint of a two's complement from its first byte."""
+    """Read a two's complement varint."""
     value, pos = _long_bits(data, pos, first, bits)
     return (value if value < 1 << bits - 1 else value - (1 << bits)), pos
 
 
 class _Packed(dict[int, bytes]):
-    """Varints of signed integers by value, made on first use; only the short ones are kept."""
-
     def __init__(self, bits: int, is_zigzag: bool) -> None:
         self.bits = bits
         self.is_zigzag = is_zigzag

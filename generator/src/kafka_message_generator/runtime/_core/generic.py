@@ -1,4 +1,4 @@
-"""``Generic`` as type checkers know it, without the cost of importing ``typing``."""
+"""Replacement for ``Generic`` that avoids importing ``typing``."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ if TYPE_CHECKING:
 else:
 
     class Generic:
-        """A base that can be subscripted; what stands in the brackets is for type checkers."""
-
         __slots__ = ()
 
         def __class_getitem__(cls, item):

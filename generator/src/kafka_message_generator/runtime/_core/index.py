@@ -1,4 +1,4 @@
-"""Lazy access to classes: a name of the package imports its module when it is first asked for."""
+"""Lazy package attributes: the first access to a name imports its module."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 def load(
     package: str, modules: dict[str, str], name: str, namespace: dict[str, object], parts: Sequence[str] = ()
 ) -> object:
-    """The attribute ``name`` of ``package``, from the module that has it, kept in ``namespace`` from then on.
+    """Return the attribute ``name`` of ``package`` and store it in ``namespace``.
 
-    ``parts`` are modules of the package that are attributes as well. A package with parts has no ``__all__`` of its own:
-    it is the names in ``modules``, except for ``help``, which would print the page of every class.
+    ``modules`` maps names to the modules that define them; ``parts`` are submodules available as attributes.
+    The ``__all__`` of a package with parts lists ``modules``, except for pydoc, which would document every class.
 
-    Raises AttributeError with the nearest name there is, or an ImportError with it where the name is being imported.
+    Raises AttributeError, or ImportError during ``from package import name``, with the closest known name.
     """
     if name == "__all__" and parts and sys._getframe(2).f_globals.get("__name__") != "pydoc":
         return list(modules)
@@ -35,20 +35,19 @@ def load(
 
 
 def _unknown(package: str, modules: dict[str, str], name: str, parts: Sequence[str], asking: FrameType) -> Exception:
-    if name.startswith("__"):  # asked for by Python and its tools, which expect that it may be missing
+    if name.startswith("__"):  # probed by Python and its tools
         return AttributeError(f"module {package!r} has no attribute {name!r}")
     from .spelling import did_you_mean, module_with
 
     module = None if name.startswith("_") else module_with(name, package, parts)
     meant = f"; it is in {module}" if module else did_you_mean(name, modules)
-    if meant and _is_importing(asking):  # of an AttributeError the statement would drop the text
+    if meant and _is_importing(asking):  # an import statement drops the text of an AttributeError
         return ImportError(f"cannot import name {name!r} from {package!r}{meant}", name=package)
-    # With the name given Python does not add a guess of its own.
+    # Passing the name keeps Python from adding its own suggestion.
     return AttributeError(f"module {package!r} has no attribute {name!r}{meant}", name=name)
 
 
 def _is_importing(frame: FrameType) -> bool:
-    """Whether a frame stands at the name of ``from package import name``."""
     from opcode import opmap
 
     return frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"]

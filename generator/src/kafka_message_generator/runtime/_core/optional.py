@@ -1,4 +1,4 @@
-"""Parts of the package that it may have been generated without: found by name when they are needed."""
+"""Optional components of the package, imported by name on demand."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 PACKAGE = __name__.rsplit(".", 2)[0]
-"""The import name of the package."""
 
 
 def module(name: str) -> Any:
-    """A module of the package by its name within, imported now. Raises ModuleNotFoundError if there is none."""
+    """Import and return a module by its name within the package."""
     full = f"{PACKAGE}.{name}"
-    __import__(full)  # importlib would cost more than many a command
+    __import__(full)  # importing importlib would slow down commands
     return sys.modules[full]
 
 
 def optional(name: str) -> Any:
-    """A part of the package; None if it was generated without it."""
+    """Import and return a component, or None if the package was generated without it."""
     try:
         return module(name)
     except ModuleNotFoundError as error:
@@ -30,7 +29,7 @@ def optional(name: str) -> Any:
 
 
 def check_extra(error: ModuleNotFoundError, user: str, extra: str) -> None:
-    """Raise an error that names the extra if what is missing is another distribution, and nothing of this package."""
+    """Raise ModuleNotFoundError with the extra to install if ``error`` concerns another distribution."""
     name = (error.name or PACKAGE).partition(".")[0]
     if name != PACKAGE.partition(".")[0]:
         text = f"{user} needs the package {name}, which is not installed; the extra `{extra}` brings it"

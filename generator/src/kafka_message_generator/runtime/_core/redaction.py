@@ -1,4 +1,4 @@
-"""The text of messages and structs: each field by name, and ``'(redacted)'`` where a secret is."""
+"""Text form of messages and structs, with secrets replaced by ``'(redacted)'``."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ _rules: WeakKeyDictionary[type, dict[str, Any]] = WeakKeyDictionary()
 
 
 def text_of(struct: Any, *, is_revealed: bool = False, field: str = "", around: tuple[Any, ...] = ()) -> str:
-    """Return the text of a struct; ``around`` are the structs that it is in, the outermost first, ``field`` what holds it.
+    """Return the text form of a struct.
 
-    Null and empty values are never redacted. A struct whose class has a ``__repr__`` of its own prints itself.
+    ``field`` is the field that contains the struct, ``around`` its enclosing structs, outermost first. Null and empty
+    values are never redacted. Nested structs with their own ``__repr__`` use it.
     """
     cls = type(struct)
     redacted = () if is_revealed else list(secret_names(struct, field, around))
@@ -49,14 +50,14 @@ def _value(value: Any, is_revealed: bool, field: str, around: tuple[Any, ...]) -
 
 
 def secret_names(struct: Any, field: str = "", around: tuple[Any, ...] = ()) -> Iterator[str]:
-    """Yield the fields of a struct whose values are secret; see ``text_of`` for the arguments."""
+    """Yield the names of fields with secret values; see ``text_of`` for the arguments."""
     for name, rule in _rules_of(type(struct)).items():
         if not _is_empty(getattr(struct, name)) and _is_secret(rule, struct, field, around):
             yield name
 
 
 def secret_structs(cls: type) -> dict[str, list[dict[str, Any]]]:
-    """Return the descriptor's structs by name, the message first; empty if nothing in the message is secret."""
+    """Return field descriptors by struct, the message first; empty if the message declares no secrets."""
     owner = message_of(cls)
     if owner is None or '"secret":' not in owner._descriptor:
         return {}
@@ -65,7 +66,7 @@ def secret_structs(cls: type) -> dict[str, list[dict[str, Any]]]:
 
 
 def _rules_of(cls: type) -> dict[str, Any]:
-    """Return the rules of the secret fields of a class by name; unknown tagged fields are secret if the message has any."""
+    # Unknown tagged fields count as secret if the message declares secrets.
     found = _rules.get(cls)
     if found is None:
         found = {}
@@ -81,9 +82,7 @@ def _is_empty(value: object) -> bool:
 
 
 def _is_secret(fact: Any, struct: Any, field: str, around: tuple[Any, ...]) -> bool:
-    """Return whether a value is secret: a setting that the part ``secrets`` does not know to be open, or any in a package
-    without that part.
-    """
+    # Config values are secret unless the component ``secrets`` knows the config as public.
     if fact is True:
         return True
     if field and field not in fact.get("in", (field,)):

@@ -1,4 +1,4 @@
-"""Values in error texts, and whether they are the numbers that they should be."""
+"""Short representations of values for error messages, and integer range checks."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence, Sized
 
+# Maximum number of bytes printed in full.
 SHORT = 64
-"""Bytes that are printed of more."""
 
 
 def in_short(value: object) -> str:
-    """A value as it is printed in objects: bytes that are many by the first of them and how many they are.
+    """Return the ``repr`` of a value, with long bytes truncated.
 
-    Members of enumerations are printed as the numbers and texts that they stand for, which can be pasted anywhere.
+    Enumeration members are printed as plain numbers and strings, which evaluate anywhere.
     """
     if isinstance(value, bytes | bytearray) and len(value) > SHORT:
         return f"{value[:SHORT]!r}... ({len(value)} bytes)"
@@ -25,24 +25,24 @@ def in_short(value: object) -> str:
         return repr(value)
     try:
         return int.__repr__(value)
-    except ValueError:  # of thousands of digits
+    except ValueError:  # too many digits
         return f"<{shown(value)}>"
 
 
 def one_of(choices: Sequence[str]) -> str:
-    """Return the choices for an error text: ``'a', 'b' or 'c'``."""
+    """Return ``'a', 'b' or 'c'``."""
     *first, last = map(repr, choices)
     return f"{', '.join(first)} or {last}" if first else last
 
 
 def is_int(value: object, bits: int, lowest: int | None = None) -> bool:
-    """Whether a value, whatever its type promises, is an int of so many bits with its sign, and not below ``lowest``."""
+    """Return whether ``value`` is a signed int of ``bits`` bits, at least ``lowest``."""
     most = 1 << bits - 1
     return isinstance(value, int) and (-most if lowest is None else lowest) <= value < most
 
 
 def shown(value: object) -> str:
-    """A value in few characters, whatever it is: Python refuses to print an integer of thousands of digits."""
+    """Return the ``repr`` of a value in at most 60 characters; never raises for unprintable values."""
     try:
         text = repr(value)
     except MemoryError:
@@ -53,7 +53,7 @@ def shown(value: object) -> str:
 
 
 def summary(value: object) -> str:
-    """Return what an error says of a value: a number or None as it is, all else by type and length, for it may be secret."""
+    """Return a number or None as text, and only type and length of other values, which may be secret."""
     if value is None or isinstance(value, bool | int | float):
         return shown(value)
     name = type(value).__name__

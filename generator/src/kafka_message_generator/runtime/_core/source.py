@@ -1,4 +1,4 @@
-"""Functions from source text, for loops that depend on a definition: compiled once, and as fast as written by hand."""
+"""Functions compiled at runtime from generated source text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Source:
-    """Lines of Python, and the objects that they name."""
+    """Lines of Python source and the objects they refer to by name."""
 
     def __init__(self, **names: object) -> None:
         self.lines: list[str] = []
@@ -17,11 +17,10 @@ class Source:
         self._variables = 0
 
     def add(self, depth: int, line: str) -> None:
-        """Append a line; ``depth`` is its indentation."""
         self.lines.append(" " * depth + line)
 
     def constant(self, value: object) -> str:
-        """Return the name of an object; the same object always has the same name."""
+        """Return the name of an object, always the same one."""
         for name, known in self.names.items():
             if known is value:
                 return name
@@ -30,12 +29,11 @@ class Source:
         return name
 
     def variable(self, prefix: str) -> str:
-        """Return a new name."""
         self._variables += 1
         return f"{prefix}{self._variables}"
 
     def function(self, name: str) -> Callable[..., Any]:
-        """Compile the lines, which are not kept, and return the function that they define under a name."""
+        """Compile and clear the lines; return the function that they define as ``name``."""
         exec("\n".join(self.lines), self.names)
         self.lines.clear()
         found: Callable[..., Any] = self.names[name]

@@ -1,4 +1,4 @@
-"""Suggestions for unknown names: the nearest spelling, or the module that has the name."""
+"""Suggestions for unknown names: the closest match, or the module that exports the name."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+# Minimum similarity of a suggestion, 0 to 1.
 _ALIKE = 0.75
-"""Of 1; so alike must words be for one to be taken for the other."""
 
 
 def did_you_mean(word: str, choices: Iterable[str], form: str = "{!r}", alike: float = _ALIKE) -> str:
-    """Return the end of an error text with the choice that is nearest to a word in any case; empty if none is near."""
+    """Return ``; did you mean 'x'?`` with the closest choice, ignoring case, or an empty string."""
     from difflib import get_close_matches
 
     by_lower = {choice.lower(): choice for choice in choices}
@@ -20,12 +20,11 @@ def did_you_mean(word: str, choices: Iterable[str], form: str = "{!r}", alike: f
 
 
 def module_with(name: str, package: str, parts: Iterable[str]) -> str | None:
-    """Return the first of a package's modules ``parts`` that exports a name; None if there is none."""
     return next((f"{package}.{part}" for part in parts if name in _exported(f"{package}.{part}")), None)
 
 
 def _exported(module: str) -> Collection[str]:
-    """Return the ``__all__`` of a module, from its source: importing may be slow, or need what is not installed."""
+    # Parsed, since importing may be slow or need packages that are not installed.
     import ast
     from importlib import import_module
     from importlib.util import find_spec
@@ -36,6 +35,6 @@ def _exported(module: str) -> Collection[str]:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             found: list[str] = ast.literal_eval(node.value)
             return found
-    if module.endswith(".enums"):  # it makes its `__all__` when it is asked for
+    if module.endswith(".enums"):  # computes its `__all__` on access
         return getattr(import_module(module), "__all__", ())
     return ()

@@ -1,4 +1,4 @@
-"""What the classes of messages and of the structs inside them share: how they print, copy, and make defaults late."""
+"""Base classes of messages and structs: equality, text form, copies, lazy defaults."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ if TYPE_CHECKING:
 
 
 class StructBase:
-    """Base of messages and of the structs inside them."""
+    """Base of messages and of their structs."""
 
     __slots__: tuple[str, ...] = ()
     _names: ClassVar[tuple[str, ...]] = ()
-    """The fields, in the order of the definition."""
+    # The generated class that this class is or derives from.
     _printed: ClassVar[type[StructBase]]
-    # The printed class that a class is or is derived from.
     __hash__: ClassVar[None]  # type: ignore[assignment]
     unknown_tagged_fields: RawTaggedFields
-    """Tagged fields that the definition does not name; only flexible versions can write them."""
+    """Tagged fields absent from the definition; only flexible versions can write them."""
 
     def __eq__(self, other: object) -> bool:
         if self._printed is StructBase:
             return NotImplemented
-        # The first comparison of a class compiles it: an attrgetter takes twice as long.
+        # Compiled: an attrgetter takes twice as long.
         equal = _equality(self._printed)
         setattr(self._printed, "__eq__", equal)  # noqa: B010
         return equal(self, other)
@@ -40,7 +39,7 @@ class StructBase:
 
         return text_of(self)
 
-    if not TYPE_CHECKING:  # checkers know it from the dataclass
+    if not TYPE_CHECKING:  # type checkers take it from the dataclass
 
         def __replace__(self, **changes):
             import dataclasses
@@ -52,7 +51,6 @@ StructBase._printed = StructBase
 
 
 def _equality(cls: type[StructBase]) -> Callable[[object, object], bool]:
-    """Return a function that compares the fields of a printed class one by one."""
     from .source import Source
 
     source = Source(cls=cls)
@@ -64,7 +62,7 @@ def _equality(cls: type[StructBase]) -> Callable[[object, object], bool]:
 
 
 def owner_of(message: Any) -> Any:
-    """The base of a message that has its definition, for the message and for what is derived from it; else None."""
+    """Return the generated class that ``message`` is or derives from, or None."""
     for base in message.__mro__:
         if "_plan" in base.__dict__:
             return base
@@ -72,7 +70,7 @@ def owner_of(message: Any) -> Any:
 
 
 def checked_owner(message: object) -> Any:
-    """Return the ``owner_of`` of a message class. Raises TypeError for anything else."""
+    """Like ``owner_of``. Raises TypeError for anything but a message class."""
     owner = owner_of(message) if isinstance(message, type) else None
     if owner is None:
         raise no_message_class(message)
@@ -80,12 +78,11 @@ def checked_owner(message: object) -> Any:
 
 
 def no_message_class(value: object) -> TypeError:
-    """Return the error for anything but a message class, such as the name of a message."""
     return TypeError(f"expected a message class, got {shown(value)}")
 
 
 def name_of(message: Any) -> str:
-    """The name of the definition of a message: a class that somebody derived from it may have a ``NAME`` of its own."""
+    """Return the name of the definition; a derived class may override ``NAME``."""
     try:
         owner = owner_of(message)
         name: str = (message if owner is None else owner).NAME
@@ -95,12 +92,11 @@ def name_of(message: Any) -> str:
 
 
 def as_derived(cls: type[S], struct: StructBase) -> S:
-    """An object of a class that somebody derived from that of ``struct``: its constructor gets every field by name."""
     return made(cls, {name: getattr(struct, name) for name in struct._names})
 
 
 def made(cls: type[S], values: dict[str, Any]) -> S:
-    """An object of a class with these fields. Raises TypeError for a derived class whose constructor is another one."""
+    """Return ``cls(**values)``. Raises TypeError for a derived class with an incompatible constructor."""
     make: Any = cls
     try:
         found: S = make(**values)
@@ -112,27 +108,26 @@ def made(cls: type[S], values: dict[str, Any]) -> S:
     return found
 
 
+# Slot value of a ``LazyDefaults`` field that was set to None, which no version can write.
 NULLED = object()
-"""What a slot of ``LazyDefaults`` holds when its field was set to None, which no version can write."""
 
 
 class LazyDefaults(StructBase):
-    """Base of structs with tagged struct fields, which are nearly always at their default.
+    """Base of structs whose tagged struct fields get their default on first access.
 
-    The default is made when it is first looked at: the slot ``_name`` holds None until then, which costs a reader one
-    store, and a writer one test.
+    Until then the slot ``_name`` holds None, which readers store and writers test at little cost.
     """
 
     __slots__ = ()
     _lazy: ClassVar[dict[str, Callable[[], object]]] = {}
 
-    if not TYPE_CHECKING:  # checkers know the fields from the dataclass
+    if not TYPE_CHECKING:  # type checkers take the fields from the dataclass
 
         def __init_subclass__(cls, **named):
             super().__init_subclass__(**named)
             for name, make in cls.__dict__.get("_lazy", {}).items():
                 setattr(cls, name, _lazy_field(f"_{name}", make))
-            for name in cls._lazy:  # a slot that dataclass(slots=True) put before the field would be read by nobody
+            for name in cls._lazy:  # remove slots of dataclass(slots=True) that shadow the property
                 if type(cls.__dict__.get(name)) is type(getattr(cls, f"_{name}")):
                     delattr(cls, name)
 

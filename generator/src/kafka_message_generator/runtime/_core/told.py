@@ -1,4 +1,4 @@
-"""Values in words, for people, and as what ``json.dumps`` takes."""
+"""Values as text for people and for JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .words import quoted
 
 
 def told(value: object) -> str:
-    """A value in few words: texts in quotes and escaped, bytes by their number, UUIDs as Kafka prints them."""
+    """Return a value as short text: strings quoted and escaped, bytes by their count, UUIDs in base64."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -23,7 +23,7 @@ def told(value: object) -> str:
 
 
 def json_value(value: object) -> object:
-    """A value for ``json.dumps``: bytes as hex, a UUID as Kafka prints it, a float that is not finite as a text."""
+    """Return a JSON-compatible value: bytes as hex, UUIDs in base64, non-finite floats as strings."""
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, UUID):
@@ -34,7 +34,7 @@ def json_value(value: object) -> object:
 
 
 def uuid_text(value: UUID) -> str:
-    """22 characters of URL-safe base64, as Kafka prints a UUID."""
+    """Return a UUID in Kafka's text form: 22 characters of URL-safe base64."""
     from base64 import urlsafe_b64encode
 
     return urlsafe_b64encode(value.bytes).decode().rstrip("=")

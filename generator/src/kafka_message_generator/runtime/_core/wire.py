@@ -1,8 +1,10 @@
-"""Wire primitives for the printed code: the parts that would otherwise be repeated in every function.
+"""Wire primitives of the generated code, for everything beyond the inlined common case.
 
-Printed readers handle the common case in line (one-byte lengths, short arrays) and call here for the rest.
-Nothing here tracks where it is: a failure raises one of ``READ_FAILURES`` or ``WRITE_FAILURES``, and the
-caller at the top has the schema codec walk the same data again to say what went wrong, and where.
+Readers return a value and the offset after it. ``long_`` readers get the first byte of the varint as ``first``, and in
+``pos`` the offset after it. Only ``nullable`` readers accept null.
+
+Failures raise one of ``READ_FAILURES`` or ``WRITE_FAILURES`` without a position. The caller then repeats the work with
+the schema codec, which reports field and offset.
 """
 
 from __future__ import annotations
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     BytesLike = bytes | bytearray | memoryview
 
     def new(cls: type[T]) -> T:
-        """An object of a class without running its constructor."""
         raise NotImplementedError
 
 else:
@@ -30,7 +31,7 @@ else:
 
 
 def as_bytes(data: BytesLike, what: str = "data") -> bytes:
-    """Anything that has bytes, as a buffer has, as ``bytes``; TypeError for others, ``what`` names them."""
+    """Return a bytes-like object as ``bytes``. Raises TypeError, with ``what`` in the message, for others."""
     if isinstance(data, (bytes, bytearray)):
         return bytes(data)
     try:
@@ -39,43 +40,42 @@ def as_bytes(data: BytesLike, what: str = "data") -> bytes:
         raise TypeError(f"{what} must be bytes-like, not {type(data).__name__}") from None
 
 
+# Minimum length of a separate chunk.
 LONG = 16384
-"""So many bytes are a chunk of their own where a message is written in chunks."""
 
 
 def in_chunks(pieces: list[bytes]) -> list[bytes]:
-    """The same bytes, short pieces that follow each other as one."""
-    for piece in pieces:  # of a small message; max of their lengths takes three times as long
+    """Return the pieces with short neighbours joined and long ones separate."""
+    for piece in pieces:  # faster than max() of the lengths for small messages
         if len(piece) >= LONG:
             return _apart(pieces)
     return [b"".join(pieces)]
 
 
 def _apart(pieces: list[bytes]) -> list[bytes]:
-    """Long pieces as they are, what is between them as one."""
     chunks: list[bytes] = []
     start = 0
     for index, piece in enumerate(pieces):
         if len(piece) >= LONG:
-            chunks += [b"".join(pieces[start:index]), b"".join((piece,))]  # a str, say, is refused
+            chunks += [b"".join(pieces[start:index]), b"".join((piece,))]  # join raises for anything but bytes
             start = index + 1
     return [*chunks, b"".join(pieces[start:])]
 
 
+# Default of constructor parameters that accept None as a value.
 UNSET: Any = object()
-"""Default of constructor parameters for which None is a value of its own."""
 
 MAX_STRING_LENGTH = 32767
+# Maximum count of arrays whose elements take no bytes.
 MAX_EMPTY_ELEMENTS = 65535
-"""Bound for arrays whose elements take no bytes: the remaining bytes cannot bound those."""
 
 
 class Malformed(Exception):
-    """The fast path met bytes it does not accept."""
+    """Invalid bytes, raised without a position."""
 
 
 class Refused(Exception):
-    """The fast path met a value it does not write."""
+    """Invalid value, raised without a position."""
 
 
 READ_FAILURES = (struct.error, IndexError, UnicodeDecodeError, Malformed, OverflowError, MemoryError, DecodeError)
@@ -93,7 +93,7 @@ WRITE_FAILURES = (
 
 
 class RawTaggedField:
-    """A tagged field that this version of the definitions does not know: its tag and its bytes, kept as they came."""
+    """Unknown tagged field: its tag and its undecoded bytes."""
 
     __slots__ = ("data", "tag")
 
@@ -115,8 +115,8 @@ class RawTaggedField:
 
 RawTaggedFields = tuple[RawTaggedField, ...]
 
+# Byte of a bool; other values, such as None, raise KeyError.
 TRUTH = {False: 0, True: 1}
-"""Byte of a bool; anything else is a KeyError, so that None is not silently false."""
 
 ZERO_UUID = UUID(int=0)
 _set_uuid_int = UUID.__dict__["int"].__set__
@@ -125,7 +125,7 @@ _is_safe_unknown = ZERO_UUID.is_safe
 
 
 def uuid_from(data: bytes) -> UUID:
-    """A UUID of 16 bytes, without the checks of its constructor."""
+    """Create a UUID without the checks of its constructor."""
     result = new(UUID)
     _set_uuid_int(result, int.from_bytes(data, "big"))
     _set_uuid_is_safe(result, _is_safe_unknown)
@@ -133,7 +133,6 @@ def uuid_from(data: bytes) -> UUID:
 
 
 def uvarint(value: int) -> bytes:
-    """An unsigned varint of a value below 2**32 (2**64 for varlongs)."""
     if value < 1 << 14:
         return bytes((value,)) if value < 128 else bytes((value & 127 | 128, value >> 7))
     if value < 1 << 21:
@@ -149,8 +148,6 @@ def uvarint(value: int) -> bytes:
 
 
 class _Varints(dict[int, bytes]):
-    """Unsigned varints by value, made on first use; only the short ones are kept."""
-
     def __missing__(self, value: int) -> bytes:
         encoded = uvarint(value)
         if value < 1 << 14:
@@ -159,8 +156,6 @@ class _Varints(dict[int, bytes]):
 
 
 class _TextLengths(_Varints):
-    """The same for the length plus one of a string, which has a bound."""
-
     def __missing__(self, value: int) -> bytes:
         if value > MAX_STRING_LENGTH + 1:
             raise Refused
@@ -172,13 +167,12 @@ TEXT_LENGTHS = _TextLengths()
 
 
 def read_uvarint(data: bytes, pos: int) -> tuple[int, int]:
-    """An unsigned varint of at most 5 bytes and 32 bits, and where it ends."""
     first = data[pos]
     return (first, pos + 1) if first < 128 else long_uvarint(data, pos + 1, first)
 
 
 def long_uvarint(data: bytes, pos: int, first: int) -> tuple[int, int]:
-    """The rest of an unsigned varint whose first byte is already read."""
+    """Read an unsigned varint of at most 5 bytes and 32 bits."""
     if first < 128:
         return first, pos
     value = first & 127
@@ -194,7 +188,6 @@ def long_uvarint(data: bytes, pos: int, first: int) -> tuple[int, int]:
 
 
 def long_string(data: bytes, pos: int, first: int) -> tuple[str, int]:
-    """A compact string whose length takes more than one byte; null is not accepted here."""
     length, pos = long_uvarint(data, pos, first)
     end = pos + length - 1
     if not pos <= end <= len(data) or length > MAX_STRING_LENGTH + 1:
@@ -203,7 +196,6 @@ def long_string(data: bytes, pos: int, first: int) -> tuple[str, int]:
 
 
 def long_bytes(data: bytes, pos: int, first: int) -> tuple[bytes, int]:
-    """Compact bytes whose length takes more than one byte; null is not accepted here."""
     if first > 127 and (byte := data[pos]) < 128:  # two bytes, up to 16 KiB: most record batches
         pos += 1
         end = pos + (first & 127 | byte << 7) - 1
@@ -216,43 +208,40 @@ def long_bytes(data: bytes, pos: int, first: int) -> tuple[bytes, int]:
 
 
 def long_count(data: bytes, pos: int, first: int) -> tuple[int, int]:
-    """A compact array's count of more than one byte; null is not accepted here."""
     count, pos = long_uvarint(data, pos, first)
     if not 0 < count <= len(data) - pos + 1:
         raise Malformed
     return count - 1, pos
 
 
-# A null may be written with more bytes than it needs, too; where a version allows null these take the rest.
+# Null may be an overlong varint.
 
 
 def long_nullable_string(data: bytes, pos: int, first: int) -> tuple[str | None, int]:
-    """The same as ``long_string`` where null is allowed."""
     length, end = long_uvarint(data, pos, first)
     return (None, end) if length == 0 else long_string(data, pos, first)
 
 
 def long_nullable_bytes(data: bytes, pos: int, first: int) -> tuple[bytes | None, int]:
-    """The same as ``long_bytes`` where null is allowed."""
     length, end = long_uvarint(data, pos, first)
     return (None, end) if length == 0 else long_bytes(data, pos, first)
 
 
 def long_nullable_count(data: bytes, pos: int, first: int) -> tuple[int, int]:
-    """The same as ``long_count`` where null is allowed: -1 stands for it."""
+    """Read a compact array count; -1 is null."""
     count, end = long_uvarint(data, pos, first)
     return (-1, end) if count == 0 else long_count(data, pos, first)
 
 
 def empty_count(count: int) -> int:
-    """The count of an array whose elements may take no bytes, if it is within its bound."""
+    """Return ``count``. Raises Malformed above ``MAX_EMPTY_ELEMENTS``."""
     if count > MAX_EMPTY_ELEMENTS:
         raise Malformed
     return count
 
 
 def tag_header(data: bytes, pos: int, seen: set[int]) -> tuple[int, int, int]:
-    """Tag, start and end of a tagged field; a tag may come once, in any order."""
+    """Return tag, start and end of the tagged field at ``pos``. Raises Malformed for a repeated tag."""
     tag, pos = read_uvarint(data, pos)
     size, pos = read_uvarint(data, pos)
     end = pos + size
@@ -263,14 +252,14 @@ def tag_header(data: bytes, pos: int, seen: set[int]) -> tuple[int, int, int]:
 
 
 def same_floats(left: list[float] | None, right: list[float] | None) -> bool:
-    """Whether two arrays of floats are equal; NaN equals itself here."""
+    """Return whether two arrays of floats are equal, with NaN equal to NaN."""
     if left is None or right is None:
         return left is right
     return len(left) == len(right) and all(a == b or (a != a and b != b) for a, b in zip(left, right, strict=True))
 
 
 def unknown_tags(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields, int]:
-    """A tag section none of whose tags is known, from the first byte of its count."""
+    """Read a tag section without known tags."""
     count, pos = long_uvarint(data, pos, first)
     out = []
     seen: set[int] = set()
@@ -282,7 +271,6 @@ def unknown_tags(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields, in
 
 
 def in_order(fields: list[RawTaggedField]) -> RawTaggedFields:
-    """Tagged fields by ascending tag, as they will be written, whatever order they came in."""
     if len(fields) > 1:
         fields.sort(key=_tag_of)
     return tuple(fields)
@@ -295,7 +283,7 @@ def _tag_of(field: RawTaggedField) -> int:
 def merged(
     known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int, ...], bound: int
 ) -> dict[int, bytes]:
-    """Known and unknown tagged fields together; a tag comes once, is below ``bound``, and is its field's alone."""
+    """Return known and unknown tagged fields by tag. Raises Refused for repeated, reserved or out-of-range tags."""
     fields = dict(known)
     for raw in unknown:
         if not 0 <= raw.tag < bound or raw.tag in reserved or raw.tag in fields:
@@ -305,7 +293,7 @@ def merged(
 
 
 def tags(known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int, ...] = ()) -> bytes:
-    """A tag section: known and unknown fields merged in ascending order of their tags."""
+    """Encode a tag section, in ascending order of tags."""
     fields = merged(known, unknown, reserved, 1 << 32)
     out = [VARINTS[len(fields)]]
     for tag in sorted(fields):

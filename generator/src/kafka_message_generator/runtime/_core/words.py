@@ -1,10 +1,10 @@
-"""Texts on a terminal: wrapped, and without what would change its state."""
+"""Text for terminals: wrapping, quoting, plurals."""
 
 from __future__ import annotations
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Lines of at most ``width`` characters, cut at blanks where that is possible; one at least."""
+    """Return at least one line, each of at most ``width`` characters, broken at spaces where possible."""
     lines: list[str] = []
     while len(text) > width:
         at = text.rfind(" ", 1, width + 1)
@@ -16,7 +16,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def quoted(text: str) -> str:
-    """A text in quotes; what a terminal would not print, and could be changed by, is escaped."""
+    """Return a text in double quotes, with unprintable characters escaped."""
     inner = text.replace("\\", "\\\\").replace('"', '\\"')
     if not inner.isprintable():
         inner = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in inner)
@@ -24,5 +24,5 @@ def quoted(text: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, which has an ``s`` unless there is one."""
+    """Return a number with its noun, in the plural unless the number is 1."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

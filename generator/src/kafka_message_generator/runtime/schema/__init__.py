@@ -1,7 +1,7 @@
-"""The dynamic codec: what a message looks like at each version, as data that can be read, written and printed.
+"""Dynamic codec: schemas that read and write each version of a message without the generated classes.
 
-``MetadataResponse.schemas()[12].read(data)`` gives a ``Struct`` without using the generated class. It is slower than
-the class, knows where it is, and therefore also finds the words for every error of the fast code.
+``MetadataResponse.schemas()[12].read(data)`` returns a ``Struct``. The codec is slower than the generated classes, but
+tracks positions: it produces their error messages.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Schemas from definitions: an independent reading of the compact data that a generated module keeps."""
+"""Schemas built from definitions, independently of the generated readers and writers."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ _PRIMITIVES: dict[str, Type] = {
     "float64": FLOAT64,
     "uuid": UUID,
 }
+# Indexed by compact, then by nullable.
 Kinds = tuple[tuple[Type, Type], tuple[Type, Type]]
-"""By whether compact, then whether nullable."""
 STRINGS: Kinds = ((STRING, NULLABLE_STRING), (COMPACT_STRING, COMPACT_NULLABLE_STRING))
 _SIZED: dict[str, Kinds] = {
     "bytes": ((BYTES, NULLABLE_BYTES), (COMPACT_BYTES, COMPACT_NULLABLE_BYTES)),
@@ -59,7 +59,7 @@ _built: dict[type, dict[int, Schema]] = {}
 
 
 def schemas_of(message: type[HasDescriptor]) -> dict[int, Schema]:
-    """The schema of each valid version of a message; versions that look the same share one."""
+    """Return the schema of each valid version of a message; identical versions share one object."""
     owner = checked_owner(message)
     schemas = _built.get(owner)
     if schemas is None:
@@ -68,7 +68,6 @@ def schemas_of(message: type[HasDescriptor]) -> dict[int, Schema]:
 
 
 def build(facts: MessageFacts, strings: Kinds = STRINGS) -> dict[int, Schema]:
-    """The schema of each valid version of a definition; versions that look the same share one."""
     builder = Builder(facts, strings)
     schemas: dict[int, Schema] = {}
     for version in range(facts.valid.lowest, facts.valid.highest + 1):
@@ -78,8 +77,6 @@ def build(facts: MessageFacts, strings: Kinds = STRINGS) -> dict[int, Schema]:
 
 
 class Builder:
-    """Schemas from the definition alone, by its own reading of it."""
-
     def __init__(self, facts: MessageFacts, strings: Kinds = STRINGS) -> None:
         self.facts = facts
         self.sized = {"string": strings, **_SIZED}
@@ -106,7 +103,6 @@ class Builder:
         return Field(field.name, kind, self.default(field))
 
     def default(self, field: FieldFacts) -> object:
-        """The default of a field; a struct's as a Struct of all fields of the definition at theirs."""
         if field.is_struct and not field.is_array and field.default_fact is not None:
             inner = {f.name: self.default(f) for f in self.facts.structs[field.type]}
             return Struct(Schema(), inner)
@@ -122,7 +118,6 @@ class Builder:
         return self.encoded(field.encodings, version) or self.scalar(field.type, compact, nullable, version)
 
     def encoded(self, encodings: tuple[tuple[Versions, str], ...], version: int) -> Type | None:
-        """The type that an encoding asks for in a version, if there is one."""
         name = next((name for versions, name in encodings if version in versions), None)
         if name is None:
             return None

@@ -1,4 +1,4 @@
-"""What fields of bytes hold: messages behind their version, whole requests, records of topics. Facts of Kafka's messages."""
+"""Contents of Kafka's bytes fields: embedded messages, whole requests, fetched records."""
 
 from __future__ import annotations
 
@@ -16,23 +16,26 @@ VERSIONED = {
     ("GroupMetadataValue", "members.assignment"): _ASSIGNMENT,
     ("EnvelopeRequest", "request_principal"): "DefaultPrincipalData",
 }
-"""Fields of bytes that hold a message behind its version (int16), by message and path; of groups if they are consumers'."""
+"""Messages in bytes fields, after an int16 version, by message and field path.
+
+In group messages this applies to groups of consumers only.
+"""
 REQUESTS = {("EnvelopeRequest", "request_data")}
-"""Fields of bytes that hold a whole request, from its header on."""
+"""Bytes fields that contain a whole request including its header, as message and field path."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedRecords:
-    """Where a message has records of topics: ``topics``, in these ``partitions``, in these the bytes."""
+    """Location of the records in a fetch response."""
 
     topics: str
     names: tuple[str, ...]
-    """The fields of a topic that say which it is."""
+    """Fields that identify a topic: name or id."""
     partitions: str
     records: str
 
     def paths(self) -> dict[str, str | list[str]]:
-        """The fields by their paths in the message."""
+        """Return the paths of the topic fields (``topics``) and of the records (``records``)."""
         names = [f"{self.topics}.{name}" for name in self.names]
         return {"topics": names, "records": f"{self.topics}.{self.partitions}.{self.records}"}
 
@@ -41,4 +44,4 @@ FETCHED = {
     "FetchResponse": FetchedRecords("responses", ("topic", "topic_id"), "partitions", "records"),
     "FetchSnapshotResponse": FetchedRecords("topics", ("name",), "partitions", "unaligned_records"),
 }
-"""The messages in which brokers and controllers fetch records of topics, by name."""
+"""Responses with fetched records, by message name."""

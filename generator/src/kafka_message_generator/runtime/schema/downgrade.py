@@ -1,6 +1,6 @@
-"""What a version of a message cannot carry: the places, and a copy without it.
+"""Values that a version of a message cannot carry, and copies without them.
 
-Both are compiled for a class and a version when they are first needed, and look only where the version lacks something.
+Both are compiled per class and version on first use.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ _FAILURES = (SchemaError, AttributeError)
 
 @dataclass(frozen=True, slots=True)
 class UnsupportedField:
-    """A value that a version cannot carry."""
+    """Value that a version cannot carry."""
 
     path: str
-    """The place in the message: ``topics[0].topic_id``."""
+    """Path in the message: ``topics[0].topic_id``."""
     is_refused: bool
-    """Whether ``write`` raises EncodeError for it. What is not refused is dropped, as the definition calls it ignorable."""
+    """True if ``write`` raises EncodeError; False if it drops the value of an ignorable field."""
     reason: str
-    """Why, as it may stand behind the path."""
+    """Reason, without the path."""
 
     def __str__(self) -> str:
         return f"{self.path}: {'refused' if self.is_refused else 'dropped'}, {self.reason}"
 
 
 def losses_at(cls: type[HasDescriptor], version: int) -> Callable[[Any], tuple[UnsupportedField, ...]]:
-    """Return the function that lists what a message loses at a version, in the order of the definition."""
+    """Return a function that lists the unsupported values of a message, in the order of the definition."""
     return _Losses(message_class(cls), version).compiled()
 
 
@@ -53,7 +53,7 @@ def _nothing(message: object) -> tuple[UnsupportedField, ...]:
 
 
 def _check(struct: object, kind: str, place: Place) -> None:
-    """Raise SchemaError for what is no struct; one of another class may have the fields, too."""
+    # Structs of other classes pass: they may have the same fields.
     if not isinstance(struct, StructBase):
         raise SchemaError("is no struct").inside(f".{path_of(place)}")
 
@@ -63,8 +63,6 @@ def _listed(value: object, place: Place) -> list[object]:
 
 
 class _Losses(Loops):
-    """What a message loses at one version."""
-
     def __init__(self, cls: type[HasDescriptor], version: int) -> None:
         super().__init__(cls, check=_check, listed=_listed, is_default=is_default, failures=_FAILURES)
         self.version = version
@@ -90,7 +88,6 @@ class _Losses(Loops):
         return not self.is_extensible or any(not self.enters(field) or self.may_be_null(field) for field in fields)
 
     def may_be_null(self, field: FieldFacts) -> bool:
-        """Whether other versions have null where this one has none."""
         return field.nullable.lowest <= field.nullable.highest and self.version not in field.nullable
 
     def is_quiet(self, field: FieldFacts) -> bool:
@@ -117,7 +114,6 @@ class _Losses(Loops):
             self.lose(depth, f"{spot.variable}.{UNKNOWN}", spot, UNKNOWN, True, reason)
 
     def is_set(self, spot: Spot, field: FieldFacts) -> str:
-        """The condition that a field has another value than its default."""
         value, default = f"{spot.variable}.{field.name}", self.builder.default(field)
         if default is None:
             return f"{value} is not None"
@@ -134,7 +130,6 @@ class _Losses(Loops):
         return f"{slot} is not None and {slot} != {made} and {is_changed}"
 
     def lose(self, depth: int, condition: str, spot: Spot, name: str, is_refused: bool, reason: str) -> None:
-        """Add the lines for a value that is lost under a condition."""
         path = spot.path_to(name)
         text = f"{path!r} % ({''.join(f'{each}, ' for each in spot.indices)})" if spot.indices else repr(path)
         self.source.add(depth, f"if {condition}:")
@@ -144,13 +139,11 @@ class _Losses(Loops):
 
 
 def fit_at(cls: type[HasDescriptor], version: int) -> Callable[[Any], Any]:
-    """Return the function that copies a message without what it loses at a version."""
+    """Return a function that copies a message without its unsupported values."""
     return _Fit(message_class(cls), version).compiled()
 
 
 class _Fit:
-    """Copies of a message for one version."""
-
     def __init__(self, cls: type[HasDescriptor], version: int) -> None:
         self.cls = cls
         self.facts = facts_of(cls)
@@ -174,7 +167,6 @@ class _Fit:
         return source.function("fit")
 
     def derived(self, message: object, copy: object) -> object:
-        """The copy as an object of the class of a message, which somebody derived from that of ``copy``."""
         kept = [
             field.name
             for field in self.facts.fields
@@ -185,7 +177,6 @@ class _Fit:
         return type(message)(**{name: getattr(copy, name) for name in names})
 
     def copier(self, name: str, fields: tuple[FieldFacts, ...]) -> str:
-        """Add the function that copies a struct; returns its name."""
         if name not in self.copiers:
             function = self.copiers[name] = f"copy_{len(self.copiers)}"
             lines = [line for field in fields for line in self.field(name, field)]
@@ -198,7 +189,6 @@ class _Fit:
         return self.copiers[name]
 
     def field(self, struct: str, field: FieldFacts) -> list[str]:
-        """The lines that copy a field."""
         late = is_late(self.cls, struct, field)
         slot, default = f"{'_' if late else ''}{field.name}", "None" if late else self.default(field)
         if self.version not in field.versions:
@@ -212,7 +202,6 @@ class _Fit:
         return [f"v = x.{slot}", f"y.{slot} = {null} if v is None else v"]
 
     def copied(self, field: FieldFacts) -> str:
-        """The expression of the copy of the value ``v``."""
         if not field.is_struct:
             return "v[:] if type(v) is list else elements(v)"
         copy, kind = self.copier(field.type, field.fields), self.source.constant(class_in(self.cls, field.type))
@@ -224,7 +213,6 @@ class _Fit:
         return each if kept is list else f"{self.source.constant(kept)}({each})"
 
     def default(self, field: FieldFacts) -> str:
-        """The expression of the default of a field."""
         if field.default_fact is None:
             return "None"
         if field.is_array:

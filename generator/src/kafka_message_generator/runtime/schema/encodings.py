@@ -1,4 +1,4 @@
-"""Types of encoded integers: as varints of 16, 32 or 64 bits, zig-zag or two's complement."""
+"""Types of proposed integer encodings: varints of 16, 32 or 64 bits, zigzag or two's complement."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .types import VARINT, VARLONG, Type, VarInt, integer
 
 
 class TwosComplement(Type):
-    """A signed integer as the unsigned varint of its two's complement: small for small positive numbers only."""
+    """Signed integer as the unsigned varint of its two's complement; compact for small positive numbers only."""
 
     def __init__(self, bits: int) -> None:
         self.name = f"UPACKED{bits}"
@@ -38,4 +38,4 @@ ENCODINGS: dict[str, Type] = {
     "upacked32": UPACKED32,
     "upacked64": UPACKED64,
 }
-"""Variable encodings by the name they have in a definition."""
+"""Variable-length encodings by their name in definitions."""

@@ -1,4 +1,4 @@
-"""The entity types of fields: what the values of a field name."""
+"""Entity types of fields, such as ``topicName``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 def entity_types(message: type[HasDescriptor]) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return the entity types of a message's fields, such as ``topicName``, by struct and field.
+    """Return the entity types of a message's fields, by struct name and field name.
 
-    The message itself is the struct of its own fields. A field has several types if another field says which one it is.
+    A field has several types if another field selects one of them.
     """
     from ._entities import ENTITIES
 

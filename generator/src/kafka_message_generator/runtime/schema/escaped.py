@@ -1,4 +1,4 @@
-"""Messages with text that is no UTF-8: read and written by the schema codec, each such byte as a surrogate (PEP 383)."""
+"""Messages with invalid UTF-8, read and written by the schema codec with surrogates (PEP 383)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,10 @@ _built: dict[type, dict[int, Schema]] = {}
 
 
 def is_about_text(error: DecodeError) -> bool:
-    """Whether bytes that could not be read may be read with another rule for text."""
     return error.reason.startswith(NO_UTF8)
 
 
 def read_escaped(message: type[D], data: bytes, offset: int, version: int, is_whole: bool) -> tuple[D, int]:
-    """A message at ``offset``, and where it ends. Raises DecodeError for what is wrong besides text."""
     schema = escaped_schemas(message)[version]
     struct, end = read_placed(message, data, offset, version, is_whole, schema)
     found: D = _object(message, message, facts_of(message).fields, struct)
@@ -34,7 +32,6 @@ def read_escaped(message: type[D], data: bytes, offset: int, version: int, is_wh
 
 
 def write_escaped(message: HasDescriptor, version: int) -> bytes:
-    """The bytes of a message. Raises EncodeError, also for surrogates that stand for no byte."""
     facts = facts_of(type(message))
     schema = escaped_schemas(type(message))[version]
     out = bytearray()
@@ -47,7 +44,6 @@ def write_escaped(message: HasDescriptor, version: int) -> bytes:
 
 
 def escaped_schemas(message: type[HasDescriptor]) -> dict[int, Schema]:
-    """The schemas of a message by version, for text that may have surrogates; made once."""
     owner = owner_of(message)
     schemas = _built.get(owner)
     if schemas is None:
@@ -56,7 +52,6 @@ def escaped_schemas(message: type[HasDescriptor]) -> dict[int, Schema]:
 
 
 def _object(message: type[HasDescriptor], kind: Any, fields: tuple[FieldFacts, ...], struct: Struct) -> Any:
-    """An object of a class from what was read; fields that the version does not have keep their defaults."""
     values: dict[str, object] = {}
     for field in fields:
         if field.name in struct:
@@ -68,7 +63,6 @@ def _object(message: type[HasDescriptor], kind: Any, fields: tuple[FieldFacts, .
 
 
 def _value(message: type[HasDescriptor], field: FieldFacts, value: Any) -> Any:
-    """A struct or an array of structs, as objects."""
     if value is None:
         return None
     kind = class_in(message, field.type)

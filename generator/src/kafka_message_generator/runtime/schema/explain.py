@@ -1,4 +1,4 @@
-"""Finds the words for a failure of the fast code: walks the same bytes or values again, slowly, knowing where it is."""
+"""Error messages for failures of the generated code, found by repeating the work with the schema codec."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def explain_read(
     is_whole: bool,
     error: Exception | None = None,
 ) -> DecodeError:
-    """Return the error for bytes at ``offset`` that ``message`` could not be read from.
+    """Return the DecodeError for ``data`` that ``message`` could not be read from.
 
-    ``error`` is what the fast code met. If it is a MemoryError and the bytes are sound, it is raised again.
+    ``error`` is the exception of the generated code. Raises it again if it is a MemoryError and the data is valid.
     """
     _remove_text(error)
     try:
@@ -39,7 +39,7 @@ def explain_read(
 def read_placed(
     message: type[HasDescriptor], data: bytes, offset: int, version: int, is_whole: bool, schema: Schema
 ) -> tuple[Struct, int]:
-    """A message at ``offset`` by ``schema``, and where it ends. Raises DecodeError with the place."""
+    """Return the struct at ``offset`` and the offset after it. Raises DecodeError with field and offset."""
     try:
         struct, end = schema.read(data, offset)
     except SchemaError as error:
@@ -51,7 +51,7 @@ def read_placed(
 
 
 def explain_write(message: HasDescriptor, version: int, error: Exception, schema: Schema | None = None) -> EncodeError:
-    """The error for a message that could not be written at ``version``; ``error`` is what the code that tried it met."""
+    """Return the EncodeError for a message that could not be written, after the exception ``error``."""
     _remove_text(error)
     facts = facts_of(type(message))
     found = None
@@ -69,7 +69,7 @@ def explain_write(message: HasDescriptor, version: int, error: Exception, schema
 
 
 def _remove_text(error: Exception | None) -> None:
-    """Take out of an error about UTF-8 the bytes or the text that it is about, which may be secret."""
+    # Drop the data that a Unicode error carries, which may be secret.
     if isinstance(error, UnicodeDecodeError):
         error.object = b""
         error.args = (error.encoding, b"", *error.args[2:])
@@ -81,10 +81,7 @@ def _remove_text(error: Exception | None) -> None:
 def _strangers(
     message: type[HasDescriptor], fields: tuple[FieldFacts, ...], container: object
 ) -> Iterator[SchemaError]:
-    """An error for each value in the place of a struct that is none, or one of another class; not for what is in it.
-
-    An object that only looks like the struct may be written. When something fails, what it is says most.
-    """
+    # Other classes with the same attributes can be written; after a failure, the class explains it best.
     for field in fields:
         value = getattr(container, field.name, None)
         if not field.is_struct or value is None:
@@ -110,7 +107,7 @@ def _stranger(wanted: type[StructBase], found: object) -> SchemaError:
 
 
 def check_absent(facts: MessageFacts, fields: tuple[FieldFacts, ...], container: object, version: int) -> None:
-    """Raise for a field that this version does not have, is not ignorable, and is not at its default."""
+    """Raise SchemaError for a set field that ``version`` lacks, unless it is ignorable."""
     builder = Builder(facts)
     for field in fields:
         try:
@@ -129,7 +126,7 @@ def _check_inner(facts: MessageFacts, field: FieldFacts, value: object, version:
     if not field.is_array:
         check_absent(facts, inner, value, version)
         return
-    assert isinstance(value, Iterable)  # it was validated as an array just before
+    assert isinstance(value, Iterable)  # validated as an array before
     for index, element in enumerate(value):
         try:
             check_absent(facts, inner, element, version)

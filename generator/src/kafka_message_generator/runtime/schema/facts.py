@@ -1,6 +1,6 @@
-"""The definition behind a message class, from the compact data its module keeps; parsed on first use.
+"""Definitions of messages, parsed on first use from the descriptor in each generated module.
 
-What is here and above knows no message class: it asks only for what ``HasDescriptor`` says.
+This package depends on ``HasDescriptor`` only, not on message classes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .._core.wire import ZERO_UUID
 
 
 class HasDescriptor(Protocol):
-    """A class that carries its definition, as every message does."""
+    """Class with a descriptor, such as every message class."""
 
     NAME: ClassVar[str]
     _descriptor: ClassVar[str]
@@ -29,46 +29,41 @@ class HasDescriptor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FieldFacts:
-    """One field of the definition."""
+    """Field of a definition."""
 
     name: str
-    """Its name in Python."""
     json_name: str
-    """Its key in Kafka's JSON form."""
+    """Key in Kafka's JSON form."""
     type: str
-    """Kafka's type, or the name of a struct: of the field, or of each element of an array."""
+    """Kafka type or struct name; for arrays that of the elements."""
     is_array: bool
     versions: Versions
-    """The versions that have the field."""
     nullable: Versions
-    """The versions in which it may be null."""
     tag: int | None
     tagged: Versions
-    """The versions in which it is written with its tag, and left out at its default."""
+    """Versions that write the field as a tagged field, omitted at its default."""
     flexible: Versions | None
-    """The versions with compact lengths, where they are others than the message's."""
+    """Versions with compact lengths, or None for those of the message."""
     ignorable: bool
-    """Whether it is dropped, and not refused, when it is set and a version without it is written."""
+    """True if versions that lack the field drop its value; False if they refuse it."""
     map_key: bool
-    """Whether elements of the array that the struct is in are found by it."""
+    """True if the field is a key of the array that contains its struct."""
     default_fact: object
-    """The default as JSON; absent (``...``) for the type's own default."""
+    """Default in JSON, or ``...`` for the default of the type."""
     optional: bool
-    """Whether the field lives in an optional-field buffer, where ``tag`` is its key."""
+    """True if the field is in an optional-field buffer, where ``tag`` is its key."""
     encodings: tuple[tuple[Versions, str], ...]
-    """How an integer is written, by versions."""
+    """Names of integer encodings by version range."""
     element_encodings: tuple[tuple[Versions, str], ...]
     entity_type: str | None
-    """What the field names, in the definition's word: ``brokerId``, ``groupId``, ``producerId``, ``topicName`` or
-    ``transactionalId``; None where it names none of them."""
+    """``brokerId``, ``groupId``, ``producerId``, ``topicName``, ``transactionalId`` or None."""
     enumeration: str | None = None
-    """The name of the enumeration that has names for what the field holds; None where there is none."""
+    """Name of the enumeration of the field's values, or None."""
     about: str = ""
-    """What the field is, in our words; empty where there is nothing to add to its name."""
     fields: tuple[FieldFacts, ...] = ()
-    """The fields of its struct; none where the type is not one."""
+    """Fields of the struct; empty for other types."""
     secret: bool = False
-    """Whether it is secret, or the value of a setting, which is secret if the setting's name says so."""
+    """True for secrets and for config values, whose config name decides."""
 
     def __repr__(self) -> str:
         kind = f"[]{self.type}" if self.is_array else self.type
@@ -82,11 +77,10 @@ class FieldFacts:
 
     @property
     def is_error_code(self) -> bool:
-        """Whether the field holds one of Kafka's error codes."""
         return self.enumeration == "ErrorCode"
 
     def default(self) -> object:
-        """The value of the field when nothing is said; containers are new each time, structs are None here."""
+        """Return the default. Raises LookupError for struct fields that are not null by default."""
         fact = self.default_fact
         if fact is None:
             return None
@@ -119,7 +113,7 @@ _OWN_DEFAULTS: dict[str, object] = {
 
 @dataclass(frozen=True, slots=True)
 class MessageFacts:
-    """One definition; ``structs`` has the fields of every struct inside the message, by name."""
+    """Definition of a message; ``structs`` has the fields of its structs by name."""
 
     name: str
     kind: str
@@ -130,23 +124,22 @@ class MessageFacts:
     with_optional: Versions = NO_VERSIONS
     """Versions in which every struct starts with an optional-field buffer."""
     is_interleaved: bool = False
-    """Whether tagged fields have one varlong of tag and size in front."""
+    """True if tag and size of a tagged field share one varlong."""
 
     def flexible_at(self, field: FieldFacts) -> Versions:
         return self.flexible if field.flexible is None else field.flexible
 
     def endpoints(self) -> tuple[str, ...]:
-        """The structs, the message itself included, that have a host and a port, in the order of their names."""
+        """Return the sorted names of structs with host and port, the message included."""
         structs = {**self.structs, self.name: self.fields}
         return tuple(sorted(name for name, fields in structs.items() if address_of(fields) is not None))
 
 
+# The last two are in requests from controllers to brokers before 4.0.
 _ADDRESSES = (("host", "port"), ("host_name", "port"), ("v0_host", "v0_port"))
-"""Fields of host and port; those behind the first are in requests of controllers to brokers, up to 3.9."""
 
 
 def address_of(fields: tuple[FieldFacts, ...]) -> tuple[str, str] | None:
-    """The names of the fields of a struct that have a host and its port; None where it has none."""
     types = {field.name: field.type for field in fields if not field.is_array}
     found = (
         names for names in _ADDRESSES if types.get(names[0]) == "string" and types.get(names[1]) in ("int32", "uint16")
@@ -154,12 +147,11 @@ def address_of(fields: tuple[FieldFacts, ...]) -> tuple[str, str] | None:
     return next(found, None)
 
 
+# By generated class; derived classes may be short-lived.
 _parsed: dict[type, MessageFacts] = {}
-"""By what has the definition: classes that are derived from a message come and go."""
 
 
 def facts_of(message: type[HasDescriptor]) -> MessageFacts:
-    """The definition of a message class."""
     owner = checked_owner(message)
     facts = _parsed.get(owner)
     if facts is None:
@@ -168,21 +160,19 @@ def facts_of(message: type[HasDescriptor]) -> MessageFacts:
 
 
 def message_class(message: type[HasDescriptor]) -> Any:
-    """The class of a message that somebody derived another from; the message itself is its own."""
     return class_in(message, name_of(message))
 
 
 def class_in(message: type[HasDescriptor], name: str) -> type[StructBase]:
-    """The class of a struct inside a message; of a class that somebody derived from a message, too."""
     home = owner_of(message).__module__
     found: type[StructBase] = getattr(sys.modules[home], name)
     return found
 
 
 def fields_of(cls: type[StructBase]) -> tuple[FieldFacts, ...]:
-    """The fields of a message, or of a struct inside one, in the order of the definition.
+    """Return the fields of a message or struct class, in the order of the definition.
 
-    Those in optional-field buffers come last. Raises TypeError for what is no class of a generated package.
+    Raises TypeError for classes that are not generated.
     """
     message = message_of(cls)
     if message is None:
@@ -193,7 +183,7 @@ def fields_of(cls: type[StructBase]) -> tuple[FieldFacts, ...]:
 
 
 def facts_in(text: str) -> MessageFacts:
-    """The definition of a message as its class has it, in JSON; also of one that has no class."""
+    """Return the definition in a descriptor (JSON); no class is needed."""
     data = json.loads(text)
     defined = data.get("structs", {})
     structs: dict[str, tuple[FieldFacts, ...]] = {}

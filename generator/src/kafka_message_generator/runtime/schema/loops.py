@@ -1,7 +1,6 @@
-"""Loops over the structs of a message as source text: only over those in which there is something to do.
+"""Source code of loops over the structs of a message, limited to structs that need a visit.
 
-Loops that are written out visit structs some twenty times as fast as a walk that asks the definition at each of them.
-A path stays a template and its indices until somebody needs the text.
+Such loops are about 20 times as fast as a generic traversal.
 """
 
 from __future__ import annotations
@@ -15,41 +14,33 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
+    # Path, or a path template followed by its indices.
     Place: TypeAlias = str | tuple[Any, ...]
-    """A path, or the template of one and its indices."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A struct in the loops."""
-
     name: str
-    """Of its class."""
     fields: tuple[FieldFacts, ...]
+    # Template of the path: ``topics[%d].partitions[%d]``.
     path: str
-    """The template of its path: ``topics[%d].partitions[%d]``."""
+    # Variables, outermost first.
     structs: tuple[str, ...]
-    """The variables of the structs from the message to this one."""
     indices: tuple[str, ...] = ()
-    """The variables of the indices in ``path``."""
     array: str = ""
-    """The variable of the array that has the struct; empty where none has."""
 
     @property
     def variable(self) -> str:
         return self.structs[-1]
 
     def path_to(self, field: str) -> str:
-        """The template of the path of a field."""
         return f"{self.path}.{field}" if self.path else field
 
     def place(self, path: str) -> str:
-        """The expression of the place with a path."""
         return f"({path!r}, {', '.join(self.indices)})" if self.indices else repr(path)
 
 
 def path_of(place: Place) -> str:
-    """Return the path of a place."""
     if isinstance(place, str):
         return place
     path: str = place[0] % place[1:]
@@ -57,25 +48,24 @@ def path_of(place: Place) -> str:
 
 
 def array_class(message: type[HasDescriptor], field: FieldFacts) -> Any:
-    """Return the class of the lists in an array field."""
     is_keyed = any(each.map_key for each in field.fields)
     return class_in(message, f"{field.type}Collection") if is_keyed else list
 
 
 def is_late(message: type[HasDescriptor], struct: str, field: FieldFacts) -> bool:
-    """Whether the default of a field is made on first access; until then its slot holds None."""
+    """Return whether a field is in a ``LazyDefaults`` slot."""
     return field.name in getattr(class_in(message, struct), "_lazy", ())
 
 
 class Loops:
-    """The source of one function over the structs of a message; subclasses say what it does at each of them.
+    """Builder of one function over the structs of a message; subclasses add the lines for each struct.
 
-    ``listed(value, place)`` and ``check(value, kind, place)`` of the names are called for an array that is no list of
-    its class and a struct that is not of its class: they raise the error for what cannot be visited.
+    The functions ``listed`` and ``check`` get lists and structs of unexpected classes, and raise if those cannot be
+    visited.
     """
 
+    # True in generators, whose callers may change the message meanwhile.
     copies_lists = False
-    """Whether a list is copied before it is visited: while a generator waits, its caller may change the message."""
 
     def __init__(self, message: type[HasDescriptor], **names: object) -> None:
         self.message = message
@@ -84,37 +74,34 @@ class Loops:
         self._reached: dict[str, bool] = {}
 
     def has_own(self, name: str, fields: tuple[FieldFacts, ...]) -> bool:
-        """Whether there is something to do at a struct itself."""
+        """Return whether a struct needs code, apart from structs inside it."""
         raise NotImplementedError
 
     def enters(self, field: FieldFacts) -> bool:
-        """Whether the structs of a field count."""
         return True
 
     def is_quiet(self, field: FieldFacts) -> bool:
-        """Whether there is nothing to do at the struct of a field while it is at its default."""
+        """Return whether a struct field at its default needs no visit."""
         return False
 
     def visit(self, depth: int, spot: Spot) -> None:
-        """Add the lines for a struct, and with ``inner`` those for the structs inside it."""
+        """Add the lines for a struct; call ``inner`` for each field."""
         raise NotImplementedError
 
     def reaches(self, name: str, fields: tuple[FieldFacts, ...]) -> bool:
-        """Whether there is something to do at a struct or inside it."""
         if name not in self._reached:
             inner = (field for field in fields if field.is_struct and self.enters(field))
             self._reached[name] = self.has_own(name, fields) or any(self.reaches(f.type, f.fields) for f in inner)
         return self._reached[name]
 
     def all(self, depth: int, variable: str) -> bool:
-        """Add the lines for a message; returns False if there is nothing to do in it."""
+        """Add the lines for a message; return False if there are none."""
         if not self.reaches(self.facts.name, self.facts.fields):
             return False
         self.visit(depth, Spot(self.facts.name, self.facts.fields, "", (variable,)))
         return True
 
     def inner(self, depth: int, spot: Spot, field: FieldFacts) -> None:
-        """Add the lines for the structs of a field, if there is something to do in them."""
         if not (field.is_struct and self.enters(field) and self.reaches(field.type, field.fields)):
             return
         source, path = self.source, spot.path_to(field.name)

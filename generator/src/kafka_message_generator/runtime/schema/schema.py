@@ -1,4 +1,4 @@
-"""Structs as types: fields in order and their sections, null where it may stand, and all of it in print."""
+"""Struct types: regular fields, tag sections, nullable structs, and their printed form."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .types import INT8, UNSIGNED_VARINT, ArrayOf, SchemaError, Type, has_smalle
 
 
 class Schema(StructType):
-    """Fields in order, an optional-field buffer in front of them or a tag section behind. A schema is itself a type.
+    """Struct type: fields in order, with an optional-field buffer before them or a tag section after them.
 
-    ``Schema(*fields)``, ``Schema(*fields, tags=TagSection(...))`` or ``Schema(optional_fields, *fields)``, where
-    ``optional_fields`` are fields by tag, as a mapping or as pairs. Raises SchemaError for names or tags that repeat.
+    Call it as ``Schema(*fields)``, ``Schema(*fields, tags=TagSection(...))`` or ``Schema(optional_fields, *fields)``,
+    where ``optional_fields`` is a mapping or pairs of tag and field. Raises SchemaError for duplicate names or tags.
     """
 
     name = "STRUCT"
@@ -39,7 +39,6 @@ class Schema(StructType):
             raise SchemaError(f"duplicate field {next(n for n in names if names.count(n) > 1)!r}")
 
     def _extra(self) -> Iterable[Field]:
-        """The fields of its sections."""
         for section in (self.optional, self.tags):
             yield from section.fields.values() if section else ()
 
@@ -84,7 +83,7 @@ class Schema(StructType):
             raise SchemaError("is set, but this version has no tagged fields").inside(".unknown_tagged_fields")
 
     def bnf(self, name: str) -> str:
-        """The form of Kafka's protocol guide, a line for each struct and field; ``name`` stands on the left."""
+        """Return the schema in the notation of Kafka's protocol guide, one line per field, headed by ``name``."""
         return "\n".join(_rule(name, self, "")) + "\n"
 
     def __str__(self) -> str:
@@ -104,7 +103,7 @@ class Schema(StructType):
 
 
 class NullableStruct(Type):
-    """A struct behind a presence byte: -1 for null, 1 for a struct."""
+    """Struct after a presence byte: -1 for null, 1 for a struct."""
 
     nullable = True
     _marks = (-1, 1)
@@ -115,7 +114,6 @@ class NullableStruct(Type):
         self.name = f"NULLABLE_STRUCT{schema}"
 
     def read_presence(self, data: bytes, pos: int) -> tuple[bool, int]:
-        """Whether there is a struct, and where it would begin."""
         presence, pos = self.presence.read(data, pos)
         assert isinstance(presence, int)
         return presence > self._marks[0], pos
@@ -133,7 +131,7 @@ class NullableStruct(Type):
 
 
 class TaggedStruct(NullableStruct):
-    """A nullable struct as a tagged field: its presence is an unsigned varint, 0 or 1."""
+    """Nullable struct in a tagged field, with an unsigned varint for presence: 0 or 1."""
 
     _marks = (0, 1)
     presence = UNSIGNED_VARINT
@@ -159,7 +157,6 @@ def _rule(name: str, kind: Type, indent: str) -> Iterator[str]:
 
 
 def _words(schema: Schema) -> Iterator[str]:
-    """The right side of a struct's rule: its fields in the order of the wire."""
     if schema.optional is not None:
         yield "_optional_fields"
     if schema.tags is None:
@@ -171,7 +168,6 @@ def _words(schema: Schema) -> Iterator[str]:
 
 
 def _members(schema: Schema) -> Iterator[tuple[str, Field]]:
-    """Every field with the name it has in print."""
     if schema.optional is not None:
         for tag, field in schema.optional.fields.items():
             yield f"{field.name}<optional: {tag:#06x}>", field
@@ -183,16 +179,13 @@ def _members(schema: Schema) -> Iterator[tuple[str, Field]]:
 
 
 def _element(kind: Type) -> Type:
-    """What is inside an array, or arrays of arrays."""
     while isinstance(kind, ArrayOf):
         kind = kind.element
     return kind
 
 
 def _mention(label: str, kind: Type) -> str:
-    """A field where its struct lists it: an array in brackets; a mark says of arrays and structs that null may stand
-    there, as the names of all other types do by themselves.
-    """
+    # The rules of arrays and structs do not name a nullable type, so ? marks them.
     mark = "?" if kind.nullable and isinstance(kind, (ArrayOf, NullableStruct)) else ""
     if isinstance(kind, ArrayOf):
         return f"[{_mention(label, kind.element)}]{mark}"

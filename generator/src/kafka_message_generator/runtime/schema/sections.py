@@ -1,4 +1,4 @@
-"""What a struct carries beside its regular fields: tagged fields behind it, or optional fields in front of it."""
+"""Tag sections after a struct's regular fields, and optional-field buffers before them."""
 
 from __future__ import annotations
 
@@ -12,43 +12,40 @@ from .types import INT16, UNSIGNED_VARINT, UNSIGNED_VARLONG, ElementObserver, Sc
 
 
 class Place(NamedTuple):
-    """A piece of a section: what stands before a field's value, and the value; or, without a tag, a count or an end."""
+    """Part of a section: a field with its header, or the count or end marker, whose ``tag`` is None."""
 
     start: int
+    # Offset of the value.
     at: int
-    """Where the value begins."""
     end: int
     tag: int | None
 
 
 class Observer(ElementObserver):
-    """Reads the values inside a struct in place of its schema, which says what comes next.
+    """Reader of nested values in place of ``Schema.read``; it holds the data and the current position.
 
-    Schemas, their arrays, nullable structs and sections call these methods if ``read`` is given an observer. It knows the
-    bytes and its position in them.
+    Schemas, arrays, nullable structs and sections call these methods if ``read`` gets an observer.
     """
 
     def value(self, kind: Type, name: str) -> tuple[object, int]:
-        """Read the value of a field; return it and the offset after it."""
+        """Return the value of a field and the offset after it."""
         raise NotImplementedError
 
     def tagged_value(self, section: Section, field: Field, place: Place) -> tuple[object, int]:
-        """Read the value of a known field of a section; return it and the offset after it."""
         raise NotImplementedError
 
     def places(self, section: Section) -> Iterator[Place]:
-        """Yield the pieces of a section."""
         raise NotImplementedError
 
     def presence(self, kind: Type, is_there: bool, at: int) -> None:
-        """Note whether a nullable struct is there; if so, it begins at ``at``."""
+        """Record whether a nullable struct is present; ``at`` is the offset after its presence byte."""
         raise NotImplementedError
 
 
 class Section(Type):
-    """Fields by tag, as a mapping or as pairs. ``absent`` are tags that other versions of the definition have.
+    """Fields by tag, given as a mapping or pairs. ``absent`` are tags of fields from other versions.
 
-    Raises SchemaError for tags or names that repeat, and for tags that the wire cannot carry.
+    Raises SchemaError for duplicate tags or names and for tags out of range.
     """
 
     highest_tag = (1 << 32) - 1
@@ -59,7 +56,7 @@ class Section(Type):
     ) -> None:
         self.fields: dict[int, Field] = {}
         names: set[str] = set()
-        # pyright wonders about a mapping that is also an iterable of pairs; there is none.
+        # pyright considers mappings that are also iterables of pairs.
         pairs: Iterable[tuple[int, Field]] = (
             fields.items() if isinstance(fields, Mapping) else fields
         )  # pyright: ignore
@@ -76,13 +73,13 @@ class Section(Type):
         self.absent = absent
 
     def places(self, data: bytes, pos: int) -> Iterator[Place]:
-        """The pieces of the section at ``pos``, checked one by one as they are asked for; raises SchemaError."""
+        """Yield the parts of the section at ``pos``, each after its checks. Raises SchemaError."""
         raise NotImplementedError
 
     def read_into(
         self, data: bytes, pos: int, values: dict[str, object], observer: Observer | None = None
     ) -> tuple[tuple[RawTaggedField, ...], int]:
-        """Read known fields into ``values``; returns the unknown ones by tag and the offset after the section."""
+        """Read known fields into ``values``. Return the unknown fields by tag, and the offset after the section."""
         unknown, end = [], pos
         for place in self.places(data, pos) if observer is None else observer.places(self):
             end = place.end
@@ -93,14 +90,12 @@ class Section(Type):
         return tuple(sorted(unknown, key=lambda raw: raw.tag)), end
 
     def join(self, parts: dict[int, bytes]) -> bytes:
-        """The section with these values by tag."""
         raise NotImplementedError
 
     def _field(self, data: bytes, tag: int, place: Place, values: dict[str, object], observer: Observer | None) -> None:
-        """A known field into ``values``."""
         field = self.fields[tag]
         try:
-            if observer is None:  # a slice of data here would cost quadratic time
+            if observer is None:  # slicing data here would take quadratic time
                 values[field.name], after = field.type.read(data, place.at)
             else:
                 values[field.name], after = observer.tagged_value(self, field, place)
@@ -109,13 +104,13 @@ class Section(Type):
             raise error.inside(f".{field.name}") from None
 
     def check_size(self, place: Place, after: int) -> None:
-        """Raise SchemaError if the value of a known field ends elsewhere than its size says."""
+        """Raise SchemaError if the value of a known field does not fill its size."""
         if after != place.end:
             sizes = f"has size {place.end - place.at} at offset {place.at}, but its value {after - place.at}"
             raise SchemaError(f"{self.noun} {place.tag} {sizes}", place.at)
 
     def write_from(self, out: bytearray, container: object) -> None:
-        """Write the fields of a container that are not at their default, and its unknown ones."""
+        """Append the section of a container: fields not at their default, and unknown fields."""
         parts: dict[int, bytes] = {}
         for tag, field in self.fields.items():
             if isinstance(container, Struct) and field.name not in container.values:
@@ -138,7 +133,7 @@ class Section(Type):
         out += self.join(parts)
 
     def add_unknown(self, parts: dict[int, bytes], raw: object) -> None:
-        """Add an unknown field to values by tag; raises SchemaError if it cannot be one beside them."""
+        """Add an unknown field to ``parts``. Raises SchemaError for invalid, known or duplicate tags."""
         if not isinstance(raw, RawTaggedField):
             raise wrong(raw, "a RawTaggedField")
         self.check_unknown(raw)
@@ -151,12 +146,11 @@ class Section(Type):
         parts[raw.tag] = bytes(raw.data)
 
     def check_unknown(self, raw: RawTaggedField) -> None:
-        """Raise SchemaError for an unknown field that this section cannot carry."""
         UNSIGNED_VARINT.validate(raw.tag)
 
 
 class TagSection(Section):
-    """The tagged fields of a flexible version: a count, then tag, size and value of each (KIP-482)."""
+    """Tagged fields of a flexible version: a count, then tag, size and value of each (KIP-482)."""
 
     name = "TAG_SECTION"
 
@@ -185,7 +179,6 @@ class TagSection(Section):
         return bytes(out)
 
     def read_header(self, data: bytes, at: int) -> tuple[int, int, int]:
-        """Tag, size and the offset after them."""
         tag, at = UNSIGNED_VARINT.read(data, at)
         size, at = UNSIGNED_VARINT.read(data, at)
         return tag, size, at
@@ -196,7 +189,7 @@ class TagSection(Section):
 
 
 class InterleavedTagSection(TagSection):
-    """Tagged fields whose tag (odd bits) and size (even bits) share one varlong, as in the first draft of KIP-482."""
+    """Tagged fields with tag (odd bits) and size (even bits) in one varlong, from the first draft of KIP-482."""
 
     name = "INTERLEAVED_TAG_SECTION"
 
@@ -212,7 +205,7 @@ class InterleavedTagSection(TagSection):
 
 
 class OptionalFieldBuffer(Section):
-    """Optional fields in front of a struct: length, tag and value of each, ended by a length of 0."""
+    """Optional fields before a struct: length, tag and value of each, then a length of 0."""
 
     name = "OPTIONAL_FIELD_BUFFER"
     noun = "optional field"

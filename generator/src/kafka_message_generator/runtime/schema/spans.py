@@ -1,6 +1,7 @@
-"""What each byte is, as a tree whose leaves tile the bytes: an observer of ``Schema.read``.
+"""Byte view of a message: a tree of spans, whose leaves cover every byte.
 
-It stops where ``read`` stops, with the same words; what comes before the fault is in the tree, and the rest as a span.
+The traversal is an observer of ``Schema.read`` and fails with the same errors. The tree keeps all spans before the
+fault, and one for the rest.
 """
 
 from __future__ import annotations
@@ -12,29 +13,31 @@ from .sections import Observer, OptionalFieldBuffer, Place, Section, TagSection
 from .struct import Field
 from .types import UNSIGNED_VARINT, ArrayOf, SchemaError, ShortError, Text, Type, _Sized
 
+# Roles of leaves; LENGTH also covers counts, presence bytes and tags.
 VALUE, LENGTH, FAULT, REST = "value", "length", "fault", "rest"
-"""Roles of leaves: a field's value; lengths, counts, presence and tags; what cannot be read; what comes behind that."""
+# Roles of spans with children; OPENED is a bytes field with decoded contents.
 STRUCT, ARRAY, SECTION, OPENED = "struct", "array", "section", "opened"
-"""Roles of spans with others inside; an opened one is a field of bytes whose contents have spans of their own."""
 
+# Maximum leaves per tree, to bound memory; further array elements share one span.
 MOST_LEAVES = 1 << 20
-"""Leaves of one tree. Elements of arrays beyond them share a span, so that no message takes more memory than there is."""
 
 
 class Room:
-    """How many leaves a tree may still have; the walks over what is inside a message share that of the message."""
+    """Remaining number of leaves, shared by nested traversals."""
 
     def __init__(self, left: int | None = None) -> None:
         self.left = MOST_LEAVES if left is None else left
 
 
 class Span:
-    """Bytes ``start`` to ``end`` and what they are.
+    """Bytes from ``start`` to ``end`` and their meaning.
 
-    ``path`` is the field as errors name it (``topics[3].name``), ``name`` the last part of it, ``type`` the wire type
-    in Kafka's words, ``value`` a Python value (of an array its count, of a struct None), ``note`` further words.
-    ``content`` is where the value begins behind its length. ``children`` tile a span that has some. ``unpacked`` is of
-    compressed bytes what they stand for, and the span of it, which counts from its own first byte.
+    - ``path``: as in errors (``topics[3].name``); ``name`` is its last part
+    - ``type``: wire type in Kafka's notation
+    - ``value``: Python value; the count of an array, None for a struct
+    - ``content``: offset of the value after its length
+    - ``children``: spans that cover this one
+    - ``unpacked``: decompressed bytes and their span, or None
     """
 
     __slots__ = (
@@ -74,7 +77,6 @@ class Span:
         self.children: list[Span] = []
 
     def leaves(self) -> Iterator[Span]:
-        """The spans without others inside, by their bytes."""
         waiting: list[Span] = [self]
         while waiting:
             span = waiting.pop()
@@ -84,7 +86,7 @@ class Span:
                 yield span
 
     def all(self) -> Iterator[Span]:
-        """This span and all within, each before what is inside it."""
+        """Yield this span and its descendants, parents first."""
         waiting: list[Span] = [self]
         while waiting:
             span = waiting.pop()
@@ -92,7 +94,7 @@ class Span:
             waiting.extend(reversed(span.children))
 
     def moved(self, by: int) -> Span:
-        """This span and all within, over a part of the bytes so far, moved to where the part begins."""
+        """Shift this span and its descendants by ``by`` bytes, and return it."""
         for span in self.all():
             span.start += by
             span.end += by
@@ -100,7 +102,6 @@ class Span:
         return self
 
     def add_note(self, note: str) -> None:
-        """One more note, behind a comma."""
         self.note = f"{self.note}, {note}" if self.note else note
 
     def __repr__(self) -> str:
@@ -108,7 +109,7 @@ class Span:
 
 
 class Walk(Observer):
-    """One traversal of bytes; ``error`` is what ended it early, ``end`` where it ended."""
+    """Traversal of a message; ``error`` is the error that ended it, ``end`` the current offset."""
 
     def __init__(self, data: bytes, pos: int = 0, room: Room | None = None) -> None:
         self.data = data
@@ -116,14 +117,13 @@ class Walk(Observer):
         self.room = room or Room()
         self.error: SchemaError | None = None
         self._path = ""
-        """The struct that is being read."""
         self._open: list[Span] = []
         self._reading: tuple[str, str, Type]
+        # End of the faulty bytes, or -1 if unknown.
         self._extent = -1
-        """Where the bytes of a fault end, as far as that is known."""
 
     def struct(self, schema: Schema, path: str, name: str, is_whole: bool = False) -> Span:
-        """The span of a struct at ``end``; with ``is_whole`` nothing may follow it, and what follows a fault is the rest."""
+        """Return the span of the struct at ``end``. With ``is_whole``, trailing bytes are a fault."""
         top = Span(self.end, self.end, path, name, "STRUCT", STRUCT)
         self._open, self._path = [top], path
         self._reading = path, name, schema
@@ -142,7 +142,6 @@ class Walk(Observer):
         return top
 
     def _fault(self, error: SchemaError) -> None:
-        """The place that could not be read, and behind it the rest, inside what was open then."""
         path, name, kind = self._reading
         start, whole = self.end, len(self.data)
         end = self._extent if self._extent >= 0 else _fault_end(kind, error, self.data, start)
@@ -199,7 +198,7 @@ class Walk(Observer):
         return self.end
 
     def _more(self, span: Span, element: Type, index: int, count: int, path: str) -> None:
-        """The elements from ``index`` on in one span; one that cannot be read has its own, as elsewhere."""
+        # The remaining elements share one span; a faulty one gets its own.
         start, at = index, self.end
         while index < count:
             try:
@@ -214,7 +213,6 @@ class Walk(Observer):
 
     @property
     def last(self) -> Span:
-        """The span that ended last inside the one that is open."""
         return self._open[-1].children[-1]
 
     def presence(self, kind: Type, is_there: bool, at: int) -> None:
@@ -222,7 +220,6 @@ class Walk(Observer):
         self._leaf(Span(self.end, at, self._path, "presence", kind.name, LENGTH, is_there, note))
 
     def places(self, section: Section) -> Iterator[Place]:
-        """Yield the pieces of a section: known fields by name, unknown ones by their place among them."""
         label = "_optional_fields" if isinstance(section, OptionalFieldBuffer) else "_tagged_fields"
         span = self._enter(section, self._inside(label), label, SECTION)
         found, count, unknown = [], Span(0, 0, span.path, "count", "", LENGTH), 0
@@ -245,7 +242,6 @@ class Walk(Observer):
         self._leave()
 
     def tagged_value(self, section: Section, field: Field, place: Place) -> tuple[object, int]:
-        """Read the value of a known field. One that does not fill its size is no value: its spans are taken back."""
         children = self._open[-1].children
         before = len(children)
         value, end = self.value(field.type, field.name)
@@ -259,7 +255,6 @@ class Walk(Observer):
         return value, end
 
     def _mark(self, span: Span, section: Section, place: Place) -> Span:
-        """The count before tagged fields, or the end behind optional ones."""
         if isinstance(section, TagSection):
             count, _ = UNSIGNED_VARINT.read(self.data, place.start)
             mark = Span(place.start, place.end, span.path, "count", UNSIGNED_VARINT.name, LENGTH, count)
@@ -299,7 +294,6 @@ def _length_note(length: int, kind: _Sized) -> str:
 
 
 def _fault_end(kind: Type, error: SchemaError, data: bytes, start: int) -> int:
-    """How far the bytes go that the fault is about."""
     if isinstance(error, ShortError):
         return len(data)
     try:
@@ -318,7 +312,6 @@ def _fault_end(kind: Type, error: SchemaError, data: bytes, start: int) -> int:
 
 
 def type_name(kind: Type) -> str:
-    """A type in few words: of a struct not what is inside."""
     if isinstance(kind, NullableStruct):
         return "NULLABLE_STRUCT"
     if isinstance(kind, ArrayOf):
@@ -328,9 +321,9 @@ def type_name(kind: Type) -> str:
 
 
 def walk(schema: Schema, data: bytes, pos: int = 0, *, is_whole: bool = True) -> tuple[Span, SchemaError | None]:
-    """What the bytes from ``pos`` on are by a schema, and what ended that early: the error that ``read`` raises.
+    """Return the span of the struct at ``pos``, and the error of ``Schema.read`` or None.
 
-    With ``is_whole`` the struct must fill the bytes, as ``Message.read`` wants it.
+    With ``is_whole``, trailing bytes are an error, as for ``Message.read``.
     """
     walking = Walk(data, pos)
     top = walking.struct(schema, "", "", is_whole)

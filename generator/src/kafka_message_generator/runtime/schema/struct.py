@@ -1,4 +1,4 @@
-"""Values by field name: what the schema codec reads into and writes from."""
+"""Fields and struct values of the schema codec."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .types import SchemaError, Type, elements
 
 
 class Field:
-    """A named value of a type; ``default`` is what a tagged field has when it is left out."""
+    """Named type; ``default`` is the value of an omitted tagged field."""
 
     __slots__ = ("default", "has_default", "name", "type")
 
@@ -24,16 +24,15 @@ class Field:
 
 
 class StructType(Type):
-    """A type whose values are structs: what they need to know of their schema."""
+    """Base of ``Schema``: the members that ``Struct`` needs."""
 
     fields: tuple[Field, ...]
-    """The regular fields, in the order of the wire."""
     names: frozenset[str]
-    """The names of all fields, those of its sections too."""
+    """Names of all fields, including tagged and optional ones."""
 
 
 class Struct:
-    """Values by field name, in the order of a schema, with the tagged fields that the schema does not name."""
+    """Values by field name, in wire order, and unknown tagged fields."""
 
     __slots__ = ("schema", "unknown_tagged_fields", "values")
 
@@ -63,14 +62,14 @@ class Struct:
             return NotImplemented
         return self.values == other.values and self.unknown_tagged_fields == other.unknown_tagged_fields
 
-    __hash__ = None  # type: ignore[assignment]  # it can change, like a dict
+    __hash__ = None  # type: ignore[assignment]  # mutable
 
     def __repr__(self) -> str:
         return f"Struct({', '.join(f'{name}={value!r}' for name, value in self.values.items())})"
 
 
 def value_of(container: object, name: str) -> object:
-    """A field of a Struct, a mapping or any object with attributes, such as a message."""
+    """Return a field of a Struct, mapping or object with attributes. Raises SchemaError if it is missing."""
     try:
         if isinstance(container, (Struct, Mapping)):
             return container[name]
@@ -80,7 +79,7 @@ def value_of(container: object, name: str) -> object:
 
 
 def is_default(value: object, default: object) -> bool:
-    """Whether a tagged field may be left out. A struct's default (``Struct`` here) has every field at its own."""
+    """Return whether a value equals its default; a ``Struct`` default compares field by field."""
     if default is None or value is None:
         return value is default
     if isinstance(default, list):
@@ -93,7 +92,6 @@ def is_default(value: object, default: object) -> bool:
 
 
 def _has_default(value: object, name: str, wanted: object) -> bool:
-    """Whether a field is at its default, as one is that a Struct's version does not have, or that was left out by its tag."""
     if isinstance(value, Struct) and name not in value and all(field.name != name for field in value.schema.fields):
         return True
     return is_default(value_of(value, name), wanted)

@@ -1,6 +1,6 @@
-"""Wire types of the schema codec: each reads, writes, measures and checks one kind of value.
+"""Wire types of the schema codec: each reads, writes, measures and validates one kind of value.
 
-These are written for clear errors, not for speed, and share no code with the printed functions they check.
+They favour clear errors over speed, and share no code with the generated functions that they check.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ..errors import KafkaMessageError
 
 MAX_STRING_LENGTH = 32767
 MAX_EMPTY_ELEMENTS = 65535
+# Prefix of the errors that ``surrogateescape`` avoids.
 NO_UTF8 = "invalid UTF-8"
-"""What the reason of an error about text begins with: the only errors that another rule for text does away with."""
 
 
 class SchemaError(KafkaMessageError, ValueError):
-    """A value or bytes that do not fit a schema, or a schema that does not hold together.
+    """Error for values or bytes that do not match a schema, and for invalid schemas.
 
-    ``path`` is the field as a list of names and ``[index]`` parts, ``offset`` the byte when reading (else -1).
+    ``path`` is a list of names and ``[index]`` parts; ``offset`` is the byte when reading, else -1.
     """
 
     def __init__(self, reason: str, offset: int = -1) -> None:
@@ -33,7 +33,7 @@ class SchemaError(KafkaMessageError, ValueError):
         self.path: list[str] = []
 
     def inside(self, part: str) -> SchemaError:
-        """The same error, seen from the container one level up."""
+        """Prepend a part to the path, and return the error."""
         self.path.insert(0, part)
         return self
 
@@ -46,31 +46,30 @@ class SchemaError(KafkaMessageError, ValueError):
 
 
 class ShortError(SchemaError):
-    """The bytes end before the value does."""
+    """Error for data that ends within a value."""
 
 
 class Type:
-    """A kind of value on the wire. ``name`` is its name in Kafka's protocol guide."""
+    """Wire type. ``name`` is its name in Kafka's protocol guide."""
 
     name = ""
     nullable = False
 
     def read(self, data: bytes, pos: int) -> tuple[object, int]:
-        """The value at ``pos`` and the offset after it; raises SchemaError."""
+        """Return the value at ``pos`` and the offset after it. Raises SchemaError."""
         raise NotImplementedError
 
     def write(self, out: bytearray, value: object) -> None:
-        """Append a value; raises SchemaError."""
+        """Append an encoded value to ``out``. Raises SchemaError."""
         raise NotImplementedError
 
     def size_of(self, value: object) -> int:
-        """Bytes that ``write`` appends; raises SchemaError."""
+        """Return the number of bytes that ``write`` appends. Raises SchemaError."""
         out = bytearray()
         self.write(out, value)
         return len(out)
 
     def validate(self, value: object) -> None:
-        """Raises SchemaError when the value cannot be written as this type."""
         self.write(bytearray(), value)
 
     def __str__(self) -> str:
@@ -81,7 +80,7 @@ class Type:
 
 
 def need(data: bytes, pos: int, count: int, what: str) -> int:
-    """The end of ``count`` bytes at ``pos``; raises SchemaError when they are not there."""
+    """Return the offset after ``count`` bytes at ``pos``. Raises ShortError if the data ends before it."""
     left = len(data) - pos
     if left < count:
         raise ShortError(f"{what}: {_bytes(count)} needed at offset {pos}, {left} left", pos)
@@ -97,8 +96,6 @@ def wrong(value: object, expected: str) -> SchemaError:
 
 
 class Fixed(Type):
-    """A number of fixed width."""
-
     def __init__(self, name: str, code: str, lowest: int, highest: int) -> None:
         self.name = name
         self.lowest, self.highest = lowest, highest
@@ -110,7 +107,7 @@ class Fixed(Type):
         return self._struct.unpack_from(data, pos)[0], end
 
     def read_int(self, data: bytes, pos: int) -> tuple[int, int]:
-        """The same, as a type checker knows it, without a call of ``need`` where it has nothing to say."""
+        """Return an integer and the offset after it; a faster, typed ``read``."""
         end = pos + self.width
         if end > len(data):
             need(data, pos, self.width, self.name)
@@ -121,7 +118,7 @@ class Fixed(Type):
 
 
 class Boolean(Type):
-    """One byte; any value but 0 reads as true."""
+    """Boolean in one byte; any value but 0 reads as true."""
 
     name = "BOOLEAN"
 
@@ -136,8 +133,6 @@ class Boolean(Type):
 
 
 class Float64(Type):
-    """IEEE 754 double."""
-
     name = "FLOAT64"
 
     def read(self, data: bytes, pos: int) -> tuple[object, int]:
@@ -154,8 +149,6 @@ class Float64(Type):
 
 
 class Uuid(Type):
-    """Sixteen bytes."""
-
     name = "UUID"
 
     def read(self, data: bytes, pos: int) -> tuple[object, int]:
@@ -169,7 +162,7 @@ class Uuid(Type):
 
 
 class VarInt(Type):
-    """An integer in groups of seven bits; zig-zag for the signed ones."""
+    """Integer in groups of seven bits; zigzag if signed."""
 
     def __init__(self, name: str, bits: int, is_signed: bool) -> None:
         self.name = name
@@ -202,7 +195,7 @@ class VarInt(Type):
 
 
 def integer(value: object, kind: Fixed | VarInt) -> int:
-    """A value that the ``struct`` module takes for an integer, if the type holds it."""
+    """Return ``operator.index(value)``. Raises SchemaError if ``kind`` cannot hold it."""
     try:
         number = operator.index(cast(SupportsIndex, value))
     except TypeError:
@@ -228,7 +221,7 @@ UNSIGNED_VARLONG = VarInt("UNSIGNED_VARLONG", 64, is_signed=False)
 
 
 class Length:
-    """The length in front of a value: fixed with -1 for null, or compact (plus one, 0 for null)."""
+    """Length prefix: fixed with -1 for null, or compact (plus one, 0 for null)."""
 
     def __init__(self, fixed: Fixed | None) -> None:
         self.fixed = fixed
@@ -236,7 +229,7 @@ class Length:
     def read(self, data: bytes, pos: int) -> tuple[int, int]:
         if self.fixed is not None:
             return self.fixed.read_int(data, pos)
-        if pos < len(data) and data[pos] < 128:  # nearly always, and there may be millions
+        if pos < len(data) and data[pos] < 128:  # common case, performance-critical
             return data[pos] - 1, pos + 1
         length, pos = UNSIGNED_VARINT.read(data, pos)
         return length - 1, pos
@@ -249,15 +242,12 @@ class Length:
 
 
 class _Sized(Type):
-    """A value behind a length, null or not."""
-
     def __init__(self, name: str, length: Length, nullable: bool) -> None:
         self.name = name
         self.nullable = nullable
         self.length = length
 
     def read_length(self, data: bytes, pos: int) -> tuple[int, int]:
-        """The length, -1 for null where null is allowed."""
         length, after = self.length.read(data, pos)
         if length < 0 and not self.nullable:
             raise SchemaError(f"null at offset {pos}, where this version allows none", pos)
@@ -270,10 +260,10 @@ class _Sized(Type):
 
 
 class Text(_Sized):
-    """A UTF-8 string of at most 32767 bytes."""
+    """UTF-8 string of at most 32767 bytes."""
 
+    # Error handler of ``bytes.decode`` for invalid UTF-8.
     errors = "strict"
-    """What becomes of other bytes, in the word of ``bytes.decode``."""
 
     def read(self, data: bytes, pos: int) -> tuple[object, int]:
         length, start = self.read_length(data, pos)
@@ -307,14 +297,12 @@ class Text(_Sized):
 
 
 class EscapedText(Text):
-    """The same, with the surrogates of PEP 383 in the place of bytes that are no UTF-8."""
+    """String with invalid UTF-8 bytes as surrogates (PEP 383)."""
 
     errors = "surrogateescape"
 
 
 class Blob(_Sized):
-    """Bytes of any content."""
-
     def read(self, data: bytes, pos: int) -> tuple[object, int]:
         length, start = self.read_length(data, pos)
         if length < 0:
@@ -338,6 +326,7 @@ STRING = Text("STRING", _CLASSIC16, nullable=False)
 NULLABLE_STRING = Text("NULLABLE_STRING", _CLASSIC16, nullable=True)
 COMPACT_STRING = Text("COMPACT_STRING", _COMPACT, nullable=False)
 COMPACT_NULLABLE_STRING = Text("COMPACT_NULLABLE_STRING", _COMPACT, nullable=True)
+# Indexed by compact, then by nullable.
 ESCAPED_STRINGS: tuple[tuple[Type, Type], tuple[Type, Type]] = (
     (
         EscapedText(STRING.name, _CLASSIC16, nullable=False),
@@ -348,7 +337,6 @@ ESCAPED_STRINGS: tuple[tuple[Type, Type], tuple[Type, Type]] = (
         EscapedText(COMPACT_NULLABLE_STRING.name, _COMPACT, nullable=True),
     ),
 )
-"""By whether compact, then whether nullable."""
 BYTES = Blob("BYTES", _CLASSIC32, nullable=False)
 NULLABLE_BYTES = Blob("NULLABLE_BYTES", _CLASSIC32, nullable=True)
 COMPACT_BYTES = Blob("COMPACT_BYTES", _COMPACT, nullable=False)
@@ -360,15 +348,15 @@ COMPACT_NULLABLE_RECORDS = Blob("COMPACT_NULLABLE_RECORDS", _COMPACT, nullable=T
 
 
 class ElementObserver:
-    """Reads the elements of arrays in their place."""
+    """Reader of array elements in place of ``ArrayOf.read``."""
 
     def elements(self, kind: ArrayOf, count: int, at: int) -> int:
-        """Read ``count`` elements, which begin at ``at`` (-1 for null); return the offset after them."""
+        """Read ``count`` elements (-1 for null) from offset ``at``; return the offset after them."""
         raise NotImplementedError
 
 
 class ArrayOf(_Sized):
-    """Elements of one type behind an int32 count."""
+    """Elements of one type after an int32 count."""
 
     _prefix, _count = "ARRAY", _CLASSIC32
 
@@ -378,7 +366,10 @@ class ArrayOf(_Sized):
         self.element = element
 
     def read_count(self, data: bytes, pos: int) -> tuple[int, int]:
-        """How many elements there are, as far as the bytes can hold them, and -1 for null; and where they begin."""
+        """Return the count (-1 for null) and the offset after it.
+
+        Raises SchemaError if the data is too short.
+        """
         count, at = self.read_length(data, pos)
         bound = max(len(data) - at, 0) if smallest(self.element) else MAX_EMPTY_ELEMENTS
         if count > bound:
@@ -416,13 +407,13 @@ class ArrayOf(_Sized):
 
 
 class CompactArrayOf(ArrayOf):
-    """Elements of one type behind a compact count."""
+    """Elements of one type after a compact count."""
 
     _prefix, _count = "COMPACT_ARRAY", _COMPACT
 
 
 def elements(value: object) -> list[object]:
-    """The elements of an array. Iterators are refused: they have no length, and give their elements only once."""
+    """Return the elements as a list. Raises SchemaError for strings, bytes, dicts, iterators and non-iterables."""
     if isinstance(value, (str, bytes, bytearray, memoryview, dict, Iterator)) or not isinstance(value, Iterable):
         raise wrong(value, "a list")
     return list(value)
@@ -432,10 +423,9 @@ _smallest: dict[type, Callable[[Type], int]] = {}
 
 
 def smallest(kind: Type) -> int:
-    """The least bytes a value of a type can take, as far as it matters: 0 or more."""
+    """Return a lower bound of the encoded size in bytes."""
     return _smallest[type(kind)](kind) if type(kind) in _smallest else 1
 
 
 def has_smallest(kind: type, function: Callable[[Type], int]) -> None:
-    """Say how small values of a type of containers can be."""
     _smallest[kind] = function
