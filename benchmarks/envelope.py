@@ -27,7 +27,7 @@ Call = Callable[[], object]
 
 
 def calls() -> dict[str, tuple[Call, Call, Call]]:
-    """Return by direction: our codec with header and length, our codec alone, and kafka-python with header and length."""
+    """Return by direction: our codec with header and length, our codec alone, and kafka-python with both."""
     ours = HeartbeatRequest(group_id="billing", generation_id=5, member_id=MEMBER)
     answer = HeartbeatResponse()
     body, answered = ours.write(VERSION), answer.write(VERSION)
