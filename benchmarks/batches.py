@@ -89,7 +89,6 @@ def operations(case: Case) -> dict[str, dict[str, Callable[[], Any]]]:
 
 
 def timed(call: Callable[[], Any], loops: int) -> float:
-    """Return the CPU seconds of ``loops`` calls."""
     begin = time.process_time()
     for _ in range(loops):
         call()
@@ -109,7 +108,6 @@ def measure(samples: int, with_package: bool) -> list[dict[str, Any]]:
 
 
 def inside(arguments: Namespace, with_package: bool) -> list[dict[str, Any]]:
-    """Return the result of ``measure`` in an environment with kafka-python."""
     peer = next(codec for codec in environments.PEERS if codec.name == "kafka-python")
     python = environments.installed(arguments.work / "batches", peer.requirement, CHECKSUM)
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
@@ -123,7 +121,6 @@ def inside(arguments: Namespace, with_package: bool) -> list[dict[str, Any]]:
 
 
 def rows(found: list[dict[str, Any]], sums: str) -> list[list[str]]:
-    """Return the table rows."""
     lines = []
     for each in found:
         count, has_headers = each["case"]

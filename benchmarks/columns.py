@@ -64,7 +64,6 @@ def inputs(only: Sequence[str]) -> list[Input]:
 
 
 def commits(count: int) -> list[bytes]:
-    """Return small distinct rows, as in a topic of group offsets."""
     from kafka_messages import OffsetCommitValue
 
     return [
@@ -76,7 +75,6 @@ def commits(count: int) -> list[bytes]:
 
 
 def seconds(call: Callable[[], object], budget: float) -> float:
-    """Return the CPU seconds of one call, averaged over ``budget`` seconds."""
     start, count = time.process_time(), 0
     spent = 0.0
     while spent < budget:
@@ -117,7 +115,6 @@ def measured(given: Input, rounds: int) -> dict[tuple[str, str], float]:
 
 
 def measured_apart(only: Sequence[str], rounds: int) -> list[dict[tuple[str, str], float]]:
-    """Return the times of each input, with one process per implementation."""
     found: list[dict[tuple[str, str], float]] = [{} for _ in inputs(only)]
     for name, value in IMPLEMENTATIONS.items():
         print(name, file=sys.stderr, flush=True)
@@ -131,7 +128,6 @@ def measured_apart(only: Sequence[str], rounds: int) -> list[dict[tuple[str, str
 
 
 def row_of(given: Input, operation: str, best: dict[tuple[str, str], float]) -> list[str]:
-    """Return a table row: time and speed of native columns, and the ratios of the others."""
     native = best[operation, WAYS[0]]
     ratios = [f"{best[operation, way] / native:.1f}" for way in WAYS[1:]]
     times = [f"{native * 1e6:,.0f}", f"{given.size / native / 1e6:,.0f}"]

@@ -68,7 +68,6 @@ def measure(environment: Environment, samples: int) -> dict[str, float]:
 
 
 def render(command: str, samples: int, costs: dict[str, float]) -> str:
-    """Return the costs as a Markdown table."""
     rows = [
         [
             case.name,
@@ -90,7 +89,6 @@ def render(command: str, samples: int, costs: dict[str, float]) -> str:
 
 
 def passed(costs: dict[str, float]) -> list[str]:
-    """Return the cases above their limit."""
     return [case.name for case in CASES if case.limit is not None and costs[case.name] > case.limit]
 
 
@@ -101,7 +99,6 @@ def _environment(arguments: Namespace) -> Environment:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Measure and report; return 1 if a limit is exceeded."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     environments.add_arguments(parser)
     parser.add_argument("--samples", type=int, default=31, help="fresh processes per case (default %(default)s)")

@@ -66,7 +66,6 @@ def measurements(
 
 
 def parse(argv: Sequence[str] | None = None) -> Namespace:
-    """Return the options, with workloads by name."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     environments.add_arguments(parser)
     add_arguments(parser)
@@ -76,7 +75,6 @@ def parse(argv: Sequence[str] | None = None) -> Namespace:
 
 
 def add_arguments(parser: ArgumentParser, operations: Sequence[str] = OPERATIONS) -> None:
-    """Add the options that choose measurements and their duration."""
     parser.add_argument(
         "--workloads", type=environments.names, default=list(WORKLOADS), metavar="KEYS", help="such as W1,W6"
     )

@@ -45,12 +45,10 @@ def use_package() -> None:
 
 
 def message_class(form: str) -> Any:
-    """Return ``MetadataFixed``, ``MetadataPacked`` or ``MetadataUpacked``."""
     return getattr(import_module(PACKAGE), f"Metadata{form.capitalize()}")
 
 
 def schema_module() -> ModuleType:
-    """Return the schema codec of the package."""
     return import_module(f"{PACKAGE}.schema")
 
 

@@ -47,7 +47,6 @@ def load(contents: Contents) -> dict[tuple[str, str], Loaded]:
 def measure(
     loaded: Mapping[tuple[str, str], Loaded], samples: int, seconds: float
 ) -> dict[tuple[str, Operation], Series]:
-    """Take samples of every codec and operation, the encodings in turns."""
     series = {}
     for codec, operation in COLUMNS:
         subjects = {form: partial(loaded[codec, form].time, operation) for form in FORMS}

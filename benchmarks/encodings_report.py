@@ -21,8 +21,6 @@ REPLICAS = ((1, 1, 0), (2, 2, 0), (3, 3, 0), (3, 2, 1), (5, 5, 0), (40, 40, 40))
 
 @dataclass(frozen=True)
 class Conditions:
-    """Conditions of a report."""
-
     command: str
     python: str
     samples: int
@@ -36,7 +34,6 @@ class Series:
     times: Mapping[str, Sequence[float]]
 
     def microseconds(self, form: str) -> float:
-        """Return the median over the rounds."""
         return median(self.times[form]) * 1e6
 
     def ratio(self, form: str) -> float:
@@ -50,14 +47,11 @@ class Series:
 
 @dataclass(frozen=True)
 class Result:
-    """Results for one kind of contents."""
-
     contents: Contents
     sizes: Mapping[str, int]
     series: Mapping[tuple[str, Operation], Series]
 
     def relative_size(self, form: str) -> float:
-        """Return the size relative to the fixed encoding."""
         return self.sizes[form] / self.sizes["fixed"]
 
 

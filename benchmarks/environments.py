@@ -40,8 +40,6 @@ PEERS = (
 
 @dataclass(frozen=True)
 class Environment:
-    """Python environment with one codec."""
-
     codec: Codec
     python: Path
     import_root: Path | None = None
@@ -53,12 +51,10 @@ class Environment:
         return clean | switch | ({"PYTHONPATH": str(self.import_root)} if self.import_root else {})
 
     def worker(self) -> tuple[str, list[str], dict[str, str]]:
-        """Return name, command and environment variables of the codec's process."""
         return self.codec.name, [str(self.python), str(WORKER), self.codec.adapter], self.variables()
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options that choose codecs and environments."""
     parser.add_argument(
         "--codecs",
         type=names,
@@ -92,7 +88,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def names(text: str) -> list[str]:
-    """Return the items of a comma-separated option."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 

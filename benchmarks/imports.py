@@ -75,7 +75,6 @@ def measure(prepared: Sequence[Environment], samples: int) -> dict[str, list[flo
 
 
 def render(command: str, samples: int, prepared: Sequence[Environment], costs: dict[str, list[float]]) -> str:
-    """Return the costs as a Markdown table."""
     rows = []
     for environment in prepared:
         requirement = environment.codec.requirement if environment.codec.is_peer else environment.codec.name

@@ -18,7 +18,6 @@ from kafka_messages_spark.__main__ import main as program
 
 
 def main(words: Sequence[str]) -> int:
-    """Run the job and write its cost; return its exit status."""
     file, *command = words
     status = program(command) if command else one_row()
     # Read first, as the counts below take CPU time too.

@@ -70,7 +70,6 @@ def run(job: str, folder: Path) -> Cost:
 
 
 def measure(jobs: Sequence[str], samples: int) -> dict[str, list[Cost]]:
-    """Run the jobs in turns."""
     taken: dict[str, list[Cost]] = {job: [] for job in jobs}
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(samples):
@@ -86,7 +85,6 @@ def beyond(taken: dict[str, list[Cost]], job: str) -> float:
 
 
 def render(command: str, taken: dict[str, list[Cost]]) -> str:
-    """Return the costs as a Markdown table."""
     rows = []
     for job, costs in taken.items():
         last = costs[-1]
@@ -99,7 +97,6 @@ def render(command: str, taken: dict[str, list[Cost]]) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Measure and report; return 1 if a limit is exceeded."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--samples", type=int, default=5, help="fresh processes for each job (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="one of each")

@@ -41,7 +41,6 @@ def measure(prepared: Sequence[Environment], workloads: Sequence[Workload]) -> l
 
 
 def traced(worker: Worker, workload: Workload) -> float:
-    """Return the traced bytes per message that remain allocated."""
     copies = min(MOST_COPIES, max(1, TRACED_BYTES // workload.size))
     return float(str(worker.ask(do="traced", workload=workload.key, copies=copies)["bytes"]))
 

@@ -39,7 +39,6 @@ def cpu_seconds(worker: Worker) -> float:
 
 
 def seconds_of(worker: Worker, workload: Workload, operation: str, loops: int) -> float:
-    """Return the CPU seconds of a worker for ``loops`` repetitions."""
     before = cpu_seconds(worker)
     worker.ask(do="time", workload=workload.key, operation=operation, loops=loops)
     return cpu_seconds(worker) - before

@@ -56,7 +56,6 @@ class Loaded:
         self.kept: list[object] = []
 
     def time(self, operation: Operation, loops: int) -> float:
-        """Return the CPU seconds of this process for ``loops`` repetitions."""
         return self.loops[operation](repeat(None, loops), self.case.message, self.data)
 
     def traced(self, copies: int) -> float:
@@ -74,7 +73,6 @@ class Loaded:
         return (after - before) / copies
 
     def keep(self, copies: int) -> None:
-        """Decode messages and keep them."""
         decode = self._decoder()
         self.kept += [decode(self.data) for _ in range(copies)]
 
@@ -153,7 +151,6 @@ def text(data: bytes) -> str:
 
 
 def python_version() -> str:
-    """Return the implementation and version, such as ``CPython 3.11.7``."""
     return f"{platform.python_implementation()} {platform.python_version()}"
 
 
@@ -166,7 +163,6 @@ def distribution_version(distribution: str) -> str:
 
 
 def main() -> None:
-    """Serve until the driver closes stdin."""
     worker = Worker(import_module(sys.argv[1]))
     for line in sys.stdin:
         print(json.dumps(worker.answer(json.loads(line))), flush=True)

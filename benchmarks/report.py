@@ -37,7 +37,6 @@ class Measurement:
     times: Mapping[str, Sequence[float]]
 
     def microseconds(self, name: str) -> float:
-        """Return the median over the rounds."""
         return median(self.times[name]) * 1e6
 
     def speedup(self, name: str, baseline: str) -> float:
@@ -87,7 +86,6 @@ def conditions(facts: Facts, measurements: Sequence[Measurement], ratios: str = 
 
 
 def contents(measurements: Sequence[Measurement]) -> Iterator[str]:
-    """Yield the contents of the workloads."""
     workloads = {measurement.workload.key: measurement.workload for measurement in measurements}
     yield from (f"- {workload.title}: {workload.contents}" for workload in workloads.values())
 

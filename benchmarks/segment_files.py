@@ -31,7 +31,6 @@ class Shape:
         return f"{self.records:,} of {self.value:,} B{kind}, {self.compression or 'none'}"
 
     def batch(self, random_: random.Random) -> bytes:
-        """Return one batch with values like small JSON documents."""
         rows = [
             {
                 "key": b"customer-%06d" % random_.randrange(10**6),

@@ -106,7 +106,6 @@ ALONE = ("batches", "MB", "M records/s", "stored MB/s", "offset alone, M records
 
 
 def alone_rows(arguments: Namespace, folder: Path) -> Iterator[Sequence[str]]:
-    """Yield the rows of ``read_segments`` without Spark."""
     for shape in SHAPES:
         print(f"read_segments: {shape.title}", file=sys.stderr)
         path = folder / "alone-0" / "00000000000000000000.log"
@@ -209,7 +208,6 @@ IN_SPARK = ("batches", "way", "MB", "wall s", "CPU s", "M records/s", f"wall to 
 
 
 def spark_rows(arguments: Namespace, folder: Path, spark: Any) -> Iterator[Sequence[str]]:
-    """Yield the rows of ``kafka_log`` and the other sources."""
     for shape in SPARK_SHAPES:
         print(f"Spark: {shape.title}", file=sys.stderr)
         log = folder / "spark-0"
@@ -254,7 +252,6 @@ def memory_rows(folder: Path, spark: Any) -> Iterator[Sequence[str]]:
 
 
 def worker_peaks() -> list[int]:
-    """Return the peak resident bytes of each Python process below this one."""
     found = []
     for pid in tree(os.getpid()):
         if pid != os.getpid() and is_python(pid):
@@ -266,7 +263,6 @@ def worker_peaks() -> list[int]:
 
 
 def facts() -> str:
-    """Return the versions of Python and the libraries."""
     parts = []
     for name in ("pyspark", "pyarrow", "numpy", "crc32c"):
         try:
@@ -286,7 +282,6 @@ def parse(argv: Sequence[str] | None = None) -> Namespace:
 
 
 def report(arguments: Namespace) -> Iterator[str]:
-    """Yield the lines of the chosen parts."""
     command = shlex.join(["python", "benchmarks/segments.py", *sys.argv[1:]])
     yield f"`{command}`: {facts()}"
     with tempfile.TemporaryDirectory() as folder:

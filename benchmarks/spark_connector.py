@@ -62,7 +62,6 @@ class Topic:
         return f"values-{self.shape.value}"
 
     def batches(self, records: int) -> int:
-        """Return the number of batches per partition."""
         return max(1, int(records * self.share) // (PARTITIONS * self.shape.records))
 
 
@@ -116,7 +115,6 @@ def write(connection: Connection, topic: Topic, parts: Sequence[PartitionProduce
 
 
 def register_all(spark: SparkSession) -> None:
-    """Register ``kafka_log``, its pure variant, and ready batches."""
     import ready_batches
     from kafka_messages import implementation
     from pyspark import cloudpickle
@@ -125,8 +123,6 @@ def register_all(spark: SparkSession) -> None:
     from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
 
     class PureLog(KafkaLogDataSource):
-        """``kafka_log`` in pure Python."""
-
         @classmethod
         def name(cls) -> str:
             return "kafka_log_pure"
@@ -176,7 +172,6 @@ def check(found: Mapping[str, Way], records: int) -> None:
 
 
 def rows(taken: Mapping[str, Sequence[Sample]], topic: Topic, records: int) -> Iterator[Sequence[str]]:
-    """Yield the table rows of a topic."""
     for name, samples in taken.items():
         wall, cpu, python = (median(getattr(one, what) for one in samples) for what in ("wall", "cpu", "python"))
         ratio = median(peer.cpu / own.cpu for own, peer in zip(samples, taken[PEER], strict=True))
@@ -185,7 +180,6 @@ def rows(taken: Mapping[str, Sequence[Sample]], topic: Topic, records: int) -> I
 
 
 def measured(arguments: Namespace, work: Path) -> Iterator[Sequence[str]]:
-    """Yield the table rows of all topics, after filling and checking them."""
     sys.path.append(str(ROOT))  # reuses the broker of the tests
     from tests.interop.broker import running
     from tests.interop.kafka import Java, jars
@@ -208,7 +202,6 @@ def measured(arguments: Namespace, work: Path) -> Iterator[Sequence[str]]:
 
 
 def facts() -> str:
-    """Return the versions of Python and the libraries."""
     names = ("pyspark", "pyarrow", "numpy", "crc32c")
     return ", ".join((f"Python {sys.version.split()[0]}", *(f"{name} {version(name)}" for name in names)))
 

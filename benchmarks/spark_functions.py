@@ -96,7 +96,6 @@ def measured(df: DataFrame, workload: Workload, way: str, samples: int) -> dict[
 
 
 def measured_alone(workload: Workload, way: str, folder: Path, argv: Sequence[str]) -> dict[str, list[Sample]]:
-    """Run ``measured`` in a process of its own."""
     command = [sys.executable, __file__, *argv, "--pair", workload.title, way, str(folder)]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False, timeout=1800)
     if done.returncode:
@@ -114,7 +113,6 @@ def pair(arguments: Namespace) -> None:
 
 
 def results(arguments: Namespace, folder: Path, argv: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield the table rows of all workloads."""
     for workload in chosen(arguments):
         for way in (name for name in ways(workload) if name != PEER and (not arguments.quick or name in QUICK)):
             print(f"measuring {workload.title}, {way}", file=sys.stderr)
@@ -126,12 +124,10 @@ def results(arguments: Namespace, folder: Path, argv: Sequence[str]) -> Iterator
 
 
 def chosen(arguments: Namespace) -> list[Workload]:
-    """Return the workloads selected by ``--only``."""
     return [workload for workload in WORKLOADS if arguments.only in workload.title]
 
 
 def figures(samples: Sequence[Sample], peer: Sequence[Sample], rows: int) -> Iterator[str]:
-    """Yield the numbers of a table row."""
     best, best_of_peer = (min(sample.wall for sample in each) for each in (samples, peer))
     yield from (number(best), number(best_of_peer), f"{rows / best / 1e6:.2f}")
     yield from (number(statistics.median(sample.cpu for sample in each)) for each in (samples, peer))

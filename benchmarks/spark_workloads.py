@@ -96,7 +96,6 @@ def offsets(at: int) -> dict[str, Any]:
 
 
 def record(name: str, *fields: str) -> str:
-    """Return an Avro record as JSON."""
     return f'{{"type":"record","name":"{name}","fields":[{",".join(fields)}]}}'
 
 
@@ -232,14 +231,12 @@ class Ready:
         self._structs: pa.StructArray | None = None
 
     def structs(self, data: pa.Array) -> pa.StructArray:
-        """Return one struct per message."""
         if self._structs is None or len(self._structs) < len(data):
             self._structs = self._decoding.decode(data)
         return self._structs.slice(0, len(data))
 
 
 def ready_function(workload: Workload) -> Way:
-    """Return the floor of ``from_kafka``."""
     ready = Ready(workload)
 
     def function(data: pa.Array) -> pa.Array:
@@ -249,7 +246,6 @@ def ready_function(workload: Workload) -> Way:
 
 
 def ready_batches(workload: Workload) -> Way:
-    """Return the floor of ``decode``."""
     ready = Ready(workload)
 
     def function(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -30,11 +30,9 @@ class Language:
     variables: dict[str, str] = field(default_factory=dict)
 
     def missing(self) -> list[str]:
-        """Return the missing commands."""
         return [command for command in self.commands if shutil.which(command) is None]
 
     def toolchain_version(self) -> str:
-        """Return the first line of the toolchain's version output."""
         return run(*self.toolchain).partition("\n")[0]
 
 

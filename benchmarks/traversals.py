@@ -63,7 +63,6 @@ MESSAGES: dict[str, tuple[Message, int, int]] = {
 
 
 def calls(message: Message, version: int, older: int) -> dict[str, Call]:
-    """Return the calls to compare, starting with the reference."""
     data = message.write(version)
     return {
         "`read`": lambda: type(message).read(data, version),
@@ -79,7 +78,6 @@ def calls(message: Message, version: int, older: int) -> dict[str, Call]:
 
 
 def cost(call: Call) -> float:
-    """Return the µs of a call."""
     times, taken = 1, 0
     while taken < SHORTEST:
         times *= 2

@@ -22,8 +22,6 @@ class Written:
 
 
 class Worker:
-    """Worker process of one codec."""
-
     def __init__(self, name: str, process: subprocess.Popen[str]) -> None:
         self.name = name
         self.pid = process.pid
@@ -49,7 +47,6 @@ class Worker:
         return answer
 
     def load(self, workload: Workload) -> Written:
-        """Build, write, decode and write again the message of a workload."""
         answer = self.ask(do="load", workload=workload.key)
         return Written(_bytes(answer["data"]), _bytes(answer["again"]), _texts(answer["operations"]))
 
@@ -60,7 +57,6 @@ class Worker:
         return Written(data, _bytes(answer["again"]), _texts(answer["operations"]))
 
     def time(self, workload: Workload, operation: str, loops: int) -> float:
-        """Return the CPU seconds of ``loops`` repetitions, by the worker's clock."""
         return float(str(self.ask(do="time", workload=workload.key, operation=operation, loops=loops)["seconds"]))
 
 
@@ -104,6 +100,5 @@ def disagreements(workload: Workload, written: Mapping[str, Written]) -> list[st
 
 
 def difference(left: bytes, right: bytes) -> int:
-    """Return the first offset at which two byte strings differ."""
     pairs = enumerate(zip(left, right, strict=False))
     return next((offset for offset, (one, other) in pairs if one != other), min(len(left), len(right)))

@@ -50,7 +50,8 @@ def open_metadata(topic: Span) -> None:
 def redact_metadata(top: Span, message: str, topics: list[Span], data: bytes) -> None:
     """Redact the metadata records that were not opened or could not be read.
 
-    After a fault the topic is unknown, so the rest is redacted unless only other topics were found.
+    After a fault the topic is unknown. The rest is then redacted, unless another topic was read and the data
+    cannot contain the metadata log.
     """
     fetched = FETCHED.get(message)
     if fetched is None:
