@@ -96,7 +96,6 @@ def timed(call: Callable[[], Any], loops: int) -> float:
 
 
 def measure(samples: int, with_package: bool) -> list[dict[str, Any]]:
-    """Return the times of every case, direction and codec in this process."""
     if not with_package:
         sys.modules["crc32c"] = None  # makes the import fail for both codecs
     found = []

@@ -47,7 +47,6 @@ class Input:
 
 
 def inputs(only: Sequence[str]) -> list[Input]:
-    """Return each workload with each number of rows."""
     import kafka_messages
 
     found = []

@@ -58,7 +58,6 @@ CASES = (
 
 
 def measure(environment: Environment, samples: int) -> dict[str, float]:
-    """Return the median milliseconds of each case, after subtracting its base case within each round."""
     found: dict[str, list[float]] = {case.name: [] for case in CASES}
     for turn in range(-1, samples):  # round -1 only warms the bytecode and file caches
         times = {case.name: cpu_milliseconds(environment, case.arguments) for case in rotated(CASES, turn)}

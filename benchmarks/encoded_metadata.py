@@ -40,7 +40,6 @@ ALL_CONTENTS = (SMALL, LARGE)
 
 
 def use_package() -> None:
-    """Put this repository's package first on the import path."""
     sys.path.insert(0, str(IMPORT_ROOT))
 
 

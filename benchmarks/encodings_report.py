@@ -37,11 +37,9 @@ class Series:
         return median(self.times[form]) * 1e6
 
     def ratio(self, form: str) -> float:
-        """Return the median of the rounds' time ratios to the fixed encoding."""
         return median(mine / fixed for mine, fixed in zip(self.times[form], self.times["fixed"], strict=True))
 
     def noise(self) -> float:
-        """Return median over minimum of the noisiest encoding."""
         return max(median(times) / min(times) for times in self.times.values())
 
 

@@ -100,7 +100,6 @@ def interpreter(text: str) -> tuple[str, Path]:
 
 
 def prepare(arguments: Namespace) -> list[Environment]:
-    """Return an environment for every chosen codec, and create missing ones."""
     ours = Codec(OURS, "adapter_kafka_messages", arguments.package, is_peer=False)
     native = Codec(NATIVE, "adapter_kafka_messages_native", arguments.package, is_peer=False)
     codecs = {codec.name: codec for codec in (native, ours, *PEERS)}

@@ -50,7 +50,6 @@ COLUMNS = ("import", "and instantiate", "and encode")
 
 
 def cpu_milliseconds(environment: Environment, arguments: Sequence[str]) -> float:
-    """Return user and system time of one fresh Python process, without its output."""
     before = getrusage(RUSAGE_CHILDREN)
     command = [str(environment.python), *arguments]
     result = subprocess.run(command, env=environment.variables(), check=False, stdout=subprocess.DEVNULL)

@@ -57,7 +57,6 @@ class Cost:
 
 
 def run(job: str, folder: Path) -> Cost:
-    """Run a job in a fresh process; its report goes to a file."""
     file = folder / "cost.json"
     words = [job, *JOBS[job], "--report", str(folder / "report.txt"), "--quiet", "--exit-zero"] if JOBS[job] else []
     command = [sys.executable, str(ROOT / "benchmarks" / "job_run.py"), str(file), *words]
@@ -80,7 +79,6 @@ def measure(jobs: Sequence[str], samples: int) -> dict[str, list[Cost]]:
 
 
 def beyond(taken: dict[str, list[Cost]], job: str) -> float:
-    """Return the median CPU seconds beyond the session of the same round."""
     return median(one.cpu - base.cpu for one, base in zip(taken[job], taken[SESSION], strict=True))
 
 

@@ -45,7 +45,6 @@ def seconds_of(worker: Worker, workload: Workload, operation: str, loops: int) -
 
 
 def check(ours: Sequence[Worker], theirs: Sequence[Worker], workloads: Sequence[Workload]) -> None:
-    """Load all workloads everywhere; exit unless all codecs agree on all bytes."""
     problems: list[str] = []
     for workload in workloads:
         written: dict[str, Written] = {worker.name: worker.load(workload) for worker in ours}

@@ -44,8 +44,6 @@ def run(loops, message, data):
 
 
 class Loaded:
-    """Workload that was built, encoded, decoded and encoded again, with its timing loops."""
-
     def __init__(self, case: Case) -> None:
         self.case = case
         self.data = self._encode(case.message)
@@ -155,7 +153,6 @@ def python_version() -> str:
 
 
 def distribution_version(distribution: str) -> str:
-    """Return the installed version, or a note for a package used from its sources."""
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:

@@ -24,7 +24,6 @@ def python_seconds(root: int) -> float:
 
 
 def is_python(pid: int) -> bool:
-    """Return whether a running process has the name of Python's."""
     try:
         return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").startswith(("python", "pyspark"))
     except OSError:
@@ -32,7 +31,6 @@ def is_python(pid: int) -> bool:
 
 
 def resident_bytes(pid: int) -> int:
-    """Return the resident memory of a process, 0 if it has ended."""
     fields = _stat(pid)
     return int(fields[21]) * _PAGE if fields[0] != "Z" else 0
 

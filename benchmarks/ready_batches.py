@@ -16,8 +16,6 @@ ROWS = 10_000
 
 @dataclass
 class Ready(InputPartition):
-    """Number of rows, repeated from the start of a segment."""
-
     path: str
     rows: int
 

@@ -44,7 +44,6 @@ class Measurement:
         return median(theirs / ours for ours, theirs in zip(self.times[name], self.times[baseline], strict=True))
 
     def spreads(self) -> list[float]:
-        """Return median over minimum of every codec, a measure of noise."""
         return [median(times) / min(times) for times in self.times.values()]
 
 

@@ -61,8 +61,7 @@ CORE_SHAPES = (
     Shape(500, 4096, "lz4"),
 )
 GIGABYTE = 1 << 30
-# Shapes and stored sizes for memory: ordinary batches, batches that decompress from 1 to 20 MiB, and batches of 1
-# MiB.
+# Shapes and stored sizes for memory: ordinary batches, batches of 1 MiB that decompress to 20, and batches of 1 MiB.
 LARGE = (
     (Shape(200, 64), GIGABYTE),
     (Shape(16, 1000), GIGABYTE),
@@ -84,7 +83,6 @@ def fewer(records: int, shape: Shape) -> int:
 
 
 def read_alone(path: str, columns: Sequence[str]) -> None:
-    """Read a segment once, after its imports, and print rows, times and peak memory; runs in the fresh process."""
     next(read_segments(path, columns=columns)).validate()
     start = resource.getrusage(resource.RUSAGE_SELF)
     wall = time.perf_counter()
@@ -238,7 +236,6 @@ MEMORY = ("batches", "stored MiB", "records", "read_segments s", "its peak MiB",
 
 
 def memory_rows(folder: Path, spark: Any) -> Iterator[Sequence[str]]:
-    """Yield the memory that a segment of 1 GiB takes in a process, and in a Spark worker as one task."""
     for shape, size in LARGE:
         print(f"memory: {shape.title}", file=sys.stderr)
         path = folder / "large-0" / "00000000000000000000.log"

@@ -90,7 +90,6 @@ def check(df: DataFrame, workload: Workload) -> None:
 
 
 def measured(df: DataFrame, workload: Workload, way: str, samples: int) -> dict[str, list[Sample]]:
-    """Return samples of from_avro and of one function, in turns."""
     made = ways(workload)
     return measure({name: partial(made[name], df) for name in (PEER, way)}, samples, warm_ups=WARM_UPS)
 
@@ -104,7 +103,6 @@ def measured_alone(workload: Workload, way: str, folder: Path, argv: Sequence[st
 
 
 def pair(arguments: Namespace) -> None:
-    """Print the samples of ``measured`` as JSON, in the process of ``measured_alone``."""
     title, way, folder = arguments.pair
     workload = next(each for each in WORKLOADS if each.title == title)
     with session(arguments) as spark:

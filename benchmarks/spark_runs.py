@@ -37,7 +37,6 @@ class Sample:
 
 
 def schema(*columns: str) -> str:
-    """Return the schema string of some of ``COLUMNS``."""
     return ", ".join(f"{name} {COLUMNS[name]}" for name in columns)
 
 

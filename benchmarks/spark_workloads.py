@@ -20,7 +20,7 @@ from kafka_messages_spark._core.spark_types import struct_type
 from kafka_messages_spark.columns._codec import Decoding
 
 PEER, SCAN = "from_avro", "scan only"
-# Return prepared structs of the same shape from an Arrow function and from ``mapInArrow``.
+# An Arrow function and ``mapInArrow`` that return prepared structs of the same shape.
 FLOORS = ("floor of from_kafka", "floor of decode")
 Way = Callable[[DataFrame], DataFrame]
 
@@ -46,21 +46,18 @@ class Workload:
 
 
 def heartbeat(at: int) -> dict[str, Any]:
-    """Return a flat record: three strings, one null in half of the rows, and a number."""
     instance = f"instance-{at % 97}" if at % 2 else None
     ids = {"group_id": f"billing-{at % 1009}", "member_id": f"consumer-{at % 5003}-5f1c7a"}
     return ids | {"generation_id": at % 65536, "group_instance_id": instance}
 
 
 def acl_filter(at: int) -> dict[str, Any]:
-    """Return a flat record: three nullable strings and four small numbers."""
     name = f"orders-{at % 300}" if at % 3 else None
     texts = {"resource_name_filter": name, "principal_filter": f"User:app-{at % 1000}", "host_filter": "10.0.0.7"}
     return texts | {"resource_type_filter": 2, "pattern_type_filter": 3, "operation": at % 12, "permission_type": 1}
 
 
 def token(at: int) -> dict[str, Any]:
-    """Return a wide record: five strings, bytes and five numbers."""
     owner = {"principal_type": "User", "principal_name": f"app-{at % 1000}"}
     requester = {"token_requester_principal_type": "User", "token_requester_principal_name": f"admin-{at % 7}"}
     times = {f"{what}_timestamp_ms": 1_700_000_000_000 + at for what in ("issue", "expiry", "max")}
@@ -69,13 +66,11 @@ def token(at: int) -> dict[str, Any]:
 
 
 def commit(at: int) -> dict[str, Any]:
-    """Return the value of an offset commit, mostly numbers."""
     value = {"offset": at * 31, "leader_epoch": at % 9, "metadata": "" if at % 3 else f"host-{at % 40}"}
     return value | {"commit_timestamp": 1_700_000_000_000 + at}
 
 
 def offsets(at: int) -> dict[str, Any]:
-    """Return nested arrays of structs with six partitions in all."""
     topics = [
         {
             "name": f"orders-{(at + n) % 211}",

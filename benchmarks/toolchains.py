@@ -37,7 +37,6 @@ class Language:
 
 
 def run(*command: str, folder: Path | None = None) -> str:
-    """Return the output of a command; exit with its output if it fails."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
     if done.returncode:
         said = (done.stdout + done.stderr).strip()
@@ -78,7 +77,6 @@ LANGUAGES = {language.name: language for language in _ALL}
 
 
 def make(language: Language, work: Path) -> list[str]:
-    """Build a worker below the work folder and return its command."""
     folder = work.absolute() / "languages" / language.name
     folder.mkdir(parents=True, exist_ok=True)
     print(f"building the {language.name} worker", file=sys.stderr)

@@ -71,7 +71,6 @@ def _texts(value: object) -> list[str]:
 
 @contextmanager
 def started(name: str, command: Sequence[str], variables: Mapping[str, str]) -> Iterator[Worker]:
-    """Start a worker and end it on exit."""
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", env=variables
     ) as process:
@@ -84,7 +83,6 @@ def started(name: str, command: Sequence[str], variables: Mapping[str, str]) -> 
 
 
 def disagreements(workload: Workload, written: Mapping[str, Written]) -> list[str]:
-    """Return the differences between the codecs' bytes for one workload."""
     reference_name, reference = next(iter(written.items()))
     problems = []
     for name, each in written.items():

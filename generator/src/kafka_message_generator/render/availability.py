@@ -25,7 +25,7 @@ class Table:
 
 
 def availability_of(definitions: Definitions) -> Availability | None:
-    """Return the messages of each release, or None without a history. Raises HistoryError and SpecError."""
+    """Return the releases of all messages, or None without a history. Raises HistoryError and SpecError."""
     if definitions.history is None:
         return None
     sides = list(release_sets(definitions.history))
@@ -39,7 +39,6 @@ def today_of(definitions: Definitions) -> Today:
 
 
 def table(definitions: Definitions, found: Availability | None) -> Table:
-    """Return the tables of a package, empty without a history."""
     if found is None or definitions.history is None:
         return Table()
     numbers = {release: number for number, release in enumerate(found.releases)}

@@ -84,7 +84,6 @@ def use(name: str) -> Code:
 
 
 def bound(action: str, codes: tuple[str, ...]) -> Code:
-    """Return the bound method of a struct with these formats."""
     method = Bound(action, codes)
     return Code(method.name, frozenset(("Struct",)), frozenset((method,)))
 
@@ -136,12 +135,10 @@ def negated(tests: Iterable[Code]) -> Code:
 
 
 def names_of(value: object) -> frozenset[str]:
-    """Return the imported names of all expressions within a value."""
     return frozenset(name for each in _expressions(value) for name in each.names)
 
 
 def bound_of(value: object) -> frozenset[Bound]:
-    """Return the bound methods of all expressions within a value."""
     return frozenset(method for each in _expressions(value) for method in each.bound)
 
 

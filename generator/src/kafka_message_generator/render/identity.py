@@ -119,7 +119,7 @@ def _components(definitions: Definitions) -> tuple[str, ...]:
 
 
 def sample(identity: Identity, plans: list[MessagePlan]) -> str:
-    """Return the round trip example of the README, the default without one from the owner."""
+    """Return the default example of the README, a round trip of the first message."""
     if not plans:
         return ""
     name, version = plans[0].name, plans[0].valid.highest

@@ -39,7 +39,6 @@ def _or_none(field: FieldPlan, kind: Part) -> Code:
 
 
 def parameter(field: FieldPlan) -> Code:
-    """Return the constructor parameter with its default."""
     name, default = field.name, field.default
     if field.is_array:
         kind = _or_none(field, code("{}[{}]", use("Iterable"), _element(field)))
@@ -66,7 +65,6 @@ def slot(struct: StructPlan, field: FieldPlan) -> str:
 
 
 def store(field: FieldPlan) -> Part:
-    """Return the attribute's value in the constructor."""
     name = field.name
     if field.is_array:
         kept = naming.collection(field.type) if field.collection else "list"
@@ -94,7 +92,6 @@ def fresh(field: FieldPlan) -> Part:
 
 
 def attribute_default(field: FieldPlan) -> Part:
-    """Return the right side of the attribute in the class body."""
     if field.default is Empty.ARRAY:
         return _factory(naming.collection(field.type) if field.collection else "list")
     if field.default is Empty.STRUCT:
@@ -142,7 +139,6 @@ def tagged_tests(message: MessagePlan, struct: StructPlan, field: FieldPlan, val
 
 
 def equality(field: FieldPlan) -> Part:
-    """Return the test that a field of two objects is equal."""
     name = field.name
     same = f"self.{name} == other.{name}"
     if field.type == "float64" and field.is_array:

@@ -106,7 +106,6 @@ def _of_package(specs: Path) -> list[Path]:
 
 
 def tools() -> dict[str, str]:
-    """Return the versions of the formatting tools."""
     return {tool: importlib.metadata.version(tool) for tool in TOOLS}
 
 

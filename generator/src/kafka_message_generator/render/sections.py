@@ -15,11 +15,11 @@ class Form:
 
     function: str
     header: str
-    """Reads tag, start and end of a field."""
+    """Reader of tag, start and end of a field."""
     unknown: str
-    """Reads a section without known fields."""
+    """Reader of a section without known fields."""
     join: str
-    """Returns the bytes of a section."""
+    """Function that returns the bytes of a section."""
 
 
 SEQUENTIAL = Form("tags", "tag_header", "unknown_tags", "tags")

@@ -10,8 +10,6 @@ from kafka_message_generator.render.code import Part
 
 @dataclass(frozen=True)
 class Step:
-    """Statement or small group of statements."""
-
     kind: ClassVar[str] = ""
 
 
@@ -26,8 +24,6 @@ class Assign(Step):
 
 @dataclass(frozen=True)
 class Do(Step):
-    """Verbatim statement."""
-
     kind = "do"
     code: Part
 

@@ -38,8 +38,6 @@ class Api:
 
 @dataclass(frozen=True)
 class Listed:
-    """Message in the index of all messages."""
-
     name: str
     kind: str
     api_key: int | None
@@ -122,8 +120,6 @@ def error_codes(definitions: Definitions) -> tuple[ErrorCode, ...]:
 
 @dataclass(frozen=True)
 class EnumClass:
-    """Printed enumeration."""
-
     name: str
     base: str
     about: str

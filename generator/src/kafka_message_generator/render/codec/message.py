@@ -23,8 +23,6 @@ KEY, PART_OF_KEY = "with this key", "with this key, or with these parts of it"
 
 @dataclass(frozen=True)
 class Attribute:
-    """Field in the class body."""
-
     name: str
     annotation: Part
     default: Part
@@ -33,8 +31,6 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Collection:
-    """Keyed collection of a struct."""
-
     name: str
     parent: Part
     about: str

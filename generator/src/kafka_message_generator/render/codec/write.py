@@ -189,8 +189,7 @@ class _Lowering:
 
     def integers(self, operation: Array) -> None:
         # Never null. Few integers are packed by a struct of their number, many by a helper.
-        # Successive arrays are often equal (replicas and in-sync replicas); the second one then reuses the bytes
-        # ``s``.
+        # Successive arrays are often equal (replicas and in-sync replicas); the second one reuses the bytes ``s``.
         first, self.twin = self.twin, None
         value = f"x.{operation.name}"
         count = Assign("n", f"len({value})")
@@ -322,7 +321,7 @@ def _length_again(operation: Array) -> Do:
 
 
 def _no_list(value: str) -> tuple[Part, tuple[Step, ...]]:
-    # Refuse an empty value that is not a list; other values fail at their elements.
+    # Refuse strings and other types that pass as an array when empty; with content, their elements fail.
     # Integer arrays omit this test, as many of them are empty.
     return code("type({}) is not list and type({}) in {}", value, value, use("NO_LISTS")), (REFUSE,)
 

@@ -29,7 +29,7 @@ _INTEGERS = {name for name, kind in SCALARS.items() if pa.types.is_integer(kind)
 
 
 class RowError(DecodeError):
-    """A row of an array that is not a valid message; ``row`` counts from 0."""
+    """Row of an array that is not a valid message; ``row`` counts from 0."""
 
     def __init__(self, row: int, error: KafkaMessageError) -> None:
         parts = (error.message, error.version, error.path, error.offset) if isinstance(error, DecodeError) else ()
@@ -44,7 +44,7 @@ class RowError(DecodeError):
 
 
 class EncodeRowError(EncodeError):
-    """A row of an array that cannot be written; ``row`` counts from 0."""
+    """Row of an array that cannot be written; ``row`` counts from 0."""
 
     def __init__(self, row: int, reason: str, message: str, version: int, path: str) -> None:
         super().__init__(reason, message, version, path)

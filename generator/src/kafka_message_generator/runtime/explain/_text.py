@@ -67,7 +67,7 @@ class Text:
             return
         first = span.children[0]
         if span.role in (ARRAY, SECTION) and first.role == LENGTH:
-            # The line of the count is that of the array, which saves a line.
+            # Show an array on the line of its count, which saves a line.
             self._leaf(first, span.name, depth, lines, span)
             rest = span.children[1:]
         else:

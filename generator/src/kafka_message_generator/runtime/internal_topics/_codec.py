@@ -34,7 +34,7 @@ _NUMBERS = {key or value: (number, key, value) for _, number, key, value in RECO
 
 
 class UnknownRecordTypeError(KafkaMessageError, ValueError):
-    """A record type that ``log`` does not have, such as one of a newer release; ``type`` is its number."""
+    """Unknown record type ``type`` of ``log``, such as one of a newer release."""
 
     def __init__(self, log: str, type: int) -> None:
         super().__init__(log, type)
