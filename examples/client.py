@@ -81,7 +81,7 @@ class Client:
 
 
 async def find_leader(client: Client, name: str) -> tuple[UUID, str, int]:
-    """Return the id of a topic, and the host and port of the leader of partition 0, which a new topic lacks at first."""
+    """Return a topic's id, and host and port of the leader of partition 0, which a new topic lacks at first."""
     said = ""
     for _ in range(TRIES):
         metadata = await client.ask(MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=name)]))

@@ -39,7 +39,7 @@ LARGE = 1 << 16
 
 
 def limited(told: ApiVersionsResponse) -> bool:
-    """Remove unreadable versions from the response, as addresses in them would pass unchanged; return True if any were."""
+    """Remove unreadable versions, as addresses in them would pass unchanged; return True if there were any."""
     is_changed = False
     for each in list(told.api_keys):
         ours = READ.get(each.api_key)

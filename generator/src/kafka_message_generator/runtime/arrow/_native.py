@@ -67,7 +67,7 @@ def decoded(
     trailing_column: str | None,
     corrupt_column: str | None,
 ) -> pa.StructArray | int | None:
-    """Return the columns of a binary array, the number of its first bad row, or None if the extension cannot decode it."""
+    """Return the columns of an array, the number of its first bad row, or None if unsupported by the extension."""
     extension = native_columns()
     if extension is None or (plan := _plan(extension, message, unknown_tagged_fields)) is None:
         return None

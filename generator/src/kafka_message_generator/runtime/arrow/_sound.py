@@ -131,7 +131,7 @@ def _children(array: pa.Array) -> list[pa.Array]:
 
 
 def stored(array: pa.Array) -> pa.Array:
-    """Return the array with the storage types of its extension types, at any depth; pyarrow casts few extension types."""
+    """Return the array with the storage types of its extension types, at any depth, as pyarrow casts few of them."""
     kind = storage_of(array.type)
     if kind == array.type:
         return array

@@ -235,7 +235,7 @@ def missing_in(message: AnyMessage, version: int) -> str:
 
 
 def releases_with(versions: Iterable[tuple[AnyMessage, int]]) -> tuple[str, ...]:
-    """Return the releases that have all given pairs of message and version. Raises ValueError for an unknown message."""
+    """Return the releases with all given pairs of message and version. Raises ValueError for an unknown message."""
     wanted = [_pair(each) for each in _several(versions)]
     return tuple(
         release for release in RELEASES if all(version in versions_in(release, name) for name, version in wanted)
