@@ -1,4 +1,4 @@
-"""kafka-python: classes made at run time from the definitions, codec functions compiled on first use."""
+"""Adapter of kafka-python, with classes built from the definitions and codecs compiled on first use."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ OPERATIONS_FIELD = "topic_authorized_operations"
 
 
 def prepare(workload: Workload) -> Case:
-    """Build the message and name the calls: ``Message.decode(data, version=…)`` and ``message.encode()``.
+    """Build the message and its calls, ``Message.decode(data, version=…)`` and ``message.encode()``.
 
-    The latter gives a ``bytearray``; that is what kafka-python itself sends, so no conversion is measured.
+    ``encode`` returns a ``bytearray``, which kafka-python sends without conversion.
     """
-    # Imported by name because kafka-python is only present in the worker's environment, not in the type checker's.
+    # Imported by name, as type checkers lack the package.
     message_class = getattr(import_module(MODULES[workload.message]), workload.message)
 
     def constructor(path: tuple[str, ...]) -> Constructor:
-        struct_class = reduce(getattr, path, message_class)  # structs are attributes of the class that contains them
+        struct_class = reduce(getattr, path, message_class)  # structs are attributes of the enclosing class
         keywords = {OPERATIONS_FIELD: "authorized_operations"}
         return Constructor(struct_class, keywords, _converted, first=(f"version={workload.version}",))
 
@@ -49,7 +49,7 @@ def prepare(workload: Workload) -> Case:
 def _converted(name: str, value: Value) -> object:
     if name != OPERATIONS_FIELD:
         return value
-    # Here a set of bit numbers under another name, with None for "not asked for".
+    # kafka-python uses a set of bit numbers under another name, with None for "not requested".
     if value != NO_OPERATIONS:
         raise NotImplementedError(f"{value!r} as a set of bit numbers")
     return None

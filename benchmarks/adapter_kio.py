@@ -1,4 +1,4 @@
-"""kio: one dataclass per struct and version, a decoder in Rust and an encoder in Python."""
+"""Adapter of kio, with a dataclass per struct and version, a decoder in Rust and an encoder in Python."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ DISTRIBUTION = "kio"
 
 
 def prepare(workload: Workload) -> Case:
-    """Build the message and name the calls: a reader and a writer per class, both obtained once."""
-    # Imported by name because kio is only present in the worker's environment, not in the type checker's.
+    """Build the message and its calls, a reader and a writer obtained once per class."""
+    # Imported by name, as type checkers lack the package.
     serial = import_module("kio.serial")
     error_code = import_module("kio.schema.errors").ErrorCode
     api, kind = snake_case(workload.message).rsplit("_", 1)
@@ -36,7 +36,7 @@ def prepare(workload: Workload) -> Case:
                 return error_code(value)
             if kafka_type == "timedelta_i32" and isinstance(value, int):
                 return timedelta(milliseconds=value)
-            return value  # kio's BrokerId, i32, Records … check a plain value and return it as it is
+            return value  # kio's BrokerId, i32 and Records return a valid plain value unchanged
 
         return Constructor(struct_class, keywords, converted)
 

@@ -1,10 +1,10 @@
-"""Record batches beside kafka-python's ``kafka.record``, in turns within one process: with a checksum package, and without.
+"""Compare record batches with kafka-python's ``kafka.record`` in one process, with and without a checksum package.
 
 python benchmarks/batches.py [--samples N] [--output FILE]
 
-Both sides have the same ``crc32c`` package, or neither has any. Before anything is timed both must write the same bytes and
-read the same records. kafka-python's writer is given fields one by one, as it wants them; ours objects that are there.
-Reading verifies the checksum and ends with all record objects; that of kafka-python has not taken out their fields yet.
+Both codecs use the same ``crc32c`` package or none, and must first write the same bytes and read the same records.
+kafka-python's writer takes fields, ours existing objects. Reading verifies the checksum and creates all record
+objects; kafka-python's fields stay encoded.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ START = 1_700_000_000_000
 HEADERS = (("trace", b"0123456789abcdef"),)
 SECONDS = 0.04
 
+# Number of records, and True if they have a header.
 Case = tuple[int, bool]
-"""How many records, and whether they have a header."""
 
 
 def fields(case: Case) -> list[tuple[int, bytes, bytes, tuple[tuple[str, bytes], ...]]]:
-    """Timestamp, key, value of 100 bytes and headers of each record."""
+    """Return timestamp, key, value of 100 bytes and headers of each record."""
     count, has_headers = case
     headers = HEADERS if has_headers else ()
     return [(START + 3 * number, b"key-%06d" % number, b"v" * 100, headers) for number in range(count)]
 
 
 def operations(case: Case) -> dict[str, dict[str, Callable[[], Any]]]:
-    """By direction and side, what is measured; both sides agree on all of it."""
+    """Return the measured calls by direction and codec; both codecs must agree."""
     from kafka_records import Record, read_batches, write_batch
 
     peer = import_module("kafka.record")
@@ -75,7 +75,7 @@ def operations(case: Case) -> dict[str, dict[str, Callable[[], Any]]]:
         return list(read_batches(data).records())
 
     data = write_batch(records)
-    epoch = slice(12, 16)  # of the leader, which a producer does not know: one writes -1 and the other 0
+    epoch = slice(12, 16)  # leader epoch, unknown to producers: one writes -1, the other 0
     if data[: epoch.start] + data[epoch.stop :] != bytes(write_theirs()[: epoch.start] + write_theirs()[epoch.stop :]):
         raise SystemExit(f"{case}: the bytes differ")
     if [tuple(each) for each in read_ours(data)] != [
@@ -89,7 +89,6 @@ def operations(case: Case) -> dict[str, dict[str, Callable[[], Any]]]:
 
 
 def timed(call: Callable[[], Any], loops: int) -> float:
-    """Seconds of CPU that so many calls take."""
     begin = time.process_time()
     for _ in range(loops):
         call()
@@ -97,9 +96,8 @@ def timed(call: Callable[[], Any], loops: int) -> float:
 
 
 def measure(samples: int, with_package: bool) -> list[dict[str, Any]]:
-    """In this process: the times of every case, direction and side."""
     if not with_package:
-        sys.modules["crc32c"] = None  # type: ignore[assignment]  # importing it fails, for both sides
+        sys.modules["crc32c"] = None  # makes the import fail for both codecs
     found = []
     for case in ((count, has_headers) for has_headers in (False, True) for count in COUNTS):
         for direction, calls in operations(case).items():
@@ -109,7 +107,6 @@ def measure(samples: int, with_package: bool) -> list[dict[str, Any]]:
 
 
 def inside(arguments: Namespace, with_package: bool) -> list[dict[str, Any]]:
-    """What ``measure`` gives in an environment that has kafka-python."""
     peer = next(codec for codec in environments.PEERS if codec.name == "kafka-python")
     python = environments.installed(arguments.work / "batches", peer.requirement, CHECKSUM)
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
@@ -123,7 +120,6 @@ def inside(arguments: Namespace, with_package: bool) -> list[dict[str, Any]]:
 
 
 def rows(found: list[dict[str, Any]], sums: str) -> list[list[str]]:
-    """Lines of the table."""
     lines = []
     for each in found:
         count, has_headers = each["case"]
@@ -136,7 +132,6 @@ def rows(found: list[dict[str, Any]], sums: str) -> list[list[str]]:
 
 
 def parse() -> Namespace:
-    """The command line."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--samples", type=int, default=11, help="rounds per case (default 11)")
     parser.add_argument("--package", default=str(environments.HERE.parent / "generated" / "src"), metavar="PATH")
@@ -149,7 +144,6 @@ def parse() -> Namespace:
 
 
 def main() -> None:
-    """Measure and report."""
     arguments = parse()
     if arguments.inside is not None:
         print(json.dumps(measure(arguments.samples, bool(arguments.inside))))

@@ -1,7 +1,7 @@
-"""Building a workload's message as a program would: nested constructor calls by keyword, in one expression.
+"""Construction of a workload's message in one expression of nested constructor calls with keywords.
 
-What a loop repeats is printed from the workload, such as ``Response(error_code=error_code, topics=[Topic(name=name)
-for (name,) in topics])``. The values come from nested tuples that were prepared before, in the codec's own types.
+Repeated structs become a comprehension such as ``Response(error_code=error_code, topics=[Topic(name=name) for (name,)
+in topics])`` over prepared nested tuples of values in the codec's own types.
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ def _as_it_is(name: str, value: Value) -> object:
 
 @dataclass(frozen=True)
 class Constructor:
-    """How a codec constructs one struct.
+    """Construction of a struct by a codec.
 
-    ``call`` is its class, ``keywords`` names the fields that have another keyword than their name, ``convert`` gives a
-    field's value in the codec's types, and ``first`` are arguments that do not come from the body, such as
-    ``version=12``.
+    ``call`` is its class, ``keywords`` maps fields to renamed keywords, ``convert`` returns a field's value in the
+    codec's types, and ``first`` are arguments independent of the body, such as ``version=12``.
     """
 
     call: Callable[..., object]
@@ -32,13 +31,13 @@ class Constructor:
     first: tuple[str, ...] = ()
 
 
-# (struct names from the outermost to this one) -> how it is constructed. The message: ().
+# Constructor of a struct by the path of struct names from the outermost; () is the message.
 Constructors: TypeAlias = Callable[[tuple[str, ...]], Constructor]
 
 
 @dataclass(frozen=True)
 class Building:
-    """A statement that assigns ``message``, the names it reads, and a message that it built."""
+    """Statement that assigns ``message``, the names it reads, and a message that it built."""
 
     statement: str
     names: Mapping[str, object]
@@ -48,7 +47,7 @@ class Building:
 def building(
     workload: Workload, constructors: Constructors, sequence: Callable[[str], str] = "[{}]".format
 ) -> Building:
-    """Prepare to build a workload's message. ``sequence`` makes an array of the text of a comprehension's inside."""
+    """Prepare to build a workload's message; ``sequence`` turns a comprehension's content into an array."""
     printer = _Printer(workload, constructors, sequence)
     body = workload.body()
     expression = printer.expression((), body)
@@ -64,7 +63,7 @@ def _targets(body: Body) -> str:
 
 
 class _Printer:
-    """The walk over a body, twice: for the expression and for its values."""
+    """Printer of a body, both as expression and as values."""
 
     def __init__(self, workload: Workload, constructors: Constructors, sequence: Callable[[str], str]) -> None:
         self.workload = workload
@@ -74,7 +73,7 @@ class _Printer:
         self._known: dict[tuple[str, ...], Constructor] = {}
 
     def expression(self, path: tuple[str, ...], body: Body) -> str:
-        """The call that constructs one struct out of variables named like its fields; ``body`` is any of its kind."""
+        # Variables have the names of the fields; ``body`` is any struct of its kind.
         constructor = self._constructor(path)
         name = path[-1] if path else self.workload.message
         self.classes[name] = constructor.call
@@ -88,7 +87,6 @@ class _Printer:
         return f"{name}({', '.join(arguments)})"
 
     def plain(self, path: tuple[str, ...], body: Body) -> tuple[object, ...]:
-        """The values of one struct, in the order of its fields."""
         constructor = self._constructor(path)
         values: list[object] = []
         for key, value in body.items():
@@ -100,7 +98,7 @@ class _Printer:
         return tuple(values)
 
     def _structs(self, key: str, value: Value) -> list[Body]:
-        """The elements if this is an array of structs. All have the fields of the first."""
+        # All structs have the fields of the first.
         if key not in self.workload.structs or not isinstance(value, list):
             return []
         return [element for element in value if isinstance(element, dict)]

@@ -1,8 +1,7 @@
-"""What an adapter gives the worker: a built message and the statements that do something with one.
+"""Interface of adapters: a built message and statements to time.
 
-Statements and not callables, as in ``timeit``: the smallest message decodes in 0.1 µs, and calling through a lambda
-would add a third to that. Each adapter module has ``DISTRIBUTION``, the installed distribution whose version is
-reported, and ``prepare(workload) -> Case``.
+Statements avoid the cost of a call, a third of the 0.1 µs that the smallest message takes to decode. Each adapter
+module has ``DISTRIBUTION``, the name of the measured distribution, and ``prepare(workload) -> Case``.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import Literal, TypeAlias, get_args
 
 Operation: TypeAlias = Literal["decode", "encode", "build", "build+encode", "decode+header", "encode+header"]
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
+# Variables that the statement of each operation assigns; with both, the message is built, then encoded.
 RESULTS: Mapping[Operation, str] = {
     "decode": "message",
     "encode": "data",
@@ -21,16 +21,14 @@ RESULTS: Mapping[Operation, str] = {
     "decode+header": "message",
     "encode+header": "data",
 }
-"""The variables that each operation's statement assigns; both mean that the message is built, then encoded."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One workload in one codec's terms.
+    """Workload in the terms of a codec.
 
-    ``decode`` reads the variable ``data`` (always ``bytes``) and assigns ``message``; ``encode`` the other way round;
-    ``more`` are the other operations that the codec has. ``names`` are the other names in the statements: looked up or
-    built once, as a program that encodes more than one message would.
+    ``decode`` reads the variable ``data`` (always ``bytes``) and assigns ``message``; ``encode`` does the reverse.
+    ``more`` has the codec's other operations, and ``names`` further names in the statements, created once.
     """
 
     message: object
@@ -41,5 +39,4 @@ class Case:
 
     @property
     def statements(self) -> Mapping[Operation, str]:
-        """All statements by operation."""
         return {"decode": self.decode, "encode": self.encode, **self.more}

@@ -1,8 +1,8 @@
-"""Columns and messages one by one, with the native core and without: decode and encode on the workloads.
+"""Compare decoding and encoding of columns and of single messages, with and without the native core.
 
 python benchmarks/columns.py [--quick] [--only W1,OffsetCommitValue] [--output FILE]
 
-Needs kafka-messages-native. CPU time; the best of all rounds, and ratios of the bests of one run.
+Needs kafka-messages-native. Reports the minimum CPU time of all rounds, and ratios of these minimums.
 """
 
 from __future__ import annotations
@@ -24,20 +24,18 @@ from environments import HERE, names
 from peer_worker import Loaded
 from workloads import WORKLOADS
 
+# Rows per input, 5 to 30 MB; smaller inputs are measured too.
 ROWS = {"W1": 5000, "W2": 40, "W3": 300, "W4": 500, "W5": 500, "W6": 100_000, "W7": 500, "OffsetCommitValue": 1_000_000}
-"""Of each input, as many as are some 5 to 30 MB; fewer are measured, too."""
 FEW = (1, 100, 1000)
+# Bytes of messages decoded one by one per sample; the time of all is extrapolated.
 OBJECTS = 200_000
-"""Bytes of messages that are read one by one in a sample; the time of all is computed from it."""
 WAYS = ("native columns", "pure columns", "native objects", "pure objects")
+# Values of KAFKA_MESSAGES_NATIVE, each measured in its own process.
 IMPLEMENTATIONS = {"native": "1", "pure": "0"}
-"""Values of KAFKA_MESSAGES_NATIVE; each is measured in a process of its own."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """Rows of one message."""
-
     name: str
     message: Any
     version: int
@@ -49,7 +47,6 @@ class Input:
 
 
 def inputs(only: Sequence[str]) -> list[Input]:
-    """Each workload at each number of rows."""
     import kafka_messages
 
     found = []
@@ -66,7 +63,6 @@ def inputs(only: Sequence[str]) -> list[Input]:
 
 
 def commits(count: int) -> list[bytes]:
-    """Small rows that differ, as a topic of group offsets has them."""
     from kafka_messages import OffsetCommitValue
 
     return [
@@ -78,7 +74,6 @@ def commits(count: int) -> list[bytes]:
 
 
 def seconds(call: Callable[[], object], budget: float) -> float:
-    """CPU time of one call, from as many as take ``budget`` seconds."""
     start, count = time.process_time(), 0
     spent = 0.0
     while spent < budget:
@@ -89,7 +84,7 @@ def seconds(call: Callable[[], object], budget: float) -> float:
 
 
 def measured(given: Input, rounds: int) -> dict[tuple[str, str], float]:
-    """The best time of each operation each way, for all rows."""
+    """Return the minimum time of each operation and implementation for all rows."""
     import pyarrow as pa
     from kafka_messages import arrow, implementation
 
@@ -119,7 +114,6 @@ def measured(given: Input, rounds: int) -> dict[tuple[str, str], float]:
 
 
 def measured_apart(only: Sequence[str], rounds: int) -> list[dict[tuple[str, str], float]]:
-    """The same for each input, in a process for each implementation."""
     found: list[dict[tuple[str, str], float]] = [{} for _ in inputs(only)]
     for name, value in IMPLEMENTATIONS.items():
         print(name, file=sys.stderr, flush=True)
@@ -133,7 +127,6 @@ def measured_apart(only: Sequence[str], rounds: int) -> list[dict[tuple[str, str
 
 
 def row_of(given: Input, operation: str, best: dict[tuple[str, str], float]) -> list[str]:
-    """Of the table: the time and speed of native columns, and by how much others take longer."""
     native = best[operation, WAYS[0]]
     ratios = [f"{best[operation, way] / native:.1f}" for way in WAYS[1:]]
     times = [f"{native * 1e6:,.0f}", f"{given.size / native / 1e6:,.0f}"]
@@ -141,7 +134,6 @@ def row_of(given: Input, operation: str, best: dict[tuple[str, str], float]) -> 
 
 
 def main() -> None:
-    """Measure, and print Markdown."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="3 rounds instead of 9")
     parser.add_argument("--only", type=names, default=list(ROWS), metavar="NAMES", help="such as W1,OffsetCommitValue")

@@ -1,9 +1,9 @@
-"""What the command costs before it does anything: CPU time of fresh processes beyond that of a bare Python.
+"""Measure the CPU time that the command takes beyond a bare Python process.
 
 python benchmarks/command.py [--samples N] [--package PATH] [--output FILE]
 
-The run ends with status 1 if a limit is passed: 15 ms for ``--version`` and ``--help``, 45 ms for ``list``, and for
-``explain`` 25 ms beyond what importing the message costs.
+Exits with status 1 above a limit: 15 ms for ``--version`` and ``--help``, 45 ms for ``list``, and 25 ms beyond the
+import of the message for ``explain``.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from rounds import rotated
 _IMPORT = "from kafka_messages import ApiVersionsRequest; ApiVersionsRequest()"
 _EXPLAIN = ("explain", "ApiVersionsRequest", "3", "056a61766106342e342e3000")
 _TOOLS = Path(__file__).resolve().parent.parent / "packages" / "tools" / "src"
+# Script equivalent to the installed command.
 _SCRIPT = (
     f"import sys; sys.path.insert(0, {str(_TOOLS)!r}); from kafka_messages_tools.command import main; sys.exit(main())"
 )
-"""What the installed command does."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """Arguments of Python, what they are measured beyond, and the most that it may be."""
+    """Arguments of Python, the case to subtract, and the limit."""
 
     name: str
     arguments: tuple[str, ...]
@@ -58,9 +58,8 @@ CASES = (
 
 
 def measure(environment: Environment, samples: int) -> dict[str, float]:
-    """Milliseconds of each case beyond what it is measured against: medians of the differences within a round."""
     found: dict[str, list[float]] = {case.name: [] for case in CASES}
-    for turn in range(-1, samples):  # the round before the first one only fills the bytecode and file caches
+    for turn in range(-1, samples):  # round -1 only warms the bytecode and file caches
         times = {case.name: cpu_milliseconds(environment, case.arguments) for case in rotated(CASES, turn)}
         for case in CASES if turn >= 0 else ():
             found[case.name].append(times[case.name] - times[case.beyond])
@@ -68,7 +67,6 @@ def measure(environment: Environment, samples: int) -> dict[str, float]:
 
 
 def render(command: str, samples: int, costs: dict[str, float]) -> str:
-    """The costs as a Markdown table."""
     rows = [
         [
             case.name,
@@ -90,7 +88,6 @@ def render(command: str, samples: int, costs: dict[str, float]) -> str:
 
 
 def passed(costs: dict[str, float]) -> list[str]:
-    """The limits that do not hold."""
     return [case.name for case in CASES if case.limit is not None and costs[case.name] > case.limit]
 
 
@@ -101,7 +98,6 @@ def _environment(arguments: Namespace) -> Environment:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Prepare, measure, report; 1 if a limit does not hold."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     environments.add_arguments(parser)
     parser.add_argument("--samples", type=int, default=31, help="fresh processes per case (default %(default)s)")

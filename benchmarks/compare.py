@@ -1,11 +1,10 @@
-"""Compare our package, pure and with its native core, with its peers, side by side in one run.
+"""Compare our package, pure and native, with its peers side by side in one run.
 
     python benchmarks/compare.py [--quick] [--workloads W1,W6] [--codecs kafka-messages,kio] [--output FILE]
 
-Every codec runs in its own process and environment. First all of them must write the same bytes for every workload, and
-write them again after decoding. Then samples are taken in turns, the order rotating from round to round, so that
-whatever else the machine does meets every codec alike; ratios are taken within a round before their median is. Last,
-fresh processes tell what decoded messages hold in memory.
+Every codec runs in its own process and environment. All codecs must first write the same bytes for every workload,
+also after decoding. Samples are taken in turns with a rotating order, and ratios within a round. Memory of decoded
+messages is measured in fresh processes.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from workloads import WORKLOADS, Workload
 
 
 def check(workers: Sequence[Worker], workloads: Sequence[Workload]) -> dict[str, Sequence[str]]:
-    """Load all workloads everywhere; end the run unless all codecs agree on all bytes. What each codec can do."""
+    """Load all workloads and return the operations of each codec; exit if codecs disagree on any bytes."""
     problems: list[str] = []
     operations: dict[str, Sequence[str]] = {}
     for workload in workloads:
@@ -44,7 +43,7 @@ def check(workers: Sequence[Worker], workloads: Sequence[Workload]) -> dict[str,
 def measurements(
     prepared: Sequence[Environment], arguments: Namespace, versions: dict[str, str]
 ) -> list[report.Measurement]:
-    """Every operation on every workload, by all codecs that have it. Fills in the codecs' versions."""
+    """Measure every operation on every workload with all codecs that have it; set ``versions`` of the codecs."""
     taken = []
     with ExitStack() as stack:
         workers = [stack.enter_context(started(*environment.worker())) for environment in prepared]
@@ -67,7 +66,6 @@ def measurements(
 
 
 def parse(argv: Sequence[str] | None = None) -> Namespace:
-    """The command line; workloads as such."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     environments.add_arguments(parser)
     add_arguments(parser)
@@ -77,7 +75,6 @@ def parse(argv: Sequence[str] | None = None) -> Namespace:
 
 
 def add_arguments(parser: ArgumentParser, operations: Sequence[str] = OPERATIONS) -> None:
-    """The options that say what to measure and for how long."""
     parser.add_argument(
         "--workloads", type=environments.names, default=list(WORKLOADS), metavar="KEYS", help="such as W1,W6"
     )
@@ -94,7 +91,7 @@ def add_arguments(parser: ArgumentParser, operations: Sequence[str] = OPERATIONS
 
 
 def complete(parser: ArgumentParser, arguments: Namespace, operations: Sequence[str] = OPERATIONS) -> None:
-    """Check the options of ``add_arguments`` and put what they mean in their place."""
+    """Validate the options of ``add_arguments`` and replace names by their objects."""
     arguments.samples = arguments.samples or (5 if arguments.quick else 21)
     arguments.seconds = 0.010 if arguments.quick else 0.040
     for kind, chosen, known in (
@@ -107,7 +104,6 @@ def complete(parser: ArgumentParser, arguments: Namespace, operations: Sequence[
 
 
 def main() -> None:
-    """Prepare, check, measure, report."""
     arguments = parse()
     prepared = environments.prepare(arguments)
     versions: dict[str, str] = {}

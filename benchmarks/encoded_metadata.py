@@ -1,6 +1,6 @@
-"""Metadata responses whose integers are fixed, packed or upacked, and what proposal 002 says they take.
+"""Metadata responses with fixed, packed or upacked integers, and their sizes by proposal 002.
 
-The classes are those of ``kafka_messages_proposals``; the three definitions differ in nothing but encodings.
+The definitions of ``kafka_messages_proposals`` differ only in their encodings.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PARTITIONS = 100
 
 @dataclass(frozen=True)
 class Contents:
-    """The integers of a response: ``base`` is added to ids, indexes and epochs."""
+    """Integers of a response; ``base`` is added to ids, indexes and epochs."""
 
     name: str
     base: int
@@ -40,34 +40,31 @@ ALL_CONTENTS = (SMALL, LARGE)
 
 
 def use_package() -> None:
-    """Make the package importable from this repository, before any other installed one."""
     sys.path.insert(0, str(IMPORT_ROOT))
 
 
 def message_class(form: str) -> Any:
-    """``MetadataFixed``, ``MetadataPacked`` or ``MetadataUpacked``."""
     return getattr(import_module(PACKAGE), f"Metadata{form.capitalize()}")
 
 
 def schema_module() -> ModuleType:
-    """The package's schema codec."""
     return import_module(f"{PACKAGE}.schema")
 
 
 def build(form: str, contents: Contents) -> Any:
-    """The message to measure: one topic, 100 partitions, two replicas in sync each, none offline."""
+    """Return the measured message: one topic, 100 partitions, two in-sync replicas each, none offline."""
     return _message(form, [_partition(contents, index, [1, 2], [1, 2], []) for index in range(PARTITIONS)])
 
 
 def size_of_partition(form: str, replicas: int, in_sync: int, offline: int) -> int:
-    """Bytes of one partition of small numbers, as ``size()`` says: what a message grows by it."""
+    """Return the bytes that one partition of small numbers adds to a message."""
     nodes = list(range(1, 64))
     partition = _partition(SMALL, 0, nodes[:replicas], nodes[:in_sync], nodes[:offline])
     return int(_message(form, [partition]).size(VERSION)) - int(_message(form, []).size(VERSION))
 
 
 def formula(form: str, replicas: int, in_sync: int, offline: int) -> int:
-    """The text's best case for the same partition, and the byte that its empty tag section takes beyond that."""
+    """Return the proposal's minimum size of the same partition, plus one byte for its empty tag section."""
     nodes = replicas + in_sync + offline
     return (17 + 4 * nodes if form == "fixed" else 7 + nodes) + 1
 

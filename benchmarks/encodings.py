@@ -1,11 +1,10 @@
-"""Measure the integer encodings of proposal 002: the size and speed of a metadata response under each of them.
+"""Measure size and speed of a metadata response with the integer encodings of proposal 002.
 
     python benchmarks/encodings.py [--quick] [--samples N] [--output FILE] [--plots FOLDER]
 
-The subjects are the proposal's: a response with one topic of 100 partitions on two brokers, once with numbers that are
-small for every encoding and once with such that are large for the variable ones, written and read by the dynamic schema
-codec (the text calls it Struct) and by generated classes (Buffer). Samples are taken in turns, the order rotating from
-round to round; a ratio is the median of the ratios to the fixed encoding within a round.
+The response has one topic of 100 partitions on two brokers, with small or large numbers. It is written and read by the
+schema codec (Struct in the proposal) and by generated classes (Buffer). Samples are taken in turns with a rotating
+order; a ratio is the median of the rounds' ratios to the fixed encoding.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from rounds import in_turns
 
 
 def load(contents: Contents) -> dict[tuple[str, str], Loaded]:
-    """Every codec with every encoding, ready to be timed; ends the run when two codecs disagree about bytes."""
+    """Return every codec with every encoding, ready to be timed; exit if codecs disagree on any bytes."""
     loaded = {}
     for form in FORMS:
         message, cls = metadata.build(form, contents), metadata.message_class(form)
@@ -48,7 +47,6 @@ def load(contents: Contents) -> dict[tuple[str, str], Loaded]:
 def measure(
     loaded: Mapping[tuple[str, str], Loaded], samples: int, seconds: float
 ) -> dict[tuple[str, Operation], Series]:
-    """Take samples of every codec and operation, the encodings in turns."""
     series = {}
     for codec, operation in COLUMNS:
         subjects = {form: partial(loaded[codec, form].time, operation) for form in FORMS}
@@ -57,7 +55,6 @@ def measure(
 
 
 def parse(argv: Sequence[str] | None = None) -> Namespace:
-    """The command line."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--samples", type=int, help="rounds per encoding and operation (default 21, quick 5)")
     parser.add_argument("--quick", action="store_true", help="short run: 10 ms samples instead of 40 ms, and fewer")
@@ -70,7 +67,6 @@ def parse(argv: Sequence[str] | None = None) -> Namespace:
 
 
 def main() -> None:
-    """Build, check, measure, report."""
     arguments = parse()
     metadata.use_package()
     loaded = {contents: load(contents) for contents in ALL_CONTENTS}

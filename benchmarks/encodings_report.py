@@ -1,4 +1,4 @@
-"""The comparison of integer encodings as Markdown: a row per encoding and kind of numbers, then the text's formulas."""
+"""Report on integer encodings as Markdown: measurements, then the formulas of the proposal."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ REPLICAS = ((1, 1, 0), (2, 2, 0), (3, 3, 0), (3, 2, 1), (5, 5, 0), (40, 40, 40))
 
 @dataclass(frozen=True)
 class Conditions:
-    """How a report was made."""
-
     command: str
     python: str
     samples: int
@@ -31,38 +29,31 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Series:
-    """CPU seconds per message, round by round, of each encoding."""
+    """CPU seconds per message by encoding and round."""
 
     times: Mapping[str, Sequence[float]]
 
     def microseconds(self, form: str) -> float:
-        """The median over the rounds."""
         return median(self.times[form]) * 1e6
 
     def ratio(self, form: str) -> float:
-        """Time relative to the fixed encoding: the median of the rounds' ratios, below 1 is faster."""
         return median(mine / fixed for mine, fixed in zip(self.times[form], self.times["fixed"], strict=True))
 
     def noise(self) -> float:
-        """Median over minimum, of the noisiest encoding."""
         return max(median(times) / min(times) for times in self.times.values())
 
 
 @dataclass(frozen=True)
 class Result:
-    """Everything about one kind of contents."""
-
     contents: Contents
     sizes: Mapping[str, int]
     series: Mapping[tuple[str, Operation], Series]
 
     def relative_size(self, form: str) -> float:
-        """Bytes relative to the fixed encoding."""
         return self.sizes[form] / self.sizes["fixed"]
 
 
 def render(conditions: Conditions, results: Sequence[Result]) -> str:
-    """The report as Markdown."""
     noise = [series.noise() for result in results for series in result.series.values()]
     header = ["encoding", "numbers", "bytes", *(f"{codec} {TITLES[operation]}" for codec, operation in COLUMNS)]
     rows = [_row(result, form) for result in results for form in FORMS]
@@ -96,7 +87,7 @@ def _row(result: Result, form: str) -> list[str]:
 
 
 def formulas() -> list[str]:
-    """The text's formulas for one partition beside what ``size()`` says; ends the run when they differ."""
+    """Return the proposal's formulas for one partition next to the measured size; exit if they differ."""
     rows = []
     for nodes in REPLICAS:
         sizes = {form: metadata.size_of_partition(form, *nodes) for form in FORMS}

@@ -1,8 +1,8 @@
-"""What stands around a small message: requests and responses with their headers, beside the codec alone and kafka-python.
+"""Compare small requests and responses including headers with our codec alone and with kafka-python.
 
 python benchmarks/envelope.py [--rounds N]
 
-Prints CPU µs, the median of rounds in turns. Needs kafka-python; KAFKA_MESSAGES_NATIVE=0 measures the pure code.
+Prints median CPU µs of rounds in turns. Needs kafka-python; KAFKA_MESSAGES_NATIVE=0 measures the pure code.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from markdown import table
 
 VERSION = 4
 MEMBER = "consumer-1-7d1b3c5e-0a4f-4c5d-9e2b-1f6a8b9c0d1e"
+# Calls per measurement.
 TIMES = 2000
-"""Calls in one measurement."""
 Call = Callable[[], object]
 
 
 def calls() -> dict[str, tuple[Call, Call, Call]]:
-    """For each direction: ours with header and length, our codec alone, theirs with header and length."""
+    """Return by direction: our codec with header and length, our codec alone, and kafka-python with both."""
     ours = HeartbeatRequest(group_id="billing", generation_id=5, member_id=MEMBER)
     answer = HeartbeatResponse()
     body, answered = ours.write(VERSION), answer.write(VERSION)

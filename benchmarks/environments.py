@@ -1,4 +1,4 @@
-"""The codecs under comparison and a virtual environment for each, made on first use below one work folder."""
+"""Codecs under comparison, with a virtual environment for each that is created on first use."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ WORKER = HERE / "peer_worker.py"
 PACKAGE = "kafka_messages"
 OURS = "kafka-messages"
 NATIVE = "kafka-messages-native"
+# Environment variable that selects our pure code.
 SWITCH = "KAFKA_MESSAGES_NATIVE"
-"""The variable by which our package is told to stay pure."""
 
 
 @dataclass(frozen=True)
 class Codec:
-    """A codec to measure. ``requirement`` is what pip installs or, for our package, an import root as well."""
+    """Codec to measure; ``requirement`` is for pip or, for our package, may be an import root."""
 
     name: str
     adapter: str
@@ -40,25 +40,21 @@ PEERS = (
 
 @dataclass(frozen=True)
 class Environment:
-    """How to start Python so that it finds one codec."""
-
     codec: Codec
     python: Path
     import_root: Path | None = None
 
     def variables(self) -> dict[str, str]:
-        """The caller's environment without its Python settings: they must not reach only some of the codecs."""
+        """Return the caller's environment without its Python settings."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         switch = {SWITCH: "1" if self.codec.name == NATIVE else "0"}
         return clean | switch | ({"PYTHONPATH": str(self.import_root)} if self.import_root else {})
 
     def worker(self) -> tuple[str, list[str], dict[str, str]]:
-        """Name, command and environment of the process that runs the codec."""
         return self.codec.name, [str(self.python), str(WORKER), self.codec.adapter], self.variables()
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """The options that say what to compare and where the environments are."""
     parser.add_argument(
         "--codecs",
         type=names,
@@ -92,12 +88,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def names(text: str) -> list[str]:
-    """A comma-separated option value."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def interpreter(text: str) -> tuple[str, Path]:
-    """``NAME=EXECUTABLE``. The path is kept as given: resolving the link would leave the virtual environment."""
+    """Parse ``NAME=EXECUTABLE``; links stay unresolved, as resolving one would leave the virtual environment."""
     name, _, path = text.partition("=")
     if not Path(path).is_file():
         raise ArgumentTypeError(f"{text!r} does not say NAME=EXECUTABLE with an executable that exists")
@@ -105,7 +100,6 @@ def interpreter(text: str) -> tuple[str, Path]:
 
 
 def prepare(arguments: Namespace) -> list[Environment]:
-    """An environment for every chosen codec, created where it is missing."""
     ours = Codec(OURS, "adapter_kafka_messages", arguments.package, is_peer=False)
     native = Codec(NATIVE, "adapter_kafka_messages_native", arguments.package, is_peer=False)
     codecs = {codec.name: codec for codec in (native, ours, *PEERS)}
@@ -137,7 +131,7 @@ def _environment(codec: Codec, given: Path | None, work: Path, native: Path) -> 
 
 
 def _core(native: Path, work: Path) -> Path:
-    """The core as pip can install it: a wheel as it is; of sources a copy, so that nothing is built among them."""
+    # A wheel is used as is; sources are copied so that the build leaves them clean.
     if native.is_file():
         return native.resolve()
     if not (native / "pyproject.toml").is_file():
@@ -150,7 +144,7 @@ def _core(native: Path, work: Path) -> Path:
 
 
 def _require_compiler() -> None:
-    """End the run where the core cannot be compiled, instead of with what pip says about it."""
+    # Fail early with a clearer message than pip's.
     compiler = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "").split()
     headers = Path(sysconfig.get_path("include")) / "Python.h"
     missing = [f"the C compiler {compiler[0]} is not there"] if compiler and not shutil.which(compiler[0]) else []
@@ -164,7 +158,7 @@ def _require_compiler() -> None:
 
 
 def installed(folder: Path, *requirements: str) -> Path:
-    """The interpreter of a virtual environment that has the requirements, made anew when they are other ones."""
+    """Return the interpreter of a virtual environment with the requirements, recreated when they change."""
     python = folder.absolute() / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     installed = folder / "requirement.txt"  # written last, so that an interrupted installation starts over
     wanted = f"{' '.join(map(_identity, requirements))} on Python {sys.version}\n"
@@ -176,7 +170,7 @@ def installed(folder: Path, *requirements: str) -> Path:
 
 
 def _identity(requirement: str) -> str:
-    """A requirement, and if it is of this machine also what is in it: a hash."""
+    # A local requirement includes a hash of its content.
     path = Path(requirement)
     files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
     if not path.exists():

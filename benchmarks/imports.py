@@ -1,4 +1,4 @@
-"""What importing one message costs: CPU time of fresh processes beyond that of ``python -c pass``.
+"""Measure the CPU time that importing a message takes beyond ``python -c pass``.
 
 python benchmarks/imports.py [--samples N] [--codecs kafka-messages,kio] [--output FILE]
 """
@@ -21,7 +21,7 @@ from rounds import rotated
 
 BARE = "pass"
 
-# From "the name is there" over "a message is there" to "its bytes are there": codecs differ in what they put off.
+# Import, construct and encode, as codecs defer work to different points.
 _OURS = (
     "import kafka_messages",
     "from kafka_messages import MetadataResponse; MetadataResponse()",
@@ -50,7 +50,6 @@ COLUMNS = ("import", "and instantiate", "and encode")
 
 
 def cpu_milliseconds(environment: Environment, arguments: Sequence[str]) -> float:
-    """User and system time of one fresh Python with some arguments; what it prints goes nowhere."""
     before = getrusage(RUSAGE_CHILDREN)
     command = [str(environment.python), *arguments]
     result = subprocess.run(command, env=environment.variables(), check=False, stdout=subprocess.DEVNULL)
@@ -61,11 +60,11 @@ def cpu_milliseconds(environment: Environment, arguments: Sequence[str]) -> floa
 
 
 def measure(prepared: Sequence[Environment], samples: int) -> dict[str, list[float]]:
-    """Milliseconds by codec, one per column: medians of the differences to the bare interpreter in the same round."""
+    """Return milliseconds by codec and column: the median difference to a bare interpreter in the same round."""
     costs: dict[str, list[list[float]]] = {environment.codec.name: [] for environment in prepared}
-    for turn in range(-1, samples):  # the round before the first one only fills the bytecode and file caches
+    for turn in range(-1, samples):  # round -1 only warms the bytecode and file caches
         for environment in rotated(prepared, turn):
-            # With -P it does not look for modules in the current folder.
+            # -P keeps the current folder off the import path.
             bare = cpu_milliseconds(environment, ["-P", "-c", BARE])
             statements = STATEMENTS[environment.codec.adapter]
             row = [cpu_milliseconds(environment, ["-P", "-c", statement]) - bare for statement in statements]
@@ -75,7 +74,6 @@ def measure(prepared: Sequence[Environment], samples: int) -> dict[str, list[flo
 
 
 def render(command: str, samples: int, prepared: Sequence[Environment], costs: dict[str, list[float]]) -> str:
-    """The costs as a Markdown table."""
     rows = []
     for environment in prepared:
         requirement = environment.codec.requirement if environment.codec.is_peer else environment.codec.name
@@ -92,7 +90,6 @@ def render(command: str, samples: int, prepared: Sequence[Environment], costs: d
 
 
 def main() -> None:
-    """Prepare, measure, report."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     environments.add_arguments(parser)
     parser.add_argument("--samples", type=int, default=15, help="fresh processes per statement (default %(default)s)")

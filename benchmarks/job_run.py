@@ -1,6 +1,6 @@
-"""One run of a job, or of a session that does next to nothing, in this process; its cost goes to a file as JSON.
+"""Run a job, or a minimal session, in this process and write its cost to a file as JSON.
 
-``benchmarks/jobs.py`` starts it: python benchmarks/job_run.py FILE [JOB ARGUMENT ...]
+Started by ``benchmarks/jobs.py``: python benchmarks/job_run.py FILE [JOB ARGUMENT ...]
 """
 
 from __future__ import annotations
@@ -18,17 +18,16 @@ from kafka_messages_spark.__main__ import main as program
 
 
 def main(words: Sequence[str]) -> int:
-    """Run it, and write what it took; the exit status is that of the job."""
     file, *command = words
     status = program(command) if command else one_row()
-    # Before anything else is asked: the counts below cost time, too.
+    # Read first, as the counts below take CPU time too.
     cost: dict[str, Any] = {"cpu": cpu_seconds(os.getpid()), "python": python_seconds(os.getpid())}
     Path(file).write_text(json.dumps({**cost, **counts()}), encoding="utf-8")
     return status
 
 
 def one_row() -> int:
-    """The session of a job, and one row through a Python worker: the least that any of them costs."""
+    """Send one row through a Python worker in a job's session, the minimum cost of any job."""
     from kafka_messages_spark._core.worker_python import use_for_next_session
     from kafka_messages_spark.jobs import _local_mode
     from kafka_messages_spark.jobs._session import start
@@ -41,8 +40,7 @@ def one_row() -> int:
 
 
 def counts() -> dict[str, int]:
-    """What Spark ran in this process: jobs, stages and tasks; stages that were skipped, as their output was there, do not
-    count."""
+    """Return the numbers of jobs, stages and tasks that Spark ran, without skipped stages."""
     from pyspark.sql import SparkSession
 
     context = SparkSession.active().sparkContext._jsc.sc()

@@ -1,12 +1,10 @@
-"""What the Spark jobs cost on the small files of the example: CPU seconds of fresh processes beyond that of a session.
+"""Measure the CPU seconds that each Spark job takes on the example's files beyond those of a session.
 
     python benchmarks/jobs.py [--quick] [--samples N] [--jobs groups,segments] [--limit SECONDS] [--output FILE]
 
-Each job runs as its command does, in a process of its own, and so does a session that sends one row through ``mapInArrow``.
-CPU is that of the whole tree of processes: Python, the JVM and its Python workers. A cost is the median of the differences
-within a round, so that a slow moment of the machine meets both sides. Stages and tasks are those that ran.
-
-The run ends with status 1 if a job takes more than 15 s beyond the session.
+Each job runs its command in a fresh process, and so does a session that sends one row through ``mapInArrow``. CPU
+covers Python, the JVM and its Python workers. A cost is the median of the differences within a round. Exits with
+status 1 if a job takes more than 15 s beyond the session.
 """
 
 from __future__ import annotations
@@ -31,8 +29,9 @@ ROOT = Path(__file__).resolve().parents[1]
 LOGS = "examples/cluster/logs"
 SESSION = "one row"
 LIMIT = 15.0
+# Timeout of a job.
 SECONDS = 900
-"""After so long a job is given up."""
+# Arguments of the jobs, as on docs/spark-jobs.md.
 JOBS = {
     SESSION: (),
     "transactions": (LOGS,),
@@ -43,13 +42,12 @@ JOBS = {
     "internal_topics": ("transaction_state", LOGS, "--latest"),
     "batching": (LOGS,),
 }
-"""Their arguments, as on docs/spark-jobs.md."""
 HEADER = ("job", "CPU s", "of it Python", "beyond a session", "Spark jobs", "stages", "tasks")
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What one run took: seconds of all its processes, those of Python among them, and what Spark ran."""
+    """Cost of a run: seconds of all processes and of Python's, and what Spark ran."""
 
     cpu: float
     python: float
@@ -59,7 +57,6 @@ class Cost:
 
 
 def run(job: str, folder: Path) -> Cost:
-    """One run in a process of its own; its report goes to a file."""
     file = folder / "cost.json"
     words = [job, *JOBS[job], "--report", str(folder / "report.txt"), "--quiet", "--exit-zero"] if JOBS[job] else []
     command = [sys.executable, str(ROOT / "benchmarks" / "job_run.py"), str(file), *words]
@@ -72,7 +69,6 @@ def run(job: str, folder: Path) -> Cost:
 
 
 def measure(jobs: Sequence[str], samples: int) -> dict[str, list[Cost]]:
-    """Runs of each job, in turns."""
     taken: dict[str, list[Cost]] = {job: [] for job in jobs}
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(samples):
@@ -83,12 +79,10 @@ def measure(jobs: Sequence[str], samples: int) -> dict[str, list[Cost]]:
 
 
 def beyond(taken: dict[str, list[Cost]], job: str) -> float:
-    """CPU seconds beyond those of the session of the same round."""
     return median(one.cpu - base.cpu for one, base in zip(taken[job], taken[SESSION], strict=True))
 
 
 def render(command: str, taken: dict[str, list[Cost]]) -> str:
-    """The costs as a Markdown table."""
     rows = []
     for job, costs in taken.items():
         last = costs[-1]
@@ -101,7 +95,6 @@ def render(command: str, taken: dict[str, list[Cost]]) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Measure and report; 1 if a limit does not hold."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--samples", type=int, default=5, help="fresh processes for each job (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="one of each")

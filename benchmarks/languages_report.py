@@ -1,4 +1,4 @@
-"""Our package next to other languages as Markdown: how many times as long ours takes, and where it is behind."""
+"""Report on our package next to other languages as Markdown: time ratios, and those above the bounds."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ TITLES = {
     "encode": "encode to a new buffer",
     "encode+reuse": "encode to a buffer that they reuse, ours to new `bytes`",
 }
+# Maximum time ratio to another language by operation: decoding has to create Python objects, encoding reads them.
 BOUNDS = {"decode": 3.0, "encode": 1.0, "encode+reuse": 1.0}
-"""How many times as long as another language ours may take: decoding has to make Python objects, encoding reads them."""
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times as long as one language our fastest codec took for a workload."""
+    """Time ratio of our fastest codec to one language for a workload."""
 
     workload: str
     language: str
@@ -30,7 +30,7 @@ class Ratio:
 
 
 def render(facts: Facts, measurements: Sequence[Measurement], left_out: Mapping[str, Sequence[str]]) -> str:
-    """The whole report; ``left_out`` are languages and the commands that they lack."""
+    """Return the report; ``left_out`` maps languages to missing commands."""
     lines = [
         *conditions(facts, measurements, "below 1 ours takes less time"),
         "- CPU time is that of whole processes; each codec decoded our bytes and wrote them again, the same",
@@ -49,7 +49,7 @@ def _theirs(facts: Facts) -> list[str]:
 
 
 def _ratios(facts: Facts, measurement: Measurement) -> list[Ratio]:
-    """Of the codec of ours that is named first."""
+    # Uses the first of our codecs.
     return [Ratio(measurement.workload.key, name, measurement.speedup(name, facts.ours[0])) for name in _theirs(facts)]
 
 
@@ -64,7 +64,6 @@ def _table(facts: Facts, measurements: Sequence[Measurement]) -> Iterator[str]:
 
 
 def _summary(facts: Facts, operation: str, measurements: Sequence[Measurement]) -> Iterator[str]:
-    """In how many places ours is within the bound, and the others."""
     ratios = [ratio for measurement in measurements for ratio in _ratios(facts, measurement)]
     if not ratios:
         return

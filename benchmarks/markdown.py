@@ -1,4 +1,4 @@
-"""Tables of reports."""
+"""Markdown tables of reports."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1) -> Iterator[str]:
-    """The lines of a table whose first ``texts`` columns hold text, and the others numbers."""
+    """Yield the lines of a table with ``texts`` text columns, then numbers."""
     yield _row(header)
     yield _row(["---"] * texts + ["--:"] * (len(header) - texts))
     yield from map(_row, rows)
@@ -17,5 +17,5 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def number(value: float) -> str:
-    """Three significant digits, or whole numbers with separators from 100 on."""
+    """Return a number with three significant digits, or from 100 on as a whole number with separators."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.{1 if value >= 10 else 2 if value >= 1 else 3}f}"

@@ -1,4 +1,4 @@
-"""What decoded messages hold in memory, every codec in fresh processes."""
+"""Memory of decoded messages, measured in fresh processes."""
 
 from __future__ import annotations
 
@@ -10,23 +10,21 @@ from process_tree import resident_bytes
 from workers import Worker, started
 from workloads import Workload
 
+# Encoded bytes to decode per measurement with tracemalloc, which is slow.
 TRACED_BYTES = 1 << 22
-"""About so many encoded bytes are decoded where allocations are traced, which makes them slow."""
 RESIDENT_BYTES = 1 << 24
 MOST_COPIES = 10_000
 
 
 @dataclass(frozen=True)
 class Held:
-    """Bytes per decoded message, by codec."""
-
     title: str
     size: int
     bytes: dict[str, float]
 
 
 def measure(prepared: Sequence[Environment], workloads: Sequence[Workload]) -> list[Held]:
-    """What Python's allocators gave for every workload, and for the largest also what the process took."""
+    """Measure traced memory for every workload, and process memory for the largest one."""
     held = [Held(workload.title, workload.size, {}) for workload in workloads]
     for environment in prepared:
         with started(*environment.worker()) as worker:
@@ -39,17 +37,16 @@ def measure(prepared: Sequence[Environment], workloads: Sequence[Workload]) -> l
         with started(*environment.worker()) as worker:
             worker.load(largest)
             process.bytes[worker.name] = resident(worker, largest)
-    return [*held, process] if all(process.bytes.values()) else held  # without /proc there is no number
+    return [*held, process] if all(process.bytes.values()) else held  # needs /proc
 
 
 def traced(worker: Worker, workload: Workload) -> float:
-    """Bytes that were allocated, by Python's own account, and not released while the messages are kept."""
     copies = min(MOST_COPIES, max(1, TRACED_BYTES // workload.size))
     return float(str(worker.ask(do="traced", workload=workload.key, copies=copies)["bytes"]))
 
 
 def resident(worker: Worker, workload: Workload) -> float:
-    """By how much the process grows per message that it keeps; what was free before is used up by the first half."""
+    """Return the growth of the process per kept message; the first half uses up memory that was free before."""
     copies = min(MOST_COPIES, max(1, RESIDENT_BYTES // workload.size))
     worker.ask(do="keep", workload=workload.key, copies=copies)
     before = resident_bytes(worker.pid)

@@ -1,11 +1,10 @@
-"""Compare our package with the codecs of other languages on the same bytes: Kafka's Java classes, franz-go, kafka-protocol.
+"""Compare our package with the codecs of other languages: Kafka's Java classes, franz-go, kafka-protocol.
 
     python benchmarks/other_languages.py [--quick] [--languages java,go,rust] [--workloads W1,W2,W3] [--output FILE]
 
-Each language's codec is measured where its toolchain is, by a worker that is built from ``languages/``. First it must
-decode the bytes that ours wrote to objects, and write these to the same bytes. Then samples are taken in turns with
-ours, pure and native. CPU time is that of the whole process, collectors and compilers in other threads included, and
-read from outside by the same clock for all (Linux).
+Each codec runs in a worker built from ``languages/`` with its toolchain. It must first decode our bytes to objects
+and encode them to the same bytes. Samples are taken in turns with ours, pure and native. CPU time is that of the
+whole process with all threads, read from outside by the same clock (Linux).
 """
 
 from __future__ import annotations
@@ -29,25 +28,23 @@ from toolchains import LANGUAGES
 from workers import Worker, Written, disagreements, started
 from workloads import Workload
 
+# The last one encodes to a reused buffer, in other languages only; it is compared with our ``encode``.
 OPERATIONS = ("decode", "encode", "encode+reuse")
-"""The last is theirs only: into a buffer that is there already. It is set against our encode, which makes ``bytes``."""
 
 
 def cpu_seconds(worker: Worker) -> float:
-    """User and system time of a worker so far, all its threads together."""
-    # The clock that clock_getcpuclockid gives for another process: its inverted id, and the kind of clock below that.
+    """Return user and system time of a worker, including all threads."""
+    # Encoded like clock_getcpuclockid: inverted process id, and the kind of clock in the low bits.
     return time.clock_gettime((~worker.pid << 3) | 2)
 
 
 def seconds_of(worker: Worker, workload: Workload, operation: str, loops: int) -> float:
-    """CPU seconds that a worker took for so many repetitions."""
     before = cpu_seconds(worker)
     worker.ask(do="time", workload=workload.key, operation=operation, loops=loops)
     return cpu_seconds(worker) - before
 
 
 def check(ours: Sequence[Worker], theirs: Sequence[Worker], workloads: Sequence[Workload]) -> None:
-    """Load all workloads everywhere; end the run unless all codecs agree on all bytes."""
     problems: list[str] = []
     for workload in workloads:
         written: dict[str, Written] = {worker.name: worker.load(workload) for worker in ours}
@@ -59,7 +56,7 @@ def check(ours: Sequence[Worker], theirs: Sequence[Worker], workloads: Sequence[
 
 
 def warm_up(worker: Worker, seconds: float, arguments: Namespace) -> None:
-    """Let a compiler that works while the program runs come to an end."""
+    """Run the operations until just-in-time compilers have finished."""
     print(f"warming up {worker.name}", file=sys.stderr)
     for workload in arguments.workloads:
         for operation in arguments.operations:
@@ -70,7 +67,7 @@ def warm_up(worker: Worker, seconds: float, arguments: Namespace) -> None:
 def measure(
     ours: Sequence[Worker], theirs: Sequence[Worker], workload: Workload, arguments: Namespace
 ) -> list[report.Measurement]:
-    """Every operation on one workload. Ours have no buffer that they reuse: there they encode as always."""
+    """Measure every operation on one workload; ours encode as always where others reuse a buffer."""
     taken = []
     for operation in arguments.operations:
         own = "encode" if operation == "encode+reuse" else operation
@@ -82,7 +79,6 @@ def measure(
 
 
 def parse(argv: Sequence[str] | None = None) -> Namespace:
-    """The command line."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     environments.add_arguments(parser)
     compare.add_arguments(parser, OPERATIONS)
@@ -102,7 +98,6 @@ def parse(argv: Sequence[str] | None = None) -> Namespace:
 
 
 def main() -> None:
-    """Prepare, check, measure, report."""
     arguments = parse()
     if not sys.platform.startswith("linux"):
         raise SystemExit("the clock of another process is read as on Linux; there is no such comparison elsewhere")

@@ -1,15 +1,15 @@
-"""One codec in its own process and environment, driven by one JSON request per line on stdin, one answer on stdout.
+"""Worker of one codec in its own process, with one JSON request per line on stdin and one answer on stdout.
 
 Started by the driver as ``python peer_worker.py ADAPTER``. The requests are::
 
-    {"do": "hello"}                                                          its versions
+    {"do": "hello"}                                                          return the versions
     {"do": "load", "workload": "W1"}                                         build, encode, decode, encode again
-    {"do": "freeze"}                                                         all is loaded; exempt it from collection
+    {"do": "freeze"}                                                         exempt loaded objects from collection
     {"do": "time", "workload": "W1", "operation": "decode", "loops": 1000}   CPU seconds of all repetitions
-    {"do": "traced", "workload": "W1", "copies": 1000}                       bytes allocated for a decoded message
-    {"do": "keep", "workload": "W1", "copies": 1000}                         decode so many, and keep them
+    {"do": "traced", "workload": "W1", "copies": 1000}                       bytes allocated per decoded message
+    {"do": "keep", "workload": "W1", "copies": 1000}                         decode and keep messages
 
-An answer holds ``"error"`` with the traceback when the request failed.
+The answer to a failed request has the traceback as ``"error"``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from workloads import WORKLOADS
 
 Answer = dict[str, object]
 
-# The result is dropped within the loop, so that its release is part of the measurement and only one is alive at a time.
+# Dropping the result in the loop measures its release and keeps only one alive.
 LOOP = """
 def run(loops, message, data):
     begin = process_time()
@@ -44,8 +44,6 @@ def run(loops, message, data):
 
 
 class Loaded:
-    """A workload that was built, encoded, decoded and encoded again, with its two timing loops."""
-
     def __init__(self, case: Case) -> None:
         self.case = case
         self.data = self._encode(case.message)
@@ -56,14 +54,13 @@ class Loaded:
         self.kept: list[object] = []
 
     def time(self, operation: Operation, loops: int) -> float:
-        """CPU seconds of this process for that many repetitions."""
         return self.loops[operation](repeat(None, loops), self.case.message, self.data)
 
     def traced(self, copies: int) -> float:
-        """Bytes that Python's allocators gave for one decoded message, of so many that live at once."""
+        """Return the traced bytes per decoded message while all ``copies`` are alive."""
         decode = self._decoder()
         kept: list[object] = [None] * copies
-        gc.collect()  # which also empties the lists of free objects: from there they would come untraced
+        gc.collect()  # also empties the free lists, which are not traced
         tracemalloc.start()
         before, _ = tracemalloc.get_traced_memory()
         for index in range(copies):
@@ -74,7 +71,6 @@ class Loaded:
         return (after - before) / copies
 
     def keep(self, copies: int) -> None:
-        """Decode so many messages, and keep them for good."""
         decode = self._decoder()
         self.kept += [decode(self.data) for _ in range(copies)]
 
@@ -84,7 +80,7 @@ class Loaded:
         return bytes(data)
 
     def _check(self, operation: Operation) -> None:
-        """A message that was made must be the one whose bytes are known, and bytes must be these, behind a header."""
+        # Compare with the known bytes, which may follow a header.
         names = self._run(self.case.more[operation], message=self.case.message, data=self.data)
         made, written = self._encode(names["message"]), names["data"]
         assert isinstance(written, bytes | bytearray)
@@ -109,14 +105,12 @@ class Loaded:
 
 
 class Worker:
-    """Answers the driver's requests."""
-
     def __init__(self, adapter: ModuleType) -> None:
         self.adapter = adapter
         self.loaded: dict[str, Loaded] = {}
 
     def answer(self, request: dict[str, object]) -> Answer:
-        """Do what one request asks; any exception becomes an answer with ``error``."""
+        """Handle a request; an exception becomes an answer with ``error``."""
         try:
             match request:
                 case {"do": "hello"}:
@@ -141,28 +135,24 @@ class Worker:
 
 
 def freeze() -> None:
-    """Exempt everything that is there now from collection, so that only measured objects are collected."""
+    """Exempt existing objects from collection, so that only measured objects are collected."""
     gc.collect()
     gc.freeze()
 
 
 def known(operation: object) -> Operation:
-    """The operation a request names."""
     return next(each for each in OPERATIONS if each == operation)
 
 
 def text(data: bytes) -> str:
-    """Bytes as JSON can carry them."""
     return b64encode(data).decode()
 
 
 def python_version() -> str:
-    """Such as ``CPython 3.11.7``."""
     return f"{platform.python_implementation()} {platform.python_version()}"
 
 
 def distribution_version(distribution: str) -> str:
-    """The installed version, or a note when the package is used from its sources."""
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
@@ -170,7 +160,6 @@ def distribution_version(distribution: str) -> str:
 
 
 def main() -> None:
-    """Serve until the driver closes stdin."""
     worker = Worker(import_module(sys.argv[1]))
     for line in sys.stdin:
         print(json.dumps(worker.answer(json.loads(line))), flush=True)

@@ -1,4 +1,4 @@
-"""The comparison of integer encodings as pictures, drawn like those of the Spark jobs' reports."""
+"""Plots of the comparison of integer encodings, in the style of the Spark jobs' reports."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from kafka_messages_spark._charts.model import Bar, Bars, Chart, Look, Panel, Se
 
 KINDS: Mapping[str, Look] = {"fixed": "calm", "packed": "good", "upacked": "notice"}
 MINUS = "\N{MINUS SIGN}"
-# Bits of the values at which another byte begins.
+# Bits at which the encoding grows by a byte.
 STEPS = {"packed": (6, 13, 20, 27), "upacked": (7, 14, 21, 28)}
 
 
 def draw(folder: Path, results: Sequence[Result]) -> None:
-    """Write ``encodings.svg``, the measurements, and ``encodings-histogram.svg``, the bytes of every value."""
+    """Write ``encodings.svg`` (measurements) and ``encodings-histogram.svg`` (bytes per value)."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in (("encodings", measurements(results)), ("encodings-histogram", histogram())):
         (folder / f"{name}.svg").write_text(content, encoding="utf-8")
 
 
 def measurements(results: Sequence[Result]) -> str:
-    """Return bars of size and times relative to the fixed encoding, a picture per kind of numbers."""
+    """Return bars of size and times relative to the fixed encoding, one plot per kind of numbers."""
     return document("Size and time of packed and upacked integers relative to fixed ones", [*map(_bars, results)])
 
 
@@ -51,7 +51,7 @@ def _ratios(result: Result, form: str) -> list[float]:
 
 
 def histogram() -> str:
-    """Return bytes of every 32-bit value, as the schema codec measures them, over their number of bits."""
+    """Return the encoded size of 32-bit values over their number of bits."""
     types: Any = schema_module()
     kinds = {"packed": types.PACKED32, "upacked": types.UPACKED32}
     fixed = Series("fixed32", [(bits, 4) for bits in range(-32, 33)], 5, dashed=True)
@@ -68,7 +68,7 @@ def histogram() -> str:
 
 
 def _value(bits: int) -> int:
-    """Return the first value of so many bits, below 0 of so many less one; their bytes are the same."""
+    # The first value with this many bits; ``bits`` below 0 give a negative value.
     return 1 << bits >> 1 if bits >= 0 else ~_value(-1 - bits)
 
 

@@ -1,4 +1,4 @@
-"""What a process and all below it used: CPU seconds and resident memory, read from /proc (Linux)."""
+"""CPU seconds and resident memory of a process tree, read from /proc (Linux)."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def cpu_seconds(root: int, without: int | None = None) -> float:
-    """User and system time of a process and its descendants, those that ended and were waited for included.
+    """Return user and system time of a process and its descendants, including reaped ones.
 
-    ``without`` is a descendant that does not count, nor do its own.
+    ``without`` is a descendant to exclude with its own descendants.
     """
     return sum(map(_seconds, tree(root, without)))
 
 
 def python_seconds(root: int) -> float:
-    """The part of ``cpu_seconds`` that Python processes took, without those that the JVM began and saw end."""
+    """Return the part of ``cpu_seconds`` of Python processes, without those reaped by the JVM."""
     return sum(_seconds(pid) for pid in tree(root) if is_python(pid))
 
 
 def is_python(pid: int) -> bool:
-    """Whether a process that is still there runs Python, by its name."""
     try:
         return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").startswith(("python", "pyspark"))
     except OSError:
@@ -32,13 +31,12 @@ def is_python(pid: int) -> bool:
 
 
 def resident_bytes(pid: int) -> int:
-    """Resident memory of one process, 0 if it is gone."""
     fields = _stat(pid)
     return int(fields[21]) * _PAGE if fields[0] != "Z" else 0
 
 
 def peak_bytes(pid: int) -> int:
-    """The most resident memory that one process ever had, 0 if it is gone."""
+    """Return the peak resident memory of a process, 0 if it has ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -47,7 +45,7 @@ def peak_bytes(pid: int) -> int:
 
 
 def tree(root: int, without: int | None = None) -> Iterator[int]:
-    """A process and its descendants, but one of them and what is below it."""
+    """Yield a process and its descendants, except one subtree."""
     children: dict[int, list[int]] = {}
     for path in Path("/proc").iterdir():
         if path.name.isdigit():
@@ -65,7 +63,7 @@ def _seconds(pid: int) -> float:
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields of /proc/PID/stat from the state on; zeros if the process is gone."""
+    # Starts at the state; all zeros if the process has ended.
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""A data source of Spark that does nothing: what Spark takes to carry rows that are ready, the floor of ``kafka_log``."""
+"""Spark data source that returns prepared rows, the lower bound for ``kafka_log``."""
 
 from __future__ import annotations
 
@@ -10,20 +10,18 @@ from kafka_records.segments.reader import read_segments
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
+# Rows per Arrow batch, as in ``kafka_log``.
 ROWS = 10_000
-"""Of an Arrow batch, as ``kafka_log`` has it."""
 
 
 @dataclass
 class Ready(InputPartition):
-    """So many rows; the first of a segment, again and again."""
-
     path: str
     rows: int
 
 
 class ReadyBatches(DataSource):
-    """Options: ``path``, a segment; ``rows`` of each of so many ``partitions``. The schema is to be given."""
+    """Options: ``path`` of a segment, ``rows`` per partition, ``partitions``. The schema is required."""
 
     @classmethod
     def name(cls) -> str:
@@ -34,7 +32,7 @@ class ReadyBatches(DataSource):
 
 
 class ReadyReader(DataSourceReader):
-    """Makes the first Arrow batch of a segment, and hands it over until there are rows enough."""
+    """Reader that repeats the first Arrow batch of a segment."""
 
     def __init__(self, options: dict[str, str], names: Sequence[str]) -> None:
         self._options = options

@@ -1,4 +1,4 @@
-"""The comparison as Markdown: one table per operation with times and ratios, then the memory of decoded messages."""
+"""Comparison as Markdown: times and ratios by operation, then memory of decoded messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workloads import Workload
 
 @dataclass(frozen=True)
 class Facts:
-    """Under which conditions a report was made. ``ours`` are our codecs, the one that others are set against first."""
+    """Conditions of a report; the first of ``ours`` is the reference."""
 
     command: str
     versions: Mapping[str, str]
@@ -23,29 +23,27 @@ class Facts:
     milliseconds: int
 
     def pairs(self, names: Sequence[str]) -> list[tuple[str, str]]:
-        """Which of these codecs to set against which: each of ours, or else the first, against all after it."""
+        """Return the pairs to compare: each of our codecs, or else the first, with all after it."""
         subjects = [name for name in names if name in self.ours] or names[:1]
         return [(one, other) for one in subjects for other in names[names.index(one) + 1 :]]
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """CPU seconds per message of every codec that has the operation, round by round."""
+    """CPU seconds per message by codec and round."""
 
     workload: Workload
     operation: str
     times: Mapping[str, Sequence[float]]
 
     def microseconds(self, name: str) -> float:
-        """The median over the rounds."""
         return median(self.times[name]) * 1e6
 
     def speedup(self, name: str, baseline: str) -> float:
-        """How many times faster than the baseline: the median of the rounds' ratios."""
+        """Return the median of the rounds' ratios of the baseline to this codec."""
         return median(theirs / ours for ours, theirs in zip(self.times[name], self.times[baseline], strict=True))
 
     def spreads(self) -> list[float]:
-        """Median over minimum of every codec: how noisy the machine was."""
         return [median(times) / min(times) for times in self.times.values()]
 
 
@@ -60,7 +58,6 @@ TITLES: Mapping[str, str] = {
 
 
 def render(facts: Facts, measurements: Sequence[Measurement], held: Sequence[Held]) -> str:
-    """The whole report."""
     lines = [
         *conditions(facts, measurements),
         "- all codecs wrote the same bytes, and again after decoding",
@@ -75,7 +72,7 @@ def render(facts: Facts, measurements: Sequence[Measurement], held: Sequence[Hel
 
 
 def conditions(facts: Facts, measurements: Sequence[Measurement], ratios: str = "above 1 is faster") -> Iterator[str]:
-    """Command, versions, how quiet the machine was, and what the ratios mean."""
+    """Yield command, versions, noise and the meaning of the ratios."""
     spreads = [spread for measurement in measurements for spread in measurement.spreads()]
     yield from (f"`{facts.command}`", "")
     yield from (f"- {name} {version}" for name, version in facts.versions.items())
@@ -88,7 +85,6 @@ def conditions(facts: Facts, measurements: Sequence[Measurement], ratios: str = 
 
 
 def contents(measurements: Sequence[Measurement]) -> Iterator[str]:
-    """What the workloads hold."""
     workloads = {measurement.workload.key: measurement.workload for measurement in measurements}
     yield from (f"- {workload.title}: {workload.contents}" for workload in workloads.values())
 

@@ -1,4 +1,4 @@
-"""Taking samples in turns."""
+"""Samples in turns."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ T = TypeVar("T")
 
 
 def rotated(subjects: Sequence[T], turn: int) -> Sequence[T]:
-    """The subjects in the order of one round: each starts as often as the others, so no place favours any of them."""
+    """Return the subjects in the order of one round, in which each starts equally often."""
     first = turn % len(subjects)
     return (*subjects[first:], *subjects[:first])
 
 
 def calibrated(time: Callable[[int], float], seconds: float) -> int:
-    """How many repetitions take about that long; ``time`` gives the seconds of so many."""
+    """Return the number of repetitions that take ``seconds``; ``time`` returns the seconds of a number of them."""
     loops = 1
     while (elapsed := time(loops)) < seconds / 4:
         loops *= 2
@@ -23,7 +23,7 @@ def calibrated(time: Callable[[int], float], seconds: float) -> int:
 
 
 def in_turns(subjects: Mapping[str, Callable[[int], float]], samples: int, seconds: float) -> dict[str, list[float]]:
-    """Seconds per repetition of every subject, one entry per round, each from a sample of about that many seconds."""
+    """Return seconds per repetition by subject and round, each from a sample of about ``seconds``."""
     loops = {name: calibrated(time, seconds) for name, time in subjects.items()}
     times: dict[str, list[float]] = {name: [] for name in subjects}
     for turn in range(samples):

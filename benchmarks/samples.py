@@ -1,4 +1,4 @@
-"""Write the messages that are measured here as samples for ``kafka-message-generator cost``: a file each.
+"""Write the measured messages as samples for ``kafka-message-generator cost``, one file each.
 
 python benchmarks/samples.py FOLDER
 """
@@ -19,7 +19,7 @@ from workloads import WORKLOADS
 
 
 def samples() -> Iterator[tuple[str, str, int, bytes]]:
-    """Name of the file, message, version and bytes: the workloads, then the metadata under each encoding."""
+    """Yield name, message, version and bytes: the workloads, then the metadata in each encoding."""
     for key, workload in WORKLOADS.items():
         yield key, workload.message, workload.version, Loaded(adapter_kafka_messages.prepare(workload)).data
     for contents in encoded_metadata.ALL_CONTENTS:
@@ -30,7 +30,6 @@ def samples() -> Iterator[tuple[str, str, int, bytes]]:
 
 
 def main() -> None:
-    """Write them."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder

@@ -1,4 +1,4 @@
-"""Log segments of chosen shapes for benchmarks: some batches by our writer, repeated with other offsets up to a size."""
+"""Log segments of a given shape, with batches repeated at new offsets up to a size."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from pathlib import Path
 
 from kafka_records.segments.batch_writer import write_batches
 
+# Distinct records of a file; further batches repeat them at other offsets, which no checksum covers.
 DISTINCT_RECORDS = 20_000
-"""Different records of a file; its other batches are these again, with other offsets (which no checksum covers)."""
 TIME = 1_700_000_000_000
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What the batches of a segment are like: records in each, bytes of a value, compression."""
+    """Shape of the batches of a segment: records per batch, bytes per value, compression."""
 
     records: int
     value: int
     compression: str | None = None
     headers: bool = False
     repeats: int = 1
-    """How often a value's own text is repeated in it: above 1 it compresses better than records do."""
+    """Repetitions of a value's text; above 1 it compresses better than typical records."""
 
     @property
     def title(self) -> str:
@@ -31,7 +31,6 @@ class Shape:
         return f"{self.records:,} of {self.value:,} B{kind}, {self.compression or 'none'}"
 
     def batch(self, random_: random.Random) -> bytes:
-        """One batch; the values look like small JSON documents."""
         rows = [
             {
                 "key": b"customer-%06d" % random_.randrange(10**6),
@@ -52,7 +51,7 @@ class Shape:
 
 
 def write_segment(path: Path, shape: Shape, *, size: int | None = None, records: int | None = None) -> int:
-    """Write a segment of at least ``size`` bytes or ``records`` records. Returns the number of its records."""
+    """Write a segment of at least ``size`` bytes or ``records`` records and return its number of records."""
     random_ = random.Random(1)
     distinct = max(4, DISTINCT_RECORDS // shape.records)
     batches = [bytearray(shape.batch(random_)) for _ in range(distinct)]

@@ -1,14 +1,12 @@
-"""Measure ``read_segments`` by itself, with and without the native core, and the Spark source ``kafka_log`` side by side with
-a bare scan of the same files, and with a source that hands over batches that are ready.
+"""Measure ``read_segments`` with and without the native core, and the Spark source ``kafka_log``.
 
     python benchmarks/segments.py [--samples N] [--records N] [--only PART] [--output FILE]
 
-The segments are made in a temporary folder. Alone, ``read_segments`` runs in a fresh process for every sample, so that its
-peak of resident memory is its own. The part ``core`` reads segments in memory, in one process, with the core and without it
-in turns. In Spark (``local[2]``, ``noop`` sink) all ways read the same four files in turns, the order rotating from round to
-round; the peer is ``spark.read.format("binaryFile")``, which gives the bytes of the files as they are, and ``ready batches``
-is what Spark takes for the rows alone. A ratio is the median of the ratios within a round. CPU is that of the JVM and all
-Python workers. Last large segments, the first of 1 GiB, are read for the memory that a process and a worker of Spark need.
+Alone, ``read_segments`` runs in a fresh process per sample, which gives its peak of resident memory. The part ``core``
+reads segments in memory in one process, with and without the core in turns. In Spark (``local[2]``, ``noop`` sink) all
+sources read the same four files in turns: ``kafka_log``, ``spark.read.format("binaryFile")``, which returns the files
+as bytes, and ``ready batches``, which returns prepared rows. A ratio is the median of the rounds' ratios. CPU is that
+of the JVM and all Python workers. Finally, segments up to 1 GiB are read to measure memory.
 """
 
 from __future__ import annotations
@@ -63,13 +61,13 @@ CORE_SHAPES = (
     Shape(500, 4096, "lz4"),
 )
 GIGABYTE = 1 << 30
+# Shapes and stored sizes for memory: ordinary batches, batches of 1 MiB that decompress to 20, and batches of 1 MiB.
 LARGE = (
     (Shape(200, 64), GIGABYTE),
     (Shape(16, 1000), GIGABYTE),
     (Shape(21000, 1000, "zstd", repeats=20), GIGABYTE // 8),
     (Shape(1000, 1000, "gzip", repeats=20), GIGABYTE // 8),
 )
-"""For memory, with the stored size: ordinary batches; then of 1 MiB as stored and 20 in memory; then of 1 in memory."""
 FILES = 4
 PEER = "binaryFile"
 MOST_BYTES = 125 << 20
@@ -77,15 +75,14 @@ MEBIBYTE = 1 << 20
 
 
 def fewer(records: int, shape: Shape) -> int:
-    """So many records, or less if they come to more than the bytes that one task of Spark reads."""
+    """Return ``records``, limited to the bytes that one Spark task reads."""
     return min(records, MOST_BYTES // (shape.value + 32))
 
 
-# ---- alone ------------------------------------------------------------------------------------------------------
+# ---- Without Spark ----------------------------------------------------------------------------------------------
 
 
 def read_alone(path: str, columns: Sequence[str]) -> None:
-    """What the fresh process does: read a segment once, print what it took; what is imported on the way comes before."""
     next(read_segments(path, columns=columns)).validate()
     start = resource.getrusage(resource.RUSAGE_SELF)
     wall = time.perf_counter()
@@ -96,7 +93,7 @@ def read_alone(path: str, columns: Sequence[str]) -> None:
 
 
 def alone(path: Path, columns: Sequence[str] = tuple(COLUMNS)) -> tuple[int, float, float, int]:
-    """Records, wall and CPU seconds, and peak of resident bytes of a fresh process that reads a segment."""
+    """Return records, wall and CPU seconds, and peak resident bytes of a fresh process that reads a segment."""
     command = [sys.executable, __file__, "--read", str(path), ",".join(columns)]
     done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8", timeout=600)
     rows, wall, cpu, peak = json.loads(done.stdout)
@@ -107,7 +104,6 @@ ALONE = ("batches", "MB", "M records/s", "stored MB/s", "offset alone, M records
 
 
 def alone_rows(arguments: Namespace, folder: Path) -> Iterator[Sequence[str]]:
-    """``read_segments`` without Spark."""
     for shape in SHAPES:
         print(f"read_segments: {shape.title}", file=sys.stderr)
         path = folder / "alone-0" / "00000000000000000000.log"
@@ -123,14 +119,14 @@ def alone_rows(arguments: Namespace, folder: Path) -> Iterator[Sequence[str]]:
         path.unlink()
 
 
-# ---- with the core and without it -------------------------------------------------------------------------------
+# ---- With and without the core ----------------------------------------------------------------------------------
 
 
 CORE = ("batches", "what is read", "core, M records/s", "without", "ratio")
 
 
 def tasks(data: bytes) -> dict[str, Callable[[], int]]:
-    """What is read; each returns the rows it had."""
+    """Return the reads to measure; each returns its number of rows."""
 
     def rows(**options: Any) -> int:
         return sum(batch.num_rows for batch in read_segments(io.BytesIO(data), **options))
@@ -144,7 +140,7 @@ def tasks(data: bytes) -> dict[str, Callable[[], int]]:
 
 
 def core_rows(arguments: Namespace, folder: Path) -> Iterator[Sequence[str]]:
-    """The core and the package's own code in turns. ``records alone``: all columns, less what headers and checksums take."""
+    """Compare core and pure code in turns; ``records alone`` is all columns without headers and checksums."""
     if _native.core is None:
         raise SystemExit("the native core is not there: pip install ./packages/native")
     for shape in CORE_SHAPES:
@@ -165,7 +161,7 @@ def core_rows(arguments: Namespace, folder: Path) -> Iterator[Sequence[str]]:
 
 
 def core_samples(task: Callable[[], int], samples: int) -> dict[str, list[float]]:
-    """CPU seconds of either, after one run each that warms up; both must give as many rows."""
+    """Return the CPU seconds of both, after a warm-up; both must return the same number of rows."""
     taken: dict[str, list[float]] = {"native": [], "pure": []}
     found = set()
     core = _native.core
@@ -182,11 +178,11 @@ def core_samples(task: Callable[[], int], samples: int) -> dict[str, list[float]
     return taken
 
 
-# ---- in Spark ---------------------------------------------------------------------------------------------------
+# ---- In Spark ---------------------------------------------------------------------------------------------------
 
 
 def ways(spark: Any, folder: str, records: int) -> dict[str, Way]:
-    """What is compared: each gives a data frame over the same files, or of as many rows like theirs."""
+    """Return the sources to compare, as data frames of equal size and shape."""
 
     def ready(*columns: str) -> Any:
         reader = spark.read.format("ready_batches").schema(schema(*columns))
@@ -210,7 +206,6 @@ IN_SPARK = ("batches", "way", "MB", "wall s", "CPU s", "M records/s", f"wall to 
 
 
 def spark_rows(arguments: Namespace, folder: Path, spark: Any) -> Iterator[Sequence[str]]:
-    """``kafka_log`` and its peer."""
     for shape in SPARK_SHAPES:
         print(f"Spark: {shape.title}", file=sys.stderr)
         log = folder / "spark-0"
@@ -234,14 +229,13 @@ def spark_rows(arguments: Namespace, folder: Path, spark: Any) -> Iterator[Seque
             path.unlink()
 
 
-# ---- memory -----------------------------------------------------------------------------------------------------
+# ---- Memory -----------------------------------------------------------------------------------------------------
 
 
 MEMORY = ("batches", "stored MiB", "records", "read_segments s", "its peak MiB", "peak MiB of a worker so far")
 
 
 def memory_rows(folder: Path, spark: Any) -> Iterator[Sequence[str]]:
-    """What a segment of 1 GiB takes in a process, and in a Python worker of Spark, as one task."""
     for shape, size in LARGE:
         print(f"memory: {shape.title}", file=sys.stderr)
         path = folder / "large-0" / "00000000000000000000.log"
@@ -255,7 +249,6 @@ def memory_rows(folder: Path, spark: Any) -> Iterator[Sequence[str]]:
 
 
 def worker_peaks() -> list[int]:
-    """The most resident bytes of each Python process below this one."""
     found = []
     for pid in tree(os.getpid()):
         if pid != os.getpid() and is_python(pid):
@@ -263,11 +256,10 @@ def worker_peaks() -> list[int]:
     return found
 
 
-# ---- the whole --------------------------------------------------------------------------------------------------
+# ---- Report -----------------------------------------------------------------------------------------------------
 
 
 def facts() -> str:
-    """Versions of what does the work."""
     parts = []
     for name in ("pyspark", "pyarrow", "numpy", "crc32c"):
         try:
@@ -278,7 +270,6 @@ def facts() -> str:
 
 
 def parse(argv: Sequence[str] | None = None) -> Namespace:
-    """The command line."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--samples", type=int, default=7, help="rounds (default 7)")
     parser.add_argument("--records", type=int, default=1_300_000, help="records of a segment (default 1,300,000)")
@@ -288,7 +279,6 @@ def parse(argv: Sequence[str] | None = None) -> Namespace:
 
 
 def report(arguments: Namespace) -> Iterator[str]:
-    """The chosen parts."""
     command = shlex.join(["python", "benchmarks/segments.py", *sys.argv[1:]])
     yield f"`{command}`: {facts()}"
     with tempfile.TemporaryDirectory() as folder:
@@ -306,7 +296,7 @@ def report(arguments: Namespace) -> Iterator[str]:
 
         from kafka_messages_spark import register
 
-        cloudpickle.register_pickle_by_value(ready_batches)  # the workers could not import it
+        cloudpickle.register_pickle_by_value(ready_batches)  # workers cannot import it
         with local_session() as spark:
             register(spark)
             spark.dataSource.register(ready_batches.ReadyBatches)
@@ -319,7 +309,7 @@ def report(arguments: Namespace) -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure and report; with ``--read`` be the process that is measured."""
+    """Measure and report; with ``--read`` run as the measured process."""
     if sys.argv[1:2] == ["--read"]:
         read_alone(sys.argv[2], sys.argv[3].split(","))
         return

@@ -1,15 +1,13 @@
-"""Measure ``kafka_log`` side by side with Spark's own Kafka connector on topics of a real broker, and with what both rest on.
+"""Compare ``kafka_log`` with Spark's own Kafka connector on topics of a real broker.
 
     python benchmarks/spark_connector.py [--quick] [--samples N] [--records N] [--topics 64,4096] [--output FILE]
 
-A broker on this machine gets a topic of 64-byte values and one of 4 KiB values. Both ways then read all of a topic with all
-seven columns, in one Spark (``local[2]``) and in turns: the connector asks the broker, ``kafka_log`` reads the segments that
-the broker has written, with the native core and told to do without. ``ready batches`` is the floor of ``kafka_log``: a
-source of Spark that hands over as many rows of the same shape that are there already.
+A local broker gets a topic of 64-byte values and one of 4 KiB values. All sources read the seven columns of a topic in
+one Spark session (``local[2]``) in turns: the connector from the broker, and ``kafka_log`` from the broker's segments,
+native and pure. ``ready batches`` is the lower bound for ``kafka_log``, a source of prepared rows of the same shape.
 
-CPU is that of the JVM and all Python workers, without the broker's, which the connector needs and ``kafka_log`` does not. The
-last column is the connector's CPU time divided by a way's own, the median of the ratios within a round: more is better.
-Needs Maven and a JDK, for the broker and the connector.
+CPU is that of the JVM and all Python workers, without the broker. The last column is the connector's CPU time divided
+by the source's own, the median of the rounds' ratios; more is better. Needs Maven and a JDK.
 """
 
 from __future__ import annotations
@@ -43,28 +41,27 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 PEER, LOG, PURE, FLOOR = "kafka", "kafka_log", "kafka_log, without the core", "ready batches"
 PARTITIONS = 4
+# Distinct batches of a topic; further ones repeat them.
 DISTINCT = 200
-"""Different batches of a topic; the others are the same again."""
 LEADER_SECONDS = 60
+# Time for the broker to finish the work on new records.
 SETTLE_SECONDS = 3
-"""After so long the broker has nothing left to do with what it was sent."""
 HEADER = ("values", "way", "wall s", "CPU s", "of it Python", "µs CPU a record", f"records per CPU s, {PEER} = 1")
 
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic: the shape of its batches, about as large as a producer makes them by default, and its records."""
+    """Topic with its batch shape, close to a producer's defaults, and its records."""
 
     shape: Shape
     share: float
-    """How many records it has for one of ``--records``."""
+    """Number of records per record of ``--records``."""
 
     @property
     def name(self) -> str:
         return f"values-{self.shape.value}"
 
     def batches(self, records: int) -> int:
-        """Record batches in each partition."""
         return max(1, int(records * self.share) // (PARTITIONS * self.shape.records))
 
 
@@ -72,7 +69,7 @@ TOPICS = {str(shape.value): Topic(shape, share) for shape, share in ((Shape(200,
 
 
 def fill(connection: Connection, topic: Topic, batches: int) -> int:
-    """Make a topic and write so many batches to each partition. Returns how many records there are."""
+    """Create a topic, write ``batches`` batches to each partition, and return the number of records."""
     from kafka_messages import CreateTopicsRequest, CreateTopicsResponse
     from kafka_messages.messages.create_topics_request import CreatableTopic
     from kafka_messages.messages.produce_request import PartitionProduceData
@@ -96,7 +93,7 @@ def fill(connection: Connection, topic: Topic, batches: int) -> int:
 
 
 def write(connection: Connection, topic: Topic, parts: Sequence[PartitionProduceData]) -> None:
-    """A batch for each partition; once more for those whose leader is not there yet, as it is right after their creation."""
+    """Write a batch to each partition, retried while a new partition has no leader."""
     from kafka_messages import ProduceRequest, ProduceResponse
     from kafka_messages.messages.produce_request import TopicProduceData
     from kafka_messages.protocol import ErrorCode
@@ -118,7 +115,6 @@ def write(connection: Connection, topic: Topic, parts: Sequence[PartitionProduce
 
 
 def register_all(spark: SparkSession) -> None:
-    """``kafka_log``, the same in workers that are told to do without the core, and ready batches."""
     import ready_batches
     from kafka_messages import implementation
     from pyspark import cloudpickle
@@ -127,8 +123,6 @@ def register_all(spark: SparkSession) -> None:
     from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
 
     class PureLog(KafkaLogDataSource):
-        """``kafka_log``, of which nothing is native."""
-
         @classmethod
         def name(cls) -> str:
             return "kafka_log_pure"
@@ -140,17 +134,17 @@ def register_all(spark: SparkSession) -> None:
 
     if implementation() != "native":
         raise SystemExit("the native core is not there: pip install ./packages/native")
-    cloudpickle.register_pickle_by_value(ready_batches)  # the workers could not import it
+    cloudpickle.register_pickle_by_value(ready_batches)  # workers cannot import it
     register(spark)
     spark.dataSource.register(ready_batches.ReadyBatches)
     environment = spark.sparkContext.environment
-    environment["KAFKA_MESSAGES_NATIVE"] = "0"  # what is registered with it has workers of its own
+    environment["KAFKA_MESSAGES_NATIVE"] = "0"  # sources registered with it have their own workers
     spark.dataSource.register(PureLog)
     del environment["KAFKA_MESSAGES_NATIVE"]
 
 
 def ways(spark: SparkSession, logs: Path, topic: Topic, records: int, bootstrap: str) -> dict[str, Way]:
-    """What is compared: each gives a data frame of all rows of a topic, or of as many like them."""
+    """Return the sources to compare, as data frames of the same number of rows."""
 
     def connector() -> DataFrame:
         reader = spark.read.format("kafka").options(subscribe=topic.name, startingOffsets="earliest")
@@ -168,7 +162,7 @@ def ways(spark: SparkSession, logs: Path, topic: Topic, records: int, bootstrap:
 
 
 def check(found: Mapping[str, Way], records: int) -> None:
-    """End the run unless all ways have as many rows, and the connector and ``kafka_log`` the same."""
+    """Exit unless all sources have the same number of rows, and connector and ``kafka_log`` the same values."""
     from pyspark.sql import functions as F
 
     digest = F.sum(F.xxhash64(*COLUMNS).cast("decimal(38,0)"))
@@ -178,7 +172,6 @@ def check(found: Mapping[str, Way], records: int) -> None:
 
 
 def rows(taken: Mapping[str, Sequence[Sample]], topic: Topic, records: int) -> Iterator[Sequence[str]]:
-    """The lines of the table for a topic."""
     for name, samples in taken.items():
         wall, cpu, python = (median(getattr(one, what) for one in samples) for what in ("wall", "cpu", "python"))
         ratio = median(peer.cpu / own.cpu for own, peer in zip(samples, taken[PEER], strict=True))
@@ -187,8 +180,7 @@ def rows(taken: Mapping[str, Sequence[Sample]], topic: Topic, records: int) -> I
 
 
 def measured(arguments: Namespace, work: Path) -> Iterator[Sequence[str]]:
-    """Fill the topics, check, measure."""
-    sys.path.append(str(ROOT))  # the broker is that of the tests
+    sys.path.append(str(ROOT))  # reuses the broker of the tests
     from tests.interop.broker import running
     from tests.interop.kafka import Java, jars
     from tests.interop.make import WORK
@@ -210,13 +202,11 @@ def measured(arguments: Namespace, work: Path) -> Iterator[Sequence[str]]:
 
 
 def facts() -> str:
-    """Versions of what does the work."""
     names = ("pyspark", "pyarrow", "numpy", "crc32c")
     return ", ".join((f"Python {sys.version.split()[0]}", *(f"{name} {version(name)}" for name in names)))
 
 
 def parse(argv: Sequence[str]) -> Namespace:
-    """The command line."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the records, two rounds: a minute or two")
     parser.add_argument("--samples", type=int, help="rounds (default 5)")
@@ -233,7 +223,6 @@ def parse(argv: Sequence[str]) -> Namespace:
 
 
 def main(argv: Sequence[str]) -> None:
-    """Fill, check, measure, report."""
     arguments = parse(argv)
     with tempfile.TemporaryDirectory() as work:
         report = [*table(HEADER, [*measured(arguments, Path(work))], texts=2)]

@@ -1,14 +1,12 @@
-"""Measure ``from_kafka`` and ``decode`` on Spark side by side with Spark's own ``from_avro`` and a row-by-row ``udf``.
+"""Compare ``from_kafka`` and ``decode`` on Spark with Spark's own ``from_avro`` and a row-by-row ``udf``.
 
     python benchmarks/spark_functions.py [--quick] [--only TEXT] [--samples N] [--forks N] [--rows N] [--jars FILE]
 
-The same values are written once as Kafka messages and once as Avro, by Spark, to Parquet files; every way decodes them
-to the same struct, which is checked, and gives it to Spark's ``noop`` sink. Each way is measured next to ``from_avro`` in
-JVMs of their own, as a job runs it: with other ways in it before, the JVM's compiler makes other code for all of them.
-It makes other code from start to start, too, hence several JVMs. The two take turns; a ratio is the median of the ratios
-of all rounds. CPU is that of the JVM and all Python workers. The floors decode nothing: a function and a
-``mapInArrow`` that hand over structs of the same shape which are there already, so that Spark carries the rows and no more.
-The jar of from_avro comes from Maven Central unless ``--jars`` names it.
+Spark writes the same values as Kafka messages and as Avro to Parquet files. Each function decodes them to the same
+struct, which is checked, and writes it to the ``noop`` sink. Each one runs in turns with ``from_avro`` in separate
+JVMs, as compiled code differs with other functions and between starts. A ratio is the median of the rounds' ratios.
+CPU is that of the JVM and all Python workers. The floors return prepared structs of the same shape from an Arrow
+function and from ``mapInArrow``. The jar of from_avro comes from Maven Central unless ``--jars`` names it.
 """
 
 from __future__ import annotations
@@ -40,11 +38,11 @@ from spark_workloads import FLOORS, PEER, SCAN, WORKLOADS, Workload, ways
 
 from kafka_messages_spark import from_kafka
 
+# Distinct rows of a workload; further ones repeat them.
 DISTINCT = 20_000
-"""Different rows of a workload; the others are the same again."""
 QUICK = ("from_kafka", "decode", *FLOORS)
+# Rounds discarded while the JVM compiles.
 WARM_UPS = 3
-"""Rounds that do not count, in which the JVM compiles."""
 HEADER = (
     "record",
     "way",
@@ -60,14 +58,14 @@ HEADER = (
 
 @contextmanager
 def session(arguments: Namespace) -> Iterator[SparkSession]:
-    """Spark with from_avro, and with the workloads where its workers find them."""
+    """Start Spark with from_avro, and with the workloads on its workers' path."""
     with local_session("spark-avro_2.13", arguments.jars, arguments.conf) as spark:
         spark.sparkContext.addPyFile(spark_workloads.__file__)
         yield spark
 
 
 def prepare(spark: SparkSession, workload: Workload, rows: int, folder: Path) -> None:
-    """Parquet files with the columns ``kafka`` and ``avro``, which hold the same values."""
+    """Write Parquet files with equal values in the columns ``kafka`` and ``avro``."""
     path, message = str(folder / workload.message), getattr(kafka_messages, workload.message)
     values = pa.array([workload.row(at) for at in range(DISTINCT)], pa.struct(list(arrow.schema(message))))
     data = arrow.encode(values, message, workload.version)
@@ -79,9 +77,9 @@ def prepare(spark: SparkSession, workload: Workload, rows: int, folder: Path) ->
 
 
 def check(df: DataFrame, workload: Workload) -> None:
-    """End the run unless every way gives the same rows."""
+    """Exit unless every function returns the same rows."""
     made = ways(workload)
-    kind = made["from_kafka"](df).schema["m"].dataType  # Avro has no int16: there it is an int32
+    kind = made["from_kafka"](df).schema["m"].dataType  # Avro has no int16 and uses int32
     digests = {}
     for name, way in made.items():
         if name not in (SCAN, *FLOORS):
@@ -92,13 +90,11 @@ def check(df: DataFrame, workload: Workload) -> None:
 
 
 def measured(df: DataFrame, workload: Workload, way: str, samples: int) -> dict[str, list[Sample]]:
-    """Samples of from_avro and of one way, in turns."""
     made = ways(workload)
     return measure({name: partial(made[name], df) for name in (PEER, way)}, samples, warm_ups=WARM_UPS)
 
 
 def measured_alone(workload: Workload, way: str, folder: Path, argv: Sequence[str]) -> dict[str, list[Sample]]:
-    """``measured`` in a process of its own."""
     command = [sys.executable, __file__, *argv, "--pair", workload.title, way, str(folder)]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False, timeout=1800)
     if done.returncode:
@@ -107,7 +103,6 @@ def measured_alone(workload: Workload, way: str, folder: Path, argv: Sequence[st
 
 
 def pair(arguments: Namespace) -> None:
-    """What a process of ``measured_alone`` does: its samples on standard output."""
     title, way, folder = arguments.pair
     workload = next(each for each in WORKLOADS if each.title == title)
     with session(arguments) as spark:
@@ -116,24 +111,21 @@ def pair(arguments: Namespace) -> None:
 
 
 def results(arguments: Namespace, folder: Path, argv: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The rows of the table for all workloads."""
     for workload in chosen(arguments):
         for way in (name for name in ways(workload) if name != PEER and (not arguments.quick or name in QUICK)):
             print(f"measuring {workload.title}, {way}", file=sys.stderr)
             taken = [measured_alone(workload, way, folder, argv) for _ in range(arguments.forks)]
             ours, peer = ([sample for each in taken for sample in each[name]] for name in (way, PEER))
             row = (workload.title, way, *figures(ours, peer, rows_of(workload, arguments.rows)))
-            print(" | ".join(row), file=sys.stderr, flush=True)  # of a run that is ended early, too
+            print(" | ".join(row), file=sys.stderr, flush=True)  # also for an interrupted run
             yield row
 
 
 def chosen(arguments: Namespace) -> list[Workload]:
-    """The workloads whose titles have the text that was given."""
     return [workload for workload in WORKLOADS if arguments.only in workload.title]
 
 
 def figures(samples: Sequence[Sample], peer: Sequence[Sample], rows: int) -> Iterator[str]:
-    """The numbers of a row of the table."""
     best, best_of_peer = (min(sample.wall for sample in each) for each in (samples, peer))
     yield from (number(best), number(best_of_peer), f"{rows / best / 1e6:.2f}")
     yield from (number(statistics.median(sample.cpu for sample in each)) for each in (samples, peer))
@@ -142,12 +134,10 @@ def figures(samples: Sequence[Sample], peer: Sequence[Sample], rows: int) -> Ite
 
 
 def rows_of(workload: Workload, rows: int) -> int:
-    """How many rows a workload has."""
     return max(DISTINCT, int(rows * workload.share) // DISTINCT * DISTINCT)
 
 
 def parse(argv: Sequence[str]) -> Namespace:
-    """The command line."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="one round in one JVM, fewer rows, no scan, no udf")
     parser.add_argument(
@@ -170,7 +160,6 @@ def parse(argv: Sequence[str]) -> Namespace:
 
 
 def main(argv: Sequence[str]) -> None:
-    """Build, check, measure, report."""
     arguments = parse(argv)
     if arguments.pair:
         pair(arguments)

@@ -1,4 +1,4 @@
-"""Runs of Spark queries for benchmarks: in turns, to the ``noop`` sink, with CPU time of the JVM and all its workers."""
+"""Timed runs of Spark queries in turns, to the ``noop`` sink."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rounds import rotated
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+# All columns of Spark's Kafka source.
 COLUMNS = {
     "key": "binary",
     "value": "binary",
@@ -23,13 +24,12 @@ COLUMNS = {
     "timestamp": "timestamp",
     "timestampType": "int",
 }
-"""All columns of Spark's Kafka source."""
 Way = Callable[[], "DataFrame"]
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Seconds of one run; ``python`` is the part of ``cpu`` that is not the JVM's."""
+    """Seconds of one run; ``python`` is the part of ``cpu`` outside the JVM."""
 
     wall: float
     cpu: float
@@ -37,12 +37,11 @@ class Sample:
 
 
 def schema(*columns: str) -> str:
-    """The schema that ``DataFrameReader.schema`` takes for some of ``COLUMNS``."""
     return ", ".join(f"{name} {COLUMNS[name]}" for name in columns)
 
 
 def run(frame: DataFrame, beside: int | None = None) -> Sample:
-    """One run to the noop sink. ``beside`` is a process that this one has begun and whose time does not count."""
+    """Run a query to the noop sink; ``beside`` is a child process to exclude from the time."""
     root = os.getpid()
     cpu, python, wall = cpu_seconds(root, beside), python_seconds(root), time.perf_counter()
     frame.write.format("noop").mode("overwrite").save()
@@ -53,7 +52,7 @@ def run(frame: DataFrame, beside: int | None = None) -> Sample:
 def measure(
     ways: Mapping[str, Way], samples: int, *, warm_ups: int = 1, beside: int | None = None
 ) -> dict[str, list[Sample]]:
-    """Samples of every way, in turns, after some rounds that do not count, in which the JVM compiles."""
+    """Return samples of every query in turns, after ``warm_ups`` discarded rounds."""
     taken: dict[str, list[Sample]] = {name: [] for name in ways}
     for turn in range(-warm_ups, samples):
         for name in rotated(list(ways), turn):

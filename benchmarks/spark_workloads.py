@@ -1,4 +1,4 @@
-"""The records of the benchmark of functions: what they hold, as Kafka and as Avro, and the ways to decode them on Spark."""
+"""Workloads of the Spark functions, as Kafka and as Avro, and the functions to compare."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from kafka_messages_spark._core.spark_types import struct_type
 from kafka_messages_spark.columns._codec import Decoding
 
 PEER, SCAN = "from_avro", "scan only"
+# An Arrow function and ``mapInArrow`` that return prepared structs of the same shape.
 FLOORS = ("floor of from_kafka", "floor of decode")
-"""Structs of the same shape that are there already, handed over by an Arrow function and by ``mapInArrow``."""
 Way = Callable[[DataFrame], DataFrame]
 
 
 @dataclass(frozen=True)
 class Workload:
-    """A message, its version, how many rows of it for a thousand of the option, and the row with a number."""
+    """Message, version, share of the rows, and function from number to row."""
 
     title: str
     message: str
@@ -37,30 +37,27 @@ class Workload:
     avro: str
     fields: str = ""
     by_row: bool = False
-    """Also row by row, which takes minutes where there are millions of rows."""
+    """True to measure the row-by-row ``udf`` too, which is slow."""
 
     @property
     def options(self) -> dict[str, str]:
-        """Those of ``from_kafka``: the fields that this version has, where other versions have more."""
+        """Return the options of ``from_kafka``: the fields of this version, if others have more."""
         return {"fields": self.fields} if self.fields else {}
 
 
 def heartbeat(at: int) -> dict[str, Any]:
-    """A flat record: three texts, one of them null in half of the rows, and a number."""
     instance = f"instance-{at % 97}" if at % 2 else None
     ids = {"group_id": f"billing-{at % 1009}", "member_id": f"consumer-{at % 5003}-5f1c7a"}
     return ids | {"generation_id": at % 65536, "group_instance_id": instance}
 
 
 def acl_filter(at: int) -> dict[str, Any]:
-    """A flat record: three texts that may be null, and four small numbers."""
     name = f"orders-{at % 300}" if at % 3 else None
     texts = {"resource_name_filter": name, "principal_filter": f"User:app-{at % 1000}", "host_filter": "10.0.0.7"}
     return texts | {"resource_type_filter": 2, "pattern_type_filter": 3, "operation": at % 12, "permission_type": 1}
 
 
 def token(at: int) -> dict[str, Any]:
-    """A wide record: five texts, bytes, and five numbers."""
     owner = {"principal_type": "User", "principal_name": f"app-{at % 1000}"}
     requester = {"token_requester_principal_type": "User", "token_requester_principal_name": f"admin-{at % 7}"}
     times = {f"{what}_timestamp_ms": 1_700_000_000_000 + at for what in ("issue", "expiry", "max")}
@@ -69,13 +66,11 @@ def token(at: int) -> dict[str, Any]:
 
 
 def commit(at: int) -> dict[str, Any]:
-    """The value of an offset commit, nearly all numbers."""
     value = {"offset": at * 31, "leader_epoch": at % 9, "metadata": "" if at % 3 else f"host-{at % 40}"}
     return value | {"commit_timestamp": 1_700_000_000_000 + at}
 
 
 def offsets(at: int) -> dict[str, Any]:
-    """An array of structs in an array of structs: six partitions in all."""
     topics = [
         {
             "name": f"orders-{(at + n) % 211}",
@@ -96,12 +91,11 @@ def offsets(at: int) -> dict[str, Any]:
 
 
 def record(name: str, *fields: str) -> str:
-    """The text of an Avro record."""
     return f'{{"type":"record","name":"{name}","fields":[{",".join(fields)}]}}'
 
 
 def field(name: str, kind: str) -> str:
-    """A field of an Avro record; a kind that is a text of JSON already stays."""
+    """Return a field of an Avro record; a kind that is JSON already is kept."""
     return f'{{"name":"{name}","type":{kind if kind[0] in "[{" else chr(34) + kind + chr(34)}}}'
 
 
@@ -109,7 +103,7 @@ PARTITION = record(
     "Partition",
     field("partition_index", "int"),
     field("error_code", "int"),
-    field("old_style_offsets", '["null",{"type":"array","items":"long"}]'),  # of version 0
+    field("old_style_offsets", '["null",{"type":"array","items":"long"}]'),  # version 0
     field("timestamp", "long"),
     field("offset", "long"),
     field("leader_epoch", "int"),
@@ -201,7 +195,7 @@ WORKLOADS = (
 
 
 def ways(workload: Workload) -> dict[str, Way]:
-    """What is compared: data frame of bytes to data frame of the struct ``m``."""
+    """Return the functions to compare, from a data frame of bytes to one of the struct ``m``."""
     name, version, options = workload.message, workload.version, workload.options
     message = getattr(kafka_messages, name)
     kind, known = schema_of_kafka(name), schema_of_kafka(name, version)
@@ -223,7 +217,7 @@ def ways(workload: Workload) -> dict[str, Way]:
 
 
 class Ready:
-    """The structs of the first Arrow batch that a task meets, for all that follow: Spark carries them, and that is all."""
+    """Structs of a task's first Arrow batch, repeated for all others."""
 
     def __init__(self, workload: Workload) -> None:
         fields = tuple(workload.fields.split(",")) if workload.fields else ()
@@ -232,14 +226,12 @@ class Ready:
         self._structs: pa.StructArray | None = None
 
     def structs(self, data: pa.Array) -> pa.StructArray:
-        """As many as there are messages."""
         if self._structs is None or len(self._structs) < len(data):
             self._structs = self._decoding.decode(data)
         return self._structs.slice(0, len(data))
 
 
 def ready_function(workload: Workload) -> Way:
-    """The floor of ``from_kafka``."""
     ready = Ready(workload)
 
     def function(data: pa.Array) -> pa.Array:
@@ -249,7 +241,6 @@ def ready_function(workload: Workload) -> Way:
 
 
 def ready_batches(workload: Workload) -> Way:
-    """The floor of ``decode``."""
     ready = Ready(workload)
 
     def function(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -260,7 +251,7 @@ def ready_batches(workload: Workload) -> Way:
 
 
 def as_row(struct: Any, kind: StructType, known: StructType) -> tuple[Any, ...]:
-    """A generated object as the tuple that Spark takes, arrays of structs likewise; null for what is not in ``known``."""
+    """Return a generated object as a tuple for Spark, with null for fields that are not in ``known``."""
     return tuple(
         (
             as_value(getattr(struct, each.name), each.dataType, known[each.name].dataType)

@@ -44,7 +44,6 @@ def _number(cell: str) -> float:
 
 
 def chart(page: str) -> str:
-    """Return the chart of the tables in a page as SVG."""
     values = ratios(page)
     names = [f"{operation}, vs. {peer}" for operation in OPERATIONS for peer in PEERS]
     bars = [

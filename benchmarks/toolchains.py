@@ -1,4 +1,4 @@
-"""Other languages' codecs: what each needs on the machine, and how its worker is made from ``languages/``."""
+"""Codecs of other languages: required commands, and builds of the workers in ``languages/``."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ BUILD_SECONDS = 1800
 
 @dataclass(frozen=True)
 class Language:
-    """A codec in another language. ``make`` builds in the folder it is given and returns how the worker is started.
+    """Codec in another language.
 
-    ``commands`` have to be there, and ``toolchain`` prints what compiles. ``warm_up`` is for how many seconds each
-    operation runs before anything is measured.
+    ``make`` builds a worker in a folder and returns its command, ``commands`` are required, and ``toolchain`` prints
+    the compiler's version. ``warm_up`` is the number of seconds each operation runs before measuring.
     """
 
     name: str
@@ -30,16 +30,13 @@ class Language:
     variables: dict[str, str] = field(default_factory=dict)
 
     def missing(self) -> list[str]:
-        """Commands that are not there."""
         return [command for command in self.commands if shutil.which(command) is None]
 
     def toolchain_version(self) -> str:
-        """The first line that the toolchain prints about itself."""
         return run(*self.toolchain).partition("\n")[0]
 
 
 def run(*command: str, folder: Path | None = None) -> str:
-    """What a command printed; if it fails the run ends, with all that it said."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
     if done.returncode:
         said = (done.stdout + done.stderr).strip()
@@ -53,7 +50,7 @@ def _java(folder: Path) -> list[str]:
     maven = ("mvn", "-q", "-B", "-f", str(SOURCES / "java" / "pom.xml"))
     run(*maven, "dependency:copy-dependencies", f"-DoutputDirectory={jars}")
     run("javac", "-d", str(classes), "-cp", path, str(SOURCES / "java" / "Worker.java"))
-    # One collector thread, and a heap that is there from the start in which all garbage is young: the least CPU time.
+    # One collector thread and a preallocated heap with a large young generation take the least CPU time.
     heap = ("-XX:+UseSerialGC", "-Xms1g", "-Xmx1g", "-Xmn768m", "-XX:+AlwaysPreTouch")
     return ["java", *heap, "-cp", path, "Worker"]
 
@@ -72,7 +69,7 @@ def _rust(folder: Path) -> list[str]:
 
 _ALL = (
     Language("java", ("java", "javac", "mvn"), ("java", "--version"), _java, warm_up=2),
-    # With one processor the collector's idle workers do not spend what the program leaves.
+    # With one processor, the collector's idle workers take no CPU time.
     Language("go", ("go",), ("go", "version"), _go, variables={"GOMAXPROCS": "1"}),
     Language("rust", ("cargo",), ("cargo", "--version"), _rust),
 )
@@ -80,7 +77,6 @@ LANGUAGES = {language.name: language for language in _ALL}
 
 
 def make(language: Language, work: Path) -> list[str]:
-    """Build one worker below the work folder; the command that starts it."""
     folder = work.absolute() / "languages" / language.name
     folder.mkdir(parents=True, exist_ok=True)
     print(f"building the {language.name} worker", file=sys.stderr)

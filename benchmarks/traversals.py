@@ -1,8 +1,8 @@
-"""Traversals, losses and copies of messages beside reading them, with the native core and in pure code, in one run.
+"""Measure traversals, unsupported fields and copies of messages next to reading them, native and pure, in one run.
 
 python benchmarks/traversals.py [--rounds N]
 
-Prints CPU µs of each call and, in brackets, how many times ``read`` that is: the least of rounds in turns.
+Prints CPU µs of each call and, in brackets, the ratio to ``read``: the minimum of rounds in turns.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from kafka_messages import FetchResponse, HeartbeatResponse, Message, MetadataRe
 from kafka_messages.connection import endpoints, entities, error_codes, errors
 from markdown import table
 
+# Minimum nanoseconds per measurement.
 SHORTEST = 2_000_000
-"""Nanoseconds that the calls of one measurement take at least."""
 Call = Callable[[], object]
 
 
 def produced() -> ProduceResponse:
-    """Return the response for two partitions, one of which was refused."""
+    """Return a response for two partitions, one of them with an error."""
     kind = ProduceResponse.PartitionProduceResponse
     topic = ProduceResponse.TopicProduceResponse(
         name="a", partition_responses=[kind(index=0), kind(index=1, error_code=3)]
@@ -30,13 +30,12 @@ def produced() -> ProduceResponse:
 
 
 def fetched() -> FetchResponse:
-    """Return the records of one partition."""
     partition = FetchResponse.PartitionData(records=b"x" * 100)
     return FetchResponse(responses=[FetchResponse.FetchableTopicResponse(partitions=[partition])])
 
 
 def described() -> MetadataResponse:
-    """Return three brokers, and twenty topics of ten partitions with three replicas: 1,423 names."""
+    """Return three brokers and twenty topics of ten partitions with three replicas: 1,423 names."""
     broker, topic = MetadataResponse.MetadataResponseBroker, MetadataResponse.MetadataResponseTopic
     partition = MetadataResponse.MetadataResponsePartition
     return MetadataResponse(
@@ -54,17 +53,16 @@ def described() -> MetadataResponse:
     )
 
 
+# Message, version, and an older version that is not flexible.
 MESSAGES: dict[str, tuple[Message, int, int]] = {
     "Heartbeat": (HeartbeatResponse(), 4, 0),
     "Produce, 2 partitions": (produced(), 10, 7),
     "Fetch, 1 partition": (fetched(), 16, 11),
     "Metadata, 200 partitions": (described(), 12, 8),
 }
-"""Each with its version, and an older one in which it is not flexible."""
 
 
 def calls(message: Message, version: int, older: int) -> dict[str, Call]:
-    """Return the calls that are compared, the first of which is the measure."""
     data = message.write(version)
     return {
         "`read`": lambda: type(message).read(data, version),
@@ -80,7 +78,6 @@ def calls(message: Message, version: int, older: int) -> dict[str, Call]:
 
 
 def cost(call: Call) -> float:
-    """Return the µs of a call."""
     times, taken = 1, 0
     while taken < SHORTEST:
         times *= 2

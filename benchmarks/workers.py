@@ -1,4 +1,4 @@
-"""The driver's end of the workers: one process per codec, a JSON request and an answer per line."""
+"""Driver's side of the workers: one process per codec, a JSON request and an answer per line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workloads import Workload
 
 @dataclass(frozen=True)
 class Written:
-    """What a codec wrote: a message that it built, and the same after decoding that. And what it can do."""
+    """Bytes of a built message, bytes after decoding it, and the codec's operations."""
 
     data: bytes
     again: bytes
@@ -22,8 +22,6 @@ class Written:
 
 
 class Worker:
-    """One codec in its process."""
-
     def __init__(self, name: str, process: subprocess.Popen[str]) -> None:
         self.name = name
         self.pid = process.pid
@@ -31,7 +29,7 @@ class Worker:
         self.version = str(self.ask(do="hello")["version"])
 
     def ask(self, **request: object) -> dict[str, object]:
-        """Send one request and wait for its answer; a failed request ends the run with the worker's words."""
+        """Send a request and return its answer; exit with the worker's error if it failed."""
         assert self._process.stdin
         assert self._process.stdout
         try:
@@ -49,18 +47,16 @@ class Worker:
         return answer
 
     def load(self, workload: Workload) -> Written:
-        """Have a workload's message built, written, decoded and written again."""
         answer = self.ask(do="load", workload=workload.key)
         return Written(_bytes(answer["data"]), _bytes(answer["again"]), _texts(answer["operations"]))
 
     def load_bytes(self, workload: Workload, data: bytes) -> Written:
-        """Have a message decoded and written again, by a codec that does not build it."""
+        """Decode and write again a message, for a codec that does not build it."""
         message = {"message": workload.message, "version": workload.version, "data": b64encode(data).decode()}
         answer = self.ask(do="load", workload=workload.key, **message)
         return Written(data, _bytes(answer["again"]), _texts(answer["operations"]))
 
     def time(self, workload: Workload, operation: str, loops: int) -> float:
-        """CPU seconds of so many repetitions, by the worker's own clock."""
         return float(str(self.ask(do="time", workload=workload.key, operation=operation, loops=loops)["seconds"]))
 
 
@@ -75,7 +71,6 @@ def _texts(value: object) -> list[str]:
 
 @contextmanager
 def started(name: str, command: Sequence[str], variables: Mapping[str, str]) -> Iterator[Worker]:
-    """A running worker, ended on the way out."""
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", env=variables
     ) as process:
@@ -88,7 +83,6 @@ def started(name: str, command: Sequence[str], variables: Mapping[str, str]) -> 
 
 
 def disagreements(workload: Workload, written: Mapping[str, Written]) -> list[str]:
-    """What is wrong with the codecs' bytes for one workload, in words; nothing when they may be measured."""
     reference_name, reference = next(iter(written.items()))
     problems = []
     for name, each in written.items():
@@ -104,6 +98,5 @@ def disagreements(workload: Workload, written: Mapping[str, Written]) -> list[st
 
 
 def difference(left: bytes, right: bytes) -> int:
-    """The first offset at which two byte strings differ."""
     pairs = enumerate(zip(left, right, strict=False))
     return next((offset for offset, (one, other) in pairs if one != other), min(len(left), len(right)))

@@ -1,9 +1,8 @@
-"""The messages that every codec encodes and decodes, described without any codec's classes.
+"""Messages that every codec encodes and decodes, independent of the codecs' classes.
 
-A workload is a message name, a version and a body of plain dicts and lists. Field names are the definition's names in
-snake case and every field of that version is given, except tagged fields, which stay at their defaults. ``structs``
-says which array fields hold structs. Contents are deterministic. Each size below is what all codecs write, and the
-driver refuses to measure when a codec disagrees.
+A workload is a message name, a version and a body of plain dicts and lists. Fields have snake case names; all fields
+of the version are given except tagged ones, which keep their defaults. ``structs`` names the array fields with
+structs. Contents are deterministic, and the driver checks that all codecs write the given size.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ Value: TypeAlias = "bool | int | str | bytes | UUID | list[Value] | dict[str, Va
 Body: TypeAlias = "dict[str, Value]"
 
 KIBIBYTE = 1024
-NO_OPERATIONS = -(2**31)  # Kafka's default of the authorized-operations bit fields: "not asked for"
+NO_OPERATIONS = -(2**31)  # Kafka's default of authorized-operations bit fields: not requested
 
 
 @dataclass(frozen=True)
 class Workload:
-    """One message to measure: ``size`` is its encoded length in bytes, without header and frame."""
+    """Message to measure; ``size`` is its encoded length in bytes, without header and length prefix."""
 
     key: str
     message: str
@@ -34,12 +33,12 @@ class Workload:
 
     @property
     def title(self) -> str:
-        """The name in reports, such as ``W1 metadata_response v12``."""
+        """Return the name in reports, such as ``W1 metadata_response v12``."""
         return f"{self.key} {snake_case(self.message)} v{self.version}"
 
 
 def snake_case(name: str) -> str:
-    """``MetadataResponse`` becomes ``metadata_response``; enough for the names used here (no runs of capitals)."""
+    """Return ``metadata_response`` for ``MetadataResponse``; does not support runs of capitals."""
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("_")
 
 
@@ -56,7 +55,7 @@ def _member_id(index: int) -> str:
 
 
 def _payload(seed: int, size: int) -> bytes:
-    """Bytes that differ per seed. No codec looks inside records or member metadata, so any contents will do."""
+    # Bytes that differ per seed; codecs do not read records or member metadata.
     return bytes((seed + position) % 256 for position in range(size))
 
 

@@ -1,4 +1,4 @@
-"""A Kafka client: `python examples/client.py HOST PORT TOPIC` writes a record to a topic, and reads what is there."""
+"""Write a record to a topic and read the topic: `python examples/client.py HOST PORT TOPIC`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRIES, PAUSE_SECONDS = 50, 0.2
 
 
 class Client:
-    """A connection to one broker; any number of tasks may ask at once."""
+    """Connection to one broker, shared by any number of tasks."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
@@ -38,7 +38,7 @@ class Client:
         client = cls(*await asyncio.open_connection(host, port))
         try:
             await client.ask(ApiVersionsRequest(client_software_name="guide", client_software_version="1"))
-        except BaseException:  # a timeout, too
+        except BaseException:  # includes timeouts
             client.close()
             raise
         return client
@@ -47,11 +47,11 @@ class Client:
         self.writer.close()
 
     async def ask(self, request: Request[R], version: int | None = None) -> R:
-        """The response. Raises ConnectionError if the connection ends before it comes, ValueError if it never comes."""
+        """Return the response. Raises ConnectionError if the connection ends first, ValueError if there is none."""
         if not expects_response(request):
             raise ValueError(f"{request.NAME} with acks=0 has no response")
         if self.failure is None:
-            sent = self.connection.send(request, version)  # without a version at the best for it
+            sent = self.connection.send(request, version)  # by default the highest common version
             answered = self.waiting[sent.correlation_id] = asyncio.get_running_loop().create_future()
             self.writer.write(sent.data)
             await answered
@@ -63,25 +63,25 @@ class Client:
         try:
             while True:
                 for event in self.connection.receive_data(await self.reader.read(65536)):
-                    if isinstance(event, VersionFallback):  # the broker has no such version of ApiVersions
+                    if isinstance(event, VersionFallback):  # the broker lacks this version of ApiVersions
                         self.writer.write(event.data)
                     elif isinstance(event, ResponseReceived):
                         self.wake(self.waiting.pop(event.sent.correlation_id))
                     elif isinstance(event, ConnectionClosed):
                         raise ConnectionError("the broker has closed the connection")
-        except BaseException as error:  # whatever it is: nobody reads any more
+        except BaseException as error:  # any error ends the reader
             self.failure = error
             for answered in self.waiting.values():
                 self.wake(answered)
             self.close()
 
     def wake(self, answered: asyncio.Future[None]) -> None:
-        if not answered.done():  # who asked may have stopped waiting, after a timeout
+        if not answered.done():  # the waiting task may have timed out
             answered.set_result(None)
 
 
 async def find_leader(client: Client, name: str) -> tuple[UUID, str, int]:
-    """The id of a topic, and host and port of the leader of its partition 0: a new topic has none at first."""
+    """Return a topic's id, and host and port of the leader of partition 0, which a new topic lacks at first."""
     said = ""
     for _ in range(TRIES):
         metadata = await client.ask(MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=name)]))
@@ -98,10 +98,10 @@ async def find_leader(client: Client, name: str) -> tuple[UUID, str, int]:
 
 
 async def write_and_read(leader: Client, name: str, topic_id: UUID) -> None:
-    """Write one record to partition 0, and print all that are there."""
+    """Write a record to partition 0 and print all its records."""
     records = write_batch([Record(value=b"hello", timestamp=1_700_000_000_000)])
     part = ProduceRequest.PartitionProduceData(index=0, records=records)
-    # A version has the name or the id of a topic, and leaves the other out.
+    # Each version has either the name or the id of a topic and omits the other.
     data = ProduceRequest.TopicProduceData(name=name, topic_id=topic_id, partition_data=[part])
     produced = await leader.ask(ProduceRequest(acks=-1, timeout_ms=5000, topic_data=[data]))
     print("errors:", list(errors(produced)))

@@ -1,8 +1,8 @@
-"""Shows what a consumer and a real broker said to each other, and one response of the broker in full.
+"""Print the exchanges between a consumer and a real broker, and one response in full.
 
     python examples/decode_response.py
 
-The bytes are those of examples/cluster/traffic, captured between Kafka's own Java clients and a broker of Kafka 4.4.0.
+The bytes in examples/cluster/traffic were captured between Kafka's own Java clients and a broker of Kafka 4.4.0.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from kafka_messages.protocol import (
 
 TRAFFIC = Path(__file__).resolve().parent / "cluster" / "traffic"
 CONNECTION = "55140"
-"""A consumer of the group `billing`, which reads the topic `orders`."""
+"""Connection of a consumer in the group `billing`, which reads the topic `orders`."""
 
 
 def frames(path: Path) -> list[bytes]:
-    """One direction of a connection, taken apart by the length in front of each message."""
+    """Return the frames of one direction of a connection."""
     reader = FrameReader()
     reader.feed(path.read_bytes())
     return list(reader)
 
 
 def exchanges() -> Iterator[tuple[bytes, DecodedRequest, bytes, DecodedResponse[Any]]]:
-    """Each request with its response, as bytes and decoded: only its request tells what a response is."""
+    """Yield each request with its response, as bytes and decoded; decoding a response needs its request."""
     requests = frames(TRAFFIC / f"{CONNECTION}.request.bin")
     responses = frames(TRAFFIC / f"{CONNECTION}.response.bin")
     for sent, answered in zip(requests, responses, strict=True):
@@ -45,7 +45,7 @@ def exchanges() -> Iterator[tuple[bytes, DecodedRequest, bytes, DecodedResponse[
 
 
 def show(found: list[tuple[bytes, DecodedRequest, bytes, DecodedResponse[Any]]]) -> None:
-    """A line for each request and its response; written again, each must give the bytes that were sent."""
+    """Print a line per exchange, and check that messages encode to the same bytes."""
     print("  API              version  request  response")
     for sent, request, answered, response in found:
         key, version = request.header.request_api_key, request.header.request_api_version
@@ -56,7 +56,7 @@ def show(found: list[tuple[bytes, DecodedRequest, bytes, DecodedResponse[Any]]])
 
 
 def show_metadata(response: MetadataResponse) -> None:
-    """Where the topics are, as a person would write it down."""
+    """Print brokers and topics."""
     for broker in response.brokers:
         print(f"  broker {broker.node_id} is {broker.host}:{broker.port}")
     for topic in response.topics:

@@ -1,4 +1,4 @@
-"""A small Kafka client: `python examples/first_client.py HOST PORT TOPIC` writes a record to a topic, and reads it."""
+"""Write a record to a topic and read it: `python examples/first_client.py HOST PORT TOPIC`."""
 
 import asyncio
 import sys
@@ -17,7 +17,7 @@ class Client:
         self.reader, self.writer, self.connection = reader, writer, ClientConnection("first")
 
     async def ask(self, request: Request[R]) -> R:
-        sent = self.connection.send(request)  # at the highest version that both have
+        sent = self.connection.send(request)  # at the highest common version
         self.writer.write(sent.data)
         while not sent.is_answered:
             if not (data := await self.reader.read(65536)):

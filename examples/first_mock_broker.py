@@ -1,4 +1,4 @@
-"""A small broker in memory: `python examples/first_mock_broker.py PORT` prints the records that it is sent."""
+"""Mock broker that prints the records it receives: `python examples/first_mock_broker.py PORT`."""
 
 import asyncio
 import sys
@@ -11,7 +11,7 @@ from kafka_messages.protocol import ApiKey
 from kafka_records import read_batches
 
 SERVED = announce([ApiKey.METADATA, ApiKey.PRODUCE, ApiKey.INIT_PRODUCER_ID], release="4.0")  # 4.1 has topic ids
-ENDS = Counter[str]()  # the next offset of each topic
+ENDS = Counter[str]()  # next offset by topic
 
 
 def answer(asked: k.Message, host: str, port: int) -> k.Response:

@@ -1,4 +1,4 @@
-"""A small proxy: `python examples/first_proxy.py PORT HOST BROKER_PORT` prints what a broker answers its clients."""
+"""Proxy that prints the responses of a broker: `python examples/first_proxy.py PORT HOST BROKER_PORT`."""
 
 import asyncio
 import sys
@@ -33,7 +33,7 @@ class Proxy:
             await asyncio.gather(requests(), responses())
 
     def rewritten(self, event: ResponseForwarded) -> bytes:
-        if (message := event.message) is None:  # of an API or a version that the package does not know
+        if (message := event.message) is None:  # unknown API or version
             return event.data
         print(message.NAME, event.request.header.request_api_version, *(each.code.name for each in errors(message)))
         addresses = list(endpoints(message))

@@ -1,4 +1,4 @@
-"""A broker in memory: `python examples/mock_broker.py PORT` has topics of one partition, and groups of one member."""
+"""In-memory broker with one partition per topic and one member per group: `python examples/mock_broker.py PORT`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ANNOUNCED = announce(SERVED)
 
 
 class Refused(Exception):
-    """A request, or what it asks of one partition, that is answered with nothing but an error."""
+    """Error response to a request or to one of its partitions."""
 
     def __init__(self, code: ErrorCode) -> None:
         super().__init__(code.name)
@@ -41,14 +41,14 @@ class Refused(Exception):
 
 
 class Part(Protocol):
-    """A part of a response that has an error of its own: that of a topic or a partition."""
+    """Part of a response with its own error code, such as a topic or a partition."""
 
     error_code: int
 
 
 @contextmanager
 def refusals(part: Part) -> Generator[None, None, None]:
-    """What is refused within is the error of this part alone, and the others have their answers."""
+    """Set the error code of this part on failure, so that other parts are still answered."""
     try:
         yield
     except Refused as refused:
@@ -63,25 +63,25 @@ def refusals(part: Part) -> Generator[None, None, None]:
 
 @dataclass
 class Mock:
-    """What all mocks have in common: requests in, responses out, an error for what cannot be answered."""
+    """Base of mock brokers: receives requests, sends responses, and answers failures with an error."""
 
     host: str
     port: int
     announced: k.ApiVersionsResponse = field(default_factory=lambda: ANNOUNCED)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the requests of one client until it goes."""
+        """Answer the requests of one client until it disconnects."""
         connection = ServerConnection(self.announced, text="surrogateescape")
         try:
             while data := await reader.read(65536):
                 for event in connection.receive_data(data):
                     if isinstance(event, RequestReceived):
                         writer.write(connection.send(event, await self.response(event)))
-                        await writer.drain()  # who does not read what he asked for gets no more
+                        await writer.drain()  # backpressure for clients that read slowly
         except RemoteProtocolError as error:
             print(error)
         except OSError:
-            pass  # the client has gone
+            pass  # the client has disconnected
         finally:
             writer.close()
 
@@ -90,7 +90,7 @@ class Mock:
             return (await self.answer(received.message, received.version)).downgraded(received.response_version)
         except Refused as refused:
             return error_response(received.request, refused.code)
-        except Exception as error:  # a fault of the mock costs a request, not the connection
+        except Exception as error:  # a fault of the mock fails the request, not the connection
             print(f"{received}: {error!r}")
             return error_response(received.request, ErrorCode.UNKNOWN_SERVER_ERROR, repr(error))
 
@@ -101,11 +101,11 @@ class Mock:
 
 
 MAX_FETCH_BYTES = 55 << 20
-"""Of one response; the default of a broker's fetch.max.bytes."""
+"""Maximum bytes of a response, the default of a broker's fetch.max.bytes."""
 
 
 def converted(records: bytes, magic: int) -> bytes:
-    """The records as a batch of another format, without what that has no place for."""
+    """Return the records as a batch of another format, without data that it does not support."""
     reader = read_batches(records)
     found = list(reader.records())
     if reader.incomplete:
@@ -116,14 +116,14 @@ def converted(records: bytes, magic: int) -> bytes:
 
 @dataclass
 class Log:
-    """A topic: the batches of its only partition, each with the offset behind it."""
+    """Topic: the batches of its only partition, each with the offset after it."""
 
     id: UUID = field(default_factory=uuid4)
     end: int = 0
     batches: list[tuple[int, bytes]] = field(default_factory=list[tuple[int, bytes]])
 
     def append(self, records: bytes) -> int:
-        """The offset that a batch is given. As in Kafka, a request has one sound batch of format 2 for a partition."""
+        """Append a batch and return its offset. As in Kafka, a request has one valid batch of format 2."""
         data = with_base_offset(records, self.end, leader_epoch=0)
         [batch] = read_batches(data)
         if batch.count != batch.last_offset_delta + 1 or batch.is_control:
@@ -133,7 +133,7 @@ class Log:
         return base
 
     def read(self, offset: int, most: int, is_first: bool) -> bytes:
-        """The batch with this offset and those behind it: no more bytes than are wanted, but one batch if it is the first."""
+        """Return the batches from an offset on, up to ``most`` bytes, or one larger batch if it is the first."""
         if not 0 <= offset <= self.end:
             raise Refused(ErrorCode.OFFSET_OUT_OF_RANGE)
         found: list[bytes] = []
@@ -153,7 +153,7 @@ class Log:
 
 @dataclass
 class Topics(Mock):
-    """Topics, which are made when a client asks for them."""
+    """Topics, created on first use."""
 
     logs: dict[str, Log] = field(default_factory=dict[str, Log])
     ids: count[int] = field(default_factory=lambda: count(1))
@@ -177,7 +177,7 @@ class Topics(Mock):
                 return await super().answer(asked, version)
 
     def name(self, name: str | None, topic_id: UUID) -> str:
-        """The name of a topic; versions have it, or the id."""
+        """Return the name of a topic from its name or id, whichever the version has."""
         found = name or next((each for each, log in self.logs.items() if log.id == topic_id), None)
         if found is None:
             raise Refused(ErrorCode.UNKNOWN_TOPIC_ID)
@@ -194,7 +194,7 @@ class Topics(Mock):
         partition = k.MetadataResponse.MetadataResponsePartition(leader_id=0, replica_nodes=[0], isr_nodes=[0])
         response = k.MetadataResponse(brokers=[broker], controller_id=0)
         topics = list(asked.topics or ())
-        if asked.topics is None or (version == 0 and not topics):  # all of them; version 0 has no null
+        if asked.topics is None or (version == 0 and not topics):  # all topics; version 0 has no null
             topics = [k.MetadataRequest.MetadataRequestTopic(name=name) for name in self.logs]
         for topic in topics:
             told = k.MetadataResponse.MetadataResponseTopic(name=topic.name, topic_id=topic.topic_id)
@@ -248,18 +248,18 @@ class Topics(Mock):
                 with refusals(part):
                     log = self.log(topic.name, UUID(int=0), each.partition_index)
                     part.offset = log.offset(each.timestamp)
-                    part.old_style_offsets = [part.offset][: each.max_num_offsets]  # of version 0, which has no other
+                    part.old_style_offsets = [part.offset][: each.max_num_offsets]  # version 0 only
                 told.partitions.append(part)
         return response
 
 
 MAX_SESSION_MS = 1_800_000
-"""The default of a broker's group.max.session.timeout.ms."""
+"""Default of a broker's group.max.session.timeout.ms."""
 
 
 @dataclass
 class Member:
-    """The member of a group, until it leaves or is not heard of for the time of its session."""
+    """Member of a group, until it leaves or its session times out."""
 
     id: str
     session_seconds: float
@@ -268,7 +268,7 @@ class Member:
 
 @dataclass
 class Broker(Topics):
-    """Groups too: each has one member, which leads it, and is given what it gives itself."""
+    """Topics and groups of one member each, which leads the group and assigns its own partitions."""
 
     members: dict[str, Member] = field(default_factory=dict[str, Member])
     committed: dict[str, dict[str, dict[int, int]]] = field(default_factory=dict[str, dict[str, dict[int, int]]])
@@ -301,7 +301,7 @@ class Broker(Topics):
                 return await super().answer(asked, version)
 
     def heard(self, group_id: str, member_id: str) -> None:
-        """A member says that it is there."""
+        """Record a heartbeat of a member."""
         member = self.members.get(group_id)
         if member is None or member.id != member_id:
             raise Refused(ErrorCode.UNKNOWN_MEMBER_ID)
@@ -352,7 +352,7 @@ class Broker(Topics):
         request, kind = k.OffsetFetchRequest, k.OffsetFetchResponse
         if version >= 8:
             return kind(groups=[self.group_offsets(group) for group in asked.groups])
-        topics = None  # before, requests were for one group
+        topics = None  # older versions have a single group
         if asked.topics is not None:
             named = ((each.name, each.partition_indexes) for each in asked.topics)
             topics = [request.OffsetFetchRequestTopics(name=name, partition_indexes=at) for name, at in named]
@@ -369,7 +369,7 @@ class Broker(Topics):
     def group_offsets(
         self, group: k.OffsetFetchRequest.OffsetFetchRequestGroup
     ) -> k.OffsetFetchResponse.OffsetFetchResponseGroup:
-        """What a group has committed, -1 where nothing is; null asks for all."""
+        """Return the committed offsets of a group, -1 if there are none; null requests all."""
         told = k.OffsetFetchResponse.OffsetFetchResponseGroup(group_id=group.group_id)
         committed, topics = self.committed.get(group.group_id, {}), group.topics
         if topics is None:

@@ -1,9 +1,9 @@
-"""Print typed tables and a report of hanging transactions from a broker's segment files, on Spark ``local[*]``.
+"""Print typed tables and hanging transactions from a broker's segment files, on Spark ``local[*]``.
 
-    python examples/pipeline_demo.py [FOLDER]      # a Kafka log directory; by default examples/cluster/logs
+    python examples/pipeline_demo.py [FOLDER]      # a Kafka log directory; default examples/cluster/logs
 
-Needs ``generated[arrow]`` and ``pipeline[spark,java]``; ``nox -s pipeline`` installs them and runs this. It is an example
-of a custom job, with the arguments, errors, reports and exit status of the package's jobs.
+Needs ``generated[arrow]`` and ``pipeline[spark,java]``, which ``nox -s pipeline`` installs. A custom job with the
+arguments, errors, reports and exit status of the package's jobs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SETTINGS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the tables; return 2 for wrong input, otherwise 0, even with findings."""
+    """Print the tables; return 2 for invalid input, otherwise 0."""
     arguments = parser("pipeline_demo", "A Kafka log directory as typed tables, and its transactions.")
     arguments.add_argument("folder", nargs="?", default=str(CLUSTER), help="default: examples/cluster/logs")
     arguments.set_defaults(limit=10, width=None if sys.stdout.isatty() else WIDTH)
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def work(job: Job) -> None:
-    """Report all topics with ``kafka_log``, and two decoded internal topics."""
+    """Report all topics from ``kafka_log``, and two decoded internal topics."""
     paths = [job.args.folder]
     files = job.segments_of(paths)
     topics = job.keep(topics_of(job.read(files), job.spark.createDataFrame([*map(topic_of, files)], PARTITION)))

@@ -1,8 +1,8 @@
-"""A decoder of every message of Kafka by protocol.json alone, in the standard library: to be written again in any language.
+"""Decoder of every Kafka message from protocol.json alone, in the standard library, as a model for other languages.
 
     python examples/protocol_codec.py PROTOCOL_JSON MESSAGE VERSION HEX
 
-prints the message in the form of Kafka's JSON. What it goes by is in docs/protocol-json.md.
+prints the message as Kafka's JSON; docs/protocol-json.md explains the file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FIXED |= {"float64": "d", "uuid": "16s"}
 
 
 class Decoder:
-    """Reads one message from the first byte on."""
+    """Reader of one message."""
 
     def __init__(self, message: dict[str, Any], version: int, data: bytes) -> None:
         self.structs = {struct["name"]: struct for struct in message["structs"]}
@@ -37,7 +37,7 @@ class Decoder:
             for _ in range(self.uvarint()):
                 tag, size = self.uvarint(), self.uvarint()
                 if tag not in tagged:
-                    self.take(size)  # of a later version: pass it over, or keep it
+                    self.take(size)  # a field of a later version: skip or keep it
                 elif (found := self.value(tagged[tag], is_tagged=True)) != defaults[tagged[tag]["name"]]:
                     value[tagged[tag]["name"]] = found
         return value
@@ -79,7 +79,7 @@ class Decoder:
 
 
 def decode(message: dict[str, Any], version: int, data: bytes) -> dict[str, Any]:
-    """The bytes of one message, in the form of Kafka's JSON. Raises ValueError for what is no such message."""
+    """Decode a message to Kafka's JSON form. Raises ValueError for invalid bytes."""
     decoder = Decoder(message, version, data)
     value = decoder.struct(message["name"])
     if decoder.pos < len(data):

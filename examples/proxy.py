@@ -1,4 +1,4 @@
-"""A proxy: `python examples/proxy.py PORT HOST BROKER_PORT` shows clients its own address for each broker behind it."""
+"""Proxy that replaces brokers' addresses by its own: `python examples/proxy.py PORT HOST BROKER_PORT`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kafka_messages.protocol import ApiKey, api, apis
 from kafka_messages.schema import facts_of
 
 OF_APPLICATIONS = (ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_DESCRIBE)
-"""The addresses in their responses are those of applications: no broker listens there."""
+"""APIs with addresses of applications in their responses, not of brokers."""
 WITH_ADDRESSES = [
     each
     for each in apis()
@@ -31,15 +31,15 @@ WITH_ADDRESSES = [
 ]
 API_VERSIONS = api(ApiKey.API_VERSIONS)
 READ = {int(each.key): each.valid_versions for each in apis()}
-"""The versions that this package can read."""
+"""Versions that this package can read."""
 LINGER_SECONDS = 30
-"""That a broker has for its last answers, after a client has said that it asks no more."""
+"""Time for a broker's last responses after the client has finished."""
 LARGE = 1 << 16
-"""Bytes of a frame from which on its chunks are written one by one."""
+"""Frame size in bytes from which chunks are written separately."""
 
 
 def limited(told: ApiVersionsResponse) -> bool:
-    """Whether a broker offers what this package cannot read, which is taken out: addresses in it would pass unseen."""
+    """Remove unreadable versions, as addresses in them would pass unchanged; return True if there were any."""
     is_changed = False
     for each in list(told.api_keys):
         ours = READ.get(each.api_key)
@@ -55,19 +55,19 @@ def limited(told: ApiVersionsResponse) -> bool:
 
 
 def write(writer: asyncio.StreamWriter, chunks: list[bytes]) -> None:
-    """Write a small frame at once, and a large one in its chunks: joining them would copy it."""
+    """Write a small frame at once, and a large one in chunks, which avoids a copy."""
     for each in chunks if sum(map(len, chunks)) >= LARGE else [b"".join(chunks)]:
         writer.write(each)
 
 
 class Proxy:
-    """A port of this machine for each broker; those that a response names get theirs when it passes."""
+    """Local port for each broker; a broker named in a response gets its port then."""
 
     def __init__(self) -> None:
         self.ports: dict[tuple[str, int], int] = {}
 
     async def listen(self, brokers: Iterable[tuple[str, int]], own: int = 0) -> None:
-        """Open a port for each of the brokers, if it has none: for all of them, or none if there are not enough."""
+        """Open a port for each broker that has none; if one fails, open none."""
         opened: dict[tuple[str, int], socket.socket] = {}
         try:
             for broker in brokers:
@@ -82,10 +82,10 @@ class Proxy:
             await asyncio.start_server(partial(self.serve, host=host, port=port), sock=each)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, port: int) -> None:
-        """Pass on what a client and the broker say, until one of them goes."""
+        """Forward the bytes of a client and a broker until one of them disconnects."""
         try:
             broker_reader, broker_writer = await asyncio.open_connection(host, port)
-        except (OSError, ValueError, OverflowError) as error:  # nobody is there, or it is no name or port at all
+        except (OSError, ValueError, OverflowError) as error:  # unreachable, or no valid name or port
             print(f"no connection to {host!r} port {port}: {error}")
             writer.close()
             return
@@ -115,7 +115,7 @@ class Proxy:
         receive: Callable[[bytes], Iterable[FromClient | FromBroker]],
         refuse: Callable[[RequestForwarded], None],
     ) -> None:
-        """Pass on one direction to its end. A client that is too new is told so here, by the answer to ApiVersions."""
+        """Forward one direction to its end. ApiVersions rejects a client that is too new."""
         try:
             while data := await reader.read(1 << 18):
                 for event in receive(data):
@@ -124,16 +124,16 @@ class Proxy:
                     else:
                         write(writer, await self.rewritten(event))
                 await writer.drain()
-            with suppress(OSError):  # of one that has gone meanwhile
+            with suppress(OSError):  # if it has disconnected meanwhile
                 writer.write_eof()
         except ConnectionError:
-            writer.close()  # one of them has gone
+            writer.close()  # one of them has disconnected
         except (RemoteProtocolError, OSError) as error:
             print(error)
             writer.close()
 
     async def rewritten(self, event: FromClient | FromBroker) -> list[bytes]:
-        """The chunks of an event, with this proxy's addresses where it has some; without, they are those that came."""
+        """Return the chunks of an event, changed only if it has addresses."""
         if not isinstance(event, ResponseForwarded):
             return event.chunks
         if event.error:

@@ -1,1 +1,1 @@
-"""From plans to source text: lowering decides every expression, templates print them."""
+"""Rendering of plans to source text: lowering builds the expressions, templates print them."""

@@ -1,4 +1,4 @@
-"""Lowers what the history of releases says of a package: tables, and a sentence for each message."""
+"""Lowering of the release history to tables and one sentence per message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Row = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Table:
-    """What is printed into ``history/_tables.py``."""
+    """Data of ``history/_tables.py``."""
 
     releases: tuple[str, ...] = ()
     listeners: tuple[tuple[str, ...], ...] = ((),)
@@ -25,7 +25,7 @@ class Table:
 
 
 def availability_of(definitions: Definitions) -> Availability | None:
-    """What the releases have of the messages of a package; None without a history. Raises HistoryError and SpecError."""
+    """Return the releases of all messages, or None without a history. Raises HistoryError and SpecError."""
     if definitions.history is None:
         return None
     sides = list(release_sets(definitions.history))
@@ -33,13 +33,12 @@ def availability_of(definitions: Definitions) -> Availability | None:
 
 
 def today_of(definitions: Definitions) -> Today:
-    """The messages of a package, with which those of releases are compared."""
+    """Return the messages and plans of a package, to compare with those of releases."""
     plans = {plan.name: plan for plan in definitions.plans}
     return {message.name: (message, plans[message.name]) for message in definitions.messages if message.name in plans}
 
 
 def table(definitions: Definitions, found: Availability | None) -> Table:
-    """The tables of a package; empty ones without a history."""
     if found is None or definitions.history is None:
         return Table()
     numbers = {release: number for number, release in enumerate(found.releases)}
@@ -63,14 +62,14 @@ def table(definitions: Definitions, found: Availability | None) -> Table:
 
 
 def since_words(release: str, is_first: bool, is_older: bool) -> str:
-    """The first release that defines something, and whether it may be older, or is."""
+    """Return the first release that defines something as text, marked if it may be older."""
     if is_older:
         return f"before Kafka {release}, which defines it first"
     return f"Kafka {release} or before" if is_first else f"Kafka {release}"
 
 
 def sentence(found: Availability | None, name: str) -> str:
-    """Since when a message is there, and what of it went when; nothing without a history."""
+    """Return the sentence on the lifetime of a message, or "" without a history."""
     if found is None or name not in found.runs:
         return ""
     runs = [run for run in found.runs[name] if not run.versions.empty]

@@ -1,13 +1,11 @@
-"""Python expressions as values: their text, and the names from elsewhere that it needs.
-
-Lowering composes them; a module imports and binds what the expressions that it prints need, and nothing else.
-"""
+"""Python expressions as values that carry the imports they need."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 
+# Importable names of generated code by module, in import order.
 HOMES = {
     "collections.abc": "Iterable",
     "struct": "Struct",
@@ -34,10 +32,9 @@ HOMES = {
         "long_uvarint new read_uvarint same_floats tag_header tags unknown_tags uuid_from"
     ),
 }
-"""The modules that printed code may import from, and their names, in the order of the imports."""
 
+# The same for names that only type checkers need.
 CHECKED = {"typing": "Never TypeAlias"}
-"""The same for names that only type checkers need."""
 
 _KNOWN = frozenset(name for homes in (HOMES, CHECKED) for names in homes.values() for name in names.split())
 _LETTERS = {"16s": "u", "?": "o"}
@@ -45,7 +42,7 @@ _LETTERS = {"16s": "u", "?": "o"}
 
 @dataclass(frozen=True, order=True)
 class Bound:
-    """A method of a precompiled struct, which a module binds to a name of its own: ``_unpack_hiiB``."""
+    """Method of a precompiled struct, bound to a module-level name such as ``_unpack_hiiB``."""
 
     action: str
     """``pack`` or ``unpack``."""
@@ -63,14 +60,14 @@ class Bound:
 
 @dataclass(frozen=True)
 class Code:
-    """An expression. A plain ``str`` can stand for one that needs nothing."""
+    """Python expression; a plain ``str`` stands for one without imports."""
 
     text: str
     names: frozenset[str] = frozenset()
-    """What it needs of the modules in ``HOMES``."""
+    """Imported names, from ``HOMES``."""
     bound: frozenset[Bound] = frozenset()
     opposite: str = ""
-    """Of a test: the text of the opposite test, where that is plainer than ``not``."""
+    """Opposite of a test, where that is simpler than ``not``."""
 
     def __str__(self) -> str:
         return self.text
@@ -80,36 +77,34 @@ Part = Code | str
 
 
 def use(name: str) -> Code:
-    """A name that is imported; a KeyError tells of a name that has no home."""
+    """Return an imported name. Raises KeyError for a name missing in ``HOMES``."""
     if name not in _KNOWN:
         raise KeyError(f"no module in HOMES has {name}")
     return Code(name, frozenset((name,)))
 
 
 def bound(action: str, codes: tuple[str, ...]) -> Code:
-    """The bound method of a struct of these formats."""
     method = Bound(action, codes)
     return Code(method.name, frozenset(("Struct",)), frozenset((method,)))
 
 
 def code(template: str, *parts: Part) -> Code:
-    """The template with the texts of ``parts`` for its ``{}``, which needs what they need."""
+    """Return a template filled with the texts of ``parts``, including their imports."""
     return Code(template.format(*parts), names_of(parts), bound_of(parts))
 
 
 def call(function: Part, *arguments: Part) -> Code:
-    """A call; a function given as ``str`` is one of the module itself."""
+    """Return a call; a function given as ``str`` is local to the module."""
     return code("{}({})", function, joined(", ", arguments))
 
 
 def joined(separator: str, parts: Iterable[Part]) -> Code:
-    """The parts with a separator between them."""
     parts = tuple(parts)
     return Code(separator.join(map(str, parts)), names_of(parts), bound_of(parts))
 
 
 def test(positive: str, negative: str, *parts: Part) -> Code:
-    """A test whose opposite has a text of its own."""
+    """Return a test with an explicit opposite."""
     texts = tuple(map(str, parts))
     return Code(positive.format(*texts), names_of(parts), bound_of(parts), negative.format(*texts))
 
@@ -127,12 +122,11 @@ def equal(left: Part, right: Part) -> Code:
 
 
 def not_(value: Part) -> Code:
-    """That a value is false or empty."""
     return test("not {}", "{}", value)
 
 
 def negated(tests: Iterable[Code]) -> Code:
-    """The test that at least one of ``tests`` fails, as plain as it can be said."""
+    """Return the simplest test that at least one of ``tests`` fails."""
     tests = tuple(tests)
     both = joined(" and ", tests or ("True",))
     if len(tests) == 1 and tests[0].opposite:
@@ -141,17 +135,15 @@ def negated(tests: Iterable[Code]) -> Code:
 
 
 def names_of(value: object) -> frozenset[str]:
-    """The imported names that all expressions within a value need."""
     return frozenset(name for each in _expressions(value) for name in each.names)
 
 
 def bound_of(value: object) -> frozenset[Bound]:
-    """The bound methods that all expressions within a value need."""
     return frozenset(method for each in _expressions(value) for method in each.bound)
 
 
 def imports(names: frozenset[str], others: Sequence[str] = ()) -> str:
-    """The import lines of a module that needs these names; ``others`` are lines that only type checkers need."""
+    """Return the import lines of a module; ``others`` are further lines for type checkers."""
     lines = ["from __future__ import annotations", ""]
     for line in _lines(HOMES, names):
         if line.startswith("from ..") and lines[-1] and not lines[-1].startswith("from .."):
@@ -171,7 +163,6 @@ def _lines(homes: dict[str, str], names: frozenset[str]) -> Iterator[str]:
 
 
 def _expressions(value: object) -> Iterable[Code]:
-    """The expressions within dataclasses, tuples and dictionaries."""
     if isinstance(value, Code):
         yield value
     elif isinstance(value, tuple | list):

@@ -1,4 +1,4 @@
-"""The template environment of what is printed as Python, and how all are made."""
+"""Template environments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def environment(templates: Path, *, autoescape: bool) -> jinja2.Environment:
-    """Templates of a folder, as all are read here: what is not defined is an error, and tags leave no blank lines."""
+    """Return the environment of a template folder; undefined names raise, and tags leave no blank lines."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates),
         undefined=jinja2.StrictUndefined,
@@ -28,7 +28,7 @@ ENVIRONMENT = environment(TEMPLATES, autoescape=False)
 
 
 def toml(value: object) -> str:
-    """A text, list or table of texts as TOML, which writes texts as JSON does."""
+    """Return a string, list or table of strings as TOML, which quotes strings like JSON."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {toml(each)}" for key, each in value.items()) + " }"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What a package is called, says of itself and consists of: its settings, and what follows where they say nothing."""
+"""Identity of a package from its settings and defaults: names, metadata and components."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from kafka_message_generator.spec.model import REQUEST, RESPONSE
 from kafka_message_generator.spec.settings import FILE, Settings
 from kafka_message_generator.spec.texts import import_name_problem
 
+# Distribution with the command, captures and the dissector.
 TOOLS = "kafka-messages-tools"
-"""The distribution that has the command, captures and the dissector."""
 
 
 class RequestError(ValueError):
-    """What was asked for cannot be done; the text says why."""
+    """A request that cannot be fulfilled."""
 
 
 @dataclass(frozen=True)
 class Identity:
-    """Everything about a package but its messages."""
+    """Everything about a package except its messages."""
 
     import_name: str
     distribution: str
@@ -31,22 +31,22 @@ class Identity:
     description: str
     readme: str | None
     components: tuple[str, ...]
-    """Components of the runtime by name, the basic ones too, from the ground up."""
+    """Names of all runtime components, in dependency order."""
     metadata: tuple[tuple[str, str], ...]
     """Further lines of ``[project]`` in pyproject.toml: key and TOML value."""
     urls: tuple[tuple[str, str], ...]
     license_files: dict[str, str]
     program: str | None = None
-    """Name of the command that the package installs, which ``kafka-messages-tools`` runs."""
+    """Name of the installed command, which ``kafka-messages-tools`` runs."""
 
     @property
     def summary(self) -> str:
-        """The description as the beginning of a sentence, which may have been written as a whole one."""
+        """Return the description without its final period."""
         return self.description.rstrip(" .") or self.description
 
     @property
     def extras(self) -> dict[str, list[str]]:
-        """Return what each extra installs, by name: the tools, and what the components need."""
+        """Return the distributions of each extra by name."""
         found: dict[str, list[str]] = {"tools": [TOOLS]}
         for component in (COMPONENTS[name] for name in self.components):
             if component.extra:
@@ -57,22 +57,22 @@ class Identity:
 
 
 def checked_name(given: str | None) -> str | None:
-    """An import name given beside the settings. Raises RequestError."""
+    """Return an import name from the command line. Raises RequestError if it is invalid."""
     if given is not None and (reason := import_name_problem(given)) is not None:
         raise RequestError(reason)
     return given
 
 
 def identity_of(definitions: Definitions, given: str | None) -> Identity:
-    """The identity of the package of some definitions; ``given`` is an import name that counts more than the settings'.
+    """Return the identity of a package; the import name ``given`` overrides the settings.
 
-    Raises RequestError if nobody says how the package is called.
+    Raises RequestError if neither names the package.
     """
     settings = definitions.settings
     name = given or settings.import_name
     if name is None:
         raise RequestError(f"the package has no name; give --package NAME, or import-name below [package] in {FILE}")
-    is_own = name == settings.import_name  # under another name it is not what the settings describe
+    is_own = name == settings.import_name  # the settings describe only a package of their own name
     distribution = settings.distribution if is_own else None
     metadata = {
         "requires-python": settings.requires_python,
@@ -97,12 +97,10 @@ def identity_of(definitions: Definitions, given: str | None) -> Identity:
 
 
 def _classifiers(settings: Settings) -> list[str]:
-    """What is true of every package, and what its owner adds."""
     return list(dict.fromkeys(("Typing :: Typed", "Programming Language :: Python :: 3", *settings.classifiers)))
 
 
 def _components(definitions: Definitions) -> tuple[str, ...]:
-    """The chosen components, or those that the messages call for, with all that they need."""
     kinds = {message.kind for message in definitions.messages if not message.is_removed}
     if not has_headers(definitions.messages):
         kinds -= {REQUEST, RESPONSE}
@@ -121,7 +119,7 @@ def _components(definitions: Definitions) -> tuple[str, ...]:
 
 
 def sample(identity: Identity, plans: list[MessagePlan]) -> str:
-    """What the README shows where its owner wrote none: that a message is read as it was written."""
+    """Return the default example of the README, a round trip of the first message."""
     if not plans:
         return ""
     name, version = plans[0].name, plans[0].valid.highest

@@ -1,4 +1,4 @@
-"""Values, types and tests of fields as Python source."""
+"""Field values, types and tests as Python source."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from kafka_message_generator.render import naming
 from kafka_message_generator.render.code import Code, Part, call, code, equal, is_, is_not, joined, not_, use
 from kafka_message_generator.rules.defaults import Empty
 
+# Width in bytes by integer type.
 INTEGER_CODES = {"int8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8}
-"""Integer types and their widths in bytes."""
 
 _SCALARS: dict[str, Part] = {
     "bool": "bool",
@@ -25,7 +25,7 @@ _SCALARS: dict[str, Part] = {
 
 
 def annotation(field: FieldPlan) -> Code:
-    """The type of the attribute: ``int``, ``str | None``, ``list[UUID]``, ``TopicCollection``."""
+    """Return the attribute's type: ``int``, ``str | None``, ``list[UUID]``, ``TopicCollection``."""
     kept = naming.collection(field.type) if field.collection else code("list[{}]", _element(field))
     return _or_none(field, kept if field.is_array else _element(field))
 
@@ -39,19 +39,18 @@ def _or_none(field: FieldPlan, kind: Part) -> Code:
 
 
 def parameter(field: FieldPlan) -> Code:
-    """The constructor parameter, with its default."""
     name, default = field.name, field.default
     if field.is_array:
         kind = _or_none(field, code("{}[{}]", use("Iterable"), _element(field)))
         return code("{}: {} = {}", name, kind, "None" if default is None else "()")
     if default is Empty.STRUCT:
-        # None asks for the default; where None itself is a value, the default has to be passed as UNSET.
+        # None means the default; if None is itself a value, UNSET does.
         return code("{}: {} | None = {}", name, field.type, _unset(field))
     return code("{}: {} = {}", name, annotation(field), fresh(field))
 
 
 def key_parameter(field: FieldPlan, is_whole: bool) -> Code:
-    """The parameter of lookups for a key field; a part of a key may be left out."""
+    """Return the lookup parameter of a key field, optional for a part of a key."""
     needed = code("{}: {}", field.name, annotation(field))
     return needed if is_whole else code("{} = {}", needed, use("UNSET"))
 
@@ -61,12 +60,11 @@ def _unset(field: FieldPlan) -> Part:
 
 
 def slot(struct: StructPlan, field: FieldPlan) -> str:
-    """The attribute that holds a field: another one, None for the default, where the default is made when asked for."""
+    """Return the attribute of a field; a lazy default has a private one, which is None until it is created."""
     return f"_{field.name}" if field.name in lazy_fields(struct) else field.name
 
 
 def store(field: FieldPlan) -> Part:
-    """The constructor's value of the attribute."""
     name = field.name
     if field.is_array:
         kept = naming.collection(field.type) if field.collection else "list"
@@ -80,7 +78,7 @@ def store(field: FieldPlan) -> Part:
 
 
 def fresh(field: FieldPlan) -> Part:
-    """An expression for the default, new for each use where it can be changed."""
+    """Return an expression for the default, a new object if it is mutable."""
     default = field.default
     if default is Empty.ARRAY:
         return f"{naming.collection(field.type)}()" if field.collection else "[]"
@@ -94,7 +92,6 @@ def fresh(field: FieldPlan) -> Part:
 
 
 def attribute_default(field: FieldPlan) -> Part:
-    """The right side of the attribute in the class body."""
     if field.default is Empty.ARRAY:
         return _factory(naming.collection(field.type) if field.collection else "list")
     if field.default is Empty.STRUCT:
@@ -107,9 +104,9 @@ def _factory(make: str) -> Code:
 
 
 def default_tests(message: MessagePlan, field: FieldPlan, value: str) -> list[Code]:
-    """Tests that hold together exactly when ``value``, an expression of the field, is its default.
+    """Return tests that all hold exactly when the expression ``value`` is the field's default.
 
-    A value of the wrong kind makes a test fail or raise, so that None never passes for a default it is not.
+    For a value of the wrong type, a test fails or raises.
     """
     default = field.default
     if default is None:
@@ -129,12 +126,12 @@ def default_tests(message: MessagePlan, field: FieldPlan, value: str) -> list[Co
 
 
 def lazy_fields(struct: StructPlan) -> dict[str, str]:
-    """Tagged fields whose default is a struct, never null, and that struct: it is made when first looked at."""
+    """Return the tagged fields with a lazily created struct as default, and that struct's name."""
     return {f.name: f.type for f in struct.fields if f.is_lazy_default}
 
 
 def tagged_tests(message: MessagePlan, struct: StructPlan, field: FieldPlan, value: str) -> list[Code]:
-    """``default_tests`` of a tagged field whose slot has the value ``value``."""
+    """Return ``default_tests`` for a tagged field with ``value`` in its slot."""
     tests = default_tests(message, field, value)
     if field.name not in lazy_fields(struct):
         return tests
@@ -142,7 +139,6 @@ def tagged_tests(message: MessagePlan, struct: StructPlan, field: FieldPlan, val
 
 
 def equality(field: FieldPlan) -> Part:
-    """The test that two objects agree in a field."""
     name = field.name
     same = f"self.{name} == other.{name}"
     if field.type == "float64" and field.is_array:
@@ -153,5 +149,5 @@ def equality(field: FieldPlan) -> Part:
 
 
 def packed(operation: Packed, value: str) -> Code:
-    """The bytes of a packed integer. The table knows numbers by value; ``| 0`` keeps floats out of it."""
+    """Return the bytes of a packed integer; ``| 0`` makes the table lookup raise for floats."""
     return code("{}[{} | 0]", use(f"{'' if operation.signed else 'U'}PACKED{operation.bits}"), value)

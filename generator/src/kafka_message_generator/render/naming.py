@@ -5,6 +5,7 @@ from __future__ import annotations
 from kafka_message_generator.plan.model import LayoutRef
 from kafka_message_generator.rules.names import COLLECTION, snake_case
 
+# Struct format by fixed-width type.
 CODES = {
     "bool": "?",
     "int8": "b",
@@ -16,21 +17,19 @@ CODES = {
     "float64": "d",
     "uuid": "16s",
 }
-"""The struct format of each fixed-width type."""
 
 
 def module(message: str) -> str:
-    """The module of a message."""
     return snake_case(message)
 
 
 def function(action: str, ref: LayoutRef) -> str:
-    """The function that reads (writes, sizes) one struct in one layout: ``_read_topic_9``."""
+    """Return the function that reads, writes or sizes a struct in one layout: ``_read_topic_9``."""
     return f"_{action}_{snake_case(ref.struct)}_{ref.version}"
 
 
 def function_all(action: str, ref: LayoutRef) -> str:
-    """The function for the elements of an array: ``_read_all_topic_9``."""
+    """Return the function for the elements of an array: ``_read_all_topic_9``."""
     return function(f"{action}_all", ref)
 
 

@@ -1,4 +1,4 @@
-"""The whole package as a set of files: path to text, formatted, with its manifest."""
+"""Rendering of the whole package as formatted files by path, with a manifest."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ RUNTIME = Path(__file__).parents[1] / "runtime"
 MODE = black.Mode(line_length=120, target_versions={TargetVersion.PY311})
 TOOLS = ("black", "jinja2")
 MANIFEST = "MANIFEST"
+# Modules printed from all definitions together, with their component.
 TABLES = (
     *(("enums", f"enums/{name}.py") for name in ("_abouts", "_protocol")),
     *(
@@ -38,8 +39,8 @@ TABLES = (
     ("history", "history/_tables.py"),
     ("schema", "schema/_entities.py"),
 )
-"""Modules that are printed from all definitions together, behind the component that they are of."""
 
+# Exports of a package apart from its messages, with their modules.
 EXPORTED = {
     "DecodeError": "errors",
     "EncodeError": "errors",
@@ -54,7 +55,6 @@ EXPORTED = {
     "all_messages": "_base.listing",
     "implementation": "_core.native",
 }
-"""What a package exports beside its messages, and the modules that have it."""
 
 Files = dict[str, str]
 Progress = Callable[[int, int], None]
@@ -62,10 +62,10 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class PackageRequest:
-    """What to generate, and where it will be written.
+    """Input and output of a generation.
 
-    ``package`` is the import name, and ``components`` the optional components, where the settings are not to be asked. Raises
-    RequestError for a name that no package can have.
+    The import name ``package`` and the optional ``components`` override the settings. Raises RequestError for an
+    invalid name.
     """
 
     specs: Path
@@ -73,14 +73,14 @@ class PackageRequest:
     package: str | None = None
     components: tuple[str, ...] | None = None
     more: tuple[Path, ...] = ()
-    """Folders of other releases, whose versions the package has as well."""
+    """Folders of other releases, whose versions are added to the package."""
 
     def __post_init__(self) -> None:
         checked_name(self.package)
 
 
 def inputs_hash(request: PackageRequest) -> str:
-    """One hash of everything that the output depends on but the tools: definitions, generator, what was asked for."""
+    """Return a hash of everything the output depends on except the tools."""
     digest = hashlib.sha256(f"{request.package} {request.components}".encode())
     generator = Path(__file__).parents[1]
     ours = [path for ending in ("py", "json") for path in generator.rglob(f"*.{ending}")]
@@ -106,14 +106,13 @@ def _of_package(specs: Path) -> list[Path]:
 
 
 def tools() -> dict[str, str]:
-    """The versions of what formats and prints."""
     return {tool: importlib.metadata.version(tool) for tool in TOOLS}
 
 
 def render(identity: Identity, definitions: Definitions, progress: Progress = lambda done, count: None) -> Files:
-    """Every file of the package but its manifest, by path relative to the output folder.
+    """Return every file of the package except its manifest, by path relative to the output folder.
 
-    ``progress`` is told how many modules are done, of how many.
+    ``progress`` is called with the number of finished modules and the total.
     """
     root = f"src/{identity.import_name}"
     found = availability_of(definitions)
@@ -142,7 +141,7 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
 
 
 def manifest(request: PackageRequest, identity: Identity, files: Files, used: dict[str, str]) -> str:
-    """JSON: the package, the hash of the inputs, the tools that were used, and the hash of each file."""
+    """Return the manifest as JSON: package, hash of the inputs, versions of the tools, and hash of each file."""
     hashes = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in sorted(files.items())}
     facts = {"package": identity.import_name, "inputs": inputs_hash(request), "tools": used, "files": hashes}
     return json.dumps(facts, indent=1) + "\n"

@@ -1,4 +1,4 @@
-"""The three forms in which a struct carries fields beside its regular ones, and the helpers that serve each."""
+"""Forms of a section of tagged or optional fields, with their helpers."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ Section = TagSection | OptionalBuffer
 
 @dataclass(frozen=True)
 class Form:
-    """Names of the printed functions of a form, and of its helpers in the runtime."""
+    """Names of the printed functions of a form, and of its runtime helpers."""
 
     function: str
     header: str
-    """Reads tag, start and end of a field."""
+    """Reader of tag, start and end of a field."""
     unknown: str
-    """Reads a whole section none of whose fields is known."""
+    """Reader of a section without known fields."""
     join: str
-    """The bytes of a section."""
+    """Function that returns the bytes of a section."""
 
 
 SEQUENTIAL = Form("tags", "tag_header", "unknown_tags", "tags")
@@ -34,5 +34,5 @@ def form_of(section: Section) -> Form:
 
 
 def section_of(operations: tuple[Operation, ...]) -> Section | None:
-    """The section of a layout; none has two."""
+    """Return the only section of a layout, or None."""
     return next((operation for operation in operations if isinstance(operation, TagSection | OptionalBuffer)), None)

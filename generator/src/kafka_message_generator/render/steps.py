@@ -1,7 +1,4 @@
-"""The printed statements of a function, one kind a class; every expression in them is already there.
-
-Each class is printed by the template macro of its ``kind``; a macro decides nothing.
-"""
+"""Printed statements, one class per template macro; their expressions are complete."""
 
 from __future__ import annotations
 
@@ -13,8 +10,6 @@ from kafka_message_generator.render.code import Part
 
 @dataclass(frozen=True)
 class Step:
-    """One statement or small group of statements."""
-
     kind: ClassVar[str] = ""
 
 
@@ -29,15 +24,13 @@ class Assign(Step):
 
 @dataclass(frozen=True)
 class Do(Step):
-    """A statement as it stands."""
-
     kind = "do"
     code: Part
 
 
 @dataclass(frozen=True)
 class Choose(Step):
-    """An if chain: pairs of condition and body, the condition of a closing else is empty."""
+    """If chain of conditions and bodies; a final else has an empty condition."""
 
     kind = "choose"
     branches: tuple[tuple[Part, tuple[Step, ...]], ...]
@@ -55,7 +48,7 @@ class Unpack(Step):
 
 @dataclass(frozen=True)
 class Function:
-    """A printed function; ``loop`` is the head of the loop around its body, if there is one."""
+    """Printed function; ``loop`` is the head of an optional loop around its body."""
 
     name: str
     parameters: Part

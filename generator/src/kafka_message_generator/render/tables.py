@@ -1,4 +1,4 @@
-"""Lowers what spans messages: the API table, error codes, record types, the index of all messages."""
+"""Lowering of tables across messages: APIs, error codes, record types and the message index."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from kafka_message_generator.spec.versions import Versions
 
 @dataclass(frozen=True)
 class Api:
-    """One API: the pair of messages with the same API key."""
+    """API, the pair of messages with the same API key."""
 
     key: int
     enum_name: str
     request: str
     response: str
-    """Empty for a request that has no response."""
+    """Empty for a request without a response."""
     valid: Versions
     offered: Versions
     deprecated: Versions
@@ -38,8 +38,6 @@ class Api:
 
 @dataclass(frozen=True)
 class Listed:
-    """A message as the list of all messages has it."""
-
     name: str
     kind: str
     api_key: int | None
@@ -52,7 +50,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class RecordType:
-    """A record of a log: its type number and the modules and classes of its key and value."""
+    """Record type of a log: number, and modules and classes of key and value."""
 
     family: str
     number: int
@@ -61,7 +59,7 @@ class RecordType:
 
 
 def apis(definitions: Definitions) -> list[Api]:
-    """Every API by key, removed ones too (their highest version is below the lowest)."""
+    """Return every API by key; a removed one has its highest version below the lowest."""
     sides: dict[int, dict[str, Message]] = {}
     for message in definitions.messages:
         if message.kind in (REQUEST, RESPONSE) and message.api_key is not None:
@@ -70,7 +68,7 @@ def apis(definitions: Definitions) -> list[Api]:
 
 
 def listed(definitions: Definitions) -> list[Listed]:
-    """Every message that has versions, by name; of a pair the request says what holds for both."""
+    """Return every message with versions by name; a response takes its shared data from the request."""
     requests = {message.api_key: message for message in definitions.messages if message.kind == REQUEST}
     found = []
     for message in definitions.messages:
@@ -109,21 +107,19 @@ def _api(key: int, request: Message, response: Message | None) -> Api:
 
 
 def response_import(definitions: Definitions, name: str) -> str:
-    """The import of a response for type checkers, in a room of the package: any response, where there is none so called."""
+    """Return the import of a response for type checkers, the base class if the package lacks it."""
     if any(plan.name == name for plan in definitions.plans):
         return f"from ..messages.{module(name)} import {name} as {name}"
     return f"from .._base.message import Response as {name}"
 
 
 def error_codes(definitions: Definitions) -> tuple[ErrorCode, ...]:
-    """The error codes by number; where no ``errors.json`` says any, that of success: Python calls no empty enumeration."""
+    """Return the error codes by number, at least that of success, as Python rejects empty enumerations."""
     return definitions.error_codes or (ErrorCode("NONE", 0, False),)
 
 
 @dataclass(frozen=True)
 class EnumClass:
-    """An enumeration as it is printed."""
-
     name: str
     base: str
     about: str
@@ -131,7 +127,7 @@ class EnumClass:
 
 
 def enumerations(definitions: Definitions) -> list[EnumClass]:
-    """The enumerations by name, but for those of APIs and of error codes."""
+    """Return the enumerations by name, without those of APIs and error codes."""
     return [_enum_class(one) for one in definitions.enumerations if one.members]
 
 
@@ -143,13 +139,13 @@ def _enum_class(one: Enumeration) -> EnumClass:
 
 
 def abouts(definitions: Definitions) -> list[tuple[str, Sequence[Member | ErrorCode]]]:
-    """What has texts that say what it stands for, by the name of the enumeration."""
+    """Return the members with descriptions by name of the enumeration."""
     found = [(one.name, one.members) for one in definitions.enumerations if one.members]
     return [(ERROR_CODE, error_codes(definitions)), *found]
 
 
 def record_types(definitions: Definitions) -> list[RecordType]:
-    """Records of coordinators (key and value) and of metadata logs (value only), by folder and number."""
+    """Return records of coordinators (key and value) and metadata logs (value only), by folder and number."""
     found: dict[tuple[str, int], dict[str, str]] = {}
     for message in definitions.messages:
         if message.is_removed or message.api_key is None:
@@ -164,12 +160,12 @@ def record_types(definitions: Definitions) -> list[RecordType]:
 
 
 def logs(definitions: Definitions) -> list[tuple[str, str]]:
-    """The internal topics, each with the folder of its records as ``record_types`` calls it."""
+    """Return the internal topics, each with the folder name of ``record_types``."""
     return [(topic, "" if folder == HERE else folder) for topic, folder in sorted(definitions.settings.logs.items())]
 
 
 def entity_types(definitions: Definitions) -> list[tuple[str, list[tuple[str, str, tuple[str, ...]]]]]:
-    """Return every field that names something, as struct, field and entity types, by message."""
+    """Return the fields with entity types by message, as struct, field and types."""
     found = []
     for plan in sorted(definitions.plans, key=lambda each: each.name):
         facts = json.loads(plan.descriptor)

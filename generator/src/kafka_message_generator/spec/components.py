@@ -1,4 +1,4 @@
-"""The components of a generated package: what each needs of the others, and which messages call for it."""
+"""Components of a generated package, with their dependencies and the kinds of messages that need them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALU
 
 @dataclass(frozen=True)
 class Component:
-    """A module or folder of the runtime."""
+    """Module or folder of the runtime."""
 
     name: str
     about: str
     needs: tuple[str, ...] = ()
-    """The components that it imports; each of them stands before it in the table."""
+    """Components that it imports, which precede it in the table."""
     kinds: frozenset[str] = frozenset()
-    """Kinds of messages that call for it."""
+    """Kinds of messages that require it."""
     is_basic: bool = False
-    """Whether every package has it."""
+    """True for components of every package."""
     extra: tuple[str, ...] = ()
-    """Distributions that it imports, which users install by the extra ``extra_name``."""
+    """Distributions that it imports, installed by the extra ``extra_name``."""
     extra_name: str = "arrow"
 
 
@@ -69,11 +69,11 @@ COMPONENTS = {
         ),
     )
 }
-"""By name, in the order of their floors: a component may import only what it needs, and nothing above it."""
+"""Components by name, in dependency order."""
 
 
 def called_for(kinds: Iterable[str]) -> tuple[str, ...]:
-    """The components of a package with messages of these kinds, where nobody says otherwise."""
+    """Return the default components of a package with messages of these kinds."""
     found = frozenset(kinds)
     return tuple(component.name for component in COMPONENTS.values() if component.is_basic or component.kinds & found)
 
@@ -85,8 +85,8 @@ FORMER = {
     "command": "kafka-messages-tools",
     "wireshark": "kafka-messages-tools",
 }
-"""Former components, with the distribution that has their modules now."""
+"""Former components, with the distribution that now has their modules."""
 
 
 OPTIONAL = tuple(component.name for component in COMPONENTS.values() if not component.is_basic)
-"""The components that a package may leave out."""
+"""Components that a package may leave out."""

@@ -1,1 +1,1 @@
-"""The printed codec: pure Python on precompiled structs, no dependency."""
+"""Lowering and printing of the codec, pure Python on precompiled structs."""

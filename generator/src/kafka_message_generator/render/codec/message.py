@@ -1,4 +1,4 @@
-"""Puts a message module together: its classes, functions, tables and imports."""
+"""Assembly of a message module: classes, functions, tables and imports."""
 
 from __future__ import annotations
 
@@ -16,15 +16,13 @@ from kafka_message_generator.render.steps import Function
 from kafka_message_generator.spec.model import REQUEST, RESPONSE
 from kafka_message_generator.spec.versions import MAX_VERSION
 
+# Maximum characters of literals on one line.
 MOST_TOGETHER = 116
-# Characters of literals that would share a line, and are printed as one.
 KEY, PART_OF_KEY = "with this key", "with this key, or with these parts of it"
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """A field in the class body."""
-
     name: str
     annotation: Part
     default: Part
@@ -33,8 +31,6 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Collection:
-    """A keyed collection of a struct."""
-
     name: str
     parent: Part
     about: str
@@ -42,14 +38,14 @@ class Collection:
     parameters: Part
     arguments: str
     what: str
-    """By what its elements are found, as docstrings have it."""
+    """Key of the elements, as docstrings describe it."""
     lookup: str
-    """What the lookups of the base are called behind ``_find`` and ``_find_all``."""
+    """Suffix of the base's lookups after ``_find`` and ``_find_all``."""
 
 
 @dataclass(frozen=True)
 class Class:
-    """A struct's class, every part of it as it is printed."""
+    """Class of a struct, in printed parts."""
 
     name: str
     docstring: str
@@ -63,18 +59,18 @@ class Class:
     constants_parents: Part
     constants: tuple[tuple[str, str], ...]
     structs: tuple[tuple[str, Part], ...]
-    """Of a message: the classes inside it, which are attributes of its class too, and their annotation."""
+    """Nested classes of a message and their annotation."""
     attributes: tuple[Attribute, ...]
     parameters: tuple[Part, ...]
     stores: tuple[tuple[str, Part], ...]
     equality: Part | None
-    # Test that two objects agree; None if the base class has it.
+    # Equality test; None if the base class has it.
     collection: Collection | None
 
 
 @dataclass(frozen=True)
 class Bind:
-    """What the module's end ties to the message class."""
+    """Names that the end of the module assigns to the message class."""
 
     base: str
     codecs: tuple[tuple[int, str], ...]
@@ -83,7 +79,7 @@ class Bind:
 
 
 def render(plan: MessagePlan, note: str = "") -> str:
-    """The source of a message's module, not yet formatted. ``note`` is one more sentence on the message."""
+    """Return the unformatted source of a message's module; ``note`` is a further sentence of its docstring."""
     template = ENVIRONMENT.get_template("message.jinja")
     functions = list(_functions(plan))
     classes = [_class(plan, struct, note) for struct in plan.structs]
@@ -139,7 +135,7 @@ def _class(plan: MessagePlan, struct: StructPlan, note: str) -> Class:
 
 
 def _equality(struct: StructPlan) -> Part | None:
-    """Return the test that two objects agree, in which NaN equals NaN; None for a struct without floats."""
+    # NaN equals NaN.
     if not any(field.type == "float64" for field in struct.fields):
         return None
     equal = [*map(literals.equality, struct.fields), "self.unknown_tagged_fields == other.unknown_tagged_fields"]
@@ -147,20 +143,17 @@ def _equality(struct: StructPlan) -> Part | None:
 
 
 def _base(plan: MessagePlan) -> Part:
-    """What a message is: a request says by what it is answered, if it is at all."""
     if plan.kind == REQUEST:
         return code('{}["{}"]', use("Request"), f"_{plan.response}" if plan.response else use("Never"))
     return use("Response" if plan.kind == RESPONSE else "Message")
 
 
 def _response_import(plan: MessagePlan) -> list[str]:
-    """The import of a request's response, under a name that no struct has."""
     module = naming.module(plan.response)
     return [f"from .{module} import {plan.response} as _{plan.response}"] if plan.response else []
 
 
 def _inner(plan: MessagePlan) -> Iterator[str]:
-    """The classes inside a message."""
     for struct in plan.structs[:-1]:
         yield struct.name
         if struct.keys:
@@ -168,7 +161,6 @@ def _inner(plan: MessagePlan) -> Iterator[str]:
 
 
 def _is_extensible(plan: MessagePlan) -> bool:
-    """Whether any version can carry fields that the definition does not name."""
     return any(section_of(layout.operations) for layout in plan.body.layouts)
 
 
@@ -216,7 +208,6 @@ def _bind(plan: MessagePlan) -> Bind:
 
 
 def _literals(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return one literal for each line, or one for all where they fit on a line together."""
     found = tuple(map(_literal, lines))
     return found if len(" ".join(found)) > MOST_TOGETHER else (_literal("".join(lines)),)
 

@@ -1,4 +1,4 @@
-"""Lowers a layout to the statements that read it."""
+"""Lowering of a layout to statements that read it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ARRAY_READERS = {
 
 
 def functions(struct: StructPlan, layout: Layout) -> Iterable[Function]:
-    """The reading functions of one layout: for one struct, for an array's elements, for its tagged fields."""
+    """Yield the reading functions of a layout: of a struct, of array elements, and of tagged fields."""
     name = struct.name
     section = section_of(layout.operations)
     if section is not None and _has_known(section):
@@ -71,8 +71,6 @@ def functions(struct: StructPlan, layout: Layout) -> Iterable[Function]:
 
 @dataclass
 class _Lowering:
-    """Statements for operations in order; fixed fields wait for the length prefix that follows them."""
-
     struct: StructPlan
     ref: LayoutRef
     steps: list[Step] = field(default_factory=list)
@@ -99,7 +97,7 @@ class _Lowering:
             self.payload(operation)
 
     def prefix(self, code: str) -> None:
-        """Read the waiting fields, and with them the length ``n`` that follows, of struct format ``code``."""
+        # Read the pending fields and the length ``n`` after them at once.
         codes = tuple(naming.CODES[fixed.type] for fixed in self.waiting) + ((code,) if code else ())
         if not codes:
             return
@@ -193,7 +191,7 @@ class _Lowering:
             self.choose(("n >= 0", some), ("", nulls[0][1] if nulls else MALFORMED))
 
     def integers(self, operation: Array, element: str, nulls: tuple[tuple[str, Step], ...]) -> None:
-        """An array of integers: short ones by a struct of their length, others by a helper."""
+        # Short arrays use a struct of their length, others a helper.
         target, letter, width = f"x.{operation.name}", naming.CODES[element], literals.INTEGER_CODES[element]
         arguments = ("n", f'"{letter}"', str(width))
         table = SHORT_TABLES.get(element)
@@ -208,7 +206,7 @@ class _Lowering:
         if table:
             branches.append((none, Assign(target, "[]")))
             few = (short, Assign(target, code("[*{}[{}](data, pos)]", use(table), index)), Do(f"pos += {length}"))
-            # Entry 0 of a table refuses null, so that the common case has one test less.
+            # Entry 0 of a table rejects null, which saves a test in the common case.
             branches += [*nulls, few] if operation.compact else [few, *nulls]
         else:
             branches += nulls
@@ -225,7 +223,7 @@ class _Lowering:
             self.steps.append(Choose(tuple((branch[0], branch[1:]) for branch in branches)))
 
     def default(self, name: str) -> list[Step]:
-        """Statements that give a field its default; a tagged struct's is made when it is first looked at."""
+        # The default of a tagged struct is created on first access.
         if name in literals.lazy_fields(self.struct):
             return [Assign(f"x._{name}", "None")]
         return [Assign(f"x.{name}", literals.fresh(self.struct.field(name)))]
@@ -244,7 +242,7 @@ class _Lowering:
 
     def tagged_payload(self, payload: Payload, is_optional: bool) -> list[Step]:
         if isinstance(payload, Single) and payload.nullable and not is_optional:
-            # Presence of a tagged struct is an unsigned varint, where a regular one has an int8.
+            # A tagged struct has its presence as an unsigned varint, a regular one as an int8.
             self.steps.append(Assign("n, pos", _read(use("read_uvarint"))))
             self.nullable_struct(payload, "n == 0")
         else:
@@ -257,7 +255,6 @@ def _has_known(section: Section) -> bool:
 
 
 def _section_function(struct: StructPlan, ref: LayoutRef, section: Section) -> Function:
-    """Reads a section from the first byte of its count (or, of a buffer, of the first length)."""
     is_buffer = isinstance(section, OptionalBuffer)
     form = form_of(section)
     branches = [_tagged_branch(struct, ref, tagged, is_buffer) for tagged in section.fields]
@@ -288,7 +285,7 @@ def _section_function(struct: StructPlan, ref: LayoutRef, section: Section) -> F
 def _tagged_branch(
     struct: StructPlan, ref: LayoutRef, tagged: Tagged, is_optional: bool
 ) -> tuple[str, tuple[Step, ...]]:
-    # The slices inside a tagged value have an end of their own; the field's is looked at after the branch.
+    # Slices inside a tagged value have their own end; that of the field is checked after the branch.
     lowering = _Lowering(struct, ref, end="stop")
     return f"tag == {tagged.tag}", tuple(lowering.tagged_payload(tagged.payload, is_optional))
 
@@ -303,7 +300,6 @@ def _reader(element: str | LayoutRef | PackedElement, compact: bool) -> Part:
 
 
 def _read(function: Part, *arguments: Part) -> Code:
-    """A call of a function that reads at ``pos``."""
     return call(function, "data", "pos", *arguments)
 
 

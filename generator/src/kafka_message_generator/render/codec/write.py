@@ -1,4 +1,4 @@
-"""Lowers a layout to the statements that write it."""
+"""Lowering of a layout to statements that write it."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ from kafka_message_generator.render.steps import Assign, Choose, Do, Function, S
 from kafka_message_generator.rules.defaults import Empty
 
 SHORT_TABLES = {"int8": "PACK_B", "int16": "PACK_H", "int32": "PACK_I", "int64": "PACK_Q"}
+# Element types written by a struct of their format; others have a helper.
 FIXED_ELEMENTS = ("float64", *literals.INTEGER_CODES)
-"""Elements whose bytes the struct of their format makes; all others have a helper of their own."""
 REFUSE = Do(code("raise {}", use("Refused")))
 
 
@@ -60,7 +60,7 @@ COMPACT_LENGTH = _put(code("{}[n + 1]", use("VARINTS")))
 
 
 def functions(message: MessagePlan, struct: StructPlan, layout: Layout) -> Iterable[Function]:
-    """The writing functions of one layout: for one struct, for an array's elements, for its tagged fields."""
+    """Yield the writing functions of a layout: of a struct, of array elements, and of tagged fields."""
     section = section_of(layout.operations)
     if section is not None and section.fields:
         yield _section_function(message, struct, layout.ref, section)
@@ -74,18 +74,16 @@ def functions(message: MessagePlan, struct: StructPlan, layout: Layout) -> Itera
 
 @dataclass
 class _Lowering:
-    """Statements for operations in order; fixed values wait for the length prefix that follows them."""
-
     message: MessagePlan
     struct: StructPlan
     ref: LayoutRef
     steps: list[Step] = field(default_factory=list)
     waiting: tuple[Fixed, ...] = ()
+    # Integer array with its bytes in ``s``, to compare the next one with.
     twin: Array | None = None
-    """The integer array whose bytes ``s`` still holds, for the next one to be compared with."""
     next_is_twin: bool = False
+    # Nullable value known to be not null.
     known_present: Payload | None = None
-    """A nullable value that was already found not to be null."""
 
     def lower(self, operations: Sequence[Operation]) -> list[Step]:
         for operation in operations:
@@ -106,14 +104,13 @@ class _Lowering:
         return self.steps
 
     def refuse(self, operation: Default) -> None:
-        """A value that this layout would lose is an error, unless it is what the reader will assume anyway."""
+        # Refuse a value that the layout cannot carry, unless it is the default.
         field_plan = self.struct.field(operation.name)
         value = f"x.{literals.slot(self.struct, field_plan)}"
         tests = literals.tagged_tests(self.message, self.struct, field_plan, value)
         self.steps.append(Choose(((negated(tests), (REFUSE,)),)))
 
     def prefix(self, letter: str, value: Part) -> None:
-        """Write the waiting fields, and with them ``value`` as struct format ``letter``."""
         arguments = [_argument(fixed) for fixed in self.waiting] + ([value] if letter else [])
         codes = tuple(_letter(fixed) for fixed in self.waiting) + ((letter,) if letter else ())
         self.waiting = ()
@@ -121,7 +118,7 @@ class _Lowering:
             self.steps.append(_put(call(bound("pack", codes), *arguments)))
 
     def prefix_or(self, test: Part, value: str, otherwise: tuple[Step, ...], then: tuple[Step, ...] = ()) -> None:
-        """The waiting fields, one byte ``value`` and ``then`` if ``test`` holds, else the fields and ``otherwise``."""
+        # Write the pending fields and the byte ``value`` if ``test`` holds, else the fields and ``otherwise``.
         waiting = self.waiting
         fused = self.separately("B", value)
         self.waiting = waiting
@@ -129,14 +126,12 @@ class _Lowering:
         self.steps.append(Choose(((test, (*fused, *then)), ("", (*plain, *otherwise)))))
 
     def separately(self, letter: str, value: Part) -> list[Step]:
-        """What ``prefix`` would add, handed back instead."""
         steps, self.steps = self.steps, []
         self.prefix(letter, value)
         added, self.steps = self.steps, steps
         return added
 
     def length(self, compact: bool, letter: str, is_text: bool = False) -> None:
-        """The length ``n`` (-1 for null) in front of a value."""
         length = _put(code("{}[n + 1]", use("TEXT_LENGTHS"))) if is_text else COMPACT_LENGTH
         if not compact:
             self.prefix(letter, "n")
@@ -169,12 +164,10 @@ class _Lowering:
             self.single(operation, "b", "-1", "1")
 
     def refuse_null(self, operation: String | Bytes | Array | Single) -> None:
-        """The attribute may be None for the sake of other versions; this one has no null."""
         if self.struct.field(operation.name).nullable and not operation.nullable and operation != self.known_present:
             self.steps.append(Choose(((is_(f"x.{operation.name}", None), (REFUSE,)),)))
 
     def measured(self, operation: String | Bytes, convert: str) -> None:
-        """The bytes ``s`` of a value and their number ``n``, -1 for null."""
         value = f"x.{operation.name}"
         steps: tuple[Step, ...] = (Assign("s", f"{value}{convert}"), Assign("n", "len(s)"))
         if operation.nullable:
@@ -195,11 +188,8 @@ class _Lowering:
         self.steps.append(Choose(((some, (_elements(operation),)), _no_list(value))))
 
     def integers(self, operation: Array) -> None:
-        """Integers, never null: few are packed by the struct of their number, many by a helper.
-
-        Two such arrays in a row are often equal (all replicas, and those in sync): the second then repeats the
-        bytes ``s`` of the first.
-        """
+        # Never null. Few integers are packed by a struct of their number, many by a helper.
+        # Successive arrays are often equal (replicas and in-sync replicas); the second one reuses the bytes ``s``.
         first, self.twin = self.twin, None
         value = f"x.{operation.name}"
         count = Assign("n", f"len({value})")
@@ -214,7 +204,6 @@ class _Lowering:
             self.steps += [count, *self.counted(operation, _put)]
 
     def counted(self, operation: Array, done: Callable[[Part], Step]) -> list[Step]:
-        """The count ``n`` in front of integers, and what is done with their bytes; nothing for no bytes."""
         element, value = str(operation.element), f"x.{operation.name}"
         table = SHORT_TABLES.get(element)
         many = done(_elements_of(element, value))
@@ -249,7 +238,7 @@ class _Lowering:
         tests = []
         for plan in (self.struct.field(tagged.name) for tagged in section.fields):
             value = f"x.{literals.slot(self.struct, plan)}"
-            if plan.default is Empty.STRUCT:  # its fields are looked at one by one
+            if plan.default is Empty.STRUCT:  # its fields are tested one by one
                 self.steps.append(Assign(f"d_{plan.name}", value))
                 value = f"d_{plan.name}"
             tests += _default_tests(self.message, self.struct, plan, value)
@@ -265,9 +254,9 @@ class _Lowering:
             self.steps.append(Choose(((test, (_put('b"\\0"'),)), ("", (write,)))))
 
     def tagged_payload(self, payload: Payload, is_present: bool, is_optional: bool) -> list[Step]:
-        """A tagged value; ``is_present`` says that the field's default is null, so that it is not null here."""
+        # ``is_present``: the default is null, so the value is not.
         if isinstance(payload, Single):
-            # Presence of a tagged struct is an unsigned varint, where a regular one has an int8.
+            # A tagged struct has its presence as an unsigned varint, a regular one as an int8.
             if is_present and payload.nullable:
                 self.steps.append(_put('b"\\1"'))
                 payload = replace(payload, nullable=False)
@@ -284,7 +273,7 @@ class _Lowering:
 
 
 def _default_tests(message: MessagePlan, struct: StructPlan, plan: FieldPlan, value: str) -> list[Code]:
-    """Tests that a tagged field may be left out; what is no list goes on to where it is refused."""
+    # Anything but a list is passed on to the code that refuses it.
     tests = literals.tagged_tests(message, struct, plan, value)
     may_show = plan.default is Empty.ARRAY and plan.type not in literals.INTEGER_CODES
     return [*tests, code("type({}) not in {}", value, use("NO_LISTS"))] if may_show else tests
@@ -304,7 +293,7 @@ def _section_function(message: MessagePlan, struct: StructPlan, ref: LayoutRef, 
 
 
 def _section_bytes(form: Form, known: str, section: Section) -> Code:
-    """The bytes of a section; the tags of the definition are not free for unknown fields."""
+    # Unknown fields may not use declared tags.
     absent = section.absent if isinstance(section, TagSection) else ()
     reserved = sorted([*(tagged.tag for tagged in section.fields), *absent])
     taken = (f"({', '.join(map(str, reserved))},)",) if reserved else ()
@@ -320,7 +309,6 @@ def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Ta
 
 
 def _are_twins(operation: Operation, following: Operation | None) -> bool:
-    """Whether two arrays of the same integers follow each other, neither ever null."""
     if not isinstance(operation, Array) or not isinstance(following, Array):
         return False
     if operation.nullable or following.nullable or operation.compact != following.compact:
@@ -333,10 +321,8 @@ def _length_again(operation: Array) -> Do:
 
 
 def _no_list(value: str) -> tuple[Part, tuple[Step, ...]]:
-    """The branch for an array without elements: an empty text is none, and its like; of others the elements show it.
-
-    Most are lists, which is the cheapest to see. Arrays of integers go without: there are many, and many are empty.
-    """
+    # Refuse strings and other types that pass as an array when empty; with content, their elements fail.
+    # Integer arrays omit this test, as many of them are empty.
     return code("type({}) is not list and type({}) in {}", value, value, use("NO_LISTS")), (REFUSE,)
 
 
@@ -351,7 +337,6 @@ def _elements(operation: Array) -> Step:
 
 
 def _elements_of(element: str, value: str) -> Code:
-    """The bytes of an array's elements."""
     if element in FIXED_ELEMENTS:
         return call(use("fixed_elements"), value, f'"{naming.CODES[element]}"')
     return call(use(f"{element}_elements"), value)

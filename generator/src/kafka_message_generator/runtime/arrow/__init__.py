@@ -1,4 +1,4 @@
-"""Columns: whole Arrow arrays of encoded messages as structs, and back. Needs the extra ``arrow``."""
+"""Conversion between Arrow arrays of encoded messages and struct columns (extra ``arrow``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns from anywhere, of any of Arrow's types for the same values, as those that the encoder takes."""
+"""Casts of Arrow columns to the types that the encoder expects."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ _LISTS: tuple[Is, ...] = (
     pa.types.is_list_view,
     pa.types.is_large_list_view,
 )
+# Arrow types accepted for each Kafka type; other types accept numbers.
 _TAKEN: dict[str, tuple[Is, ...]] = {
     "bool": (pa.types.is_boolean,),
     "uuid": _TEXTS,
@@ -36,14 +37,13 @@ _TAKEN: dict[str, tuple[Is, ...]] = {
     "bytes": _BYTES + _TEXTS,
     "records": _BYTES + _TEXTS,
 }
-"""Which types can stand for a type of Kafka's; numbers for all others."""
 
 
 def conformed(array: pa.Array, shape: Shape) -> pa.StructArray:
-    """An array of structs with the types of a shape, and of its columns those that are there; integers may be narrower.
+    """Cast an array of structs to the types of a shape, leaving out absent columns and keeping narrower integers.
 
-    Raises TypeError for a column of another kind and for one that leaves its buffers, with its path, and pa.ArrowException
-    for values that do not fit, and for types of which Arrow cannot take values.
+    Raises TypeError for a column of the wrong kind or with offsets outside its buffers, and pa.ArrowException for
+    values that do not fit.
     """
     path = shape.message.NAME
     if array.type == shape.type:
@@ -53,7 +53,6 @@ def conformed(array: pa.Array, shape: Shape) -> pa.StructArray:
 
 
 def _plain(array: pa.Array, path: str) -> pa.Array:
-    """Without what only says how values are stored."""
     if isinstance(array, pa.DictionaryArray):
         check_places(array, path)
         return _without_views(_plain(array.dictionary, path)).take(array.indices)
@@ -64,7 +63,7 @@ def _plain(array: pa.Array, path: str) -> pa.Array:
 
 
 def _without_views(array: pa.Array) -> pa.Array:
-    """Bytes and texts one behind the other: of views pyarrow takes none. Whether texts are UTF-8 is not asked."""
+    # Cast view types to large types; the cast goes through bytes to skip UTF-8 validation.
     if pa.types.is_string_view(array.type):
         return array.view(pa.binary_view()).cast(pa.large_binary()).view(pa.large_string())
     return array.cast(pa.large_binary()) if pa.types.is_binary_view(array.type) else array
@@ -92,7 +91,7 @@ def _struct(array: pa.Array, shape: Shape, fields: tuple[FieldFacts, ...], path:
 
 
 def _inside(array: pa.StructArray, child: pa.Array) -> pa.Array:
-    """A child of a struct, null where the struct is: what stands there says nothing, and no cast shall fail for it."""
+    # Values below a null struct are undefined; mask them so that no cast fails on them.
     if array.null_count == 0 or pa.types.is_null(child.type):
         return child
     return pc.struct_field(pa.StructArray.from_arrays([child], names=["child"], mask=array.is_null()), [0])
@@ -108,7 +107,6 @@ def _unknown(array: pa.Array, path: str) -> pa.Array:
 
 
 def _is_map_of_bytes(kind: pa.DataType) -> bool:
-    """Whether it is a map of numbers to bytes of any type."""
     if not pa.types.is_map(kind):
         return False
     return pa.types.is_integer(kind.key_type) and any(each(kind.item_type) for each in _BYTES + _TEXTS)
@@ -145,7 +143,7 @@ def _value(array: pa.Array, shape: Shape, field: FieldFacts, path: str) -> pa.Ar
     if not any(each(array.type) for each in _TAKEN.get(field.type, _NUMBERS)):
         raise TypeError(f"{path} is {array.type}, {wanted} is needed")
     if pa.types.is_integer(wanted):
-        wanted = pa.int64()  # what is too large for the field is told with its row
+        wanted = pa.int64()  # values out of range are reported with their row
     if pa.types.is_fixed_size_binary(array.type):
         array = array.cast(pa.binary())
     if wanted == pa.string() and array.type in BYTES_OF_TEXT:

@@ -1,8 +1,4 @@
-"""Columns by the native extension, where it is on; what it does not take is left to the numpy engine.
-
-It reads the plans that messages keep as text and gets and gives arrays by Arrow's C data interface. It words no error:
-it says which row is the first bad one.
-"""
+"""Bridge to the native extension, which reads message plans and exchanges arrays by Arrow's C data interface."""
 
 from __future__ import annotations
 
@@ -17,16 +13,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+# Option flags of the extension.
 EMIT_DEFAULTS, VALIDATE_UTF8, IGNORE_REST, PERMISSIVE = 1, 2, 4, 8
-"""Options of the extension."""
 
+# Maximum number of column types cached per plan.
 MOST_TYPES = 64
-"""Of a plan that are kept: one for each name that a further column has."""
 
 
 class _Plan:
-    """What the extension made of the plan of a message, and the types of the columns that it gave."""
-
     def __init__(self, extension: Any, text: str, has_unknown: bool) -> None:
         self.extension = extension
         self.plan = extension.plan(text, has_unknown)
@@ -44,7 +38,7 @@ class _Plan:
             return found
         names = trailing_column, corrupt_column
         kind = self._types.get(names)
-        if kind is not None:  # to make it of the schema again would take longer than to decode some rows
+        if kind is not None:  # building the type from the schema takes longer than decoding a few rows
             return pa.Array._import_from_c(self.extension.address(found[1]), kind)
         columns = pa.Array._import_from_c_capsule(*found)
         if len(self._types) < MOST_TYPES:
@@ -56,8 +50,8 @@ class _Plan:
         return pa.Array._import_from_c_capsule(*found) if isinstance(found, tuple) else found
 
 
+# Plans by message, with and without a column of unknown tags; None if the extension does not support it.
 _plans: WeakKeyDictionary[type[Message], dict[bool, _Plan | None]] = WeakKeyDictionary()
-"""Of each message that was used, with and without a column of unknown tags; None where the extension does not take it."""
 
 
 def decoded(
@@ -73,7 +67,7 @@ def decoded(
     trailing_column: str | None,
     corrupt_column: str | None,
 ) -> pa.StructArray | int | None:
-    """The columns of a binary array, the number of its first bad row, or None for what the extension does not take."""
+    """Return the columns of an array, the number of its first bad row, or None if unsupported by the extension."""
     extension = native_columns()
     if extension is None or (plan := _plan(extension, message, unknown_tagged_fields)) is None:
         return None
@@ -84,7 +78,7 @@ def decoded(
 
 
 def encoded(array: pa.Array, message: type[Message], version: int, prefix: bool) -> pa.Array | int | None:
-    """The messages of a struct array, the number of the first row that cannot be written, or None as ``decoded``."""
+    """Return the encoded messages of a struct array, the number of its first bad row, or None as ``decoded`` does."""
     extension = native_columns()
     if extension is None or (plan := _plan(extension, message, False)) is None:
         return None
@@ -92,13 +86,12 @@ def encoded(array: pa.Array, message: type[Message], version: int, prefix: bool)
 
 
 def _plan(extension: Any, message: type[Message], has_unknown: bool) -> _Plan | None:
-    """The extension's plan of a message; None for one that it does not take."""
     plans = _plans.get(message)
     if plans is None:
         plans = _plans[message] = {}
     if has_unknown not in plans:
         try:
             plans[has_unknown] = _Plan(extension, message._plan, has_unknown)
-        except (ValueError, AttributeError):  # not as the generator prints it: the schema is read from the definition
+        except (ValueError, AttributeError):  # not a plan of the generator: the schema is read from the definition
             plans[has_unknown] = None
     return plans[has_unknown]

@@ -1,4 +1,4 @@
-"""Columns through message objects: what the native extension does not take, and everything without it."""
+"""Conversion through message objects, the fallback without the native extension."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-MOST_ROWS = 1024  # that are message objects at a time
-MOST_BYTES = 1 << 20  # of encoded messages that are message objects at a time
-LIMIT = 1 << 31  # bytes of encoded messages in one array
+MOST_ROWS = 1024  # message objects alive at a time
+MOST_BYTES = 1 << 20  # encoded bytes of the message objects alive at a time
+LIMIT = 1 << 31  # encoded bytes per array
 _was_warned = False
 
 
 def warn_once() -> None:
-    """Warn if the native extension is missing, the first time that columns are made without it."""
+    """Warn about a missing native extension on the first conversion without it."""
     global _was_warned
     if not _was_warned and native_columns() is None:
         _was_warned = True
@@ -41,7 +41,7 @@ def warn_once() -> None:
 
 
 class Decoder:
-    """Makes columns of the rows of one array."""
+    """Decoder of the rows of one array."""
 
     def __init__(
         self,
@@ -56,14 +56,14 @@ class Decoder:
         corrupt_column: str | None,
     ) -> None:
         self.shape = shape
-        self.known = known  # versions, as in ``columns``
+        self.known = known  # as in ``columns``
         self.emit_defaults = emit_defaults
         self.validate_utf8 = validate_utf8
         self.ignore_rest = ignore_rest
         self.permissive = permissive
         self.trailing_column = trailing_column
         self.corrupt_column = corrupt_column
-        self.version = -1  # of the messages at hand
+        self.version = -1  # of the current messages
 
     def decoded(self, array: pa.Array) -> pa.StructArray | int:
         """Return the columns of an array, or the number of its first bad row."""
@@ -102,7 +102,7 @@ class Decoder:
         return self._with_columns(values, array, bad, rests) if self._has_columns else values
 
     def _read(self, data: bytes, row: int) -> tuple[int, Message, int]:
-        """Read a row: its version, its message and where that ends. Raises KafkaMessageError for a bad row."""
+        # Raises KafkaMessageError for a bad row.
         known, offset = self.known, 0
         if known is None:
             if len(data) < 2:
@@ -116,7 +116,7 @@ class Decoder:
         return version, message, end
 
     def _in_order(self, by_version: dict[int, tuple[list[int], list[Message]]], count: int) -> pa.StructArray:
-        """Make columns of the messages of each version together, and put them into their places."""
+        # Build the columns of each version at once, then restore the order of the rows.
         parts, done = [], 0
         index: list[int | None] = [None] * count
         for self.version, (places, messages) in by_version.items():
@@ -132,7 +132,7 @@ class Decoder:
     def _struct(
         self, structs: list[Any], fields: tuple[FieldFacts, ...], not_sent: Sequence[bool] = ()
     ) -> pa.StructArray:
-        """Make a column of structs, some of which may be null. Those ``not_sent`` are defaults, without unknown fields."""
+        # Null structs are allowed; those ``not_sent`` get defaults and no unknown fields.
         kind = self.shape.struct(fields)
         nulls = [each is None for each in structs]
         has_nulls = any(nulls)
@@ -182,7 +182,6 @@ class Decoder:
     def _with_columns(
         self, values: pa.StructArray, array: pa.Array, bad: list[bool], rests: list[bytes | None]
     ) -> pa.StructArray:
-        """Add the columns of trailing bytes and of bad rows."""
         added, nulls = {}, array.is_null()
         if self.trailing_column is not None:
             added[self.trailing_column] = pa.array(rests, pa.binary())
@@ -197,8 +196,7 @@ class Decoder:
 
 
 def _is_not_sent(struct: Any, name: str) -> bool:
-    """Whether a tagged struct is at its default, and so was left out."""
-    if getattr(struct, f"_{name}", struct) is None:  # a default that nobody looked at was not made yet
+    if getattr(struct, f"_{name}", struct) is None:  # a default that was never accessed does not exist yet
         return True
     value = getattr(struct, name, None)
     return value is not None and value == type(value)()
@@ -212,7 +210,6 @@ def _unknown(structs: list[Any], not_sent: Sequence[bool]) -> pa.Array:
 
 
 def _chunks(array: pa.Array) -> Iterator[tuple[int, list[bytes | None]]]:
-    """Yield the rows of an array, at least once, with the number of the first of them."""
     start, size = 0, 0
     rows: list[bytes | None] = []
     for scalar in array:
@@ -227,9 +224,9 @@ def _chunks(array: pa.Array) -> Iterator[tuple[int, list[bytes | None]]]:
 
 
 def encoded(array: pa.StructArray, shape: Shape, version: int, prefix: bool) -> pa.Array:
-    """Return the messages of an array of conformed structs. Raises EncodeRowError for the first that cannot be written."""
+    """Return the encoded messages of conformed structs. Raises EncodeRowError for the first invalid row."""
     check_columns(array.type, shape, shape.facts.fields, version)
-    if not len(array):  # its lists need not have offsets, which pyarrow would read
+    if not len(array):  # its lists may lack offsets, which pyarrow would read
         return pa.array([], pa.binary())
     encoder = _Encoder(shape, version)
     rows = max(1, min(MOST_ROWS, len(array) * MOST_BYTES // max(array.get_total_buffer_size(), 1)))
@@ -238,14 +235,12 @@ def encoded(array: pa.StructArray, shape: Shape, version: int, prefix: bool) -> 
         part = array.slice(start, rows)
         try:
             parts.append(encoder.encoded(part, prefix))
-        except (KafkaMessageError, TypeError, ValueError):  # the slow way says which row and why
+        except (KafkaMessageError, TypeError, ValueError):  # the slow path finds row and reason
             parts.append(one_by_one(shape.message, part, start, version, prefix))
     return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
 
 
 class _Encoder:
-    """Makes message objects of columns, and writes them. Raises an error of any kind for what it cannot write."""
-
     def __init__(self, shape: Shape, version: int) -> None:
         self.shape = shape
         self.version = version
@@ -257,7 +252,6 @@ class _Encoder:
         return pa.array([each and start + each.write(self.version) for each in messages], pa.binary())
 
     def _structs(self, array: pa.Array, cls: Any, fields: tuple[FieldFacts, ...]) -> list[Any]:
-        """Make objects of structs. Null in a field that the version does not have is its default."""
         given, maybe = {}, {}
         for field in fields:
             index = array.type.get_field_index(field.name)
@@ -304,7 +298,7 @@ class _Encoder:
 
 
 def check_columns(kind: pa.DataType, shape: Shape, fields: tuple[FieldFacts, ...], version: int) -> None:
-    """Raise KeyError for a field of the version that has no column."""
+    """Raise KeyError for a field of the version without a column."""
     for field in fields:
         if version not in field.versions:
             continue

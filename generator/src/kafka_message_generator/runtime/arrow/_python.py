@@ -1,4 +1,4 @@
-"""Rows of columns as Python's objects: the fields that a message has, of columns of any type, slowly."""
+"""Conversion of Arrow rows of any column type to Python objects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def as_python(array: pa.Array, facts: MessageFacts, fields: tuple[FieldFacts, ...]) -> list[Any]:
-    """Structs as dicts with those of the fields that are there. In texts a byte that is no UTF-8 is a surrogate (PEP 383)."""
+    """Return structs as dicts of their existing fields; invalid UTF-8 becomes surrogates (PEP 383)."""
     return _each(array, lambda structs: _dicts(structs, facts, fields))
 
 
@@ -39,7 +39,6 @@ def _dicts(array: pa.StructArray, facts: MessageFacts, fields: tuple[FieldFacts,
 
 
 def _values(array: pa.Array, facts: MessageFacts, field: FieldFacts) -> list[Any]:
-    """The values of a field."""
     if field.is_array:
         return _each(array, lambda lists: _lists(lists, facts, field))
     return _elements(array, facts, field)
@@ -66,7 +65,6 @@ def _scalars(array: pa.Array) -> list[Any]:
 
 
 def _each(array: pa.Array, values_of: Callable[[Any], list[Any]]) -> list[Any]:
-    """The values of an array, which may be stored as a dictionary or as runs."""
     if isinstance(array, pa.DictionaryArray):
         values = _each(array.dictionary, values_of)
         return [None if place is None else values[place] for place in array.indices.to_pylist()]
@@ -77,6 +75,6 @@ def _each(array: pa.Array, values_of: Callable[[Any], list[Any]]) -> list[Any]:
 
 
 def runs_of(array: pa.RunEndEncodedArray) -> list[int]:
-    """For each row the number of its run."""
+    """Return the run number of each row."""
     ends = array.run_ends.to_pylist()
     return [bisect_right(ends, place) for place in range(array.offset, array.offset + len(array))]

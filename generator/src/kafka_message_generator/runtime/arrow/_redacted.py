@@ -1,4 +1,4 @@
-"""Columns of messages without what is secret in them: the rule of ``secrets``, a column at a time."""
+"""Redaction of secrets in columns, by the rules of ``secrets``."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from ..secrets._rule import Mark
 
 Kinds = Mapping[str, pa.Array]
-"""Resource types by their path, one for each element of the array at hand."""
+"""Resource types by path, one per element of the current array."""
 
 
 def redacted(array: pa.StructArray, message: type[Message], mark: Mark = REDACTED) -> pa.StructArray:
-    """A column of messages, as ``decode`` gives it, with ``mark`` where their secrets were; see ``secrets.redacted``.
+    """Return a column from ``decode`` with its secrets replaced by ``mark``; see ``secrets.redacted``.
 
-    Fields may be left out. Without the name of a setting its value is secret. Only distinct names, and with a ``mark``
-    that is a function distinct secrets, are looked at one by one.
+    Columns may be missing. Without the name column of settings, all their values are secret. A ``mark`` function is
+    called once per distinct secret.
     """
     found = secrets_of(message)
     return _Hiding(found, mark).column(array, "", {}) if found else array
@@ -37,7 +37,7 @@ class _Hiding:
         self._mark = mark
 
     def column(self, array: pa.Array, path: str, kinds: Kinds) -> pa.Array:
-        """The array of a field; ``path`` is the names on the way to it."""
+        # ``path`` consists of the names of the enclosing fields.
         if pa.types.is_struct(array.type):
             return self._struct(array, path, kinds)
         if pa.types.is_nested(array.type) and not pa.types.is_list(array.type):
@@ -76,14 +76,12 @@ class _Hiding:
         return self._marked(child, pc.and_(secret, _has_bytes(child)))
 
     def _unknown(self, array: pa.MapArray) -> pa.MapArray:
-        """Tagged fields that nobody knows, by tag."""
         items = self._marked(array.items, array.items.is_valid())
         entries = pa.StructArray.from_arrays([array.keys, items], fields=[array.type.key_field, array.type.item_field])
         buffers = array.buffers()[:2]
         return pa.Array.from_buffers(array.type, len(array), buffers, array.null_count, array.offset, [entries])
 
     def _marked(self, array: pa.Array, secret: pa.BooleanArray) -> pa.Array:
-        """The values, but marks where they are secret."""
         if pa.types.is_null(array.type):
             return array
         if isinstance(self._mark, str):
@@ -94,14 +92,12 @@ class _Hiding:
 
 
 def _has_bytes(array: pa.Array) -> pa.BooleanArray:
-    """Which values are neither null nor empty."""
     if pa.types.is_null(array.type):
         return array.is_valid()
     return pc.fill_null(pc.greater(pc.binary_length(array), 0), False)
 
 
 def _secret(names: pa.Array) -> pa.BooleanArray:
-    """Which settings are secret by their names; what has no name is."""
     found = names.cast(pa.binary()).dictionary_encode()
     known = [name.decode(errors="replace") for name in found.dictionary.to_pylist()]
     flags = pa.array([is_secret_setting(name) for name in known], pa.bool_())
@@ -109,14 +105,13 @@ def _secret(names: pa.Array) -> pa.BooleanArray:
 
 
 def _may_be_secret(kinds: pa.Array) -> pa.BooleanArray:
-    """Which settings are of a resource that can have secrets."""
     found = kinds.dictionary_encode()
     flags = pa.array([is_secret_setting("", kind) for kind in found.dictionary.to_pylist()], pa.bool_())
     return flags.take(found.indices).fill_null(True)
 
 
 def _spread(array: pa.Array, lists: pa.ListArray) -> pa.Array:
-    """A value for each list as one for each element of ``lists.values``; null for elements of no list."""
+    # Repeat a value per list for each element of ``lists.values``; null for elements outside all lists.
     count = len(lists.values)
     if not len(lists):
         return pa.nulls(count, array.type)

@@ -1,4 +1,4 @@
-"""The slow way for single rows: to explain an error, and for rows with tagged fields that nobody knows."""
+"""Row-by-row encoding, to find the reason of an error and to write unknown tagged fields."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _INTEGERS = {name for name, kind in SCALARS.items() if pa.types.is_integer(kind)
 
 
 class RowError(DecodeError):
-    """A row of an array that is not its message; ``row`` counts from 0."""
+    """Row of an array that is not a valid message; ``row`` counts from 0."""
 
     def __init__(self, row: int, error: KafkaMessageError) -> None:
         parts = (error.message, error.version, error.path, error.offset) if isinstance(error, DecodeError) else ()
@@ -44,7 +44,7 @@ class RowError(DecodeError):
 
 
 class EncodeRowError(EncodeError):
-    """A row of an array that cannot be written; ``row`` counts from 0."""
+    """Row of an array that cannot be written; ``row`` counts from 0."""
 
     def __init__(self, row: int, reason: str, message: str, version: int, path: str) -> None:
         super().__init__(reason, message, version, path)
@@ -70,8 +70,8 @@ def explain(message: type[Message], array: pa.StructArray, number: int, version:
 def one_by_one(message: type[Message], rows: pa.Array, start: int, version: int, prefix: bool) -> pa.Array:
     """Encode rows through the schema codec; null stays null. The first row has the number ``start``.
 
-    It merges unknown tagged fields with the others, and takes rows of types of which Arrow cannot take values, or with
-    values that no column can have. Raises EncodeRowError for the first row that cannot be written.
+    Merges unknown tagged fields with the declared ones. Accepts column types that Arrow cannot convert, and values out
+    of range. Raises EncodeRowError for the first row that cannot be written.
     """
     before = version.to_bytes(2, "big") if prefix else b""
     values = []
@@ -89,7 +89,7 @@ def _rows(message: type[Message], array: pa.Array) -> list[Any]:
 
 
 def written(message: type[Message], row: dict[str, object], version: int) -> bytes:
-    """The bytes of a row; raises SchemaError for what the object codec refuses, for the same reason."""
+    """Return the bytes of a row. Raises SchemaError for the values that the object codec refuses."""
     facts, out = facts_of(message), bytearray()
     found = _object(facts, facts.fields, row, version)
     escaped_schemas(message)[version].write(out, found)
@@ -98,7 +98,6 @@ def written(message: type[Message], row: dict[str, object], version: int) -> byt
 
 
 def _object(facts: MessageFacts, fields: tuple[FieldFacts, ...], row: dict[str, object], version: int) -> object:
-    """A row as an object with the fields of all versions, as a message has them."""
     values = {}
     for field in fields:
         value_of = _plain if version in field.versions else _absent
@@ -109,11 +108,11 @@ def _object(facts: MessageFacts, fields: tuple[FieldFacts, ...], row: dict[str, 
 
 
 def _absent(facts: MessageFacts, field: FieldFacts, value: object, version: int) -> object:
-    """A field that the version does not have. Null says nothing there: it is what columns of such a version have."""
+    # Null counts as absent: columns decoded at such a version have it.
     try:
         return Builder(facts).default(field) if value is None else _plain(facts, field, value, version)
     except SchemaError:
-        return value  # no default, which is all that matters
+        return value  # any value but the default
 
 
 def _plain(facts: MessageFacts, field: FieldFacts, value: object, version: int) -> object:
@@ -139,7 +138,7 @@ def _element(facts: MessageFacts, field: FieldFacts, value: object, version: int
 
 
 def _cast(field: FieldFacts, value: object) -> object:
-    """A value of a column of another type, as a cast has it."""
+    # Convert the value of a column of another type like Arrow's cast.
     if isinstance(value, float | Decimal) and field.type in _INTEGERS and isfinite(value) and value == int(value):
         return int(value)
     if isinstance(value, str) and field.type in ("bytes", "records"):

@@ -1,4 +1,4 @@
-"""The Arrow types of messages: one struct type for all versions, a column for every field any of them has."""
+"""Arrow types of messages: one struct type for all versions, with a column for every field."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import pyarrow as pa
 from .._base.message import Message
 from ..schema.facts import FieldFacts, MessageFacts, facts_of, message_class
 
+# Column of the undeclared tagged fields, a map of tag to bytes.
 UNKNOWN = "_unknown_tagged_fields"
-"""Column of the tagged fields that the definition does not name: a map of tag to bytes."""
 
+# Arrow type of each Kafka type. Unsigned types use the next larger signed one, as Spark has no unsigned types; a uuid
+# is its 22-character string.
 SCALARS = {
     "bool": pa.bool_(),
     "int8": pa.int8(),
@@ -24,21 +26,18 @@ SCALARS = {
     "bytes": pa.binary(),
     "records": pa.binary(),
 }
-"""Arrow type of each field type; unsigned ones get the next larger type, as Spark has no unsigned; a uuid is the 22
-characters that Kafka prints.
-"""
 
 UNKNOWN_TYPE = pa.map_(pa.int64(), pa.binary())
 
 
 class Shape:
-    """How one message is laid out as columns; ``shape_of`` keeps them, with the types that they have made."""
+    """Arrow layout of one message, with a cache of its types."""
 
     def __init__(self, message: type[Message], unknown: bool = False) -> None:
         self.message = message
         self.facts: MessageFacts = facts_of(message)
         self.unknown = unknown
-        self._types: dict[int, pa.DataType] = {}  # by the identity of facts, which live as long as the message
+        self._types: dict[int, pa.DataType] = {}  # by id of the facts, which live as long as the message
         self.type = self.struct(self.facts.fields)
 
     def struct(self, fields: tuple[FieldFacts, ...]) -> pa.StructType:
@@ -62,8 +61,8 @@ _shapes: dict[tuple[type[Message], bool], Shape] = {}
 
 
 def shape_of(message: type[Message], unknown: bool = False) -> Shape:
-    """The shape of a message, made once; ``unknown``: with the column of unknown tagged fields."""
-    own: type[Message] = message_class(message)  # classes that are derived from it come and go
+    """Return the cached shape of a message; ``unknown`` adds the column of unknown tagged fields."""
+    own: type[Message] = message_class(message)  # derived classes may be short-lived
     shape = _shapes.get((own, unknown))
     if shape is None:
         shape = _shapes[own, unknown] = Shape(own, unknown)

@@ -1,4 +1,4 @@
-"""Whether an Arrow array stays inside its buffers: pyarrow and numpy follow offsets that lie to memory of others."""
+"""Bounds checks of Arrow arrays, as pyarrow and numpy follow invalid offsets into foreign memory."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+# Text types and the binary types of the same layout.
 BYTES_OF_TEXT = {
     pa.string(): pa.binary(),
     pa.large_string(): pa.large_binary(),
     pa.string_view(): pa.binary_view(),
 }
-"""Types of texts, and those of the same bytes: whether they are UTF-8 is another question."""
 _BYTES = {*BYTES_OF_TEXT.values()}
 
 
@@ -28,7 +28,7 @@ _LISTS = {
 
 
 def check_buffers(array: pa.Array) -> None:
-    """Raise TypeError for an array whose buffers are not there or shorter than it says. Costs nothing per row."""
+    """Raise TypeError for an array with missing or short buffers, in constant time."""
     try:
         array.validate()
     except pa.ArrowException as error:
@@ -36,10 +36,9 @@ def check_buffers(array: pa.Array) -> None:
 
 
 def check_places(array: pa.Array, path: str) -> None:
-    """Raise TypeError for offsets, views or indices that go down or leave what there is; ``path`` names the column.
+    """Raise TypeError for offsets, views or indices that decrease or are out of bounds; ``path`` names the column.
 
-    The buffers have been checked. Only what the array uses of its children is looked at: it may be a slice. Runs and unions
-    are looked at with all that their children have.
+    Requires checked buffers. Checks only the used part of the children, except for runs and unions.
     """
     kind = array.type
     if len(array) == 0:
@@ -59,7 +58,7 @@ def check_places(array: pa.Array, path: str) -> None:
         check_all(array.view(BYTES_OF_TEXT.get(kind, kind)), path)
     elif isinstance(array, pa.FixedSizeListArray):
         check_places(array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size), f"{path}[]")
-    elif isinstance(array, pa.ListArray | pa.LargeListArray):  # a map is one, too
+    elif isinstance(array, pa.ListArray | pa.LargeListArray):  # includes maps
         check_all(
             _without_elements(array, pa.list_ if isinstance(array, pa.ListArray) else pa.large_list, 2, path), path
         )
@@ -72,9 +71,8 @@ def check_places(array: pa.Array, path: str) -> None:
 
 
 def in_one(array: pa.ChunkedArray, path: str) -> pa.Array:
-    """Return the chunks of an array as one array. Raises TypeError for a chunk that is not sound.
-
-    Two or more chunks with rows are copied; a single one is returned as it is.
+    """Return the chunks of an array as one array, copied unless only one has rows. Raises TypeError for an invalid
+    chunk.
     """
     try:
         chunks = [stored(chunk) for chunk in array.chunks]
@@ -90,10 +88,7 @@ def in_one(array: pa.ChunkedArray, path: str) -> pa.Array:
 
 
 def _with_offsets(array: pa.Array) -> pa.Array:
-    """Return ``array`` with an offsets buffer at every level, also where there are no elements.
-
-    Arrow allows an array of length 0 to lack its offsets, but pyarrow reads them when it concatenates arrays.
-    """
+    # Arrow allows an array of length 0 to lack its offsets, but pyarrow reads them when it concatenates arrays.
     kind, children = array.type, _children(array)
     if not children and not pa.types.is_struct(kind):
         return array if len(array) else pa.nulls(0, kind)
@@ -108,13 +103,12 @@ def _with_offsets(array: pa.Array) -> pa.Array:
     own, offset = array.buffers()[: _buffer_count(kind)], array.offset
     if len(array) == 0:
         own, offset = [None, *(pa.py_buffer(bytes(8)) for _ in own[1:])], 0
-    elif pa.types.is_union(kind) and kind.mode == "sparse":  # its children begin where it does
+    elif pa.types.is_union(kind) and kind.mode == "sparse":  # its children share its offset
         own, offset = [None, pa.py_buffer(array.type_codes.to_numpy().tobytes())], 0
     return pa.Array.from_buffers(kind, len(array), own, -1 if own[0] else 0, offset, complete)
 
 
 def _buffer_count(kind: pa.DataType) -> int:
-    """Return the number of buffers of an array with children, without those of its children."""
     if pa.types.is_union(kind):
         return 3 if kind.mode == "dense" else 2
     if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
@@ -123,7 +117,7 @@ def _buffer_count(kind: pa.DataType) -> int:
 
 
 def _children(array: pa.Array) -> list[pa.Array]:
-    """Return the child arrays that may have offsets of their own; those of a struct or sparse union begin where it does."""
+    # Children of structs and sparse unions share the offset of their parent.
     kind = array.type
     if pa.types.is_struct(kind) or pa.types.is_union(kind):
         return [array.field(index) for index in range(kind.num_fields)]
@@ -137,7 +131,7 @@ def _children(array: pa.Array) -> list[pa.Array]:
 
 
 def stored(array: pa.Array) -> pa.Array:
-    """The same values without types of extensions, at any depth: of these pyarrow's functions know little."""
+    """Return the array with the storage types of its extension types, at any depth, as pyarrow casts few of them."""
     kind = storage_of(array.type)
     if kind == array.type:
         return array
@@ -145,7 +139,7 @@ def stored(array: pa.Array) -> pa.Array:
 
 
 def storage_of(kind: Any) -> Any:
-    """A type without types of extensions."""
+    """Return a type with its extension types replaced by their storage types."""
     if isinstance(kind, pa.BaseExtensionType):
         return storage_of(kind.storage_type)
     if isinstance(kind, pa.DictionaryType):
@@ -170,7 +164,7 @@ def unsound(path: str, reason: object) -> TypeError:
 
 
 def check_all(array: pa.Array, path: str) -> None:
-    """The same of an array without children."""
+    """Raise TypeError for an invalid array without children."""
     try:
         array.validate(full=True)
     except pa.ArrowException as error:
@@ -186,7 +180,7 @@ def _check_indices(array: pa.DictionaryArray, path: str) -> None:
 
 
 def _without_elements(array: pa.Array, kind: Callable[..., Any], buffers: int, path: str) -> pa.Array:
-    """The lists of an array with as many nulls for their elements, which are looked at alone."""
+    # Replace the elements by nulls, as they are checked separately.
     elements, own = pa.nulls(len(array.values)), array.buffers()[:buffers]
     try:
         return pa.Array.from_buffers(kind(pa.null()), len(array), own, -1, array.offset, [elements])
@@ -195,7 +189,6 @@ def _without_elements(array: pa.Array, kind: Callable[..., Any], buffers: int, p
 
 
 def _without_values(array: pa.RunEndEncodedArray, path: str) -> pa.Array:
-    """The runs of an array with as many nulls for their values."""
     kind = pa.run_end_encoded(array.type.run_end_type, pa.null())
     children = [array.run_ends, pa.nulls(len(array.values))]
     try:

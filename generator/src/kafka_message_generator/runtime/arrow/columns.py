@@ -1,7 +1,6 @@
-"""Whole Arrow arrays of encoded messages as columns, and back.
+"""Decoding of Arrow arrays of messages to columns, and encoding.
 
-``decode(array, MetadataResponse, 12)`` gives a ``StructArray`` with a child for every field the message has in any
-version. Needs pyarrow. The native extension works on the columns; without it rows become message objects.
+``decode(array, MetadataResponse, 12)`` returns a ``StructArray`` with a child for every field of any version.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ if TYPE_CHECKING:
 
 
 def schema(message: type[Message], *, unknown_tagged_fields: bool = False) -> pa.Schema:
-    """The columns of a message: the union of its fields over all versions, every one of them nullable.
+    """Return the Arrow schema of a message: the nullable union of its fields over all versions.
 
-    A uuid is a string of 22 characters as Kafka prints it, a uint16 an int32, a uint32 an int64, an array a list whose
-    element is named ``element``. ``unknown_tagged_fields`` adds a map of tag to bytes to every struct.
+    A uuid is a string of 22 characters, a uint16 an int32, a uint32 an int64, and a list element is named ``element``.
+    ``unknown_tagged_fields`` adds a map of tag to bytes to every struct.
     """
     return pa.schema(list(shape_of(message, unknown_tagged_fields).type))
 
@@ -58,18 +57,16 @@ def decode(
 ) -> pa.StructArray:
     """Decode an array of binary values, one message each; null stays null.
 
-    ``version`` is one for all rows, one a row (an integer array), or None: then each value starts with its version as
-    an int16, as coordinator values do. Fields that a row's version does not have are null, or their default with
-    ``emit_defaults``. ``trailing`` says what bytes after a message are: "error" or "ignore"; with ``trailing_column``
-    those ignored stand in a binary field of that name, which is null where there are none. A string that is not UTF-8
-    makes its row bad; with ``validate_utf8=False`` its bytes stand in the column as they are.
+    ``version`` applies to all rows, or is an integer array with one version per row. With None, each value starts with
+    its version as an int16, as coordinator values do. Fields that the version lacks are null, or their default with
+    ``emit_defaults``. ``trailing`` is "error" or "ignore"; ``trailing_column`` names a binary field for the ignored
+    bytes. Invalid UTF-8 makes a row bad, unless ``validate_utf8=False`` keeps its bytes.
 
-    In mode "FAILFAST" the first bad row raises RowError (a DecodeError), which names row, field and offset. In
-    "PERMISSIVE" a bad row is null; with ``corrupt_column``, instead, the struct has null fields and its bytes in a
-    binary field of that name, which is null in good rows.
+    In mode "FAILFAST" the first bad row raises RowError (a DecodeError) with row, field and offset. In "PERMISSIVE" a
+    bad row is null, or has null fields and its bytes in ``corrupt_column``.
 
-    Raises ValueError for arguments that are not possible, and for 2 GiB or more in one array; TypeError for what is no
-    array of bytes, for one whose offsets leave its buffers, and for versions that are no integers.
+    Raises ValueError for invalid arguments and for 2 GiB or more in one array. Raises TypeError for other arrays, for
+    offsets outside the buffers, and for versions that are not integers.
     """
     if mode not in MODES:
         raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
@@ -101,18 +98,17 @@ def decode(
 def encode(
     array: pa.StructArray | pa.RecordBatch | pa.Table, message: type[Message], version: int, *, prefix: bool = False
 ) -> pa.Array:
-    """Encode an array of structs, as ``decode`` gives them, or a table to binary values of one version; null stays null.
+    """Encode an array of structs from ``decode``, or a table, to binary values of one version; null stays null.
 
-    Columns are found by name; all that the version has must be there. Their types may be others for the same values:
-    large or view types, dictionaries, lists of a fixed size, wider integers, floats and decimals that are whole numbers.
-    A column of Arrow's type null is one of nulls. ``prefix`` puts the version in front of each value as an int16.
+    Columns are found by name; every field of the version needs one. Other types for the same values are cast: large or
+    view types, dictionaries, fixed-size lists, wider integers, and whole floats and decimals. ``prefix`` writes the
+    version before each value as an int16.
 
-    Null in a field that the version does not have says nothing; any other value but its default is refused, unless the
-    field is ignorable.
+    A field that the version lacks must be null or its default, unless it is ignorable.
 
-    Raises EncodeRowError for the first row that cannot be written, with the field and the reason, UnsupportedVersionError,
-    KeyError for a column that is not there, and TypeError for one of another kind, for one that leaves its buffers, and
-    for a version that is no integer.
+    Raises EncodeRowError for the first row that cannot be written, UnsupportedVersionError, and KeyError for a missing
+    column. Raises TypeError for a column of the wrong kind, offsets outside the buffers, or a version that is no
+    integer.
     """
     if isinstance(array, pa.RecordBatch | pa.Table):
         array = array.to_struct_array()
@@ -152,16 +148,13 @@ def encode(
 
 
 def _slowly(array: pa.Array, shape: Shape, version: int, prefix: bool) -> pa.Array:
-    """Rows with a value that no column can have, of which the first is the error, or of types that pyarrow cannot handle."""
-    _objects.encoded(
-        conformed(array[:0], shape), shape, version, prefix
-    )  # a wrong type or a missing column comes first
+    # Encode rows that no column type can hold, or of types that pyarrow cannot cast; the first bad row raises.
+    _objects.encoded(conformed(array[:0], shape), shape, version, prefix)  # check types and columns first
     check_places(array, shape.message.NAME)
     return one_by_one(shape.message, array, 0, version, prefix)
 
 
 def _binary(array: pa.Array) -> pa.Array:
-    """The messages as an array of pyarrow's binary or large binary, whose buffers have been checked."""
     if isinstance(array, pa.ChunkedArray):
         array = in_one(array, "")
     if not isinstance(array, pa.Array):
@@ -185,7 +178,7 @@ def _is_integer(version: object) -> TypeGuard[int]:
 
 
 def _known_version(version: Versions, count: int) -> Known:
-    """One version for all rows, None for one in front of each, or an int64 array of one a row, -1 for null."""
+    # Return one version, None for a prefix, or an int64 array with -1 for null.
     if type(version) is int and 0 <= version < _INT64:
         return version
     if version is None:
@@ -214,14 +207,12 @@ def _known_version(version: Versions, count: int) -> Known:
 
 
 def _is_one(version: object) -> bool:
-    """Whether it is a single value, also one of numpy, and no collection."""
     return isinstance(version, str | bytes) or not (getattr(version, "shape", ()) or hasattr(version, "__len__"))
 
 
 def _numbers(versions: object) -> pa.Array:
-    """An array of what may be integers."""
     try:
-        if hasattr(versions, "astype"):  # an array of numpy, perhaps in the other byte order
+        if hasattr(versions, "astype"):  # a numpy array, maybe in the other byte order
             versions = versions.astype(versions.dtype.newbyteorder("="))  # type: ignore[attr-defined]
         return pa.array(versions)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
@@ -231,7 +222,6 @@ def _numbers(versions: object) -> pa.Array:
 def _check_names(
     message: type[Message], unknown_tagged_fields: bool, corrupt_column: str | None, trailing_column: str | None
 ) -> None:
-    """Raise for a further column that would have the name of another one."""
     names = {field.name for field in facts_of(message).fields} | ({UNKNOWN} if unknown_tagged_fields else set())
     given = (("corrupt_column", corrupt_column, "corrupt rows"), ("trailing_column", trailing_column, "trailing bytes"))
     for option, name, noun in given:
@@ -258,7 +248,6 @@ def _is_unicode(name: str) -> bool:
 
 
 def _row_error(message: type[Message], data: bytes, row: int, known: Known) -> KafkaMessageError:
-    """The error of a bad row, in the words of the object codec."""
     has_prefix = known is None
     if has_prefix and len(data) < 2:
         return RowError(row, DecodeError(f"a version of 2 bytes is needed, {len(data)} left", message.NAME, -1, "", 0))

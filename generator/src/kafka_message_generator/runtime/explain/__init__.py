@@ -1,9 +1,9 @@
-"""What each byte of a message is: a tree of spans, as text for people and as JSON for programs.
+"""Explanation of each byte of a message, as a tree of spans with text and JSON output.
 
-* ``explain(data, MetadataResponse, 13)`` is about one message; ``explain_request`` and ``explain_response`` read the
-  headers too, ``explain_record`` what stands before records of internal logs.
-* The leaves of the tree tile the bytes, also of damaged ones: up to the fault, the fault, and the rest.
-* ``Explanation.text()`` and ``Explanation.rows()`` hide what is secret unless they are told to show it.
+* ``explain`` reads a message, ``explain_request`` and ``explain_response`` also its header, and ``explain_record`` the
+  prefix of records of internal logs.
+* The leaves of the tree cover all bytes, also of damaged messages.
+* ``Explanation.text()`` and ``Explanation.rows()`` redact secrets by default.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Spans of record batches, in the fields of type ``records``; `kafka_records` reads them, if it is installed."""
+"""Spans of the record batches in ``records`` fields, read by the optional package `kafka_records`."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ _FORMAT_1 = (*_FORMAT_0, ("timestamp", INT64))
 _FORMATS = (_FORMAT_0, _FORMAT_1, _FORMAT_2)
 
 
+# Maximum decompressed bytes per batch.
 _MOST_UNPACKED = 4 << 20
-"""Bytes of one batch that are decompressed at most: a tree of more would help nobody."""
+# Maximum records per batch with spans of their own.
 _MOST_RECORDS = 10_000
-"""Records of one batch that have spans of their own."""
 
 
+# Estimated leaves of a batch header and of a record.
 _LEAVES = 16, 9
-"""About as many leaves a batch has without its records, and a record."""
 
 
 INSTALL = "not opened: pip install kafka-records"
 
 
 def kafka_records() -> Any:
-    """Return the package that reads record batches, imported now; None if it is not installed."""
+    """Return the module `kafka_records`, or None if it is not installed."""
     try:
         import kafka_records
     except ModuleNotFoundError:
@@ -59,10 +59,9 @@ def kafka_records() -> Any:
 
 
 def batch_spans(data: bytes, base: int, path: str, room: Room) -> list[Span]:
-    """The spans of the batches that ``data`` is; ``base`` is where that begins, ``path`` the field it is of.
+    """Return the spans of the batches in ``data``, moved by ``base``; ``path`` is that of the enclosing field.
 
-    Batches for which there is no room any more share a span. What is no batch, or not all there, is
-    a span of the rest. Empty if `kafka_records` is not installed.
+    Batches beyond the limit of ``room`` and incomplete or invalid ones share a span. Empty without `kafka_records`.
     """
     batches = kafka_records()
     if batches is None:
@@ -118,7 +117,7 @@ def _note(batch: Any, field: str, value: int) -> str:
 
 
 def _content(data: bytes, pos: int, end: int, batch: Any, path: str, room: Room) -> list[Span]:
-    """What is behind the header: records one by one, or compressed as they are, with the records in what they stand for."""
+    # Compressed records are one leaf, with the spans of the decompressed bytes in ``unpacked``.
     path = f"{path}.records"
     if pos == end:
         return []
@@ -140,7 +139,6 @@ def _content(data: bytes, pos: int, end: int, batch: Any, path: str, room: Room)
 
 
 def _records(data: bytes, pos: int, end: int, batch: Any, path: str, room: Room) -> list[Span]:
-    """The spans of records, from ``pos`` to ``end``; of very many the first."""
     try:
         records = batch.records(verify=False)
     except ValueError as error:  # a BatchDecodeError
@@ -160,7 +158,7 @@ def _records(data: bytes, pos: int, end: int, batch: Any, path: str, room: Room)
 
 
 def _record(data: bytes, pos: int, path: str, record: Any) -> Span:
-    """One record, which was read before and so is sound."""
+    # The record was validated before.
     top = Span(pos, pos, path, path.rpartition(".")[2], "RECORD", STRUCT)
 
     def number(name: str, kind: VarInt | Fixed, note: str = "", role: str = LENGTH) -> int:
@@ -193,7 +191,6 @@ def _record(data: bytes, pos: int, path: str, record: Any) -> Span:
 
 
 def _text(content: bytes) -> str:
-    """Bytes as text, if they are printable."""
     try:
         text = content.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""The result: bytes, the tree of spans over them, and the error that ended it early."""
+"""Result of an explanation: bytes, tree of spans, and error."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class Explanation:
-    """What the bytes of a message are.
+    """Tree of spans of a message.
 
-    ``root`` is the tree, ``error`` what ended it early (None if nothing did), ``title`` what was read, such as
-    ``MetadataResponse v13``. Spans have the true values; what is printed hides those with ``is_secret``.
+    ``root`` is the tree, ``error`` the exception that ended it early or None, and ``title`` a name such as
+    ``MetadataResponse v13``. Spans have the true values; output redacts those with ``is_secret``.
     """
 
     def __init__(self, data: bytes, title: str, root: Span, error: KafkaMessageError | None) -> None:
@@ -28,15 +28,15 @@ class Explanation:
         self.error = error
 
     def leaves(self) -> Iterator[Span]:
-        """The spans without others inside: they tile the bytes."""
+        """Return the spans without children, which cover all bytes."""
         return self.root.leaves()
 
     def rows(self, *, show_secrets: bool = False, address: int = 0) -> Iterator[dict[str, object]]:
-        """The leaves as values for ``json.dumps``: start, end, path, type, role, value, note, and hex of the bytes.
+        """Yield the leaves as JSON-compatible dicts: start, end, path, type, role, value, note, and hex of the bytes.
 
-        Bytes are hex, a UUID is Kafka's 22 characters, a float that is not finite is a text. A secret has its length
-        only. ``address`` is that of the first byte. Behind a leaf of compressed records come those of its contents: they
-        have the path of the leaf as ``unpacked``, and count from the first byte decompressed.
+        Bytes are hex, a UUID its 22-character string, NaN and infinities strings. Of a secret only the length is shown.
+        ``address`` is that of the first byte. Rows of decompressed records follow their leaf: ``unpacked`` is its path,
+        and their addresses start at 0.
         """
         yield from _rows(self.data, self.root, show_secrets, address)
 
@@ -49,10 +49,10 @@ class Explanation:
         whole: bool = False,
         address: int = 0,
     ) -> str:
-        """Lines of address, hex, ASCII, field, value and type, at most ``width`` columns wide.
+        """Return lines of address, hex, ASCII, field, value and type, at most ``width`` columns wide.
 
-        ``color`` adds the escape sequences of terminals, ``whole`` also prints all bytes of long fields, and
-        ``address`` is that of the first byte.
+        ``color`` adds terminal escape sequences, ``whole`` prints all bytes of long fields, and ``address`` is that of
+        the first byte.
         """
         from ._text import Text
 

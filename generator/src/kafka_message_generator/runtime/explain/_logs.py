@@ -1,4 +1,4 @@
-"""Records of the log of KRaft in messages: opened as what they are, and secret as a whole where they cannot be."""
+"""Spans of KRaft metadata records inside messages, redacted where they cannot be read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _UNKNOWN = "unknown_tagged_fields"
 
 
 def metadata_topics(top: Span, message: str, data: bytes) -> list[Span]:
-    """The topics in a message whose records are those of the log of KRaft: by name, by id, or by what is in them."""
+    """Return the spans of metadata log topics in a message, detected by name, id or content."""
     fetched = FETCHED.get(message)
     if fetched is None:
         return []
@@ -36,9 +36,9 @@ def metadata_topics(top: Span, message: str, data: bytes) -> list[Span]:
 
 
 def open_metadata(topic: Span) -> None:
-    """Open the records below a topic, whose batches were opened: each a metadata record behind its type and version.
+    """Open the records of a topic with opened batches, each a metadata record with its type and version.
 
-    What cannot be opened is redacted, but for control records: these are the broker's own.
+    Redacts records that cannot be read, except control records.
     """
     for batch in topic.all():
         if batch.type.startswith("RECORD_BATCH"):
@@ -48,9 +48,10 @@ def open_metadata(topic: Span) -> None:
 
 
 def redact_metadata(top: Span, message: str, topics: list[Span], data: bytes) -> None:
-    """Redact what is left of the records of the log of KRaft: closed ones, and what could not be read.
+    """Redact the metadata records that were not opened or could not be read.
 
-    Behind a fault nobody knows whose records follow, unless another topic was read before it and this one is nowhere.
+    After a fault the topic is unknown. The rest is then redacted, unless another topic was read and the data
+    cannot contain the metadata log.
     """
     fetched = FETCHED.get(message)
     if fetched is None:
@@ -85,12 +86,12 @@ def _is_metadata(topic: Span, fetched: FetchedRecords, data: bytes) -> bool:
 
 
 def _looks_like_metadata(content: bytes) -> bool:
-    """Whether batches have a metadata record with secrets in it: one damaged byte must not make its topic another."""
+    # Check the content too, as one damaged byte can change the topic.
     batches, records = kafka_records(), optional("internal_topics")
     if records is None or "metadata" not in records.LOGS.values():
         return False
     if batches is None:
-        return bool(content)  # unknown, so possible
+        return bool(content)  # unknown, so assume secrets
     try:
         for batch in batches.read_headers(content):
             for record in batch.records(verify=False):
@@ -104,7 +105,6 @@ def _looks_like_metadata(content: bytes) -> bool:
 
 
 def _read(records: Any, value: bytes) -> Any:
-    """The metadata record in a value; None for what is none."""
     try:
         return records.read_metadata_record(value)
     except (KafkaMessageError, ValueError):
@@ -114,7 +114,7 @@ def _read(records: Any, value: bytes) -> Any:
 def _open_batch(batch: Span) -> None:
     for leaf in list(batch.leaves()):
         if leaf.unpacked is not None:
-            redact(leaf)  # anybody could decompress it
+            redact(leaf)  # as it could be decompressed
             for inner in list(leaf.unpacked[1].leaves()):
                 _open_leaf(inner)
         else:
@@ -122,7 +122,6 @@ def _open_batch(batch: Span) -> None:
 
 
 def _open_leaf(leaf: Span) -> None:
-    """Open the value of a record; what is no length and cannot be opened is redacted."""
     is_of_record = _RECORD.search(leaf.path) is not None
     if is_of_record and leaf.name == "value" and isinstance(leaf.value, bytes):
         inner = _metadata_record(leaf.value, leaf.path)
@@ -136,7 +135,6 @@ def _open_leaf(leaf: Span) -> None:
 
 
 def _metadata_record(value: bytes, path: str) -> list[Span] | None:
-    """The spans of a metadata record and of what stands before it; None for what is none."""
     records = optional("internal_topics")
     found = None if records is None else _read(records, value)
     if found is None:

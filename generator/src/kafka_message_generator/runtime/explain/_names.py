@@ -1,4 +1,4 @@
-"""Names of numbers: error codes, APIs, and further enumerations, and times as Kafka prints them."""
+"""Names of numeric values: error codes, APIs, enumerations and timestamps."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ if TYPE_CHECKING:
 
 
 def _error(message: str, path: str, facts: FieldFacts, value: int) -> str | None:
-    """Of an error code."""
     return _member("ErrorCode", value) if facts.is_error_code else None
 
 
 def _api(message: str, path: str, facts: FieldFacts, value: int) -> str | None:
-    """Of an API key, as headers and ApiVersions have it."""
     if facts.type != "int16" or facts.name not in ("api_key", "request_api_key"):
         return None
     protocol = optional("protocol")
@@ -33,7 +31,6 @@ def _api(message: str, path: str, facts: FieldFacts, value: int) -> str | None:
 
 
 def _member(enumeration: str, value: int) -> str | None:
-    """The name that an enumeration of the part ``protocol`` has for a number."""
     protocol = optional("protocol")
     if protocol is None:
         return None
@@ -42,7 +39,6 @@ def _member(enumeration: str, value: int) -> str | None:
 
 
 def _enumeration(message: str, path: str, facts: FieldFacts, value: int) -> str | None:
-    """Of a field whose definition says its enumeration, if the package has the part ``enums``."""
     name: str | None = getattr(facts, "enumeration", None)
     enums = None if name is None else optional("enums")
     if enums is None:
@@ -51,12 +47,12 @@ def _enumeration(message: str, path: str, facts: FieldFacts, value: int) -> str 
     return None if member is None else str(member.name)
 
 
+# Functions from message, path without indexes, field and value to a name or None; the first name is used.
 NAMERS: list[Namer] = [_error, _api, _enumeration]
-"""Each says how the value of a field is called, or None: message, path without indexes, field, value. The first counts."""
 
 
 def name_of(message: str, path: str, facts: FieldFacts, value: int) -> str | None:
-    """What the number in a field is called, as far as somebody knows."""
+    """Return the name of a field's value, or None."""
     for namer in NAMERS:
         name = namer(message, path, facts, value)
         if name is not None:
@@ -64,12 +60,12 @@ def name_of(message: str, path: str, facts: FieldFacts, value: int) -> str | Non
     return None
 
 
+# The year 10000 in milliseconds.
 _LATEST = 253402300800000
-"""The year 10000 in milliseconds."""
 
 
 def time_text(milliseconds: int) -> str | None:
-    """UTC for milliseconds since 1970; None for what is no time, as -1."""
+    """Return milliseconds since 1970 as UTC text, or None for values such as -1."""
     if not 0 < milliseconds < _LATEST:
         return None
     from time import gmtime, strftime
@@ -78,6 +74,6 @@ def time_text(milliseconds: int) -> str | None:
 
 
 def is_time(facts: FieldFacts) -> bool:
-    """Whether a field is a point in time in milliseconds; a duration is none."""
+    """Return whether a field is a timestamp in milliseconds; durations are not."""
     name = facts.name
     return facts.type == "int64" and not facts.is_array and ("timestamp" in name or name.endswith("_time"))

@@ -1,4 +1,4 @@
-"""Opens fields of bytes that hold something known: messages behind their version, whole requests, record batches."""
+"""Spans of messages, requests and record batches inside bytes fields."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def open_fields(
     room: Room,
     request: Callable[[bytes], Explanation],
 ) -> None:
-    """Give the fields of a message that hold something known spans of their own.
+    """Add child spans to the fields of a message with known content.
 
-    ``records`` opens record batches too; ``request`` explains a whole request. Records of the log of KRaft that stay
-    closed are redacted.
+    ``records`` also opens record batches; ``request`` explains a whole request. Metadata records that stay closed are
+    redacted.
     """
     name = name_of(message)
     topics = metadata_topics(top, name, data)
@@ -77,7 +77,7 @@ _WITH_BLOBS = {message for message, _ in (*VERSIONED, *REQUESTS)}
 
 
 def put_inside(span: Span, inner: list[Span]) -> None:
-    """Make a leaf an opened span: its length, and what is in it."""
+    """Add the length and content of a leaf as its children."""
     if not inner:
         return
     span.role = OPENED
@@ -87,7 +87,7 @@ def put_inside(span: Span, inner: list[Span]) -> None:
 
 
 def _open_versioned(span: Span, data: bytes, name: str, room: Room) -> None:
-    """A message behind its version. One of a later version is read as the latest known, as Kafka's consumers do."""
+    # A newer version is read as the latest known one, as Kafka's consumers do.
     try:
         message = class_of(name)
     except AttributeError:
@@ -115,7 +115,6 @@ def _open_versioned(span: Span, data: bytes, name: str, room: Room) -> None:
 
 
 def _open_request(span: Span, inner: Explanation) -> None:
-    """A request from its header on; one that cannot be read stays closed."""
     if inner.error is not None:
         span.add_note("not opened: no request that can be read")
         return

@@ -1,4 +1,4 @@
-"""Notes on spans that only the definition can give: names of numbers, times, and what is at its default."""
+"""Notes on spans from the definition: names of numbers, times and defaults."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from ._names import is_time, name_of, time_text
 
 
 def annotate(top: Span, facts: MessageFacts) -> None:
-    """Add notes to the spans of a message."""
     _fields(top, {field.name: field for field in facts.fields}, facts, "")
 
 
@@ -47,7 +46,6 @@ def _is_default(span: Span, field: FieldFacts) -> bool:
 
 
 def _value(span: Span, field: FieldFacts, facts: MessageFacts, path: str) -> None:
-    """What a scalar means."""
     value = span.value
     if type(value) is not int:
         return

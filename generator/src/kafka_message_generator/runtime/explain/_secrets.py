@@ -1,4 +1,4 @@
-"""Marks the spans of what is secret in a message, by the rule of ``secrets``."""
+"""Redaction of spans by the rules of ``secrets``."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ if TYPE_CHECKING:
     from .._base.message import Message
 
 _INDEX = re.compile(r"\[\d+\]")
+# Header fields of fixed size, which cannot contain bytes of the body.
 _CERTAIN = ("request_api_key", "request_api_version", "correlation_id")
-"""Fields of headers that have no length, so that nothing behind them can be taken for a part of them."""
+# Types of a size that does not depend on the bytes.
 _FIXED = frozenset(("BOOLEAN", "INT8", "INT16", "UINT16", "INT32", "UNSIGNED_INT32", "INT64", "FLOAT64", "UUID"))
-"""Types whose values end where they do, whatever the bytes are."""
 _UNKNOWN = "unknown_tagged_fields"
 _HIDDEN_REST = "hidden, as it may be secret: --show-secrets shows it"
 
 
 def mark(top: Span, message: type[Message], prefix: str = "") -> None:
-    """Mark what is secret in the spans of a message, whose paths begin with ``prefix``.
+    """Mark the secrets in the spans of a message with paths below ``prefix``.
 
-    Of a message that has secrets the unknown tagged fields, what cannot be read and what follows it are secret as well:
-    nobody knows what is in them.
+    In a message with secrets, unknown tagged fields and unreadable bytes are secret too.
     """
     if not has_secrets(message):
         return
@@ -40,7 +39,7 @@ def mark(top: Span, message: type[Message], prefix: str = "") -> None:
         if span.role == OPENED and names in secrets.fields and "RECORDS" in span.type:
             _redact_closed(span)
         if span.role == OPENED or id(span) in inside:
-            continue  # what is inside has been marked by itself
+            continue  # nested spans are already marked
         is_unknown = span.role in (FAULT, REST) or names.rpartition(".")[2] == _UNKNOWN
         is_setting = names in settings and _is_secret(span.path, prefix, settings[names], values)
         is_empty = span.role == "value" and span.value in ("", b"")
@@ -49,7 +48,7 @@ def mark(top: Span, message: type[Message], prefix: str = "") -> None:
 
 
 def _redact_closed(span: Span) -> None:
-    """Redact what nobody opened in records that are secret: keys, values, what is compressed and what cannot be read."""
+    # In secret records: keys, values, compressed data and unreadable bytes.
     for leaf in span.leaves():
         if leaf.role in (FAULT, REST) or isinstance(leaf.value, bytes):
             redact(leaf)
@@ -58,7 +57,7 @@ def _redact_closed(span: Span) -> None:
 
 
 def redact_header(top: Span, *, is_damaged: bool) -> None:
-    """Redact what in a header may be of the body, which has secrets: behind a damaged length stands what follows."""
+    """Redact the parts of a header that a damaged length may have taken from a body with secrets."""
     for span in top.leaves():
         is_odd = isinstance(span.value, str) and not span.value.isprintable()
         if span.name not in _CERTAIN and (is_damaged or is_odd or _UNKNOWN in span.path):
@@ -66,9 +65,9 @@ def redact_header(top: Span, *, is_damaged: bool) -> None:
 
 
 def redact_uncertain(top: Span) -> None:
-    """Redact what in a damaged message may be of a secret: behind a wrong length any field may hold what is another's.
+    """Redact everything after the first length of a damaged message, where any field may contain a secret.
 
-    Certain is what stands before the first length. Notes tell values as well, such as times, so they go.
+    Notes go too, as they repeat values.
     """
     is_certain = True
     for leaf in top.leaves():
@@ -79,20 +78,19 @@ def redact_uncertain(top: Span) -> None:
 
 
 def note_of(leaf: Span, is_hidden: bool) -> str:
-    """The note of a leaf; where something is hidden that could not be read, also why."""
+    """Return the note of a leaf, with the reason if it is a redacted rest."""
     if not is_hidden or leaf.role not in (FAULT, REST):
         return leaf.note
     return f"{leaf.note}{'; ' if leaf.note else ''}{_HIDDEN_REST}"
 
 
 def redact(span: Span) -> None:
-    """Mark a span with all that is in it."""
+    """Mark a span and its descendants as secret."""
     for each in span.all():
         each.is_secret = True
 
 
 def _is_secret(path: str, prefix: str, setting: Setting, values: dict[str, object]) -> bool:
-    """Whether the value at a path is that of a secret setting; also if its name could not be read."""
     name = values.get(f"{path.rpartition('.')[0]}.{setting.name.rpartition('.')[2]}".removeprefix("."))
     kind = None
     if setting.resource_type is not None:

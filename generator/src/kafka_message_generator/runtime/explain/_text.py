@@ -1,4 +1,4 @@
-"""An explanation as lines: address, hex, ASCII, and the tree of fields with value, type and notes."""
+"""Text layout of an explanation: address, hex, ASCII, and the tree of fields."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from ..schema.spans import ARRAY, FAULT, LENGTH, REST, SECTION, STRUCT, VALUE, S
 from ..secrets import REDACTED
 from ._secrets import note_of
 
+# SGR codes; terminals adapt these colours to their background.
 _STYLES = {"dim": "2", "name": "36", "value": "32", "note": "2", "fault": "1;31", "secret": "35", "title": "1"}
-"""SGR codes, of the colours that terminals adapt to their background."""
+# Minimum width in columns.
 _NARROWEST = 72
-"""Columns below which names and values have no room."""
+# Maximum rows of hex per field, by default.
 _MOST_ROWS = 4
-"""Rows of hex of one field, unless all are asked for."""
 _MIDDLE_DOTS = "·"
 
 
 class Text:
-    """The layout for one width: how many bytes are in a row, and where the columns begin."""
+    """Text layout for one width."""
 
     def __init__(
         self, data: bytes, tops: list[Span], width: int, color: bool, show_secrets: bool, whole: bool, address: int
@@ -35,18 +35,18 @@ class Text:
         self.digits = 4 if address + len(self.data) < 1 << 16 else 8
         self.left = self.digits + 2 + 3 * self.row + 1 + self.row + 2
         self.right = self.width - self.left
+        # Column of the values after the bytes.
         self.values = 0
-        """Where values begin behind the bytes."""
 
     def render(self, title: str, error: Exception | None) -> str:
-        """The lines, below a title; ``error`` is what ended the tree early."""
+        """Return the lines with a title; ``error`` is the exception that ended the tree early."""
         lines = [self._styled(title, "title")]
         if self.address:
             where = f"from address {self.address:0{self.digits}x}, where the offsets in its notes begin"
             lines[0] += self._styled(f"  {where}", "dim")
         tops = self.tops
         if len(tops) == 1 and tops[0].children:
-            tops = tops[0].children  # the title says what it is
+            tops = tops[0].children  # the title names it
         longest = max((_name_width(top, 0, self.step) for top in tops), default=0)
         self.values = min(longest + 2, self.right - max(18, self.right // 3))
         for top in tops:
@@ -67,7 +67,7 @@ class Text:
             return
         first = span.children[0]
         if span.role in (ARRAY, SECTION) and first.role == LENGTH:
-            # The count stands for the array: one line less for each of the many.
+            # Show an array on the line of its count, which saves a line.
             self._leaf(first, span.name, depth, lines, span)
             rest = span.children[1:]
         else:
@@ -77,7 +77,7 @@ class Text:
             self._span(child, depth + 1, lines)
 
     def _unpacked(self, leaf: Span, depth: int, lines: list[str]) -> None:
-        """What compressed bytes stand for, with addresses that begin with 0 again."""
+        # Addresses of decompressed bytes start at 0.
         if leaf.unpacked is None:
             return
         content, top = leaf.unpacked
@@ -91,7 +91,6 @@ class Text:
         lines.append(pad + self._styled("end of what was decompressed", "dim"))
 
     def _group(self, span: Span, depth: int, lines: list[str]) -> None:
-        """The line of a struct, which has no bytes of its own."""
         is_message = " v" in span.type
         label = span.type if is_message else _label(span.name)
         kind = "" if is_message or span.type.startswith("STRUCT") else f"  {span.type}"
@@ -107,7 +106,6 @@ class Text:
             lines.append(f"{left}{right}".rstrip())
 
     def _hex(self, leaf: Span) -> list[str]:
-        """The rows of bytes on the left; of a secret their places only."""
         rows: list[str] = []
         is_hidden = leaf.is_secret and not self.show_secrets
         size = leaf.end - leaf.start
@@ -128,7 +126,6 @@ class Text:
         return rows
 
     def _words(self, leaf: Span, name: str, depth: int, array: Span | None) -> list[str]:
-        """Name, value, type and notes, wrapped at the width."""
         indent = " " * (self.step * depth)
         name = _label(name)
         pieces: list[tuple[str, str]] = [(name, "name")]
@@ -155,7 +152,7 @@ class Text:
         return told(leaf.value)
 
     def _flow(self, pieces: list[tuple[str, str]], indent: str) -> list[str]:
-        """The name, and in a column behind it the other pieces, on as many lines as they need."""
+        # Put the name first and wrap the other pieces in the column after it.
         at = self.values if self.right - self.values >= 30 else len(indent) + 2
         column = " " * at
         name, style = pieces[0] if pieces[0][1] == "name" else ("", "")
@@ -181,12 +178,10 @@ class Text:
 
 
 def _name_width(span: Span, depth: int, step: int) -> int:
-    """The columns that the names of leaves take, with their indent."""
     children = span.children if span.unpacked is None else span.unpacked[1].children
     below = max((_name_width(child, depth + 1, step) for child in children), default=0)
     return below if span.role == STRUCT and span.children else max(below, step * depth + len(_label(span.name)))
 
 
 def _label(name: str) -> str:
-    """The name of a line in the tree: of an element only its number."""
     return name[name.index("[") :] if name.endswith("]") and not name.startswith("unknown") else name

@@ -1,4 +1,4 @@
-"""Messages alone, behind their headers, and behind what stands before records of internal logs."""
+"""Explanation of messages alone, with headers, or with the prefix of internal log records."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
     from .._core.wire import BytesLike
 
+# Fields at the start of every request header.
 _CERTAIN = Schema(Field("request_api_key", INT16), Field("request_api_version", INT16), Field("correlation_id", INT32))
-"""What every header of a request begins with."""
 _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 
 
 def explain(
     data: BytesLike, message: type[Message], version: int, *, records: bool = False, limit: int | None = None
 ) -> Explanation:
-    """What the bytes of one message are; ``data`` is exactly one message body.
+    """Explain the bytes of exactly one message body.
 
-    ``records`` also opens record batches, if `kafka_records` is installed. ``limit`` is how many leaves the tree may
-    have, about a million unless it is given; elements of arrays and records beyond share a span. Damaged bytes are no
-    exception: ``Explanation.error`` is the DecodeError that ``message.read`` raises, and the tree goes as far as it came.
-    Raises UnsupportedVersionError, and TypeError for data that is not bytes-like.
+    ``records`` also opens record batches with `kafka_records`. ``limit`` is the maximum number of leaves (default about
+    a million); elements beyond it share a span. For damaged bytes, ``Explanation.error`` is the DecodeError of
+    ``message.read`` and the tree ends at the fault. Raises UnsupportedVersionError, and TypeError for data that is not
+    bytes-like.
     """
     return _Explainer(as_bytes(data), records, Room(limit)).alone(message, version)
 
@@ -48,10 +48,10 @@ def explain(
 def explain_request(
     data: BytesLike, *, framed: bool = False, records: bool = False, limit: int | None = None
 ) -> Explanation:
-    """What the bytes of a request are: its header, which says what follows, and its body.
+    """Explain the header and body of a request.
 
-    With ``framed`` the length stands before them. Bytes behind the body are a span of their own: brokers ignore them.
-    An unknown API or version is no exception but ``Explanation.error``.
+    With ``framed``, the length comes first. Bytes after the body, which brokers ignore, get a span of their own. An
+    unknown API or version is reported in ``Explanation.error``.
     """
     return _Explainer(as_bytes(data), records, Room(limit)).request(framed)
 
@@ -65,7 +65,7 @@ def explain_response(
     records: bool = False,
     limit: int | None = None,
 ) -> Explanation:
-    """What the bytes of a response are: its header and its body, for the API and version of its request.
+    """Explain the header and body of a response to a request of the given API and version.
 
     ``api`` is an API key or a message class. An ApiVersionsResponse with the error UNSUPPORTED_VERSION is read at
     version 0 (KIP-511). Raises UnknownApiError and UnsupportedVersionError.
@@ -76,27 +76,25 @@ def explain_response(
 def explain_record(
     data: BytesLike, message: type[Message], *, records: bool = False, limit: int | None = None
 ) -> Explanation:
-    """What the bytes of a key or value of an internal log are, with what says type and version before the message.
+    """Explain a key or value of an internal log, including its type and version prefix.
 
-    That is an int16 before keys (the record type) and values (the version) of coordinators and other versioned
-    messages, and three varints before metadata records: frame version, record type, version.
+    The prefix of coordinator keys is the record type (int16), that of coordinator values and other versioned messages
+    the version (int16). Metadata records have three varints: frame version, record type, version.
     """
     return _Explainer(as_bytes(data), records, Room(limit)).record(message)
 
 
 class _Explainer:
-    """The spans of some bytes, from left to right."""
-
     def __init__(self, data: bytes, records: bool, room: Room) -> None:
         self.data = data
         self.records = records
         self.room = room
         self.pos = 0
         self.error: KafkaMessageError | None = None
+        # Error of a truncated frame, the reason of all later errors.
         self.cut: DecodeError | None = None
-        """That a frame was cut off, which is why something in it cannot be read."""
+        # True if the message type is known and declares no secrets.
         self.is_harmless = False
-        """That it is known whose bytes these are, and that it has no secrets."""
         self.root = Span(0, len(data), "", "", "BYTES", STRUCT)
 
     def alone(self, message: type[Message], version: int) -> Explanation:
@@ -145,7 +143,7 @@ class _Explainer:
         said = values[0] if kind == "coordinator-key" else values[1] if kind == "metadata" else message.API_KEY
         if said != message.API_KEY:
             for each in self.root.children:
-                redact(each)  # perhaps it is no such record at all
+                redact(each)  # the record type may be wrong
             self._stop(DecodeError(f"the record type is {said}, but that of {message.NAME} is {message.API_KEY}"))
         elif version not in message._codecs:
             self._stop(unsupported(message, version))
@@ -177,7 +175,7 @@ class _Explainer:
         return _Explainer(data, self.records, self.room).request(False)
 
     def _frame(self) -> bool:
-        """The length before a request or response; of one that was cut off what is there is read all the same."""
+        # The rest of a truncated frame is still read.
         values = self._prefix((("frame_length", INT32),))
         if values is None:
             return False
@@ -193,7 +191,6 @@ class _Explainer:
         return size > left
 
     def _prefix(self, fields: tuple[tuple[str, Type], ...]) -> list[int] | None:
-        """Numbers before a message; None if they cannot be read."""
         values: list[int] = []
         for name, kind in fields:
             try:
@@ -208,7 +205,6 @@ class _Explainer:
         return values
 
     def _request_header(self) -> tuple[Any, int]:
-        """The API and version that the header says; None for the API where there is no body to read."""
         protocol, start = _protocol(), self.pos
         walk = Walk(self.data, start)
         walk.struct(_CERTAIN, "header", "header")
@@ -243,7 +239,7 @@ class _Explainer:
             redact_header(self.root.children[-1], is_damaged=self.error is not None)
 
     def _unknown(self, error: KafkaMessageError, header_version: int = -1) -> None:
-        """A request that nobody can read: its header, unless it may have none."""
+        # Show the header of an unknown request, unless the bytes may be a SASL token.
         header = class_of("RequestHeader")
         if may_be_token(self.data[self.pos :]):
             error = DecodeError("no header of a request that is known; it may be a token of SASL", offset=self.pos)
@@ -255,7 +251,6 @@ class _Explainer:
             self._stop(error)
 
     def _certain(self) -> None:
-        """The part of a header that does not depend on the API."""
         walk = Walk(self.data, self.pos)
         span = walk.struct(_CERTAIN, "header", "header")
         annotate(span, facts_of(class_of("RequestHeader")))
@@ -264,7 +259,7 @@ class _Explainer:
         self.pos = walk.end
 
     def _answered(self, api: Any, message: type[Message], version: int) -> int:
-        """The version of a response: that of the request, but 0 where ApiVersions fell back to it (KIP-511)."""
+        # ApiVersions responses fall back to version 0 (KIP-511).
         if api.response_name == "ApiVersionsResponse" and self.data.startswith(_UNSUPPORTED_VERSION, self.pos):
             walk = Walk(self.data, self.pos)
             walk.struct(schemas_of(message)[0], "", "", is_whole=True)
@@ -281,7 +276,7 @@ class _Explainer:
             self.pos = len(self.data)
 
     def _stop(self, error: KafkaMessageError, *, is_fault: bool = False) -> None:
-        """End here: what is left cannot be read, and unless it is known that there are none, it may hold secrets."""
+        # The unread rest may contain secrets, so redact it unless the message is known to have none.
         self.error = error
         reason = getattr(error, "reason", "") or str(error)
         role = FAULT if is_fault else REST
@@ -293,10 +288,8 @@ class _Explainer:
 
 
 def _is_at_risk(message: type[Message], data: bytes) -> bool:
-    """Whether something secret is or may be in a message."""
     return has_secrets(message) or may_hold_metadata(name_of(message), data)
 
 
 def _protocol() -> Any:
-    """The part with the headers; ModuleNotFoundError if the package was generated without it."""
     return module("protocol")

@@ -1,6 +1,6 @@
-"""The Kafka releases that have a message, version, field or error code.
+"""Lifetimes of messages, versions, fields and error codes in Kafka's releases.
 
-The data starts with the definitions of ``RELEASES[0]``; what that release has may be older. ``is_older`` marks records
+The data starts with the definitions of ``RELEASES[0]``, whose content may be older. ``is_older`` reports versions
 that existed before their first definition.
 """
 
@@ -53,10 +53,9 @@ _in_array = re.compile(r"\[[0-9]*\]").sub
 
 
 def release_of(release: str) -> str:
-    """Return a known release; a line such as ``2.8`` stands for its newest release.
+    """Return a known release; a line such as ``2.8`` means its newest release.
 
-    Raises ValueError for an unknown release, and TypeError for anything but a string (as numbers, 3.10 and 3.1 are
-    equal).
+    Raises ValueError for an unknown release, and TypeError for a number, as 3.10 equals 3.1.
     """
     if not isinstance(release, str):
         raise TypeError(f"a release is a text, such as '2.8', not {shown(release)}")
@@ -85,10 +84,10 @@ def versions_in(release: str, message: AnyMessage) -> Versions:
 
 
 def listeners_in(release: str, request: AnyMessage) -> tuple[str, ...]:
-    """Return the listeners of a release that serve a request: ``zkBroker``, ``broker``, ``controller``.
+    """Return the listeners that serve a request in a release: ``zkBroker``, ``broker``, ``controller``.
 
-    Before 2.8 always ``zkBroker``. Empty for anything but a request of the release. Raises ValueError for an unknown
-    release or message.
+    Always ``zkBroker`` before 2.8. Empty if the release lacks the request. Raises ValueError for an unknown release or
+    message.
     """
     number = RELEASES.index(release_of(release))
     found: tuple[str, ...] = ()
@@ -111,9 +110,9 @@ def has_listeners(release: str) -> bool:
 
 
 def since(message: AnyMessage, version: int | None = None) -> str | None:
-    """Return the first release with a version of a message, or with any; None if no release has it as stable.
+    """Return the first release with a version of a message, or with any stable version; None if there is none.
 
-    Like the other functions, raises ValueError for an unknown message and TypeError for a version that is not an int.
+    Raises ValueError for an unknown message and TypeError for a version that is not an int.
     """
     _check_version(version)
     for release, lowest, highest, _ in _runs(message):
@@ -123,10 +122,9 @@ def since(message: AnyMessage, version: int | None = None) -> str | None:
 
 
 def is_older(message: AnyMessage, version: int) -> bool:
-    """Return whether a version existed before the release returned by ``since``.
+    """Return whether a version existed before the release returned by ``since``, such as those of AbortedTxn.
 
-    AbortedTxn did: Kafka 4.4.0 added a definition for what older releases wrote. Raises ValueError for an unknown
-    message.
+    Raises ValueError for an unknown message.
     """
     _check_number(version)
     _runs(message)
@@ -152,7 +150,7 @@ def until(message: AnyMessage, version: int | None = None) -> str | None:
 
 
 def gaps(message: AnyMessage, version: int) -> tuple[str, ...]:
-    """Return the releases that lack a version which earlier and later ones have, such as 4.0.0 for JoinGroupRequest 0.
+    """Return the releases without a version that earlier and later ones have, such as 4.0.0 for JoinGroupRequest 0.
 
     Raises ValueError for an unknown message.
     """
@@ -165,11 +163,11 @@ def gaps(message: AnyMessage, version: int) -> tuple[str, ...]:
 
 
 def field_since(message: AnyMessage, path: str, version: int | None = None) -> str | None:
-    """Return the first release with a field, in a version or in any.
+    """Return the first release with a field, in a version or in any; None as for ``since`` or if the version lacks it.
 
     ``path`` is Kafka's (``Topics[].Partitions[].LeaderId``), Python's (``topics.partitions.leader_id``) or that of a
-    value (``topics[0].partitions[2].leader_id``). A tagged field may be newer than its version. None as for ``since``,
-    and if the version lacks the field. Raises ValueError for an unknown message or field.
+    value (``topics[0].partitions[2].leader_id``). A tagged field may be newer than its version. Raises ValueError for
+    an unknown message or field.
     """
     _check_version(version)
     name = _name(message)
@@ -237,7 +235,7 @@ def missing_in(message: AnyMessage, version: int) -> str:
 
 
 def releases_with(versions: Iterable[tuple[AnyMessage, int]]) -> tuple[str, ...]:
-    """Return the releases that have all given pairs of message and version. Raises ValueError for an unknown message."""
+    """Return the releases with all given pairs of message and version. Raises ValueError for an unknown message."""
     wanted = [_pair(each) for each in _several(versions)]
     return tuple(
         release for release in RELEASES if all(version in versions_in(release, name) for name, version in wanted)
@@ -276,7 +274,6 @@ def _range(lowest: int, highest: int) -> str:
 
 
 def _lives(code: str | int) -> list[tuple[int, int | None, int]]:
-    """Return first release, first release without it, and number of an error code, for each matching name."""
     if isinstance(code, str):
         return [ERROR_CODES[code]] if code in ERROR_CODES else []
     return [life for life in ERROR_CODES.values() if life[2] == code]
@@ -355,7 +352,7 @@ def _field_versions(name: str, path: str) -> Versions:
 
 
 def _paths(name: str) -> dict[str, Versions]:
-    _runs(name)  # raises for a message that no release has
+    _runs(name)  # raises for an unknown message
     facts = facts_of(class_of(name))
     return dict(_inside(facts.fields, "", Versions(facts.valid.lowest, facts.valid.highest)))
 

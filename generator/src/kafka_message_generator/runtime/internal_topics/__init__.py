@@ -1,7 +1,7 @@
-"""Records of Kafka's internal logs: coordinator records, KRaft metadata, remote log metadata, consumer protocol data.
+"""Records of internal logs: coordinators, KRaft metadata, remote log metadata and the consumer protocol.
 
 A log is named by the folder of its definitions (``group-coordinator``) or by its topic (``__consumer_offsets``, see
-``LOGS``). This is about the key and value of single records; batches of records are not taken apart here.
+``LOGS``). Functions take the key and value of single records, not batches.
 """
 
 from __future__ import annotations

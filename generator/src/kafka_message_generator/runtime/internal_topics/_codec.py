@@ -1,4 +1,4 @@
-"""Single records of internal logs: the type and version in front of a message, read and written."""
+"""Codec of single records of internal logs: type and version prefix, and message."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     M = TypeVar("M", bound=Message)
 
 KEY_VERSION = 0
-"""Coordinator keys have one version; the number before them is the record type."""
+"""Version of all coordinator keys; their prefix is the record type."""
 FRAME_VERSION = 1
-"""Version of the frame around a metadata record; 0 was that of Kafka 2.8's preview."""
+"""Version of the frame of a metadata record; Kafka 2.8's preview had 0."""
 
 _pack_h = Struct(">h").pack
 _COORDINATOR_LOGS = {log for log, _, key, value in RECORD_TYPES if key and value}
@@ -34,7 +34,7 @@ _NUMBERS = {key or value: (number, key, value) for _, number, key, value in RECO
 
 
 class UnknownRecordTypeError(KafkaMessageError, ValueError):
-    """A log has no record type with this number: ``log`` and ``type`` say which. Newer releases add types."""
+    """Unknown record type ``type`` of ``log``, such as one of a newer release."""
 
     def __init__(self, log: str, type: int) -> None:
         super().__init__(log, type)
@@ -47,40 +47,39 @@ class UnknownRecordTypeError(KafkaMessageError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class CoordinatorRecord:
-    """A record of a coordinator's log."""
+    """Record of a coordinator's log."""
 
     type: int
-    """Record type, the number before the key."""
+    """Record type, the prefix of the key."""
     key: Message
     value: Message | None
-    """None is a tombstone: what the key names is gone."""
+    """Value message; None for a tombstone."""
     value_version: int | None
-    """Version that ``value`` was written at; None for a tombstone."""
+    """Version of the encoded value; None for a tombstone."""
 
     @property
     def key_version(self) -> int:
-        """Version that ``key`` was written at: keys have no other than 0."""
+        """Version of the encoded key, always 0."""
         return KEY_VERSION
 
 
 @dataclass(frozen=True, slots=True)
 class MetadataRecord:
-    """A record of the KRaft metadata log, or of the remote log metadata topic."""
+    """Record of the KRaft metadata log or the remote log metadata topic."""
 
     type: int
     """Record type: the API key of the definition."""
     version: int
-    """Version that ``message`` was written at."""
+    """Version of the encoded message."""
     message: Message
 
 
 def read_coordinator_record(log: str, key: BytesLike, value: BytesLike | None) -> CoordinatorRecord:
-    """The record of a coordinator's log with this key and value, as Kafka's CoordinatorRecordSerde reads it.
+    """Read a coordinator record from its key and value, like Kafka's CoordinatorRecordSerde.
 
-    The key is its record type (int16) and the key message, the value its version (int16) and the value message; a
-    null value is a tombstone. Raises UnknownRecordTypeError, which readers should skip as coordinators do;
-    UnsupportedVersionError for a value newer than this package; DecodeError, also for bytes left over; ValueError for
-    a log that is not a coordinator's.
+    The key is the record type (int16) and a message, the value its version (int16) and a message. A null value is a
+    tombstone. Raises UnknownRecordTypeError, which readers should skip; UnsupportedVersionError for a newer value;
+    DecodeError, also for trailing bytes; ValueError for a log that is not a coordinator's.
     """
     log = _known(log, _COORDINATOR_LOGS, "coordinator")
     key = as_bytes(key, "key")
@@ -98,11 +97,10 @@ def read_coordinator_record(log: str, key: BytesLike, value: BytesLike | None) -
 def write_coordinator_record(
     key: Message, value: Message | None = None, value_version: int | None = None
 ) -> tuple[bytes, bytes | None]:
-    """The key and value of a coordinator's record, as Kafka's CoordinatorRecordSerde writes them.
+    """Return the key and value of a coordinator record, like Kafka's CoordinatorRecordSerde.
 
-    ``value_version`` is needed with a value: coordinators choose it by the features of the cluster. Without a value
-    the record is a tombstone. Raises EncodeError, also when key and value are not of one type, and
-    UnsupportedVersionError.
+    A value needs ``value_version``, which coordinators choose by the cluster's features. Without a value the record is
+    a tombstone. Raises EncodeError, also for key and value of different types, and UnsupportedVersionError.
     """
     name = name_of(type(checked_message(key)))
     number, key_name, value_name = _NUMBERS.get(name, (0, None, None))
@@ -121,13 +119,12 @@ def write_coordinator_record(
 
 
 def read_metadata_record(data: BytesLike, log: str = "metadata") -> MetadataRecord:
-    """The metadata record in the value of a record, as Kafka's AbstractApiMessageSerde reads it.
+    """Read a metadata record from the value of a record, like Kafka's AbstractApiMessageSerde.
 
-    ``log`` is ``metadata`` (topic ``__cluster_metadata``, MetadataRecordSerde) or ``storage`` (topic
-    ``__remote_log_metadata``, RemoteLogMetadataSerde). Three unsigned varints stand before the message: frame version
-    1, record type, version. Control records of the metadata log are not metadata records. Raises
-    UnknownRecordTypeError, UnsupportedVersionError, DecodeError, also for bytes left over, and ValueError for a log
-    that has no such records.
+    ``log`` is ``metadata`` (topic ``__cluster_metadata``) or ``storage`` (topic ``__remote_log_metadata``). The message
+    follows three unsigned varints: frame version 1, record type, version. Control records are not metadata records.
+    Raises UnknownRecordTypeError, UnsupportedVersionError, DecodeError, also for trailing bytes, and ValueError for
+    another log.
     """
     log = _known(log, _METADATA_LOGS, "metadata")
     data = as_bytes(data)
@@ -143,10 +140,7 @@ def read_metadata_record(data: BytesLike, log: str = "metadata") -> MetadataReco
 
 
 def write_metadata_record(message: Message, version: int) -> bytes:
-    """A metadata record, of the KRaft metadata log or of the remote log metadata topic, with its frame.
-
-    Raises EncodeError, and UnsupportedVersionError.
-    """
+    """Return the framed bytes of a metadata record. Raises EncodeError and UnsupportedVersionError."""
     name = name_of(type(checked_message(message)))
     number, key_name, value_name = _NUMBERS.get(name, (0, None, None))
     if key_name is not None or value_name is None:
@@ -156,12 +150,12 @@ def write_metadata_record(message: Message, version: int) -> bytes:
 
 
 def read_versioned(message: type[M], data: BytesLike, *, allow_newer: bool = False) -> tuple[M, int]:
-    """A message behind its version (int16), and that version.
+    """Read a message after its version (int16) and return both.
 
-    So are written ConsumerProtocolSubscription, ConsumerProtocolAssignment, EndTxnMarker and values of coordinators.
-    With ``allow_newer`` a version that this package does not have yet is read as the highest it has and bytes left
-    over then are ignored, as Kafka's ConsumerProtocol does; the version returned is the one in the data. Raises
-    DecodeError with offsets in ``data``, and UnsupportedVersionError.
+    Used by ConsumerProtocolSubscription, ConsumerProtocolAssignment, EndTxnMarker and coordinator values. With
+    ``allow_newer``, a newer version is read as the highest known one without trailing bytes, like Kafka's
+    ConsumerProtocol; the returned version is that of the data. Raises DecodeError with offsets in ``data``, and
+    UnsupportedVersionError.
     """
     check_class(message)
     data = as_bytes(data)
@@ -173,13 +167,12 @@ def read_versioned(message: type[M], data: BytesLike, *, allow_newer: bool = Fal
 
 
 def write_versioned(message: Message, version: int) -> bytes:
-    """A message behind its version (int16). Raises EncodeError, and UnsupportedVersionError."""
+    """Return the bytes of a message after its version (int16). Raises EncodeError and UnsupportedVersionError."""
     body = checked_message(message).write(version)
     return _pack_h(version) + body
 
 
 def _known(log: str, logs: set[str], kind: str) -> str:
-    """The log with this name or topic; ValueError if records of this kind are not in it."""
     name = LOGS.get(log, log)
     if name not in logs:
         topics = {name: topic for topic, name in LOGS.items()}

@@ -1,7 +1,4 @@
-"""Random messages and damaged bytes for tests, with a seed or as Hypothesis strategies (extra ``testing``).
-
-Names are imported on first use.
-"""
+"""Random messages and damaged bytes for tests, seeded or as Hypothesis strategies (extra ``testing``)."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    if name == "__all__":  # what can be imported: without Hypothesis there are no strategies
+    if name == "__all__":  # without Hypothesis there are no strategies
         from importlib.util import find_spec
 
         return [each for each in _MODULES if _MODULES[each] != "strategies" or find_spec("hypothesis")]
