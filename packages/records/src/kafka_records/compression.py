@@ -164,7 +164,6 @@ class Codecs:
 
 
 def too_much(codec: int, limit: int) -> CompressionError:
-    """Return the error for data that exceeds the limit."""
     return CompressionError(f"the {CODECS[codec]} data grows beyond the bound of {limit} bytes (max_batch_bytes)")
 
 
@@ -241,7 +240,6 @@ def lz4_blocks(data: memoryview) -> Iterator[tuple[memoryview, int, bool]]:
 
 
 def _lz4_header(data: memoryview, pos: int) -> tuple[int, int, int]:
-    """Return the flags, the maximum block size and the position of the first block."""
     if data[pos : pos + 4] != LZ4_MAGIC:
         raise CompressionError("the lz4 data has no frame where one must begin")
     flags, sizes = data[pos + 4], data[pos + 5]

@@ -50,7 +50,6 @@ def plain_crc32c(data: bytes | memoryview) -> int:
 
 
 def _by_steps(data: bytes | memoryview, value: int) -> int:
-    """Update the register with ``data``, eight bytes per step."""
     t0, t1, t2, t3, t4, t5, t6, t7, *_ = _tables()
     whole = len(data) & ~7
     for low, fifth, sixth, seventh, last in _steps(data[:whole]):

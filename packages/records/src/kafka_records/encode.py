@@ -172,7 +172,6 @@ def _plain(content: object) -> bytes:
 
 
 def _key(name: str | bytes) -> bytes:
-    """Encode a header key with its length."""
     key = name.encode("utf-8", "surrogateescape") if isinstance(name, str) else _plain(name)
     return b"".join((_VARINTS[len(key)], key))
 

@@ -16,12 +16,10 @@ _ZSTD_PIECE = 256 * 1024
 
 @cache
 def codecs() -> Codecs:
-    """Return Kafka's codecs on top of the installed packages."""
     return Codecs(Installed())
 
 
 def compress(codec: int, data: bytes, magic: int) -> bytes:
-    """Compress with the installed packages, see ``Codecs.compress``."""
     return codecs().compress(codec, data, magic)
 
 

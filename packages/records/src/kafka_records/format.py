@@ -94,5 +94,4 @@ MARKER_VALUE = Struct(">hi")
 
 
 def sum_text(stored: int, actual: int, size: int) -> str:
-    """Return the error message for a checksum mismatch."""
     return f"the checksum is {stored:#010x}, but that of its {size} bytes is {actual:#010x}"

@@ -25,8 +25,8 @@ from .format import (
     sum_text,
 )
 
-# Fields of `format.BATCH`. Fields missing in a format are -1, except the last offset delta, which is 0 in formats 0 and 1.
-# The count of a compressed message is -1, since only decompression reveals it.
+# Fields of `format.BATCH`. Fields that a format lacks are -1, except the last offset delta: 0 in formats 0 and 1. The
+# count of a compressed message is -1, since only decompression reveals it.
 Header = tuple[int, int, int, int, int, int, int, int, int, int, int, int, int]
 
 _int64 = Struct(">q").pack
@@ -91,7 +91,6 @@ def verify_sum(data: bytes, position: int, number: int, header: Header) -> None:
 
 
 def batch_error(reason: str, number: int, position: int, magic: int = -1, record: int = -1) -> BatchDecodeError:
-    """Return an error for batch ``number``, or for one of its records."""
     path = f"batches[{number}]" + (f".records[{record}]" if record >= 0 else "")
     known = magic if 0 <= magic <= 2 else -1
     return BatchDecodeError(f"batch at byte {position}: {reason}", path, position, known)

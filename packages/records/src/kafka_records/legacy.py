@@ -60,7 +60,6 @@ def _message(data: bytes, pos: int, end: int, magic: int, shift: int) -> Record:
 
 
 def _field(data: bytes, at: int, end: int) -> tuple[bytes | None, int]:
-    """Return a length-prefixed field and its end position."""
     if at + 4 > end:
         raise MalformedRecord("the key and value of a message do not fill it")
     size = _int32(data, at)[0]
@@ -69,7 +68,6 @@ def _field(data: bytes, at: int, end: int) -> tuple[bytes | None, int]:
 
 
 def _places(inner: bytes, magic: int, most: int) -> list[int]:
-    """Return the positions of the inner messages."""
     places: list[int] = []
     at = 0
     while at < len(inner):

@@ -98,7 +98,6 @@ class Batch:
     """Number of records; -1 for a compressed message of format 0 or 1."""
 
     def __init__(self, data: bytes, position: int, number: int, most: Limits, header: Header) -> None:
-        """Store a complete batch with a validated header."""
         self._data = data
         self._most = most
         self._header = header
@@ -237,7 +236,6 @@ class BatchReader:
         return Batch(self._data, position, number, self._most, header)
 
     def _next_header(self) -> Header | None:
-        """Return the header of the next batch and advance, or None at the end."""
         data, position = self._data, self.position
         left = len(data) - position
         if left < OVERHEAD:

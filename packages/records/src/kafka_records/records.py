@@ -44,7 +44,6 @@ class ControlRecord(NamedTuple):
 
 
 def too_many(count: int, most: int, what: str = "records") -> str:
-    """Return the error message for a batch that exceeds a limit."""
     return f"{count} {what} or more are in it, and {most} may be (max_batch_records)"
 
 
@@ -165,7 +164,6 @@ def read_records(
 
 
 def at_time(records: list[Record], timestamp: int) -> list[Record]:
-    """Return the records with one log append time."""
     return [_new(Record, (offset, timestamp, key, value, headers)) for offset, _, key, value, headers in records]
 
 

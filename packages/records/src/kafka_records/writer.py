@@ -103,7 +103,6 @@ _NUMBERS = (
 def _culprit(
     records: list[Record], offsets: Sequence[int], numbers: tuple[object, ...], error: Exception
 ) -> BatchEncodeError:
-    """Return the error about the first invalid argument or record."""
     for (name, bits, may_be_none), value in zip(_NUMBERS, numbers, strict=False):
         if not is_int(value, bits) and (value is not None or not may_be_none):
             return BatchEncodeError(f"{shown(value)} is no int of {bits} bits", path=name)
@@ -158,7 +157,6 @@ def _no_bytes(path: str, content: Any) -> Iterator[tuple[str, str]]:
 
 
 def _offsets(records: list[Record], base_offset: int) -> Sequence[int]:
-    """Return the ascending offsets of the records. Raises BatchEncodeError."""
     if not records:
         raise BatchEncodeError("a batch has at least one record", path="records")
     if not isinstance(base_offset, int):

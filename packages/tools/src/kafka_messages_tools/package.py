@@ -61,7 +61,6 @@ class Package:
         return PathFinder.find_spec(f"{self.name}.{name}", self.root.__path__) is not None
 
     def message(self, name: str) -> Any:
-        """Return the message class with this name."""
         return getattr(self.root, name)
 
     def api(self, key: int | None) -> Any:

@@ -40,7 +40,6 @@ HEADER_COLUMNS: dict[str, Any] = _OWN | {name: kind for name, kind in BATCH_COLU
 
 
 class _HeaderReader(SegmentReader):
-    """Segment reader with one row per batch."""
 
     def _of_run(self, report: SegmentReport, run: Run) -> Iterator[Any]:
         first = min(run.bad, default=None)
@@ -114,7 +113,6 @@ class _HeaderReader(SegmentReader):
 
 
 def _first_timestamps(facts: Facts, chosen: Ints) -> pa.Array:
-    """Return the timestamp of the first record, or of the batch for log append time."""
     milliseconds = np.where(facts.timestamp_type == 1, facts.max_timestamp, facts.base_timestamp)[chosen]
     known = pa.array((facts.new & ~facts.horizon)[chosen])
     return pc.if_else(known, timestamps(milliseconds), pa.scalar(None, TIMESTAMP))

@@ -100,7 +100,6 @@ def write_batches(
 
 
 def _rows(records: Any) -> Iterator[Row]:
-    """Yield the records as mappings."""
     if isinstance(records, pa.Table | pa.RecordBatch):
         names = [name for name in ("key", "value", "offset", "timestamp", "headers") if name in records.schema.names]
         if not names:

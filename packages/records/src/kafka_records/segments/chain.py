@@ -37,7 +37,7 @@ class Chain:
 
 
 class Follower:
-    """Follows batch lengths through a log. ``largest`` is the maximum batch size in bytes."""
+    """Iterator over batches by length. ``largest`` is the maximum batch size in bytes."""
 
     def __init__(self, largest: int, *, with_sums: bool) -> None:
         self._largest = largest
@@ -76,7 +76,6 @@ class Follower:
 
 
 def _places(log: Log, at: int, last: int, largest: int, most: int) -> tuple[list[int], int, int]:
-    """Return the positions of batches, the end of the last one, and the bytes needed there."""
     size = log.size
     view = log.bytes.data[:size]
     smallest, largest = SMALLEST[0] - OVERHEAD, largest - OVERHEAD

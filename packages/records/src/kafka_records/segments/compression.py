@@ -12,7 +12,6 @@ _FIRST_READ = 64 * 1024
 
 
 class _Arrow:
-    """Engine that uses the codecs of pyarrow."""
 
     def snappy_decompress(self, data: memoryview, size: int) -> memoryview:
         try:

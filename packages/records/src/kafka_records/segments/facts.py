@@ -11,7 +11,6 @@ from .frames import Bools, Ints, Log
 
 
 def _header_fields(log: Log, start: Ints) -> dict[str, Ints]:
-    """Return all header fields by the names in ``_native.FIELDS``."""
     if _native.core is not None:
         columns = np.empty((len(_native.core.HEADER_FIELDS), len(start)), np.int64)
         _native.core.read_headers(log.bytes, np.ascontiguousarray(start, np.int64), columns)

@@ -54,18 +54,15 @@ class Log:
         return view[pos].astype(np.int64)
 
     def zeros(self, low: int, high: int) -> bool:
-        """Check that all bytes of a range are zero."""
         return not self.bytes[low:high].any()
 
 
 def padded(data: bytes | bytearray | memoryview | Bytes) -> Log:
-    """Return a padded copy of the bytes."""
     array = data if isinstance(data, np.ndarray) else np.frombuffer(data, np.uint8)
     return Log(np.concatenate((array, np.zeros(PADDING, np.uint8))), len(array))
 
 
 def stored_sums(log: Log, start: Ints, magic: Ints) -> Ints:
-    """Return the stored checksums of batches."""
     return log.at(np.where(magic == 2, start + 17, start + 12), ">u4")
 
 
@@ -141,7 +138,6 @@ def _is_odd_message(log: Log, start: Ints, size: Ints, magic: Ints) -> Bools:
 
 
 def fault_text(log: Log, start: int, size: int, fault: int) -> str:
-    """Return the message for an error number of ``faults``."""
     at = np.array([start])
     magic = int(log.at(at + 16, "i1")[0])
     attributes = int(log.at(at + 21, ">i2")[0] if magic == 2 else log.at(at + 17, "i1")[0])
@@ -151,7 +147,6 @@ def fault_text(log: Log, start: int, size: int, fault: int) -> str:
 
 
 def sum_text(log: Log, at: int, size: int) -> str:
-    """Return the error message for a checksum mismatch."""
     start, sizes = np.array([at]), np.array([size])
     magic = log.at(start + 16, "i1")
     stored, actual = stored_sums(log, start, magic)[0], actual_sums(log, start, sizes, magic)[0]
@@ -164,7 +159,6 @@ def plausible(log: Log, start: int, max_batch_bytes: int) -> bool:
 
 
 def _candidates(log: Log, low: int, high: int, max_batch_bytes: int) -> Ints:
-    """Return the positions from ``low`` to ``high`` with a plausible batch header."""
     pos = low + np.flatnonzero(log.bytes[low + 16 : high + 16] <= 2)
     length = log.at(pos + 8, ">i4")
     pos = pos[(length >= SMALLEST[0] - OVERHEAD) & (length <= max_batch_bytes - OVERHEAD)]

@@ -74,11 +74,9 @@ class Decoder:
 
     @property
     def decoded(self) -> int:
-        """Number of selected batches."""
         return int(np.count_nonzero(self._keep))
 
     def groups(self) -> Iterator[Group]:
-        """Yield all batches in order, as groups."""
         new = self.facts.new
         rows = np.cumsum(np.where(self._keep, np.clip(self.facts.count, 0, 1 << 24), 0))
         borders = [*(np.flatnonzero(new[1:] != new[:-1]) + 1).tolist(), len(new)]

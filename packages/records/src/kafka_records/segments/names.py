@@ -47,6 +47,5 @@ def ending_of(path: str) -> str | None:
 
 
 def _parts(path: str) -> tuple[str, str, str]:
-    """Return the names of the grandparent directory, the directory and the file; empty if missing."""
     above, folder, name = ["", "", *path.replace("\\", "/").split("/")][-3:]
     return above, folder, name

@@ -23,7 +23,6 @@ _ANY_NUMBER = 1 << 62  # the batch size already limits records and headers
 
 
 class Faults:
-    """First error message of each batch, by number."""
 
     def __init__(self) -> None:
         self.reasons: dict[int, str] = {}
@@ -45,7 +44,6 @@ class RecordLists:
             column.extend(values)
 
     def columns(self, names: Collection[str]) -> RecordColumns:
-        """Return the named columns."""
         offsets, times, keys, values, headers = self._columns
         columns: dict[str, pa.Array] = {}
         if "offset" in names or "base_offset" in names:

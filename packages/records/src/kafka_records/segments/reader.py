@@ -165,7 +165,6 @@ class SegmentReader(Iterator[Any]):
     def _with_corrupt(
         self, report: SegmentReport, run: Run, good: pa.RecordBatch, good_batch: Ints, corrupt: Mapping[int, str]
     ) -> Iterator[Any]:
-        """Yield the rows of valid batches, merged with one row per corrupt batch."""
         numbers = sorted(corrupt)
         gaps = []
         for number in numbers:

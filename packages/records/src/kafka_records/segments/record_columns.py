@@ -73,7 +73,6 @@ class RecordColumns:
         self._columns = columns
 
     def number(self, batches: Ints) -> None:
-        """Assign numbers to the batches."""
         self._numbers = batches
 
     @cached_property
@@ -167,7 +166,6 @@ class ColumnMaker:
 
 
 class _Binary:
-    """Buffers of a binary column."""
 
     def __init__(self, elements: int, size: int) -> None:
         self.offsets = pa.allocate_buffer(4 * (elements + 1))
@@ -200,7 +198,6 @@ class _Buffers:
             self._header_value = _Binary(rooms["headers"], rooms["header value"])
 
     def all(self) -> tuple[Any, ...]:
-        """Return all buffers in the order of the C extension."""
         key = None if self._key is None else self._key.all()
         value = None if self._value is None else self._value.all()
         headers = None
@@ -209,7 +206,6 @@ class _Buffers:
         return self._offset, self._timestamp, key, value, headers
 
     def columns(self, used: tuple[int, ...]) -> dict[str, pa.Array]:
-        """Return the arrays, given the sizes used."""
         key_bytes, no_key, value_bytes, no_value, *headers = used
         rows, found = self._rows, {}
         if self._offset is not None:

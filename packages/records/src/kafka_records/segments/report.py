@@ -57,7 +57,6 @@ class SegmentReport:
     """The first ``MOST_CORRUPT`` corrupt ranges, by position."""
 
     def add_corrupt(self, position: int, size: int, reason: str) -> None:
-        """Add a corrupt range."""
         self.corrupt_batches += 1
         if len(self.corrupt) < MOST_CORRUPT:
             self.corrupt.append(CorruptBatch(position, size, reason))

@@ -155,7 +155,6 @@ class Rows:
 
 
 def _fact(name: str) -> Callable[[Rows, slice], pa.Array]:
-    """Return a column function for a batch field."""
     attribute = name.removeprefix("is_")
 
     def make(rows: Rows, some: slice) -> pa.Array:
@@ -207,7 +206,6 @@ def corrupt_rows(schema: pa.Schema, report: SegmentReport, gaps: Sequence[Gap]) 
 
 
 def merged(good: pa.RecordBatch, good_batch: Ints, bad: pa.RecordBatch, bad_batch: Ints) -> pa.RecordBatch:
-    """Merge valid and corrupt rows in batch order."""
     order = np.argsort(np.concatenate((good_batch, bad_batch)), kind="stable")
     table = pa.Table.from_batches([good, bad]).take(pa.array(order)).combine_chunks()
     return table.to_batches()[0]

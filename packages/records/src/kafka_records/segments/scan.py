@@ -28,8 +28,8 @@ from .report import SegmentReport
 from .run import CORRUPT_BYTES, Gap, Run
 from .window import Window
 
-# Bytes before a range at which synchronization starts. It must exceed the size of a batch (at most 1 MiB by default), else a
-# batch within a record value could be taken for a batch of the log.
+# Bytes before a range at which synchronization starts. A batch within a record value could be mistaken for a batch of
+# the log if the surrounding batch (at most 1 MiB by default) were larger than this.
 LOOKBACK = 2 << 20
 # Batches validated at once: few at first and after damage, then more.
 _FEWEST, _MOST = 1024, 1 << 18
@@ -106,7 +106,6 @@ class Scanner:
             self._report.next_position = max(pos, start)
 
     def _chain(self, pos: int) -> Chain:
-        """Return complete batches from ``pos``."""
         window, end = self._window, self._report.end
         log = window.log
         last = log.size if end is None else min(log.size, end - window.base)
@@ -161,7 +160,6 @@ class Scanner:
         return False
 
     def _bad(self, pos: int, size: int, reason: str) -> Generator[Run | Gap, None, int]:
-        """Yield one bad batch if its length is trusted, else the damaged range around it."""
         window = self._window
         if self._raises(pos) or not self._believed(pos, size):
             return (yield from self._damage(pos, reason))
@@ -195,7 +193,6 @@ class Scanner:
         return is_fine and (search or Search(self._max)).sound(window.log, at, length)
 
     def _run(self, run: Run) -> Iterator[Run]:
-        """Yield the part of ``run`` that starts within the range."""
         last = next((number for number in range(len(run.start) - 1, -1, -1) if number not in run.bad), None)
         if last is not None:
             at = run.start[last : last + 1]
@@ -212,7 +209,6 @@ class Scanner:
             yield run
 
     def _raises(self, pos: int) -> bool:
-        """Check whether damage at ``pos`` raises; damage before the range does not."""
         return self._failfast and pos >= self._report.start
 
     def _no_length(self, pos: int) -> Generator[Gap, None, int | None]:
@@ -270,7 +266,6 @@ class Scanner:
         return None
 
     def _is_tail(self, pos: int, *, incomplete: int = 0, zeros: int = 0) -> None:
-        """Report a truncated or zero tail, unless it starts before the range."""
         if pos >= self._report.start:
             self._report.incomplete_tail, self._report.zero_tail = incomplete, zeros
 
@@ -322,7 +317,6 @@ class Scanner:
         return 0 <= offset - self._next_offset < _OFFSETS
 
     def _followed(self, pos: int, search: Search) -> bool:
-        """Check that a valid batch or the end of the log follows the batch at ``pos``."""
         return self._believed(
             pos, _int32(self._window.log.bytes.data, pos - self._window.base + 8)[0] + OVERHEAD, search
         )
@@ -357,7 +351,6 @@ class Scanner:
         return end
 
     def _bytes(self, pos: int, size: int) -> bytes:
-        """Return up to ``size`` bytes from ``pos``."""
         window = self._window
         window.move(pos, size)
         at = pos - window.base

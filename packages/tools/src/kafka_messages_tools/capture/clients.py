@@ -75,8 +75,7 @@ class Client:
 
     @property
     def gaps(self) -> list[tuple[int, int, tuple[str, ...]]]:
-        """API keys and versions in use with the releases that lack them although an older and a newer release supports
-        them.
+        """API keys and versions in use with the releases that lack them between releases that support them.
 
         Empty without the component ``history``.
         """

@@ -141,7 +141,6 @@ _TIME_RESOLUTION, _TIME_OFFSET, _DROPPED = 9, 14, 5
 
 
 class _Interface(NamedTuple):
-    """An interface description of pcapng."""
 
     link_type: int
     # 0: no limit.
@@ -186,7 +185,6 @@ def _pcapng(source: _Input, report: Report) -> Iterator[Packet]:
 
 
 class _Section:
-    """State of a pcapng section: byte order and interfaces."""
 
     def __init__(self, order: str, report: Report) -> None:
         self.head = Struct(f"{order}II")
@@ -244,7 +242,6 @@ class _Section:
         return _Interface(link_type, snap_length, units, offset)
 
     def _options(self, data: bytes) -> dict[int, bytes]:
-        """Return options by code, up to the first damaged one."""
         head = Struct(f"{self._order}HH")
         found: dict[int, bytes] = {}
         at = 0

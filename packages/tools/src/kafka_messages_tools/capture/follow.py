@@ -63,7 +63,6 @@ def follow_pieces(lines: Iterable[str], report: Report | None = None) -> Iterato
 
 
 class _Numbered:
-    """Iterator over lines that tracks the line number."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = iter(lines)

@@ -96,7 +96,6 @@ def frames(
 
 
 class _Budget:
-    """Shared memory budget of incomplete frames."""
 
     def __init__(self, most_kept: int) -> None:
         self.most_kept = most_kept
@@ -364,7 +363,6 @@ class _Framer:
             self._looked = 1
 
     def _lose(self, count: int, why: str) -> None:
-        """Mark the frame boundary as unknown."""
         which = "request" if self._is_request else "response"
         where = f"connection {self._conversation.connection.number}: the {which} at offset {self._offset}"
         self._report.remark(f"{where} {why}; the next one is looked for")
@@ -390,7 +388,6 @@ class _Framer:
         return data[count:]
 
     def _hole(self, piece: TcpSegment) -> Iterator[Frame]:
-        """Handle missing bytes in the stream."""
         missing = piece.missing
         if not self._skip and not self._is_lost and len(self._buffer) >= 4:
             self._keep_start(_size.unpack_from(self._buffer)[0])

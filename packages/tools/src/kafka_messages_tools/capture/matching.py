@@ -57,7 +57,6 @@ class Exchange:
 
     @property
     def connection(self) -> Connection:
-        """The connection of the exchange."""
         return self._frame.connection
 
     @property

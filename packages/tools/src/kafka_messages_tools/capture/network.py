@@ -220,7 +220,6 @@ def _tcp(packet: Packet, source: str, target: str, payload: bytes, length: int) 
 
 
 class _Datagram:
-    """Fragments of one datagram by position."""
 
     def __init__(self) -> None:
         self.parts: dict[int, tuple[bytes, int]] = {}
@@ -244,7 +243,6 @@ class _Datagram:
 
 
 class _Fragments:
-    """Incomplete datagrams."""
 
     def __init__(self, report: Report) -> None:
         self._waiting: OrderedDict[tuple[object, ...], _Datagram] = OrderedDict()

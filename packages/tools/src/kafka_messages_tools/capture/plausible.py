@@ -63,9 +63,7 @@ class Plausibility:
         return not is_known and self._package.module("secrets").may_be_token(payload)
 
     def is_response(self, payload: bytes, expected: Mapping[int, tuple[int, int]]) -> bool:
-        """Check whether a frame decodes completely as a response; ``expected`` maps correlation ids to API key and
-        version.
-        """
+        """Check whether a frame decodes as a response; ``expected`` maps correlation ids to API key and version."""
         asked = expected.get(int.from_bytes(payload[:4], "big", signed=True))
         if asked is None:  # the frame is shorter than the id found
             return False

@@ -59,7 +59,6 @@ class End(NamedTuple):
 
 
 class _Direction:
-    """State of one direction."""
 
     def __init__(self) -> None:
         # Sequence number of offset 0; None before the first segment.
@@ -84,7 +83,6 @@ class _Direction:
 
 
 class _Tracked:
-    """A connection with its directions by sender."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -208,7 +206,6 @@ class _Tracker:
         direction.waited = 0
 
     def _follow(self, tracked: _Tracked, source: Endpoint) -> Iterator[TcpSegment]:
-        """Deliver held segments that are next."""
         direction = tracked.directions[source]
         while direction.held and direction.held[0][0] <= direction.next:
             start, _, data, missing, packet, time = heappop(direction.held)

@@ -231,6 +231,5 @@ def result_of(exchange: Exchange) -> str:
 
 
 def connection_text(connection: Connection) -> str:
-    """Describe a connection."""
     start = "" if connection.is_whole else ", its beginning was not captured"
     return f"connection {connection.number}: {connection.client} to {connection.server}{start}"

@@ -52,20 +52,17 @@ class Parser(ArgumentParser):
 
 
 def add_top_options(parser: ArgumentParser) -> None:
-    """Add the options before the subcommand."""
     _add_package(parser)
     parser.add_argument("--version", action="store_true", help="show the version of the package")
 
 
 def subcommand_parser(prog: str, name: str, command: Any) -> Parser:
-    """Return the parser for the arguments after the subcommand; ``command`` is its module."""
     parser = Parser(f"{prog} {name}", **texts(prog, name, command))
     add_arguments(parser, command)
     return parser
 
 
 def texts(prog: str, name: str, command: Any) -> dict[str, str]:
-    """Return the description and examples of a subcommand."""
     about = SUBCOMMANDS[name][0]
     more = getattr(command, "MORE", "").replace("PROGRAM", prog)
     examples = "\n".join(["examples:", *(f"  {prog} {example}" for example in command.EXAMPLES)])
@@ -97,7 +94,6 @@ def _add_output(parser: ArgumentParser) -> None:
 
 
 def number(text: str) -> int:
-    """Parse decimal digits."""
     if not (text.isascii() and text.isdigit()):
         raise ArgumentTypeError(f"expected a number, got {text!r}")
     if len(text) > MOST_DIGITS:

@@ -50,7 +50,6 @@ def _may_fold(text: str, at: int) -> bool:
 
 
 def _ends(text: str) -> list[int]:
-    """Return the positions where a text may wrap, and its end."""
     inner = (at for at in range(1, len(text)) if _may_fold(text, at))
     return [*inner, len(text)]
 

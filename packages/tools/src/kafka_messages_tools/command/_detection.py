@@ -158,8 +158,9 @@ class Guesser:
         return Guess(info.name, shown, place.before, place.score + score, (*place.reasons, _SAME, *reasons))
 
     def _weighed(self, found: Explanation) -> tuple[float, tuple[str, ...]]:
-        """Return the score and reasons: printable strings, known error codes and arrays count for a message, unlikely
-        values against.
+        """Return a score and its reasons.
+
+        Printable strings, known error codes and arrays raise the score; unlikely values lower it.
         """
         codes = set(self._error_fields(found))
         texts = odd = unknown = known = negative = elements = 0

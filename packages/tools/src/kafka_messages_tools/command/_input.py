@@ -87,7 +87,6 @@ def decoded(data: bytes, form: str, name: str) -> bytes:
 
 
 def _text(data: bytes) -> str | None:
-    """Return the input as plain text, or None."""
     try:
         text = data.decode("utf-16" if data[:2] in _UTF_16 else "utf-8-sig")
     except UnicodeDecodeError:
@@ -123,7 +122,6 @@ def _found(text: str, name: str) -> bytes:
 
 
 def _is_object(text: str) -> bool:
-    """Check whether text starts like a JSON object."""
     return text.lstrip()[:1] == "{" and text.lstrip()[1:].lstrip()[:1] == '"'
 
 

@@ -27,7 +27,6 @@ class Row(NamedTuple):
 
     @property
     def type(self) -> str:
-        """Type in the definition."""
         return f"[]{self.facts.type}" if self.facts.is_array else self.facts.type
 
     @property
@@ -39,8 +38,9 @@ class Row(NamedTuple):
         )
 
     def mark(self, version: int) -> str:
-        """Return the mark for a version: ``.`` absent, ``+`` present, ``?`` nullable, ``t`` tagged, ``T`` tagged and
-        nullable.
+        """Return the mark for a version.
+
+        ``.`` absent, ``+`` present, ``?`` nullable, ``t`` tagged, ``T`` tagged and nullable.
         """
         if version not in self.types:
             return "."
@@ -83,7 +83,6 @@ def _rows(
 
 
 def _wire(package: Package, kind: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Yield the paths and wire types of the fields of a type."""
     schema, type_name = package.module("schema"), package.module("schema.spans").type_name
     while isinstance(kind, schema.ArrayOf):
         kind = kind.element

@@ -91,7 +91,6 @@ def _top_options(words: list[str], prog: str, default: str) -> tuple[str, bool]:
 
 
 def _run_subcommand(name: str, words: list[str], prog: str, default: str) -> int:
-    """Run a subcommand. Raises UsageError and PackageError."""
     from ._arguments import subcommand_parser
 
     if name not in SUBCOMMANDS:
@@ -131,7 +130,6 @@ def _say(prog: str, what: str) -> None:
 
 
 def _overview(prog: str, package: Package) -> str:
-    """Return the help: the subcommands available for the package."""
     names = available(package)
     width = max(map(len, names)) + 2
     lines = [f"usage: {prog} [--package NAME] SUBCOMMAND ...", "", "subcommands:"]

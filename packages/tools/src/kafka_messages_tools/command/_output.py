@@ -44,7 +44,6 @@ class Output:
 
     @property
     def width(self) -> int:
-        """Maximum line width."""
         return max(terminal_width() if self._width is None else self._width, 40)
 
     @property
@@ -53,7 +52,6 @@ class Output:
         return self.width if self._is_terminal or self._width is not None else None
 
     def record(self, values: Mapping[str, object]) -> None:
-        """Write one JSON line."""
         import json
 
         self._write(json.dumps(values, ensure_ascii=False, separators=(", ", ": ")) + "\n")
@@ -66,11 +64,9 @@ class Output:
         self._write(json.dumps(value, ensure_ascii=False, indent=2 if is_indented else None) + "\n")
 
     def line(self, text: str = "") -> None:
-        """Write a line of text."""
         self._write(text + "\n")
 
     def styled(self, text: str, style: str) -> str:
-        """Apply a style if colours are enabled."""
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.has_color and text else text
 
     def table(self, head: Sequence[str], rows: Iterable[Sequence[object]], *, has_groups: bool = False) -> None:
@@ -153,7 +149,6 @@ def _cell(value: object) -> str:
 
 
 def note(text: str) -> None:
-    """Print a note to standard error."""
     sys.stderr.write(f"note: {text}\n")
 
 
@@ -172,7 +167,6 @@ class Progress:
         return self
 
     def step(self, by: int = 1) -> None:
-        """Add to the progress."""
         self._done += by
         if not self._is_wanted:
             return

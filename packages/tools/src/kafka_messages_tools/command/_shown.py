@@ -10,8 +10,9 @@ if TYPE_CHECKING:
 
 
 def message_json(package: Package, message: Message, version: int, show_secrets: bool) -> object:
-    """Return Kafka's JSON form of a message with unknown tagged fields; secrets are ``(redacted)`` unless
-    ``show_secrets``.
+    """Return Kafka's JSON form of a message with unknown tagged fields.
+
+    Secrets are ``(redacted)`` unless ``show_secrets``.
     """
     to_json = package.module("json").to_json
     if show_secrets:

@@ -41,7 +41,6 @@ class Life(NamedTuple):
         return ", ".join(words)
 
     def to_object(self) -> dict[str, object]:
-        """Return all data as a value for ``json.dumps``."""
         return {"since": self.since, "until": self.until, "not_in": list(self.gaps), "is_older": self.is_older}
 
 
@@ -52,7 +51,6 @@ class Releases:
         self._history = package.optional("history")
 
     def knows(self, message: str) -> bool:
-        """Check whether a known release has the message."""
         return self._history is not None and message in self._history.RUNS
 
     def words(self, message: str) -> str:
@@ -63,7 +61,6 @@ class Releases:
         return Life(since, until, gaps, is_older, since == self._history.RELEASES[0])
 
     def of_version(self, message: str, version: int) -> Life:
-        """Return the availability of a version of a known message."""
         ask = self._history
         since, until, gaps = (each(message, version) for each in (ask.since, ask.until, ask.gaps))
         return self._life(since, until, gaps, ask.is_older(message, version))
@@ -76,8 +73,9 @@ class Releases:
         return self._life(since, ask.until(name, version), ask.gaps(name, version), is_older)
 
     def in_versions(self, row: Row, versions: Iterable[int]) -> Life:
-        """Return the availability of a field over versions: from the first release with any of them to the first with
-        none.
+        """Return the availability of a field over several versions.
+
+        It starts with the first release that has any of them and ends with the first that has none.
         """
         order = self._history.RELEASES.index
         lives = [life for version in versions if (life := self.in_version(row, version)).since is not None]

@@ -18,7 +18,6 @@ BYTES = "a file, - for standard input, or hex and the like"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments for the message and the bytes."""
     parser.add_argument("message", nargs="?", help=MESSAGE)
     parser.add_argument("version", nargs="?", help="a version of it, or latest; none if a header says it")
     parser.add_argument("bytes", nargs="?", help=BYTES)
@@ -32,7 +31,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def add_form(parser: ArgumentParser) -> None:
-    """Add the option for the format of the bytes."""
     from ._arguments import one_of
 
     parser.add_argument(
@@ -66,7 +64,6 @@ class Subject:
         self.data = read_bytes(words[0] if words else None, "raw" if has_lines else given.form)
 
     def _message(self, words: list[str]) -> None:
-        """Parse the message, and the version unless a header has it."""
         if len(words) == 1 and _must_be_bytes(words[0]):
             raise UsageError(
                 "MESSAGE and VERSION are missing before the bytes; --frame and --header read requests, which say what "
@@ -92,7 +89,6 @@ class Subject:
 
     @property
     def message(self) -> Any:
-        """Message class."""
         return self.package.message(self.name)
 
     def pieces(self) -> Iterator[tuple[int, bytes]]:

@@ -40,7 +40,6 @@ def dissector(name: str = "", ports: str = PORTS, package: str | Package = DEFAU
 
 
 def _lines(package: Package, name: str, ports: str) -> Iterator[str]:
-    """Yield the tables before the program."""
     protocol = package.module("protocol")
     place = "for Wireshark: put this file into its folder of Lua plugins."
     yield f"-- Requests and responses as {package.name} knows them, {place}"
@@ -103,5 +102,4 @@ def _plan(message: type[Message]) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a Lua string literal."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -70,7 +70,6 @@ def run(given: Namespace, out: Output, package: Package) -> int:
 
 
 def _opened(file: BufferedReader[_Watched], ports: list[int], package: Package) -> capture.Capture:
-    """Open a capture. Raises InputError for other files."""
     try:
         return capture.Capture(file, ports, package.name)
     except capture.CaptureError as error:

@@ -62,7 +62,6 @@ def _decoded(subject: Subject, data: bytes, show_secrets: bool) -> object:
 
 
 def _of_connection(subject: Subject, data: bytes, show_secrets: bool) -> object:
-    """Return a request or response with its header."""
     package = subject.package
     protocol = package.module("protocol")
     data = _unframed(package, data) if subject.is_framed else data
@@ -81,7 +80,6 @@ def _of_connection(subject: Subject, data: bytes, show_secrets: bool) -> object:
 
 
 def _of_record(subject: Subject, data: bytes, show_secrets: bool) -> object:
-    """Return a record of an internal log with its type and version."""
     package = subject.package
     if (error := package.module("explain").explain_record(data, subject.message).error) is not None:
         raise error  # also if the bytes name another message

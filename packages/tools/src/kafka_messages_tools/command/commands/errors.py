@@ -61,13 +61,11 @@ def _notes(code: Any, protocol: Any, history: Any) -> str:
 
 
 def _since(code: Any, history: Any) -> str:
-    """Return the first release with an error code, or an empty string."""
     found: str | None = history.error_code_since(int(code))
     return found or ""
 
 
 def _former_names(code: Any, history: Any) -> list[str]:
-    """Return the names in older releases."""
     names = () if history is None else history.error_code_names(int(code))
     return [name for name in names if name != code.name]
 

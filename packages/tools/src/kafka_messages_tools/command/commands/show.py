@@ -109,7 +109,6 @@ class _Shown:
     def message(
         self, found: MessageInfo, rows: list[Row], version: str | None, is_whole: bool, is_one_of_two: bool
     ) -> None:
-        """Print one version of a message, or all."""
         if version is not None:
             number = version_of(found, version)
             self._layout(found, [row for row in rows if number in row.types], number, is_whole)
@@ -138,7 +137,7 @@ class _Shown:
         since: list[str] = ["since"] if is_known else []
         blank = [""] * len(since)
         if longest + width * len(versions) + 26 + 7 * len(since) > self._out.width:
-            width = 1  # one column per version, with two-line headings
+            width = 1
             tens = "".join(str(version // 10) if version > 9 else " " for version in versions)
             heads: list[tuple[str, ...]] = [("", "", tens, *blank, "")] if found.valid_versions.highest > 9 else []
             heads.append(("field", "type", "".join(str(version % 10) for version in versions), *since, ""))
@@ -228,7 +227,7 @@ class _Shown:
         } | self._lives_of(row)
 
     def _lives_of(self, row: Row) -> dict[str, object]:
-        """Return the availability of a field, overall and by version; empty if no release is known to have the message."""
+        """Return the availability of a field, overall and by version; empty if no release has the message."""
         if not self._releases.knows(row.message.name):
             return {}
         lives = [
