@@ -1,8 +1,7 @@
 """Kafka's compression codecs, with a limit on the decompressed size.
 
-gzip comes from the standard library; an ``Engine`` provides snappy, lz4 and zstd. Kafka's own framings are implemented
-here: the snappy blocks of the xerial library, and lz4 frames with independent blocks. The lz4 header checksum of
-formats 0 and 1 may be the incorrect one of KAFKA-3160.
+gzip comes from the standard library; an ``Engine`` provides snappy, lz4 and zstd. Kafka's framings are implemented
+here: xerial snappy blocks, and lz4 frames of independent blocks, whose header checksum may be incorrect (KAFKA-3160).
 """
 
 from __future__ import annotations
@@ -44,13 +43,9 @@ class Engine(Protocol):
     Decompression raises CompressionError for damaged data or more than ``limit`` bytes.
     """
 
-    def snappy_decompress(self, data: memoryview, size: int) -> bytes | memoryview:
-        """Decompress raw snappy data to ``size`` bytes."""
-        ...
+    def snappy_decompress(self, data: memoryview, size: int) -> bytes | memoryview: ...
 
-    def snappy_compress(self, data: bytes) -> bytes:
-        """Compress to raw snappy data."""
-        ...
+    def snappy_compress(self, data: bytes) -> bytes: ...
 
     def lz4_decompress(self, data: memoryview, limit: int) -> bytes:
         """Decompress one or more lz4 frames."""
@@ -64,9 +59,7 @@ class Engine(Protocol):
         """Decompress one or more zstd frames."""
         ...
 
-    def zstd_compress(self, data: bytes) -> bytes:
-        """Compress to one zstd frame."""
-        ...
+    def zstd_compress(self, data: bytes) -> bytes: ...
 
 
 class Codecs:
@@ -184,7 +177,7 @@ def _read_gzip(data: memoryview, limit: int) -> bytes:
 def _gzip_member(data: memoryview, left: int, piece: int, limit: int) -> tuple[bytes, memoryview]:
     """Decompress the first gzip member and return it with the remaining data.
 
-    zlib copies the bytes after the end of a member, so input is passed in chunks that start at ``piece`` bytes.
+    zlib copies the input after a member, so chunks start at ``piece`` bytes.
     """
     member = zlib.decompressobj(31)
     parts = []
@@ -215,8 +208,7 @@ def _with_right_sum(data: memoryview, magic: int) -> memoryview:
 def lz4_blocks(data: memoryview) -> Iterator[tuple[memoryview, int, bool]]:
     """Yield the blocks of lz4 frames: data, maximum decompressed size, and whether the block is uncompressed.
 
-    For engines without frame support. As in Kafka's Lz4BlockInputStream, blocks must be independent and content
-    checksums are ignored. Raises CompressionError.
+    As in Kafka's Lz4BlockInputStream, blocks are independent and content checksums ignored. Raises CompressionError.
     """
     pos = 0
     while pos < len(data):

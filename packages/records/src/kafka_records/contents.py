@@ -17,7 +17,6 @@ _int32 = Struct(">i").unpack_from
 
 
 class Limits(NamedTuple):
-    """Limits on one batch."""
 
     size: int
     """Maximum size in bytes, stored and decompressed."""

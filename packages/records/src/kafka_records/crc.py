@@ -72,8 +72,8 @@ def _by_steps(data: bytes | memoryview, value: int) -> int:
 def _by_columns(data: bytes) -> int:
     """Return the register after whole rows of ``_WIDTH`` bytes.
 
-    The CRC of a row is the exclusive or of one number per byte, which depends on the byte and its column. Each column
-    is translated at once to the four bytes of these numbers, and the columns are combined as large integers.
+    The CRC of a row is the exclusive or of one number per byte, which depends on the byte and its column. Columns are
+    translated to these numbers at once.
     """
     sums = [0, 0, 0, 0]
     number = int.from_bytes

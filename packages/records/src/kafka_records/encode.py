@@ -26,7 +26,7 @@ _SUMMED_AFTER = SUMMED_FROM[2] - OVERHEAD
 
 @dataclass(slots=True)
 class Shared:
-    """Header fields shared by all records of a batch, with the functions for compression and checksum."""
+    """Header fields of a batch, with its functions for compression and checksum."""
 
     magic: int
     codec: int

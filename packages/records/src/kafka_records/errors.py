@@ -67,9 +67,9 @@ class MissingCodecError(RecordError, ImportError):
 
 
 class MalformedRecord(Exception):
-    """Internal error about record ``number`` (-1: the whole batch); converted to `BatchDecodeError`.
+    """Internal error about record ``number`` (-1: the whole batch); becomes a `BatchDecodeError`.
 
-    It is not a ValueError, which the record reader uses for fields that exceed the record.
+    Not a ValueError, which the record reader catches.
     """
 
     def __init__(self, reason: str, number: int = -1) -> None:

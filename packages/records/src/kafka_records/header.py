@@ -99,11 +99,11 @@ def batch_error(reason: str, number: int, position: int, magic: int = -1, record
 def with_base_offset(batch: BytesLike, offset: int, *, leader_epoch: int | None = None) -> bytes:
     """Return a copy of one batch of format 2 with a new base offset, as a broker does on append.
 
-    ``leader_epoch`` replaces the partition leader epoch; None keeps it. The checksum covers neither field (KIP-98), so
-    it stays unchanged, and only the batch length is validated.
+    ``leader_epoch`` replaces the partition leader epoch; None keeps it. The checksum covers neither (KIP-98). Only the
+    length is validated.
 
     Raises BatchDecodeError if ``batch`` is not exactly one batch of format 2, BatchEncodeError for a number out of
-    range, and TypeError if ``batch`` is not bytes-like.
+    range, and TypeError for a wrong type.
     """
     if type(batch) not in (bytes, bytearray, memoryview):
         batch = as_bytes(batch, "batch")

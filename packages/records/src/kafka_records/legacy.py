@@ -1,8 +1,7 @@
 """Messages of formats 0 and 1 (before Kafka 0.11), single or within a compressed message.
 
-A compressed message has the offset of its last inner message. Inner offsets are absolute in format 0 and relative in
-format 1 (KIP-31). With log append time, the outer timestamp applies to all inner messages (KIP-32). Validation follows
-Kafka's AbstractLegacyRecordBatch.
+A compressed message has the offset of its last inner message. Inner offsets are absolute in format 0, relative in
+format 1 (KIP-31). With log append time, the outer timestamp applies to all inner messages (KIP-32).
 """
 
 from __future__ import annotations

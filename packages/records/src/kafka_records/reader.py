@@ -262,8 +262,7 @@ class BatchReader:
     def _next_records(self) -> list[Record] | None:
         """Return the records of the next batch (empty for control batches), or None at the end.
 
-        Small uncompressed batches take a fast path. Invalid ones fall through to the slow path, which reports the
-        error.
+        Valid uncompressed batches of small size take a fast path.
         """
         data, position, number = self._data, self.position, self._number
         size = len(data)
@@ -308,15 +307,15 @@ def read_batches(
 ) -> BatchReader:
     """Iterate over the record batches of a Fetch response or Produce request, in formats 0 to 2.
 
-    Headers are read during iteration, records by ``Batch.records``. A truncated last batch ends the iteration and is
+    Iteration reads headers, ``Batch.records`` decodes records. A truncated last batch ends the iteration and is
     reported as ``incomplete``. ``verify`` checks the checksums of batches.
 
     ``max_batch_bytes`` limits the size of a batch, stored and decompressed (default: 128 MiB). ``max_batch_records``
-    limits its records, and the headers of all records (default: 1,000,000).
+    limits its records and their headers (default: 1,000,000).
 
-    Raises TypeError if ``data`` is not bytes-like (None for a partition without records, for example) or a limit is not
-    an int, and ValueError for limits below 1. Iteration raises BatchDecodeError for invalid batches (``path``:
-    ``batches[3]``, ``offset``: start in bytes) and its subclass ChecksumError for checksum mismatches.
+    Raises TypeError if ``data`` is not bytes-like (such as None) or a limit is not an int, ValueError for limits below
+    1. Iteration raises BatchDecodeError (``path``: ``batches[3]``, ``offset``: start in bytes) and its subclass
+    ChecksumError.
     """
     if max_batch_bytes is MAX_BATCH_BYTES and max_batch_records is MAX_BATCH_RECORDS:
         most = _DEFAULTS

@@ -75,9 +75,9 @@ def read_records(
 ) -> list[Record]:
     """Decode ``count`` records from ``pos`` to ``end``. Raises MalformedRecord.
 
-    ``append_time`` overrides all timestamps; ``room`` limits the number of headers. Function calls would dominate the
-    run time, so one- and two-byte varints are decoded inline, with the sign still in bit 0. A field that exceeds its
-    record is detected at the end of the record, since positions only grow.
+    ``append_time`` overrides all timestamps; ``room`` limits the number of headers. For speed, varints of one and two
+    bytes are decoded inline with the sign in bit 0. A field that exceeds its record is detected at the end of the
+    record.
     """
     if count == 0:
         return []  # Kafka ignores the bytes

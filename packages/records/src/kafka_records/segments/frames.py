@@ -168,8 +168,7 @@ def _candidates(log: Log, low: int, high: int, max_batch_bytes: int) -> Ints:
 class Search:
     """Search for the next batch with a plausible header and a matching checksum.
 
-    Input may come in chunks. The checksum work is bounded by the bytes searched plus ``least``; ``given_up`` is set
-    when the budget is exhausted.
+    Input may come in chunks. The checksum work is limited; ``given_up`` is set when the budget is used up.
     """
 
     def __init__(self, max_batch_bytes: int, least: int | None = None) -> None:
@@ -217,9 +216,9 @@ def find_batch(
 ) -> int | None:
     """Return the position of the first complete record batch at or after ``start``, or None.
 
-    A match has a known format, a length of at most ``max_batch_bytes``, plausible counts and a valid checksum. Use it
-    to synchronize within a segment. Record values may themselves contain batches, so start some distance before the
-    target, as ``read_segments`` does. The search gives up on crafted data with too many overlapping candidates.
+    A match has a known format, a length of at most ``max_batch_bytes``, plausible counts and a valid checksum. Record
+    values may contain batches, so start some distance before the target. The search gives up on too many overlapping
+    candidates.
     """
     array = np.frombuffer(data, np.uint8)
     search = Search(max_batch_bytes)

@@ -14,11 +14,10 @@ _INT32 = 1 << 31
 
 
 def topic_of(path: str) -> tuple[str | None, int | None]:
-    """Return the topic and partition of a segment file, or (None, None) if the directory name has neither.
+    """Return the topic and partition from the directory of a segment file, or (None, None).
 
-    Brokers use ``topic-partition``, with a suffix while a partition is moved or deleted. In tiered storage the file
-    name contains a segment id: Kafka's LocalTieredStorage uses ``topic-partition-topicid``, Aiven's plugin
-    ``topic-topicid/partition``.
+    Brokers use ``topic-partition``, with a suffix during a move or deletion. In tiered storage, Kafka's
+    LocalTieredStorage uses ``topic-partition-topicid`` and Aiven's plugin ``topic-topicid/partition``.
     """
     above, folder, name = _parts(path)
     if _TIERED_FILE.fullmatch(name):
@@ -39,8 +38,7 @@ def topic_of(path: str) -> tuple[str | None, int | None]:
 def ending_of(path: str) -> str | None:
     """Return the directory suffix ``delete``, ``future`` or ``stray``, or None.
 
-    Kafka's LogManager uses them for a partition to be deleted, the target of a move between log directories, and a
-    replica that does not belong on the broker.
+    Kafka's LogManager marks partitions to delete, targets of moves between log directories, and unexpected replicas.
     """
     found = _FOLDER.fullmatch(_parts(path)[1])
     return found[3] if found else None

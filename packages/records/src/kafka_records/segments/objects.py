@@ -100,10 +100,7 @@ def read_messages(
 
 
 def _header_lists(headers: Sequence[Sequence[tuple[str, bytes | None]]]) -> pa.Array:
-    """Return the header lists, null for records without headers.
-
-    Invalid UTF-8 in keys becomes replacement characters, as in Java.
-    """
+    """Return the header lists, null for records without headers. Invalid UTF-8 in keys is replaced, as in Java."""
     if not any(headers):
         return pa.nulls(len(headers), HEADERS_TYPE)
     try:

@@ -46,9 +46,9 @@ Source = str | os.PathLike[str] | BinaryFile
 class SegmentReader(Iterator[Any]):
     """Lazy iterator over Arrow record batches of log segments.
 
-    ``schema`` is their common schema. ``reports`` has a ``SegmentReport`` for each file opened so far; the last one is
-    updated during the iteration. ``pa.RecordBatchReader.from_batches(reader.schema, reader)`` converts it. Use it as a
-    context manager, or call ``close``, if the iteration may stop early.
+    ``schema`` is their common schema; ``reports`` has a ``SegmentReport`` per file opened so far. Convert it with
+    ``pa.RecordBatchReader.from_batches(reader.schema, reader)``. Use it as a context manager, or call ``close``, if the
+    iteration may stop early.
     """
 
     def __init__(

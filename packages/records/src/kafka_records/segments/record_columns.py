@@ -81,7 +81,6 @@ class RecordColumns:
 
     @property
     def batch(self) -> Ints:
-        """Batch number of each record."""
         return np.repeat(self._numbers, self._counts)
 
     @property
@@ -99,7 +98,6 @@ class RecordColumns:
         return self._columns["value"][some]
 
     def timestamps(self, some: slice) -> tuple[pa.Array, int]:
-        """Return the timestamps, and the number of nulls due to overflow."""
         column = self._columns["timestamp"][some]
         return column, column.null_count
 
@@ -182,7 +180,6 @@ class _Binary:
 
 
 class _Buffers:
-    """Buffers of the columns of a group; None for columns that are not requested."""
 
     def __init__(self, names: frozenset[str], rows: int, total: int, rooms: dict[str, int]) -> None:
         self._rows = rows

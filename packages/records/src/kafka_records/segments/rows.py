@@ -57,7 +57,6 @@ COLUMNS = KAFKA_COLUMNS | HEADERS_COLUMN | BATCH_COLUMNS | CORRUPT_COLUMN
 
 
 class Rows:
-    """Rows of one group, built on demand."""
 
     def __init__(self, report: SegmentReport, run: Run, facts: Facts, group: Group, repeated: Repeated) -> None:
         self._report = report
@@ -75,7 +74,6 @@ class Rows:
         return self._records.count
 
     def batch(self, schema: pa.Schema, low: int, high: int) -> pa.RecordBatch:
-        """Return the rows ``low`` to ``high`` with the columns of ``schema``."""
         some = slice(low, high)
         return pa.RecordBatch.from_arrays([_MAKERS[name](self, some) for name in schema.names], schema=schema)
 
@@ -83,7 +81,6 @@ class Rows:
         return len(range(*some.indices(self._records.count)))
 
     def _of_batch(self, column: str, values: Ints | Bools, some: slice, kind: Any) -> pa.Array:
-        """Repeat a batch field for each record."""
         of_group = values[self._low : self._high]
         if (of_group == of_group[0]).all():
             return self._repeated(column, of_group[0].item(), kind, self._count(some))

@@ -140,7 +140,7 @@ class Scanner:
     def _swallows(self, pos: int, size: int) -> bool:
         """Check for valid batches within a bad one that reach or cross its end, which disproves its length.
 
-        Batches quoted in a record value do not reach the end, since other record data follows.
+        Batches quoted in a record value do not reach the end.
         """
         log, at = self._window.log, pos - self._window.base
         stop = at + size
@@ -173,8 +173,8 @@ class Scanner:
     def _believed(self, pos: int, size: int, search: Search | None = None) -> bool:
         """Check that a valid batch, or the end of the log, follows a batch of this size.
 
-        A plausible header is not enough: zeros often look like one. Within a larger ``search``, which bounds the work,
-        a plausible truncated batch at the end suffices.
+        A header alone is not enough, since zeros often look like one. Within a ``search`` a plausible truncated last
+        batch suffices.
         """
         window = self._window
         window.move(pos, size + HEADER + PADDING)
@@ -291,8 +291,8 @@ class Scanner:
     def _consecutive(self, at: int, search: Search) -> tuple[int, int, bool]:
         """Follow valid batches from ``at``, regardless of their offsets.
 
-        Returns their number, the end position, and whether the file or its last batch before zeros ends there. A
-        truncated last batch gives the end of the file and False: batches quoted in an unfinished batch end like that.
+        Returns their number, the end position, and whether the valid batches reach the end of the file or zeros. A
+        truncated last batch gives False.
         """
         log, count = self._window.log, 0
         while at + OVERHEAD <= log.size:
@@ -357,7 +357,7 @@ class Scanner:
         return window.log.bytes[at : min(at + size, window.log.size)].tobytes()
 
     def _get_in_step(self, pos: int) -> Generator[Gap, None, int | None]:
-        """Return the first batch at or after ``pos``, or None if none starts before the end of the range."""
+        """Return the first batch at or after ``pos``, or None if the range has none."""
         start, end = self._report.start, self._report.end
         found = self._find(Search(self._max), pos, end)
         if found is None and self._gave_up:
@@ -370,9 +370,9 @@ class Scanner:
         return found
 
     def _find(self, search: Search, pos: int, before: int | None) -> int | None:
-        """Return the next complete valid batch at or after ``pos`` and before ``before``, or None.
+        """Return the next complete valid batch at or after ``pos``, and before ``before`` if given, or None.
 
-        If both are None, the window is at the end of the file afterwards.
+        Without ``before`` and a match, the window is at the end of the file afterwards.
         """
         window = self._window
         window.move(min(pos, window.base + window.log.size), HEADER + PADDING)

@@ -39,7 +39,6 @@ class _Ended(Exception):
 
 
 class _Input:
-    """Exact reads from a file that need not be seekable."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

@@ -127,7 +127,6 @@ _KEY = re.compile(r"[ -]*(\w+):\s*(.*)$")
 
 
 def _yaml(source: _Numbered, nodes: list[Endpoint]) -> Iterator[_Part]:
-    """Parse YAML as written by these tools: peers, then packets in base64."""
     values: dict[str, str] = {}
     text: list[str] | None = None
     for line in source:

@@ -1,8 +1,8 @@
 """Kafka frames in TCP streams: request and response bytes, with resynchronization after gaps.
 
-A connection is Kafka if its server port is one of the given ports. Without ports, the first bytes of the client must be
-a request. After a gap the next request is found by size, API key, version and client id, the next response by size and
-the expected correlation ids. A candidate counts only if it decodes completely.
+A connection is Kafka if its server has a given port or, without ports, if its client starts with a request. After a
+gap, requests are found by size, API key, version and client id. Responses are found by size and expected correlation
+id. A candidate must decode completely.
 """
 
 from __future__ import annotations
@@ -369,7 +369,6 @@ class _Framer:
         self._is_lost, self._looked = True, count
 
     def _keep_start(self, size: int) -> None:
-        """Keep the start of the frame in the buffer and skip the rest."""
         there = len(self._buffer)
         most = self._budget.most_kept if self._budget.used <= MOST_KEPT_OF_ALL else LEAST_KEPT
         kept = bytes(self._buffer[4 : 4 + most])
@@ -380,7 +379,6 @@ class _Framer:
         self._offset += self._skip
 
     def _skipped(self, data: bytes, length: int, piece: TcpSegment) -> Generator[Frame, None, bytes]:
-        """Skip bytes of a partially kept frame; return the bytes after it."""
         count = min(self._skip, length)
         self._skip -= count
         if not self._skip and self._damaged is not None:

@@ -67,14 +67,12 @@ class Exchange:
 
     @property
     def client(self) -> Endpoint:
-        """The endpoint that sent the request."""
         connection, frame = self.connection, self._frame
         other = connection.server if frame.source == connection.client else connection.client
         return frame.source if frame.is_request else other
 
     @property
     def server(self) -> Endpoint:
-        """The endpoint that received the request."""
         return self.connection.server if self.client == self.connection.client else self.connection.client
 
     @cached_property
@@ -214,7 +212,6 @@ _Made = Iterator[tuple[Frame | None, Frame | None, bool]]
 
 
 class _Conversation:
-    """Pending requests and responses of one connection."""
 
     def __init__(self, package: Package, plausibility: Plausibility) -> None:
         self._package = package

@@ -1,7 +1,7 @@
 """TCP stream reassembly, with gaps reported.
 
-Handles sequence number wraparound, retransmission, overlap and reordering. A gap is reported once the receiver has
-acknowledged it, so it was sent but not captured, or too much data is held after it.
+Handles sequence number wraparound, retransmission, overlap and reordering. A gap is reported after the receiver has
+acknowledged it, or when too much data is held.
 """
 
 from __future__ import annotations
@@ -196,7 +196,6 @@ class _Tracker:
                 yield from self._skip(tracked, source)
 
     def _skip(self, tracked: _Tracked, source: Endpoint) -> Iterator[TcpSegment]:
-        """Deliver held segments and report the gaps between them."""
         direction = tracked.directions[source]
         while direction.held:
             start, _, _, _, packet, time = direction.held[0]

@@ -146,7 +146,6 @@ _BELOW = " " * 8
 
 
 def to_head(width: int | None = None) -> str:
-    """Return the column headings for ``to_line``."""
     widths = _widths(width)
     return f"{_aligned({name: name for name in widths}, widths)}  result"
 
@@ -203,7 +202,6 @@ def clean(text: str) -> str:
 
 
 def name_of(exchange: Exchange) -> str:
-    """Return the API and version, as far as known."""
     if exchange.is_token:
         return "SASL token"
     if exchange.header is None:

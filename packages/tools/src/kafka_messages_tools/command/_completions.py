@@ -28,7 +28,6 @@ _COMPLETED = {
 
 
 def script(shell: str, prog: str, package: Package) -> str:
-    """Return the completion script for a program and a package."""
     from pkgutil import get_data
 
     try:

@@ -128,7 +128,6 @@ class Guesser:
         return found
 
     def _unknown_version(self, data: bytes, before: str, score: float, also: tuple[str, ...] = ()) -> Guess | None:
-        """Return a guess for a request header with a version that the package lacks."""
         kind = self._package.message("RequestHeader")
         try:
             header, _ = kind.read_from(data, 0, 1)
@@ -144,7 +143,6 @@ class Guesser:
         return Guess(name, str(version), before, score, reasons)
 
     def _at(self, place: _Place, info: MessageInfo, versions: list[int]) -> Guess | None:
-        """Return a guess for versions with a common layout at a place, or None."""
         if not versions:
             return None
         message, version = self._package.message(info.name), versions[-1]

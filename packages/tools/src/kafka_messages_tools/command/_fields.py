@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 def rows_with(
     package: Package, wanted: Callable[[Row], bool], out: Output, named: Sequence[MessageInfo] | None = None
 ) -> list[Row]:
-    """Return the selected fields of the named messages, or of all."""
     found = []
     some = package.root.all_messages() if named is None else named
     with out.progress("messages", len(some)) as progress:
@@ -28,7 +27,6 @@ def rows_with(
 
 
 def tell(rows: Sequence[Row], out: Output) -> None:
-    """Print message, path, type and versions of fields."""
     if out.is_json:
         for row in rows:
             out.record(facts_in_short(row))
@@ -39,7 +37,6 @@ def tell(rows: Sequence[Row], out: Output) -> None:
 
 
 def facts_in_short(row: Row) -> dict[str, object]:
-    """Return the same data as JSON."""
     versions, nullable, tagged = map(list, _runs(row))
     names: dict[str, object] = {"message": row.message.name, "path": row.path, "type": row.type}
     return names | {"versions": versions, "nullable_versions": nullable, "tagged_versions": tagged}

@@ -59,7 +59,7 @@ class Row(NamedTuple):
 
 
 def rows_of(package: Package, name: str) -> list[Row]:
-    """Return all fields of a message in definition order, nested fields after their struct."""
+    """Return all fields of a message, nested ones after their struct."""
     schema, message = package.module("schema"), package.message(name)
     facts = schema.facts_of(message)
     entities = schema.entity_types(message)

@@ -42,14 +42,12 @@ def main(arguments: Sequence[str] | None = None, package: str | None = None) -> 
 
 
 def program(package: str | None) -> str:
-    """Return the program name for messages."""
     name = os.path.basename(sys.argv[0]) if sys.argv else ""
     is_module = name in ("__main__.py", "", "-c", "-m")
     return f"python -m {package or __name__.partition('.')[0]}" if is_module else name
 
 
 def _run(words: list[str], prog: str, default: str) -> int:
-    """Run a subcommand, ``--help`` or ``--version``, without the slower argparse where possible."""
     at = _subcommand_at(words)
     name, rest = (words[at], words[at + 1 :]) if at < len(words) else ("", [])
     if name == "help":

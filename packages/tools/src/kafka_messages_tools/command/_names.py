@@ -16,7 +16,7 @@ MOST_DIGITS = 18
 
 
 def entry(package: Package, word: str) -> MessageInfo:
-    """Return the message with a name. Raises NotFoundError."""
+    """Return a message by name. Raises NotFoundError."""
     known = package.root.all_messages()
     wanted = word.lower()
     for each in known:

@@ -57,7 +57,6 @@ class Output:
         self._write(json.dumps(values, ensure_ascii=False, separators=(", ", ": ")) + "\n")
 
     def document(self, value: object) -> None:
-        """Write a JSON value: indented on a terminal, else on one line."""
         import json
 
         is_indented = self._is_terminal and not self.is_json
@@ -156,7 +155,6 @@ class Progress:
     """Progress line on standard error for long operations; only on a terminal."""
 
     def __init__(self, what: str, count: int) -> None:
-        """Set the total ``count`` of ``what``, 0 if unknown."""
         self._what = f"of {count:,} {what}" if count else what
         self._done = 0
         self._next: float | None = None
@@ -182,7 +180,6 @@ class Progress:
             sys.stderr.flush()
 
     def clear(self) -> None:
-        """Clear the line until the next update."""
         if self._is_shown:
             self._is_shown = False
             sys.stderr.write("\r\x1b[K")

@@ -113,7 +113,6 @@ def _head(record: Any) -> dict[str, object]:
 
 
 def _value(name: str, value: bytes | None) -> dict[str, object]:
-    """Return bytes as text if UTF-8, else as base64 under another key."""
     if value is None:
         return {name: None}
     try:

@@ -26,7 +26,6 @@ class Life(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """Short form for tables: the first release, ``<4.4.0`` if older."""
         return "" if self.since is None else f"{'<' if self.is_older else ''}{self.since}"
 
     @property

@@ -113,7 +113,6 @@ def _must_be_bytes(word: str) -> bool:
 
 
 def _is_bytes(package: Package, words: list[str]) -> bool:
-    """Check whether the words are only bytes, without a message name."""
     if len(words) > 1:
         return False
     try:

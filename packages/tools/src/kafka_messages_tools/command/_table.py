@@ -32,7 +32,6 @@ SUBCOMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def available(package: Package) -> list[str]:
-    """Return the subcommands whose components the package has."""
     needed = {component for _, components in SUBCOMMANDS.values() for component in components}
     present = {component for component in needed if package.has(component)}
     return [name for name, (_, components) in SUBCOMMANDS.items() if present.issuperset(components)]

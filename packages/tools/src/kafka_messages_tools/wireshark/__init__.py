@@ -73,7 +73,6 @@ def error_filter(name: str = "", package: str | Package = DEFAULT) -> str:
 
 
 def _error_fields(package: Package) -> list[str]:
-    """Return the names of error code fields in responses, most frequent first."""
     facts_of = package.module("schema").facts_of
     found = Counter[str]()
     for info in package.root.all_messages():

@@ -89,7 +89,6 @@ def _choice(given: Namespace, package: Package) -> capture.Choice:
 
 
 def _listed(texts: list[str]) -> list[str]:
-    """Return the values of a repeatable option with comma-separated values."""
     return [each.strip() for text in texts for each in text.split(",")]
 
 
@@ -159,7 +158,6 @@ def _clients(found: Iterable[Any], out: Output, package: Package) -> None:
 
 
 class _Watched(RawIOBase):
-    """Raw file or standard input that reports progress."""
 
     def __init__(self, name: str, progress: Progress) -> None:
         self._file: Any = sys.stdin.buffer if name == "-" else open(name, "rb")  # noqa: SIM115  # close does it

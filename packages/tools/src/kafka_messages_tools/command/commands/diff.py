@@ -89,7 +89,6 @@ def _messages(
 
 
 def _values(side: Explanation, show_secrets: bool, hidden: str) -> dict[str, tuple[object, str]]:
-    """Return values to compare and their text, by path, including counts."""
     found: dict[str, tuple[object, str]] = {}
     for row, leaf in zip(side.rows(show_secrets=True), side.leaves(), strict=True):
         if leaf.role == "value" or (leaf.role == "length" and leaf.name == "count"):

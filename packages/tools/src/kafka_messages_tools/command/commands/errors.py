@@ -75,7 +75,6 @@ def _history_of(code: Any, history: Any) -> dict[str, object]:
 
 
 def _matching(word: str, codes: list[Any]) -> list[Any]:
-    """Return the codes with a number or name, else those with a matching part of the name."""
     name = word.upper().replace("-", "_")
     exact = [code for code in codes if code.name == name or str(int(code)) == word]
     found = exact or [code for code in codes if name in code.name and not word.lstrip("-").isdigit()]

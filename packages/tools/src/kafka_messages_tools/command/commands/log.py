@@ -125,7 +125,6 @@ def _batches(package: Package, file: BinaryIO) -> Iterator[Any]:
 
 
 def _only_zeros(decode_error: Any, file: BinaryIO, at: int, read: int) -> None:
-    """Check that only preallocated zeros follow. Raises DecodeError."""
     while zeros := file.read(1 << 20):
         read += len(zeros)
         if any(zeros):

@@ -67,7 +67,6 @@ def run(given: Namespace, out: Output, package: Package) -> int:
 
 
 def _chosen(rows: list[Row], field: str | None, entity: str | None) -> list[Row]:
-    """Return the selected fields: an exact path, else all with that name."""
     from .._fields import has_path, is_field
 
     if entity is not None:
@@ -82,7 +81,6 @@ def _names(row: Row, entity: str) -> bool:
 
 
 def _everywhere(package: Package, field: str | None, entity: str | None, out: Output) -> int:
-    """Print the fields of all messages with a path, name or entity type."""
     from .._fields import is_field, rows_with, tell
 
     if field is None and entity is None:
