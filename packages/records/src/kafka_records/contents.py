@@ -27,8 +27,7 @@ class Limits(NamedTuple):
 def read_contents(data: bytes, position: int, number: int, header: Header, most: Limits, verify: bool) -> list[Record]:
     """Return the records of batch ``number``, decompressed within the limits.
 
-    In formats 0 and 1 ``verify`` checks the checksums of messages within a compressed message. Raises BatchDecodeError
-    and MissingCodecError.
+    In formats 0 and 1 ``verify`` checks the checksums of inner messages. Raises BatchDecodeError and MissingCodecError.
     """
     base_offset, length, _, magic, _, attributes, _, base_timestamp, max_timestamp, _, _, _, count = header
     end = position + OVERHEAD + length

@@ -32,7 +32,6 @@ def checksum() -> Checksum:
 
 @cache
 def installed() -> Checksum | None:
-    """Return the implementation of an installed package, or None."""
     for module, name in (("crc32c", "crc32c"), ("google_crc32c", "value")):
         try:
             function: Checksum = getattr(import_module(module), name)
@@ -72,8 +71,8 @@ def _by_steps(data: bytes | memoryview, value: int) -> int:
 def _by_columns(data: bytes) -> int:
     """Return the register after whole rows of ``_WIDTH`` bytes.
 
-    The CRC of a row is the exclusive or of one number per byte, which depends on the byte and its column. Columns are
-    translated to these numbers at once.
+    The CRC of a row is the XOR of one number per byte, which depends on the byte and its column. Each column is
+    translated at once.
     """
     sums = [0, 0, 0, 0]
     number = int.from_bytes

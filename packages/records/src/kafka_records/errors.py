@@ -59,7 +59,7 @@ class CorruptSegmentError(RecordError):
 
 
 class CompressionError(RecordError):
-    """Data that cannot be decompressed, or that exceeds the limit; the message does not name the batch."""
+    """Data that cannot be decompressed, or that exceeds the limit; the batch is not named."""
 
 
 class MissingCodecError(RecordError, ImportError):

@@ -40,7 +40,7 @@ FEW = 4096
 
 
 def read_header(data: bytes, position: int, number: int) -> Header:
-    """Return the header of batch ``number``. Raises BatchDecodeError for the first invalid field."""
+    """Return the validated header of batch ``number``. Raises BatchDecodeError."""
     header = raw_header(data, position)
     base_offset, length, _, magic, _, attributes, delta, _, _, _, _, _, count = header
     size, codec = length + OVERHEAD, attributes & COMPRESSION
@@ -67,7 +67,7 @@ def read_header(data: bytes, position: int, number: int) -> Header:
 
 
 def raw_header(data: BytesLike, position: int) -> Header:
-    """Return the header of a batch or an outermost message (formats 0 and 1) without validation."""
+    """Return a header without validation."""
     if data[position + MAGIC_AT] == 2 and len(data) - position >= HEADER:
         header: Header = _batch(data, position)
         return header

@@ -50,8 +50,8 @@ _DEFAULTS = Limits(MAX_BATCH_BYTES, MAX_BATCH_RECORDS)
 class Batch:
     """A record batch, or an outermost message in formats 0 and 1. Records are decoded on demand.
 
-    ``position`` is the start in bytes, ``size`` the total size in bytes, ``number`` the index among the batches read.
-    Fields have Kafka's names; fields missing in a format are -1.
+    ``position`` and ``size`` are in bytes, ``number`` is the index among the batches read. Fields that a format lacks
+    are -1.
     """
 
     __slots__ = (
@@ -166,11 +166,10 @@ class Batch:
         verify_sum(self._data, self.position, self.number, self._header)
 
     def records(self, *, verify: bool = True) -> list[Record]:
-        """Decode and return the records, also of a control batch. Results are not cached.
+        """Decode and return the records, also of a control batch.
 
-        In formats 0 and 1 ``verify`` checks the checksums of messages within a compressed message. Raises
-        BatchDecodeError for damaged records or if ``max_batch_bytes`` or ``max_batch_records`` is exceeded, and
-        MissingCodecError if no codec is installed.
+        In formats 0 and 1 ``verify`` checks the checksums of inner messages. Raises BatchDecodeError for damaged
+        records or an exceeded limit, and MissingCodecError if no codec is installed.
         """
         return read_contents(self._data, self.position, self.number, self._header, self._most, verify)
 

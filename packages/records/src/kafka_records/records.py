@@ -231,7 +231,7 @@ def _headers_not_filled(number: int) -> MalformedRecord:
 
 
 def _varint(data: bytes, pos: int, most: int = 5) -> tuple[int, int]:
-    """Return the undecoded zigzag value at ``pos`` and its end; ``most`` is 5 bytes (int32) or 10 (int64).
+    """Return the undecoded zigzag value at ``pos`` and its end; ``most`` is its maximum size (5 or 10).
 
     Raises ValueError for a longer varint, IndexError for a truncated one.
     """

@@ -46,12 +46,11 @@ def write_batch(
     """Encode at least one record as a record batch for a Produce request or Fetch response.
 
     An ``offset`` of -1 means the next one, from ``base_offset``; explicit offsets must ascend. ``compression`` is none
-    (or None), gzip, snappy, lz4 or zstd. ``log_append_time`` (milliseconds) applies to all records. ``delete_horizon``
-    is in milliseconds (KIP-534). ``producer_id``, ``producer_epoch`` and ``base_sequence`` are for idempotent producers
+    (or None), gzip, snappy, lz4 or zstd. ``log_append_time`` (applies to all records) and ``delete_horizon`` (KIP-534)
+    are in milliseconds. ``producer_id``, ``producer_epoch`` and ``base_sequence`` are for idempotent producers
     (KIP-98).
 
-    ``magic`` 0 and 1 select the message sets of KIP-32: one message per record, or one compressed message for all. They
-    support no headers, producers or transactions.
+    ``magic`` 0 and 1 select the message sets of KIP-32, without headers, producers and transactions.
 
     Raises BatchEncodeError for values the format cannot hold (``path``: ``records[3]`` or an argument name), and
     MissingCodecError if no codec is installed.
@@ -118,7 +117,6 @@ def _culprit(
 
 
 def _wrong(record: Record) -> Iterator[tuple[str, str]]:
-    """Yield the invalid fields of a record with the reasons, regardless of their declared types."""
     timestamp: Any
     headers: Any
     _, timestamp, key, value, headers = record
@@ -142,7 +140,6 @@ def _wrong(record: Record) -> Iterator[tuple[str, str]]:
 
 
 def _is_text(key: Any) -> bool:
-    """Check that a key can be encoded; only some surrogates represent invalid UTF-8 bytes."""
     try:
         if isinstance(key, str):
             key.encode("utf-8", "surrogateescape")

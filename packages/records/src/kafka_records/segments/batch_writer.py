@@ -113,7 +113,6 @@ def _rows(records: Any) -> Iterator[Row]:
 
 
 def _milliseconds(column: pa.Array) -> pa.Array:
-    """Return a timestamp column as int64 milliseconds, any other column unchanged."""
     if not pa.types.is_timestamp(column.type):
         return column
     return column.cast(pa.timestamp("ms", tz=column.type.tz), safe=False).view(pa.int64())

@@ -46,7 +46,6 @@ class Follower:
         self._fault = self._sums = np.empty(0, np.uint8)
 
     def follow(self, log: Log, at: int, last: int, most: int) -> Chain:
-        """Return at most ``most`` complete batches from ``at``, up to the first that ends at ``last`` or later."""
         follow = self._followed if _native.core is None else self._by_core
         return follow(log, at, last, most)
 

@@ -67,7 +67,7 @@ def stored_sums(log: Log, start: Ints, magic: Ints) -> Ints:
 
 
 def actual_sums(log: Log, start: Ints, size: Ints, magic: Ints) -> Ints:
-    """Return the computed checksums of batches: CRC-32C in format 2, CRC-32 in formats 0 and 1."""
+    """Return CRC-32C in format 2, CRC-32 in formats 0 and 1."""
     view, crc32c = log.bytes.data, checksum()
     batches = zip(start.tolist(), (start + size).tolist(), magic.tolist(), strict=True)
     sums = (crc32c(view[low + 21 : end]) if kind == 2 else crc32(view[low + 16 : end]) for low, end, kind in batches)
@@ -110,7 +110,6 @@ def faults(log: Log, start: Ints, size: Ints, *, strict: bool = False) -> Ints:
 
 
 def _is_odd_batch(log: Log, start: Ints, count: Ints, delta: Ints) -> Bools:
-    """Check headers of format 2 for more records than offsets, or numbers below -1."""
     result: Bools = count > delta + 1
     for place, kind in (
         (12, ">i4"),
@@ -123,10 +122,6 @@ def _is_odd_batch(log: Log, start: Ints, count: Ints, delta: Ints) -> Bools:
 
 
 def _is_odd_message(log: Log, start: Ints, size: Ints, magic: Ints) -> Bools:
-    """Check messages of formats 0 and 1 for a key and value that do not fill the size.
-
-    Data beyond the log is not checked.
-    """
     key_at = np.where(magic == 1, start + 26, start + 18)
     key = log.at(key_at, ">i4")
     value_at = key_at + 4 + np.clip(key, 0, size)
@@ -154,7 +149,7 @@ def sum_text(log: Log, at: int, size: int) -> str:
 
 
 def plausible(log: Log, start: int, max_batch_bytes: int) -> bool:
-    """Check by the header alone whether a batch may start here; it may end beyond the available bytes."""
+    """Check by the header alone whether a batch may start here."""
     return len(_candidates(log, start, start + 1, max_batch_bytes)) == 1
 
 

@@ -150,7 +150,6 @@ class Decoder:
             lanes.count[list(wrong)] = 0
 
     def _decompressed(self, chosen: Ints, faults: Faults) -> tuple[list[bytes | memoryview], int]:
-        """Return the decompressed batches up to the byte limit of a group, and their number."""
         run, facts = self._run, self.facts
         view = run.log.bytes.data
         parts: list[bytes | memoryview] = []
@@ -176,7 +175,6 @@ class Decoder:
 
 
 def control_types(records: RecordColumns, rows: Ints) -> tuple[Ints, Ints]:
-    """Return version and type from control record keys, which must be long enough."""
     log = Log(records.data, len(records.data))
     return log.at(records.key_pos[rows], ">i2"), log.at(records.key_pos[rows] + 2, ">i2")
 

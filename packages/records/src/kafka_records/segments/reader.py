@@ -212,27 +212,25 @@ def read_segments(
 ) -> SegmentReader:
     """Read log segments (``.log``, also from tiered storage) and KRaft snapshots (``.checkpoint``) as Arrow data.
 
-    ``source`` is a path, a binary file, or an iterable of these; with ``filesystem`` (a ``pyarrow.fs.FileSystem``)
-    paths refer to it. All formats (0 to 2) and compressions are supported. Memory: a file window of 8 MiB and a group
-    of decompressed batches of 16 MiB. A larger batch takes up to about 15 times its size.
+    ``source`` is a path, a binary file, or an iterable of these; ``filesystem`` is a ``pyarrow.fs.FileSystem`` for
+    paths. All formats (0 to 2) and compressions are supported. Memory: a file window of 8 MiB and a group of
+    decompressed batches of 16 MiB. A larger batch takes up to about 15 times its size.
 
     Columns of Spark's Kafka source: ``key`` and ``value`` (binary), ``topic`` and ``partition`` (from the directory
-    name, else null), ``offset``, ``timestamp`` (microseconds, UTC; -1 for none as in Kafka), ``timestampType`` (0
-    create time, 1 log append time, -1 none). ``headers`` adds the list ``headers``, null for a record without headers.
+    name, else null), ``offset``, ``timestamp`` (microseconds, UTC; -1 for none), ``timestampType`` (0 create time, 1
+    log append time, -1 none). ``headers`` adds the list ``headers``, null for a record without headers.
 
     ``batch_metadata`` adds ``file``, ``position`` (of the batch, in bytes), ``base_offset``, ``leader_epoch``,
     ``producer_id``, ``producer_epoch``, ``base_sequence`` (-1 for none), ``is_transactional``, ``is_control``,
-    ``control_type`` (Kafka's ControlRecordType, null for data records), ``delete_horizon``, ``compression``, ``magic``
-    and ``crc_ok``.
+    ``control_type`` (null for data records), ``delete_horizon``, ``compression``, ``magic`` and ``crc_ok``.
 
-    ``columns`` selects columns by name and order; other columns are not computed. ``control_records`` includes control
-    records; None means the value of ``batch_metadata``.
+    ``columns`` selects columns by name and order. ``control_records`` includes control records (default:
+    ``batch_metadata``).
 
-    ``mode`` FAILFAST raises CorruptSegmentError (file, position, reason) at the first corrupt batch, after the rows
-    before it. PERMISSIVE adds the struct column ``corrupt``: ``position``, ``size``, ``reason`` and ``bytes`` (first
-    MiB), null for valid records. A corrupt batch or range becomes one row with only ``topic``, ``partition``, ``file``,
-    ``position`` and ``corrupt`` set; its records are omitted. A truncated batch or zeros at the end of a file are not
-    corrupt, since active segments have them; the ``SegmentReport`` lists both.
+    ``mode`` FAILFAST raises CorruptSegmentError at the first corrupt batch, after the rows before it. PERMISSIVE adds
+    the struct column ``corrupt``: ``position``, ``size``, ``reason`` and ``bytes`` (first MiB), null for valid records.
+    A corrupt batch or range becomes one row with only ``topic``, ``partition``, ``file``, ``position`` and ``corrupt``
+    set. A truncated batch or zeros at the end of a file are not corrupt; the ``SegmentReport`` lists both.
 
     ``check_crcs=False`` accepts checksum mismatches; ``crc_ok`` still reports them. A batch larger than
     ``max_batch_bytes``, stored or decompressed, is corrupt.
@@ -241,11 +239,10 @@ def read_segments(
     batch once. Reading starts up to 2 MiB before the range to synchronize, or at ``base``, the position of a known
     batch. ``max_rows`` limits the rows of each Arrow batch.
 
-    ``wanted`` selects the batches to decode: it maps header fields (``groups.Facts``) to a numpy array of bool. Other
-    batches are validated but not decompressed.
+    ``wanted`` selects the batches to decode: it maps header fields (``groups.Facts``) to a numpy array of bool.
 
-    Raises ValueError for invalid options, OSError from the file, and CorruptSegmentError. Sources: KIP-98 (format 2),
-    KIP-32 (formats 0 and 1), KIP-31, KIP-82 (headers), KIP-534 (delete horizon), KIP-630 (snapshots).
+    Raises ValueError for invalid options, OSError and CorruptSegmentError. Sources: KIP-98 (format 2), KIP-31 and
+    KIP-32 (formats 0 and 1), KIP-82 (headers), KIP-534 (delete horizon), KIP-630 (snapshots).
     """
     if max_rows < 1:
         raise ValueError(f"max_rows is {max_rows}, at least 1 is needed")

@@ -155,7 +155,6 @@ class ColumnMaker:
             self._shares[name] = max(_MORE * rooms[name], like_those) / total
 
     def _room(self, name: str, total: int) -> int:
-        """Return the capacity; the total size always suffices, since a header takes at least two bytes."""
         return min(max(_LEAST[name], int(self._shares[name] * total)), max(_LEAST[name], total))
 
     def _learn(self, used: tuple[int, ...], total: int) -> None:

@@ -270,7 +270,7 @@ class Scanner:
             self._report.incomplete_tail, self._report.zero_tail = incomplete, zeros
 
     def _later_batch(self, at: int) -> bool:
-        """Check for a batch of this log within an apparently truncated last batch, which disproves its length."""
+        """Check for a batch of this log within an apparently truncated last batch."""
         window = self._window
         search = Search(self._max)
         tail, looked = at, at
@@ -324,7 +324,7 @@ class Scanner:
     def _damage(
         self, pos: int, reason: str, search_from: int | None = None, data: bytes | None = None
     ) -> Generator[Gap, None, int]:
-        """Raise, or yield the gap from ``pos`` to the next batch and return the position of that batch."""
+        """Raise, or yield the gap from ``pos`` to the next batch and return its position."""
         window = self._window
         if self._raises(pos):
             log = window.log

@@ -164,7 +164,6 @@ class _Conversation:
             self._refuse("connections that say nothing like Kafka")
 
     def _client(self) -> Endpoint | None:
-        """Return the endpoint that sends requests, or None if unknown; reject other connections."""
         connection = self.connection
         if self._ports:
             for client, server in ((connection.client, connection.server), (connection.server, connection.client)):
@@ -183,7 +182,6 @@ class _Conversation:
         return next(filter(self._has_request, (connection.client, connection.server)), None)
 
     def _has_request(self, source: Endpoint) -> bool:
-        """Check whether an endpoint has sent a complete request, or the start of one at a segment boundary."""
         data, at, starts = b"", 0, set()
         for piece in self._undecided:
             if piece.source == source:

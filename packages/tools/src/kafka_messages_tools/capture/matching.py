@@ -157,7 +157,6 @@ class Exchange:
 
 
 def _cut_header(package: Package, data: bytes) -> Any:
-    """Return the fixed fields of a truncated header, or None."""
     if len(data) < _essential.size:
         return None
     key, version, correlation_id = _essential.unpack_from(data)
@@ -261,7 +260,6 @@ class _Conversation:
             yield request, None, is_token
 
     def _note_handshake(self, request: Frame, response: Frame) -> None:
-        """Expect SASL tokens only if the broker accepted the mechanism."""
         if _is_old_handshake(self._package, request):
             self._may_be_token = response.data[4:6] == b"\x00\x00"
 

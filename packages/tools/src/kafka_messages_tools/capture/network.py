@@ -93,7 +93,6 @@ _VLAN = frozenset((0x8100, 0x88A8, 0x9100))
 
 
 def _tagged(data: bytes, at: int) -> int:
-    """Return the position after the EtherType and any VLAN tags of four bytes."""
     protocol = data[at] << 8 | data[at + 1]
     while protocol in _VLAN:
         at += 4
@@ -112,7 +111,6 @@ def _cooked(data: bytes) -> int:
 
 
 def _cooked_2(data: bytes) -> int:
-    """Return the position after the 20-byte header, which starts with the EtherType, and any VLAN tags."""
     at, protocol = 20, data[0] << 8 | data[1]
     while protocol in _VLAN:
         protocol = data[at + 2] << 8 | data[at + 3]

@@ -215,7 +215,6 @@ class _Tracker:
     def _give(
         self, tracked: _Tracked, source: Endpoint, start: int, data: bytes, missing: int, packet: int, time: int | None
     ) -> Iterator[TcpSegment]:
-        """Deliver the new part of a segment at an offset that is at most the next one."""
         direction = tracked.directions[source]
         known = direction.next - start
         length = len(data) + missing

@@ -185,7 +185,6 @@ def _widths(width: int | None) -> dict[str, int]:
 
 
 def _aligned(cells: dict[str, str], widths: dict[str, int]) -> str:
-    """Align cells; a long cell uses the padding of the next one."""
     line, stop = "", -1
     for name, width in widths.items():
         stop += width + (2 if name == "API" else 1)

@@ -24,11 +24,7 @@ class Capture:
     """One-shot iterable of the exchanges of a capture, and a context manager. ``report`` is filled during iteration."""
 
     def __init__(self, file: BinaryIO, ports: Collection[int] = (), package: str | Package = DEFAULT) -> None:
-        """Open a capture from a binary file.
-
-        ``ports`` are the ports of brokers (empty: detect them), ``package`` is the import name of the package that
-        decodes. Raises CaptureError if the file is neither a packet capture nor a followed stream.
-        """
+        """Open a capture from a binary file; the arguments are those of ``open_capture``. Raises CaptureError."""
         self.report = Report()
         self._package = load(package)
         self._file = file if isinstance(file, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, file))
@@ -60,8 +56,8 @@ class Capture:
 def open_capture(path: str | Path, ports: Collection[int] = (), package: str | Package = DEFAULT) -> Capture:
     """Open a capture file: pcap or pcapng, optionally gzipped, or the text of a followed stream.
 
-    ``ports`` are the ports of brokers; if empty, connections that start with a Kafka request are decoded. Raises
-    OSError, and CaptureError if the file is not a capture.
+    ``ports`` are the ports of brokers; if empty, Kafka connections are detected. ``package`` is the import name of the
+    package that decodes. Raises OSError, and CaptureError for other files.
     """
     file = Path(path).open("rb")  # noqa: SIM115  # the capture closes it
     try:

@@ -55,7 +55,6 @@ def _ends(text: str) -> list[int]:
 
 
 def _longest_word(text: str) -> int:
-    """Return the length of the longest unbreakable part, including the indentation."""
     bare = text.lstrip()
     ends = _ends(bare)
     sizes = (len(bare[start:end].rstrip()) for start, end in zip([0, *ends], ends, strict=False))

@@ -43,7 +43,6 @@ def script(shell: str, prog: str, package: Package) -> str:
 
 
 def printed(shell: str) -> str:
-    """Generate the script of a shell with placeholders; requires shtab."""
     import shtab
 
     text: str = shtab.complete(_parser(shtab), shell)

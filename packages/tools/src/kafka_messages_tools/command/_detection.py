@@ -36,7 +36,6 @@ class Guess(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A possible start of a message, after a prefix."""
 
     body: bytes
     before: str = ""
@@ -202,7 +201,6 @@ def _first_frame(protocol: Any, data: bytes) -> tuple[bytes | None, int]:
 
 
 def _behind_versions(schema: Any, data: bytes) -> dict[str, list[_Place]]:
-    """Return the places after the prefixes of internal log records, by kind."""
     found: dict[str, list[_Place]] = {}
     if len(data) > 1:
         number, end = schema.INT16.read_int(data, 0)
@@ -216,7 +214,6 @@ def _behind_versions(schema: Any, data: bytes) -> dict[str, list[_Place]]:
 
 
 def _type_and_version(schema: Any, data: bytes) -> tuple[int, int, int] | None:
-    """Return type, version and end of the prefix of a metadata record (frame version 1), or None."""
     values, at = [], 0
     try:
         for _ in range(3):

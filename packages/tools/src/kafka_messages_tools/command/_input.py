@@ -53,12 +53,12 @@ def read_bytes(word: str | None, form: str | None) -> bytes:
 
 
 def _could_be_a_name(word: str) -> bool:
-    """Check whether a word that is neither hex nor a literal may be a file name; most file names are valid base64."""
+    """Check whether a word may be a file name; most file names are valid base64."""
     return not (is_literal(word) or "=" in word or all(char in _HEX or char in " \t\r\n:,;xX" for char in word))
 
 
 def from_standard_input(otherwise: str, word: str | None) -> bytes:
-    """Read standard input. Raises UsageError with ``otherwise`` if it is a terminal and was not requested."""
+    """Read standard input. Raises UsageError for a terminal that was not requested."""
     if sys.stdin is None or (word is None and sys.stdin.isatty()):
         raise UsageError(otherwise)
     return whole(sys.stdin.buffer, STANDARD_INPUT)
@@ -202,7 +202,6 @@ def _addressed(line: str) -> tuple[int | None, str]:
 
 
 def _rows(rows: list[tuple[int, str]], repeats: set[int]) -> bytes:
-    """Return the bytes of consecutive rows. Raises UsageError for a gap."""
     out = bytearray()
     base, last = rows[0][0], b""
     for number, (address, rest) in enumerate(rows):
@@ -222,7 +221,6 @@ def _rows(rows: list[tuple[int, str]], repeats: set[int]) -> bytes:
 
 
 def _row(rest: str, most: int) -> bytes | None:
-    """Return at most ``most`` bytes of a row, or None if it is not hex."""
     digits = rest.replace(" ", "")
     if len(digits) % 2 or len(digits) > 2 * most or not _HEX.issuperset(digits):
         return None
@@ -288,7 +286,6 @@ _ESCAPES = {"n": 10, "r": 13, "t": 9, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11, 
 
 
 def _strings(text: str) -> bytes:
-    """Return the contents of quoted strings; unquoted text is one string."""
     out = bytearray()
     quote, at = ("", 0) if text[:1] not in "\"'b" else (" ", 0)
     while at < len(text):
@@ -311,7 +308,6 @@ def _strings(text: str) -> bytes:
 
 
 def _escape(text: str, at: int, out: bytearray) -> int:
-    """Decode the escape at ``at``, after its backslash, and return its end."""
     char = text[at : at + 1]
     if char == "x":
         digits = text[at + 1 : at + 3]

@@ -69,7 +69,7 @@ def _run(words: list[str], prog: str, default: str) -> int:
 
 
 def _subcommand_at(words: list[str]) -> int:
-    """Return the index of the subcommand: the first word that is neither an option nor a value of ``--package``."""
+    """Return the index of the subcommand, skipping options and the value of ``--package``."""
     for at, word in enumerate(words):
         if not word.startswith("-") and words[max(at - 1, 0) : at] != ["--package"]:
             return at
@@ -77,7 +77,6 @@ def _subcommand_at(words: list[str]) -> int:
 
 
 def _top_options(words: list[str], prog: str, default: str) -> tuple[str, bool]:
-    """Return the package name, and whether ``--version`` was given. Raises UsageError."""
     if words in ([], ["--help"], ["-h"], ["--version"]):
         return default, words == ["--version"]
     from ._arguments import Parser, add_top_options

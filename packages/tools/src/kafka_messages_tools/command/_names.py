@@ -41,7 +41,7 @@ def _of_api(word: str, known: tuple[MessageInfo, ...]) -> list[MessageInfo]:
 
 
 def flexible_versions(info: MessageInfo) -> str:
-    """Format the flexible versions: ``9+``, ``none``."""
+    """Format the flexible versions: ``9+``."""
     return f"{info.flexible_versions.lowest}+" if info.flexible_versions else "none"
 
 

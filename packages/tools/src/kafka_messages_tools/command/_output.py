@@ -107,7 +107,6 @@ class Output:
             self.line("  ".join(line).rstrip())
 
     def wrapped(self, text: str, indent: str = "  ") -> None:
-        """Print a text, with indented continuation lines if it is too long."""
         limit = self.row_width or len(text)
         first = wrapped(text, limit)[0]
         self.line(first)

@@ -21,8 +21,8 @@ _MAY_BE_METADATA = "it may be a record of the metadata log; --topic says whose i
 class Decoder:
     """Decoder for the batches of one topic; ``failed`` is set if a record could not be decoded.
 
-    ``is_sure`` is True if the user named the topic. A topic derived from the path may be wrong, so possible metadata
-    records, which contain secrets, are then decoded or redacted.
+    ``is_sure`` is True if the user named the topic. A topic derived from the path may be wrong: possible metadata
+    records are then decoded or redacted, since they contain secrets.
     """
 
     def __init__(self, package: Package, topic: str | None, show_secrets: bool, is_sure: bool) -> None:
@@ -75,7 +75,6 @@ class Decoder:
         )
 
     def _of_metadata(self, value: bytes, log: str) -> dict[str, object]:
-        """Return the row of a metadata record. Raises KafkaMessageError and ValueError."""
         found = self._records.read_metadata_record(value, log)
         message = message_json(self._package, found.message, found.version, self.show_secrets)
         return {"type": type(found.message).NAME, "version": found.version, "value": message}
@@ -87,7 +86,6 @@ class Decoder:
         return row
 
     def _internal(self, record: Any) -> dict[str, object]:
-        """Return the row of a record of an internal topic, redacted if it cannot be decoded."""
         try:
             if record.key is None:
                 return self._of_metadata(record.value or b"", self._log or "")

@@ -105,7 +105,7 @@ class Subject:
 
 
 def _must_be_bytes(word: str) -> bool:
-    """Check whether a word is a file, a dump, a literal or hex, and so not a message name."""
+    """Check whether a word cannot be a message name: a file, a dump, a literal or hex."""
     from os.path import exists
 
     is_hex = len(word) > 3 and all(char in "0123456789abcdefABCDEF \t\r\n:,;xX" for char in word)

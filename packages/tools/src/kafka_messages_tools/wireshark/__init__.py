@@ -25,9 +25,8 @@ PORTS = "9092-9094"
 def dissector(name: str = "", ports: str = PORTS, package: str | Package = DEFAULT) -> str:
     """Return the Lua source of the dissector.
 
-    ``name`` is the protocol name and the prefix of fields in filters (default: ``package``). ``ports`` are the default
-    TCP ports in Wireshark's notation (``9092-9094,19092``); users can change them in the preferences. Raises ValueError
-    for an invalid name or ports.
+    ``name`` is the protocol name and prefix of filter fields (default: ``package``). ``ports`` are the default TCP
+    ports in Wireshark's notation (``9092-9094,19092``). Raises ValueError for an invalid name or ports.
     """
     found = load(package)
     name = name or found.name

@@ -40,7 +40,6 @@ def run(given: Namespace, out: Output, package: Package) -> int:
 
 
 def _pieces(subject: Subject, given: Namespace) -> Iterator[tuple[str, bytes]]:
-    """Yield the location (empty for the first message) and bytes of each message."""
     if not given.lines:
         for number, (address, data) in enumerate(subject.pieces(), 1):
             yield f"message {number}, at byte {address}" if address else "", data
@@ -93,7 +92,6 @@ def _of_record(subject: Subject, data: bytes, show_secrets: bool) -> object:
 
 
 def _metadata_record(package: Package, message: type[Any], data: bytes) -> tuple[Any, int]:
-    """Return the message and its version, from any log with records of this class."""
     records = package.module("internal_topics")
     problem: Exception = InputError(f"no log has records of type {message.__name__}")
     for log in dict.fromkeys(("metadata", *records.LOGS.values())):

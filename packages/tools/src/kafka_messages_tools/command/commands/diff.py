@@ -45,7 +45,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
 
 
 def _versions(package: Package, found: MessageInfo, left: int, right: int, out: Output) -> bool:
-    """Print the fields that differ between two versions; return whether there are any."""
+    """Print the fields that differ; return whether there are any."""
     from .._layouts import rows_of
 
     differing = [
@@ -68,7 +68,7 @@ def _form(kind: str | None, mark: str) -> str | None:
 def _messages(
     package: Package, found: MessageInfo, version: int, words: list[str], form: str | None, out: Output
 ) -> int:
-    """Print the fields that differ between two encoded messages; return 1 if there are any."""
+    """Print the fields that differ; return 1 if there are any."""
     explain, hidden = package.module("explain").explain, package.module("secrets").REDACTED
     sides = [explain(read_bytes(word, form), package.message(found.name), version) for word in words]
     for word, side in zip(words, sides, strict=True):

@@ -76,7 +76,6 @@ def _written(package: Package, message: Any, kind: str, version: int, given: Nam
 
 
 def _values(word: str | None) -> list[Any]:
-    """Return the JSON values of the argument, a file or standard input: one value, or one per line."""
     import json
     from os.path import exists
 

@@ -225,7 +225,6 @@ class _Shown:
         } | self._lives_of(row)
 
     def _lives_of(self, row: Row) -> dict[str, object]:
-        """Return the availability of a field, overall and by version; empty if no release has the message."""
         if not self._releases.knows(row.message.name):
             return {}
         lives = [
