@@ -19,10 +19,7 @@ class Record(NamedTuple):
     value: bytes | None = None
     """Value; None is a tombstone in a compacted topic."""
     headers: tuple[tuple[str, bytes | None], ...] = ()
-    """Key-value pairs in order; keys may repeat.
-
-    Invalid UTF-8 in keys is kept as lone surrogates (``surrogateescape``).
-    """
+    """Key-value pairs in order; keys may repeat. Invalid UTF-8 in keys becomes lone surrogates."""
 
 
 class ControlRecord(NamedTuple):
@@ -32,9 +29,7 @@ class ControlRecord(NamedTuple):
     timestamp: int
     """Milliseconds since 1970."""
     type: str
-    """``COMMIT``, ``ABORT``, ``LEADER_CHANGE``, ``SNAPSHOT_HEADER``, ``SNAPSHOT_FOOTER``, ``KRAFT_VERSION``,
-    ``KRAFT_VOTERS`` or ``UNKNOWN``.
-    """
+    """Type name, one of ``CONTROL_TYPES`` in ``kafka_records.format``: ``COMMIT``, ``LEADER_CHANGE`` or others."""
     type_id: int
     """Type number in the key."""
     coordinator_epoch: int | None

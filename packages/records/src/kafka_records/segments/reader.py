@@ -282,7 +282,7 @@ def checked_sources(
     if isinstance(source, bytes | bytearray | memoryview):
         raise TypeError("source is bytes: wrap them in io.BytesIO")
     single = isinstance(source, str | os.PathLike) or hasattr(source, "read")
-    sources: list[Source] = [source] if single else list(source)  # type: ignore[arg-type,list-item]  # told apart above
+    sources: list[Source] = [source] if single else list(source)  # type: ignore[arg-type,list-item]  # distinguished above
     if len(sources) != 1 and (start or end is not None):
         raise ValueError(f"start and end are for one file, not {len(sources)}")
     return sources

@@ -36,7 +36,7 @@ class Window:
 
     def _go_to(self, position: int) -> None:
         if _seekable(self._file):
-            self._file.seek(position)  # type: ignore[attr-defined]  # the protocol is for files that cannot, too
+            self._file.seek(position)  # type: ignore[attr-defined]  # the protocol includes files that cannot seek
             return
         while position and (skipped := len(self._file.read(min(position, self._chunk)))):
             position -= skipped

@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None, package: str | None = None) -> 
     words = list(sys.argv[1:] if arguments is None else arguments)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # until the process ends
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # open until exit
     try:
         status = _run(words, program(package), package or DEFAULT)
         sys.stdout.flush()

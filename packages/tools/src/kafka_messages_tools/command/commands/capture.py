@@ -160,13 +160,13 @@ def _clients(found: Iterable[Any], out: Output, package: Package) -> None:
 class _Watched(RawIOBase):
 
     def __init__(self, name: str, progress: Progress) -> None:
-        self._file: Any = sys.stdin.buffer if name == "-" else open(name, "rb")  # noqa: SIM115  # close does it
+        self._file: Any = sys.stdin.buffer if name == "-" else open(name, "rb")  # noqa: SIM115  # closed by close()
         self._progress = progress
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # narrower: BufferedReader gives no other
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # BufferedReader passes a memoryview
         size: int = self._file.readinto1(buffer)
         self._progress.step(size)
         return size
