@@ -18,12 +18,12 @@ def as_bytes(data: BytesLike, what: str) -> bytes:
 
 
 def is_int(value: object, bits: int, lowest: int | None = None) -> bool:
-    """Check that ``value`` is an int that fits ``bits`` bits (signed) and is at least ``lowest``."""
+    """Check for a signed int of ``bits`` bits that is at least ``lowest``."""
     return isinstance(value, int) and (-(1 << bits - 1) if lowest is None else lowest) <= value < 1 << bits - 1
 
 
 def one_of(choices: Sequence[str]) -> str:
-    """Format choices for an error message: ``'a', 'b' or 'c'``."""
+    """Format choices: ``'a', 'b' or 'c'``."""
     return " or ".join(filter(None, (", ".join(map(repr, choices[:-1])), repr(choices[-1]))))
 
 

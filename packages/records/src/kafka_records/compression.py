@@ -47,17 +47,13 @@ class Engine(Protocol):
 
     def snappy_compress(self, data: bytes) -> bytes: ...
 
-    def lz4_decompress(self, data: memoryview, limit: int) -> bytes:
-        """Decompress one or more lz4 frames."""
-        ...
+    def lz4_decompress(self, data: memoryview, limit: int) -> bytes: ...
 
     def lz4_compress(self, data: bytes) -> bytes:
         """Compress to one lz4 block without a frame."""
         ...
 
-    def zstd_decompress(self, data: memoryview, limit: int) -> bytes:
-        """Decompress one or more zstd frames."""
-        ...
+    def zstd_decompress(self, data: memoryview, limit: int) -> bytes: ...
 
     def zstd_compress(self, data: bytes) -> bytes: ...
 
@@ -195,7 +191,6 @@ def _gzip_member(data: memoryview, left: int, piece: int, limit: int) -> tuple[b
 
 
 def _with_right_sum(data: memoryview, magic: int) -> memoryview:
-    """Replace the incorrect header checksum of KAFKA-3160 by the one that lz4 requires."""
     if magic < 2 and len(data) >= 7 and data[:4] == LZ4_MAGIC:
         end = 6 + (8 if data[4] & 8 else 0) + (4 if data[4] & 1 else 0)
         if end < len(data):
@@ -256,7 +251,7 @@ def _rotated(value: int, by: int) -> int:
 
 
 def _xxh32(data: bytes) -> int:
-    """Return the xxHash32 checksum, which lz4 frames use (specification: https://github.com/Cyan4973/xxHash)."""
+    """Return the xxHash32 checksum (https://github.com/Cyan4973/xxHash)."""
     one, two, three, four, five = _PRIMES
     striped = len(data) & ~15
     if striped:

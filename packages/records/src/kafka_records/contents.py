@@ -52,7 +52,7 @@ def read_contents(data: bytes, position: int, number: int, header: Header, most:
 
 
 def read_decompressed(data: bytes, position: int, number: int, header: Header, most: int) -> bytes:
-    """Return the decompressed records section of a batch of format 2, at most ``most`` bytes.
+    """Return the decompressed records section of a batch of format 2.
 
     Raises BatchDecodeError and MissingCodecError.
     """
@@ -65,7 +65,7 @@ def read_decompressed(data: bytes, position: int, number: int, header: Header, m
 
 
 def unwrapped(codec: int, message: bytes | memoryview, magic: int, limit: int, codecs: Codecs) -> bytes:
-    """Return the decompressed value of a compressed message (formats 0 and 1), at most ``limit`` bytes.
+    """Return the decompressed value of a compressed message.
 
     Raises CompressionError and MalformedRecord.
     """

@@ -41,10 +41,7 @@ class Shared:
     checksum: Callable[[bytes], int]
 
     def encode(self, records: Sequence[Fields], offsets: Sequence[int]) -> bytes:
-        """Encode at least one record as a batch, or as a message set in formats 0 and 1.
-
-        ``offsets`` replaces the offsets in ``records``.
-        """
+        """Encode at least one record, in formats 0 and 1 as a message set. ``offsets`` replaces the record offsets."""
         if self.magic < 2:
             return _messages(self, records, offsets)
         numbers = self.leader_epoch, self.producer_id, self.producer_epoch, self.base_sequence
@@ -56,7 +53,7 @@ _NUMBERS: dict[str | None, int] = {None: 0, **{name: number for number, name in 
 
 
 def codec_number(compression: object, magic: int) -> int:
-    """Return the codec number of a compression name. Raises BatchEncodeError if the format does not support it."""
+    """Return the number of a codec. Raises BatchEncodeError if the format does not support it."""
     if magic not in (0, 1, 2):
         raise BatchEncodeError(f"there is no format {shown(magic)}", path="magic")
     codec = _NUMBERS.get(compression) if isinstance(compression, str | None) else None
@@ -177,7 +174,7 @@ def _key(name: str | bytes) -> bytes:
 
 
 class _Keys(dict[str, bytes]):
-    """Bounded cache of encoded header keys, which repeat often."""
+    """Bounded cache of encoded header keys."""
 
     def __missing__(self, name: str) -> bytes:
         key = _key(name)

@@ -30,9 +30,8 @@ def read_messages(
 ) -> list[Record]:
     """Return the record of one message, or the inner records of a compressed one.
 
-    ``unwrapped`` is the decompressed value of a compressed message, with at most ``most`` inner messages.
-    ``append_time`` overrides all timestamps in format 1. ``verify`` checks the checksums of inner messages. Raises
-    MalformedRecord.
+    ``unwrapped`` is the decompressed value. ``append_time`` overrides all timestamps in format 1. ``verify`` checks the
+    checksums of inner messages. Raises MalformedRecord.
     """
     if unwrapped is None:
         records = [_message(data, pos, end, magic, 0)]
@@ -90,7 +89,7 @@ def _places(inner: bytes, magic: int, most: int) -> list[int]:
 
 
 def _shift(outer: int, last: int, magic: int) -> int:
-    """Return the number to add to inner offsets; ``last`` is the inner offset of the last message."""
+    """Return the number to add to inner offsets."""
     if magic == 0 or outer == 0:  # some releases of librdkafka sent 0 with absolute offsets
         return 0
     if outer < last:

@@ -169,7 +169,6 @@ def _not_filled(number: int) -> MalformedRecord:
 def _headers(
     data: bytes, pos: int, stop: int, number: int, room: int
 ) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
-    """Return the headers of a record and their end position, at most ``room + 1`` of them."""
     size = data[pos]
     pos += 1
     if size > 127:
@@ -208,7 +207,7 @@ def _decoded(name: bytes) -> str:
 
 
 class _Names(dict[bytes, str]):
-    """Bounded cache of decoded header keys, which repeat often."""
+    """Bounded cache of decoded header keys."""
 
     def __missing__(self, name: bytes) -> str:
         if len(self) >= _MOST_NAMES:

@@ -195,9 +195,9 @@ def write_control_batch(
 ) -> bytes:
     """Encode a batch of one control record.
 
-    ``control_type`` is ``COMMIT`` or ``ABORT``, which end a transaction (KIP-98) and take ``coordinator_epoch``. For
-    KRaft logs it is another name of ``CONTROL_TYPES``, with ``value`` as the encoded message (KIP-595, KIP-630,
-    KIP-853). ``timestamp`` is in milliseconds. Raises BatchEncodeError.
+    ``COMMIT`` and ``ABORT`` end a transaction (KIP-98) and take ``coordinator_epoch``. The other names of
+    ``CONTROL_TYPES`` are for KRaft logs (KIP-595, KIP-630, KIP-853) and take the encoded message as ``value``.
+    ``timestamp`` is in milliseconds. Raises BatchEncodeError.
     """
     if control_type not in CONTROL_TYPES[:-1]:
         raise BatchEncodeError(f"expected {one_of(CONTROL_TYPES[:-1])}, got {shown(control_type)}", path="control_type")

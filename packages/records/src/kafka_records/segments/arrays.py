@@ -35,9 +35,9 @@ class Repeated:
 
 
 def repeated(value: Any, kind: Any, count: int) -> pa.Array:
-    """Return an immutable constant array, which several batches can share.
+    """Return an immutable constant array.
 
-    ``pa.scalar`` is avoided: it imports pandas if installed, which takes 0.25 s.
+    ``pa.scalar`` is avoided, since it imports pandas (0.25 s).
     """
     if value is None:
         return pa.nulls(count, kind)

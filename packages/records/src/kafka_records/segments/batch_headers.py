@@ -95,7 +95,6 @@ class _HeaderReader(SegmentReader):
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def _control_types(self, run: Run, facts: Facts, chosen: Ints) -> pa.Array:
-        """Return the type of the first control record per batch; null for other or undecodable batches."""
         if not facts.control[chosen].any():
             return pa.nulls(len(chosen), pa.string())
         unknown = len(CONTROL_TYPES) - 1

@@ -47,8 +47,8 @@ def write_batches(
 ) -> bytes:
     """Encode records as the record batches of a log segment.
 
-    ``records`` is a ``pa.RecordBatch``, a ``pa.Table`` or an iterable of mappings. Other columns than these are
-    ignored, so the output of ``read_segments`` can be written again:
+    ``records`` is a ``pa.RecordBatch``, a ``pa.Table`` or an iterable of mappings. Other columns are ignored, so the
+    output of ``read_segments`` can be written again:
 
     * ``key``, ``value``: bytes or None.
     * ``offset``: ascending; counts from ``base_offset`` if missing.
@@ -56,13 +56,12 @@ def write_batches(
     * ``headers``: pairs, or mappings with ``key`` (str or bytes) and ``value``.
 
     ``max_records`` limits the records of a batch; ``base_sequence`` continues from batch to batch. ``compression`` is
-    gzip, snappy, lz4, zstd or None. ``timestamp_type`` 1 is log append time: ``log_append_time`` in milliseconds, by
-    default the highest timestamp. ``delete_horizon`` is in milliseconds (KIP-534).
+    gzip, snappy, lz4, zstd or None. ``timestamp_type`` 1 is log append time: ``log_append_time``, by default the
+    highest timestamp. Times are in milliseconds.
 
-    ``magic`` 0 and 1 select the message sets of KIP-32, with one wrapper message per batch if compressed. They support
-    no headers, producers or transactions.
+    ``magic`` 0 and 1 select the message sets of KIP-32, without headers, producers and transactions.
 
-    Raises BatchEncodeError for values the format cannot hold; its ``path`` is ``records[3].value`` or an argument name.
+    Raises BatchEncodeError for values the format cannot hold; ``path`` is ``records[3].value`` or an argument name.
     """
     codec = codec_number(compression, magic)
     check_format(magic, (producer_id, producer_epoch, base_sequence, leader_epoch), is_transactional, delete_horizon)

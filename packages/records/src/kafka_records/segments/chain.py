@@ -19,7 +19,6 @@ _UNKNOWN = 2
 
 @dataclass(slots=True)
 class Chain:
-    """Consecutive complete batches in a log."""
 
     start: Ints
     # End of the last batch.

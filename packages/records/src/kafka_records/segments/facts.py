@@ -49,7 +49,7 @@ class Facts:
 
     @property
     def timestamp_type(self) -> Ints:
-        """Timestamp types: 0 create time, 1 log append time, -1 none (format 0)."""
+        """0 create time, 1 log append time, -1 none (format 0)."""
         return np.where(self.magic == 0, -1, (self.attributes & LOG_APPEND_TIME) // LOG_APPEND_TIME)
 
     def has(self, bit: int) -> Bools:

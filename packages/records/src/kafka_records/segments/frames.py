@@ -75,7 +75,7 @@ def actual_sums(log: Log, start: Ints, size: Ints, magic: Ints) -> Ints:
 
 
 def intact(log: Log, start: Ints, size: Ints) -> Bools:
-    """Check the checksums of batches with plausible headers."""
+    """Check the checksums of batches."""
     magic = log.at(start + 16, "i1")
     result: Bools = stored_sums(log, start, magic) == actual_sums(log, start, size, magic)
     return result
@@ -195,12 +195,10 @@ class Search:
         return high, -1
 
     def reject(self) -> None:
-        """Count the last match as not part of this log."""
         self._rejected += 1
         self.given_up |= self._rejected > _REJECTED
 
     def sound(self, log: Log, at: int, size: int) -> bool:
-        """Check the checksum of a batch; False if the search has given up."""
         self._left -= size
         self.given_up |= self._left < 0
         return not self.given_up and bool(intact(log, np.array([at]), np.array([size]))[0])

@@ -137,7 +137,6 @@ class Decoder:
         return Group(low, high, records, self._corrupt(low, high, chosen, faults))
 
     def _records(self, lanes: Lanes, control: Bools, faults: Faults) -> RecordColumns:
-        """Return the records of valid batches and add the others to ``faults``."""
         with_control = bool(control.any())
         names = self._maker.names | {"key"} if with_control else self._maker.names
         while True:
@@ -180,7 +179,6 @@ def control_types(records: RecordColumns, rows: Ints) -> tuple[Ints, Ints]:
 
 
 def control_faults(records: RecordColumns, control: Bools) -> dict[int, str]:
-    """Return error messages for control batches that Kafka's ControlRecordType cannot parse."""
     batch = records.batch
     rows = np.flatnonzero(control[batch])
     is_short = records.key_size[rows] < CONTROL_KEY.size

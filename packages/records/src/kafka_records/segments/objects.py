@@ -32,7 +32,7 @@ class Faults:
 
 
 class RecordLists:
-    """Record columns as lists, extended batch by batch to keep record objects short-lived."""
+    """Record columns as lists, extended batch by batch to save memory."""
 
     def __init__(self) -> None:
         self.counts: list[int] = []
@@ -60,7 +60,7 @@ class RecordLists:
 
 
 def read_batches(lanes: Lanes, faults: Faults) -> RecordLists:
-    """Return the records of batches of format 2; a faulty batch has none."""
+    """Return the records of batches of format 2; none for a faulty batch."""
     found = RecordLists()
     for number, (pos, end, count, offset, timestamp, append_time, is_appended) in enumerate(lanes.table().T.tolist()):
         data, time = lanes.data[pos:end].tobytes(), append_time if is_appended else None

@@ -145,7 +145,6 @@ class SegmentReader(Iterator[Any]):
             yield from self._of_group(report, run, decoder.facts, group)
 
     def _of_group(self, report: SegmentReport, run: Run, facts: Facts, group: Group) -> Iterator[Any]:
-        """Yield the rows of a group; in FAILFAST mode raise at the first corrupt batch, after the rows before it."""
         first = min(group.corrupt, default=None)
         high = group.high if first is None or not self._failfast else first
         count_batches(report, run, facts, group.low, high, group.corrupt)
@@ -180,7 +179,6 @@ class SegmentReader(Iterator[Any]):
 def count_batches(
     report: SegmentReport, run: Run, facts: Facts, low: int, high: int, corrupt: Mapping[int, str]
 ) -> None:
-    """Add the valid batches ``low`` to ``high`` of a run to the report."""
     sound = np.ones(high - low, np.bool_)
     sound[[number - low for number in corrupt if low <= number < high]] = False
     numbers = low + np.flatnonzero(sound)
@@ -282,7 +280,7 @@ def checked_sources(
     if isinstance(source, bytes | bytearray | memoryview):
         raise TypeError("source is bytes: wrap them in io.BytesIO")
     single = isinstance(source, str | os.PathLike) or hasattr(source, "read")
-    sources: list[Source] = [source] if single else list(source)  # type: ignore[arg-type,list-item]  # distinguished above
+    sources: list[Source] = [source] if single else list(source)  # type: ignore[arg-type,list-item]  # checked above
     if len(sources) != 1 and (start or end is not None):
         raise ValueError(f"start and end are for one file, not {len(sources)}")
     return sources

@@ -44,7 +44,6 @@ class Lanes:
 
     @property
     def are_possible(self) -> bool:
-        """True if the size of each batch allows its record count."""
         return not (self.count > (self.end - self.pos) // SMALLEST_RECORD).any()
 
     def table(self) -> Ints:
@@ -65,7 +64,6 @@ class Lanes:
 
 
 class RecordColumns:
-    """Requested columns of the records of some batches."""
 
     def __init__(self, counts: Ints, columns: dict[str, pa.Array]) -> None:
         self._counts = counts
@@ -173,7 +171,6 @@ class _Binary:
         return self.offsets, self.valid, self.bytes
 
     def array(self, kind: pa.DataType, elements: int, used: int, nulls: int) -> pa.Array:
-        """Return the used part as an array, and free a large unused rest."""
         self.bytes.resize(used, shrink_to_fit=2 * used < self.bytes.size)
         return pa.Array.from_buffers(kind, elements, [self.valid if nulls else None, self.offsets, self.bytes], nulls)
 

@@ -209,7 +209,6 @@ def merged(good: pa.RecordBatch, good_batch: Ints, bad: pa.RecordBatch, bad_batc
 
 
 def horizons(base_timestamp: Ints, horizon: Bools, batch: Ints) -> pa.Array:
-    """Return the delete horizons of batches, or null."""
     if not horizon[batch].any():
         return pa.nulls(len(batch), TIMESTAMP)
     none = ~horizon[batch] | (np.abs(base_timestamp[batch]) > MOST_MILLISECONDS)
@@ -217,6 +216,5 @@ def horizons(base_timestamp: Ints, horizon: Bools, batch: Ints) -> pa.Array:
 
 
 def named(numbers: Ints, names: Sequence[str], null: Bools | None = None) -> pa.Array:
-    """Return a string array for indices into ``names``."""
     indices = pa.array(numbers.astype(np.int8), mask=null)
     return pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.string())).cast(pa.string())

@@ -50,8 +50,8 @@ _int32 = Struct(">i").unpack_from
 class Scanner:
     """Iterator over the batches that begin in a range of a file.
 
-    ``in_step``: a batch starts at the window. ``check_crcs``: a checksum mismatch makes a batch bad. ``sums``: always
-    compute checksums. ``failfast``: raise CorruptSegmentError at the first damage, after all earlier batches.
+    ``in_step``: a batch starts at the window. ``check_crcs``: a checksum mismatch makes a batch bad. ``sums``: compute
+    checksums anyway. ``failfast``: raise CorruptSegmentError at the first damage.
     """
 
     def __init__(
@@ -310,7 +310,7 @@ class Scanner:
         return count, log.size if log.size - at < OVERHEAD else at, False
 
     def _in_order(self, pos: int) -> bool:
-        """Check that the offset of a batch fits this log; offsets of quoted batches rarely do."""
+        """Check the offset of a possible batch; offsets of quoted batches rarely fit."""
         if self._next_offset is None:
             return True
         offset = int(self._window.log.at(np.array([pos - self._window.base]), ">i8")[0])
@@ -357,7 +357,6 @@ class Scanner:
         return window.log.bytes[at : min(at + size, window.log.size)].tobytes()
 
     def _get_in_step(self, pos: int) -> Generator[Gap, None, int | None]:
-        """Return the first batch at or after ``pos``, or None if the range has none."""
         start, end = self._report.start, self._report.end
         found = self._find(Search(self._max), pos, end)
         if found is None and self._gave_up:

@@ -42,7 +42,7 @@ class Window:
             position -= skipped
 
     def move(self, position: int, need: int) -> None:
-        """Move to ``position`` and read until ``need`` bytes are available, or the file ends.
+        """Move to ``position`` and read at least ``need`` bytes, or up to the end of the file.
 
         ``position`` must not be after the end of the window.
         """
