@@ -92,6 +92,7 @@ class Client:
         return [(key, version, release) for key, version, release in found if release is not None]
 
     def to_object(self) -> dict[str, object]:
+        """Return all data as a value for ``json.dumps``."""
         apis: dict[str, dict[str, int]] = {}
         for (key, version), count in sorted(self.versions.items()):
             apis.setdefault(api_name(self.package, key), {})[str(version)] = count
@@ -175,6 +176,7 @@ class Clients:
         self._software: dict[Connection, tuple[str, str]] = {}
 
     def add(self, exchange: Exchange) -> None:
+        """Add an exchange; ignored if its request is missing."""
         header = exchange.header
         if header is None:
             return

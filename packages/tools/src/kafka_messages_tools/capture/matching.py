@@ -57,6 +57,7 @@ class Exchange:
 
     @property
     def connection(self) -> Connection:
+        """Connection of the exchange."""
         return self._frame.connection
 
     @property
@@ -67,12 +68,14 @@ class Exchange:
 
     @property
     def client(self) -> Endpoint:
+        """Endpoint that sent the request."""
         connection, frame = self.connection, self._frame
         other = connection.server if frame.source == connection.client else connection.client
         return frame.source if frame.is_request else other
 
     @property
     def server(self) -> Endpoint:
+        """Endpoint that received the request."""
         return self.connection.server if self.client == self.connection.client else self.connection.client
 
     @cached_property

@@ -24,9 +24,11 @@ class Report:
         """Number of further remarks."""
 
     def count(self, what: str, number: int = 1) -> None:
+        """Increase a counter."""
         self.counts[what] += number
 
     def remark(self, text: str) -> None:
+        """Add a remark."""
         if len(self.remarks) < MOST_REMARKS:
             self.remarks.append(text)
         else:

@@ -146,6 +146,7 @@ _BELOW = " " * 8
 
 
 def to_head(width: int | None = None) -> str:
+    """Return the column headings for ``to_line``."""
     widths = _widths(width)
     return f"{_aligned({name: name for name in widths}, widths)}  result"
 

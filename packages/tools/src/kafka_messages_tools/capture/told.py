@@ -18,6 +18,7 @@ def is_partial(report: Report) -> bool:
 
 
 def report_lines(report: Report) -> Iterator[str]:
+    """Yield the counters in one line, then the remarks."""
     yield "; ".join(f"{count} {_words(what, count)}" for what, count in report.counts.items()) or "the capture is empty"
     yield from map(clean, report.remarks)
     if report.more_remarks:
