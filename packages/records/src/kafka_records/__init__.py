@@ -1,6 +1,6 @@
-"""Kafka's record batches of formats 2, 1 and 0 as plain objects, read and written; `kafka_records.segments` has columns.
+"""Readers and writers of Kafka record batches (formats 0, 1 and 2) as plain Python objects.
 
-A name is imported from its module when it is first used.
+Names are imported on first use. `kafka_records.segments` has the Arrow columns.
 """
 
 from __future__ import annotations

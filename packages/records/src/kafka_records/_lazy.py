@@ -1,4 +1,4 @@
-"""Names of a package that import their module when they are first used."""
+"""Lazy import of the public names of a package."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import import_module
 
 
 def find(package: str, modules: dict[str, str], name: str) -> object:
-    """Return what ``name`` is in its module, and keep it in ``package``. Raises AttributeError for another name."""
+    """Import ``name`` from its module and cache it in ``package``. Raises AttributeError for an unknown name."""
     parent = sys.modules[package]
     if name not in modules:
         raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=parent)

@@ -1,4 +1,4 @@
-"""The C extension for record batches: chosen once, when this module is imported."""
+"""Loading of the optional C extension, once per process."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ FIELDS = (
     "PRODUCER_EPOCH",
     "BASE_SEQUENCE",
     "COUNT",
-)  # of `format.BATCH`, in their order
+)  # the fields of `format.BATCH`, in order
 
 
 def table() -> dict[str, int]:
-    """Return the numbers of the batch format that the extension must agree with."""
+    """Return the constants of the batch format that the extension must share."""
     kinds = format.BATCH.format.removeprefix(">")
     places = {f"{name}_AT": calcsize(">" + kinds[:number]) for number, name in enumerate(FIELDS) if number}
     return places | {
@@ -49,14 +49,14 @@ def table() -> dict[str, int]:
 
 
 def load() -> Any:
-    """Return the extension; None if it is switched off, not installed, or of another format table."""
+    """Return the extension, or None if it is disabled, not installed or built for another format table."""
     if os.environ.get(SWITCH) == "0":
         return None
     try:
         found = import_module("kafka_messages_native._columns")
     except (MemoryError, RecursionError):
         raise
-    except Exception:  # whatever is wrong with it, the Python code works without it
+    except Exception:  # any failure selects the Python code
         return None
     return found if getattr(found, "BATCH_FORMAT", None) == table() else None
 
@@ -66,7 +66,7 @@ core = load()
 
 @cache
 def warn_if_missing() -> None:
-    """Warn once per process that segments are read slowly, unless the extension was switched off on purpose."""
+    """Warn once per process if the extension is not available and not disabled."""
     if core is None and os.environ.get(SWITCH) != "0":
         text = "kafka_records reads segments in pure Python, which is slow; install kafka-messages-native"
         warnings.warn(text, RuntimeWarning, stacklevel=5)

@@ -1,8 +1,7 @@
-"""Kafka's compressions: bounded when reading, readable by Kafka's classes when written.
+"""Kafka's compression codecs, with a limit on the decompressed size.
 
-gzip is the standard library's; snappy, lz4 and zstd are what an ``Engine`` brings. The framings that are Kafka's own are
-handled here: snappy's blocks of the xerial library, the lz4 frames of formats 0 and 1 whose header checksum is wrong
-(KAFKA-3160), and lz4 frames of independent blocks, the only ones Kafka reads.
+gzip comes from the standard library; an ``Engine`` provides snappy, lz4 and zstd. Kafka's framings are implemented
+here: xerial snappy blocks, and lz4 frames of independent blocks, whose header checksum may be incorrect (KAFKA-3160).
 """
 
 from __future__ import annotations
@@ -18,20 +17,20 @@ from .errors import CompressionError
 from .format import CODECS
 
 XERIAL_MAGIC = b"\x82SNAPPY\x00"
+# Blocks follow: length (int32, big-endian) and raw snappy data.
 XERIAL_HEADER = XERIAL_MAGIC + b"\0\0\0\x01\0\0\0\x01"
-"""Followed by blocks: their length (int32, big-endian) and raw snappy."""
 XERIAL_BLOCK = 32 * 1024
 LZ4_MAGIC = b"\x04\x22\x4d\x18"
 LZ4_BLOCK = 64 * 1024
+# Frame version 1, independent blocks of at most 64 KiB, no checksums, no content size.
 LZ4_DESCRIPTOR = b"\x60\x40"
-"""Version 1, independent blocks of at most 64 KiB, no checksums, no content size."""
 _LZ4_PLAIN_BLOCK = 1 << 31
 _LZ4_INDEPENDENT, _LZ4_BLOCK_SUMS, _LZ4_CONTENT_SIZE, _LZ4_CONTENT_SUM = 1 << 5, 1 << 4, 1 << 3, 1 << 2
 
+# Maximum compression ratio of snappy is 64 / 3; a larger announced size is rejected before allocation.
 SNAPPY_MOST = 22
-"""A byte of snappy stands for at most 64 / 3 bytes: a longer announced length is a lie, found before it costs memory."""
+# First chunk size for further gzip members, in bytes.
 _GZIP_PIECE = 512
-"""Bytes of a further gzip member that are looked at together at first."""
 
 _int32 = Struct(">i")
 _uint32_le = Struct("<I")
@@ -39,43 +38,36 @@ _stripe = Struct("<4I")
 
 
 class Engine(Protocol):
-    """What a package brings. Decompressing raises CompressionError, also for more than ``limit`` bytes."""
+    """Backend for snappy, lz4 and zstd.
 
-    def snappy_decompress(self, data: memoryview, size: int) -> bytes | memoryview:
-        """Raw snappy that stands for ``size`` bytes."""
-        ...
+    Decompression raises CompressionError for damaged data or more than ``limit`` bytes.
+    """
 
-    def snappy_compress(self, data: bytes) -> bytes:
-        """Raw snappy."""
-        ...
+    def snappy_decompress(self, data: memoryview, size: int) -> bytes | memoryview: ...
 
-    def lz4_decompress(self, data: memoryview, limit: int) -> bytes:
-        """Frames, one after the other."""
-        ...
+    def snappy_compress(self, data: bytes) -> bytes: ...
+
+    def lz4_decompress(self, data: memoryview, limit: int) -> bytes: ...
 
     def lz4_compress(self, data: bytes) -> bytes:
-        """One block, without a frame."""
+        """Compress to one lz4 block without a frame."""
         ...
 
-    def zstd_decompress(self, data: memoryview, limit: int) -> bytes:
-        """Frames, one after the other."""
-        ...
+    def zstd_decompress(self, data: memoryview, limit: int) -> bytes: ...
 
-    def zstd_compress(self, data: bytes) -> bytes:
-        """One frame."""
-        ...
+    def zstd_compress(self, data: bytes) -> bytes: ...
 
 
 class Codecs:
-    """The compressions by number, over an engine."""
+    """Kafka's compression codecs, by number, on top of an engine."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def decompress(self, codec: int, data: memoryview, limit: int, magic: int = 2) -> bytes | memoryview:
-        """What was compressed with a codec (its number, not 0) in a batch of a format (``magic``).
+        """Decompress ``data`` of a batch in format ``magic``; ``codec`` is not 0.
 
-        Raises CompressionError, also for more than ``limit`` bytes; never much more than that is allocated.
+        Memory stays close to ``limit`` bytes. Raises CompressionError for damaged data or a larger result.
         """
         try:
             if codec == 1:
@@ -89,7 +81,7 @@ class Codecs:
             raise CompressionError(f"the {CODECS[codec]} data is damaged: {error}") from error
 
     def compress(self, codec: int, data: bytes, magic: int = 2) -> bytes:
-        """The bytes compressed with a codec (its number), for a batch of a format (``magic``). The same each time."""
+        """Compress ``data`` for a batch in format ``magic``. The output is deterministic."""
         if codec == 0:
             return data
         if codec == 1:
@@ -106,7 +98,7 @@ class Codecs:
         pos = 0
         while pos < len(data):
             if data[pos : pos + len(XERIAL_MAGIC)] == XERIAL_MAGIC:
-                pos += len(XERIAL_HEADER)  # at the beginning, and again where streams were put one after the other
+                pos += len(XERIAL_HEADER)  # concatenated streams repeat the header
                 continue
             size = _int32.unpack_from(data, pos)[0]
             pos += 4
@@ -120,7 +112,6 @@ class Codecs:
         return b"".join(parts)
 
     def _snappy_block(self, data: memoryview, left: int, limit: int) -> bytes | memoryview:
-        """Raw snappy: its uncompressed length as a varint, then the elements."""
         size = shift = pos = 0
         while True:
             if pos == len(data):
@@ -146,7 +137,9 @@ class Codecs:
         return b"".join(parts)
 
     def _write_lz4(self, data: bytes, magic: int) -> bytes:
-        summed = LZ4_MAGIC + LZ4_DESCRIPTOR if magic == 0 else LZ4_DESCRIPTOR  # KAFKA-3160: format 0 has the wrong one
+        summed = (
+            LZ4_MAGIC + LZ4_DESCRIPTOR if magic == 0 else LZ4_DESCRIPTOR
+        )  # KAFKA-3160: format 0 has an incorrect checksum
         parts = [LZ4_MAGIC, LZ4_DESCRIPTOR, bytes((_xxh32(summed) >> 8 & 255,))]
         for low in range(0, len(data), LZ4_BLOCK):
             plain = data[low : low + LZ4_BLOCK]
@@ -160,14 +153,13 @@ class Codecs:
 
 
 def too_much(codec: int, limit: int) -> CompressionError:
-    """What is wrong with data that does not end."""
     return CompressionError(f"the {CODECS[codec]} data grows beyond the bound of {limit} bytes (max_batch_bytes)")
 
 
 def _read_gzip(data: memoryview, limit: int) -> bytes:
     parts = []
     left = limit
-    piece = len(data)  # nearly always there is one member alone
+    piece = len(data)  # usually there is only one member
     while True:
         part, data = _gzip_member(data, left, piece, limit)
         if part:
@@ -179,9 +171,9 @@ def _read_gzip(data: memoryview, limit: int) -> bytes:
 
 
 def _gzip_member(data: memoryview, left: int, piece: int, limit: int) -> tuple[bytes, memoryview]:
-    """What the first member stands for, and the data behind it.
+    """Decompress the first gzip member and return it with the remaining data.
 
-    zlib copies what it is given beyond the end of a member, so it is given ``piece`` bytes at first, and then more.
+    zlib copies the input after a member, so chunks start at ``piece`` bytes.
     """
     member = zlib.decompressobj(31)
     parts = []
@@ -199,7 +191,6 @@ def _gzip_member(data: memoryview, left: int, piece: int, limit: int) -> tuple[b
 
 
 def _with_right_sum(data: memoryview, magic: int) -> memoryview:
-    """Frames whose header has the checksum that the format of lz4 asks for, in place of Kafka's wrong one."""
     if magic < 2 and len(data) >= 7 and data[:4] == LZ4_MAGIC:
         end = 6 + (8 if data[4] & 8 else 0) + (4 if data[4] & 1 else 0)
         if end < len(data):
@@ -210,10 +201,9 @@ def _with_right_sum(data: memoryview, magic: int) -> memoryview:
 
 
 def lz4_blocks(data: memoryview) -> Iterator[tuple[memoryview, int, bool]]:
-    """The blocks of lz4 frames: their bytes, the most that one stands for, and whether it is stored as it is.
+    """Yield the blocks of lz4 frames: data, maximum decompressed size, and whether the block is uncompressed.
 
-    For engines that bring blocks alone. The rules are those of Kafka's Lz4BlockInputStream, which reads independent blocks
-    only and passes over a checksum of the contents; frames may follow each other. Raises CompressionError.
+    As in Kafka's Lz4BlockInputStream, blocks are independent and content checksums ignored. Raises CompressionError.
     """
     pos = 0
     while pos < len(data):
@@ -237,7 +227,6 @@ def lz4_blocks(data: memoryview) -> Iterator[tuple[memoryview, int, bool]]:
 
 
 def _lz4_header(data: memoryview, pos: int) -> tuple[int, int, int]:
-    """Flags, the most bytes of a block, and where the first one begins."""
     if data[pos : pos + 4] != LZ4_MAGIC:
         raise CompressionError("the lz4 data has no frame where one must begin")
     flags, sizes = data[pos + 4], data[pos + 5]
@@ -262,7 +251,7 @@ def _rotated(value: int, by: int) -> int:
 
 
 def _xxh32(data: bytes) -> int:
-    """xxHash32, the checksum of lz4's frames (https://github.com/Cyan4973/xxHash, its specification)."""
+    """Return the xxHash32 checksum (https://github.com/Cyan4973/xxHash)."""
     one, two, three, four, five = _PRIMES
     striped = len(data) & ~15
     if striped:

@@ -1,4 +1,4 @@
-"""The records in a batch, of whatever format and compression."""
+"""Records of one batch, for all formats and compressions."""
 
 from __future__ import annotations
 
@@ -17,19 +17,17 @@ _int32 = Struct(">i").unpack_from
 
 
 class Limits(NamedTuple):
-    """What a batch may come to."""
 
     size: int
-    """Bytes, as stored and decompressed."""
+    """Maximum size in bytes, stored and decompressed."""
     records: int
-    """Records, and headers of all of them."""
+    """Maximum number of records, and of headers in all records."""
 
 
 def read_contents(data: bytes, position: int, number: int, header: Header, most: Limits, verify: bool) -> list[Record]:
-    """Return the records of the ``number``-th batch, decompressed within the limits.
+    """Return the records of batch ``number``, decompressed within the limits.
 
-    ``verify`` checks the checksum of each message within a compressed one of formats 0 and 1. Raises BatchDecodeError and
-    MissingCodecError.
+    In formats 0 and 1 ``verify`` checks the checksums of inner messages. Raises BatchDecodeError and MissingCodecError.
     """
     base_offset, length, _, magic, _, attributes, _, base_timestamp, max_timestamp, _, _, _, count = header
     end = position + OVERHEAD + length
@@ -40,7 +38,7 @@ def read_contents(data: bytes, position: int, number: int, header: Header, most:
             message = memoryview(data)[position:end]
             inner = unwrapped(codec, message, magic, most.size, codecs()) if codec else None
             return read_messages(data, position, end, magic, append_time, inner, verify, most.records)
-        if count > most.records:  # before anything is decompressed
+        if count > most.records:  # checked before decompression
             raise MalformedRecord(too_many(count, most.records))
         pos = position + HEADER
         if codec and count:
@@ -54,7 +52,7 @@ def read_contents(data: bytes, position: int, number: int, header: Header, most:
 
 
 def read_decompressed(data: bytes, position: int, number: int, header: Header, most: int) -> bytes:
-    """Return the bytes of the records of a batch of format 2, decompressed to at most ``most`` bytes.
+    """Return the decompressed records section of a batch of format 2.
 
     Raises BatchDecodeError and MissingCodecError.
     """
@@ -67,7 +65,7 @@ def read_decompressed(data: bytes, position: int, number: int, header: Header, m
 
 
 def unwrapped(codec: int, message: bytes | memoryview, magic: int, limit: int, codecs: Codecs) -> bytes:
-    """Return what a compressed message of formats 0 and 1 holds, at most ``limit`` bytes.
+    """Return the decompressed value of a compressed message.
 
     Raises CompressionError and MalformedRecord.
     """

@@ -1,7 +1,6 @@
-"""CRC-32C, the checksum of record batches: by an installed package or the C extension, else in plain Python.
+"""CRC-32C, the checksum of record batches (KIP-98; polynomial and bit order: RFC 3720, appendix B.4).
 
-The PyPI packages ``crc32c`` and ``google-crc32c`` and the extension sum 10 GB/s and more, plain Python some 15 MB/s of a
-few bytes and 30 to 50 MB/s of many. Polynomial and bit order: RFC 3720, appendix B.4; use in Kafka: KIP-98, "RecordBatch".
+Packages (``crc32c``, ``google-crc32c``) and the C extension reach 10 GB/s, the Python fallback 15 to 50 MB/s.
 """
 
 from __future__ import annotations
@@ -13,26 +12,25 @@ from struct import Struct
 
 Checksum = Callable[[bytes | memoryview], int]
 
-_POLYNOMIAL = 0x82F63B78  # of CRC-32C, reflected
+_POLYNOMIAL = 0x82F63B78  # reflected
 
+# Row width in bytes: `_by_columns` treats long data as a table and translates one column at a time.
 _WIDTH = 32
-"""Bytes of a row: long data is summed as a table whose columns are translated one at a time."""
+# Minimum size in bytes for `_by_columns`.
 _FEW = 1024
-"""Where rows begin to be worth it."""
 _steps = Struct("<I4B").iter_unpack
 
 
 @cache
 def checksum() -> Checksum:
-    """Return the fastest function that is available."""
-    from . import _native  # which loads the extension
+    """Return the fastest available implementation."""
+    from . import _native  # loads the extension
 
     return installed() or getattr(_native.core, "crc32c", None) or plain_crc32c
 
 
 @cache
 def installed() -> Checksum | None:
-    """Return the function of an installed package; None if there is none."""
     for module, name in (("crc32c", "crc32c"), ("google_crc32c", "value")):
         try:
             function: Checksum = getattr(import_module(module), name)
@@ -44,13 +42,12 @@ def installed() -> Checksum | None:
 
 
 def plain_crc32c(data: bytes | memoryview) -> int:
-    """The CRC-32C of some bytes."""
+    """Return the CRC-32C of ``data`` in pure Python."""
     whole = len(data) - len(data) % _WIDTH if len(data) >= _FEW else 0
     return _by_steps(data[whole:], _by_columns(bytes(data[:whole])) if whole else 0xFFFFFFFF) ^ 0xFFFFFFFF
 
 
 def _by_steps(data: bytes | memoryview, value: int) -> int:
-    """What becomes of the register over some bytes, eight at a time."""
     t0, t1, t2, t3, t4, t5, t6, t7, *_ = _tables()
     whole = len(data) & ~7
     for low, fifth, sixth, seventh, last in _steps(data[:whole]):
@@ -71,11 +68,10 @@ def _by_steps(data: bytes | memoryview, value: int) -> int:
 
 
 def _by_columns(data: bytes) -> int:
-    """What becomes of the register over whole rows.
+    """Return the register after whole rows of ``_WIDTH`` bytes.
 
-    The sum of a row is the exclusive or of a number for each of its bytes, which depends on the byte and its place. So
-    all the bytes at one place are translated at once, to each of the four bytes of those numbers, and what they give
-    is put together as one large integer. The register is then carried over the rows.
+    The CRC of a row is the XOR of one number per byte, which depends on the byte and its column. Each column is
+    translated at once.
     """
     sums = [0, 0, 0, 0]
     number = int.from_bytes
@@ -94,7 +90,7 @@ def _by_columns(data: bytes) -> int:
 
 @cache
 def _tables() -> list[list[int]]:
-    """``[k][b]``: the sum, begun at 0, of the byte ``b`` and ``k`` zero bytes after it."""
+    """Return tables: ``[k][b]`` is the CRC, from register 0, of byte ``b`` followed by ``k`` zero bytes."""
     row = list(range(256))
     for _ in range(8):
         row = [value >> 1 ^ (_POLYNOMIAL if value & 1 else 0) for value in row]
@@ -106,5 +102,5 @@ def _tables() -> list[list[int]]:
 
 @cache
 def _translations() -> list[list[bytes]]:
-    """``[place][k]``: what byte ``k`` of the sum of a byte is that stands at a place of a row."""
+    """Return translation tables: ``[column][k]`` maps a byte to byte ``k`` of its CRC contribution."""
     return [[bytes(value >> shift & 255 for value in row) for shift in (0, 8, 16, 24)] for row in reversed(_tables())]

@@ -1,4 +1,4 @@
-"""The bytes of record batches and of the messages before them, for all that writes them."""
+"""Encoders of record batches and of the older messages, shared by all writers."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from .errors import BatchEncodeError
 from .format import BATCH_BEGIN, BATCH_SUMMED, CODECS, COMPRESSION, LOG_APPEND_TIME, OVERHEAD, SUMMED_FROM
 from .records import wrapped
 
+# A record: offset, timestamp, key, value, headers.
 Fields = tuple[int, int, bytes | None, bytes | None, Sequence[tuple[str | bytes, bytes | None]]]
-"""A record: offset, timestamp, key, value, headers."""
 
 _message_head = {0: Struct(">bb").pack, 1: Struct(">bbq").pack}
 _entry = Struct(">qiI").pack
 _int32 = Struct(">i").pack
 _begin = BATCH_BEGIN.pack
 _summed = BATCH_SUMMED.pack
+# Bytes that the length includes and the checksum does not.
 _SUMMED_AFTER = SUMMED_FROM[2] - OVERHEAD
-"""Bytes that the length counts and the checksum does not."""
 
 
 @dataclass(slots=True)
 class Shared:
-    """What all records of a batch share, and who compresses and sums them."""
+    """Header fields of a batch, with its functions for compression and checksum."""
 
     magic: int
     codec: int
@@ -41,10 +41,7 @@ class Shared:
     checksum: Callable[[bytes], int]
 
     def encode(self, records: Sequence[Fields], offsets: Sequence[int]) -> bytes:
-        """One batch of one record or more, or in formats 0 and 1 a message of each, or one around them all.
-
-        ``offsets`` are those of the records, whatever is in them.
-        """
+        """Encode at least one record, in formats 0 and 1 as a message set. ``offsets`` replaces the record offsets."""
         if self.magic < 2:
             return _messages(self, records, offsets)
         numbers = self.leader_epoch, self.producer_id, self.producer_epoch, self.base_sequence
@@ -56,7 +53,7 @@ _NUMBERS: dict[str | None, int] = {None: 0, **{name: number for number, name in 
 
 
 def codec_number(compression: object, magic: int) -> int:
-    """The number of a compression in a format. Raises BatchEncodeError if there is none."""
+    """Return the number of a codec. Raises BatchEncodeError if the format does not support it."""
     if magic not in (0, 1, 2):
         raise BatchEncodeError(f"there is no format {shown(magic)}", path="magic")
     codec = _NUMBERS.get(compression) if isinstance(compression, str | None) else None
@@ -68,7 +65,7 @@ def codec_number(compression: object, magic: int) -> int:
 
 
 class _Varints(dict[int, bytes]):
-    """Numbers as varints; short ones are kept. Those beyond int64 wrap around, as Kafka's arithmetic on timestamps does."""
+    """Cache of encoded varints. Values beyond int64 wrap around, as in Kafka's timestamp arithmetic."""
 
     def __missing__(self, number: int) -> bytes:
         number = wrapped(number)
@@ -104,13 +101,13 @@ def encode_batch(
     compress: Callable[[int, bytes, int], bytes],
     checksum: Callable[[bytes], int],
 ) -> bytes:
-    """One batch of format 2; see ``Shared``, which small batches are written without: it takes longer than a record."""
+    """Encode one batch of format 2. Small batches bypass ``Shared``, which costs more than a record."""
     base_offset = offsets[0]
     highest = records[0][1]
     base_timestamp = highest if delete_horizon is None else delete_horizon
     varints, join = _VARINTS, b"".join
     parts: list[bytes] = []
-    following = iter(offsets).__next__  # zip takes longer to begin than one record
+    following = iter(offsets).__next__  # faster than zip for one record
     for _, timestamp, key, value, headers in records:
         if timestamp > highest:
             highest = timestamp
@@ -165,20 +162,19 @@ def _headers(headers: Sequence[tuple[str | bytes, bytes | None]]) -> bytes:
 
 
 def _plain(content: object) -> bytes:
-    """The bytes of what is bytes-like: of a memoryview the length counts items, which may be wider than a byte."""
+    """Return a bytes-like object as bytes; ``len`` of a memoryview counts items, not bytes."""
     if isinstance(content, bytes | bytearray | memoryview):
         return bytes(content)
     raise TypeError(f"bytes are expected, not {type(content).__name__}")
 
 
 def _key(name: str | bytes) -> bytes:
-    """The key of a header with its length."""
     key = name.encode("utf-8", "surrogateescape") if isinstance(name, str) else _plain(name)
     return b"".join((_VARINTS[len(key)], key))
 
 
 class _Keys(dict[str, bytes]):
-    """They are few and come again and again; long ones are not kept, nor are more than so many."""
+    """Bounded cache of encoded header keys."""
 
     def __missing__(self, name: str) -> bytes:
         key = _key(name)

@@ -1,4 +1,4 @@
-"""The codecs of installed packages: ``cramjam`` for snappy and lz4, ``zstandard`` for zstd (extra ``compression``)."""
+"""Codecs of optional packages: ``cramjam`` (snappy, lz4) and ``zstandard`` (zstd), extra ``compression``."""
 
 from __future__ import annotations
 
@@ -16,17 +16,15 @@ _ZSTD_PIECE = 256 * 1024
 
 @cache
 def codecs() -> Codecs:
-    """Kafka's compressions over the packages that are there."""
     return Codecs(Installed())
 
 
 def compress(codec: int, data: bytes, magic: int) -> bytes:
-    """What ``Codecs.compress`` gives, with the packages that are there."""
     return codecs().compress(codec, data, magic)
 
 
 class Installed:
-    """Each package is imported when it is first needed."""
+    """Engine that imports each package on first use. Raises MissingCodecError if it is not installed."""
 
     def __init__(self, find: Callable[[str], ModuleType] = import_module) -> None:
         self._find = find
@@ -39,7 +37,6 @@ class Installed:
             raise MissingCodecError(text) from error
 
     def snappy_decompress(self, data: memoryview, size: int) -> bytes:
-        """Raw snappy of a known size."""
         cramjam = self._package("cramjam", "snappy")
         try:
             return bytes(cramjam.snappy.decompress_raw(data))
@@ -47,11 +44,9 @@ class Installed:
             raise CompressionError(f"the snappy data is damaged: {error}") from error
 
     def snappy_compress(self, data: bytes) -> bytes:
-        """Raw snappy."""
         return bytes(self._package("cramjam", "snappy").snappy.compress_raw(data))
 
     def lz4_decompress(self, data: memoryview, limit: int) -> bytes:
-        """Frames, block by block."""
         cramjam = self._package("cramjam", "lz4")
         room = bytearray(0)
         parts = []
@@ -73,11 +68,10 @@ class Installed:
         return b"".join(parts)
 
     def lz4_compress(self, data: bytes) -> bytes:
-        """One block."""
         return bytes(self._package("cramjam", "lz4").lz4.compress_block(data, store_size=False))
 
     def zstd_decompress(self, data: memoryview, limit: int) -> bytes:
-        """Frames, piece by piece: they need not say how much there is."""
+        """Decompress zstd frames in chunks, since a frame may omit its content size."""
         zstandard = self._package("zstandard", "zstd")
         reader = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
         parts = []
@@ -93,6 +87,5 @@ class Installed:
         return b"".join(parts)
 
     def zstd_compress(self, data: bytes) -> bytes:
-        """One frame."""
         result: bytes = self._package("zstandard", "zstd").ZstdCompressor().compress(data)
         return result

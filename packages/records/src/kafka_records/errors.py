@@ -1,17 +1,17 @@
-"""Errors of reading and writing record batches and log segments."""
+"""Exceptions of record batches and log segments."""
 
 from __future__ import annotations
 
 
 class RecordError(ValueError):
-    """Base of every error of this package; never raised itself."""
+    """Base class of the exceptions of this package."""
 
 
 class BatchDecodeError(RecordError):
-    """Bytes are no record batch, or a batch is damaged.
+    """Damaged record batch, or bytes that are not a record batch.
 
-    ``path`` names the batch or record (``batches[3].records[1]``), ``offset`` is the byte at which the batch begins,
-    and ``magic`` its format, -1 if unknown.
+    ``path`` names the batch or record (``batches[3].records[1]``), ``offset`` is the position of the batch in bytes,
+    and ``magic`` its format (-1 if unknown).
     """
 
     def __init__(self, reason: str, path: str = "", offset: int = -1, magic: int = -1) -> None:
@@ -27,11 +27,11 @@ class BatchDecodeError(RecordError):
 
 
 class ChecksumError(BatchDecodeError):
-    """The stored checksum of a batch differs from the checksum of its bytes."""
+    """Stored checksum of a batch that differs from the computed one."""
 
 
 class BatchEncodeError(RecordError):
-    """A value does not fit the batch format; ``path`` names the record (``records[3].key``) or the argument."""
+    """Value that the batch format cannot hold; ``path`` names the record (``records[3].key``) or the argument."""
 
     def __init__(self, reason: str, path: str = "") -> None:
         super().__init__(reason, path)
@@ -43,9 +43,9 @@ class BatchEncodeError(RecordError):
 
 
 class CorruptSegmentError(RecordError):
-    """A log segment holds a damaged record batch, or bytes that are no batch.
+    """Damaged record batch in a log segment, or bytes that are not a batch.
 
-    ``file`` is the name of the file, empty if it has none; ``position`` the byte at which the batch begins.
+    ``file`` is the file name (empty if unknown), ``position`` the position of the batch in bytes.
     """
 
     def __init__(self, file: str, position: int, reason: str) -> None:
@@ -59,17 +59,17 @@ class CorruptSegmentError(RecordError):
 
 
 class CompressionError(RecordError):
-    """Data cannot be decompressed, or not within the limit; the text does not name the batch."""
+    """Data that cannot be decompressed, or that exceeds the limit; the batch is not named."""
 
 
 class MissingCodecError(RecordError, ImportError):
-    """A compression needs a package that is not installed; the text names it and the extra that brings it."""
+    """Missing package for a compression; the message names the package and the extra."""
 
 
 class MalformedRecord(Exception):
-    """Internal: what is wrong with record ``number`` of a batch, or -1 for the batch; becomes a `BatchDecodeError`.
+    """Internal error about record ``number`` (-1: the whole batch); becomes a `BatchDecodeError`.
 
-    It is no ValueError, because the record reader takes those for fields that do not fit.
+    Not a ValueError, which the record reader catches.
     """
 
     def __init__(self, reason: str, number: int = -1) -> None:

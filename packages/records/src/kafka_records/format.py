@@ -1,11 +1,14 @@
-"""The table of the record batch formats: where fields are, what bits mean, codecs and limits, for all that reads or writes.
+"""Layouts, flags and limits of the record batch formats.
 
-Layout (big-endian) after https://kafka.apache.org/documentation/#messageformat and KIP-98: base offset int64, length
-int32 (of what follows), partition leader epoch int32, magic int8, CRC-32C uint32 (of what follows), attributes int16,
-last offset delta int32, base and max timestamp int64, producer id int64, producer epoch int16, base sequence int32,
-record count int32, records. Formats 0 and 1 (KIP-32) have single messages instead: offset int64, length int32, CRC-32
-uint32 (of what follows), magic int8, attributes int8, in format 1 timestamp int64, key and value with int32 lengths.
-Offset, length and magic are at the same places in all of them.
+Sources: https://kafka.apache.org/documentation/#messageformat and KIP-98. All numbers are big-endian.
+
+Format 2: base offset int64, length int32 (of the rest), partition leader epoch int32, magic int8, CRC-32C uint32 (of
+the rest), attributes int16, last offset delta int32, base and max timestamp int64, producer id int64, producer epoch
+int16, base sequence int32, record count int32, records.
+
+Formats 0 and 1 (KIP-32) are single messages: offset int64, length int32, CRC-32 uint32 (of the rest), magic int8,
+attributes int8, timestamp int64 (format 1 only), key and value with int32 lengths. Offset, length and magic have the
+same positions in all formats.
 """
 
 from __future__ import annotations
@@ -14,34 +17,34 @@ from struct import Struct
 from typing import Literal, TypeAlias
 
 CompressionName: TypeAlias = Literal["none", "gzip", "snappy", "lz4", "zstd"]
-"""The name of a compression."""
+"""Name of a compression codec."""
+# Compression codecs by number, as in bits 0 to 2 of the attributes.
 CODECS: tuple[CompressionName, ...] = ("none", "gzip", "snappy", "lz4", "zstd")
-"""By number, as bits 0 to 2 of a batch's attributes hold it."""
+# Names of Kafka's TimestampType by number, as in bit 3 of the attributes.
 TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
-"""By number, as bit 3 of a batch's attributes holds it; the names are those of Kafka's TimestampType."""
 
+# Default maximum size of a batch, stored and decompressed; brokers accept requests up to 100 MiB by default.
 MAX_BATCH_BYTES = 128 << 20
-"""Default bound of a batch, as stored and decompressed; a broker takes no request above 100 MiB by default."""
+# Default maximum number of records. A record of 7 bytes compresses to almost none but takes about 100 as an object.
 MAX_BATCH_RECORDS = 1_000_000
-"""Default bound of what is made of a batch at once: a record of 7 bytes, which compress to none, is an object of 100."""
 
+# Size of offset and length, which the length does not include.
 OVERHEAD = 12
-"""Bytes of offset and length, which the length does not count."""
+# Size in bytes of an empty message or batch, by format.
 SMALLEST = {0: 26, 1: 34, 2: 61}
-"""The whole size of an empty message or batch, by format."""
 HEADER = SMALLEST[2]
+# Length, attributes, timestamp, offset, key, value and headers, one byte each.
 SMALLEST_RECORD = 7
-"""Length, attributes, timestamp, offset, key, value and headers, of one byte each."""
 
 MAGIC_AT = 16
 LEADER_EPOCH_AT = 12
 CRC_AT = {0: 12, 1: 12, 2: 17}
+# Start of the bytes covered by the checksum, by format; they extend to the end of the batch.
 SUMMED_FROM = {0: 16, 1: 16, 2: 21}
-"""Where the bytes begin that the checksum covers; they go on to the end."""
+# Position of the timestamp in messages of format 1.
 TIMESTAMP_AT = 18
-"""Of a message of format 1."""
+# Position of the key length in messages, by format.
 KEY_SIZE_AT = {0: 18, 1: 26}
-"""Of a message."""
 
 COMPRESSION = 0b111
 LOG_APPEND_TIME = 1 << 3
@@ -49,6 +52,7 @@ TRANSACTIONAL = 1 << 4
 CONTROL = 1 << 5
 DELETE_HORIZON = 1 << 6
 
+# Control record types by the number in the key; UNKNOWN is the fallback.
 CONTROL_TYPES = (
     "ABORT",
     "COMMIT",
@@ -59,9 +63,9 @@ CONTROL_TYPES = (
     "KRAFT_VOTERS",
     "UNKNOWN",
 )
-"""By the number in a control record's key; UNKNOWN stands for all others."""
 
 FINE = 0
+# Header errors by number; the first one found is reported.
 FAULTS = (
     "",
     "the offset is negative: this is no log segment, or a damaged one",
@@ -72,24 +76,22 @@ FAULTS = (
     "the last offset delta {delta} is negative",
     "{count} records cannot be in {size} bytes",
 )
-"""What can be wrong with a header; where two things are, the first of them counts."""
 
+# Header of format 2.
 BATCH = Struct(">qiibIhiqqqhii")
-"""A header of format 2."""
+# Header fields needed to read an uncompressed data batch; a negative count becomes a very large one.
 BATCH_PLAIN = Struct(">qi4xbIhiq22xI")
-"""What of it the records of a plain batch are read with; a negative count is a very large one here."""
+# Header fields up to and including the checksum.
 BATCH_BEGIN = Struct(">qiibI")
-"""What of it stands before the part that the checksum covers, the checksum included."""
+# Header fields covered by the checksum.
 BATCH_SUMMED = Struct(">hiqqqhii")
-"""What of it the checksum covers."""
+# First fields of a message of format 0 or 1, up to the attributes.
 ENTRY = Struct(">qiIbb")
-"""What messages of formats 0 and 1 begin with, up to the attributes."""
+# Version and type.
 CONTROL_KEY = Struct(">hh")
-"""Version and type."""
+# Value of COMMIT and ABORT: version and coordinator epoch.
 MARKER_VALUE = Struct(">hi")
-"""Of COMMIT and ABORT: version and coordinator epoch."""
 
 
 def sum_text(stored: int, actual: int, size: int) -> str:
-    """What is wrong with a batch whose checksum does not agree."""
     return f"the checksum is {stored:#010x}, but that of its {size} bytes is {actual:#010x}"

@@ -1,4 +1,4 @@
-"""The header of a batch: read, checked and summed; and what changes in it without a new checksum."""
+"""Batch headers: reading, validation, checksums, and changes that need no new checksum."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ from .format import (
     sum_text,
 )
 
+# Fields of `format.BATCH`. Fields that a format lacks are -1, except the last offset delta: 0 in formats 0 and 1. The
+# count of a compressed message is -1, since only decompression reveals it.
 Header = tuple[int, int, int, int, int, int, int, int, int, int, int, int, int]
-"""Base offset, length, leader epoch, magic, checksum, attributes, last offset delta, base and max timestamp, producer id,
-producer epoch, base sequence, count. What a format lacks is -1; of formats 0 and 1 the last offset delta is 0, and the count
-of a compressed message, which one has to decompress to know it, -1."""
 
 _int64 = Struct(">q").pack
 _int32 = Struct(">i").pack
@@ -36,12 +35,12 @@ _batch = BATCH.unpack_from
 _entry = ENTRY.unpack_from
 _timestamp = Struct(">q").unpack_from
 _CODECS = len(CODECS)
+# Size in bytes below which a copy is cheaper than a memoryview.
 FEW = 4096
-"""A copy of fewer bytes costs less than a view of them."""
 
 
 def read_header(data: bytes, position: int, number: int) -> Header:
-    """The header of a whole batch, the ``number``-th. Raises BatchDecodeError for the first thing that is wrong with it."""
+    """Return the validated header of batch ``number``. Raises BatchDecodeError."""
     header = raw_header(data, position)
     base_offset, length, _, magic, _, attributes, delta, _, _, _, _, _, count = header
     size, codec = length + OVERHEAD, attributes & COMPRESSION
@@ -68,7 +67,7 @@ def read_header(data: bytes, position: int, number: int) -> Header:
 
 
 def raw_header(data: BytesLike, position: int) -> Header:
-    """Return the header of a batch, or of an outermost message of formats 0 and 1, without checking it."""
+    """Return a header without validation."""
     if data[position + MAGIC_AT] == 2 and len(data) - position >= HEADER:
         header: Header = _batch(data, position)
         return header
@@ -80,7 +79,7 @@ def raw_header(data: BytesLike, position: int) -> Header:
 
 
 def verify_sum(data: bytes, position: int, number: int, header: Header) -> None:
-    """Sum the bytes of a batch. Raises ChecksumError if the checksum is another one."""
+    """Check the checksum of a batch. Raises ChecksumError on a mismatch."""
     magic, stored = header[3], header[4]
     start = position + SUMMED_FROM[magic]
     end = position + OVERHEAD + header[1]
@@ -92,18 +91,19 @@ def verify_sum(data: bytes, position: int, number: int, header: Header) -> None:
 
 
 def batch_error(reason: str, number: int, position: int, magic: int = -1, record: int = -1) -> BatchDecodeError:
-    """The error about the ``number``-th batch, or about one of its records."""
     path = f"batches[{number}]" + (f".records[{record}]" if record >= 0 else "")
     known = magic if 0 <= magic <= 2 else -1
     return BatchDecodeError(f"batch at byte {position}: {reason}", path, position, known)
 
 
 def with_base_offset(batch: BytesLike, offset: int, *, leader_epoch: int | None = None) -> bytes:
-    """A copy of one batch of format 2 that begins at another offset, as a broker does when it appends it.
+    """Return a copy of one batch of format 2 with a new base offset, as a broker does on append.
 
-    ``leader_epoch`` is the partition leader epoch that is written too; None leaves it. The checksum covers neither of
-    them (KIP-98), so nothing is summed, decompressed or checked beyond the length. Raises BatchDecodeError if the bytes are
-    not one whole batch of format 2, BatchEncodeError for a number that does not fit, and TypeError for what has no bytes.
+    ``leader_epoch`` replaces the partition leader epoch; None keeps it. The checksum covers neither (KIP-98). Only the
+    length is validated.
+
+    Raises BatchDecodeError if ``batch`` is not exactly one batch of format 2, BatchEncodeError for a number out of
+    range, and TypeError for a wrong type.
     """
     if type(batch) not in (bytes, bytearray, memoryview):
         batch = as_bytes(batch, "batch")

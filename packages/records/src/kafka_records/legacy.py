@@ -1,8 +1,7 @@
-"""Messages of the formats 0 and 1 (before Kafka 0.11), alone or as the contents of a compressed message.
+"""Messages of formats 0 and 1 (before Kafka 0.11), single or within a compressed message.
 
-The offset of a compressed message is that of the last one in it. Within it offsets are absolute in format 0 and relative in
-format 1 (KIP-31); with the log append time in its attributes its timestamp holds for all (KIP-32). Rules and leniency are
-those of Kafka's AbstractLegacyRecordBatch.
+A compressed message has the offset of its last inner message. Inner offsets are absolute in format 0, relative in
+format 1 (KIP-31). With log append time, the outer timestamp applies to all inner messages (KIP-32).
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ def read_messages(
     verify: bool,
     most: int,
 ) -> list[Record]:
-    """The record of a message from ``pos`` to ``end``, or those in it: ``unwrapped`` is what it held compressed.
+    """Return the record of one message, or the inner records of a compressed one.
 
-    ``append_time`` is the timestamp of all of them in format 1, where there is one. ``verify`` compares the checksums of
-    the messages within, of which there may be ``most``. Raises MalformedRecord.
+    ``unwrapped`` is the decompressed value. ``append_time`` overrides all timestamps in format 1. ``verify`` checks the
+    checksums of inner messages. Raises MalformedRecord.
     """
     if unwrapped is None:
         records = [_message(data, pos, end, magic, 0)]
@@ -49,7 +48,6 @@ def read_messages(
 
 
 def _message(data: bytes, pos: int, end: int, magic: int, shift: int) -> Record:
-    """One message; ``shift`` is added to its offset."""
     at = pos + KEY_SIZE_AT[magic]
     key, at = _field(data, at, end)
     value, at = _field(data, at, end)
@@ -60,7 +58,6 @@ def _message(data: bytes, pos: int, end: int, magic: int, shift: int) -> Record:
 
 
 def _field(data: bytes, at: int, end: int) -> tuple[bytes | None, int]:
-    """Bytes behind their size, and where they end."""
     if at + 4 > end:
         raise MalformedRecord("the key and value of a message do not fill it")
     size = _int32(data, at)[0]
@@ -69,7 +66,6 @@ def _field(data: bytes, at: int, end: int) -> tuple[bytes | None, int]:
 
 
 def _places(inner: bytes, magic: int, most: int) -> list[int]:
-    """Where the messages within a compressed one begin: one to ``most``."""
     places: list[int] = []
     at = 0
     while at < len(inner):
@@ -93,8 +89,8 @@ def _places(inner: bytes, magic: int, most: int) -> list[int]:
 
 
 def _shift(outer: int, last: int, magic: int) -> int:
-    """What is added to the offsets of messages within, of which the last has the offset ``last``."""
-    if magic == 0 or outer == 0:  # some releases of librdkafka sent 0, and relative is absolute then
+    """Return the number to add to inner offsets."""
+    if magic == 0 or outer == 0:  # some releases of librdkafka sent 0 with absolute offsets
         return 0
     if outer < last:
         raise MalformedRecord(f"the offset {outer} of the compressed message is below its last relative one, {last}")

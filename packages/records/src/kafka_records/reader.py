@@ -1,6 +1,6 @@
-"""Reads record batches from the ``records`` of a Fetch response or a Produce request, one after the other.
+"""Iterator over record batches in the ``records`` of a Fetch response or Produce request.
 
-Rules and leniency are those of Kafka's classes.
+Validation follows Kafka's own classes.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ _chained = chain.from_iterable
 _int32 = Struct(">i").unpack_from
 _plain = BATCH_PLAIN.unpack_from
 _NOT_PLAIN = COMPRESSION | LOG_APPEND_TIME | CONTROL
+# Header bytes that the length includes.
 _BEHIND = HEADER - OVERHEAD
-"""Bytes of the header that the length counts."""
 _SUMMED = SUMMED_FROM[2]
 _DEFAULTS = Limits(MAX_BATCH_BYTES, MAX_BATCH_RECORDS)
 
 
 class Batch:
-    """A record batch, or in formats 0 and 1 an outermost message: its header, and its records when they are asked for.
+    """A record batch, or an outermost message in formats 0 and 1. Records are decoded on demand.
 
-    ``position`` is the byte at which it begins, ``size`` all its bytes, ``number`` its place among the batches read.
-    Fields have Kafka's names; those that a format lacks are -1.
+    ``position`` and ``size`` are in bytes, ``number`` is the index among the batches read. Fields that a format lacks
+    are -1.
     """
 
     __slots__ = (
@@ -79,26 +79,25 @@ class Batch:
     position: int
     size: int
     base_offset: int
-    """Of a compressed message of formats 0 and 1 the offset of the last message in it."""
+    """In a compressed message of format 0 or 1: the offset of its last inner message."""
     leader_epoch: int
     magic: int
-    """The format: 2, 1 or 0."""
+    """Format: 2, 1 or 0."""
     crc: int
     attributes: int
-    """As they are stored; ``compression``, ``timestamp_type`` and the ``is_`` properties say what they mean."""
+    """Raw attribute bits; see ``compression``, ``timestamp_type`` and the ``is_`` properties."""
     last_offset_delta: int
     base_timestamp: int
-    """Milliseconds; the delete horizon in a batch that has one."""
+    """Milliseconds since 1970, or the delete horizon if the batch has one."""
     max_timestamp: int
-    """Milliseconds."""
+    """Milliseconds since 1970."""
     producer_id: int
     producer_epoch: int
     base_sequence: int
     count: int
-    """The number of records, -1 for a compressed message of formats 0 and 1: one has to decompress it to know."""
+    """Number of records; -1 for a compressed message of format 0 or 1."""
 
     def __init__(self, data: bytes, position: int, number: int, most: Limits, header: Header) -> None:
-        """A whole batch, whose header was read and checked."""
         self._data = data
         self._most = most
         self._header = header
@@ -129,58 +128,57 @@ class Batch:
 
     @property
     def last_offset(self) -> int:
-        """Of its last record, also if that is no longer there."""
+        """Offset of the last record of the original batch; compaction may have removed that record."""
         return self.base_offset + self.last_offset_delta
 
     @property
     def compression(self) -> CompressionName:
-        """``none``, ``gzip``, ``snappy``, ``lz4`` or ``zstd``."""
+        """Codec name: ``none``, ``gzip``, ``snappy``, ``lz4`` or ``zstd``."""
         return CODECS[self.attributes & COMPRESSION]
 
     @property
     def timestamp_type(self) -> str | None:
-        """``CreateTime`` or ``LogAppendTime``; None in format 0, which has no timestamps."""
+        """``CreateTime``, ``LogAppendTime``, or None in format 0."""
         return None if self.magic == 0 else TIMESTAMP_TYPES[(self.attributes & LOG_APPEND_TIME) // LOG_APPEND_TIME]
 
     @property
     def is_transactional(self) -> bool:
-        """Whether its records are part of a transaction."""
+        """True if the records belong to a transaction."""
         return self.magic == 2 and self.attributes & TRANSACTIONAL != 0
 
     @property
     def is_control(self) -> bool:
-        """Whether its records are for clients and brokers, not for users: see ``control_records``."""
+        """True if the batch holds control records, see ``control_records``."""
         return self.magic == 2 and self.attributes & CONTROL != 0
 
     @property
     def delete_horizon(self) -> int | None:
-        """When tombstones and markers in it may go, in milliseconds; None if nothing was fixed yet (KIP-534)."""
+        """Time in milliseconds after which tombstones and markers may be removed, or None (KIP-534)."""
         return self.base_timestamp if self.magic == 2 and self.attributes & DELETE_HORIZON else None
 
     @property
     def data(self) -> bytes:
-        """All its bytes."""
+        """Bytes of the whole batch."""
         return self._data[self.position : self.position + self.size]
 
     def verify(self) -> None:
-        """Sum its bytes. Raises ChecksumError if the checksum is another one."""
+        """Check the checksum of the batch. Raises ChecksumError on a mismatch."""
         verify_sum(self._data, self.position, self.number, self._header)
 
     def records(self, *, verify: bool = True) -> list[Record]:
-        """Its records, decompressed and taken apart anew each time; of a control batch too.
+        """Decode and return the records, also of a control batch.
 
-        ``verify`` sums each message within a compressed one of formats 0 and 1; batches themselves are summed when they
-        are read. Raises BatchDecodeError for records that are damaged or come to more than ``max_batch_bytes`` or
-        ``max_batch_records``, and MissingCodecError if nothing installed can decompress them.
+        In formats 0 and 1 ``verify`` checks the checksums of inner messages. Raises BatchDecodeError for damaged
+        records or an exceeded limit, and MissingCodecError if no codec is installed.
         """
         return read_contents(self._data, self.position, self.number, self._header, self._most, verify)
 
     def decompressed(self) -> bytes:
-        """Of a batch of format 2 the bytes of its records, decompressed. Raises what ``records`` does."""
+        """Return the decompressed records section of a batch of format 2. Raises the errors of ``records``."""
         return read_decompressed(self._data, self.position, self.number, self._header, self._most.size)
 
     def control_records(self) -> list[ControlRecord]:
-        """The records of a control batch: empty for other batches. Raises BatchDecodeError."""
+        """Return the records of a control batch, or an empty list for other batches. Raises BatchDecodeError."""
         return (
             [self._control(number, record) for number, record in enumerate(self.records())] if self.is_control else []
         )
@@ -203,16 +201,16 @@ class Batch:
 
 
 class BatchReader:
-    """The batches in some bytes, one after the other; ``incomplete`` and ``position`` say how far it came."""
+    """Iterator over batches; see ``position`` and ``incomplete`` for the progress."""
 
     _number = 0
     _most = _DEFAULTS
     _largest, _room = _DEFAULTS
-    _short = FEW - OVERHEAD  # the length of batches that may go a short way is less
+    _short = FEW - OVERHEAD  # exclusive length limit of batches for the fast path
     position: int = 0
-    """Where the next batch begins."""
+    """Position of the next batch."""
     incomplete: int = 0
-    """Bytes of a last batch that is not all there, known at the end: a broker cuts a Fetch response where it may."""
+    """Size in bytes of a truncated last batch, set at the end; brokers may cut Fetch responses anywhere."""
 
     def __init__(self, data: bytes, verify: bool, most: Limits) -> None:
         self._data = data
@@ -221,10 +219,9 @@ class BatchReader:
             self._limit(most)
 
     def _limit(self, most: Limits) -> None:
-        """Other bounds than the defaults."""
         self._most = most
         self._largest, self._room = most
-        if self._largest < FEW or self._room < FEW:  # fewer records than may be in so many bytes
+        if self._largest < FEW or self._room < FEW:  # a batch below the fast path limit could exceed the bounds
             self._short = 0
 
     def __iter__(self) -> BatchReader:
@@ -238,7 +235,6 @@ class BatchReader:
         return Batch(self._data, position, number, self._most, header)
 
     def _next_header(self) -> Header | None:
-        """That of the next batch, which is passed; None at the end."""
         data, position = self._data, self.position
         left = len(data) - position
         if left < OVERHEAD:
@@ -259,14 +255,13 @@ class BatchReader:
         return header
 
     def records(self) -> Iterator[Record]:
-        """The records of all batches that are left, without those of control batches. Raises what ``read_batches`` says."""
+        """Iterate over the records of the remaining data batches. Raises the errors of ``read_batches``."""
         return _chained(iter(self._next_records, None))
 
     def _next_records(self) -> list[Record] | None:
-        """Those of the next batch, none of a control batch; None at the end.
+        """Return the records of the next batch (empty for control batches), or None at the end.
 
-        Most batches are small and plain: these go a short way, for each call on the other costs as much as a record. What
-        is not sound goes the other way, which tells what is wrong.
+        Valid uncompressed batches of small size take a fast path.
         """
         data, position, number = self._data, self.position, self._number
         size = len(data)
@@ -309,15 +304,17 @@ def read_batches(
     max_batch_bytes: int = MAX_BATCH_BYTES,
     max_batch_records: int = MAX_BATCH_RECORDS,
 ) -> BatchReader:
-    """The record batches in ``records`` of a Fetch response or a Produce request, also of the formats 0 and 1.
+    """Iterate over the record batches of a Fetch response or Produce request, in formats 0 to 2.
 
-    Headers are read batch by batch while one iterates, records when ``records()`` of a batch is called. A last batch that is
-    not all there ends the iteration and is reported as ``incomplete``. ``verify`` compares the checksums of batches.
-    ``max_batch_bytes`` bounds a batch, as stored and decompressed; by default 128 MiB. ``max_batch_records`` bounds its
-    records, and the headers of all of them; by default a million. Iterating raises BatchDecodeError for
-    what is no batch, its ``path`` being ``batches[3]`` and its ``offset`` the byte at which that begins, and ChecksumError,
-    which is one, for a checksum that does not agree. Raises TypeError for what has no bytes, such as the None of a partition
-    without records, and for bounds that are no numbers; ValueError for those below 1.
+    Iteration reads headers, ``Batch.records`` decodes records. A truncated last batch ends the iteration and is
+    reported as ``incomplete``. ``verify`` checks the checksums of batches.
+
+    ``max_batch_bytes`` limits the size of a batch, stored and decompressed (default: 128 MiB). ``max_batch_records``
+    limits its records and their headers (default: 1,000,000).
+
+    Raises TypeError if ``data`` is not bytes-like (such as None) or a limit is not an int, ValueError for limits below
+    1. Iteration raises BatchDecodeError (``path``: ``batches[3]``, ``offset``: start in bytes) and its subclass
+    ChecksumError.
     """
     if max_batch_bytes is MAX_BATCH_BYTES and max_batch_records is MAX_BATCH_RECORDS:
         most = _DEFAULTS
@@ -327,7 +324,7 @@ def read_batches(
 
 
 def read_headers(data: BytesLike, *, max_batch_bytes: int = MAX_BATCH_BYTES) -> BatchReader:
-    """The headers of the batches: no byte behind them is summed, decompressed or looked at. Raises BatchDecodeError."""
+    """Iterate over batch headers only, without checksums or decompression. Raises BatchDecodeError."""
     return read_batches(data, verify=False, max_batch_bytes=max_batch_bytes)
 
 

@@ -1,4 +1,4 @@
-"""Records as tuples, and how those of format 2 are read (KIP-82 and KIP-98)."""
+"""Record types, and the decoder of records of format 2 (KIP-82, KIP-98)."""
 
 from __future__ import annotations
 
@@ -9,54 +9,52 @@ from .format import SMALLEST_RECORD
 
 
 class Record(NamedTuple):
-    """One record of a batch."""
+    """A record of a batch."""
 
     offset: int = -1
-    """-1, the default, stands for the next one when a batch is written."""
+    """Offset; when writing, -1 (the default) means the next one."""
     timestamp: int = -1
-    """Milliseconds since 1970, -1 for none."""
+    """Milliseconds since 1970, or -1 for none."""
     key: bytes | None = None
     value: bytes | None = None
-    """None is a tombstone in a compacted topic."""
+    """Value; None is a tombstone in a compacted topic."""
     headers: tuple[tuple[str, bytes | None], ...] = ()
-    """In order; a key may repeat. Bytes of a key that are no UTF-8 come as lone surrogates, and are written as they were."""
+    """Key-value pairs in order; keys may repeat. Invalid UTF-8 in keys becomes lone surrogates."""
 
 
 class ControlRecord(NamedTuple):
-    """A record that brokers write: the end of a transaction, or a change in the logs of KRaft."""
+    """A control record: the end of a transaction, or a KRaft log event."""
 
     offset: int
     timestamp: int
     """Milliseconds since 1970."""
     type: str
-    """``COMMIT``, ``ABORT``, ``LEADER_CHANGE``, ``SNAPSHOT_HEADER``, ``SNAPSHOT_FOOTER``, ``KRAFT_VERSION``, ``KRAFT_VOTERS``
-    or ``UNKNOWN``."""
+    """Type name, one of ``CONTROL_TYPES`` in ``kafka_records.format``: ``COMMIT``, ``LEADER_CHANGE`` or others."""
     type_id: int
-    """The number of the type, as the key has it."""
+    """Type number in the key."""
     coordinator_epoch: int | None
-    """Of ``COMMIT`` and ``ABORT``; None for others, and where the value is too short for it."""
+    """Coordinator epoch of ``COMMIT`` and ``ABORT``; None for other types or a truncated value."""
     value: bytes | None
-    """As it is stored; of the logs of KRaft a message whose name is that of the type."""
+    """Stored value; in KRaft logs a message named after the type."""
 
 
 def too_many(count: int, most: int, what: str = "records") -> str:
-    """Why a batch is refused that has so many of something, or more."""
     return f"{count} {what} or more are in it, and {most} may be (max_batch_records)"
 
 
 _INT64 = 1 << 63
 _FAR = 1 << 62
+# Beyond these bounds sums may overflow int64; Kafka's wrap around.
 _FAR_BEFORE = -_FAR
-"""Beyond them sums of int64 may need more than 64 bits; Kafka's wrap around."""
+# Minimum size of a record without its length, as a zigzag varint.
 _SMALLEST_BODY = 2 * (SMALLEST_RECORD - 1)
-"""The bytes of a record behind its length, as a varint has that."""
+# Zigzag-encoded length of header keys that are not cached.
 _LONG_NAME = 128
-"""As a varint has it."""
 _new = tuple.__new__
 
 
 def wrapped(value: int) -> int:
-    """As arithmetic on int64 has it."""
+    """Return ``value`` wrapped to int64."""
     return (value + _INT64) % (1 << 64) - _INT64
 
 
@@ -70,15 +68,14 @@ def read_records(
     append_time: int | None,
     room: int,
 ) -> list[Record]:
-    """The ``count`` records from ``pos`` to ``end``. Raises MalformedRecord.
+    """Decode ``count`` records from ``pos`` to ``end``. Raises MalformedRecord.
 
-    ``append_time`` is the timestamp of all of them, where the batch has one; ``room`` the headers that there may be.
-
-    Calls would take most of the time, so varints of one and two bytes are read in the loop, before their zig-zag is undone:
-    an odd one is negative. A field that does not fit is only seen at the end of its record, for places never go back.
+    ``append_time`` overrides all timestamps; ``room`` limits the number of headers. For speed, varints of one and two
+    bytes are decoded inline with the sign in bit 0. A field that exceeds its record is detected at the end of the
+    record.
     """
     if count == 0:
-        return []  # Kafka does not look at the bytes
+        return []  # Kafka ignores the bytes
     if count * SMALLEST_RECORD > end - pos:
         raise MalformedRecord(f"{count} records cannot be in {end - pos} bytes")
     records: list[Record] = []
@@ -99,7 +96,7 @@ def read_records(
             if size & 1 or size < _SMALLEST_BODY or stop > end:
                 raise MalformedRecord(f"record {len(records)} has a length that cannot be", len(records))
 
-            time = data[pos + 1]  # behind the attributes, of which none are in use
+            time = data[pos + 1]  # after the attributes, which are unused
             pos += 2
             if time > 127:
                 if (byte := data[pos]) < 128:
@@ -162,7 +159,6 @@ def read_records(
 
 
 def at_time(records: list[Record], timestamp: int) -> list[Record]:
-    """The records with the one timestamp that a broker gave them."""
     return [_new(Record, (offset, timestamp, key, value, headers)) for offset, _, key, value, headers in records]
 
 
@@ -173,7 +169,6 @@ def _not_filled(number: int) -> MalformedRecord:
 def _headers(
     data: bytes, pos: int, stop: int, number: int, room: int
 ) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
-    """The headers of one record, their count at ``pos``, and where they end; of more than ``room`` as many as show it."""
     size = data[pos]
     pos += 1
     if size > 127:
@@ -201,7 +196,7 @@ def _headers(
         if pos > stop:
             raise _headers_not_filled(number)
         if left == 1 and not headers:
-            return ((key, value),), pos  # as nearly always, if there is any
+            return ((key, value),), pos  # the common case
         headers.append((key, value))
         left -= 1
     return tuple(headers), pos
@@ -212,7 +207,7 @@ def _decoded(name: bytes) -> str:
 
 
 class _Names(dict[bytes, str]):
-    """Keys of headers are few and come again and again; long ones are not kept, nor are more than so many."""
+    """Bounded cache of decoded header keys."""
 
     def __missing__(self, name: bytes) -> str:
         if len(self) >= _MOST_NAMES:
@@ -230,9 +225,9 @@ def _headers_not_filled(number: int) -> MalformedRecord:
 
 
 def _varint(data: bytes, pos: int, most: int = 5) -> tuple[int, int]:
-    """The number at ``pos``, its zig-zag not undone, and where it ends; ``most`` bytes, 5 (int32) or 10 (int64).
+    """Return the undecoded zigzag value at ``pos`` and its end; ``most`` is its maximum size (5 or 10).
 
-    Raises ValueError for more, IndexError where the data ends within it.
+    Raises ValueError for a longer varint, IndexError for a truncated one.
     """
     value = shift = 0
     for end in range(pos + 1, pos + most + 1):

@@ -1,4 +1,4 @@
-"""Writes record batches from records: those of clients, and the ones with which brokers end transactions."""
+"""Writers of data batches and control batches."""
 
 from __future__ import annotations
 
@@ -43,16 +43,17 @@ def write_batch(
     delete_horizon: int | None = None,
     magic: int = 2,
 ) -> bytes:
-    """One record batch with these records, at least one, as ``records`` of a Produce request or a Fetch response has it.
+    """Encode at least one record as a record batch for a Produce request or Fetch response.
 
-    Records whose ``offset`` is -1 count on from ``base_offset`` and from each other; others must ascend. ``compression`` is
-    none, for which None may stand, gzip, snappy, lz4 or zstd. ``log_append_time`` (milliseconds) is the timestamp of all
-    records where a broker gave one; ``delete_horizon`` is in milliseconds (KIP-534). ``producer_id``, ``producer_epoch`` and
-    ``base_sequence`` are for idempotent producers (KIP-98). ``magic`` 0 and 1 give the message sets of KIP-32, one message
-    for each record or a compressed one around all; they have no headers and none of what producers and transactions need.
+    An ``offset`` of -1 means the next one, from ``base_offset``; explicit offsets must ascend. ``compression`` is none
+    (or None), gzip, snappy, lz4 or zstd. ``log_append_time`` (applies to all records) and ``delete_horizon`` (KIP-534)
+    are in milliseconds. ``producer_id``, ``producer_epoch`` and ``base_sequence`` are for idempotent producers
+    (KIP-98).
 
-    Raises BatchEncodeError for what the format cannot hold: its ``path`` is ``records[3]`` or the name of an argument. Raises
-    MissingCodecError if nothing installed can compress.
+    ``magic`` 0 and 1 select the message sets of KIP-32, without headers, producers and transactions.
+
+    Raises BatchEncodeError for values the format cannot hold (``path``: ``records[3]`` or an argument name), and
+    MissingCodecError if no codec is installed.
     """
     attributes = codec_number(compression, magic) if compression != "none" or magic != 2 else 0
     if magic < 2:
@@ -80,13 +81,14 @@ def write_batch(
 
 
 def check_format(magic: int, numbers: tuple[int, int, int, int], transactional: bool, horizon: int | None) -> None:
-    """Has a format what is asked of it? ``numbers`` are those that are -1 where there are none. Raises BatchEncodeError."""
+    """Check that a format supports the arguments; unset ``numbers`` are -1. Raises BatchEncodeError."""
     if magic < 2 and (numbers != (-1, -1, -1, -1) or transactional or horizon is not None):
         raise BatchEncodeError(
             "only format 2 has producers, transactions, leader epochs and delete horizons", path="magic"
         )
 
 
+# Arguments, their bits and whether they may be None, in encoder order.
 _NUMBERS = (
     ("leader_epoch", 32, False),
     ("producer_id", 64, False),
@@ -95,13 +97,11 @@ _NUMBERS = (
     ("log_append_time", 64, True),
     ("delete_horizon", 64, True),
 )
-"""Arguments, their bits and whether they may be None, in the order in which the encoder takes them."""
 
 
 def _culprit(
     records: list[Record], offsets: Sequence[int], numbers: tuple[object, ...], error: Exception
 ) -> BatchEncodeError:
-    """The error about the first number of the batch, or the first record, that cannot be written."""
     for (name, bits, may_be_none), value in zip(_NUMBERS, numbers, strict=False):
         if not is_int(value, bits) and (value is not None or not may_be_none):
             return BatchEncodeError(f"{shown(value)} is no int of {bits} bits", path=name)
@@ -117,7 +117,6 @@ def _culprit(
 
 
 def _wrong(record: Record) -> Iterator[tuple[str, str]]:
-    """The fields whose values cannot be written, whatever their types promise, and why not."""
     timestamp: Any
     headers: Any
     _, timestamp, key, value, headers = record
@@ -141,7 +140,6 @@ def _wrong(record: Record) -> Iterator[tuple[str, str]]:
 
 
 def _is_text(key: Any) -> bool:
-    """Whether a key can be written: surrogates stand for bytes that are no UTF-8, but not all of them do."""
     try:
         if isinstance(key, str):
             key.encode("utf-8", "surrogateescape")
@@ -156,14 +154,13 @@ def _no_bytes(path: str, content: Any) -> Iterator[tuple[str, str]]:
 
 
 def _offsets(records: list[Record], base_offset: int) -> Sequence[int]:
-    """The offset of each record; they ascend."""
     if not records:
         raise BatchEncodeError("a batch has at least one record", path="records")
     if not isinstance(base_offset, int):
         raise BatchEncodeError(f"{shown(base_offset)} is no int of 64 bits", path="base_offset")
     last = base_offset - 1
     if len(records) == 1 and type(records[0]) is Record and records[0][0] == -1 and 0 <= base_offset < _INT64:
-        return (base_offset,)  # as most batches of producers that do not wait
+        return (base_offset,)  # common for producers that do not wait
     offsets: list[int] = []
     offset: Any = None
     number = 0
@@ -196,11 +193,11 @@ def write_control_batch(
     coordinator_epoch: int = 0,
     leader_epoch: int = -1,
 ) -> bytes:
-    """A batch of one control record.
+    """Encode a batch of one control record.
 
-    ``control_type`` is ``COMMIT`` or ``ABORT``, the markers that end a transaction (KIP-98), whose value is made from
-    ``coordinator_epoch``; or another name of ``CONTROL_TYPES``, for the logs of KRaft (KIP-595, KIP-630, KIP-853), with
-    ``value`` as the message of that name writes it. ``timestamp`` is in milliseconds. Raises BatchEncodeError.
+    ``COMMIT`` and ``ABORT`` end a transaction (KIP-98) and take ``coordinator_epoch``. The other names of
+    ``CONTROL_TYPES`` are for KRaft logs (KIP-595, KIP-630, KIP-853) and take the encoded message as ``value``.
+    ``timestamp`` is in milliseconds. Raises BatchEncodeError.
     """
     if control_type not in CONTROL_TYPES[:-1]:
         raise BatchEncodeError(f"expected {one_of(CONTROL_TYPES[:-1])}, got {shown(control_type)}", path="control_type")

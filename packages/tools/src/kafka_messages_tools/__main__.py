@@ -1,4 +1,4 @@
-"""``python -m kafka_messages_tools``: the command ``kafka-messages``."""
+"""Entry point of ``python -m kafka_messages_tools``."""
 
 from __future__ import annotations
 

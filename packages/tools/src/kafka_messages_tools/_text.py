@@ -1,4 +1,4 @@
-"""Texts for people: counted nouns, quoted texts, times, suggestions."""
+"""Text formatting: counted nouns, line wrapping, suggestions, times."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+# The year 10000 in milliseconds.
 _LATEST = 253402300800000
-"""The year 10000 in milliseconds."""
 
 
 def counted(number: int, noun: str) -> str:
-    """Return ``1 byte``, ``2 bytes``."""
+    """Format a count: ``1 byte``, ``2 bytes``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Return lines of at most ``width`` characters, one at least; words are cut only if they are longer than that."""
+    """Wrap text to at least one line of at most ``width`` characters; only longer words are split."""
     from textwrap import wrap
 
     return wrap(text, max(width, 1), break_on_hyphens=False) or [""]
 
 
 def suggestion(word: str, known: Iterable[str], form: str = "{}") -> str:
-    """Return ``; did you mean list?`` with the known word that is nearest to ``word``; empty if none is near."""
+    """Return ``; did you mean list?`` for the closest known word, or an empty string."""
     from difflib import get_close_matches
 
     by_lower = {each.lower(): each for each in known}
@@ -32,7 +32,7 @@ def suggestion(word: str, known: Iterable[str], form: str = "{}") -> str:
 
 
 def time_text(milliseconds: int) -> str | None:
-    """Return the UTC time of milliseconds since 1970, or None for other numbers, such as -1."""
+    """Format milliseconds since 1970 as UTC, or return None if out of range (-1, for example)."""
     if not 0 < milliseconds < _LATEST:
         return None
     from time import gmtime, strftime

@@ -1,4 +1,4 @@
-"""The generated package that the tools work on: its modules and messages, by its import name."""
+"""Access to a generated package by its import name."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+# Import name of the package for Kafka's own messages.
 DEFAULT = "kafka_messages"
-"""Import name of the package for Kafka's own messages."""
+# Names exported by every generated package.
 EXPORTED = frozenset(("all_messages", "KafkaMessageError", "DecodeError"))
-"""Names that every generated package exports."""
 
 
 class PackageError(Exception):
-    """A package cannot be imported, was not generated, or lacks a component."""
+    """A package that cannot be imported, was not generated, or lacks a component."""
 
 
 class Package:
-    """A generated package. Its modules are imported when they are asked for. Raises PackageError."""
+    """A generated package with lazily imported modules. Raises PackageError if it is not one."""
 
     def __init__(self, name: str) -> None:
         try:
-            __import__(name)  # importlib would cost more than many a command
+            __import__(name)  # importlib takes longer than many commands
         except Exception as error:
             raise PackageError(f"cannot import the package {name!r}: {error}") from error
         self.name = name
         self.root: Any = sys.modules[name]
         self._modules: dict[str, Any] = {}
-        if not EXPORTED.issubset(getattr(self.root, "__all__", ())):  # hasattr would import their modules
+        if not EXPORTED.issubset(getattr(self.root, "__all__", ())):  # hasattr would import modules
             raise PackageError(f"{name} is not a package of the Kafka message generator")
 
     def module(self, name: str) -> Any:
-        """Return a module of the package. Raises PackageError if the package was generated without it."""
+        """Return a module of the package. Raises PackageError if the component is missing."""
         if name in self._modules:
             return self._modules[name]
         full = f"{self.name}.{name}"
@@ -48,24 +48,23 @@ class Package:
         return sys.modules[full]
 
     def optional(self, name: str) -> Any:
-        """Return a module of the package, or None if the package was generated without it."""
+        """Return a module of the package, or None if the component is missing."""
         try:
             return self.module(name)
         except PackageError:
             return None
 
     def has(self, name: str) -> bool:
-        """Return whether the package has a component, without importing it."""
+        """Check for a component without importing it."""
         from importlib.machinery import PathFinder
 
         return PathFinder.find_spec(f"{self.name}.{name}", self.root.__path__) is not None
 
     def message(self, name: str) -> Any:
-        """Return the message class with this name."""
         return getattr(self.root, name)
 
     def api(self, key: int | None) -> Any:
-        """Return the API with a key, or None if the package does not know it."""
+        """Return the API with a key, or None if unknown."""
         protocol = self.module("protocol")
         try:
             return protocol.api(key)

@@ -1,6 +1,6 @@
-"""Record batches and log segments as Arrow data, read and written. Needs the extra ``arrow``.
+"""Readers and writers of log segments and record batches as Arrow data (extra ``arrow``).
 
-A name is imported from its module when it is first used.
+Names are imported on first use.
 """
 
 from __future__ import annotations

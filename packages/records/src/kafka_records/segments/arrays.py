@@ -1,4 +1,4 @@
-"""Arrow arrays of what records have: pieces of bytes, timestamps, and lists of headers."""
+"""Arrow arrays of constants and timestamps."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ TIMESTAMP = pa.timestamp("us", tz="UTC")
 HEADER_TYPE = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
 HEADERS_TYPE: Any = pa.list_(pa.field("element", HEADER_TYPE))
 
+# Largest absolute number of milliseconds that fits int64 microseconds.
 MOST_MILLISECONDS = (1 << 63) // 1000 - 1
-"""Microseconds cannot hold more; nor less than as many below zero."""
 
+# Maximum size of a string column, whose offsets are int32.
 MOST_BYTES = (1 << 31) - 1
-"""Of a column of texts, whose offsets are int32."""
 
 
 class Repeated:
-    """Arrays of one value again and again, made once and cut to the length that is needed: the last one of each column."""
+    """Cache of constant arrays: the last one of each column, sliced to the requested length."""
 
     def __init__(self) -> None:
         self._last: dict[str, tuple[object, pa.Array]] = {}
@@ -35,9 +35,9 @@ class Repeated:
 
 
 def repeated(value: Any, kind: Any, count: int) -> pa.Array:
-    """One value again and again, which nobody can change: several batches have parts of it.
+    """Return an immutable constant array.
 
-    ``pa.scalar`` imports pandas where it is installed, which takes a quarter of a second.
+    ``pa.scalar`` is avoided, since it imports pandas (0.25 s).
     """
     if value is None:
         return pa.nulls(count, kind)
@@ -57,6 +57,6 @@ def repeated(value: Any, kind: Any, count: int) -> pa.Array:
 
 
 def timestamps(milliseconds: Ints) -> pa.Array:
-    """Return an array of timestamps; those beyond what microseconds can hold are null."""
+    """Return a timestamp array; values that overflow microseconds are null."""
     lost = (milliseconds > MOST_MILLISECONDS) | (milliseconds < -MOST_MILLISECONDS)
     return pa.array(milliseconds * 1000, mask=lost if lost.any() else None).view(TIMESTAMP)

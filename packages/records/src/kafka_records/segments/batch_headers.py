@@ -1,4 +1,4 @@
-"""The record batches of log segments without their records: one row a batch, at the speed of reading the file."""
+"""Batch headers of log segments as Arrow data, without decoding records."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ HEADER_COLUMNS: dict[str, Any] = _OWN | {name: kind for name, kind in BATCH_COLU
 
 
 class _HeaderReader(SegmentReader):
-    """One row for each batch, instead of one for each record."""
 
     def _of_run(self, report: SegmentReport, run: Run) -> Iterator[Any]:
         first = min(run.bad, default=None)
@@ -60,7 +59,7 @@ class _HeaderReader(SegmentReader):
 
     def _rows(self, report: SegmentReport, run: Run, facts: Facts, chosen: Ints) -> pa.RecordBatch:
         count = len(chosen)
-        outer = facts.new[chosen] | (facts.codec[chosen] == 0)  # else the messages within would have to be looked at
+        outer = facts.new[chosen] | (facts.codec[chosen] == 0)  # else decompression would be necessary
         last = (facts.base_offset + facts.last_offset_delta)[chosen]
         columns: dict[str, Any] = {
             "topic": pa.repeat(pa.scalar(report.topic, pa.string()), count),
@@ -96,7 +95,6 @@ class _HeaderReader(SegmentReader):
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def _control_types(self, run: Run, facts: Facts, chosen: Ints) -> pa.Array:
-        """The type of the first record of control batches; null for others, and for those that cannot be read."""
         if not facts.control[chosen].any():
             return pa.nulls(len(chosen), pa.string())
         unknown = len(CONTROL_TYPES) - 1
@@ -114,7 +112,6 @@ class _HeaderReader(SegmentReader):
 
 
 def _first_timestamps(facts: Facts, chosen: Ints) -> pa.Array:
-    """The timestamp of the first record; with log append time that is the one of the batch."""
     milliseconds = np.where(facts.timestamp_type == 1, facts.max_timestamp, facts.base_timestamp)[chosen]
     known = pa.array((facts.new & ~facts.horizon)[chosen])
     return pc.if_else(known, timestamps(milliseconds), pa.scalar(None, TIMESTAMP))
@@ -131,15 +128,17 @@ def read_batch_headers(
     max_rows: int = MAX_ROWS,
     filesystem: Any = None,
 ) -> SegmentReader:
-    """The record batches of log segments, one row each, also those without records; nothing is decompressed.
+    """Read log segments with one row per record batch, without decompression.
 
-    Arguments, errors and reports are those of ``read_segments``. Columns: ``topic``, ``partition``, ``file``, ``position``
-    and ``size`` (stored bytes), ``base_offset``, ``last_offset``, ``records``, ``timestampType``, ``first_timestamp`` (of the
-    first record; null before format 2, and where a delete horizon stands in its place), ``max_timestamp`` and what
-    ``batch_metadata`` gives there; with PERMISSIVE also ``corrupt``. In formats 0 and 1 a row is an outermost message;
-    of a compressed one neither the base offset nor the number of records is known without decompressing: they are null.
-    Corruption that only shows in the records (within a checksum that agrees) is not found. ``records`` in the reports
-    stays 0.
+    Arguments, errors and reports are those of ``read_segments``, except that ``records`` in the reports stays 0. Damage
+    to records that the checksum does not reveal is not detected.
+
+    Columns: ``topic``, ``partition``, ``file``, ``position`` and ``size`` (stored bytes), ``base_offset``,
+    ``last_offset``, ``records``, ``timestampType``, ``first_timestamp``, ``max_timestamp``, the columns of
+    ``batch_metadata``, and ``corrupt`` in PERMISSIVE mode. ``first_timestamp`` is null before format 2 and for batches
+    with a delete horizon.
+
+    In formats 0 and 1 a row is an outermost message. ``base_offset`` and ``records`` of a compressed message are null.
     """
     if max_rows < 1:
         raise ValueError(f"max_rows is {max_rows}, at least 1 is needed")

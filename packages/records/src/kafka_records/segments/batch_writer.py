@@ -1,4 +1,4 @@
-"""Writes record batches, and the message sets that came before them, from Arrow tables or rows."""
+"""Writer of record batches and older message sets from Arrow tables or rows."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .compression import compress
 
 Row = Mapping[str, Any]
 
+# Default maximum number of records in a batch.
 MAX_RECORDS = 10000
-"""Default bound of the records in a batch."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -45,20 +45,23 @@ def write_batches(
     magic: int = 2,
     max_records: int = MAX_RECORDS,
 ) -> bytes:
-    """Record batches that hold some records, as they stand in a log segment.
+    """Encode records as the record batches of a log segment.
 
-    ``records`` is a ``pa.RecordBatch``, a ``pa.Table``, or rows (mappings) with ``key`` and ``value`` (bytes or None) and,
-    where they are there, ``offset`` (else they count from ``base_offset``; they must ascend), ``timestamp`` (Arrow
-    timestamps, datetime, or integers as milliseconds; none is -1) and ``headers`` (pairs, or mappings with ``key`` and
-    ``value``; keys are str or bytes). Other columns are ignored, so what ``read_segments`` gives can be written again.
-    At most ``max_records`` are in a batch; ``base_sequence`` goes on from batch to batch.
+    ``records`` is a ``pa.RecordBatch``, a ``pa.Table`` or an iterable of mappings. Other columns are ignored, so the
+    output of ``read_segments`` can be written again:
 
-    ``compression`` is gzip, snappy, lz4, zstd, or None. ``timestamp_type`` 1 is log append time, which is
-    ``log_append_time`` (milliseconds; by default the highest timestamp). ``delete_horizon`` is in milliseconds (KIP-534).
-    ``magic`` 0 and 1 give the message sets of KIP-32, each batch a compressed wrapper message if there is a compression;
-    they have no headers and none of what producers and transactions need.
+    * ``key``, ``value``: bytes or None.
+    * ``offset``: ascending; counts from ``base_offset`` if missing.
+    * ``timestamp``: Arrow timestamp, datetime, or int in milliseconds; -1 if missing.
+    * ``headers``: pairs, or mappings with ``key`` (str or bytes) and ``value``.
 
-    Raises BatchEncodeError for what the format cannot hold: its ``path`` is ``records[3].value``, or the name of an argument.
+    ``max_records`` limits the records of a batch; ``base_sequence`` continues from batch to batch. ``compression`` is
+    gzip, snappy, lz4, zstd or None. ``timestamp_type`` 1 is log append time: ``log_append_time``, by default the
+    highest timestamp. Times are in milliseconds.
+
+    ``magic`` 0 and 1 select the message sets of KIP-32, without headers, producers and transactions.
+
+    Raises BatchEncodeError for values the format cannot hold; ``path`` is ``records[3].value`` or an argument name.
     """
     codec = codec_number(compression, magic)
     check_format(magic, (producer_id, producer_epoch, base_sequence, leader_epoch), is_transactional, delete_horizon)
@@ -95,11 +98,7 @@ def write_batches(
     return b"".join(parts)
 
 
-# ---- rows -------------------------------------------------------------------------------------------------------
-
-
 def _rows(records: Any) -> Iterator[Row]:
-    """Mappings, whatever was given."""
     if isinstance(records, pa.Table | pa.RecordBatch):
         names = [name for name in ("key", "value", "offset", "timestamp", "headers") if name in records.schema.names]
         if not names:
@@ -113,7 +112,6 @@ def _rows(records: Any) -> Iterator[Row]:
 
 
 def _milliseconds(column: pa.Array) -> pa.Array:
-    """A column of timestamps as milliseconds; any other as it is."""
     if not pa.types.is_timestamp(column.type):
         return column
     return column.cast(pa.timestamp("ms", tz=column.type.tz), safe=False).view(pa.int64())

@@ -1,4 +1,4 @@
-"""Goes from batch to batch by their lengths, and looks at the headers and checksums of all that are found together."""
+"""Batch iteration by length, with vectorized header and checksum validation."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from ..format import OVERHEAD, SMALLEST
 from .frames import Bools, Bytes, Ints, Log, faults, intact
 
 _int32 = Struct(">i").unpack_from
+# Result of the core for checksums that it does not compute (formats 0 and 1).
 _UNKNOWN = 2
-"""What the core says of a checksum that it did not make: of formats 0 and 1."""
 
 
 @dataclass(slots=True)
 class Chain:
-    """Whole batches, one after the other in a log."""
 
     start: Ints
+    # End of the last batch.
     stop: int
-    """Where the last one ends."""
+    # Bytes needed at `stop` to continue; 0 if the length there is invalid.
     need: int
-    """Bytes that are needed there to go on; 0 if there is no length that could be one."""
+    # Error number of each header, see `frames.faults`.
     fault: Ints | Bytes
-    """What is wrong with each header, as ``frames.faults`` says it."""
+    # Whether each checksum matches; None if not computed, undefined for batches with an error.
     sums: Bools | None
-    """Does the checksum agree? None: not made. Of a batch with a fault it says nothing."""
 
     @property
     def size(self) -> Ints:
@@ -37,7 +36,7 @@ class Chain:
 
 
 class Follower:
-    """Follows lengths through a log. ``largest``: the bytes that a batch may have; ``with_sums``: make checksums."""
+    """Iterator over batches by length. ``largest`` is the maximum batch size in bytes."""
 
     def __init__(self, largest: int, *, with_sums: bool) -> None:
         self._largest = largest
@@ -46,7 +45,6 @@ class Follower:
         self._fault = self._sums = np.empty(0, np.uint8)
 
     def follow(self, log: Log, at: int, last: int, most: int) -> Chain:
-        """The whole batches from ``at`` on, at most ``most``, up to the first that ends at ``last`` or behind it."""
         follow = self._followed if _native.core is None else self._by_core
         return follow(log, at, last, most)
 
@@ -76,7 +74,6 @@ class Follower:
 
 
 def _places(log: Log, at: int, last: int, largest: int, most: int) -> tuple[list[int], int, int]:
-    """Where batches begin, where the last one ends, and what is needed there."""
     size = log.size
     view = log.bytes.data[:size]
     smallest, largest = SMALLEST[0] - OVERHEAD, largest - OVERHEAD
@@ -96,5 +93,5 @@ def _places(log: Log, at: int, last: int, largest: int, most: int) -> tuple[list
             append(at)
             at = stop
     except StructError:
-        pass  # the rest is too short for a length
+        pass  # the rest is too short for a length field
     return starts, at, OVERHEAD

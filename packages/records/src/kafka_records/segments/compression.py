@@ -1,4 +1,4 @@
-"""Kafka's compressions by the codecs of pyarrow; the framings are those of `kafka_records.compression`."""
+"""Kafka's compression codecs on top of pyarrow; see `kafka_records.compression` for the framings."""
 
 from __future__ import annotations
 
@@ -12,33 +12,26 @@ _FIRST_READ = 64 * 1024
 
 
 class _Arrow:
-    """pyarrow's codecs."""
 
     def snappy_decompress(self, data: memoryview, size: int) -> memoryview:
-        """Raw snappy that stands for ``size`` bytes."""
         try:
             return memoryview(pa.Codec("snappy").decompress(data, decompressed_size=size))
         except (pa.ArrowException, OSError) as error:
             raise CompressionError(f"the snappy data is damaged: {error}") from error
 
     def snappy_compress(self, data: bytes) -> bytes:
-        """Raw snappy."""
         return _compressed("snappy", data)
 
     def lz4_decompress(self, data: memoryview, limit: int) -> bytes:
-        """Frames, one after the other."""
         return _stream(3, data, limit)
 
     def lz4_compress(self, data: bytes) -> bytes:
-        """One block, without a frame."""
         return _compressed("lz4_raw", data)
 
     def zstd_decompress(self, data: memoryview, limit: int) -> bytes:
-        """Frames, one after the other."""
         return _stream(4, data, limit)
 
     def zstd_compress(self, data: bytes) -> bytes:
-        """One frame."""
         return _compressed("zstd", data)
 
 
@@ -48,7 +41,7 @@ def _compressed(name: str, data: bytes) -> bytes:
 
 
 def _stream(codec: int, data: memoryview, limit: int) -> bytes:
-    """Read step by step: neither format has to say how much there is."""
+    """Decompress in steps, since frames may omit their content size."""
     try:
         stream = pa.CompressedInputStream(pa.BufferReader(data), CODECS[codec])
         size = min(max(_FIRST_READ, 4 * len(data)), limit + 1)

@@ -1,4 +1,4 @@
-"""Fields of the headers of many batches, as columns."""
+"""Header fields of many batches as columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from .frames import Bools, Ints, Log
 
 
 def _header_fields(log: Log, start: Ints) -> dict[str, Ints]:
-    """Return all fields of the headers of batches, by the names in ``_native.FIELDS``."""
     if _native.core is not None:
         columns = np.empty((len(_native.core.HEADER_FIELDS), len(start)), np.int64)
         _native.core.read_headers(log.bytes, np.ascontiguousarray(start, np.int64), columns)
@@ -25,7 +24,7 @@ def _header_fields(log: Log, start: Ints) -> dict[str, Ints]:
 
 
 class Facts:
-    """Fields of the headers of batches; fields that a format lacks are -1 or False."""
+    """Header fields of batches as arrays; fields missing in a format are -1 or False."""
 
     def __init__(self, log: Log, start: Ints) -> None:
         self.start = start
@@ -34,19 +33,19 @@ class Facts:
         self.new = self.magic == 2
         self.attributes = fields["ATTRIBUTES"]
         self.codec = self.attributes & COMPRESSION
+        # Formats 0 and 1: offset of the last inner message.
         self.base_offset = fields["BASE_OFFSET"]
-        """In formats 0 and 1 the offset of the last message."""
         self.leader_epoch = fields["LEADER_EPOCH"]
         self.last_offset_delta = fields["LAST_OFFSET_DELTA"]
+        # Milliseconds, or the delete horizon; format 2 only.
         self.base_timestamp = fields["BASE_TIMESTAMP"]
-        """Milliseconds; the delete horizon in a batch that has one. Only in format 2."""
+        # Milliseconds; format 1: timestamp of the outer message.
         self.max_timestamp = fields["MAX_TIMESTAMP"]
-        """Milliseconds; in format 1 the timestamp of the outer message."""
         self.producer_id = fields["PRODUCER_ID"]
         self.producer_epoch = fields["PRODUCER_EPOCH"]
         self.base_sequence = fields["BASE_SEQUENCE"]
+        # Number of records; always 1 in formats 0 and 1, even for compressed messages.
         self.count = fields["COUNT"]
-        """Records; 1 in formats 0 and 1, where a compressed message may hold more."""
 
     @property
     def timestamp_type(self) -> Ints:
@@ -54,7 +53,7 @@ class Facts:
         return np.where(self.magic == 0, -1, (self.attributes & LOG_APPEND_TIME) // LOG_APPEND_TIME)
 
     def has(self, bit: int) -> Bools:
-        """Is a bit of the attributes set, in the format that has it?"""
+        """Check an attribute bit of format 2; False for other formats."""
         result: Bools = self.new & (self.attributes & bit != 0)
         return result
 

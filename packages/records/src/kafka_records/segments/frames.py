@@ -1,7 +1,4 @@
-"""Headers of record batches, for many batches at a time: fields, checks, checksums, and finding batches in raw bytes.
-
-The layout is in ``batches.format``.
-"""
+"""Vectorized access to batch headers: fields, validation, checksums, and search in raw bytes."""
 
 from __future__ import annotations
 
@@ -18,30 +15,27 @@ Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 Bools = npt.NDArray[np.bool_]
 
+# Positions within a decoded group must fit 31 bits.
 MAX_BATCH_BYTES_LIMIT = 1 << 30
-"""Positions within a decoded group must fit into 31 bits."""
 
+# Extra bytes after the data, so that vectorized reads need no bounds checks.
 PADDING = 64
-"""Bytes that must follow what is read here, so that no check is needed before each gather."""
 
+# Largest attributes value accepted in a search: seven bits are in use, one is reserved for a future release.
 _KNOWN_ATTRIBUTES = 0xFF
-"""Beyond the seven bits in use one is left for a coming release; when looking for batches, higher ones mean: no batch."""
 
+# Maximum number of positions tried at a time.
 SEARCH_BLOCK = 256 * 1024
-"""Positions that are tried at a time, at most."""
 _FIRST_BLOCK = 4096
+# Number of rejected candidates after which a search gives up.
 _REJECTED = 1 << 16
-"""So many sound batches may turn out to be none of the log before a search is given up."""
 _SEARCH_BYTES = 64 << 20
+# Checksum budget of a search: this factor times the bytes searched, plus `_SEARCH_BYTES`.
 _SEARCH_FACTOR = 16
-"""Looking for a batch, at most this many times the bytes searched are summed, plus ``_SEARCH_BYTES``."""
 
 
 class Log:
-    """Bytes of a log that can be read as big-endian numbers at many positions at once.
-
-    Behind ``size`` bytes there must be ``PADDING`` more, whatever they are.
-    """
+    """Bytes with vectorized reads of big-endian numbers. ``PADDING`` arbitrary bytes must follow the ``size`` bytes."""
 
     __slots__ = ("_views", "bytes", "size")
 
@@ -51,7 +45,7 @@ class Log:
         self._views: dict[str, npt.NDArray[np.int64]] = {}
 
     def at(self, pos: Ints, kind: str) -> Ints:
-        """The numbers of a kind (numpy's, such as ``>i4``) at positions."""
+        """Return the numbers of a numpy dtype (such as ``>i4``) at the given positions."""
         view = self._views.get(kind)
         if view is None:
             dtype = np.dtype(kind)
@@ -60,23 +54,20 @@ class Log:
         return view[pos].astype(np.int64)
 
     def zeros(self, low: int, high: int) -> bool:
-        """Are all of these bytes zero?"""
         return not self.bytes[low:high].any()
 
 
 def padded(data: bytes | bytearray | memoryview | Bytes) -> Log:
-    """A copy of some bytes as a log."""
     array = data if isinstance(data, np.ndarray) else np.frombuffer(data, np.uint8)
     return Log(np.concatenate((array, np.zeros(PADDING, np.uint8))), len(array))
 
 
 def stored_sums(log: Log, start: Ints, magic: Ints) -> Ints:
-    """The checksums that batches say they have."""
     return log.at(np.where(magic == 2, start + 17, start + 12), ">u4")
 
 
 def actual_sums(log: Log, start: Ints, size: Ints, magic: Ints) -> Ints:
-    """Return the checksums of the bytes of batches: CRC-32C in format 2, CRC-32 in formats 0 and 1."""
+    """Return CRC-32C in format 2, CRC-32 in formats 0 and 1."""
     view, crc32c = log.bytes.data, checksum()
     batches = zip(start.tolist(), (start + size).tolist(), magic.tolist(), strict=True)
     sums = (crc32c(view[low + 21 : end]) if kind == 2 else crc32(view[low + 16 : end]) for low, end, kind in batches)
@@ -84,16 +75,16 @@ def actual_sums(log: Log, start: Ints, size: Ints, magic: Ints) -> Ints:
 
 
 def intact(log: Log, start: Ints, size: Ints) -> Bools:
-    """Do the checksums of batches with plausible headers agree?"""
+    """Check the checksums of batches."""
     magic = log.at(start + 16, "i1")
     result: Bools = stored_sums(log, start, magic) == actual_sums(log, start, size, magic)
     return result
 
 
 def faults(log: Log, start: Ints, size: Ints, *, strict: bool = False) -> Ints:
-    """What is wrong with headers, as a number for ``fault_text``; 0 is nothing.
+    """Return an error number for each header (see ``fault_text``), 0 if valid.
 
-    ``strict`` also refuses what no release writes: for positions that may well be anything.
+    ``strict`` also rejects values that no Kafka release writes, for positions that may hold arbitrary data.
     """
     magic = log.at(start + 16, "i1")
     new = magic == 2
@@ -103,7 +94,7 @@ def faults(log: Log, start: Ints, size: Ints, *, strict: bool = False) -> Ints:
     codec = attributes & COMPRESSION
     smallest = np.where(new, SMALLEST[2], np.where(magic == 1, SMALLEST[1], SMALLEST[0]))
     result = np.zeros(len(start), np.int64)
-    # The least telling first: each overwrites the one before.
+    # In ascending priority: later assignments overwrite earlier ones.
     result[(codec == 0) & (count * 7 > size)] = 7
     result[delta < 0] = 6
     result[count < 0] = 5
@@ -119,20 +110,18 @@ def faults(log: Log, start: Ints, size: Ints, *, strict: bool = False) -> Ints:
 
 
 def _is_odd_batch(log: Log, start: Ints, count: Ints, delta: Ints) -> Bools:
-    """Has a header of format 2 more records than offsets, or below -1 what is never there?"""
     result: Bools = count > delta + 1
     for place, kind in (
         (12, ">i4"),
         (43, ">i8"),
         (51, ">i2"),
         (53, ">i4"),
-    ):  # leader epoch, producer, its epoch, sequence
+    ):  # leader epoch, producer id, producer epoch, base sequence
         result |= log.at(start + place, kind) < -1
     return result
 
 
 def _is_odd_message(log: Log, start: Ints, size: Ints, magic: Ints) -> Bools:
-    """Do key and value of a message of format 0 or 1 not fill its size exactly? What lies beyond the log may be right."""
     key_at = np.where(magic == 1, start + 26, start + 18)
     key = log.at(key_at, ">i4")
     value_at = key_at + 4 + np.clip(key, 0, size)
@@ -144,7 +133,6 @@ def _is_odd_message(log: Log, start: Ints, size: Ints, magic: Ints) -> Bools:
 
 
 def fault_text(log: Log, start: int, size: int, fault: int) -> str:
-    """What a number that ``faults`` gave means for the header at ``start``."""
     at = np.array([start])
     magic = int(log.at(at + 16, "i1")[0])
     attributes = int(log.at(at + 21, ">i2")[0] if magic == 2 else log.at(at + 17, "i1")[0])
@@ -154,7 +142,6 @@ def fault_text(log: Log, start: int, size: int, fault: int) -> str:
 
 
 def sum_text(log: Log, at: int, size: int) -> str:
-    """What is wrong with a batch whose checksum does not agree."""
     start, sizes = np.array([at]), np.array([size])
     magic = log.at(start + 16, "i1")
     stored, actual = stored_sums(log, start, magic)[0], actual_sums(log, start, sizes, magic)[0]
@@ -162,12 +149,11 @@ def sum_text(log: Log, at: int, size: int) -> str:
 
 
 def plausible(log: Log, start: int, max_batch_bytes: int) -> bool:
-    """Could a batch begin here? Only its header is looked at; it may end beyond the bytes there are."""
+    """Check by the header alone whether a batch may start here."""
     return len(_candidates(log, start, start + 1, max_batch_bytes)) == 1
 
 
 def _candidates(log: Log, low: int, high: int, max_batch_bytes: int) -> Ints:
-    """Where from ``low`` to ``high`` a batch could begin, by what its header would be."""
     pos = low + np.flatnonzero(log.bytes[low + 16 : high + 16] <= 2)
     length = log.at(pos + 8, ">i4")
     pos = pos[(length >= SMALLEST[0] - OVERHEAD) & (length <= max_batch_bytes - OVERHEAD)]
@@ -175,10 +161,9 @@ def _candidates(log: Log, low: int, high: int, max_batch_bytes: int) -> Ints:
 
 
 class Search:
-    """A search for the next batch whose header is plausible and whose checksum agrees.
+    """Search for the next batch with a plausible header and a matching checksum.
 
-    The bytes may come in pieces. The work is bounded by the number of bytes searched, whatever they are, and what may be
-    summed at ``least``: ``given_up`` says that the bound was met.
+    Input may come in chunks. The checksum work is limited; ``given_up`` is set when the budget is used up.
     """
 
     def __init__(self, max_batch_bytes: int, least: int | None = None) -> None:
@@ -188,11 +173,10 @@ class Search:
         self.given_up = False
 
     def find(self, log: Log, low: int, high: int, *, at_end: bool) -> tuple[int, int]:
-        """Look at the positions from ``low`` to ``high`` (``high + PADDING`` must exist).
+        """Search the positions from ``low`` to ``high``; ``high + PADDING`` must exist.
 
-        Returns the position and 0 for a batch that is found; where to go on, and how many bytes are needed from there,
-        if a candidate ends beyond the bytes there are; ``high`` and -1 if there is none. ``at_end``: there will be no
-        more bytes.
+        Returns the position and 0 for a match; the position and the bytes needed for a truncated candidate; or ``high``
+        and -1 for no match. ``at_end``: no more bytes will follow.
         """
         block = _FIRST_BLOCK
         while low < high and not self.given_up:
@@ -211,12 +195,10 @@ class Search:
         return high, -1
 
     def reject(self) -> None:
-        """The batch that was found is no batch of this log."""
         self._rejected += 1
         self.given_up |= self._rejected > _REJECTED
 
     def sound(self, log: Log, at: int, size: int) -> bool:
-        """Does the checksum of a batch agree? No, if the search was given up."""
         self._left -= size
         self.given_up |= self._left < 0
         return not self.given_up and bool(intact(log, np.array([at]), np.array([size]))[0])
@@ -225,13 +207,11 @@ class Search:
 def find_batch(
     data: bytes | bytearray | memoryview, start: int = 0, *, max_batch_bytes: int = MAX_BATCH_BYTES
 ) -> int | None:
-    """The position of the first whole record batch in ``data`` that begins at ``start`` or after it; None if none does.
+    """Return the position of the first complete record batch at or after ``start``, or None.
 
-    This is how a reader that begins in the middle of a segment gets in step. A batch is what has a known format, a sane
-    length of at most ``max_batch_bytes`` bytes, plausible counts, and a checksum that agrees. Batches can lie within the
-    values of records (a topic of captured segments), and would be found too: begin some way before the place that
-    matters, as ``read_segments`` does. Bytes that were made to look like many overlapping batches are given up on,
-    after work in proportion to their size.
+    A match has a known format, a length of at most ``max_batch_bytes``, plausible counts and a valid checksum. Record
+    values may contain batches, so start some distance before the target. The search gives up on too many overlapping
+    candidates.
     """
     array = np.frombuffer(data, np.uint8)
     search = Search(max_batch_bytes)
@@ -242,6 +222,6 @@ def find_batch(
             return found
     if search.given_up or start >= len(array):
         return None
-    tail = padded(array[split:])  # here the fields of a header could be beyond the end
+    tail = padded(array[split:])  # header fields here may extend beyond the end
     found, need = search.find(tail, 0, tail.size, at_end=True)
     return split + found if need == 0 else None

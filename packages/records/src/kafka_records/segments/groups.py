@@ -1,4 +1,4 @@
-"""Decodes runs of batches in groups of bounded size, whatever their format and compression."""
+"""Decoder for runs of batches, in groups of bounded size."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from .objects import Faults, read_batches, read_messages
 from .record_columns import ColumnMaker, Lanes, RecordColumns
 from .run import Run
 
+# Maximum number of records in a group, unless one batch has more.
 GROUP_ROWS = 131072
-"""Records that are decoded together, unless one batch has more."""
+# Maximum decompressed bytes of a group, unless one batch has more.
 GROUP_BYTES = 16 << 20
-"""Decompressed bytes that are decoded together, unless one batch has more."""
 
 
+# Selects batches by their header fields.
 Wanted = Callable[[Facts], Bools]
-"""Says of each batch, by the facts of its header, whether its records are wanted."""
 
 
 @dataclass(slots=True)
 class Group:
-    """The batches ``low`` to ``high`` of a run: their records, and which of them are corrupt and why."""
+    """The batches ``low`` to ``high`` of a run: records, and error messages of corrupt batches by number."""
 
     low: int
     high: int
@@ -40,10 +40,10 @@ class Group:
 
 
 class Decoder:
-    """Decodes the batches of one run.
+    """Decoder for the batches of one run.
 
-    ``control_records``, ``data_records``: which are wanted; ``limit``: of the bytes of one batch when decompressed;
-    ``maker``: makes the columns that are wanted of them; ``wanted``: which batches to decode, by their headers.
+    ``control_records``, ``data_records`` and ``wanted`` select batches; ``limit`` is the maximum decompressed size of a
+    batch in bytes; ``maker`` builds the requested columns.
     """
 
     def __init__(
@@ -74,11 +74,9 @@ class Decoder:
 
     @property
     def decoded(self) -> int:
-        """How many batches are decoded."""
         return int(np.count_nonzero(self._keep))
 
     def groups(self) -> Iterator[Group]:
-        """All batches, in order."""
         new = self.facts.new
         rows = np.cumsum(np.where(self._keep, np.clip(self.facts.count, 0, 1 << 24), 0))
         borders = [*(np.flatnonzero(new[1:] != new[:-1]) + 1).tolist(), len(new)]
@@ -139,7 +137,6 @@ class Decoder:
         return Group(low, high, records, self._corrupt(low, high, chosen, faults))
 
     def _records(self, lanes: Lanes, control: Bools, faults: Faults) -> RecordColumns:
-        """Return the records of sound batches; batches that are not sound are added to ``faults``."""
         with_control = bool(control.any())
         names = self._maker.names | {"key"} if with_control else self._maker.names
         while True:
@@ -152,7 +149,6 @@ class Decoder:
             lanes.count[list(wrong)] = 0
 
     def _decompressed(self, chosen: Ints, faults: Faults) -> tuple[list[bytes | memoryview], int]:
-        """The records' bytes of batches, of as many as come to the bytes of a group."""
         run, facts = self._run, self.facts
         view = run.log.bytes.data
         parts: list[bytes | memoryview] = []
@@ -178,19 +174,17 @@ class Decoder:
 
 
 def control_types(records: RecordColumns, rows: Ints) -> tuple[Ints, Ints]:
-    """Version and type in the keys of control records, which are long enough."""
     log = Log(records.data, len(records.data))
     return log.at(records.key_pos[rows], ">i2"), log.at(records.key_pos[rows] + 2, ">i2")
 
 
 def control_faults(records: RecordColumns, control: Bools) -> dict[int, str]:
-    """Return what is wrong with batches of control records that Kafka's ControlRecordType could not parse."""
     batch = records.batch
     rows = np.flatnonzero(control[batch])
     is_short = records.key_size[rows] < CONTROL_KEY.size
     short, rows = rows[is_short], rows[~is_short]
     negative = (
         rows[control_types(records, rows)[0] < 0] if len(rows) else rows
-    )  # else the bytes may be fewer than a key's
+    )  # otherwise the data may be shorter than a key
     found = dict.fromkeys(batch[negative].tolist(), "the key of a control record has a negative version")
     return found | dict.fromkeys(batch[short].tolist(), "the key of a control record has fewer than 4 bytes")

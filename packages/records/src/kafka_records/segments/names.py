@@ -1,4 +1,4 @@
-"""Topic and partition of a segment, from where it lies, and whether it is one that Kafka removes or moves."""
+"""Topic, partition and directory suffix from the path of a segment file."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ _ID = r"[A-Za-z0-9_-]{22}"
 _TIERED_FILE = re.compile(rf"[0-9]{{20}}-{_ID}\..+", re.DOTALL)
 _TIERED_FOLDER = re.compile(rf"(.+)-([0-9]+)-{_ID}", re.DOTALL)
 _TOPIC_AND_ID = re.compile(rf"(.+)-{_ID}", re.DOTALL)
+# Directory names of Kafka's UnifiedLog: `topic-partition`, with a suffix for deleted, moved or stray partitions.
 _FOLDER = re.compile(r"(.+)-([0-9]+)(?:\.[0-9a-f]{32}-(delete|future|stray))?", re.DOTALL)
-"""Kafka's UnifiedLog: ``topic-partition``, and with an id while a partition is removed, moved, or nobody's."""
 _INT32 = 1 << 31
 
 
 def topic_of(path: str) -> tuple[str | None, int | None]:
-    """The topic and partition of a segment file; (None, None) if its folder does not say.
+    """Return the topic and partition from the directory of a segment file, or (None, None).
 
-    Folders of brokers are ``topic-partition``, also with the endings of folders that are being moved or deleted.
-    Copies in tiered storage have a segment id in the file's name: Kafka's LocalTieredStorage puts them into
-    ``topic-partition-topicid``, Aiven's plugin into ``topic-topicid/partition``.
+    Brokers use ``topic-partition``, with a suffix during a move or deletion. In tiered storage, Kafka's
+    LocalTieredStorage uses ``topic-partition-topicid`` and Aiven's plugin ``topic-topicid/partition``.
     """
     above, folder, name = _parts(path)
     if _TIERED_FILE.fullmatch(name):
@@ -37,16 +36,14 @@ def topic_of(path: str) -> tuple[str | None, int | None]:
 
 
 def ending_of(path: str) -> str | None:
-    """``delete``, ``future`` or ``stray``, where the folder of a segment file has such an ending; else None.
+    """Return the directory suffix ``delete``, ``future`` or ``stray``, or None.
 
-    Kafka's LogManager gives them to a partition that it is about to delete, to the new place of one that is moved to
-    another log directory, and to a replica that its broker should not have.
+    Kafka's LogManager marks partitions to delete, targets of moves between log directories, and unexpected replicas.
     """
     found = _FOLDER.fullmatch(_parts(path)[1])
     return found[3] if found else None
 
 
 def _parts(path: str) -> tuple[str, str, str]:
-    """The names of a file, of its folder, and of the one above; empty where there is none."""
     above, folder, name = ["", "", *path.replace("\\", "/").split("/")][-3:]
     return above, folder, name

@@ -1,4 +1,4 @@
-"""Record columns made of record objects: for formats 0 and 1, without the C extension, and for what it declines."""
+"""Record columns built from record objects: formats 0 and 1, and the fallback for the C extension."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ from .frames import Ints
 from .record_columns import Lanes, RecordColumns
 from .run import Run
 
-_ANY_NUMBER = 1 << 62  # of records and headers: what a batch may have is bounded by its bytes
+_ANY_NUMBER = 1 << 62  # the batch size already limits records and headers
 
 
 class Faults:
-    """What is wrong with batches, by their number; only the first fault of each is kept."""
 
     def __init__(self) -> None:
         self.reasons: dict[int, str] = {}
@@ -33,20 +32,18 @@ class Faults:
 
 
 class RecordLists:
-    """The columns of records as lists, which grow batch by batch: a record object lives no longer than its batch."""
+    """Record columns as lists, extended batch by batch to save memory."""
 
     def __init__(self) -> None:
         self.counts: list[int] = []
         self._columns: tuple[list[Any], ...] = tuple([] for _ in Record._fields)
 
     def add(self, records: Sequence[Record]) -> None:
-        """Add the records of the next batch."""
         self.counts.append(len(records))
         for column, values in zip(self._columns, zip(*records, strict=True), strict=False):
             column.extend(values)
 
     def columns(self, names: Collection[str]) -> RecordColumns:
-        """Return the columns of some names."""
         offsets, times, keys, values, headers = self._columns
         columns: dict[str, pa.Array] = {}
         if "offset" in names or "base_offset" in names:
@@ -63,7 +60,7 @@ class RecordLists:
 
 
 def read_batches(lanes: Lanes, faults: Faults) -> RecordLists:
-    """Return the records of batches of format 2; a faulty batch has none."""
+    """Return the records of batches of format 2; none for a faulty batch."""
     found = RecordLists()
     for number, (pos, end, count, offset, timestamp, append_time, is_appended) in enumerate(lanes.table().T.tolist()):
         data, time = lanes.data[pos:end].tobytes(), append_time if is_appended else None
@@ -78,9 +75,9 @@ def read_batches(lanes: Lanes, faults: Faults) -> RecordLists:
 def read_messages(
     run: Run, facts: Facts, chosen: Ints, faults: Faults, *, check_crcs: bool, limit: int, most_bytes: int
 ) -> RecordLists:
-    """Return the records of outer messages of formats 0 and 1, of as many as come to ``most_bytes``.
+    """Return the records of outermost messages (formats 0 and 1), up to ``most_bytes``.
 
-    ``limit`` bounds the decompressed bytes of one message.
+    ``limit`` is the maximum decompressed size of one message in bytes.
     """
     found = RecordLists()
     total = 0
@@ -103,10 +100,7 @@ def read_messages(
 
 
 def _header_lists(headers: Sequence[Sequence[tuple[str, bytes | None]]]) -> pa.Array:
-    """Return a list of headers for each record, null for a record without any.
-
-    As in Java, bytes of a key that are invalid UTF-8 become replacement characters.
-    """
+    """Return the header lists, null for records without headers. Invalid UTF-8 in keys is replaced, as in Java."""
     if not any(headers):
         return pa.nulls(len(headers), HEADERS_TYPE)
     try:

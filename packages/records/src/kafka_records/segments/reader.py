@@ -1,4 +1,4 @@
-"""Kafka's log segments as Arrow record batches: one row a record, with the columns of Spark's Kafka source."""
+"""Reader of log segments as Arrow record batches, with the columns of Spark's Kafka source."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ from .window import BinaryFile, Window
 
 __all__ = ["CorruptBatch", "SegmentReader", "SegmentReport", "read_segments"]
 
+# Default maximum number of rows in an Arrow record batch.
 MAX_ROWS = 65536
-"""Default bound of the rows of a record batch that is handed out."""
 MODES = ("PERMISSIVE", "FAILFAST")
 
 Source = str | os.PathLike[str] | BinaryFile
 
 
 class SegmentReader(Iterator[Any]):
-    """Record batches of log segments, read when they are asked for.
+    """Lazy iterator over Arrow record batches of log segments.
 
-    ``schema`` is the schema of all of them, and ``reports`` has a ``SegmentReport`` for each file begun, the last of which
-    is growing. ``pa.RecordBatchReader.from_batches(reader.schema, reader)`` hands it to what wants Arrow's own kind.
-    Use it as a context manager, or call ``close``, if it may be left before its end.
+    ``schema`` is their common schema; ``reports`` has a ``SegmentReport`` per file opened so far. Convert it with
+    ``pa.RecordBatchReader.from_batches(reader.schema, reader)``. Use it as a context manager, or call ``close``, if the
+    iteration may stop early.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class SegmentReader(Iterator[Any]):
         self.close()
 
     def close(self) -> None:
-        """Close the file that is open, if it was opened here; there will be no more batches."""
+        """Close the current file, if opened by the reader, and end the iteration."""
         self._batches.close()
 
     def _all(self, sources: Sequence[Source]) -> Generator[Any, None, None]:
@@ -145,7 +145,6 @@ class SegmentReader(Iterator[Any]):
             yield from self._of_group(report, run, decoder.facts, group)
 
     def _of_group(self, report: SegmentReport, run: Run, facts: Facts, group: Group) -> Iterator[Any]:
-        """The rows of a group; in FAILFAST mode those before the first corrupt batch, and then the error."""
         first = min(group.corrupt, default=None)
         high = group.high if first is None or not self._failfast else first
         count_batches(report, run, facts, group.low, high, group.corrupt)
@@ -165,7 +164,6 @@ class SegmentReader(Iterator[Any]):
     def _with_corrupt(
         self, report: SegmentReport, run: Run, good: pa.RecordBatch, good_batch: Ints, corrupt: Mapping[int, str]
     ) -> Iterator[Any]:
-        """The rows of sound batches with those that stand for corrupt ones between them."""
         numbers = sorted(corrupt)
         gaps = []
         for number in numbers:
@@ -181,7 +179,6 @@ class SegmentReader(Iterator[Any]):
 def count_batches(
     report: SegmentReport, run: Run, facts: Facts, low: int, high: int, corrupt: Mapping[int, str]
 ) -> None:
-    """Report the sound batches of a run from the number ``low`` to ``high``."""
     sound = np.ones(high - low, np.bool_)
     sound[[number - low for number in corrupt if low <= number < high]] = False
     numbers = low + np.flatnonzero(sound)
@@ -211,42 +208,39 @@ def read_segments(
     filesystem: Any = None,
     wanted: Wanted | None = None,
 ) -> SegmentReader:
-    """The records of log segments (``.log``, also copies from tiered storage) and KRaft snapshots (``.checkpoint``).
+    """Read log segments (``.log``, also from tiered storage) and KRaft snapshots (``.checkpoint``) as Arrow data.
 
-    ``source`` is a path, a binary file, or several of these; with ``filesystem`` (a ``pyarrow.fs.FileSystem``) paths are
-    its paths. Batches of all formats (0 to 2) and compressions are read. Memory: a window of 8 MiB and a group of
-    decompressed batches of 16 MiB, both larger when one batch is; then some 15 times its size is needed at worst.
+    ``source`` is a path, a binary file, or an iterable of these; ``filesystem`` is a ``pyarrow.fs.FileSystem`` for
+    paths. All formats (0 to 2) and compressions are supported. Memory: a file window of 8 MiB and a group of
+    decompressed batches of 16 MiB. A larger batch takes up to about 15 times its size.
 
-    Columns: those of Spark's Kafka source are ``key`` and ``value`` (binary), ``topic`` and ``partition`` (from the folder
-    of the file, else null), ``offset``, ``timestamp`` (in microseconds, UTC; Kafka's -1 for none stays), ``timestampType``
-    (0 create time, 1 log append time, -1 none) and with ``headers`` the list ``headers`` (null for a record without any).
+    Columns of Spark's Kafka source: ``key`` and ``value`` (binary), ``topic`` and ``partition`` (from the directory
+    name, else null), ``offset``, ``timestamp`` (microseconds, UTC; -1 for none), ``timestampType`` (0 create time, 1
+    log append time, -1 none). ``headers`` adds the list ``headers``, null for a record without headers.
+
     ``batch_metadata`` adds ``file``, ``position`` (of the batch, in bytes), ``base_offset``, ``leader_epoch``,
-    ``producer_id``, ``producer_epoch``, ``base_sequence`` (-1 where there is none, as Kafka has it), ``is_transactional``,
-    ``is_control``, ``control_type`` (name of Kafka's ControlRecordType, null for other records), ``delete_horizon``,
-    ``compression``, ``magic`` and ``crc_ok``. ``columns`` names the columns to have instead, in that order; what is not
-    asked for is not made. Control records, which no consumer sees, are left out unless ``control_records`` is true; None
-    means: as ``batch_metadata``.
+    ``producer_id``, ``producer_epoch``, ``base_sequence`` (-1 for none), ``is_transactional``, ``is_control``,
+    ``control_type`` (null for data records), ``delete_horizon``, ``compression``, ``magic`` and ``crc_ok``.
 
-    ``mode``: with FAILFAST the first corrupt batch raises CorruptSegmentError (file, position, reason) after the rows
-    before it. With PERMISSIVE there is a column ``corrupt``, null for all sound records; a corrupt batch, or a stretch
-    that is no batch, is one row whose other columns are null except ``topic``, ``partition``, ``file`` and ``position``,
-    and ``corrupt`` has its ``position``, ``size``, ``reason`` and ``bytes`` (the first MiB). No record of a corrupt batch
-    is handed out. An incomplete batch or zeros at the end of a file are not corrupt, but what a log that is being written
-    looks like: they are in the ``SegmentReport``, as everything else that was met.
+    ``columns`` selects columns by name and order. ``control_records`` includes control records (default:
+    ``batch_metadata``).
 
-    ``check_crcs=False`` takes batches whose checksum does not agree; ``crc_ok``, if asked for, still says so. A batch that
-    is larger than ``max_batch_bytes``, as stored or decompressed, is corrupt.
+    ``mode`` FAILFAST raises CorruptSegmentError at the first corrupt batch, after the rows before it. PERMISSIVE adds
+    the struct column ``corrupt``: ``position``, ``size``, ``reason`` and ``bytes`` (first MiB), null for valid records.
+    A corrupt batch or range becomes one row with only ``topic``, ``partition``, ``file``, ``position`` and ``corrupt``
+    set. A truncated batch or zeros at the end of a file are not corrupt; the ``SegmentReport`` lists both.
 
-    ``start`` and ``end`` (bytes) give the batches of one file that begin in that range, so that ranges that follow each
-    other give every batch once: reading begins up to 2 MiB before the range to get in step, or at ``base``, a byte at
-    which a batch is known to begin. ``max_rows`` bounds the rows of each batch.
+    ``check_crcs=False`` accepts checksum mismatches; ``crc_ok`` still reports them. A batch larger than
+    ``max_batch_bytes``, stored or decompressed, is corrupt.
 
-    ``wanted`` says which batches to decode: it takes the facts of the headers of some batches (``groups.Facts``) and gives
-    a numpy array of bool, True for those whose records are wanted. The others are checked as ever, but neither
-    decompressed nor decoded.
+    ``start`` and ``end`` select the batches of one file that begin in this byte range, so adjacent ranges yield each
+    batch once. Reading starts up to 2 MiB before the range to synchronize, or at ``base``, the position of a known
+    batch. ``max_rows`` limits the rows of each Arrow batch.
 
-    Raises ValueError for options that are not possible, OSError as the file does, CorruptSegmentError as said. Sources:
-    KIP-98 (format 2), KIP-32 (formats 0 and 1), KIP-31, KIP-82 (headers), KIP-534 (delete horizon), KIP-630 (snapshots).
+    ``wanted`` selects the batches to decode: it maps header fields (``groups.Facts``) to a numpy array of bool.
+
+    Raises ValueError for invalid options, OSError and CorruptSegmentError. Sources: KIP-98 (format 2), KIP-31 and
+    KIP-32 (formats 0 and 1), KIP-82 (headers), KIP-534 (delete horizon), KIP-630 (snapshots).
     """
     if max_rows < 1:
         raise ValueError(f"max_rows is {max_rows}, at least 1 is needed")
@@ -274,7 +268,7 @@ def checked_sources(
     end: int | None,
     base: int | None = None,
 ) -> list[Source]:
-    """The sources as a list. Raises ValueError and TypeError for arguments that are not possible."""
+    """Return the sources as a list. Raises ValueError and TypeError for invalid arguments."""
     if mode not in MODES:
         raise ValueError(f"mode {mode!r} is not supported, acceptable modes are {' and '.join(MODES)}")
     if not SMALLEST[2] <= max_batch_bytes <= MAX_BATCH_BYTES_LIMIT:
@@ -286,7 +280,7 @@ def checked_sources(
     if isinstance(source, bytes | bytearray | memoryview):
         raise TypeError("source is bytes: wrap them in io.BytesIO")
     single = isinstance(source, str | os.PathLike) or hasattr(source, "read")
-    sources: list[Source] = [source] if single else list(source)  # type: ignore[arg-type,list-item]  # told apart above
+    sources: list[Source] = [source] if single else list(source)  # type: ignore[arg-type,list-item]  # checked above
     if len(sources) != 1 and (start or end is not None):
         raise ValueError(f"start and end are for one file, not {len(sources)}")
     return sources

@@ -1,6 +1,6 @@
-"""Records of batches of format 2 as Arrow columns that the native core filled, in memory of Arrow's pool.
+"""Records of format 2 as Arrow columns, filled by the C extension in Arrow's memory pool.
 
-What the core does not take is read again by the other modules, so nothing is said here about what is wrong with it.
+Data that the extension rejects is decoded again in Python, which reports the errors.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from ..format import SMALLEST_RECORD
 from .arrays import HEADER_TYPE, HEADERS_TYPE, TIMESTAMP
 from .frames import Bools, Bytes, Ints
 
+# Minimum capacity, in bytes or headers.
 _LEAST = {"key": 4096, "headers": 256, "header key": 4096, "header value": 4096}
-"""Room, in bytes or headers, that is always made."""
+# Buffers that may overflow, by the number in the core's result; the value buffer is always large enough.
 _SHORT = {1: "key", 3: "headers", 4: "header key", 5: "header value"}
-"""Which room was too small, by the number that the core gives; there is always enough for values."""
+# Minimum growth factor after an overflow.
 _MORE = 4
-"""At least so many times the room is tried when it was too small, or as much as the records so far need."""
+# Capacity estimate relative to the use in the last group.
 _AHEAD = 1.25
-"""So much more than records took is tried for others."""
 
 
 @dataclass(slots=True)
 class Lanes:
-    """Batches whose records are in ``data`` from ``pos`` to ``end``. Behind the last there are 64 bytes more."""
+    """Batches with their records at ``pos`` to ``end`` in ``data``; 64 padding bytes follow the last one."""
 
     data: Bytes
     pos: Ints
@@ -38,17 +38,16 @@ class Lanes:
     count: Ints
     base_offset: Ints
     base_timestamp: Ints
+    # Timestamp of all records of the batch, where `appended` is set.
     append_time: Ints
-    """The timestamp of all records of the batch, where ``appended``."""
     appended: Bools
 
     @property
     def are_possible(self) -> bool:
-        """Could each batch have as many records as it says?"""
         return not (self.count > (self.end - self.pos) // SMALLEST_RECORD).any()
 
     def table(self) -> Ints:
-        """All but the bytes, as the native core takes them."""
+        """Return the fields except ``data`` as a matrix, for the C extension."""
         fields = (
             self.pos,
             self.end,
@@ -65,7 +64,6 @@ class Lanes:
 
 
 class RecordColumns:
-    """The records of some batches, column by column: only the columns that were asked for."""
 
     def __init__(self, counts: Ints, columns: dict[str, pa.Array]) -> None:
         self._counts = counts
@@ -73,7 +71,6 @@ class RecordColumns:
         self._columns = columns
 
     def number(self, batches: Ints) -> None:
-        """Give the batches other numbers."""
         self._numbers = batches
 
     @cached_property
@@ -82,7 +79,6 @@ class RecordColumns:
 
     @property
     def batch(self) -> Ints:
-        """The number of the batch that each record belongs to."""
         return np.repeat(self._numbers, self._counts)
 
     @property
@@ -100,14 +96,13 @@ class RecordColumns:
         return self._columns["value"][some]
 
     def timestamps(self, some: slice) -> tuple[pa.Array, int]:
-        """Return timestamps, and how many are beyond what microseconds can hold and so null."""
         column = self._columns["timestamp"][some]
         return column, column.null_count
 
     def header_lists(self, some: slice) -> pa.Array:
         return self._columns["headers"][some]
 
-    # Keys of control records are looked at, by their places.
+    # Access to the keys of control records.
 
     @property
     def data(self) -> Bytes:
@@ -127,15 +122,15 @@ class RecordColumns:
 
 
 class ColumnMaker:
-    """Makes the columns of some names for group after group, and learns how much room they take."""
+    """Builder of the named columns; adapts buffer capacities from group to group."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = frozenset(names)
+        # Capacity of each buffer relative to the size of the records.
         self._shares = dict.fromkeys(_LEAST, 0.0)
-        """Of the bytes of the records, how many of each were needed."""
 
     def make(self, lanes: Lanes, *, with_key: bool) -> RecordColumns | None:
-        """The records of batches; None where the core is not there, or does not take all of them."""
+        """Return the records of batches, or None if the extension is missing or rejects them."""
         core = _native.core
         rows, total = int(lanes.count.sum()), int((lanes.end - lanes.pos).sum())
         if core is None or rows == 0 or not lanes.are_possible:
@@ -158,7 +153,6 @@ class ColumnMaker:
             self._shares[name] = max(_MORE * rooms[name], like_those) / total
 
     def _room(self, name: str, total: int) -> int:
-        """A header has two bytes or more. Whatever the records say, the room for all they can have is enough."""
         return min(max(_LEAST[name], int(self._shares[name] * total)), max(_LEAST[name], total))
 
     def _learn(self, used: tuple[int, ...], total: int) -> None:
@@ -167,7 +161,6 @@ class ColumnMaker:
 
 
 class _Binary:
-    """Memory for a column of bytes."""
 
     def __init__(self, elements: int, size: int) -> None:
         self.offsets = pa.allocate_buffer(4 * (elements + 1))
@@ -178,13 +171,11 @@ class _Binary:
         return self.offsets, self.valid, self.bytes
 
     def array(self, kind: pa.DataType, elements: int, used: int, nulls: int) -> pa.Array:
-        """An array of what is used; much that is left over goes back."""
         self.bytes.resize(used, shrink_to_fit=2 * used < self.bytes.size)
         return pa.Array.from_buffers(kind, elements, [self.valid if nulls else None, self.offsets, self.bytes], nulls)
 
 
 class _Buffers:
-    """Memory for the columns of a group; None for those that nobody wants."""
 
     def __init__(self, names: frozenset[str], rows: int, total: int, rooms: dict[str, int]) -> None:
         self._rows = rows
@@ -200,7 +191,6 @@ class _Buffers:
             self._header_value = _Binary(rooms["headers"], rooms["header value"])
 
     def all(self) -> tuple[Any, ...]:
-        """As the core takes them."""
         key = None if self._key is None else self._key.all()
         value = None if self._value is None else self._value.all()
         headers = None
@@ -209,7 +199,6 @@ class _Buffers:
         return self._offset, self._timestamp, key, value, headers
 
     def columns(self, used: tuple[int, ...]) -> dict[str, pa.Array]:
-        """Arrays of what the core says is used."""
         key_bytes, no_key, value_bytes, no_value, *headers = used
         rows, found = self._rows, {}
         if self._offset is not None:

@@ -1,4 +1,4 @@
-"""Makes Arrow columns of decoded records, with the names and types of Spark's Kafka source."""
+"""Arrow rows of decoded records, with the names and types of Spark's Kafka source."""
 
 from __future__ import annotations
 
@@ -57,7 +57,6 @@ COLUMNS = KAFKA_COLUMNS | HEADERS_COLUMN | BATCH_COLUMNS | CORRUPT_COLUMN
 
 
 class Rows:
-    """The rows of one group, ready to be made."""
 
     def __init__(self, report: SegmentReport, run: Run, facts: Facts, group: Group, repeated: Repeated) -> None:
         self._report = report
@@ -75,7 +74,6 @@ class Rows:
         return self._records.count
 
     def batch(self, schema: pa.Schema, low: int, high: int) -> pa.RecordBatch:
-        """The rows ``low`` to ``high``, with the columns of a schema."""
         some = slice(low, high)
         return pa.RecordBatch.from_arrays([_MAKERS[name](self, some) for name in schema.names], schema=schema)
 
@@ -83,7 +81,6 @@ class Rows:
         return len(range(*some.indices(self._records.count)))
 
     def _of_batch(self, column: str, values: Ints | Bools, some: slice, kind: Any) -> pa.Array:
-        """A fact about batches, repeated for their records."""
         of_group = values[self._low : self._high]
         if (of_group == of_group[0]).all():
             return self._repeated(column, of_group[0].item(), kind, self._count(some))
@@ -123,7 +120,7 @@ class Rows:
 
     def _base_offset(self, some: slice) -> pa.Array:
         batch = self._batch
-        first = self._records.offset[np.searchsorted(batch, batch[some])]  # in formats 0 and 1 as Kafka says it
+        first = self._records.offset[np.searchsorted(batch, batch[some])]  # formats 0 and 1: as in Kafka
         new = self._facts.new[batch[some]]
         return pa.array(np.where(new, self._facts.base_offset[batch[some]], first))
 
@@ -155,7 +152,6 @@ class Rows:
 
 
 def _fact(name: str) -> Callable[[Rows, slice], pa.Array]:
-    """A column that is one fact about the batch."""
     attribute = name.removeprefix("is_")
 
     def make(rows: Rows, some: slice) -> pa.Array:
@@ -187,7 +183,7 @@ _MAKERS |= {name: _fact(name) for name in _PLAIN}
 
 
 def corrupt_rows(schema: pa.Schema, report: SegmentReport, gaps: Sequence[Gap]) -> pa.RecordBatch:
-    """Rows that stand for what is corrupt: null but for where it is, and what ``corrupt`` says."""
+    """Return one row per gap: null except for its location and ``corrupt``."""
     count = len(gaps)
     known: dict[str, pa.Array] = {
         "topic": pa.repeat(pa.scalar(report.topic, pa.string()), count),
@@ -207,14 +203,12 @@ def corrupt_rows(schema: pa.Schema, report: SegmentReport, gaps: Sequence[Gap]) 
 
 
 def merged(good: pa.RecordBatch, good_batch: Ints, bad: pa.RecordBatch, bad_batch: Ints) -> pa.RecordBatch:
-    """Rows of two kinds in the order of the batches they belong to."""
     order = np.argsort(np.concatenate((good_batch, bad_batch)), kind="stable")
     table = pa.Table.from_batches([good, bad]).take(pa.array(order)).combine_chunks()
     return table.to_batches()[0]
 
 
 def horizons(base_timestamp: Ints, horizon: Bools, batch: Ints) -> pa.Array:
-    """The delete horizons of batches; null where there is none."""
     if not horizon[batch].any():
         return pa.nulls(len(batch), TIMESTAMP)
     none = ~horizon[batch] | (np.abs(base_timestamp[batch]) > MOST_MILLISECONDS)
@@ -222,6 +216,5 @@ def horizons(base_timestamp: Ints, horizon: Bools, batch: Ints) -> pa.Array:
 
 
 def named(numbers: Ints, names: Sequence[str], null: Bools | None = None) -> pa.Array:
-    """An array of strings by their numbers."""
     indices = pa.array(numbers.astype(np.int8), mask=null)
     return pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.string())).cast(pa.string())

@@ -1,4 +1,4 @@
-"""What walking through a log gives: runs of batches, and gaps between them."""
+"""Results of a log scan: runs of batches, and the gaps between them."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from dataclasses import dataclass, field
 
 from .frames import Bools, Ints, Log
 
+# Maximum bytes of a corrupt range kept for output.
 CORRUPT_BYTES = 1 << 20
-"""Of what is corrupt, at most so many bytes are handed out."""
 
 
 @dataclass(slots=True)
 class Run:
-    """Batches one after the other in ``log``, valid until the next run is asked for."""
+    """Consecutive batches in ``log``, valid until the next run is requested."""
 
     log: Log
+    # File position of the first byte of `log`.
     base: int
-    """Position in the file of the first byte of ``log``."""
     start: Ints
     size: Ints
+    # Whether each checksum matches; None if not computed.
     sums: Bools | None
-    """Did the checksum agree? None: not computed."""
+    # Error messages of corrupt batches by number in the run.
     bad: dict[int, str] = field(default_factory=dict)
-    """Which are no sound batches, by their number in the run, and why."""
 
 
 @dataclass(slots=True)
 class Gap:
-    """Bytes that are no batches: the reason, and the first of them."""
+    """Range of bytes that is not a batch: reason and first bytes."""
 
     position: int
     size: int

@@ -1,8 +1,7 @@
-"""Walks a log from batch to batch, and finds its way again after what is no batch.
+"""Log scanner that follows batch lengths and resynchronizes after damage.
 
-Batches are found by going from length to length; everything else about them is looked at for thousands at a time. Where
-a batch is damaged but a plausible header stands behind it, its length is believed and the damage ends there; else the
-next batch is looked for byte by byte.
+Headers and checksums are validated for thousands of batches at once. If a valid batch follows a damaged one, the length
+of the damaged one is trusted. Otherwise the scanner searches byte by byte for the next batch.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ from .report import SegmentReport
 from .run import CORRUPT_BYTES, Gap, Run
 from .window import Window
 
+# Bytes before a range at which synchronization starts. A batch within a record value could be mistaken for a batch of
+# the log if the surrounding batch (at most 1 MiB by default) were larger than this.
 LOOKBACK = 2 << 20
-"""Bytes before a range at which getting in step begins. A batch within a record's value is not taken for one of the log
-as long as the batch around it (by default at most 1 MiB) is smaller than this."""
+# Batches validated at once: few at first and after damage, then more.
 _FEWEST, _MOST = 1024, 1 << 18
-"""Batches that are looked at together: few at first and after damage, then more."""
 
+# Minimum checksum budget, in bytes, of the check for swallowed batches.
 _LEAST = 1 << 20
-"""Bytes that may be summed in any case to see whether a bad batch swallows others."""
 
+# Upper bound of the offset range of a segment; its index stores offsets relative to the base as int32.
 _OFFSETS = 1 << 31
-"""Offsets of one segment differ by less than this: its index has them as int32."""
 
 _FOREIGN = "; this does not look like a log segment"
 
@@ -49,10 +48,10 @@ _int32 = Struct(">i").unpack_from
 
 
 class Scanner:
-    """The batches that begin in a range of a file. ``in_step``: one is known to begin where the window does.
+    """Iterator over the batches that begin in a range of a file.
 
-    ``check_crcs``: a checksum that does not agree makes a batch bad; ``sums``: compute it in any case. With
-    ``failfast`` the first bad thing raises CorruptSegmentError, once all batches before it were handed out.
+    ``in_step``: a batch starts at the window. ``check_crcs``: a checksum mismatch makes a batch bad. ``sums``: compute
+    checksums anyway. ``failfast``: raise CorruptSegmentError at the first damage.
     """
 
     def __init__(
@@ -75,8 +74,8 @@ class Scanner:
         self._max = max_batch_bytes
         self._most = _FEWEST
         self._gave_up = False
+        # Offset after the last valid batch, also before the range.
         self._next_offset: int | None = None
-        """Behind the last sound batch, also of those before the range."""
 
     def __iter__(self) -> Iterator[Run | Gap]:
         start, end = self._report.start, self._report.end
@@ -107,14 +106,13 @@ class Scanner:
             self._report.next_position = max(pos, start)
 
     def _chain(self, pos: int) -> Chain:
-        """Whole batches from ``pos`` on."""
         window, end = self._window, self._report.end
         log = window.log
         last = log.size if end is None else min(log.size, end - window.base)
         return self._follower.follow(log, pos - window.base, last, self._most)
 
     def _checked(self, chain: Chain) -> Generator[Run | Gap, None, int]:
-        """Hand out whole batches, the bad ones marked. Returns the position to go on at."""
+        """Yield complete batches with bad ones marked, and return the next position."""
         window = self._window
         log, base = window.log, window.base
         start, size, fault, sums = chain.start, chain.size, chain.fault, chain.sums
@@ -140,13 +138,13 @@ class Scanner:
         return base + chain.stop
 
     def _swallows(self, pos: int, size: int) -> bool:
-        """Are there sound batches within a bad one up to its very end, or across it? Then its length is wrong.
+        """Check for valid batches within a bad one that reach or cross its end, which disproves its length.
 
-        Those that are only quoted in the value of a record have something of that record behind them.
+        Batches quoted in a record value do not reach the end.
         """
         log, at = self._window.log, pos - self._window.base
         stop = at + size
-        search = Search(self._max, _LEAST)  # there may be as many bad batches as there are batches
+        search = Search(self._max, _LEAST)  # limited, since every batch may be bad
         here, need = search.find(log, at + 1, stop, at_end=True)
         while need == 0:
             last = here
@@ -162,7 +160,6 @@ class Scanner:
         return False
 
     def _bad(self, pos: int, size: int, reason: str) -> Generator[Run | Gap, None, int]:
-        """Hand out one bad batch, if its length is believed; else what is bad around it."""
         window = self._window
         if self._raises(pos) or not self._believed(pos, size):
             return (yield from self._damage(pos, reason))
@@ -174,10 +171,10 @@ class Scanner:
         return pos + size
 
     def _believed(self, pos: int, size: int, search: Search | None = None) -> bool:
-        """Is there a sound batch, or the end of the log, where a batch says that it ends?
+        """Check that a valid batch, or the end of the log, follows a batch of this size.
 
-        A header alone would prove too little: where there are many zeros, much looks like one. ``search`` is what this is
-        part of, whose work is bounded; a header of what may be an incomplete batch at the end is enough then.
+        A header alone is not enough, since zeros often look like one. Within a ``search`` a plausible truncated last
+        batch suffices.
         """
         window = self._window
         window.move(pos, size + HEADER + PADDING)
@@ -196,7 +193,6 @@ class Scanner:
         return is_fine and (search or Search(self._max)).sound(window.log, at, length)
 
     def _run(self, run: Run) -> Iterator[Run]:
-        """Hand out what of a run begins in the range."""
         last = next((number for number in range(len(run.start) - 1, -1, -1) if number not in run.bad), None)
         if last is not None:
             at = run.start[last : last + 1]
@@ -213,11 +209,10 @@ class Scanner:
             yield run
 
     def _raises(self, pos: int) -> bool:
-        """Does damage at ``pos`` end it all? What lies before the range is the business of another reader."""
         return self._failfast and pos >= self._report.start
 
     def _no_length(self, pos: int) -> Generator[Gap, None, int | None]:
-        """Go on where no batch begins, by its length: None at the zeros that fill a preallocated file."""
+        """Continue after an invalid length; return None at the zeros of a preallocated file."""
         window = self._window
         at = pos - window.base
         if not window.log.zeros(at, at + OVERHEAD):
@@ -232,7 +227,7 @@ class Scanner:
             found = np.flatnonzero(window.log.bytes[end - window.base : window.log.size] != 0)[:1]
             if len(found):
                 end += int(found[0])
-                search_from = max(pos + 1, end - OVERHEAD)  # offset and length may begin with zeros
+                search_from = max(pos + 1, end - OVERHEAD)  # offset and length may start with zeros
                 zeros = end - pos
                 others = self._bytes(search_from, CORRUPT_BYTES)[end - search_from :] if zeros < CORRUPT_BYTES else b""
                 data = bytes(min(CORRUPT_BYTES, zeros)) + others
@@ -246,7 +241,7 @@ class Scanner:
             window.move(end - OVERHEAD, OVERHEAD + 1)
 
     def _tail(self, pos: int) -> Generator[Gap, None, int | None]:
-        """Go on where the file ends within a batch: None if that is all."""
+        """Continue at a truncated batch; return None at the end of the file."""
         window = self._window
         log, at = window.log, pos - window.base
         left = log.size - at
@@ -271,12 +266,11 @@ class Scanner:
         return None
 
     def _is_tail(self, pos: int, *, incomplete: int = 0, zeros: int = 0) -> None:
-        """Report the end of the file, unless it begins in another range."""
         if pos >= self._report.start:
             self._report.incomplete_tail, self._report.zero_tail = incomplete, zeros
 
     def _later_batch(self, at: int) -> bool:
-        """Is there a batch of this log within what seems to be an incomplete batch at its end? Then its length is wrong."""
+        """Check for a batch of this log within an apparently truncated last batch."""
         window = self._window
         search = Search(self._max)
         tail, looked = at, at
@@ -295,11 +289,10 @@ class Scanner:
             search.reject()
 
     def _consecutive(self, at: int, search: Search) -> tuple[int, int, bool]:
-        """Follow sound batches from ``at`` on, whatever their offsets.
+        """Follow valid batches from ``at``, regardless of their offsets.
 
-        Returns their number, where they stop, and whether that is the end of the file or of its batches before zeros. They
-        also stop at the end of the file, but not as its end, if an incomplete batch is the last: so do batches that are
-        quoted in a batch that is being written.
+        Returns their number, the end position, and whether the valid batches reach the end of the file or zeros. A
+        truncated last batch gives False.
         """
         log, count = self._window.log, 0
         while at + OVERHEAD <= log.size:
@@ -317,14 +310,13 @@ class Scanner:
         return count, log.size if log.size - at < OVERHEAD else at, False
 
     def _in_order(self, pos: int) -> bool:
-        """Could the batch be one of this log, by its offset? One that is quoted in the value of a record rarely is."""
+        """Check the offset of a possible batch; offsets of quoted batches rarely fit."""
         if self._next_offset is None:
             return True
         offset = int(self._window.log.at(np.array([pos - self._window.base]), ">i8")[0])
         return 0 <= offset - self._next_offset < _OFFSETS
 
     def _followed(self, pos: int, search: Search) -> bool:
-        """Is something that belongs behind a batch behind that one?"""
         return self._believed(
             pos, _int32(self._window.log.bytes.data, pos - self._window.base + 8)[0] + OVERHEAD, search
         )
@@ -332,7 +324,7 @@ class Scanner:
     def _damage(
         self, pos: int, reason: str, search_from: int | None = None, data: bytes | None = None
     ) -> Generator[Gap, None, int]:
-        """Raise, or hand out the gap from ``pos`` to the next batch; returns the position of that."""
+        """Raise, or yield the gap from ``pos`` to the next batch and return its position."""
         window = self._window
         if self._raises(pos):
             log = window.log
@@ -359,14 +351,12 @@ class Scanner:
         return end
 
     def _bytes(self, pos: int, size: int) -> bytes:
-        """So many bytes from a position in the window on, or all up to the end of the file."""
         window = self._window
         window.move(pos, size)
         at = pos - window.base
         return window.log.bytes[at : min(at + size, window.log.size)].tobytes()
 
     def _get_in_step(self, pos: int) -> Generator[Gap, None, int | None]:
-        """The first batch at ``pos`` or after it; None if none begins before the end of the range."""
         start, end = self._report.start, self._report.end
         found = self._find(Search(self._max), pos, end)
         if found is None and self._gave_up:
@@ -379,9 +369,9 @@ class Scanner:
         return found
 
     def _find(self, search: Search, pos: int, before: int | None) -> int | None:
-        """The next whole and sound batch at ``pos`` or after it, and before a position.
+        """Return the next complete valid batch at or after ``pos``, and before ``before`` if given, or None.
 
-        Without such a position and such a batch the window is at the end of the file afterwards.
+        Without ``before`` and a match, the window is at the end of the file afterwards.
         """
         window = self._window
         window.move(min(pos, window.base + window.log.size), HEADER + PADDING)

@@ -1,4 +1,4 @@
-"""The part of a file that is in memory: it moves forwards, and grows only as far as one batch needs."""
+"""Sliding window over a file, enlarged only for large batches."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 
 from .frames import PADDING, Log
 
+# Default window size in bytes.
 CHUNK = 8 << 20
-"""Bytes that are kept in memory, unless a batch needs more."""
+# Bytes read beyond the end of a range, for its last batch.
 _BEYOND_END = 64 * 1024
-"""Of a range of a file so much more is read at once: its last batch goes on behind it."""
 
 
 class BinaryFile(Protocol):
-    """What is needed of a file: ``open(…, "rb")``, ``io.BytesIO`` and pyarrow's files have it."""
+    """Protocol of readable files: ``open(…, "rb")``, ``io.BytesIO`` and pyarrow files."""
 
     def read(self, size: int, /) -> Any: ...
 
 
 class Window:
-    """Bytes ``base`` to ``base + log.size`` of a file; ``at_end`` says that the file ends there."""
+    """Bytes ``base`` to ``base + log.size`` of a file; ``at_end`` is set if the file ends there."""
 
     def __init__(self, file: BinaryFile, position: int, end: int | None, chunk: int = CHUNK) -> None:
         self._file = file
@@ -36,15 +36,15 @@ class Window:
 
     def _go_to(self, position: int) -> None:
         if _seekable(self._file):
-            self._file.seek(position)  # type: ignore[attr-defined]  # the protocol is for files that cannot, too
+            self._file.seek(position)  # type: ignore[attr-defined]  # the protocol includes files that cannot seek
             return
         while position and (skipped := len(self._file.read(min(position, self._chunk)))):
             position -= skipped
 
     def move(self, position: int, need: int) -> None:
-        """Have ``need`` bytes from ``position`` on, or all up to the end of the file; drop what is before it.
+        """Move to ``position`` and read at least ``need`` bytes, or up to the end of the file.
 
-        ``position`` may be at most the end of what is in memory.
+        ``position`` must not be after the end of the window.
         """
         first = position - self.base
         kept = self.log.size - first

@@ -1,12 +1,12 @@
-"""Captured traffic of Kafka: from pcap, pcapng or followed-stream text to requests with their responses.
+"""Reader for captured Kafka traffic: pcap, pcapng or followed streams to requests with their responses.
 
-* ``open_capture(path)`` gives a ``Capture``: iterate over it for each ``Exchange``.
-* The steps, each usable alone: ``read_packets`` -> ``segments`` -> ``streams`` -> ``frames`` -> ``exchanges``, and
-  ``follow_pieces`` for text, in place of the first three.
-* ``to_object`` and ``to_line`` show an exchange; ``Clients`` says who uses which versions.
-* ``Report`` counts what was left out, and says why.
+* ``open_capture(path)`` returns a ``Capture``; iterate over it for each ``Exchange``.
+* Pipeline, each stage usable alone: ``read_packets`` -> ``segments`` -> ``streams`` -> ``frames`` -> ``exchanges``.
+  For text, ``follow_pieces`` replaces the first three.
+* ``to_object`` and ``to_line`` format an exchange; ``Clients`` collects the versions each client uses.
+* ``Report`` counts omitted data, with reasons.
 
-Nothing here needs more memory for a longer capture; see the constants of the modules for what is kept.
+Memory use does not grow with the capture; constants of the modules set the limits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which exchanges somebody wants to see: by API, client and error."""
+"""Filter for exchanges by API, client and error."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from .matching import Exchange
 
 @dataclass(frozen=True)
 class Choice:
-    """What all is asked of an exchange. Within one of the three, what is listed are alternatives."""
+    """Filter conditions, all of which must hold; the elements of each set are alternatives."""
 
     apis: frozenset[int] = frozenset()
-    """API keys; none: any."""
+    """API keys; empty: any."""
     clients: frozenset[str] = frozenset()
-    """Client ids; none: any."""
+    """Client ids; empty: any."""
     errors: frozenset[int] | None = None
-    """Error codes in the response, none of them: any but 0; None: with or without."""
+    """Error codes in the response; empty: any error; None: no condition."""
 
     def fits(self, exchange: Exchange) -> bool:
-        """Whether an exchange is chosen."""
+        """Check whether an exchange matches the filter."""
         header = exchange.header
         if self.apis and (header is None or header.request_api_key not in self.apis):
             return False
@@ -35,13 +35,13 @@ class Choice:
 
 
 def api_keys(texts: Iterable[str], package: str = DEFAULT) -> frozenset[int]:
-    """API keys from numbers or names of APIs, in any case. Raises ValueError for a name that there is not."""
+    """Return API keys for API numbers or names (case-insensitive). Raises ValueError for an unknown name."""
     names = {each.name.lower(): int(each.key) for each in load(package).module("protocol").apis()}
     return frozenset(_number(text, names, text.lower(), "API") for text in texts)
 
 
 def error_codes(texts: Iterable[str], package: str = DEFAULT) -> frozenset[int]:
-    """Error codes from numbers or names. Raises ValueError for a name that there is not."""
+    """Return error codes for numbers or names. Raises ValueError for an unknown name."""
     names = {code.name: int(code) for code in load(package).module("protocol").ErrorCode}
     return frozenset(_number(text, names, text.upper().replace("-", "_"), "error") for text in texts)
 

@@ -1,4 +1,4 @@
-"""Who uses which versions: clients of a capture by name and software, and what of theirs this package's release lacks."""
+"""Clients of a capture: client id, software, versions in use, and releases that lack them."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     pass
 
+# Maximum number of clients listed separately; further ones share one entry.
 MOST_CLIENTS = 10_000
-"""Clients that are told apart; those beyond are taken together."""
 BEYOND = "(more clients)"
 
 
 @dataclass
 class Client:
-    """What one client did."""
+    """Requests and errors of one client."""
 
     package: Package
     client_id: str | None
     software_name: str | None
-    """As its ApiVersions request says; None if there was none in the capture."""
+    """Software name from the ApiVersions request; None if it was not captured."""
     software_version: str | None
     connections: set[Connection] = field(default_factory=set)
     hosts: set[str] = field(default_factory=set)
     versions: Counter[tuple[int, int]] = field(default_factory=Counter)
-    """Requests by API key and version."""
+    """Number of requests by API key and version."""
     errors: int = 0
-    """Responses with an error code."""
+    """Number of responses with an error code."""
 
     @property
     def lacking(self) -> list[tuple[int, int, str]]:
-        """API key and version of its requests that this package's release does not have, and why."""
+        """API keys and versions in use that this package's release does not support, with the reason."""
         found = ((key, version, _lack(self.package, key, version)) for key, version in sorted(self.versions))
         return [(key, version, why) for key, version, why in found if why]
 
     @property
     def releases(self) -> tuple[str, ...] | None:
-        """The releases of Kafka that have all that it asked for; None where the package has no component ``history``.
+        """Kafka releases that support all versions in use, or None without the component ``history``.
 
-        What no release has is left out of it: ``lacking`` tells that.
+        Versions that no release has are ignored, see ``lacking``.
         """
         history = self.package.optional("history")
         if history is None:
@@ -61,9 +61,9 @@ class Client:
 
     @property
     def needing(self) -> list[tuple[int, int, str]]:
-        """API key and version of its requests that older releases do not have, and the first release that has them.
+        """API keys and versions in use with the first release that supports them, if older releases do not.
 
-        Empty in a package without the component ``history``. A client that negotiates may use older versions there.
+        Empty without the component ``history``. A client that negotiates may use older versions there.
         """
         history = self.package.optional("history")
         if history is None:
@@ -75,24 +75,24 @@ class Client:
 
     @property
     def gaps(self) -> list[tuple[int, int, tuple[str, ...]]]:
-        """API key and version of its requests that some releases do not have though newer ones have, and these releases.
+        """API keys and versions in use with the releases that lack them between releases that support them.
 
-        Empty in a package without the component ``history``.
+        Empty without the component ``history``.
         """
         found = ((key, version, _gaps(self.package, key, version)) for key, version in sorted(self.versions))
         return [(key, version, releases) for key, version, releases in found if releases]
 
     @property
     def failing(self) -> list[tuple[int, int, str]]:
-        """API key and version of its requests that newer releases do not have, and the first of these.
+        """API keys and versions in use with the first newer release that lacks them.
 
-        Empty in a package without the component ``history``.
+        Empty without the component ``history``.
         """
         found = ((key, version, _until(self.package, key, version)) for key, version in sorted(self.versions))
         return [(key, version, release) for key, version, release in found if release is not None]
 
     def to_object(self) -> dict[str, object]:
-        """All of it as a value for ``json.dumps``."""
+        """Return all data as a value for ``json.dumps``."""
         apis: dict[str, dict[str, int]] = {}
         for (key, version), count in sorted(self.versions.items()):
             apis.setdefault(api_name(self.package, key), {})[str(version)] = count
@@ -126,13 +126,12 @@ class Client:
 
 
 def api_name(package: Package, key: int) -> str:
-    """The name of an API, or its key in words."""
+    """Return the name of an API, or ``API 99`` if unknown."""
     api = package.api(key)
     return f"API {key}" if api is None else api.name
 
 
 def _lack(package: Package, key: int, version: int) -> str:
-    """Why this package's release does not have a version of an API; nothing if it has."""
     api = package.api(key)
     if api is None:
         return "this release has no such API"
@@ -142,7 +141,6 @@ def _lack(package: Package, key: int, version: int) -> str:
 
 
 def _until(package: Package, key: int, version: int) -> str | None:
-    """The first release that does not have a version of an API any more."""
     api, history = package.api(key), package.optional("history")
     if api is None or history is None:
         return None
@@ -151,14 +149,12 @@ def _until(package: Package, key: int, version: int) -> str | None:
 
 
 def _since(package: Package, key: int, version: int) -> str | None:
-    """The first release that has a version of an API; None for what none has."""
     api = package.api(key)
     found: str | None = None if api is None else package.module("history").since(api.request_name, version)
     return found
 
 
 def _gaps(package: Package, key: int, version: int) -> tuple[str, ...]:
-    """The releases that do not have a version of an API though newer ones have it."""
     api, history = package.api(key), package.optional("history")
     if api is None or history is None:
         return ()
@@ -167,20 +163,20 @@ def _gaps(package: Package, key: int, version: int) -> tuple[str, ...]:
 
 
 class Clients:
-    """The clients of exchanges; ``add`` each of them.
+    """Collector of clients; call ``add`` for each exchange.
 
-    A client id that takes in what may be a secret is hidden unless ``show_secrets``.
+    Client ids that may contain a secret are redacted unless ``show_secrets``.
     """
 
     def __init__(self, *, show_secrets: bool = False, package: str | Package = DEFAULT) -> None:
         self._package = load(package)
         self._hides = not show_secrets
         self._clients: dict[tuple[str | None, str | None, str | None], Client] = {}
+        # Software name and version by connection.
         self._software: dict[Connection, tuple[str, str]] = {}
-        """Of each connection whose client said it."""
 
     def add(self, exchange: Exchange) -> None:
-        """Take account of an exchange; those without a request say nothing about clients."""
+        """Add an exchange; ignored if its request is missing."""
         header = exchange.header
         if header is None:
             return

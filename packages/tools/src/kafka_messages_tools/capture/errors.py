@@ -1,4 +1,4 @@
-"""Error codes anywhere in a message, with the path to each."""
+"""Error codes of a message, with their paths."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 class FoundError(NamedTuple):
-    """An error code that is not 0."""
+    """A non-zero error code."""
 
     path: str
     code: int
     name: str
-    """Kafka's name of it; ``UNKNOWN_999`` for a code that the package does not know."""
+    """Kafka's name, or ``UNKNOWN_999`` for a code unknown to the package."""
 
 
 def errors_in(message: Message, package: str | Package = DEFAULT) -> Iterator[FoundError]:
-    """The error codes of a message that are not 0, in the order of its fields; ``package`` is that of the message."""
+    """Yield the non-zero error codes of a message in field order; ``package`` is the package of the message."""
     found = load(package)
     facts = found.module("schema").facts_of(type(message))
     error_code = found.module("protocol").ErrorCode
@@ -51,7 +51,7 @@ _found: dict[int, tuple[MessageFacts, frozenset[str]]] = {}
 
 
 def _with_errors(facts: MessageFacts) -> frozenset[str]:
-    """The structs of a message that have error codes, in themselves or deeper."""
+    """Return the structs of a message that contain error codes at any depth."""
     known = _found.get(id(facts))
     if known is None or known[0] is not facts:
         known = facts, frozenset(name for name in facts.structs if _has_errors(facts, name, frozenset()))

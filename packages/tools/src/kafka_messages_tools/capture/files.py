@@ -1,7 +1,6 @@
-"""Files of packets: pcap and pcapng, of either endianness, plain or gzipped, as far as they go.
+"""Reader for pcap and pcapng files of either byte order, optionally gzipped.
 
-``read_packets`` reads from first to last and keeps one packet in memory. The formats are those of the IETF drafts
-``draft-ietf-opsawg-pcap`` and ``draft-ietf-opsawg-pcapng``.
+Formats: the IETF drafts ``draft-ietf-opsawg-pcap`` and ``draft-ietf-opsawg-pcapng``.
 """
 
 from __future__ import annotations
@@ -15,51 +14,48 @@ from typing import BinaryIO, Literal, NamedTuple, cast
 
 from .report import CaptureError, Report
 
+# Maximum size of a packet or block in bytes; a larger length is treated as damage.
 MOST_BYTES = 1 << 24
-"""Bytes that a packet or block may have; a length above it is damage."""
 _GZIP = b"\x1f\x8b"
 
 
 class Packet(NamedTuple):
-    """A packet of a capture."""
+    """A captured packet."""
 
     number: int
-    """From 1, as Wireshark and tcpdump count."""
+    """Packet number from 1, as in Wireshark and tcpdump."""
     time_ns: int | None
-    """Nanoseconds since 1970 (UTC); None where the file does not say."""
+    """Nanoseconds since 1970 (UTC), or None if not recorded."""
     link_type: int
-    """What its first bytes are, by the list of tcpdump.org (``LINKTYPE_ETHERNET`` is 1)."""
+    """Link type by the list of tcpdump.org (``LINKTYPE_ETHERNET`` is 1)."""
     data: bytes
-    """What was captured."""
+    """Captured bytes."""
     length: int
-    """Bytes that it had on the wire; more than ``data`` has if the capture cut it."""
+    """Original size in bytes; larger than ``data`` if the packet was truncated."""
 
 
 class _Ended(Exception):
-    """The file ends here; the text says inside of what, if it is inside of something."""
+    """End of the file; the message names an incomplete element, if any."""
 
 
 class _Input:
-    """Exact reads from a file that need not be seekable."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._ahead = b""
 
     def peek(self, size: int) -> bytes:
-        """The next bytes, fewer at the end; they will be read again."""
         if len(self._ahead) < size:
             self._ahead += self._some(size - len(self._ahead))
         return self._ahead[:size]
 
     def read(self, size: int) -> bytes:
-        """The next bytes, fewer at the end."""
         ahead, self._ahead = self._ahead[:size], self._ahead[size:]
         return ahead + self._some(size - len(ahead)) if len(ahead) < size else ahead
 
     def _some(self, size: int) -> bytes:
         data = self._file.read(size)
-        while len(data) < size:  # a pipe may give less than it was asked for
+        while len(data) < size:  # a pipe may return fewer bytes than requested
             more = self._file.read(size - len(data))
             if not more:
                 break
@@ -67,7 +63,7 @@ class _Input:
         return data
 
     def exactly(self, size: int, what: str) -> bytes:
-        """As many bytes. Raises _Ended, with a text unless the file ends right before them."""
+        """Read ``size`` bytes. Raises _Ended, with a message unless the file ends exactly here."""
         data = self.read(size)
         if len(data) < size:
             raise _Ended(f"the file ends inside {what}: {size} bytes needed, {len(data)} left" if data else "")
@@ -75,15 +71,15 @@ class _Input:
 
 
 def is_capture(start: bytes) -> bool:
-    """Whether a file that starts with these bytes (4 or more) is one of packets, gzipped ones included."""
+    """Check whether a file that starts with these bytes (at least 4) is a capture file or gzipped."""
     return start[:2] == _GZIP or start[:4] in _PCAP or start[:4] == _SECTION
 
 
 def read_packets(file: BinaryIO, report: Report | None = None) -> Iterator[Packet]:
-    """The packets of a file, which is open for binary reading, in their order.
+    """Yield the packets of a binary file in order.
 
-    A file that ends inside a packet, or is damaged, gives the packets before that and a remark in ``report``. Raises
-    CaptureError for a file that is no capture.
+    A truncated or damaged file yields the packets before the damage and adds a remark to ``report``. Raises
+    CaptureError if the file is not a capture.
     """
     report = report or Report()
     source = _Input(file)
@@ -111,7 +107,7 @@ def read_packets(file: BinaryIO, report: Report | None = None) -> Iterator[Packe
         report.remark(f"after packet {report.counts['packets']}: the file cannot be read further: {error}")
 
 
-# Of pcap: the magic number as it lies in the file, its byte order, and nanoseconds in a unit of its times.
+# Magic number of pcap files: byte order, and nanoseconds per fraction unit.
 _PCAP = {
     bytes.fromhex("a1b2c3d4"): (">", 1000),
     bytes.fromhex("d4c3b2a1"): ("<", 1000),
@@ -123,7 +119,7 @@ _PCAP = {
 def _pcap(source: _Input, report: Report) -> Iterator[Packet]:
     order, unit = _PCAP[source.peek(4)]
     header = Struct(f"{order}IHHiIII").unpack(source.exactly(24, "its header"))
-    link_type = header[6] & 0x0FFFFFFF  # above it: the length of a frame check sequence
+    link_type = header[6] & 0x0FFFFFFF  # the upper bits are the length of the frame check sequence
     record = Struct(f"{order}IIII")
     number = 0
     while True:
@@ -144,15 +140,14 @@ _TIME_RESOLUTION, _TIME_OFFSET, _DROPPED = 9, 14, 5
 
 
 class _Interface(NamedTuple):
-    """One that packets were captured at."""
 
     link_type: int
+    # 0: no limit.
     snap_length: int
-    """0 if there is no limit."""
+    # Time units per second.
     units: int
-    """Of its times, in a second."""
+    # Seconds to add to timestamps.
     offset: int
-    """Seconds that are added to its times."""
 
     def time_ns(self, high: int, low: int) -> int:
         units = high << 32 | low
@@ -189,7 +184,6 @@ def _pcapng(source: _Input, report: Report) -> Iterator[Packet]:
 
 
 class _Section:
-    """A section of a pcapng file: its byte order, and the interfaces described so far."""
 
     def __init__(self, order: str, report: Report) -> None:
         self.head = Struct(f"{order}II")
@@ -200,7 +194,7 @@ class _Section:
         self._old = Struct(f"{order}HHIIII")
 
     def packet(self, kind: int, body: bytes, number: int) -> Packet | None:
-        """The packet of a block, if it is one. Raises struct.error and IndexError for bodies that are damaged."""
+        """Return the packet of a block, or None. Raises struct.error and IndexError for a damaged body."""
         if kind == _ENHANCED_PACKET:
             where, high, low, captured, length = self._enhanced.unpack_from(body)
             return self._made(number, where, (high, low), body[20 : 20 + captured], captured, length)
@@ -247,7 +241,6 @@ class _Section:
         return _Interface(link_type, snap_length, units, offset)
 
     def _options(self, data: bytes) -> dict[int, bytes]:
-        """Options by their number; what is damaged behind them is left out."""
         head = Struct(f"{self._order}HH")
         found: dict[int, bytes] = {}
         at = 0

@@ -1,7 +1,7 @@
-"""Followed streams: the text that tshark and Wireshark print of one TCP connection, as hex dump, raw hex or YAML.
+"""Parser for followed streams of tshark and Wireshark: hex dump, raw hex or YAML.
 
-``tshark -q -z follow,tcp,hex,0`` (or ``raw``, ``yaml``), and what Wireshark saves of "Follow TCP Stream" as hex dump or
-YAML. What is indented came from the node that did not speak first.
+Input is the output of ``tshark -q -z follow,tcp,hex,0`` (or ``raw``, ``yaml``), or what Wireshark saves from "Follow
+TCP Stream" as hex dump or YAML. Indented data comes from the node that did not send first.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ _UNKNOWN = (Endpoint("0.0.0.0", 0), Endpoint("0.0.0.0", 1))
 
 
 class _Part(NamedTuple):
-    """What a node said at once."""
 
     node: int
     data: bytes
@@ -32,7 +31,7 @@ class _Part(NamedTuple):
 
 
 def is_followed(start: bytes) -> bool:
-    """Whether a text begins like a followed stream."""
+    """Check whether text starts like a followed stream."""
     lines = [line for line in start.decode("utf-8", "replace").splitlines() if line.strip()]
     if not lines:
         return False
@@ -42,9 +41,9 @@ def is_followed(start: bytes) -> bool:
 
 
 def follow_pieces(lines: Iterable[str], report: Report | None = None) -> Iterator[TcpSegment | End]:
-    """The bytes of a followed stream, as ``streams`` gives those of packets.
+    """Yield the bytes of a followed stream, like ``streams`` for packets.
 
-    Raises CaptureError for text that is none, with its line.
+    Raises CaptureError with the line number for other text.
     """
     report = report or Report()
     source = _Numbered(lines)
@@ -64,7 +63,6 @@ def follow_pieces(lines: Iterable[str], report: Report | None = None) -> Iterato
 
 
 class _Numbered:
-    """Lines, and the number of the one that was read last."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = iter(lines)
@@ -129,7 +127,6 @@ _KEY = re.compile(r"[ -]*(\w+):\s*(.*)$")
 
 
 def _yaml(source: _Numbered, nodes: list[Endpoint]) -> Iterator[_Part]:
-    """YAML as these tools write it: peers, then packets with their bytes in base64."""
     values: dict[str, str] = {}
     text: list[str] | None = None
     for line in source:

@@ -1,9 +1,8 @@
-"""Frames of Kafka in the streams of connections: requests and responses as bytes, and where they were lost.
+"""Kafka frames in TCP streams: request and response bytes, with resynchronization after gaps.
 
-A connection is Kafka's if its server has one of the ports that are asked for or, without ports, if what its client says
-first is a request. Where the beginning of a stream is missing, or bytes within it, the next request is looked for by its
-size, API key, version and client id, and the next response by its size and the correlation ids that are expected; what
-is found counts only if it can be decoded to its last byte.
+A connection is Kafka if its server has a given port or, without ports, if its client starts with a request. After a
+gap, requests are found by size, API key, version and client id. Responses are found by size and expected correlation
+id. A candidate must decode completely.
 """
 
 from __future__ import annotations
@@ -20,44 +19,44 @@ from .plausible import Plausibility
 from .reassembly import Connection, End, TcpSegment
 from .report import Report
 
+# Default maximum of bytes kept per frame: a broker's default request limit.
 MOST_KEPT = 100 << 20
-"""Bytes that are kept of a frame unless told otherwise: what a broker takes as a request by default."""
+# Maximum bytes of incomplete frames over all connections.
 MOST_KEPT_OF_ALL = 512 << 20
-"""Bytes of frames that are not complete yet, of all connections together."""
+# Bytes kept per frame above that maximum.
 LEAST_KEPT = 64 << 10
-"""Bytes that are kept of a frame where there are more than that already."""
+# Maximum frame size accepted during resynchronization.
 MOST_UNSURE = 1 << 20
-"""Size of a frame that is looked for where streams are not understood."""
+# Bytes of a connection without a request after which it is not considered Kafka.
 MOST_UNDECIDED = 64 << 10
-"""Bytes of a connection after which it is not Kafka's if no request was found."""
+# Maximum number of pending correlation ids per connection.
 MOST_EXPECTED = 4096
-"""Correlation ids without a response that are remembered."""
+# Maximum frame size; a larger size means loss of synchronization.
 LARGEST = 1 << 30
-"""A frame of more bytes is taken for a stream that is not understood."""
 _size = Struct(">i")
 
 
 class Frame(NamedTuple):
-    """A request or a response as it was captured, without the four bytes of its size."""
+    """A captured request or response, without its size prefix."""
 
     connection: Connection
     is_request: bool
     source: Endpoint
     offset: int
-    """Of its size, in what its sender said."""
+    """Offset of the size prefix in the stream."""
     size: int
-    """Bytes that it had."""
+    """Size of the frame in bytes."""
     data: bytes
-    """Its bytes, as far as they are known without a hole."""
+    """Bytes of the frame up to the first gap."""
     first_packet: int
     packet: int
-    """The one that completed it."""
+    """Number of the packet that completed the frame."""
     time_ns: int | None
-    """Of that packet."""
+    """Time of that packet."""
 
     @property
     def missing(self) -> int:
-        """Bytes of it that are not in ``data``."""
+        """Number of bytes missing from ``data``."""
         return self.size - len(self.data)
 
 
@@ -69,10 +68,10 @@ def frames(
     most_kept: int = MOST_KEPT,
     package: str | Package = DEFAULT,
 ) -> Iterator[Frame | End]:
-    """The frames of connections that are Kafka's, as they become complete, and the ends of these connections.
+    """Yield the frames of Kafka connections as they complete, and the ends of these connections.
 
-    ``ports`` are those of brokers; none: any connection that begins like Kafka's. At most ``most_kept`` bytes are kept
-    of a frame. Other connections, and bytes that are not understood, are counted in ``report``.
+    ``ports`` are the ports of brokers; empty: detect Kafka connections. At most ``most_kept`` bytes are kept per frame.
+    Other connections and skipped bytes are counted in ``report``.
     """
     report = report or Report()
     conversations: dict[int, _Conversation] = {}
@@ -97,7 +96,6 @@ def frames(
 
 
 class _Budget:
-    """What frames that are not complete may take."""
 
     def __init__(self, most_kept: int) -> None:
         self.most_kept = most_kept
@@ -105,7 +103,7 @@ class _Budget:
 
 
 class _Conversation:
-    """One connection: what it is, and its two directions."""
+    """One connection: detection of Kafka, and its two directions."""
 
     def __init__(
         self,
@@ -125,11 +123,10 @@ class _Conversation:
         self._size = 0
         self._ports = ports
         self._framers: dict[Endpoint, _Framer] = {}
+        # API key and version of pending requests by correlation id.
         self._expected: OrderedDict[int, tuple[int, int]] = OrderedDict()
-        """API key and version of requests that were seen, by correlation id."""
 
     def feed(self, piece: TcpSegment) -> Iterator[Frame]:
-        """The frames that a piece completes."""
         if self.is_kafka:
             yield from self._framed(piece)
         elif self._is_other:
@@ -140,7 +137,6 @@ class _Conversation:
             yield from self._decide()
 
     def end(self) -> Iterator[Frame]:
-        """What is left at the end of the connection."""
         if self.is_kafka:
             for framer in self._framers.values():
                 yield from framer.end()
@@ -168,7 +164,6 @@ class _Conversation:
             self._refuse("connections that say nothing like Kafka")
 
     def _client(self) -> Endpoint | None:
-        """Which side sends requests; None while it is not known. Connections of others are refused."""
         connection = self.connection
         if self._ports:
             for client, server in ((connection.client, connection.server), (connection.server, connection.client)):
@@ -187,7 +182,6 @@ class _Conversation:
         return next(filter(self._has_request, (connection.client, connection.server)), None)
 
     def _has_request(self, source: Endpoint) -> bool:
-        """Whether a side sends requests: a whole one, or what begins like one where a piece does."""
         data, at, starts = b"", 0, set()
         for piece in self._undecided:
             if piece.source == source:
@@ -244,7 +238,7 @@ Check = Callable[[bytes], bool]
 
 
 class _Framer:
-    """One direction of a connection, cut into frames."""
+    """One direction of a connection, split into frames."""
 
     def __init__(
         self,
@@ -263,23 +257,22 @@ class _Framer:
         self._check = check
         self._report = report
         self._budget = budget
+        # Starts with a frame size unless `_is_lost`.
         self._buffer = bytearray()
-        """From the size of a frame on; from anywhere, if ``_is_lost``."""
+        # Stream offset of the buffer.
         self._offset = 0
-        """Of the buffer in the stream."""
+        # True if the next frame boundary is unknown.
         self._is_lost = not conversation.connection.is_whole
-        """Whether it is not known where a frame begins."""
+        # Position in the buffer up to which the search is done, if `_is_lost`.
         self._looked = 0
-        """Up to where in the buffer no frame begins, if ``_is_lost``."""
+        # Partially kept frame: offset, size, data, first packet.
         self._damaged: tuple[int, int, bytes, int] | None = None
-        """A frame with bytes that are not kept: offset, size, data, first packet."""
+        # Remaining bytes of that frame to skip.
         self._skip = 0
-        """Bytes that still belong to it."""
+        # Packet of the first byte in the buffer.
         self._first = 0
-        """Packet of the first byte in the buffer."""
 
     def feed(self, piece: TcpSegment) -> Iterator[Frame]:
-        """The frames that a piece completes."""
         data = piece.data
         if self._skip:
             data = yield from self._skipped(data, len(data), piece)
@@ -292,7 +285,6 @@ class _Framer:
             yield from self._hole(piece)
 
     def end(self) -> Iterator[Frame]:
-        """A frame that was not completed."""
         left = len(self._buffer)
         if self._damaged is not None:
             yield self._given(self._damaged[3], None)
@@ -312,7 +304,6 @@ class _Framer:
         )
 
     def _given(self, packet: int, time: int | None) -> Frame:
-        """The frame that was not kept."""
         assert self._damaged is not None
         offset, size, data, first = self._damaged
         self._damaged = None
@@ -320,13 +311,11 @@ class _Framer:
         return self._frame(offset, size, data, first, packet, time)
 
     def _drop(self, count: int) -> None:
-        """Forget bytes at the front of the buffer."""
         del self._buffer[:count]
         self._budget.used -= count
         self._offset += count
 
     def _cut(self, piece: TcpSegment) -> Iterator[Frame]:
-        """Frames out of the buffer."""
         while True:
             if self._is_lost and not self._search():
                 return
@@ -348,7 +337,7 @@ class _Framer:
                 self._drop(end)
                 self._first = piece.packet
             elif self._is_lost:
-                return  # the candidate is not complete
+                return  # the candidate is incomplete
             elif len(self._buffer) > self._budget.most_kept or self._budget.used > MOST_KEPT_OF_ALL:
                 self._report.count("frames too large to keep")
                 self._keep_start(size)
@@ -357,7 +346,7 @@ class _Framer:
                 return
 
     def _search(self) -> bool:
-        """Brings what may be a frame to the front of the buffer; whether there is one."""
+        """Move the next candidate frame to the front of the buffer; return False if there is none."""
         while True:
             found = self._find(self._buffer, self._looked)
             whole = found + (plausible.START if self._is_request else 8) <= len(self._buffer)
@@ -372,14 +361,12 @@ class _Framer:
             self._looked = 1
 
     def _lose(self, count: int, why: str) -> None:
-        """From here on it is not known where a frame begins."""
         which = "request" if self._is_request else "response"
         where = f"connection {self._conversation.connection.number}: the {which} at offset {self._offset}"
         self._report.remark(f"{where} {why}; the next one is looked for")
         self._is_lost, self._looked = True, count
 
     def _keep_start(self, size: int) -> None:
-        """Of the frame in the buffer, keep what is there; the rest will be skipped."""
         there = len(self._buffer)
         most = self._budget.most_kept if self._budget.used <= MOST_KEPT_OF_ALL else LEAST_KEPT
         kept = bytes(self._buffer[4 : 4 + most])
@@ -390,7 +377,6 @@ class _Framer:
         self._offset += self._skip
 
     def _skipped(self, data: bytes, length: int, piece: TcpSegment) -> Generator[Frame, None, bytes]:
-        """The end of a frame that is not kept; returns what is behind it."""
         count = min(self._skip, length)
         self._skip -= count
         if not self._skip and self._damaged is not None:
@@ -398,7 +384,6 @@ class _Framer:
         return data[count:]
 
     def _hole(self, piece: TcpSegment) -> Iterator[Frame]:
-        """Bytes that are missing in the stream."""
         missing = piece.missing
         if not self._skip and not self._is_lost and len(self._buffer) >= 4:
             self._keep_start(_size.unpack_from(self._buffer)[0])

@@ -1,4 +1,4 @@
-"""Requests with their responses: frames matched by correlation id, decoded when they are asked for."""
+"""Requests matched with responses by correlation id, decoded on demand."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from kafka_messages.protocol import Api, DecodedRequest, DecodedResponse
 
 _essential = Struct(">hhi")
+# Maximum number of unanswered requests per connection.
 MOST_WAITING = 10_000
-"""Requests of a connection whose responses are waited for."""
+# Maximum number of responses per connection held for a request that the capture has later.
 MOST_UNMATCHED = 1000
-"""Responses of a connection whose requests are waited for: a capture may have them in the wrong order."""
 
 
 class Exchange:
-    """A request and its response, or one of them without the other."""
+    """A request with its response, either of which may be missing."""
 
     def __init__(
         self,
@@ -40,11 +40,11 @@ class Exchange:
     ) -> None:
         self.package = load(package)
         self.number = number
-        """From 1, in the order in which they were completed."""
+        """Number from 1, in order of completion."""
         self.request_frame = request
         self.response_frame = response
         self.is_token = is_token
-        """Whether they are not Kafka's requests but tokens of SASL (after a SaslHandshake of version 0)."""
+        """True for SASL tokens after a SaslHandshake of version 0."""
 
     def __repr__(self) -> str:
         if self.header is None:
@@ -57,30 +57,30 @@ class Exchange:
 
     @property
     def connection(self) -> Connection:
-        """Where it was."""
+        """Connection of the exchange."""
         return self._frame.connection
 
     @property
     def _frame(self) -> Frame:
         frame = self.request_frame or self.response_frame
-        assert frame is not None  # it has one of them
+        assert frame is not None  # one of them is present
         return frame
 
     @property
     def client(self) -> Endpoint:
-        """Who asked."""
+        """Endpoint that sent the request."""
         connection, frame = self.connection, self._frame
         other = connection.server if frame.source == connection.client else connection.client
         return frame.source if frame.is_request else other
 
     @property
     def server(self) -> Endpoint:
-        """Who was asked."""
+        """Endpoint that received the request."""
         return self.connection.server if self.client == self.connection.client else self.connection.client
 
     @cached_property
     def header(self) -> Any:
-        """The RequestHeader; None where it is not known."""
+        """The RequestHeader, or None if unknown."""
         if self.request_frame is None or self.is_token:
             return None
         protocol = self.package.module("protocol")
@@ -93,7 +93,7 @@ class Exchange:
 
     @cached_property
     def api(self) -> Api | None:
-        """The API; None where the request is not known, or has a key that this package does not know."""
+        """The API, or None if the request is missing or the package does not know the key."""
         return None if self.header is None else self.package.api(self.header.request_api_key)
 
     @cached_property
@@ -110,12 +110,12 @@ class Exchange:
 
     @property
     def request(self) -> DecodedRequest | None:
-        """The request, decoded; None where that is not possible."""
+        """The decoded request, or None."""
         return self._request[0]
 
     @property
     def request_problem(self) -> str:
-        """Why there is no ``request``."""
+        """Reason why ``request`` is None."""
         return self._request[1]
 
     @cached_property
@@ -135,32 +135,31 @@ class Exchange:
 
     @property
     def response(self) -> DecodedResponse[Any] | None:
-        """The response, decoded; None where that is not possible."""
+        """The decoded response, or None."""
         return self._response[0]
 
     @property
     def response_problem(self) -> str:
-        """Why there is no ``response``; nothing where none is sent."""
+        """Reason why ``response`` is None; empty if the broker sends none."""
         return self._response[1]
 
     @cached_property
     def has_no_response(self) -> bool:
-        """Whether the broker sends none: to Produce with ``acks`` 0, and to requests that nobody answers."""
+        """True if the broker sends no response: Produce with ``acks`` 0, or an API without responses."""
         api = self.api
         if api is None or not api.response_name:
             return api is not None and bool(api.valid_versions)
-        # Only this request has to be decoded, to know.
+        # Decoding is necessary only for Produce.
         return api.name == "Produce" and self.request is not None and getattr(self.request.message, "acks", None) == 0
 
     @property
     def latency_ns(self) -> int | None:
-        """Nanoseconds from the last packet of the request to the last one of the response; None where it is not known."""
+        """Nanoseconds from the last packet of the request to the last packet of the response, or None."""
         ends = [None if each is None else each.time_ns for each in (self.request_frame, self.response_frame)]
         return None if ends[0] is None or ends[1] is None else ends[1] - ends[0]
 
 
 def _cut_header(package: Package, data: bytes) -> Any:
-    """What every request begins with, of a header that was cut behind it; None if it was cut before."""
     if len(data) < _essential.size:
         return None
     key, version, correlation_id = _essential.unpack_from(data)
@@ -175,9 +174,9 @@ def _cut(frame: Frame) -> str:
 def exchanges(
     found: Iterable[Frame | End], report: Report | None = None, package: str | Package = DEFAULT
 ) -> Iterator[Exchange]:
-    """Requests with their responses, each as soon as it is complete; without one, when its connection ends.
+    """Yield requests with their responses as they complete; those without a response follow when their connection ends.
 
-    What cannot be decoded is an exchange as well, with its bytes and the reason.
+    Exchanges that cannot be decoded are included, with their bytes and the reason.
     """
     report, package = report or Report(), load(package)
     plausibility = Plausibility(package)
@@ -215,22 +214,20 @@ _Made = Iterator[tuple[Frame | None, Frame | None, bool]]
 
 
 class _Conversation:
-    """One connection: what waits for its other half."""
 
     def __init__(self, package: Package, plausibility: Plausibility) -> None:
         self._package = package
         self._plausibility = plausibility
+        # Requests without a response: correlation id, frame, and whether it is a SASL token.
         self._waiting: deque[tuple[int, Frame, bool]] = deque()
-        """Requests without a response: correlation id, frame, and whether it is a token."""
         self._unmatched: deque[tuple[int, Frame]] = deque()
         self._may_be_token = False
 
     def request(self, frame: Frame) -> _Made:
-        """A request came."""
         may_be_token = self._may_be_token or self._plausibility.may_be_token(frame.data)
         is_token = may_be_token and not self._plausibility.is_request(frame.data)
         if not is_token and _is_old_handshake(self._package, frame):
-            self._may_be_token = True  # perhaps its response was not captured
+            self._may_be_token = True  # its response may not have been captured
         exchange = Exchange(0, frame, None, is_token=is_token, package=self._package)
         if exchange.has_no_response:
             yield frame, None, False
@@ -247,7 +244,7 @@ class _Conversation:
             yield oldest, None, was_token
 
     def response(self, frame: Frame) -> _Made:
-        """A response came. Brokers answer in the order of requests: those before it will not be answered any more."""
+        """Match a response. Brokers answer in order, so earlier requests remain unanswered."""
         if self._waiting and self._waiting[0][2]:
             yield self._waiting.popleft()[1], frame, True
             return
@@ -266,12 +263,10 @@ class _Conversation:
             yield request, None, is_token
 
     def _note_handshake(self, request: Frame, response: Frame) -> None:
-        """A broker that refuses a mechanism takes no tokens."""
         if _is_old_handshake(self._package, request):
             self._may_be_token = response.data[4:6] == b"\x00\x00"
 
     def end(self) -> _Made:
-        """Nothing comes any more."""
         for _, request, is_token in self._waiting:
             yield request, None, is_token
         for _, response in self._unmatched:
@@ -281,7 +276,7 @@ class _Conversation:
 
 
 def _is_old_handshake(package: Package, frame: Frame) -> bool:
-    """Whether a request is a SaslHandshake of version 0, after which tokens of SASL come without a header."""
+    """Check for SaslHandshake version 0, after which SASL tokens have no header."""
     api = package.api(int.from_bytes(frame.data[:2], "big", signed=True))
     return api is not None and api.name == "SaslHandshake" and frame.data[2:4] == b"\x00\x00"
 

@@ -1,4 +1,4 @@
-"""From packets to TCP segments: link layers, VLAN tags, IPv4 and IPv6 with their fragments and extension headers."""
+"""TCP segments from packets: link layers, VLAN tags, IPv4 and IPv6 with fragments and extension headers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import NamedTuple
 from .files import Packet
 from .report import Report
 
+# Maximum number of incomplete datagrams; the oldest is dropped first.
 MOST_FRAGMENTED = 1024
-"""Datagrams whose fragments are waited for; with more, the oldest is given up."""
 
 FIN, SYN, RST, ACK = 1, 2, 4, 16
 
 
 class Endpoint(NamedTuple):
-    """An address, IPv4 or IPv6, and a port."""
+    """An IPv4 or IPv6 address and a port."""
 
     host: str
     port: int
@@ -33,27 +33,27 @@ class Segment(NamedTuple):
     """A TCP segment."""
 
     packet: int
-    """Number of its packet; of the one that completed it, if it came in fragments."""
+    """Packet number; for fragments, the packet that completed the datagram."""
     time_ns: int | None
     source: Endpoint
     target: Endpoint
     sequence: int
     acknowledged: int | None
-    """The sequence number that its sender expects next; None without ACK."""
+    """Acknowledgment number; None without ACK."""
     flags: int
-    """``FIN``, ``SYN``, ``RST``, ``ACK``, as in the header."""
+    """TCP flags: ``FIN``, ``SYN``, ``RST``, ``ACK``."""
     data: bytes
-    """The payload, as far as it was captured."""
+    """Captured payload."""
     missing: int
-    """Bytes of the payload behind it that were not captured."""
+    """Number of payload bytes truncated by the capture."""
 
 
 class _Refused(Exception):
-    """A packet without a segment; the text says what it is, for the count."""
+    """Packet without a TCP segment; the message is the counter name."""
 
 
 def segments(packets: Iterable[Packet], report: Report | None = None) -> Iterator[Segment]:
-    """The TCP segments of packets, in their order. Packets that have none are counted in ``report`` by what they are."""
+    """Yield the TCP segments of packets in order. Other packets are counted in ``report`` by reason."""
     report = report or Report()
     fragments = _Fragments(report)
     for packet in packets:
@@ -76,7 +76,7 @@ def _segment(packet: Packet, fragments: _Fragments) -> Segment:
     if start is None:
         raise _Refused(f"packets of link type {packet.link_type}, which is not read")
     data = packet.data[start(packet.data) :]
-    # What the wire had and the capture has not stands behind what it has.
+    # The capture truncates packets at the end.
     cut = packet.length - len(packet.data)
     first = data[0] >> 4
     if first == 4:
@@ -86,14 +86,13 @@ def _segment(packet: Packet, fragments: _Fragments) -> Segment:
     raise _Refused("packets other than IP")
 
 
-# Link layers: where the packet of IP begins.
+# Functions by link type that return the position of the IP packet.
 
 _IP = frozenset((0x0800, 0x86DD))
 _VLAN = frozenset((0x8100, 0x88A8, 0x9100))
 
 
 def _tagged(data: bytes, at: int) -> int:
-    """Behind the two bytes of a protocol, and behind VLAN tags (four bytes each, after that of their own protocol)."""
     protocol = data[at] << 8 | data[at + 1]
     while protocol in _VLAN:
         at += 4
@@ -112,7 +111,6 @@ def _cooked(data: bytes) -> int:
 
 
 def _cooked_2(data: bytes) -> int:
-    """Its protocol stands first, and VLAN tags, which have theirs behind them, after its header of 20 bytes."""
     at, protocol = 20, data[0] << 8 | data[1]
     while protocol in _VLAN:
         protocol = data[at + 2] << 8 | data[at + 3]
@@ -123,9 +121,9 @@ def _cooked_2(data: bytes) -> int:
 
 
 _LINKS = {
-    0: lambda data: 4,  # NULL: a family, whose number each system has its own; the first bits of IP tell it as well
+    0: lambda data: 4,  # NULL: the address family depends on the system; the IP version field suffices
     1: _ethernet,
-    12: lambda data: 0,  # RAW, as some systems number it
+    12: lambda data: 0,  # RAW on some systems
     14: lambda data: 0,
     101: lambda data: 0,  # RAW
     108: lambda data: 4,  # LOOP
@@ -147,7 +145,7 @@ def _ipv4(packet: Packet, data: bytes, cut: int, fragments: _Fragments) -> Segme
         raise _Refused("packets with a wrong IP header")
     if protocol != _TCP:
         raise _Refused("packets other than TCP")
-    # 0 is what offloading to the network card leaves there.
+    # Segmentation offload leaves 0 here.
     length = (total or len(data) + cut) - start
     payload = data[start : start + length]
     if fragment & 0x3FFF:
@@ -156,14 +154,14 @@ def _ipv4(packet: Packet, data: bytes, cut: int, fragments: _Fragments) -> Segme
     return _tcp(packet, _v4_text(source), _v4_text(target), payload, length)
 
 
+# Extension headers: next header, then length in units of 8 bytes without the first 8.
 _EXTENSIONS = frozenset((0, 43, 60, 135, 139, 140))
-"""Headers with the next one's kind first and their length, in 8 bytes and without the first 8, second."""
 _FRAGMENT, _AUTHENTICATION = 44, 51
 
 
 def _ipv6(packet: Packet, data: bytes, cut: int, fragments: _Fragments) -> Segment:
     _, total, kind, _, source, target = _V6.unpack_from(data)
-    length = total or len(data) + cut - 40  # 0 is that of a jumbogram, or what offloading leaves there
+    length = total or len(data) + cut - 40  # 0 for jumbograms or segmentation offload
     payload = data[40 : 40 + length]
     while kind != _TCP:
         if kind in _EXTENSIONS:
@@ -220,14 +218,13 @@ def _tcp(packet: Packet, source: str, target: str, payload: bytes, length: int) 
 
 
 class _Datagram:
-    """Fragments of one datagram, by where they belong."""
 
     def __init__(self) -> None:
         self.parts: dict[int, tuple[bytes, int]] = {}
         self.length: int | None = None
 
     def whole(self) -> tuple[bytes, int] | None:
-        """Its bytes from the first to where something was cut, and its length; None while a fragment is missing."""
+        """Return the captured bytes and the length of the datagram, or None while incomplete."""
         if self.length is None:
             return None
         data = bytearray()
@@ -244,14 +241,13 @@ class _Datagram:
 
 
 class _Fragments:
-    """Datagrams of which not all fragments came yet."""
 
     def __init__(self, report: Report) -> None:
         self._waiting: OrderedDict[tuple[object, ...], _Datagram] = OrderedDict()
         self._report = report
 
     def add(self, key: tuple[object, ...], place: int, data: bytes, length: int, more: bool) -> tuple[bytes, int]:
-        """The datagram that this fragment completes, and its length. Raises _Refused if it does not."""
+        """Add a fragment and return the completed datagram and its length. Raises _Refused while incomplete."""
         datagram = self._waiting.setdefault(key, _Datagram())
         if place + length > 0xFFFF:
             raise _Refused("fragments beyond the end of a datagram")
@@ -269,6 +265,5 @@ class _Fragments:
         raise _Refused("fragments")
 
     def give_up(self) -> None:
-        """No more fragments come."""
         if self._waiting:
             self._report.count("datagrams of which fragments are missing", len(self._waiting))

@@ -1,7 +1,7 @@
-"""TCP connections put together from segments: the bytes of both directions in order, and what of them is missing.
+"""TCP stream reassembly, with gaps reported.
 
-Sequence numbers may wrap, segments may come twice, overlap or come out of order. A hole is waited for until the other
-side has acknowledged what is missing, so that it was sent but not captured, or too much has gathered behind it.
+Handles sequence number wraparound, retransmission, overlap and reordering. A gap is reported after the receiver has
+acknowledged it, or when too much data is held.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import NamedTuple
 from .network import FIN, RST, SYN, Endpoint, Segment
 from .report import Report
 
+# Maximum number of open connections; the one idle longest is ended first.
 MOST_CONNECTIONS = 65536
-"""Connections that are remembered at once; with more, the one that was quiet for longest is ended."""
+# Maximum bytes held after a gap in one direction.
 MOST_HELD = 4 << 20
-"""Bytes that are held behind a hole of one direction."""
+# Maximum bytes held after gaps over all connections.
 MOST_HELD_OF_ALL = 64 << 20
-"""Bytes that are held behind holes of all connections together."""
+# Segments of a connection to wait after a gap was acknowledged.
 PATIENCE = 32
-"""Segments of a connection that a hole is still waited for after the other side acknowledged it."""
 _HALF = 1 << 31
 
 
@@ -29,62 +29,60 @@ class Connection(NamedTuple):
     """A TCP connection."""
 
     number: int
-    """From 1, in the order of their first segments."""
+    """Number from 1, in order of the first segments."""
     client: Endpoint
-    """Who began it; the sender of its first segment, if its beginning was not captured."""
+    """Endpoint that opened the connection, or the first sender if the start was not captured."""
     server: Endpoint
     is_whole: bool
-    """Whether its beginning was captured, a segment with SYN."""
+    """True if a SYN was captured."""
 
 
 class TcpSegment(NamedTuple):
-    """Bytes of one direction of a connection, right behind those of the piece before."""
+    """Consecutive bytes of one direction of a connection."""
 
     connection: Connection
     source: Endpoint
     offset: int
-    """Of its first byte in the direction; the first captured one if the beginning is not in the capture."""
+    """Offset of the first byte in the stream; 0 is the first captured byte if the start is missing."""
     data: bytes
     missing: int
-    """Bytes that are missing behind ``data``."""
+    """Number of bytes missing after ``data``."""
     packet: int
     time_ns: int | None
 
 
 class End(NamedTuple):
-    """Nothing comes of this connection any more."""
+    """End of a connection."""
 
     connection: Connection
     reason: str
 
 
 class _Direction:
-    """What one side sends."""
 
     def __init__(self) -> None:
+        # Sequence number of offset 0; None before the first segment.
         self.base: int | None = None
-        """Sequence number of offset 0; None before the first segment."""
+        # Offset of the next byte to deliver.
         self.next = 0
-        """Offset of the first byte that was not given yet."""
+        # Offset of FIN.
         self.end: int | None = None
-        """Offset of FIN."""
+        # Offset acknowledged by the receiver.
         self.acknowledged = 0
-        """Offset up to which the other side has it."""
+        # Segments of the connection since the gap was acknowledged.
         self.waited = 0
-        """Segments of the connection since what is missing was acknowledged."""
+        # Heap of segments after a gap: offset, -length, data, missing, packet, time.
         self.held: list[tuple[int, int, bytes, int, int, int | None]] = []
-        """A heap of segments behind a hole: offset, -length, data, missing, packet, time."""
+        # Bytes held.
         self.size = 0
-        """Bytes of them."""
 
     def offset(self, sequence: int) -> int:
-        """Where a sequence number is in the stream: the nearest offset to the next one that has it."""
+        """Convert a sequence number to the stream offset nearest to the next one."""
         assert self.base is not None
         return self.next + (sequence - self.base - self.next + _HALF) % (1 << 32) - _HALF
 
 
 class _Tracked:
-    """A connection and its directions, by their senders."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -96,9 +94,9 @@ class _Tracked:
 
 
 def streams(segments: Iterable[Segment], report: Report | None = None) -> Iterator[TcpSegment | End]:
-    """The bytes of TCP connections, piece by piece as they become certain, and the end of each connection.
+    """Yield the bytes of TCP connections as they become available, and the end of each connection.
 
-    Memory is bounded by ``MOST_CONNECTIONS`` and ``MOST_HELD_OF_ALL``. What is missing is in the pieces, and counted in
+    ``MOST_CONNECTIONS`` and ``MOST_HELD_OF_ALL`` bound the memory. Gaps are part of the segments and counted in
     ``report``.
     """
     tracker = _Tracker(report or Report())
@@ -108,7 +106,6 @@ def streams(segments: Iterable[Segment], report: Report | None = None) -> Iterat
 
 
 class _Tracker:
-    """All connections."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -117,7 +114,6 @@ class _Tracker:
         self._number = 0
 
     def add(self, segment: Segment) -> Iterator[TcpSegment | End]:
-        """What becomes certain by a segment."""
         source, target = segment.source, segment.target
         key = (source, target) if source < target else (target, source)
         tracked = self._tracked.get(key)
@@ -126,7 +122,7 @@ class _Tracker:
             tracked = None
         if tracked is None:
             if not segment.flags & SYN and not segment.data and not segment.missing:
-                return  # the rest of one that has ended, or of one that will not say anything
+                return  # late segment of an ended connection, or a bare ACK
             tracked = self._begin(key, segment)
             if len(self._tracked) > MOST_CONNECTIONS:
                 self._report.count("connections given up because there were too many")
@@ -135,7 +131,7 @@ class _Tracker:
         yield from self._take(key, tracked, segment)
 
     def _is_new(self, tracked: _Tracked, segment: Segment) -> bool:
-        """Whether a SYN is not one that came before, once again."""
+        """Check that a SYN is not a retransmission."""
         direction = tracked.directions[segment.source]
         if direction.base is None:
             return tracked.is_ended
@@ -183,13 +179,13 @@ class _Tracker:
         length = len(segment.data) + segment.missing
         entry = (start, -length, segment.data, segment.missing, segment.packet, segment.time_ns)
         heappush(direction.held, entry)
-        # An entry costs memory, too, however small it is.
+        # Includes the overhead of an entry.
         direction.size += len(segment.data) + 256
         self._held += len(segment.data) + 256
         self._report.count("segments out of order")
 
     def _lose_patience(self, tracked: _Tracked) -> Iterator[TcpSegment]:
-        """Give up holes that nothing will fill."""
+        """Skip gaps that were acknowledged long ago or hold too much data."""
         for source, direction in tracked.directions.items():
             if not direction.held:
                 direction.waited = 0
@@ -200,7 +196,6 @@ class _Tracker:
                 yield from self._skip(tracked, source)
 
     def _skip(self, tracked: _Tracked, source: Endpoint) -> Iterator[TcpSegment]:
-        """Give what is held, with the hole before it as missing."""
         direction = tracked.directions[source]
         while direction.held:
             start, _, _, _, packet, time = direction.held[0]
@@ -210,7 +205,6 @@ class _Tracker:
         direction.waited = 0
 
     def _follow(self, tracked: _Tracked, source: Endpoint) -> Iterator[TcpSegment]:
-        """Give what is held and follows what was given."""
         direction = tracked.directions[source]
         while direction.held and direction.held[0][0] <= direction.next:
             start, _, data, missing, packet, time = heappop(direction.held)
@@ -221,7 +215,6 @@ class _Tracker:
     def _give(
         self, tracked: _Tracked, source: Endpoint, start: int, data: bytes, missing: int, packet: int, time: int | None
     ) -> Iterator[TcpSegment]:
-        """What is new in bytes at an offset, which is not behind the next one."""
         direction = tracked.directions[source]
         known = direction.next - start
         length = len(data) + missing
@@ -238,7 +231,7 @@ class _Tracker:
         yield piece
 
     def _end(self, key: tuple[Endpoint, Endpoint], reason: str, keep: bool = False) -> Iterator[TcpSegment | End]:
-        """End a connection; its numbers are kept for a while, to know what comes late."""
+        """End a connection; ``keep`` retains its state to recognize late segments."""
         tracked = self._tracked[key]
         if not keep:
             del self._tracked[key]
@@ -250,6 +243,5 @@ class _Tracker:
         yield End(tracked.connection, reason)
 
     def finish(self) -> Iterator[TcpSegment | End]:
-        """The capture has ended."""
         for key in list(self._tracked):
             yield from self._end(key, "the end of the capture")

@@ -1,30 +1,30 @@
-"""What a capture did not give: counts and remarks that every layer adds to, so that nothing is left out in silence."""
+"""Report on omitted or damaged data of a capture, filled by all stages."""
 
 from __future__ import annotations
 
 from collections import Counter
 
+# Maximum number of remarks kept; further ones are counted.
 MOST_REMARKS = 100
-"""Remarks that are kept; those after them are counted."""
 
 
 class CaptureError(ValueError):
-    """The data is no capture of a kind that is known; the text says what it begins with."""
+    """Data that is not a supported capture; the message shows its first bytes."""
 
 
 class Report:
-    """Counts by what they count, and remarks in the order they came up. Give one to each layer, or none."""
+    """Counters and remarks; pass one instance to all stages."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
-        """How many there were of what a layer counts, in its own words, such as ``packets``."""
+        """Counters by name, such as ``packets``."""
         self.remarks: list[str] = []
-        """What was wrong where; at most ``MOST_REMARKS``."""
+        """Problems with their location; at most ``MOST_REMARKS``."""
         self.more_remarks = 0
-        """Remarks beyond them."""
+        """Number of further remarks."""
 
     def count(self, what: str, number: int = 1) -> None:
-        """Add to a count."""
+        """Increase a counter."""
         self.counts[what] += number
 
     def remark(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Exchanges as JSON objects and as lines of text, without what is secret in them."""
+"""Exchanges as JSON objects and lines of text, with secrets redacted."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Records = Literal["data", "size", "empty"]
 
 
 def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Records = "data") -> dict[str, object]:
-    """An exchange as a value for ``json.dumps``, with every field of its messages in Kafka's JSON form.
+    """Return an exchange as a value for ``json.dumps``, with messages in Kafka's JSON form.
 
-    Secrets are hidden as by ``kafka_messages.secrets.redacted`` unless ``show_secrets``; bytes that were not decoded are
-    hidden where they could hold some. ``records`` is that of ``kafka_messages.json.to_json``.
+    Unless ``show_secrets``, secrets are redacted as by ``kafka_messages.secrets.redacted``, and so are undecoded bytes
+    that may contain secrets. ``records`` is passed to ``kafka_messages.json.to_json``.
     """
     header, hides = exchange.header, not show_secrets
     shown: dict[str, object] = {
@@ -58,14 +58,13 @@ def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Record
 
 
 def client_id_of(exchange: Exchange, hides: bool) -> str | None:
-    """The client id; one with a damaged length takes in what follows it."""
+    """Return the client id; redact one with a damaged length, which may include other fields."""
     client = None if exchange.header is None else exchange.header.client_id
     is_odd = exchange.request is None and client is not None and not client.isprintable()
     return _hidden(exchange) if hides and is_odd and _may_hold_secrets(exchange) else client
 
 
 def _hidden(exchange: Exchange) -> str:
-    """Return the text that stands for a secret."""
     text: str = exchange.package.module("secrets").REDACTED
     return text
 
@@ -104,13 +103,13 @@ def _body(package: Package, message: Message, version: int, hides: bool, records
     try:
         body = package.module("json").to_json(message, version, records=records, unknown_tagged_fields=True)
         return {"body": secrets.redacted_json(body) if hides else body}
-    except package.root.EncodeError as error:  # what was read cannot be written, so that it has no JSON either
+    except package.root.EncodeError as error:  # a decoded message that cannot be encoded has no JSON form
         return {"problem": str(error)}
 
 
 def _may_hold_secrets(exchange: Exchange) -> bool:
-    """Whether bytes of an exchange that were not decoded could hold secrets: nobody knows what an unknown API has."""
-    api = exchange.api  # None for a token of SASL
+    """Check whether undecoded bytes may contain secrets; True for unknown APIs."""
+    api = exchange.api  # None for a SASL token
     if api is None or not api.valid_versions:
         return True
     classes = [api.request_class, *([api.response_class] if api.response_name else ())]
@@ -130,7 +129,7 @@ def _undecoded(exchange: Exchange, frame: Frame, problem: str, hides: bool) -> d
 
 
 def time_text(time_ns: int) -> str:
-    """A time as ISO 8601 in UTC, with nanoseconds; the number itself where a calendar has no such time."""
+    """Format a time as ISO 8601 (UTC) with nanoseconds, or as a number if out of range."""
     seconds, fraction = divmod(time_ns, 1_000_000_000)
     try:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{fraction:09}Z"
@@ -140,26 +139,25 @@ def time_text(time_ns: int) -> str:
 
 _WIDE = {"number": 7, "time": 15, "conn": 4, "API": 32, "client": 20, "packets": 15, "bytes": 15, "ms": 9}
 _MEDIUM = {"number": 6, "time": 12, "conn": 4, "API": 26, "client": 12, "packets": 12, "bytes": 12, "ms": 8}
+# Column widths. The result follows, on separate lines if it is too long.
 _NARROW = {"number": 6, "time": 12, "conn": 4, "API": 24, "client": 12, "ms": 8}
-"""Columns with their widths. The result follows, and goes on lines of its own where it does not fit."""
 _LEFT = ("time", "API", "client")
 _BELOW = " " * 8
 
 
 def to_head(width: int | None = None) -> str:
-    """The names of the columns above the lines of ``to_line``."""
+    """Return the column headings for ``to_line``."""
     widths = _widths(width)
     return f"{_aligned({name: name for name in widths}, widths)}  result"
 
 
 def to_line(exchange: Exchange, width: int | None = None) -> str:
-    """An exchange as a line of text.
+    """Format an exchange as a line of text.
 
-    With a ``width`` it has fewer columns where there is less room, long client ids are cut, and a result that does not
-    fit follows on lines of its own.
+    A small ``width`` drops columns, shortens client ids and moves a long result to separate lines.
     """
     first = exchange.request_frame or exchange.response_frame
-    assert first is not None  # it has one of them
+    assert first is not None  # one of them is present
     widths = _widths(width)
     frames = (exchange.request_frame, exchange.response_frame)
     client = clean(client_id_of(exchange, hides=True) or "-")
@@ -180,7 +178,6 @@ def to_line(exchange: Exchange, width: int | None = None) -> str:
 
 
 def _widths(width: int | None) -> dict[str, int]:
-    """The columns for a width of the output; a very wide one has room for long client ids."""
     if width is None:
         return _WIDE
     if width >= 147:
@@ -189,7 +186,6 @@ def _widths(width: int | None) -> dict[str, int]:
 
 
 def _aligned(cells: dict[str, str], widths: dict[str, int]) -> str:
-    """Cells below each other; one that is too long takes the room of the blanks behind it."""
     line, stop = "", -1
     for name, width in widths.items():
         stop += width + (2 if name == "API" else 1)
@@ -201,12 +197,11 @@ def _aligned(cells: dict[str, str], widths: dict[str, int]) -> str:
 
 
 def clean(text: str) -> str:
-    """A text from the wire, fit for a terminal."""
+    """Escape unprintable characters for a terminal."""
     return "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in text)
 
 
 def name_of(exchange: Exchange) -> str:
-    """API and version, as well as they are known."""
     if exchange.is_token:
         return "SASL token"
     if exchange.header is None:
@@ -216,7 +211,7 @@ def name_of(exchange: Exchange) -> str:
 
 
 def result_of(exchange: Exchange) -> str:
-    """What came of it: errors of the response, and what is wrong with the bytes."""
+    """Return the errors of the response and problems with the bytes."""
     problems = []
     if exchange.request_problem:
         problems.append(f"request: {exchange.request_problem}")
@@ -234,6 +229,5 @@ def result_of(exchange: Exchange) -> str:
 
 
 def connection_text(connection: Connection) -> str:
-    """A connection in words."""
     start = "" if connection.is_whole else ", its beginning was not captured"
     return f"connection {connection.number}: {connection.client} to {connection.server}{start}"

@@ -13,12 +13,12 @@ _PARTIAL = ("missing", "not understood", "without", "lost", "cut", "given up", "
 
 
 def is_partial(report: Report) -> bool:
-    """Whether something of a capture was not there, or could not be read."""
+    """Check whether data of a capture is missing or unreadable."""
     return bool(report.remarks) or any(word in what for what in report.counts for word in _PARTIAL)
 
 
 def report_lines(report: Report) -> Iterator[str]:
-    """What a report says: all counts in one line, then the remarks."""
+    """Yield the counters in one line, then the remarks."""
     yield "; ".join(f"{count} {_words(what, count)}" for what, count in report.counts.items()) or "the capture is empty"
     yield from map(clean, report.remarks)
     if report.more_remarks:
@@ -26,7 +26,6 @@ def report_lines(report: Report) -> Iterator[str]:
 
 
 def _words(what: str, count: int) -> str:
-    """Return what is counted, in the singular where there is one of it."""
     noun, _, rest = what.partition(" ")
     if count != 1 or not noun.endswith("s"):
         return what
@@ -34,7 +33,7 @@ def _words(what: str, count: int) -> str:
 
 
 def client_lines(clients: Iterable[Client]) -> Iterator[str]:
-    """Clients with what they use, and what this release lacks of it."""
+    """Yield clients with the versions they use, and releases that lack them."""
     for client in clients:
         name = "(no client id)" if client.client_id is None else clean(client.client_id)
         software = " ".join(filter(None, (client.software_name, client.software_version))) or "software not known"
@@ -59,7 +58,6 @@ def client_lines(clients: Iterable[Client]) -> Iterator[str]:
 
 
 def _releases(client: Client) -> str:
-    """Which releases have all that a client asked for, and what of it those before them lack."""
     found = client.releases
     if not found:
         return "no release of Kafka has all of this"

@@ -1,4 +1,4 @@
-"""A capture as a whole: a file, opened by what it is, and the exchanges in it."""
+"""Capture files: detection of the format and iteration over exchanges."""
 
 from __future__ import annotations
 
@@ -21,14 +21,10 @@ _LOOKED_AT = 4096
 
 
 class Capture:
-    """The exchanges of a capture, once through: iterate over it. ``report`` fills meanwhile. A context manager."""
+    """One-shot iterable of the exchanges of a capture, and a context manager. ``report`` is filled during iteration."""
 
     def __init__(self, file: BinaryIO, ports: Collection[int] = (), package: str | Package = DEFAULT) -> None:
-        """``file`` is open for binary reading; ``ports`` are those of brokers, none to find them.
-        ``package`` is the import name of the package that reads the messages.
-
-        Raises CaptureError for what is neither a file of packets nor a followed stream.
-        """
+        """Open a capture from a binary file; the arguments are those of ``open_capture``. Raises CaptureError."""
         self.report = Report()
         self._package = load(package)
         self._file = file if isinstance(file, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, file))
@@ -58,10 +54,10 @@ class Capture:
 
 
 def open_capture(path: str | Path, ports: Collection[int] = (), package: str | Package = DEFAULT) -> Capture:
-    """The capture in a file: pcap or pcapng, also gzipped, or the text of a followed stream.
+    """Open a capture file: pcap or pcapng, optionally gzipped, or the text of a followed stream.
 
-    ``ports`` are those of brokers; without any, connections are Kafka's whose client begins with a request of Kafka.
-    Raises OSError, and CaptureError for what is no capture.
+    ``ports`` are the ports of brokers; if empty, Kafka connections are detected. ``package`` is the import name of the
+    package that decodes. Raises OSError, and CaptureError for other files.
     """
     file = Path(path).open("rb")  # noqa: SIM115  # the capture closes it
     try:

@@ -1,7 +1,4 @@
-"""The command line of a package: shows, decodes, writes and compares messages; ``main`` runs it.
-
-Each subcommand is a module of ``verbs``, imported when it is called; ``_table`` lists them.
-"""
+"""The command ``kafka-messages``; ``main`` runs it. Modules of ``commands`` are imported on use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parser of a command line: argparse, with errors that name what was probably meant."""
+"""Argument parser with suggestions for misspelled options."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, NoReturn
 
+# Maximum digits of a number; Python refuses to parse thousands.
 MOST_DIGITS = 18
-"""Maximum digits of a number on the command line; Python refuses to read thousands."""
+# Kinds of messages.
 KINDS = ("request", "response", "header", "metadata", "coordinator-key", "coordinator-value", "data")
-"""Kinds of messages."""
 
 
 class _Formatter(RawDescriptionHelpFormatter):
-    """Formats the help. With a width argparse does not import ``shutil``, which it needs for each argument otherwise."""
+    """Help formatter with a fixed width, which avoids an import of ``shutil`` by argparse."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=max(terminal_width() - 2, 40))
 
 
 class Parser(ArgumentParser):
-    """A parser of one command line, which raises UsageError."""
+    """Argument parser that raises UsageError."""
 
     def __init__(self, prog: str, **more: Any) -> None:
         super().__init__(prog=prog, formatter_class=_Formatter, allow_abbrev=False, **more)
 
     def parse(self, words: Sequence[str]) -> Namespace:
-        """Return the arguments; options may stand between them. Raises UsageError, and SystemExit after ``--help``."""
+        """Parse arguments with options in any position. Raises UsageError, and SystemExit after ``--help``."""
         known = self._option_string_actions
         for word in words[: words.index("--")] if "--" in words else words:
             name = word.partition("=")[0]
@@ -52,20 +52,17 @@ class Parser(ArgumentParser):
 
 
 def add_top_options(parser: ArgumentParser) -> None:
-    """Add the options that stand before the subcommand."""
     _add_package(parser)
     parser.add_argument("--version", action="store_true", help="show the version of the package")
 
 
 def subcommand_parser(prog: str, name: str, command: Any) -> Parser:
-    """Return the parser of what stands behind the subcommand; ``command`` is its module."""
     parser = Parser(f"{prog} {name}", **texts(prog, name, command))
     add_arguments(parser, command)
     return parser
 
 
 def texts(prog: str, name: str, command: Any) -> dict[str, str]:
-    """Return the description and the examples of a subcommand."""
     about = SUBCOMMANDS[name][0]
     more = getattr(command, "MORE", "").replace("PROGRAM", prog)
     examples = "\n".join(["examples:", *(f"  {prog} {example}" for example in command.EXAMPLES)])
@@ -73,7 +70,7 @@ def texts(prog: str, name: str, command: Any) -> dict[str, str]:
 
 
 def add_arguments(parser: ArgumentParser, command: Any) -> None:
-    """Add the arguments of a subcommand, and the common options."""
+    """Add the arguments of a subcommand and the common options."""
     command.add_arguments(parser)
     if getattr(command, "HAS_OUTPUT_OPTIONS", True):
         _add_output(parser)
@@ -85,7 +82,6 @@ def _add_package(parser: ArgumentParser) -> None:
 
 
 def _add_output(parser: ArgumentParser) -> None:
-    """Add the options of all subcommands that show messages or their definitions."""
     group = parser.add_argument_group("common options")
     group.add_argument("--json", action="store_true", help="JSON lines")
     group.add_argument("--text", action="store_true", help="text, as without --json")
@@ -98,7 +94,6 @@ def _add_output(parser: ArgumentParser) -> None:
 
 
 def number(text: str) -> int:
-    """Return a number of decimal digits."""
     if not (text.isascii() and text.isdigit()):
         raise ArgumentTypeError(f"expected a number, got {text!r}")
     if len(text) > MOST_DIGITS:
@@ -107,7 +102,7 @@ def number(text: str) -> int:
 
 
 def one_of(choices: Sequence[str]) -> Choices:
-    """Return the arguments of ``add_argument`` for a value that is one of ``choices``."""
+    """Return ``add_argument`` keywords for a choice with suggestions."""
 
     def chosen(text: str) -> str:
         if text not in choices:
@@ -121,7 +116,7 @@ if TYPE_CHECKING:
     from typing import TypedDict
 
     class Choices(TypedDict):
-        """Arguments of ``add_argument``."""
+        """Keywords of ``add_argument``."""
 
         type: Callable[[str], str]
         choices: Sequence[str]

@@ -1,4 +1,4 @@
-"""Widths of the columns of a table, and cells folded to them."""
+"""Table layout: column widths and cell wrapping."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# Spaces between columns.
 GAP = 2
-"""Blanks between columns."""
+# Width to which the last column shrinks before others do.
 _LAST = 12
-"""The last column is narrowed down to this width before others are."""
+# Minimum width of a column.
 _LEAST = 4
-"""Columns are not narrowed beyond this width."""
 
 
 def fitted(rows: Sequence[Sequence[str]], limit: int) -> list[int]:
-    """Return the widths of columns whose rows fit into ``limit``, if that is possible.
+    """Return column widths that fit into ``limit``, if possible.
 
-    The last column is narrowed first, then the one in which the fewest cells have to be folded for it. Words are cut
-    only where that is not enough.
+    The last column shrinks first, then the column with the fewest cells to wrap. Words are split only as a last resort.
     """
     columns = [list(map(len, column)) for column in zip(*rows, strict=True)]
     widths = list(map(max, columns))
@@ -32,7 +31,6 @@ def fitted(rows: Sequence[Sequence[str]], limit: int) -> list[int]:
 
 
 def _narrow(widths: list[int], columns: list[list[int]], least: Sequence[int], left: int) -> None:
-    """Take blanks from columns until they fit, or none can give more."""
     while sum(widths) > left:
         spare = [
             (sum(size >= width for size in columns[at]), -width, at)
@@ -47,18 +45,16 @@ def _narrow(widths: list[int], columns: list[list[int]], least: Sequence[int], l
 def _may_fold(text: str, at: int) -> bool:
     before, after = text[at - 1], text[at]
     if before in "._":
-        return after.isalnum() and text[at - 2 : at - 1].isalnum()  # of a path; not of marks for versions
+        return after.isalnum() and text[at - 2 : at - 1].isalnum()  # path separators, but not version marks
     return before in " ," or (before.islower() and after.isupper())
 
 
 def _ends(text: str) -> list[int]:
-    """Return the places at which a text may be folded, and its end."""
     inner = (at for at in range(1, len(text)) if _may_fold(text, at))
     return [*inner, len(text)]
 
 
 def _longest_word(text: str) -> int:
-    """Return the length of the longest part that folding keeps together, with the indentation of the text."""
     bare = text.lstrip()
     ends = _ends(bare)
     sizes = (len(bare[start:end].rstrip()) for start, end in zip([0, *ends], ends, strict=False))
@@ -66,7 +62,7 @@ def _longest_word(text: str) -> int:
 
 
 def folded(text: str, width: int) -> list[str]:
-    """Return the lines of a cell, each at most ``width`` long; lines after the first keep the indentation."""
+    """Wrap a cell to ``width``; continuation lines keep the indentation."""
     if len(text) <= width:
         return [text]
     bare = text.lstrip()

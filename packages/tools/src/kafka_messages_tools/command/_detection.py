@@ -1,4 +1,4 @@
-"""What bytes could be: every message and version that reads them to the end and writes the same, with reasons."""
+"""Detection of message types: messages and versions that decode the bytes completely and re-encode to them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from ..package import Package
 
 _SAME = "reads and writes the same bytes"
+# Maximum version accepted in a request header.
 _MOST_VERSIONS = 128
-"""A header with a higher version is taken for other bytes."""
 
 
 class Guess(NamedTuple):
-    """A message with the versions in which the bytes look the same."""
+    """A message with the versions that have the same layout."""
 
     message: str
     versions: str
+    # Prefix before the message: none, a header, or length and header.
     before: str
-    """What stands before the message in the bytes; nothing, a header, or length and header."""
     score: float
     reasons: tuple[str, ...]
 
@@ -36,22 +36,21 @@ class Guess(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where a message may begin, and what stands before it."""
 
     body: bytes
     before: str = ""
+    # Header version of a response, or None.
     header: int | None = None
-    """Version of the header of a response; None for what is none."""
+    # Message version, if known.
     version: int | None = None
-    """That of the message, where it is said."""
+    # Record type, if known.
     key: int | None = None
-    """Type of the record, where it is said."""
     score: float = 0.0
     reasons: tuple[str, ...] = ()
 
 
 class Guesser:
-    """Tries messages on some bytes; of several frames on the first one."""
+    """Detector for some bytes; of several frames the first one is used."""
 
     def __init__(self, package: Package, data: bytes) -> None:
         self._package = package
@@ -70,7 +69,7 @@ class Guesser:
         }
 
     def requests(self) -> list[Guess]:
-        """The request that the bytes say they are, with or without their length; bytes that are none say so quickly."""
+        """Return the request named by a header in the bytes, with or without a length prefix."""
         if self._protocol is None:
             return []
         found = [self._request(self._data, "a header", 12) or self._unknown_version(self._data, "a header", 12)]
@@ -93,7 +92,7 @@ class Guesser:
         return Guess(request.api.request_name, str(request.version), before, score + more, reasons)
 
     def messages(self, info: MessageInfo) -> list[Guess]:
-        """A guess for each layout of a message that the bytes fit, and each place where it may begin."""
+        """Return a guess for each layout of a message and each prefix that fits."""
         by_layout: dict[tuple[int, int | None], list[int]] = {}
         headers = headers_of(self._package, info)
         for version, schema in self._package.message(info.name).schemas().items():
@@ -107,7 +106,6 @@ class Guesser:
         return [guess for guess in found if guess is not None]
 
     def _behind_headers(self) -> list[_Place]:
-        """The places behind the headers that a response may have."""
         if self._protocol is None:
             return []
         header = self._package.message("ResponseHeader")
@@ -129,7 +127,6 @@ class Guesser:
         return found
 
     def _unknown_version(self, data: bytes, before: str, score: float, also: tuple[str, ...] = ()) -> Guess | None:
-        """Return what a header says that is one of a request, but at a version that the package does not have."""
         kind = self._package.message("RequestHeader")
         try:
             header, _ = kind.read_from(data, 0, 1)
@@ -145,7 +142,6 @@ class Guesser:
         return Guess(name, str(version), before, score, reasons)
 
     def _at(self, place: _Place, info: MessageInfo, versions: list[int]) -> Guess | None:
-        """The guess that a message at a place has one of these versions, which have one layout."""
         if not versions:
             return None
         message, version = self._package.message(info.name), versions[-1]
@@ -159,7 +155,10 @@ class Guesser:
         return Guess(info.name, shown, place.before, place.score + score, (*place.reasons, _SAME, *reasons))
 
     def _weighed(self, found: Explanation) -> tuple[float, tuple[str, ...]]:
-        """How much speaks for what was read: texts, known numbers, arrays; and against it: what nobody writes."""
+        """Return a score and its reasons.
+
+        Printable strings, known error codes and arrays raise the score; unlikely values lower it.
+        """
         codes = set(self._error_fields(found))
         texts = odd = unknown = known = negative = elements = 0
         score = 0.0
@@ -193,7 +192,7 @@ class Guesser:
 
 
 def _first_frame(protocol: Any, data: bytes) -> tuple[bytes | None, int]:
-    """What is in the first frame, and how many frames there are; None if the bytes are not frames and nothing else."""
+    """Return the first frame and the number of frames, or None if the bytes are not exactly frames."""
     try:
         frames = protocol.split_frames(data)
     except ValueError:
@@ -202,7 +201,6 @@ def _first_frame(protocol: Any, data: bytes) -> tuple[bytes | None, int]:
 
 
 def _behind_versions(schema: Any, data: bytes) -> dict[str, list[_Place]]:
-    """The places behind what stands before records of internal logs, by the kind of these records."""
     found: dict[str, list[_Place]] = {}
     if len(data) > 1:
         number, end = schema.INT16.read_int(data, 0)
@@ -216,7 +214,6 @@ def _behind_versions(schema: Any, data: bytes) -> dict[str, list[_Place]]:
 
 
 def _type_and_version(schema: Any, data: bytes) -> tuple[int, int, int] | None:
-    """What stands before a record of the metadata log, behind a frame version of 1, and where it ends."""
     values, at = [], 0
     try:
         for _ in range(3):
@@ -229,7 +226,6 @@ def _type_and_version(schema: Any, data: bytes) -> tuple[int, int, int] | None:
 
 
 def _header_of(headers: tuple[tuple[int, int], ...], version: int) -> int | None:
-    """Version of the header before a message."""
     return next((header for first, header in reversed(headers) if version >= first), None)
 
 

@@ -1,15 +1,15 @@
-"""Errors that end a command line, by exit status."""
+"""Exceptions of the command, by exit status."""
 
 from __future__ import annotations
 
 
 class UsageError(Exception):
-    """The command line is wrong; the exit status is 2."""
+    """Invalid command line; exit status 2."""
 
 
 class NotFoundError(UsageError):
-    """A message, version, field, error code or API does not exist; the exit status is 2."""
+    """Unknown message, version, field, error code or API; exit status 2."""
 
 
 class InputError(ValueError):
-    """The input cannot be read or written; the exit status is 1."""
+    """Input that cannot be decoded or encoded; exit status 1."""

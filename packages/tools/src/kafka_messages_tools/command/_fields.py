@@ -1,4 +1,4 @@
-"""Fields of all messages: those that are asked for, and how they are told."""
+"""Selection and output of fields over all messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 def rows_with(
     package: Package, wanted: Callable[[Row], bool], out: Output, named: Sequence[MessageInfo] | None = None
 ) -> list[Row]:
-    """The fields that are wanted, of some messages or all."""
     found = []
     some = package.root.all_messages() if named is None else named
     with out.progress("messages", len(some)) as progress:
@@ -28,7 +27,6 @@ def rows_with(
 
 
 def tell(rows: Sequence[Row], out: Output) -> None:
-    """Message, path, type and versions of fields."""
     if out.is_json:
         for row in rows:
             out.record(facts_in_short(row))
@@ -39,7 +37,6 @@ def tell(rows: Sequence[Row], out: Output) -> None:
 
 
 def facts_in_short(row: Row) -> dict[str, object]:
-    """The same for programs."""
     versions, nullable, tagged = map(list, _runs(row))
     names: dict[str, object] = {"message": row.message.name, "path": row.path, "type": row.type}
     return names | {"versions": versions, "nullable_versions": nullable, "tagged_versions": tagged}
@@ -52,7 +49,7 @@ def _runs(row: Row) -> Iterator[Sequence[int]]:
 
 
 def shown(versions: Sequence[int]) -> str:
-    """Return ranges of versions: ``0-3, 5``."""
+    """Format version ranges: ``0-3, 5``."""
     runs: list[tuple[int, int]] = []
     for version in versions:
         if runs and runs[-1][1] == version - 1:
@@ -63,12 +60,12 @@ def shown(versions: Sequence[int]) -> str:
 
 
 def has_path(row: Row, word: str) -> bool:
-    """Whether a field has a path, in the names of Python or Kafka, in any case."""
+    """Check the path of a field, in Python's or Kafka's spelling."""
     return _plain(row.path) == _plain(word)
 
 
 def is_field(row: Row, word: str) -> bool:
-    """The same for the end of a path, such as the name of the field alone."""
+    """Check the end of the path of a field."""
     return f".{_plain(row.path)}".endswith(f".{_plain(word)}")
 
 

@@ -1,6 +1,6 @@
-"""Bytes from a file, from standard input or from the command line itself: raw, or as hex, base64 or a literal.
+"""Input bytes from a file, standard input or the command line: raw, hex, base64 or a literal.
 
-Nothing is guessed silently: what fits no form is refused with its place, and what fits two is said in a note.
+Input that fits no format is rejected with its position; ambiguous input prints a note.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 FORMS = ("auto", "hex", "base64", "raw", "literal")
 STANDARD_INPUT = "standard input"
+# Maximum input size in bytes.
 MOST = 256 << 20
-"""Bytes of input that are taken at once."""
 _HEX = frozenset("0123456789abcdefABCDEF")
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=")
+# UTF-16 byte order marks, as written by Windows tools.
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-"""The marks before text of UTF-16, as tools of Windows write it."""
+# Length from which hex digits are not taken for base64 (probability 1 in 10 million).
 _CERTAIN = 16
-"""So many characters that are all hex digits are no base64: that would happen once in 10 million times."""
 
 
 def read_bytes(word: str | None, form: str | None) -> bytes:
-    """The bytes that an argument means: a file, ``-`` for standard input, or the bytes themselves as hex and the like.
+    """Read the bytes of an argument: a file, ``-`` or None for standard input, or the bytes as text.
 
-    Without an argument it is standard input. Raises UsageError with the place of what cannot be read.
+    Raises UsageError with the position of invalid input.
     """
     form = form or "auto"
     if word is None or word == "-":
@@ -53,19 +53,19 @@ def read_bytes(word: str | None, form: str | None) -> bytes:
 
 
 def _could_be_a_name(word: str) -> bool:
-    """Whether a word that is no hex and no literal could be meant as a file: most names of files are base64 as well."""
+    """Check whether a word may be a file name; most file names are valid base64."""
     return not (is_literal(word) or "=" in word or all(char in _HEX or char in " \t\r\n:,;xX" for char in word))
 
 
 def from_standard_input(otherwise: str, word: str | None) -> bytes:
-    """All of standard input. Raises UsageError, with ``otherwise`` where a terminal is it and nobody asked for that."""
+    """Read standard input. Raises UsageError for a terminal that was not requested."""
     if sys.stdin is None or (word is None and sys.stdin.isatty()):
         raise UsageError(otherwise)
     return whole(sys.stdin.buffer, STANDARD_INPUT)
 
 
 def whole(file: BinaryIO, name: str) -> bytes:
-    """All of a file. Raises UsageError for more than is taken at once."""
+    """Read a whole file. Raises UsageError if it is too large."""
     data = file.read(MOST + 1)
     if len(data) > MOST:
         raise UsageError(f"{name} has more than {MOST} bytes; cut out what is of interest")
@@ -73,7 +73,7 @@ def whole(file: BinaryIO, name: str) -> bytes:
 
 
 def decoded(data: bytes, form: str, name: str) -> bytes:
-    """The bytes in some input of a form; with ``auto`` it is found out. Raises UsageError."""
+    """Decode input in a format; ``auto`` detects it. Raises UsageError."""
     if form == "raw":
         return data
     text = _text(data)
@@ -87,7 +87,6 @@ def decoded(data: bytes, form: str, name: str) -> bytes:
 
 
 def _text(data: bytes) -> str | None:
-    """The input as text, if it is nothing but that."""
     try:
         text = data.decode("utf-16" if data[:2] in _UTF_16 else "utf-8-sig")
     except UnicodeDecodeError:
@@ -114,7 +113,7 @@ def _found(text: str, name: str) -> bytes:
         return data
     bare = "".join(text.split())
     if text.lstrip()[:2] in ("0x", "0X") or sum(each in _HEX for each in bare) * 4 >= len(bare) * 3:
-        # Of base64 a third is hex digits: this is hex with something wrong in it.
+        # A third of base64 is hex digits, so this is damaged hex.
         raise UsageError(f"{name} is no hex: {no_hex}; --in base64 and --in raw say what it is else")
     try:
         return read_base64(text)
@@ -123,12 +122,11 @@ def _found(text: str, name: str) -> bytes:
 
 
 def _is_object(text: str) -> bool:
-    """Whether text begins as an object of JSON."""
     return text.lstrip()[:1] == "{" and text.lstrip()[1:].lstrip()[:1] == '"'
 
 
 def read_hex(text: str) -> bytes:
-    """Bytes of hex digits, with blanks, colons, commas, dashes or ``0x`` between them, or in the lines of a dump."""
+    """Parse hex with spaces, colons, commas, dashes or ``0x`` between bytes, or a hex dump."""
     lines = text.splitlines()
     if (dump := _dump(lines)) is not None:
         return dump
@@ -159,9 +157,9 @@ def read_hex(text: str) -> bytes:
 
 
 def _dump(lines: list[str]) -> bytes | None:
-    """The bytes of lines as xxd, hexdump -C, od, tcpdump and Wireshark print them; None if the lines are none.
+    """Parse a hex dump of xxd, hexdump -C, od, tcpdump or Wireshark; return None for other text.
 
-    Raises UsageError for lines that are nothing but a dump, and have a gap or a row that cannot be read.
+    Raises UsageError for a dump with a gap or an invalid row.
     """
     rows: list[tuple[int, str]] = []
     repeats: set[int] = set()
@@ -186,7 +184,7 @@ def _dump(lines: list[str]) -> bytes | None:
 
 
 def _addressed(line: str) -> tuple[int | None, str]:
-    """The address that a line begins with, and the hex behind it, without the characters beside that."""
+    """Split a line into its address and hex digits, without the character column."""
     line = line[2:] if line[:2] == "0x" and ":" in line else line  # tcpdump -X
     digits = 0
     while digits < len(line) and line[digits] in _HEX:
@@ -199,12 +197,11 @@ def _addressed(line: str) -> tuple[int | None, str]:
     words = rest.split()
     is_apart = rest.startswith("  ") or (digits in (6, 7) and all(len(word) == 2 for word in words))
     if rest and not is_apart:
-        return None, ""  # hex in groups, of which the first is no address
+        return None, ""  # grouped hex without an address
     return address, rest.lstrip().partition("  |")[0].partition("   ")[0]
 
 
 def _rows(rows: list[tuple[int, str]], repeats: set[int]) -> bytes:
-    """The bytes of rows, each of which goes on where the one before ended. Raises UsageError if they do not."""
     out = bytearray()
     base, last = rows[0][0], b""
     for number, (address, rest) in enumerate(rows):
@@ -224,7 +221,6 @@ def _rows(rows: list[tuple[int, str]], repeats: set[int]) -> bytes:
 
 
 def _row(rest: str, most: int) -> bytes | None:
-    """The bytes of one row, at most so many; the characters beside them do not count."""
     digits = rest.replace(" ", "")
     if len(digits) % 2 or len(digits) > 2 * most or not _HEX.issuperset(digits):
         return None
@@ -232,7 +228,7 @@ def _row(rest: str, most: int) -> bytes | None:
 
 
 def read_base64(text: str) -> bytes:
-    """Bytes of base64, standard or URL-safe, in any lines; padding may be missing."""
+    """Parse standard or URL-safe base64, with optional padding and line breaks."""
     from base64 import b64decode
 
     bare = "".join(text.split())
@@ -248,7 +244,7 @@ def read_base64(text: str) -> bytes:
 
 
 def is_literal(text: str) -> bool:
-    """Whether text is a literal of Python, C or Java: in quotes, in brackets or braces, or with ``\\x``."""
+    """Check whether text is a literal of Python, C or Java: quotes, brackets, braces or ``\\x``."""
     text = text.strip().rstrip(";")
     return text[:1] in "\"'[{(" or text[:2] in ("b'", 'b"') or "\\x" in text or text.startswith(("bytes", "bytearray"))
 
@@ -257,9 +253,9 @@ _FROM_HEX = ("bytes.fromhex", "bytearray.fromhex")
 
 
 def read_literal(text: str) -> bytes:
-    """Bytes of a literal: texts with escapes, one behind the other, or numbers (-128 to 255) with commas between them.
+    """Parse a literal: concatenated strings with escapes, or comma-separated numbers (-128 to 255).
 
-    Of a call of Python's ``bytes.fromhex`` the texts are hex.
+    Strings in a call of Python's ``bytes.fromhex`` are hex.
     """
     text = text.strip().rstrip(";").strip()
     is_hex = text.startswith(_FROM_HEX)
@@ -290,7 +286,6 @@ _ESCAPES = {"n": 10, "r": 13, "t": 9, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11, 
 
 
 def _strings(text: str) -> bytes:
-    """What texts in quotes hold; without quotes all of it is one."""
     out = bytearray()
     quote, at = ("", 0) if text[:1] not in "\"'b" else (" ", 0)
     while at < len(text):
@@ -313,7 +308,6 @@ def _strings(text: str) -> bytes:
 
 
 def _escape(text: str, at: int, out: bytearray) -> int:
-    """Take an escape apart, which begins behind its backslash, and say where it ends."""
     char = text[at : at + 1]
     if char == "x":
         digits = text[at + 1 : at + 3]

@@ -1,4 +1,4 @@
-"""The fields of a message across its versions, from its definition and its schemas."""
+"""Fields of a message across its versions."""
 
 from __future__ import annotations
 
@@ -15,38 +15,40 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """A field of a message; a struct inside it has a longer path."""
+    """A field of a message; nested fields have longer paths."""
 
     path: str
     facts: FieldFacts
+    # Wire type by version.
     types: dict[int, str]
-    """The type on the wire in each version that has the field."""
     message: MessageFacts
+    # Entity types, such as `topicName`; several if another field selects one.
     entities: tuple[str, ...]
-    """What the field names, such as ``topicName``; several where the value of another field says which."""
 
     @property
     def type(self) -> str:
-        """As the definition has it."""
         return f"[]{self.facts.type}" if self.facts.is_array else self.facts.type
 
     @property
     def default(self) -> str:
-        """As the definition has it; nothing for the one of the type."""
+        """Default in the definition; empty for the default of the type."""
         fact = self.facts.default_fact
         return (
             "" if fact is ... else "null" if fact is None else str(fact).lower() if fact in (True, False) else str(fact)
         )
 
     def mark(self, version: int) -> str:
-        """How the field stands in a version: ``.`` not at all, ``+``, ``?`` may be null, ``t`` tagged, ``T`` both."""
+        """Return the mark for a version.
+
+        ``.`` absent, ``+`` present, ``?`` nullable, ``t`` tagged, ``T`` tagged and nullable.
+        """
         if version not in self.types:
             return "."
         is_tagged = version in self.facts.tagged or self.facts.optional
         return ("tT" if is_tagged else "+?")[version in self.facts.nullable]
 
     def runs(self) -> list[tuple[int, int, str]]:
-        """First and last version and the type, of versions in which the type is one."""
+        """Return first version, last version and wire type of each run of versions with one type."""
         found: list[tuple[int, int, str]] = []
         for version, kind in self.types.items():
             if found and found[-1][2] == kind and found[-1][1] == version - 1:
@@ -57,7 +59,7 @@ class Row(NamedTuple):
 
 
 def rows_of(package: Package, name: str) -> list[Row]:
-    """Every field of a message, each struct's own behind it, in the order of the definition."""
+    """Return all fields of a message, nested ones after their struct."""
     schema, message = package.module("schema"), package.message(name)
     facts = schema.facts_of(message)
     entities = schema.entity_types(message)
@@ -81,7 +83,6 @@ def _rows(
 
 
 def _wire(package: Package, kind: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Paths and types of the fields of a type."""
     schema, type_name = package.module("schema"), package.module("schema.spans").type_name
     while isinstance(kind, schema.ArrayOf):
         kind = kind.element

@@ -1,4 +1,4 @@
-"""From the words of a command line to an exit status: 0, 1 for bytes and messages that do not fit, 2 for bad words."""
+"""Entry point of the command. Exit status: 0 success, 1 invalid data, 2 invalid command line."""
 
 from __future__ import annotations
 
@@ -23,18 +23,17 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None, package: str | None = None) -> int:
     """Run one command line and return its exit status.
 
-    ``arguments`` are those of the process unless given, and ``package`` is the import name of the package to work with
-    if the command line does not name one.
+    ``arguments`` defaults to those of the process. ``package`` is the import name of the default package.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by the caller, and so not wanted
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # until the process ends
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # open until exit
     try:
         status = _run(words, program(package), package or DEFAULT)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader closed the pipe. Python flushes once more at its end, which must not fail.
+        # The reader closed the pipe. Python flushes again at exit, which must not fail.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
@@ -43,14 +42,12 @@ def main(arguments: Sequence[str] | None = None, package: str | None = None) -> 
 
 
 def program(package: str | None) -> str:
-    """Return how the command was called."""
     name = os.path.basename(sys.argv[0]) if sys.argv else ""
     is_module = name in ("__main__.py", "", "-c", "-m")
     return f"python -m {package or __name__.partition('.')[0]}" if is_module else name
 
 
 def _run(words: list[str], prog: str, default: str) -> int:
-    """Run a subcommand, or print what ``--help`` or ``--version`` ask for: without argparse, which takes longer."""
     at = _subcommand_at(words)
     name, rest = (words[at], words[at + 1 :]) if at < len(words) else ("", [])
     if name == "help":
@@ -72,7 +69,7 @@ def _run(words: list[str], prog: str, default: str) -> int:
 
 
 def _subcommand_at(words: list[str]) -> int:
-    """Return the place of the first word that is neither an option nor the value of ``--package``."""
+    """Return the index of the subcommand, skipping options and the value of ``--package``."""
     for at, word in enumerate(words):
         if not word.startswith("-") and words[max(at - 1, 0) : at] != ["--package"]:
             return at
@@ -80,7 +77,6 @@ def _subcommand_at(words: list[str]) -> int:
 
 
 def _top_options(words: list[str], prog: str, default: str) -> tuple[str, bool]:
-    """Return the name of the package, and whether its version is asked for. Raises UsageError."""
     if words in ([], ["--help"], ["-h"], ["--version"]):
         return default, words == ["--version"]
     from ._arguments import Parser, add_top_options
@@ -92,7 +88,6 @@ def _top_options(words: list[str], prog: str, default: str) -> tuple[str, bool]:
 
 
 def _run_subcommand(name: str, words: list[str], prog: str, default: str) -> int:
-    """Run a subcommand. Raises UsageError and PackageError."""
     from ._arguments import subcommand_parser
 
     if name not in SUBCOMMANDS:
@@ -119,7 +114,7 @@ def _run_subcommand(name: str, words: list[str], prog: str, default: str) -> int
 
 
 def _output(given: Namespace) -> Output:
-    if not hasattr(given, "json"):  # the subcommand prints one text
+    if not hasattr(given, "json"):  # a subcommand with text output only
         return Output(sys.stdout, False, "never", None, False)
     if given.json and given.text:
         raise UsageError("--json and --text exclude each other")
@@ -132,7 +127,6 @@ def _say(prog: str, what: str) -> None:
 
 
 def _overview(prog: str, package: Package) -> str:
-    """Return the subcommands that the package has the components for, with a line about each."""
     names = available(package)
     width = max(map(len, names)) + 2
     lines = [f"usage: {prog} [--package NAME] SUBCOMMAND ...", "", "subcommands:"]

@@ -1,4 +1,4 @@
-"""Messages by the words of a command line: names, in any case, and versions."""
+"""Lookup of messages and versions by command line arguments."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
     from ..package import Package
 
+# Maximum digits of a version; Python refuses to parse thousands.
 MOST_DIGITS = 18
-"""Maximum digits of a version; Python refuses to read thousands."""
 
 
 def entry(package: Package, word: str) -> MessageInfo:
-    """Return the message with a name. Raises NotFoundError."""
+    """Return a message by name. Raises NotFoundError."""
     known = package.root.all_messages()
     wanted = word.lower()
     for each in known:
@@ -29,7 +29,7 @@ def entry(package: Package, word: str) -> MessageInfo:
 
 
 def entries_of(package: Package, word: str) -> list[MessageInfo]:
-    """Return the message with a name, or request and response of the API with a name or key. Raises NotFoundError."""
+    """Return the named message, or request and response of an API name or key. Raises NotFoundError."""
     return _of_api(word, package.root.all_messages()) or [entry(package, word)]
 
 
@@ -41,12 +41,12 @@ def _of_api(word: str, known: tuple[MessageInfo, ...]) -> list[MessageInfo]:
 
 
 def flexible_versions(info: MessageInfo) -> str:
-    """Return the versions with tagged fields and compact lengths: ``9+``, ``none``."""
+    """Format the flexible versions: ``9+``."""
     return f"{info.flexible_versions.lowest}+" if info.flexible_versions else "none"
 
 
 def headers_of(package: Package, info: MessageInfo) -> tuple[tuple[int, int], ...]:
-    """Return the header versions of a message as (first version of the message, version of the header)."""
+    """Return pairs of the first message version and the header version."""
     if info.kind not in ("request", "response") or not package.has("protocol"):
         return ()
     api = package.api(info.api_key)
@@ -55,20 +55,20 @@ def headers_of(package: Package, info: MessageInfo) -> tuple[tuple[int, int], ..
 
 
 def header_versions(package: Package, info: MessageInfo) -> str:
-    """Return the header versions of a message: ``1, from 9 on 2``."""
+    """Format the header versions: ``1, from 9 on 2``."""
     runs = headers_of(package, info)
     texts = [f"from {first} on {header}" if at else f"{header}" for at, (first, header) in enumerate(runs)]
     return ", ".join(texts)
 
 
 def is_version(word: str) -> bool:
-    """Return whether a word is meant as a version; longer digits are hex."""
+    """Check whether a word is a version; longer numbers are hex."""
     number = word.removeprefix("v")
     return word == "latest" or (number.isdigit() and len(number) < 4)
 
 
 def version_of(found: MessageInfo, word: str) -> int:
-    """Return a version of a message; ``latest`` is the highest. Raises UsageError, and NotFoundError."""
+    """Return a version of a message; ``latest`` is the highest. Raises UsageError and NotFoundError."""
     valid = found.valid_versions
     if word == "latest":
         return valid.highest

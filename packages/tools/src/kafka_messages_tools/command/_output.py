@@ -1,4 +1,4 @@
-"""Where results go: text, coloured on a terminal, or JSON lines."""
+"""Output of the command: text, optionally coloured, or JSON lines."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import TextIO
 
+# SGR codes of the 16 standard colours, which terminals adapt to their background.
 STYLES = {
     "dim": "2",
     "bold": "1",
@@ -23,14 +24,13 @@ STYLES = {
     "secret": "33",
     "title": "1;4",
 }
-"""SGR codes of the sixteen colours that terminals adapt to their background."""
 
+# C1 control characters, which some terminals execute and JSON does not escape.
 _CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
-"""Controls that some terminals obey, as U+009B, and that JSON does not escape."""
 
 
 class Output:
-    """Standard output with what was asked for: form, colours, width, whether secrets are shown."""
+    """Standard output with its options: format, colours, width, secrets."""
 
     def __init__(self, stream: TextIO, is_json: bool, color: str, width: int | None, show_secrets: bool) -> None:
         self._stream = stream
@@ -44,39 +44,34 @@ class Output:
 
     @property
     def width(self) -> int:
-        """Columns that a line may have."""
         return max(terminal_width() if self._width is None else self._width, 40)
 
     @property
     def row_width(self) -> int | None:
-        """Columns that a row of a table may have; None in a pipe, where ``grep`` should find whole rows."""
+        """Maximum width of a table row; None for a pipe, to keep rows on one line for ``grep``."""
         return self.width if self._is_terminal or self._width is not None else None
 
     def record(self, values: Mapping[str, object]) -> None:
-        """One line of JSON."""
         import json
 
         self._write(json.dumps(values, ensure_ascii=False, separators=(", ", ": ")) + "\n")
 
     def document(self, value: object) -> None:
-        """A JSON value: indented on a terminal, otherwise on one line."""
         import json
 
         is_indented = self._is_terminal and not self.is_json
         self._write(json.dumps(value, ensure_ascii=False, indent=2 if is_indented else None) + "\n")
 
     def line(self, text: str = "") -> None:
-        """One line of text."""
         self._write(text + "\n")
 
     def styled(self, text: str, style: str) -> str:
-        """Text in a style, if there are colours."""
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.has_color and text else text
 
     def table(self, head: Sequence[str], rows: Iterable[Sequence[object]], *, has_groups: bool = False) -> None:
-        """Print aligned columns below their heads, with cells folded where a row is wider than the output.
+        """Print an aligned table, with cells wrapped where a row is too wide.
 
-        With ``has_groups`` the first column becomes a line above its rows, where these would not fit beside it.
+        With ``has_groups`` the first column becomes a heading above its rows if they are too wide.
         """
         texts = [[*map(_cell, row)] for row in rows]
         whole = sum(max(map(len, column)) + GAP for column in zip(head, *texts, strict=True)) - GAP
@@ -90,7 +85,6 @@ class Output:
             self._row(row, widths, styles)
 
     def _groups(self, head: Sequence[str], texts: list[list[str]]) -> None:
-        """Rows below the first cell that they share."""
         rows = [[f"  {row[1]}", *row[2:]] for row in texts]
         names = [f"  {head[1]}", *head[2:]]
         widths = fitted([names, *rows], self.width)
@@ -113,7 +107,6 @@ class Output:
             self.line("  ".join(line).rstrip())
 
     def wrapped(self, text: str, indent: str = "  ") -> None:
-        """Print a text that may be long, with what does not fit on lines of their own below it."""
         limit = self.row_width or len(text)
         first = wrapped(text, limit)[0]
         self.line(first)
@@ -122,7 +115,7 @@ class Output:
                 self.line(f"{indent}{line}")
 
     def progress(self, what: str, count: int) -> Progress:
-        """A line on standard error that says how far long work is, and is gone before anything is printed here."""
+        """Return a progress line on standard error, cleared before any output."""
         self._progress = Progress(what, count)
         return self._progress
 
@@ -138,7 +131,7 @@ class Output:
 
 
 def terminal_width() -> int:
-    """Columns of the terminal, 100 where there is none."""
+    """Return the columns of the terminal; 100 without a terminal."""
     told = os.environ.get("COLUMNS", "")
     if told.isascii() and told.isdigit() and len(told) < 6 and int(told):
         return int(told)
@@ -154,15 +147,13 @@ def _cell(value: object) -> str:
 
 
 def note(text: str) -> None:
-    """Something worth knowing beside the result, on standard error."""
     sys.stderr.write(f"note: {text}\n")
 
 
 class Progress:
-    """A line on standard error that says how far work is that takes longer than a moment; only on a terminal."""
+    """Progress line on standard error for long operations; only on a terminal."""
 
     def __init__(self, what: str, count: int) -> None:
-        """``count`` is how many of ``what`` there are, 0 if nobody knows."""
         self._what = f"of {count:,} {what}" if count else what
         self._done = 0
         self._next: float | None = None
@@ -173,7 +164,6 @@ class Progress:
         return self
 
     def step(self, by: int = 1) -> None:
-        """So much more is done."""
         self._done += by
         if not self._is_wanted:
             return
@@ -189,7 +179,6 @@ class Progress:
             sys.stderr.flush()
 
     def clear(self) -> None:
-        """Take the line away, until there is more to say."""
         if self._is_shown:
             self._is_shown = False
             sys.stderr.write("\r\x1b[K")

@@ -1,4 +1,4 @@
-"""Records of a log as JSON values: texts or base64, those of internal topics decoded, control records by their type."""
+"""Log records as JSON values: text or base64, decoded internal topics, control records."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _MAY_BE_METADATA = "it may be a record of the metadata log; --topic says whose i
 
 
 class Decoder:
-    """Decodes the batches of one topic; ``failed`` says whether a record could not be.
+    """Decoder for the batches of one topic; ``failed`` is set if a record could not be decoded.
 
-    ``is_sure`` says that somebody named the topic. The place of a file does not: segments are copied. Until then what
-    may be a record of the metadata log, which has secrets, is decoded as one, or hidden.
+    ``is_sure`` is True if the user named the topic. A topic derived from the path may be wrong: possible metadata
+    records are then decoded or redacted, since they contain secrets.
     """
 
     def __init__(self, package: Package, topic: str | None, show_secrets: bool, is_sure: bool) -> None:
@@ -38,7 +38,7 @@ class Decoder:
         self._metadata = logs.get(self._secrets.METADATA_TOPIC)
 
     def rows(self, batch: Any) -> Iterator[dict[str, object]]:
-        """A row for each record of a batch, one for a batch whose compression no package here reads. Raises DecodeError."""
+        """Yield a row per record, or one for a batch without an installed codec. Raises DecodeError."""
         from kafka_records import MissingCodecError, RecordError
 
         try:
@@ -59,7 +59,7 @@ class Decoder:
             yield _head(record) | (self._doubtful(record) if self._log is None else self._internal(record))
 
     def _doubtful(self, record: Any) -> dict[str, object]:
-        """A record of no internal topic, if its topic is what the file says."""
+        """Return the row of a record whose topic is derived from the path and not internal."""
         value = record.value or b""
         if self.is_sure or not self._secrets.may_be_metadata_record(record.key, value):
             return self._plain(record)
@@ -67,7 +67,7 @@ class Decoder:
             if self._metadata is not None:
                 return self._of_metadata(value, self._metadata)
         except (self._error, ValueError):
-            pass  # it is none, or one of another release
+            pass  # no metadata record, or one of another release
         return (
             self._plain(record)
             if self.show_secrets
@@ -75,7 +75,6 @@ class Decoder:
         )
 
     def _of_metadata(self, value: bytes, log: str) -> dict[str, object]:
-        """A record behind its type and version, without a key. Raises KafkaMessageError and ValueError."""
         found = self._records.read_metadata_record(value, log)
         message = message_json(self._package, found.message, found.version, self.show_secrets)
         return {"type": type(found.message).NAME, "version": found.version, "value": message}
@@ -87,7 +86,6 @@ class Decoder:
         return row
 
     def _internal(self, record: Any) -> dict[str, object]:
-        """A record of an internal topic; one that cannot be read is hidden: nobody knows what is in it."""
         try:
             if record.key is None:
                 return self._of_metadata(record.value or b"", self._log or "")
@@ -113,7 +111,6 @@ def _head(record: Any) -> dict[str, object]:
 
 
 def _value(name: str, value: bytes | None) -> dict[str, object]:
-    """Bytes as text if they are UTF-8, else as base64 below another name."""
     if value is None:
         return {name: None}
     try:

@@ -1,4 +1,4 @@
-"""Decoded messages as JSON values, without what is secret in them."""
+"""Decoded messages as JSON values, with secrets redacted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ if TYPE_CHECKING:
 
 
 def message_json(package: Package, message: Message, version: int, show_secrets: bool) -> object:
-    """Kafka's JSON form of a message, with the unknown tagged fields; secrets are ``(redacted)`` unless they are shown."""
+    """Return Kafka's JSON form of a message with unknown tagged fields.
+
+    Secrets are ``(redacted)`` unless ``show_secrets``.
+    """
     to_json = package.module("json").to_json
     if show_secrets:
         return to_json(message, version, unknown_tagged_fields=True)

@@ -1,4 +1,4 @@
-"""The releases of Kafka that have versions and fields, as far as the package knows them."""
+"""Availability of versions and fields in Kafka releases."""
 
 from __future__ import annotations
 
@@ -13,25 +13,24 @@ if TYPE_CHECKING:
 
 
 class Life(NamedTuple):
-    """The first release that has something, and the first later one that lacks it."""
+    """The first release with an element, and the first later one without it."""
 
     since: str | None
     until: str | None
+    # Releases in between without it.
     gaps: tuple[str, ...] = ()
-    """Releases between them that lack it."""
+    # True if `since` has the first definition of an older element.
     is_older: bool = False
-    """True if ``since`` has the first definition of something older."""
+    # True if `since` is the oldest known release.
     is_first: bool = False
-    """True if ``since`` is the oldest release that the package knows."""
 
     @property
     def shown(self) -> str:
-        """The first release, for narrow cells: ``<4.4.0`` is older than the release."""
         return "" if self.since is None else f"{'<' if self.is_older else ''}{self.since}"
 
     @property
     def words(self) -> str:
-        """``since Kafka 2.2.0 or before, until 4.0.0``; empty for what no release has."""
+        """Long form: ``since Kafka 2.2.0 or before, until 4.0.0``; empty if no release has it."""
         if self.since is None:
             return ""
         begins = f"Kafka {self.since} or before" if self.is_first else f"Kafka {self.since}"
@@ -41,42 +40,42 @@ class Life(NamedTuple):
         return ", ".join(words)
 
     def to_object(self) -> dict[str, object]:
-        """Return it as a value for ``json.dumps``."""
         return {"since": self.since, "until": self.until, "not_in": list(self.gaps), "is_older": self.is_older}
 
 
 class Releases:
-    """The component ``history`` of a package, if there is one."""
+    """Access to the optional component ``history`` of a package."""
 
     def __init__(self, package: Package) -> None:
         self._history = package.optional("history")
 
     def knows(self, message: str) -> bool:
-        """Return whether a known release has the message."""
         return self._history is not None and message in self._history.RUNS
 
     def words(self, message: str) -> str:
-        """Return the releases of all versions of a known message, in words."""
+        """Describe the releases of all versions of a known message."""
         return "; ".join(self._history.words(message))
 
     def _life(self, since: str | None, until: str | None, gaps: tuple[str, ...], is_older: bool) -> Life:
         return Life(since, until, gaps, is_older, since == self._history.RELEASES[0])
 
     def of_version(self, message: str, version: int) -> Life:
-        """Return the life of a version of a known message."""
         ask = self._history
         since, until, gaps = (each(message, version) for each in (ask.since, ask.until, ask.gaps))
         return self._life(since, until, gaps, ask.is_older(message, version))
 
     def in_version(self, row: Row, version: int) -> Life:
-        """Return the life of a field in one version, which has it."""
+        """Return the availability of a field in a version that has it."""
         ask, name = self._history, row.message.name
         since = ask.field_since(name, row.path, version)
         is_older = since == ask.since(name, version) and ask.is_older(name, version)
         return self._life(since, ask.until(name, version), ask.gaps(name, version), is_older)
 
     def in_versions(self, row: Row, versions: Iterable[int]) -> Life:
-        """Return the life of a field over versions: from the first release with one of them to the first without any."""
+        """Return the availability of a field over several versions.
+
+        It starts with the first release that has any of them and ends with the first that has none.
+        """
         order = self._history.RELEASES.index
         lives = [life for version in versions if (life := self.in_version(row, version)).since is not None]
         since = min((life.since for life in lives if life.since is not None), key=order, default=None)
@@ -87,7 +86,7 @@ class Releases:
         return self._life(since, last, tuple(sorted(gaps, key=order)), is_older)
 
     def runs(self, row: Row, versions: Iterable[int]) -> list[tuple[int, int, Life]]:
-        """Return first version, last version and life of each run of versions in which the life is the same."""
+        """Return first version, last version and availability of each run of versions with the same availability."""
         found: list[tuple[int, int, Life]] = []
         for version in versions:
             life = self.in_version(row, version)

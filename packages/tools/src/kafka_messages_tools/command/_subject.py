@@ -1,4 +1,4 @@
-"""What a command line says of the bytes: which message at which version, alone or behind headers."""
+"""Message, version and input bytes of a command line, with or without headers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ BYTES = "a file, - for standard input, or hex and the like"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what says which message some bytes are, and the bytes."""
     parser.add_argument("message", nargs="?", help=MESSAGE)
     parser.add_argument("version", nargs="?", help="a version of it, or latest; none if a header says it")
     parser.add_argument("bytes", nargs="?", help=BYTES)
@@ -32,7 +31,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def add_form(parser: ArgumentParser) -> None:
-    """Add the option that says how bytes are given."""
     from ._arguments import one_of
 
     parser.add_argument(
@@ -40,12 +38,12 @@ def add_form(parser: ArgumentParser) -> None:
     )
 
 
+# Minimum frame size in bytes (a header); a smaller size hides where the next frame starts.
 _SHORTEST = {"request": 8, "response": 4}
-"""Bytes of a header, which each frame has. Of one that says less nobody knows where the next one begins."""
 
 
 class Subject:
-    """The bytes of a command line and what they are said to be; ``name`` is empty for requests that say it themselves."""
+    """Input bytes and their message type; ``name`` is empty for requests identified by their header."""
 
     def __init__(self, package: Package, given: Namespace, has_lines: bool = False) -> None:
         self.package = package
@@ -66,7 +64,6 @@ class Subject:
         self.data = read_bytes(words[0] if words else None, "raw" if has_lines else given.form)
 
     def _message(self, words: list[str]) -> None:
-        """Take the message, and the version where nothing else says it."""
         if len(words) == 1 and _must_be_bytes(words[0]):
             raise UsageError(
                 "MESSAGE and VERSION are missing before the bytes; --frame and --header read requests, which say what "
@@ -81,7 +78,7 @@ class Subject:
             raise UsageError(f"VERSION is missing: {found.name} has {found.valid_versions.notation}")
 
     def _answer(self, data: bytes) -> None:
-        """A response, by its request."""
+        """Set the response type from the bytes of its request."""
         protocol = self.package.module("protocol")
         is_framed = int.from_bytes(data[:4], "big") == len(data) - 4
         header, _ = protocol.read_request_header(data[4:] if is_framed else data)
@@ -92,11 +89,10 @@ class Subject:
 
     @property
     def message(self) -> Any:
-        """The class of the message."""
         return self.package.message(self.name)
 
     def pieces(self) -> Iterator[tuple[int, bytes]]:
-        """The bytes of each message with their address; of frames there may be many."""
+        """Yield position and bytes of each message; there may be several frames."""
         if not self.is_framed:
             yield 0, self.data
             return
@@ -109,7 +105,7 @@ class Subject:
 
 
 def _must_be_bytes(word: str) -> bool:
-    """Whether a word cannot be the name of a message: it is a file, a dump or a literal, or has hex digits only."""
+    """Check whether a word cannot be a message name: a file, a dump, a literal or hex."""
     from os.path import exists
 
     is_hex = len(word) > 3 and all(char in "0123456789abcdefABCDEF \t\r\n:,;xX" for char in word)
@@ -117,7 +113,6 @@ def _must_be_bytes(word: str) -> bool:
 
 
 def _is_bytes(package: Package, words: list[str]) -> bool:
-    """Whether the words are the bytes alone, and no message."""
     if len(words) > 1:
         return False
     try:

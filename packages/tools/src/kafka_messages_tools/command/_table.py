@@ -1,4 +1,4 @@
-"""The subcommands: what each is for in a line, and which components of the package it needs."""
+"""Table of subcommands: description and required components."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from ..package import Package
 
+# Subcommands in help order. `explain` includes the component `secrets`, which redacts all output.
 SUBCOMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "explain": ("what each byte of a message is", ("explain",)),
     "decode": ("bytes to JSON", ("explain",)),
@@ -28,18 +29,16 @@ SUBCOMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "tags": ("tagged fields of all messages", ()),
     "completion": ("a script that completes command lines in bash, zsh or fish", ()),
 }
-"""By name, in the order of the help. ``explain`` brings the component ``secrets``, which hides secrets in all output."""
 
 
 def available(package: Package) -> list[str]:
-    """Return the subcommands whose components the package has."""
     needed = {component for _, components in SUBCOMMANDS.values() for component in components}
     present = {component for component in needed if package.has(component)}
     return [name for name, (_, components) in SUBCOMMANDS.items() if present.issuperset(components)]
 
 
 def check(name: str, package: Package) -> None:
-    """Raise PackageError if the package lacks a component that a subcommand needs."""
+    """Check the components a subcommand needs. Raises PackageError."""
     missing = [component for component in SUBCOMMANDS[name][1] if not package.has(component)]
     if missing:
         what = f"{name} needs the component {missing[0]}, which {package.name} was generated without"
@@ -47,7 +46,7 @@ def check(name: str, package: Package) -> None:
 
 
 def load(name: str) -> Any:
-    """Return the module of a subcommand, imported now; it has ``add_arguments``, ``run`` and texts for the help."""
+    """Import and return the module of a subcommand, with ``add_arguments``, ``run`` and help texts."""
     full = f"{__package__}.commands.{name}"
     __import__(full)
     return sys.modules[full]

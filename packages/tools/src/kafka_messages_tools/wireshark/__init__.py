@@ -1,8 +1,7 @@
-"""A dissector for Wireshark and tshark: one file of Lua that knows every API and version of a generated package.
+"""Generator of a Lua dissector for Wireshark and tshark, for all APIs and versions of a package.
 
-``dissector()`` returns its text: the plans of the message modules as tables, and ``dissector.lua``, which interprets
-them. So it is exact for the definitions that the package was generated from. The program runs on Lua 5.1 to 5.4 and uses
-what Wireshark 3.6 and later have.
+The dissector consists of the plans of the message modules as tables, and ``dissector.lua``, which interprets them. It
+supports Lua 5.1 to 5.4 and Wireshark 3.6 and later.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ if TYPE_CHECKING:
     from kafka_messages import Message
     from kafka_messages.protocol import Api
 
+# Default TCP ports of brokers.
 PORTS = "9092-9094"
-"""TCP ports that are taken for brokers' unless the user says otherwise."""
 
 
 def dissector(name: str = "", ports: str = PORTS, package: str | Package = DEFAULT) -> str:
-    """The dissector as Lua. ``name`` is that of the protocol, and stands before each field in filters (default: ``package``).
+    """Return the Lua source of the dissector.
 
-    ``ports`` are TCP ports as Wireshark writes them (``9092-9094,19092``), which users can change in the preferences.
-    Raises ValueError for a name or ports that Wireshark would not take.
+    ``name`` is the protocol name and prefix of filter fields (default: ``package``). ``ports`` are the default TCP
+    ports in Wireshark's notation (``9092-9094,19092``). Raises ValueError for an invalid name or ports.
     """
     found = load(package)
     name = name or found.name
@@ -40,7 +39,6 @@ def dissector(name: str = "", ports: str = PORTS, package: str | Package = DEFAU
 
 
 def _lines(package: Package, name: str, ports: str) -> Iterator[str]:
-    """The tables in front of the program."""
     protocol = package.module("protocol")
     place = "for Wireshark: put this file into its folder of Lua plugins."
     yield f"-- Requests and responses as {package.name} knows them, {place}"
@@ -64,9 +62,9 @@ def _lines(package: Package, name: str, ports: str) -> Iterator[str]:
 
 
 def error_filter(name: str = "", package: str | Package = DEFAULT) -> str:
-    """Return the display filter that finds the responses with an error.
+    """Return the display filter for responses with an error.
 
-    ``error_code != 0`` misses packets in which another code is 0.
+    ``error_code != 0`` would miss packets in which another code is 0.
     """
     found = load(package)
     name = name or found.name
@@ -74,7 +72,6 @@ def error_filter(name: str = "", package: str | Package = DEFAULT) -> str:
 
 
 def _error_fields(package: Package) -> list[str]:
-    """Return the names of the fields of responses that hold an error code, the most frequent first."""
     facts_of = package.module("schema").facts_of
     found = Counter[str]()
     for info in package.root.all_messages():
@@ -103,5 +100,4 @@ def _plan(message: type[Message]) -> str:
 
 
 def _text(text: str) -> str:
-    """A text in Lua; what it may hold here needs no more escapes."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

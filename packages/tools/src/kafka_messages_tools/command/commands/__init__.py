@@ -1,1 +1,1 @@
-"""The subcommands, a module each; what they need is imported when they run."""
+"""Modules of the subcommands, imported on use."""

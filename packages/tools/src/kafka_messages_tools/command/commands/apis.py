@@ -1,4 +1,4 @@
-"""``apis``: the table of APIs."""
+"""Subcommand ``apis``: table of APIs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """APIs whose name has the pattern in it or whose key it is. Raises NotFoundError if there is none."""
+    """Print the APIs with a matching name or key. Raises NotFoundError if none matches."""
     word, apis = given.pattern or "", package.module("protocol").apis()
     pattern = word.lower()
     found = [
@@ -55,7 +55,6 @@ def run(given: Namespace, out: Output, package: Package) -> int:
 
 
 def _row(each: Any) -> tuple[object, ...]:
-    """The cells of one API."""
     offered = each.supported_versions
     versions = str(offered).partition(" ")[2].replace(" to ", "-") if offered else "removed"
     if each.latest_version_unstable and offered:

@@ -1,4 +1,4 @@
-"""``capture``: requests with their responses out of captured packets, or the clients that sent them."""
+"""Subcommand ``capture``: exchanges or clients in captured traffic."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Every exchange, one of them, or the clients; 1 with ``--strict`` if something could not be read."""
+    """Print all exchanges, one of them, or the clients; return 1 with ``--strict`` if data is missing or unreadable."""
     choice = _choice(given, package)
     name = given.file
     if name == "-" and sys.stdin is None:
@@ -70,7 +70,6 @@ def run(given: Namespace, out: Output, package: Package) -> int:
 
 
 def _opened(file: BufferedReader[_Watched], ports: list[int], package: Package) -> capture.Capture:
-    """Return the capture in a file. Raises InputError for other files."""
     try:
         return capture.Capture(file, ports, package.name)
     except capture.CaptureError as error:
@@ -90,7 +89,6 @@ def _choice(given: Namespace, package: Package) -> capture.Choice:
 
 
 def _listed(texts: list[str]) -> list[str]:
-    """Return the values of an option that may be repeated, each of which may be several with commas between them."""
     return [each.strip() for text in texts for each in text.split(",")]
 
 
@@ -111,7 +109,6 @@ def _list(found: Iterable[Any], records: Any, out: Output) -> None:
 
 
 def _explain(found: Iterable[Any], number: int, out: Output, package: Package) -> None:
-    """Each byte of one exchange, as far as it is there."""
     chosen = next((exchange for exchange in found if exchange.number == number), None)
     if chosen is None:
         raise UsageError(f"the capture has no exchange {number}, or other options leave it out")
@@ -131,7 +128,7 @@ def _explain(found: Iterable[Any], number: int, out: Output, package: Package) -
 
 
 def _explained(exchange: Any, package: Package) -> Iterator[tuple[str, Any, Any]]:
-    """The sides of an exchange that were captured: name, frame, explanation; None in its place if what it is is not known."""
+    """Yield name, frame and explanation of each side; no explanation for an unknown API."""
     explain = package.module("explain")
     api = exchange.api
     known = None if api is None or not api.valid_versions else api
@@ -141,7 +138,7 @@ def _explained(exchange: Any, package: Package) -> Iterator[tuple[str, Any, Any]
     if exchange.response_frame is not None:
         explained = None
         if known is not None:
-            with suppress(package.root.KafkaMessageError):  # a version that there is not
+            with suppress(package.root.KafkaMessageError):  # unknown version
                 explained = explain.explain_response(
                     exchange.response_frame.data, int(known.key), exchange.header.request_api_version
                 )
@@ -161,16 +158,15 @@ def _clients(found: Iterable[Any], out: Output, package: Package) -> None:
 
 
 class _Watched(RawIOBase):
-    """A file, or standard input, that says how much of it was read."""
 
     def __init__(self, name: str, progress: Progress) -> None:
-        self._file: Any = sys.stdin.buffer if name == "-" else open(name, "rb")  # noqa: SIM115  # close does it
+        self._file: Any = sys.stdin.buffer if name == "-" else open(name, "rb")  # noqa: SIM115  # closed by close()
         self._progress = progress
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # narrower: BufferedReader gives no other
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # BufferedReader passes a memoryview
         size: int = self._file.readinto1(buffer)
         self._progress.step(size)
         return size

@@ -1,4 +1,4 @@
-"""``completion``: prints the script for a shell, which was made when this distribution was built."""
+"""Subcommand ``completion``: shell completion script, generated when the distribution was built."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print the script. Raises UsageError where the command has no name to complete."""
+    """Print the script. Raises UsageError if the package has no installed command."""
     from .._main import program
 
     prog = program(None)

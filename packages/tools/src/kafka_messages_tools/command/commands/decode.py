@@ -1,4 +1,4 @@
-"""``decode``: bytes to Kafka's JSON form."""
+"""Subcommand ``decode``: bytes to Kafka's JSON form."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Each message as an object; raises DecodeError with the place of what cannot be read."""
+    """Print each message as JSON. Raises InputError with the position of undecodable bytes."""
     if given.lines and given.form == "raw":
         raise UsageError("raw bytes have no lines; --lines is for hex, base64 and literals")
     subject = Subject(package, given, given.lines)
@@ -40,7 +40,6 @@ def run(given: Namespace, out: Output, package: Package) -> int:
 
 
 def _pieces(subject: Subject, given: Namespace) -> Iterator[tuple[str, bytes]]:
-    """Each message, and where it is if there may be others before it."""
     if not given.lines:
         for number, (address, data) in enumerate(subject.pieces(), 1):
             yield f"message {number}, at byte {address}" if address else "", data
@@ -62,7 +61,6 @@ def _decoded(subject: Subject, data: bytes, show_secrets: bool) -> object:
 
 
 def _of_connection(subject: Subject, data: bytes, show_secrets: bool) -> object:
-    """Return a request or a response behind its header."""
     package = subject.package
     protocol = package.module("protocol")
     data = _unframed(package, data) if subject.is_framed else data
@@ -81,10 +79,9 @@ def _of_connection(subject: Subject, data: bytes, show_secrets: bool) -> object:
 
 
 def _of_record(subject: Subject, data: bytes, show_secrets: bool) -> object:
-    """Return a record of an internal log behind its type and version."""
     package = subject.package
     if (error := package.module("explain").explain_record(data, subject.message).error) is not None:
-        raise error  # also where the bytes say that they are another message
+        raise error  # also if the bytes name another message
     if subject.kind == "metadata":
         message, version = _metadata_record(package, subject.message, data)
     elif subject.kind == "coordinator-key":
@@ -95,13 +92,12 @@ def _of_record(subject: Subject, data: bytes, show_secrets: bool) -> object:
 
 
 def _metadata_record(package: Package, message: type[Any], data: bytes) -> tuple[Any, int]:
-    """Return the message and its version, from whichever log has records of this class."""
     records = package.module("internal_topics")
     problem: Exception = InputError(f"no log has records of type {message.__name__}")
     for log in dict.fromkeys(("metadata", *records.LOGS.values())):
         try:
             record = records.read_metadata_record(data, log)
-        except ValueError as error:  # another log, which has no such records
+        except ValueError as error:  # a log without such records
             problem = error
             continue
         if isinstance(record.message, message):
@@ -110,7 +106,7 @@ def _metadata_record(package: Package, message: type[Any], data: bytes) -> tuple
 
 
 def _unframed(package: Package, data: bytes) -> bytes:
-    """What is in the frame that some bytes are. Raises DecodeError for what is none."""
+    """Return the contents of a single frame. Raises DecodeError if the length is wrong."""
     if len(data) < 4:
         reason = f"INT32: 4 bytes needed at offset 0, {len(data)} left"
         raise package.root.DecodeError(reason, path="frame_length", offset=0)

@@ -1,4 +1,4 @@
-"""``diff``: two versions of a message, or two messages in bytes."""
+"""Subcommand ``diff``: two versions of a message, or two encoded messages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """0 if both are the same, 1 if they differ or cannot be read."""
+    """Print the differences; return 1 if there are any."""
     word, first, words = given.message, given.version, given.other
     if len(words) == 1 and is_version(words[0]):
         sides = [(each, version_of(each, first), version_of(each, words[0])) for each in entries_of(package, word)]
@@ -45,7 +45,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
 
 
 def _versions(package: Package, found: MessageInfo, left: int, right: int, out: Output) -> bool:
-    """Print the fields that only one version has, and those that look otherwise; return whether there are any."""
+    """Print the fields that differ; return whether there are any."""
     from .._layouts import rows_of
 
     differing = [
@@ -68,7 +68,7 @@ def _form(kind: str | None, mark: str) -> str | None:
 def _messages(
     package: Package, found: MessageInfo, version: int, words: list[str], form: str | None, out: Output
 ) -> int:
-    """Fields whose values differ; and a word if only the bytes do."""
+    """Print the fields that differ; return 1 if there are any."""
     explain, hidden = package.module("explain").explain, package.module("secrets").REDACTED
     sides = [explain(read_bytes(word, form), package.message(found.name), version) for word in words]
     for word, side in zip(words, sides, strict=True):
@@ -89,7 +89,6 @@ def _messages(
 
 
 def _values(side: Explanation, show_secrets: bool, hidden: str) -> dict[str, tuple[object, str]]:
-    """What is compared and what is shown, by path; of counts and values alike."""
     found: dict[str, tuple[object, str]] = {}
     for row, leaf in zip(side.rows(show_secrets=True), side.leaves(), strict=True):
         if leaf.role == "value" or (leaf.role == "length" and leaf.name == "count"):
@@ -107,7 +106,7 @@ def _values(side: Explanation, show_secrets: bool, hidden: str) -> dict[str, tup
 
 
 def _quoted(text: str) -> str:
-    """Return a text in quotes; what could change the state of a terminal is escaped."""
+    """Return a quoted string with unprintable characters escaped for the terminal."""
     plain = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in plain) + '"'
 

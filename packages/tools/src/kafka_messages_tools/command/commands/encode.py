@@ -1,4 +1,4 @@
-"""``encode``: Kafka's JSON form to bytes."""
+"""Subcommand ``encode``: Kafka's JSON form to bytes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """The bytes of each JSON value; raises JsonError and EncodeError with the field that does not fit."""
+    """Print the bytes of each JSON value. Raises JsonError and EncodeError with the path of the invalid field."""
     from_json = package.module("json").from_json
     found = entry(package, given.message)
     version = version_of(found, given.version)
@@ -76,7 +76,6 @@ def _written(package: Package, message: Any, kind: str, version: int, given: Nam
 
 
 def _values(word: str | None) -> list[Any]:
-    """The JSON values of the argument, a file or standard input: one, or one a line."""
     import json
     from os.path import exists
 

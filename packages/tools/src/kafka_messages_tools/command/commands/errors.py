@@ -1,4 +1,4 @@
-"""``errors``: the error codes."""
+"""Subcommand ``errors``: error codes."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """All error codes, or those given by number or part of the name; and the fields that can hold one.
+    """Print all or matching error codes, and the fields that hold them.
 
-    Raises NotFoundError for a code that there is not.
+    Raises NotFoundError for an unknown code.
     """
     protocol, history = package.module("protocol"), package.optional("history")
     codes = list(protocol.ErrorCode)
@@ -61,13 +61,11 @@ def _notes(code: Any, protocol: Any, history: Any) -> str:
 
 
 def _since(code: Any, history: Any) -> str:
-    """The first release of Kafka that has an error code; empty where no release is known to have it."""
     found: str | None = history.error_code_since(int(code))
     return found or ""
 
 
 def _former_names(code: Any, history: Any) -> list[str]:
-    """What older releases call it."""
     names = () if history is None else history.error_code_names(int(code))
     return [name for name in names if name != code.name]
 
@@ -77,7 +75,6 @@ def _history_of(code: Any, history: Any) -> dict[str, object]:
 
 
 def _matching(word: str, codes: list[Any]) -> list[Any]:
-    """The codes with a number, a name, or else with a part of a name."""
     name = word.upper().replace("-", "_")
     exact = [code for code in codes if code.name == name or str(int(code)) == word]
     found = exact or [code for code in codes if name in code.name and not word.lstrip("-").isdigit()]

@@ -1,4 +1,4 @@
-"""``explain``: what each byte is."""
+"""Subcommand ``explain``: meaning of each byte."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 _ALL = 1 << 62
+# Default maximum of fields shown: a few seconds and less than 200 MB.
 FIELDS = 50_000
-"""Fields that are shown unless more are asked for: some seconds and less than 200 MB."""
 
 EXAMPLES = (
     "explain MetadataResponse 13 response.bin",
@@ -37,7 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Each message, one after the other; 1 if one cannot be read to its end, or is behind as many fields as are shown."""
+    """Print each message; return 1 for a damaged message or when the field limit is reached."""
     subject = Subject(package, given)
     status = 0
     most = given.limit

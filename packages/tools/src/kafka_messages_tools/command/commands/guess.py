@@ -1,4 +1,4 @@
-"""``guess``: which message and version could these bytes be?"""
+"""Subcommand ``guess``: candidate messages and versions for some bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """The best of all that read the bytes to the end and write the same; 1 if there is none."""
+    """Print the best candidates; return 1 if there are none."""
     from .._detection import Guesser
 
     guesser = Guesser(package, read_bytes(given.bytes, given.form))

@@ -1,4 +1,4 @@
-"""``list``: the messages with keys, versions and header versions."""
+"""Subcommand ``list``: messages with keys, versions and header versions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Messages whose name has the pattern in it. Raises NotFoundError if there is none."""
+    """Print the messages with a matching name. Raises NotFoundError if none matches."""
     word, kind, known = given.pattern or "", given.kind, package.root.all_messages()
     pattern = word.lower()
     found = [each for each in known if pattern in each.name.lower() and kind in (None, each.kind)]

@@ -1,4 +1,4 @@
-"""``log``: the records of a log segment or a snapshot, one by one."""
+"""Subcommand ``log``: records of log segments and snapshots."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print a line for each record of the files; return 1 if one of several is damaged, 2 if one cannot be opened."""
+    """Print the records of the files; return 1 if one of several is damaged, 2 if one cannot be opened."""
     paths = given.file
     if len(paths) == 1:
         return _one(package, paths[0], {}, given, out)
@@ -53,7 +53,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
 
 
 def _one(package: Package, path: str, names: dict[str, object], given: Namespace, out: Output) -> int:
-    """Print the records of one file; ``names`` go into each line of JSON. Raises DecodeError, and OSError."""
+    """Print the records of one file; ``names`` are added to each JSON line. Raises DecodeError and OSError."""
     from .._records import Decoder
 
     named = given.topic
@@ -71,7 +71,7 @@ def _one(package: Package, path: str, names: dict[str, object], given: Namespace
 
 
 def _opened(path: str) -> BinaryIO:
-    """A file, or standard input for ``-``. Raises OSError, and UsageError where there is no standard input."""
+    """Open a file, or standard input for ``-``. Raises OSError, and UsageError without standard input."""
     if path != "-":
         return open(path, "rb")
     if sys.stdin is None:
@@ -80,14 +80,14 @@ def _opened(path: str) -> BinaryIO:
 
 
 def _size(file: BinaryIO) -> int:
-    """Bytes of a file; 0 of a pipe, of which nobody knows."""
+    """Return the file size in bytes, or 0 for a pipe."""
     return os.fstat(file.fileno()).st_size
 
 
 def topic_of(path: str, metadata_topic: str) -> str | None:
-    """The topic, by the folder that a broker keeps the file in: ``orders-0`` has partition 0 of ``orders``.
+    """Return the topic from the directory name (``orders-0`` is partition 0 of ``orders``), or None.
 
-    Only the metadata log has snapshots that are called checkpoints.
+    Only the metadata log has checkpoint files.
     """
     if path == "-":
         return None
@@ -95,13 +95,13 @@ def topic_of(path: str, metadata_topic: str) -> str | None:
         return metadata_topic
     folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
     if not folder.rpartition("-")[2].isdigit():
-        folder = folder.partition(".")[0]  # of a partition that is being moved or removed
+        folder = folder.partition(".")[0]  # suffix of a moved or deleted partition
     topic, _, number = folder.rpartition("-")
     return topic if topic and number.isdigit() else None
 
 
 def _batches(package: Package, file: BinaryIO) -> Iterator[Any]:
-    """The batches of a file, read one at a time. Raises DecodeError."""
+    """Yield the batches of a file one at a time. Raises DecodeError."""
     from kafka_records import BatchDecodeError, read_batches
 
     decode_error = package.root.DecodeError
@@ -125,7 +125,6 @@ def _batches(package: Package, file: BinaryIO) -> Iterator[Any]:
 
 
 def _only_zeros(decode_error: Any, file: BinaryIO, at: int, read: int) -> None:
-    """Room that a broker made before it wrote ends a file. Raises DecodeError if something follows it."""
     while zeros := file.read(1 << 20):
         read += len(zeros)
         if any(zeros):

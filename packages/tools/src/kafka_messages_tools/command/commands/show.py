@@ -1,4 +1,4 @@
-"""``show``: the fields of a message across versions, the layout of one version, or the life of one field."""
+"""Subcommand ``show``: fields of a message across versions, the layout of a version, or one field."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """The matrix, or a layout, or a field, of a message or of both of an API; without one the fields of all messages."""
+    """Print fields across versions, a layout or a field, of a message, an API or all messages."""
     from .._layouts import rows_of
 
     word, field, entity = given.message, given.field, given.entity
@@ -67,7 +67,6 @@ def run(given: Namespace, out: Output, package: Package) -> int:
 
 
 def _chosen(rows: list[Row], field: str | None, entity: str | None) -> list[Row]:
-    """The fields that are asked for: one with that very path, or else all with that name."""
     from .._fields import has_path, is_field
 
     if entity is not None:
@@ -78,12 +77,10 @@ def _chosen(rows: list[Row], field: str | None, entity: str | None) -> list[Row]
 
 
 def _names(row: Row, entity: str) -> bool:
-    """Whether a field names entities of a type, in any case of its letters."""
     return entity.lower() in map(str.lower, row.entities)
 
 
 def _everywhere(package: Package, field: str | None, entity: str | None, out: Output) -> int:
-    """The fields of all messages with a path or a name, or of an entity type."""
     from .._fields import is_field, rows_with, tell
 
     if field is None and entity is None:
@@ -100,7 +97,7 @@ def _everywhere(package: Package, field: str | None, entity: str | None, out: Ou
 
 
 class _Shown:
-    """Prints the fields of messages."""
+    """Printer for the fields of messages."""
 
     def __init__(self, package: Package, out: Output) -> None:
         self._package = package
@@ -110,7 +107,6 @@ class _Shown:
     def message(
         self, found: MessageInfo, rows: list[Row], version: str | None, is_whole: bool, is_one_of_two: bool
     ) -> None:
-        """One message: a version of it, or all."""
         if version is not None:
             number = version_of(found, version)
             self._layout(found, [row for row in rows if number in row.types], number, is_whole)
@@ -139,7 +135,7 @@ class _Shown:
         since: list[str] = ["since"] if is_known else []
         blank = [""] * len(since)
         if longest + width * len(versions) + 26 + 7 * len(since) > self._out.width:
-            width = 1  # a column a version, below digits that stand one above the other
+            width = 1
             tens = "".join(str(version // 10) if version > 9 else " " for version in versions)
             heads: list[tuple[str, ...]] = [("", "", tens, *blank, "")] if found.valid_versions.highest > 9 else []
             heads.append(("field", "type", "".join(str(version % 10) for version in versions), *since, ""))
@@ -229,7 +225,6 @@ class _Shown:
         } | self._lives_of(row)
 
     def _lives_of(self, row: Row) -> dict[str, object]:
-        """Since when the field is there, and in which versions since when; nothing where no release is known to have it."""
         if not self._releases.knows(row.message.name):
             return {}
         lives = [
@@ -239,13 +234,12 @@ class _Shown:
         return self._releases.in_versions(row, row.types).to_object() | {"releases": lives}
 
     def _life_of(self, row: Row, version: int) -> dict[str, object]:
-        """The same for one version."""
         known = self._releases.knows(row.message.name)
         return {"version_since": self._releases.in_version(row, version).since} if known else {}
 
 
 def _short(row: Row, width: int) -> str:
-    """The type; where there is little room, of a struct not its name."""
+    """Return the type; in narrow tables ``struct`` replaces the name of a struct."""
     return row.type if width > 1 or not row.facts.is_struct else "[]struct" if row.facts.is_array else "struct"
 
 

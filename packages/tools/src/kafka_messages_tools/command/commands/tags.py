@@ -1,4 +1,4 @@
-"""``tags``: the tagged fields of all messages."""
+"""Subcommand ``tags``: tagged fields of all messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Tagged fields of messages whose name has the pattern in it. Raises NotFoundError if there is none."""
+    """Print the tagged fields of matching messages. Raises NotFoundError if there are none."""
     from .._fields import rows_with, shown
 
     word, known = given.pattern or "", package.root.all_messages()

@@ -1,4 +1,4 @@
-"""``wireshark``: a dissector in Lua, for the APIs and versions of the package."""
+"""Subcommand ``wireshark``: Lua dissector for the APIs and versions of the package."""
 
 from __future__ import annotations
 
