@@ -102,7 +102,6 @@ def assert_agree(cls: type[Message], columns: Any, wanted: list[Outcome], versio
 
 @pytest.mark.parametrize("name", sorted(MESSAGES))
 def test_every_version_of_what_was_decoded(name: str) -> None:
-    """All vectors with all that decode can give, at their version and every other; as they are, and with unknown fields."""
     cls = message_class(name)
     for version in sorted({vector.version for vector in MESSAGES[name]}):
         plain = [cls.read(vector.data, version) for vector in MESSAGES[name] if vector.version == version]
@@ -124,7 +123,6 @@ def test_every_version_of_what_was_decoded(name: str) -> None:
 
 @pytest.mark.parametrize("version", [12, 13, 14])
 def test_a_struct_of_a_field_that_the_version_lacks(version: int) -> None:
-    """Fetch has a tagged struct from version 15 on: at its default it is no reason to refuse older versions."""
     tagged = (RawTaggedField(99, b"x"),)
     topic = FetchTopic(topic="t" if version == 12 else "", partitions=[FetchPartition(unknown_tagged_fields=tagged)])
     data = km.FetchRequest(topics=[topic]).write(version)
@@ -133,7 +131,6 @@ def test_a_struct_of_a_field_that_the_version_lacks(version: int) -> None:
 
 
 def test_the_first_row_is_told() -> None:
-    """Of several rows that cannot be written the first is named, whichever way it was found."""
     kind = pa.struct(list(schema(km.ListTransactionsRequest, unknown_tagged_fields=True)))
     row = {"state_filters": [], "producer_id_filters": [], "duration_filter": -1, "transactional_id_pattern": None}
     rows = [
@@ -151,7 +148,6 @@ def test_the_first_row_is_told() -> None:
 
 
 def test_columns_of_other_versions_may_be_left_out() -> None:
-    """A table for an old version needs no columns for what came later; a null in one of them says nothing."""
     topics = pa.array([[{"name": "a"}], []], pa.list_(pa.struct([pa.field("name", pa.string())])))
     wanted = [
         km.MetadataRequest(topics=[km.messages.metadata_request.MetadataRequestTopic(name="a")]).write(0),
@@ -181,14 +177,12 @@ def test_columns_of_other_versions_may_be_left_out() -> None:
     ],
 )
 def test_versions_that_are_no_integer(version: Any, given: str) -> None:
-    """One version for all rows, and no number is made of what is none: 12.0 was taken for 12 until it was written."""
     with pytest.raises(TypeError) as caught:
         encode(pa.nulls(1), km.MetadataRequest, version)
     assert str(caught.value) == f"version is an integer, one for all rows, not {given}"
 
 
 def test_versions_that_are_integers() -> None:
-    """Those of numpy, too, as rows of arrays give them; a version that the message lacks is told as everywhere."""
     columns = decode(pa.array([km.MetadataRequest().write(9)]), km.MetadataRequest, np.int16(9))
     found = encode(columns, km.MetadataRequest, np.int16(9), prefix=True)
     assert found.to_pylist() == [b"\0\x09" + km.MetadataRequest().write(9)]

@@ -59,5 +59,4 @@ thread.join()
     ids=["beyond", "before", "versions"],
 )
 def test_rows_are_read_as_they_were_checked(change: str, error: str) -> None:
-    """All rows are read, or the array is refused because the thread came first; nothing else happens."""
     assert script(PROGRAM.replace("CHANGE", change)).strip() in {"1000000", error}

@@ -33,7 +33,6 @@ def lines_of(block: Block) -> list[list[str]]:
 
 @pytest.mark.parametrize("block", list(filter(is_ours, BLOCKS)), ids=lambda block: block.place)
 def test_shell_blocks(block: Block, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every line does what the page says; where output follows it is that output, to the last blank."""
     monkeypatch.chdir(pages.ROOT)
     monkeypatch.setenv("COLUMNS", "100")
     printed = ""
@@ -51,7 +50,6 @@ def test_shell_blocks(block: Block, capsys: pytest.CaptureFixture[str], monkeypa
 
 
 def test_every_subcommand_is_told() -> None:
-    """A subcommand that the page does not have is one that nobody finds."""
     from kafka_messages_tools.command._table import SUBCOMMANDS
 
     text = pages.text(PAGE)

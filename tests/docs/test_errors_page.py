@@ -17,7 +17,6 @@ PACKAGES = [
 
 
 def _public() -> set[str]:
-    """The names of errors in the ``__all__`` of modules that are not private; read, as some need what is not installed."""
     found: set[str] = set()
     for path, package in ((path, folder) for folder in PACKAGES for path in folder.rglob("*.py")):
         inside = path.relative_to(package).with_suffix("").parts
@@ -30,7 +29,6 @@ def _public() -> set[str]:
 
 
 def test_every_error() -> None:
-    """An error that the page lacks is caught by nobody who plans for errors with it."""
     public = _public()
     assert {"JsonError", "RemoteProtocolError", "CorruptSegmentError"} < public
     text = pages.text("docs/guide/errors.md") + pages.text("docs/batches.md")

@@ -25,7 +25,6 @@ KAFKAS_NOTICE = """
 
 @pytest.mark.parametrize("name", PROJECTS)
 def test_projects(name: str) -> None:
-    """A file that the metadata does not name is in no wheel; the licence is the same everywhere."""
     folder = PROJECTS[name]
     project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert (project["license"], project["license-files"]) == ("Apache-2.0", list(LICENSES))
@@ -61,7 +60,6 @@ def build(target: Path, without: str = "", stale: str = "") -> None:
 
 
 def test_the_check_of_distributions(tmp_path: Path) -> None:
-    """``nox -s release`` finds a missing file, another one, a missing distribution and a module of yesterday."""
     build(tmp_path)
     assert list(wheels.problems(tmp_path)) == []
     build(tmp_path, without="kafka_messages/NOTICE")
@@ -79,7 +77,6 @@ def test_the_check_of_distributions(tmp_path: Path) -> None:
 
 
 def test_the_check_of_the_native_core(tmp_path: Path) -> None:
-    """Each of its wheels has what one interpreter can load, there may be several, and the source has the headers."""
     build(tmp_path)
     made = tmp_path / "kafka_messages_native-1.0-cp311-cp311-linux_x86_64.whl"
     other = tmp_path / "kafka_messages_native-1.0-cp312-cp312-linux_x86_64.whl"

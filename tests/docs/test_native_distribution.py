@@ -71,7 +71,6 @@ def project(tmp_path: Path) -> Path:
     ids=["PyPy", "free-threaded"],
 )
 def test_where_the_core_cannot_run(project: Path, pretend: str, this: str) -> None:
-    """It is installed without a compiler, no other Python is given that wheel, and the package says why it stays pure."""
     pytest.importorskip("setuptools", minversion="77")
     run(project, pretend + BUILD)
     (wheel,) = (project / "made").iterdir()
@@ -83,12 +82,10 @@ def test_where_the_core_cannot_run(project: Path, pretend: str, this: str) -> No
 
 
 def test_of_another_python(project: Path) -> None:
-    """Files that were copied from the environment of another Python are named as what they are."""
     assert run(project, ASK, str(project / "src"), str(ROOT / "generated" / "src")) == NOT_BUILT
 
 
 def test_no_compiler(project: Path) -> None:
-    """Without a C compiler the distribution is installed without its core, and the package says what is missing."""
     pytest.importorskip("setuptools", minversion="77")
     run(project, BUILD, CC="/nowhere/cc")
     (wheel,) = (project / "made").iterdir()
@@ -100,7 +97,6 @@ def test_no_compiler(project: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt" or not shutil.which("cc"), reason="needs a C compiler: cc")
 def test_error_of_the_compiler(project: Path) -> None:
-    """An error in the C code fails the build, with what the compiler says."""
     pytest.importorskip("setuptools", minversion="77")
     with (project / "src" / "core" / "calls.c").open("a", encoding="utf-8") as source:
         source.write("#error this is broken\n")
@@ -111,7 +107,6 @@ def test_error_of_the_compiler(project: Path) -> None:
 
 
 def test_interpreters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A version has one wheel, found by name or with pyenv; what does not answer or cannot be built for is left out."""
     for place, answer in {
         "path/python3.12": '["/usr/bin/python3.12", 3, 12, 4, true]',
         "path/python3.13": "",  # a shim of pyenv

@@ -44,7 +44,6 @@ def invoices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("invoices")
 def test_commands_and_python(capsys: pytest.CaptureFixture[str]) -> None:
-    """The commands, but for pip, and what is done with the package then."""
     for line in text_of("sh").splitlines():
         program, *arguments = line.split()
         assert program == "pip" or (program, cli.main(arguments)) == (cli.PROG, 0)
@@ -58,8 +57,6 @@ def test_commands_and_python(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_versions_are_agreed_on(invoices: Path) -> None:
-    """The page says what a protocol without ApiVersions does, and that Kafka's two files make it agree on versions."""
-
     def generated(name: str) -> tuple[ModuleType, ModuleType]:
         assert cli.main(["generate", "--specs", "invoices", "--output", name, "--package", name]) == 0
         return import_package(Path(name, "src").absolute(), name), importlib.import_module(f"{name}.connection")
@@ -80,7 +77,6 @@ def test_versions_are_agreed_on(invoices: Path) -> None:
 
 
 def test_errors(invoices: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What the page shows is what one sees who has made these two mistakes; what follows from them is not said."""
     (invoices / "COPYING").unlink()
     (invoices / "package.toml").write_text(text_of("toml").replace("one-way", "oneway"))
     assert cli.main(["generate", "--specs", "invoices", "--output", "package"]) == 1
@@ -94,7 +90,6 @@ def keys(settings: str) -> set[str]:
 
 
 def test_every_key_is_explained() -> None:
-    """A key that the page does not have is one that nobody finds; one that is gone would be refused."""
     everything = keys(SOUND)
     assert keys(text_of("toml")) == everything - {"package.readme", "definitions.older"}
     text = pages.text(PAGE)
@@ -107,7 +102,6 @@ def test_every_key_is_explained() -> None:
 
 
 def test_parts_are_those_there_are() -> None:
-    """The table of the page has the words of the table of the generator."""
     told = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \| [^|]+ \|$", pages.text(PAGE), re.MULTILINE))
     assert {name: told[name].replace(" of Kafka", "") for name in OPTIONAL} == {
         name: COMPONENTS[name].about for name in OPTIONAL

@@ -44,7 +44,6 @@ def unread_versions() -> dict[tuple[str, int], tuple[str, str]]:
 
 
 def test_every_version_that_is_not_read_is_named() -> None:
-    """The table of docs/guide/versions.md has each request and response of a release that is not read, and no other."""
     text = (ROOT / "docs" / "guide" / "versions.md").read_text(encoding="utf-8")
     _, _, section = text.partition("### Preview versions that are not read\n")
     told = {

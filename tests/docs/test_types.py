@@ -48,7 +48,6 @@ def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _header(page: str) -> str:
-    """The first line of a page is a title, and of its module what pyright may leave out."""
     rules = ["UnusedExpression"]  # an interactive session shows values
     if any(name in pages.module(page) for name in ("pyarrow", "pyspark")):
         rules += UNTYPED
@@ -56,7 +55,6 @@ def _header(page: str) -> str:
 
 
 def _check(*command: str, cwd: Path) -> str:
-    """What a checker prints; nothing if it is content."""
     sources = [str(pages.ROOT / source) for source in SOURCES]
     environment = os.environ | {"MYPYPATH": os.pathsep.join(sources), "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}
     line = [sys.executable, "-m", *command]
@@ -65,7 +63,6 @@ def _check(*command: str, cwd: Path) -> str:
 
 
 def test_mypy(modules: Path) -> None:
-    """mypy --strict, as the README promises it; only pyarrow, which has no types, is left to be Any."""
     (modules / "mypy.ini").write_text(MYPY, encoding="utf-8")
     cache = pages.ROOT / ".mypy_cache" / "pages"
     names = sorted(path.name for path in modules.glob("*.py"))
@@ -73,7 +70,6 @@ def test_mypy(modules: Path) -> None:
 
 
 def test_pyright(modules: Path) -> None:
-    """Pyright in strict mode, as editors have it."""
     settings = {
         "include": ["."],
         "extraPaths": [str(pages.ROOT / source) for source in SOURCES],

@@ -31,7 +31,6 @@ core: Any = import_module("kafka_messages_native._columns")
 
 @cache
 def _segments() -> list[bytes]:
-    """Of Kafka's classes, and some that take longer to make than to read, so that they are made once."""
     made = [some_batches(random.Random(number)) for number in range(60)]
     return [*(segment.read_bytes() for segment in SEGMENTS for _ in range(8)), *made]
 
@@ -49,7 +48,6 @@ def segments(rnd: random.Random, counts: Counter[str]) -> None:
 
 
 def _exact(data: bytes) -> Any:
-    """A copy that ends where its memory does."""
     found = np.empty(len(data), np.uint8)
     found[:] = np.frombuffer(data, np.uint8)
     return found

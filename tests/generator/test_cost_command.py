@@ -70,7 +70,6 @@ def test_no_golden_is_stale() -> None:
 
 
 def test_forms_of_samples(specs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """JSON lines and plain hex, compressed or not, with blank lines between them, give the same cost."""
     own = (LINES[0], "", LINES[3])
     files = (
         write_lines(tmp_path / "a.jsonl", *own),

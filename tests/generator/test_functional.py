@@ -199,7 +199,6 @@ def test_tagged_nullable_values(kind: str, matrix: Callable[[str], Matrix]) -> N
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_cut_and_every_addition_is_an_error(kind: str, matrix: Callable[[str], Matrix]) -> None:
-    """Truncated or extended bytes raise the package's own error, never one of Python."""
     case = matrix(kind)
     for version in range(3):
         data = case.bytes(version, values_of(kind)[0], default_of(kind))

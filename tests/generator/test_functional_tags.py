@@ -99,7 +99,6 @@ def raw(package: ModuleType, *fields: tuple[int, bytes]) -> tuple[Any, ...]:
 def test_tagged_fields_have_kafkas_bytes(
     package: ModuleType, fields: dict[str, object], version: int, data: str
 ) -> None:
-    """The bytes are those that Kafka's classes write for its example message: ascending tags, without defaults."""
     round_trip(package.Tags(**fields), version, data)
 
 
@@ -177,7 +176,6 @@ def test_unknown_tags_inside_structs(package: ModuleType) -> None:
 
 @pytest.mark.parametrize("tag", [0, 2, 9])
 def test_an_unknown_tag_must_not_be_a_known_one(package: ModuleType, tag: int) -> None:
-    """Kafka writes such a tag twice, which makes the message unreadable."""
     built = package.Tags(numbers=[1], short=5, late=2, unknown_tagged_fields=raw(package, (tag, b"x")))
     with pytest.raises(
         package.EncodeError, match=rf"^Tags v2: unknown_tagged_fields\[0\]: tag {tag} is a field of the definition$"
@@ -255,7 +253,6 @@ def test_numbers_in_more_bytes_than_needed(package: ModuleType) -> None:
 
 @pytest.mark.parametrize("size", [3, *range(120, 135), *range(16376, 16392)])
 def test_sizes_of_a_tagged_struct_around_the_bounds_of_varints(package: ModuleType, size: int) -> None:
-    """Kafka's ``size()`` is one byte short for structs of 127 or 16383 bytes, though the written bytes are right."""
     sub = module_of(package.Sized).Sub
     made = sub(a=b"x" * min(max(size - 10, 0), 50))
     rest = size - len(reference.value("bytes", made.a, True)) - 1

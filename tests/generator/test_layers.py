@@ -83,7 +83,6 @@ def arrows(folder: Path) -> Mapping[str, frozenset[str]]:
 
 @DISTRIBUTIONS
 def test_no_imports_run_in_a_circle(folder: Path) -> None:
-    """What imports each other can only be understood together, and breaks when it is imported in another order."""
     try:
         TopologicalSorter(arrows(folder)).prepare()
     except CycleError as error:
@@ -105,7 +104,6 @@ def test_no_stage_imports_a_later_one(stage: str) -> None:
 
 
 def test_no_layer_of_the_tools_imports_a_later_one() -> None:
-    """Tools import earlier layers of the tools, the standard library, and generated packages only for type checkers."""
     wrong = [
         f"{name} imports {target}"
         for name, targets in arrows(TOOLS).items()
@@ -137,7 +135,6 @@ def test_no_layer_imports_a_later_one(folder: Path, layers: tuple[str, ...]) -> 
 
 @pytest.mark.parametrize("folder", [GENERATOR, PAGES, UPSTREAM], ids=lambda folder: folder.name)
 def test_no_distribution_imports_one_that_stands_on_it(folder: Path) -> None:
-    """The generator is installed without the pages, and the pages without what maintainers run."""
     above = {GENERATOR: ("kafka_protocol_",), PAGES: (UPSTREAM.name,), UPSTREAM: (PAGES.name, "tests")}[folder]
     wrong = [
         f"{name} imports {target}"
@@ -150,7 +147,6 @@ def test_no_distribution_imports_one_that_stands_on_it(folder: Path) -> None:
 
 @DISTRIBUTIONS
 def test_no_function_stands_twice(folder: Path) -> None:
-    """No two functions have the same body; bodies of a single statement may be equal."""
     first: dict[str, str] = {}
     twice = []
     for name, path in modules_below(folder).items():
@@ -205,7 +201,6 @@ def test_parts_depend_on_earlier_parts_only() -> None:
 
 @DISTRIBUTIONS
 def test_each_folder_says_what_lives_there(folder: Path) -> None:
-    """A newcomer opens the first file of a folder to learn whether to go on."""
     for inner in {path.parent for path in folder.rglob("*.py")}:
         assert (inner / "__init__.py").is_file(), inner
     for path in sorted(folder.rglob("*.py")):
@@ -214,10 +209,6 @@ def test_each_folder_says_what_lives_there(folder: Path) -> None:
 
 
 def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
-    """It is copied into packages that have no dependency and do not know the generator.
-
-    Type checkers bring ``typing_extensions`` along; at run time nothing imports it (see test_pairs).
-    """
     ours = ("kafka_message_generator.runtime", "typing_extensions", "kafka_records", *EXTRAS)
     wrong = [
         f"{name} imports {target}"
@@ -230,7 +221,6 @@ def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
 
 
 def test_records_import_only_themselves_and_their_extras() -> None:
-    """Record objects need the standard library alone, and segments what the extra ``arrow`` installs."""
     for name, path in modules_below(RECORDS).items():
         extras = {"numpy", "pyarrow"} if ".segments" in name else set()
         found = {target.partition(".")[0] for target in imports(name, path)}

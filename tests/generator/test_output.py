@@ -52,7 +52,6 @@ LONG = "Number of milliseconds that the request may wait until the service has e
 
 
 def test_a_description_changes_few_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A changed description changes its docstring, one line of the descriptor, and two digests of the manifest."""
     request = package.PackageRequest(tmp_path / "specs", tmp_path / "out", "sample_package")
     before, after = (
         _generated(request, message(field("A"), field("B", about=about), field("C", "[]Inner", fields=[field("D")])))
@@ -78,7 +77,6 @@ def _generated(request: package.PackageRequest, definition: dict[str, object]) -
 
 
 def _changed_lines(before: str, after: str) -> tuple[list[str], list[str]]:
-    """Return the lines that a diff removes, and those that it adds."""
     lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm=""))[2:]
     return [line[1:] for line in lines if line[0] == "-"], [line[1:] for line in lines if line[0] == "+"]
 
@@ -294,7 +292,6 @@ def printed_with(folder: Path, **tools: str) -> None:
 def test_other_tool_versions_alone_are_not_drift(
     generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Another release of black may print the same text."""
     now = package.tools()
     printed_with(generated.output, black="25.1.0")
     note = f"{generated.output} was generated with black 25.1.0, jinja2 {now['jinja2']}; this is black {now['black']}, "
@@ -329,7 +326,6 @@ def test_modules_of_removed_definitions_are_removed(generated: package.PackageRe
 
 
 def test_removed_part_cannot_be_imported(tmp_path: Path) -> None:
-    """Python imports a folder without modules, and setuptools packages leftovers of an earlier build."""
     request = request_of(tmp_path)
     name = request.package
     to = arguments(request)

@@ -53,7 +53,6 @@ def subcommands(package: Path) -> list[str]:
 
 
 def test_of_an_own_package(tmp_path: Path) -> None:
-    """With a name in the settings it is a command, and explains requests with their headers."""
     package = generate(tmp_path, 'program = "invoices"')
     project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
     assert project["scripts"] == {"invoices": "acme_invoices.__main__:main"}
@@ -78,7 +77,6 @@ def test_of_an_own_package(tmp_path: Path) -> None:
 
 
 def test_the_command_without_the_tools(tmp_path: Path) -> None:
-    """It prints how to install them, and the exit status is 2."""
     package = generate(tmp_path, 'program = "invoices"')
     done = started(package, "-m", "acme_invoices", "list", has_tools=False)
     assert (done.returncode, done.stdout) == (2, "")
@@ -86,7 +84,6 @@ def test_the_command_without_the_tools(tmp_path: Path) -> None:
 
 
 def test_completion_of_another_command(tmp_path: Path) -> None:
-    """The script completes the name of the command, and the messages of the package."""
     pytest.importorskip("shtab", reason="shtab is not installed; nox -s tests installs it")
     package = generate(tmp_path, 'program = "own-invoices"')
     code = "import sys; sys.argv[0] = 'own-invoices'; from acme_invoices.__main__ import main; sys.exit(main())"
@@ -102,7 +99,6 @@ def test_completion_of_another_command(tmp_path: Path) -> None:
 
 
 def test_without_the_other_components(tmp_path: Path) -> None:
-    """A subcommand whose components are missing is not listed; a call of it names the component."""
     package = generate(tmp_path, "components = []")
     assert "scripts" not in tomllib.loads((package / "pyproject.toml").read_text())["project"]
     assert not (package / "src" / "acme_invoices" / "__main__.py").exists()
@@ -113,7 +109,6 @@ def test_without_the_other_components(tmp_path: Path) -> None:
 
 
 def test_with_explain_alone(tmp_path: Path) -> None:
-    """Messages are read and written; headers need the component ``protocol``."""
     package = generate(tmp_path, 'components = ["explain"]')
     assert set(subcommands(package)) == {*BASIC, *EXPLAINED}
     data = run(package, "encode", "PaidRequest", "0", '{"number": "A-7"}').strip()
@@ -131,7 +126,6 @@ def test_with_explain_alone(tmp_path: Path) -> None:
     ],
 )
 def test_no_generated_package(name: str, what: str, tmp_path: Path) -> None:
-    """The error says why the package cannot be used."""
     for words in (["--package", name, "list"], ["list", f"--package={name}"]):
         done = started(tmp_path, "-m", "kafka_messages_tools", *words)
         assert (done.returncode, done.stdout, done.stderr) == (2, "", f"python -m kafka_messages_tools: {what}\n")
@@ -139,7 +133,6 @@ def test_no_generated_package(name: str, what: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [["--version"], ["--help"]], ids=" ".join)
 def test_what_is_loaded(words: list[str], tmp_path: Path) -> None:
-    """Neither of these imports a message, a codec or a parser of command lines, which take milliseconds."""
     script = f"""
 import sys
 sys.argv = ["kafka-messages", *{words!r}]

@@ -144,7 +144,6 @@ OWN_ERRORS = '[{"name": "NONE", "code": 0, "retriable": false}, {"name": "CLOSED
     [(None, {"NONE": 0}, ("UNKNOWN_7", False)), (OWN_ERRORS, {"NONE": 0, "CLOSED": 7}, ("CLOSED", True))],
 )
 def test_error_codes(errors: str | None, codes: dict[str, int], seven: tuple[str, bool], tmp_path: Path) -> None:
-    """Without an error file only success is defined; from Python 3.12 on an enumeration cannot be empty."""
     specs, name = write_specs(tmp_path / "specs", *DEFINITIONS[:2]), unique_name()
     (specs / "package.toml").write_text("[protocol]\nheaders = 'kafka'\n")
     if errors is not None:
@@ -179,7 +178,6 @@ def test_requests_without_headers_leave_protocol_out(tmp_path: Path) -> None:
     ],
 )
 def test_any_choice_of_components_holds_together(components: str, tmp_path: Path) -> None:
-    """Each component brings all that it imports: every module of every choice can be imported."""
     pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
     key = message(
         field("A"), name="EntryKey", type="coordinator-key", apiKey=1, validVersions="0", flexibleVersions="none"

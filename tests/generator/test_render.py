@@ -172,7 +172,6 @@ def test_printed_modules_import_exactly_what_they_use(name: str) -> None:
 
 
 def test_an_array_of_structs_without_fields_is_printed() -> None:
-    """Elements without bytes leave the loop body of the writer empty, which must still be valid Python."""
     print_module(message(field("A", "[]Nothing", fields=[]), flexibleVersions="none"))
 
 

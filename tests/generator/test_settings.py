@@ -145,7 +145,6 @@ HEADERS = "[protocol]\nheaders = 'kafka'\n"
     ],
 )
 def test_parts_of_a_package(settings: str, given: tuple[str, ...] | None, extra: set[str], tmp_path: Path) -> None:
-    """Those that the messages call for, unless the settings or the command line say which; in the order of floors."""
     loaded = load(tmp_path / "specs", settings, ASK, ANSWER, KEY, components=given)
     assert identity_of(loaded, "own").components == tuple(name for name in COMPONENTS if name in extra or name in BASIC)
 

@@ -80,7 +80,6 @@ def use(workshop: Workshop, definition: str) -> None:
 
 @pytest.mark.parametrize("case", own)
 def test_our_verdict_on_our_own_probes(case: str) -> None:
-    """The probes prove the rules without a Java installation."""
     assert verdict(own[case]["definition"]) == own[case]["ours"]
 
 

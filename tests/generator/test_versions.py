@@ -34,7 +34,6 @@ near = st.tuples(st.integers(0, 8), st.integers(0, 8)).map(lambda ends: Versions
     ],
 )
 def test_parse(text: str, versions: Versions) -> None:
-    """Kafka's reader accepts surrounding blanks, a plus sign and leading zeros."""
     assert Versions.parse(text) == versions
 
 
@@ -55,14 +54,12 @@ def no_range(text: str) -> str:
     ],
 )
 def test_invalid_range_raises_versions_error(text: str, complaint: str) -> None:
-    """Kafka's reader takes a descending range as empty; here it is an error."""
     with pytest.raises(VersionsError) as caught:
         Versions.parse(text)
     assert str(caught.value) == complaint
 
 
 def test_a_number_of_many_digits_is_refused_like_any_other() -> None:
-    """CPython limits int/str conversion, with an error of its own."""
     with pytest.raises(VersionsError, match=r"^a version of 5000 digits is above 32767, the largest int16$"):
         Versions.parse("9" * 5000)
     assert Versions.parse("0" * 5000 + "7") == Versions(7, 7)
@@ -88,7 +85,6 @@ def test_str(versions: Versions, text: str) -> None:
     [("1-3", "2-4", "2-3"), ("0+", "3", "3"), ("9+", "2-8", "none"), ("none", "none", "none"), ("0-2", "2+", "2")],
 )
 def test_intersect(one: str, other: str, both: str) -> None:
-    """The cases are from Kafka's test of its version class."""
     assert Versions.parse(one).intersect(Versions.parse(other)) == Versions.parse(both)
 
 

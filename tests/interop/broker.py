@@ -238,5 +238,4 @@ def _lines(said: Path) -> list[bytes]:
 
 
 def _log(said: Path) -> str:
-    """The end of what a broker said."""
     return last(b"".join(line for line in _lines(said) if REQUEST not in line))

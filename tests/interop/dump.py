@@ -120,7 +120,6 @@ def _record(line: str, is_hex: bool) -> Json:
 
 
 def _plain(line: str, found: re.Match[str], rest: str) -> Json:
-    """Key and value in hexadecimal, of which null ones are not printed; the sizes say the same."""
     pair = PAIR.fullmatch(rest.rstrip(" ") if found["value_size"] != "0" else rest)
     values: Json = {name: pair[name] if pair else None for name in ("key", "payload")}
     for name, size in (("key", found["key_size"]), ("payload", found["value_size"])):

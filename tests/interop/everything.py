@@ -50,7 +50,6 @@ def request(of: Api, topic: UUID) -> Any:
 
 
 def _set_any(acl: Any) -> None:
-    """A broker closes the connection on numbers in ACLs that it does not know, and 0 is none that it does."""
     for name in ("resource_type", "resource_type_filter", "operation", "permission_type"):
         if hasattr(acl, name):
             setattr(acl, name, ANY)

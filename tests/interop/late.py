@@ -122,7 +122,6 @@ def _added(answer: AddPartitionsToTxnResponse) -> int:
 
 
 def _until_ok(request: Message, ask: Callable[[], int]) -> None:
-    """Asks until the coordinator is there and free."""
     deadline = time.monotonic() + SECONDS
     while (code := ask()) in RETRIED and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -77,7 +77,6 @@ def capture(broker: Broker, late: Late, folder: Path) -> None:
 
 
 def _requests(broker: Broker) -> Iterator[Json]:
-    """What the broker logs of each request that came through the relay; ``connection`` is the client's port."""
     for each in broker.requests():
         if each["listener"] == CAPTURED:
             client = each["connection"].split("-")[1]
@@ -86,7 +85,6 @@ def _requests(broker: Broker) -> Iterator[Json]:
 
 
 def _write_lines(path: Path, objects: Iterable[Json]) -> None:
-    """As JSON, one a line; the same objects give the same file."""
     text = "".join(json.dumps(each, separators=(",", ":")) + "\n" for each in objects)
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
 

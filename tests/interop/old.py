@@ -103,7 +103,6 @@ def exchanges(port: int) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _topic_id(connection: Connection) -> UUID:
-    """The id of the topic that is asked for; the broker makes it."""
     deadline = time.monotonic() + TOPIC_SECONDS
     asked = MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=NAME)])
     while time.monotonic() < deadline:

@@ -61,7 +61,6 @@ def make(release: Release, folder: Path, work: Path = WORK) -> None:
 
 
 def _copy(source: Path, to: Path) -> None:
-    """The segments with something in them, snapshots, and the checkpoints beside the folders of the partitions."""
     for path in sorted(source.rglob("*")):
         if path.name.endswith(KEPT) and "epoch" not in path.name and path.stat().st_size:
             kept = to / path.relative_to(source)

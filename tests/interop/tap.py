@@ -49,7 +49,6 @@ class Tap:
                 _end(each)
 
     def _accepted(self) -> socket.socket | None:
-        """The next client; None once this is closed."""
         try:
             return self._listener.accept()[0]
         except OSError:
@@ -70,7 +69,6 @@ class Tap:
             relay.start()
 
     def _connected(self) -> socket.socket:
-        """A connection to the broker from a port that none had before."""
         while True:
             broker = socket.create_connection(("localhost", self._target), SECONDS)
             broker.settimeout(None)
@@ -82,7 +80,6 @@ class Tap:
 
 
 def _relay(source: socket.socket, target: socket.socket, kept: BinaryIO) -> None:
-    """Passes bytes on until there are no more. What is kept is what was received, passed on or not."""
     with kept, suppress(OSError):
         while data := source.recv(CHUNK):
             kept.write(data)

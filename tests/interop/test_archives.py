@@ -51,7 +51,6 @@ runpy.run_path(job, run_name="__main__")
     ],
 )
 def test_an_environment_that_is_sent_along(tmp_path: Path, page: str, job: str) -> None:
-    """Executors of a local cluster run the archive's Python, with the native core and its columns."""
     for project in ("generated", "packages/native", "packages/pipeline"):
         shutil.copytree(ROOT / project, tmp_path / project, ignore=shutil.ignore_patterns("build", "*.egg-info"))
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")

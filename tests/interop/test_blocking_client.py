@@ -72,7 +72,6 @@ def _add_listeners(node: Node, tls: int, both: int, keystore: Path) -> None:
 
 @pytest.mark.parametrize("listener", ["plain", "TLS"])
 def test_without_a_login(listener: str, page: SimpleNamespace, secured: Secured) -> None:
-    """The client reads the topics in plain text and over TLS."""
     broker, tls, _, context = secured
     port, chosen = (tls, context) if listener == "TLS" else (broker.port, None)
     with page.connect("localhost", port, chosen) as stream:
@@ -88,7 +87,6 @@ def _log_in(page: SimpleNamespace, client: Any, mechanism: str, password: str) -
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
 def test_logins(mechanism: str, page: SimpleNamespace, secured: Secured) -> None:
-    """The client logs in over TLS and reads the topics; the broker refuses a wrong password."""
     _, _, port, context = secured
     with page.connect("localhost", port, context) as stream:
         client = page.Client(stream)

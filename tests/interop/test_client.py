@@ -55,7 +55,6 @@ async def ask_all(port: int, topic: UUID) -> list[tuple[Api, int, Response]]:
 
 
 def test_every_pair(quiet_broker: Broker, tmp_path: Path) -> None:
-    """Each response is read as that of its request, and written again it is the bytes that the broker sent."""
     (port,) = free_ports(1)
     with tapped(port, quiet_broker.port, tmp_path), looping() as loop:
         topic = loop.run(lambda: topic_id(quiet_broker.port))
@@ -73,7 +72,6 @@ def test_every_pair(quiet_broker: Broker, tmp_path: Path) -> None:
 
 
 def test_new_topic(quiet_broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
-    """A real broker makes a topic when the client asks for it, and has no leader to name in its first answers."""
     with looping() as loop:
         for number in range(3):
             loop.run(lambda name=f"new-{number}": program("client").main("localhost", quiet_broker.port, name))

@@ -19,7 +19,6 @@ careful = program("client")
 
 @pytest.mark.parametrize("name", NAMES)
 def test_producers(name: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]) -> None:
-    """The mock broker prints each record that a client writes once, in its order, plain or compressed."""
     writing = peer(name)
     mock.ENDS.clear()
     capfd.readouterr()
@@ -41,7 +40,6 @@ def _topic(line: str) -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_proxy(name: str, peer: Callable[[str], Peer], quiet_broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
-    """Clients write and read through the proxy, and do not leave it: it prints what they are answered on each connection."""
     talking = peer(name)
     capfd.readouterr()
     with served(lambda port: proxy.Proxy(port, "localhost", quiet_broker.port).serve) as port:
@@ -59,8 +57,6 @@ def test_proxy(name: str, peer: Callable[[str], Peer], quiet_broker: Broker, cap
 
 
 def test_client(quiet_broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
-    """At a live broker the client reads what it wrote; of a topic that was just made it says that it has no leader."""
-
     async def made() -> None:
         with closing(await careful.Client.connect("localhost", quiet_broker.port)) as asking:
             await careful.find_leader(asking, "first-client")

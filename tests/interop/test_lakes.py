@@ -55,7 +55,6 @@ print("FACTS", json.dumps(facts))
 
 
 def test_delta_and_iceberg(tmp_path: Path) -> None:
-    """Tables of both hold what those of parquet hold, and are not written over unless that is asked."""
     python = environment(tmp_path)
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
     done = subprocess.run(

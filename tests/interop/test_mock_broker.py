@@ -39,7 +39,6 @@ class Watched(mock.Broker):
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("name", NAMES)
 def test_clients(name: str, release: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]) -> None:
-    """Plain and compressed records are written, read in a group, committed and listed; no request fails on the way."""
     codecs = BEFORE_ZSTD if release == "1.0.0" else PLAIN_AND_COMPRESSED
     ours = announced(mock.SERVED, release)
     brokers: list[Watched] = []
@@ -75,7 +74,6 @@ def test_clients(name: str, release: str, peer: Callable[[str], Peer], capfd: py
 
 @pytest.mark.parametrize("name", ["kafka-python", "aiokafka", "franz-go"])
 def test_old_formats(name: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]) -> None:
-    """What they write in format 1 they read in format 1, whatever the mock keeps; the other two would need producer ids."""
     brokers: list[Watched] = []
 
     def make(port: int) -> Any:
@@ -101,8 +99,6 @@ def test_old_formats(name: str, peer: Callable[[str], Peer], capfd: pytest.Captu
 
 
 def test_refused_batches(quiet_broker: Broker) -> None:
-    """A real broker refuses the batches that the mock refuses, with the same codes."""
-
     async def codes() -> dict[str, str]:
         with closing(await guide.Client.connect("localhost", quiet_broker.port)) as client:
             await guide.find_leader(client, "refused")

@@ -30,7 +30,6 @@ def broker(java: Java, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bro
 
 
 def test_every_pair_of_the_old_broker(broker: Broker) -> None:
-    """Whatever it announces can be asked and read with one installed package, and written again it is the same bytes."""
     older = 0
     for sent, answered in old.exchanges(broker.port):
         request = decode_request(sent)
@@ -43,7 +42,6 @@ def test_every_pair_of_the_old_broker(broker: Broker) -> None:
 
 @pytest.mark.parametrize("release", ["old", "newest"])
 def test_clients_of_the_old_broker(release: str, broker: Broker, java: Java) -> None:
-    """A proxy between a client, of its own release or of today, and an old broker: all is read, and passed as it came."""
     client: Peer = old.client(java) if release == "old" else peer("java")
     with watching(broker) as (port, watched):
         talk = client.talk(port, f"through-{release}", PLAIN_AND_COMPRESSED)

@@ -132,7 +132,6 @@ def passed_and_changed(watched: Watched) -> tuple[set[ApiKey], set[ApiKey]]:
 def test_clients(
     name: str, peer: Callable[[str], Peer], quiet_broker: Broker, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Requests arrive byte for byte, responses too, but for the addresses of brokers; clients stay with the proxy."""
     client = peer(name)
     capfd.readouterr()
     with watching(quiet_broker) as (port, watched):
@@ -149,7 +148,6 @@ def test_clients(
 
 
 def test_day_of_a_cluster(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """All that the harness has clients do passes too: transactions, share groups, groups of both protocols, ACLs, users."""
     with running(Java.prepare(WORK), tmp_path) as broker, watching(broker) as (port, watched):
         broker.java.run("Traffic", f"127.0.0.1:{port}", seconds=TRAFFIC_SECONDS)
     assert capfd.readouterr().out == ""

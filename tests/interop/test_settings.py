@@ -27,12 +27,10 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
 
 
 def test_table(kafka: Settings) -> None:
-    """What is committed is what ``nox -s upstream -- settings`` writes."""
     assert COMMITTED.read_text(encoding="utf-8") == kafka.table()
 
 
 def test_rule(kafka: Settings) -> None:
-    """What a broker keeps out of its own log is secret, and nothing else: settings, on listeners, and unknown ones."""
     of_broker = [each["name"] for each in json.loads(Path(COMMITTED).read_text()) if "broker" in each["of"]]
     names = [*of_broker, "acme.endpoint", "rsm.config.x", "plain.sasl.jaas.config", "log.dirs.x"]
     names += [f"listener.name.internal.{name}" for name in names if not name.endswith(QUOTAS)]

@@ -141,7 +141,6 @@ def _names(one: Broker) -> Names:
 
 
 def _kill(one: Broker, other: Broker, names: Names) -> None:
-    """Kills a broker that was alone for a moment, so that what it took then is lost: a record, a commit, an id."""
     partition = next(number for number, leader in admin.leaders(one.port, "input").items() if leader == 2)
     admin.begin(other.port, names.kept)  # and now the broker has producer ids in store
     admin.commit(other.port, names.group, "input", 0, MOVED_ON)
@@ -158,7 +157,6 @@ def _kill(one: Broker, other: Broker, names: Names) -> None:
 
 
 def _afterwards(one: Broker, names: Names) -> Late:
-    """What the other broker does alone: it goes beyond what was lost, and does things to be found."""
     for step in range(10):
         admin.commit(one.port, names.group, "input", 0, MOVED_ON + step)
     admin.commit(one.port, "left-behind", "input", 0, LEFT_BEHIND)
@@ -168,7 +166,6 @@ def _afterwards(one: Broker, names: Names) -> Late:
 
 
 def _copy_at_rest(one: Broker, other: Broker, target: Path) -> None:
-    """Copies the files when both brokers have the same records."""
     for _ in range(ATTEMPTS):
         time.sleep(2)  # until the checkpoints are written
         with one.paused(), other.paused():
@@ -185,7 +182,6 @@ def _copy(brokers: tuple[Broker, Broker], target: Path) -> None:
 
 
 def _ends(logs: Path) -> dict[str, int]:
-    """The last offset of each log."""
     ends: dict[str, int] = {}
     for path in sorted(logs.glob("*/*.log")):
         with read_batch_headers(path) as read:

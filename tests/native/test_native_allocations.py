@@ -77,7 +77,6 @@ def samples() -> list[Any]:
 
 @pytest.mark.parametrize("vector", samples(), ids=str)
 def test_reading_and_writing(vector: Any) -> None:
-    """Reading, writing, measuring and building, with an allocation failing at each place."""
     message = vector.cls.read(vector.data, vector.version)
     for struct in structs_in(message):
         if "unknown_tagged_fields" in struct._names and vector.version >= vector.cls.LOWEST_FLEXIBLE_VERSION:
@@ -107,7 +106,6 @@ def test_reading_and_writing(vector: Any) -> None:
 
 @in_python
 def test_errors() -> None:
-    """What is refused anyway: the error of the pure code, or that there is no memory for it."""
     data = MetadataResponse(topics=[]).write(12)
     message: Any = MetadataResponse()
     message.topics = ["x", "é", "\ud800"]
@@ -125,7 +123,6 @@ def said(error: BaseException | None) -> tuple[type, str]:
 
 
 def test_texts_of_many_bytes() -> None:
-    """Texts that are not ASCII need bytes of their own to be written; long messages need room more than once."""
     message = ProduceRequest(transactional_id="é" * 400, unknown_tagged_fields=(RawTaggedField(9, bytes(4000)),))
     data = message.write(9)
     for call, wanted in ((lambda: message.write(9), data), (lambda: ProduceRequest.read(data, 9), message)):
@@ -135,7 +132,6 @@ def test_texts_of_many_bytes() -> None:
 
 @in_python
 def test_the_first_use() -> None:
-    """Opening a message: where memory is short that is said, and the next use opens it; it is never refused for good."""
     owner: Any = next(base for base in FetchRequest.__mro__ if "_plan" in vars(base))
     message = FetchRequest(max_wait_ms=5)
     data = message.write(17)
@@ -158,7 +154,6 @@ def test_the_first_use() -> None:
 
 
 def test_a_plan() -> None:
-    """Parsing a plan: MemoryError, and nothing half made is left behind."""
     core = pytest.importorskip("kafka_messages_native")
     opened(FetchRequest)
     owner: Any = next(base for base in FetchRequest.__mro__ if "_plan" in vars(base))

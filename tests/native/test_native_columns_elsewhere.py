@@ -25,7 +25,6 @@ class Columns:
 
 
 def test_polars_takes_the_capsules() -> None:
-    """Its own reader of the interface: another implementation than the one that all other tests go through."""
     polars = pytest.importorskip("polars")
     frame = polars.Series("value", Columns()).struct.unnest()
     assert frame["offset"].to_list() == list(range(1000))
@@ -34,7 +33,6 @@ def test_polars_takes_the_capsules() -> None:
 
 
 def test_duckdb_reads_the_columns() -> None:
-    """Over a table, as its users have it."""
     duckdb = pytest.importorskip("duckdb")
     table = pa.Table.from_struct_array(decode(pa.array(ROWS), OffsetCommitValue, 3))
     connection = duckdb.connect()

@@ -61,7 +61,6 @@ def classes_of(name: str) -> list[Any]:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_objects_are_equal(name: str) -> None:
-    """Every object of every vector is built again by keyword, natively and by ``__init__``: with all its slots the same."""
     opened(vectors.message_class(name))
     for vector in vectors.committed()[name]:
         for struct in structs_in(vector.cls.read(vector.data, vector.version)):
@@ -80,7 +79,6 @@ def slots_of(struct: Any) -> list[tuple[str, type, str]]:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_anything_for_any_field(name: str) -> None:
-    """Whatever a parameter is given, in every class: the same object or the same words."""
     for cls in classes_of(name):
         for parameter in inspect.signature(cls).parameters:
             for value in WRONG:
@@ -92,7 +90,6 @@ def test_anything_for_any_field(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_signatures(name: str) -> None:
-    """``inspect``, dataclass functions and help see what the printed class says."""
     for cls in classes_of(name):
         parameters = list(inspect.signature(cls.__init__).parameters.values())
         assert list(inspect.signature(cls).parameters.values()) == parameters[1:]
@@ -124,14 +121,12 @@ def both(*args: Any, **named: Any) -> Outcome:
     ],
 )
 def test_what_is_no_list(values: Any, text: str) -> None:
-    """A text is an iterable of texts, and None no empty list: refused with the words of ``__init__``."""
     opened(MetadataResponse)
     got = both(partitions=values)
     assert (got.is_error, got.kind, got.text) == (True, TypeError, text)
 
 
 def test_every_iterable() -> None:
-    """Lists are kept, everything else becomes one; a collection is made of any of them."""
     opened(MetadataResponse)
     ones = [MetadataResponsePartition(partition_index=n) for n in range(3)]
 
@@ -169,7 +164,6 @@ def test_every_iterable() -> None:
 
 
 def test_an_iterable_that_fails() -> None:
-    """Its error comes through as it is, and nothing is left of the object."""
     opened(MetadataResponse)
 
     def failing() -> Iterator[MetadataResponsePartition]:
@@ -181,7 +175,6 @@ def test_an_iterable_that_fails() -> None:
 
 
 def test_other_arguments() -> None:
-    """Positional ones, unknown ones, names that are no plain texts: the words of Python for the printed constructor."""
     opened(MetadataResponse)
 
     class Name(str):
@@ -202,7 +195,6 @@ def test_other_arguments() -> None:
 
 
 def test_every_order_of_keywords() -> None:
-    """Names in any order, any of them left out."""
     opened(FetchRequest)
     rnd = random.Random(1)
     values: dict[str, Any] = {"max_wait_ms": 5, "rack_id": "r", "session_id": 7, "topics": [], "cluster_id": None}
@@ -218,7 +210,6 @@ def test_every_order_of_keywords() -> None:
 @pytest.mark.parametrize("is_opened", [True, False])
 @pytest.mark.parametrize("name", ["__init__", "__new__", "__setattr__"])
 def test_patched_classes(is_opened: bool, name: str) -> None:
-    """A constructor that somebody wrapped is called, whether that was before or after the core came to the class."""
     text = f"""
 from kafka_messages.messages.metadata_response import MetadataResponse, MetadataResponsePartition as Partition
 if {is_opened}:
@@ -243,7 +234,6 @@ if {name!r} != "__new__":  # which Python itself does not take back
 
 
 def test_a_mocked_constructor() -> None:
-    """``mock.patch`` as tests do it, and back."""
     opened(MetadataResponse)
     with mock.patch.object(MetadataResponsePartition, "__init__", return_value=None) as patched:
         MetadataResponsePartition(partition_index=3)
@@ -252,7 +242,6 @@ def test_a_mocked_constructor() -> None:
 
 
 def test_subclasses() -> None:
-    """A subclass has its own constructor, or the printed one; the core's is for the class itself alone."""
     opened(MetadataResponse)
 
     class Mine(MetadataResponsePartition):
@@ -270,7 +259,6 @@ def test_subclasses() -> None:
 
 
 def test_class_calls_in_other_ways() -> None:
-    """Through ``type``, ``map``, ``functools``, ``__new__`` alone: the ways that do not lead to the core."""
     opened(MetadataRequest)
     assert type.__call__(MetadataRequest) == MetadataRequest()
     assert MetadataRequest.__new__(MetadataRequest).write is not None

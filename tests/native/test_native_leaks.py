@@ -55,7 +55,6 @@ def damaged(rnd: random.Random, data: bytes) -> bytes:
 
 
 def test_reading_and_writing_every_message() -> None:
-    """Each vector, and each with damage: read, written, measured, and spoiled so that writing is refused halfway."""
     rnd = random.Random(3)
     work = []
     for name in vectors.message_names():
@@ -80,7 +79,6 @@ def test_reading_and_writing_every_message() -> None:
 
 
 def test_building_every_message() -> None:
-    """Constructors, with the right values, with tuples for lists, and with what they refuse."""
     built = []
     for name in vectors.message_names():
         cls = vectors.message_class(name)
@@ -101,7 +99,6 @@ def test_building_every_message() -> None:
 
 
 def test_references() -> None:
-    """Classes, constants and values that calls go by are counted the same before and after."""
     data = response().write(VERSION)
     message = read(data)
     wrong = read(data)
@@ -152,7 +149,6 @@ def test_references() -> None:
 
 
 def test_circles() -> None:
-    """Circles that somebody made by wrong values are found, but where docs/native.md says otherwise."""
     data = response().write(VERSION)
 
     def once() -> None:
@@ -165,7 +161,6 @@ def test_circles() -> None:
 
 
 def test_plans_and_readers() -> None:
-    """Plans, readers and makers go with what holds them."""
     package, text, namespace = plan_arguments(MetadataResponse)
 
     def once() -> None:

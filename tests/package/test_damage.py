@@ -71,7 +71,6 @@ def assert_sound(message: Message, data: bytes, version: int) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_truncated(name: str) -> None:
-    """A message that was cut off anywhere is never taken for a whole one."""
     for vector in vectors.samples(name, "full", "random1"):
         length = len(vector.data)
         cuts = range(length) if length <= 40 else sorted(random.Random(str(vector)).sample(range(length), 40))
@@ -86,7 +85,6 @@ def test_truncated(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_trailing_bytes(name: str) -> None:
-    """Bytes after the message are an error for ``read``, which was given exactly one message, and none in a stream."""
     for vector in vectors.samples(name, "default", "full"):
         length, more = len(vector.data), vector.data + b"\0\0"
         with pytest.raises(DecodeError) as caught:
@@ -111,7 +109,6 @@ CHANGES += [
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_mutated(name: str) -> None:
-    """A changed, lost or added byte, or a length gone wild, gives an error or a message, and nothing else."""
     for vector in vectors.samples(name, "full", "nulls", "random1", "random3"):
         draw = random.Random(str(vector))
         for _ in range(16 if vector.data else 0):
@@ -126,7 +123,6 @@ def test_mutated(name: str) -> None:
 @settings(max_examples=600, derandomize=True, database=None, deadline=None)
 @given(st.sampled_from(MESSAGES), st.integers(0, 20), st.binary(max_size=80))
 def test_any_bytes(name: str, number: int, data: bytes) -> None:
-    """Bytes that were never a message are no danger either."""
     cls = vectors.message_class(name)
     versions = vectors.versions_of(cls)
     version = versions[number % len(versions)]
@@ -185,7 +181,6 @@ def width(site: Site) -> int:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_huge_lengths(name: str) -> None:
-    """No length is trusted, whatever it measures: a text has a limit, and the rest must hold what is claimed."""
     for vector, site, replaced in sites(name, "length"):
         claim = 32767 if not is_compact(site) and width(site) == 2 else HUGE
         length = uvarint(claim + 1) if is_compact(site) else claim.to_bytes(width(site), "big")
@@ -206,7 +201,6 @@ def test_huge_lengths(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_one_too_many(name: str) -> None:
-    """A length that is one more than the rest of the message is as wrong as a huge one."""
     for vector, site, replaced in sites(name, "length"):
         left = len(vector.data) - site.end
         if is_compact(site):
@@ -220,7 +214,6 @@ def test_one_too_many(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_nulls_and_negative_lengths(name: str) -> None:
-    """Null is refused where the version has none; as in Kafka, every negative classic length means null."""
     for vector, site, replaced in sites(name, "length"):
         lengths = [b"\0", b"\x80\0"] if is_compact(site) else [b"\xff" * width(site), b"\x80" + bytes(width(site) - 1)]
         for length in lengths:
@@ -233,7 +226,6 @@ def test_nulls_and_negative_lengths(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_bad_varints(name: str) -> None:
-    """A varint ends after five bytes and holds 32 bits, wherever it stands."""
     for vector, site, replaced in sites(name, "length"):
         if is_compact(site):
             _assert_bad_varints(vector, replaced, site.path, site.start)
@@ -254,7 +246,6 @@ def _assert_bad_varints(vector: Vector, replaced: Callable[[bytes], bytes], path
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_padded_varints(name: str) -> None:
-    """A length in more bytes than it needs is odd but clear; Kafka reads it, null included, and so do we."""
     for vector, site, replaced in sites(name, "length", "nulls", "inner_nulls"):
         if not is_compact(site):
             continue
@@ -268,7 +259,6 @@ def test_padded_varints(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_invalid_text(name: str) -> None:
-    """Texts are UTF-8; Kafka would replace bad bytes and so change the message silently."""
     for vector, site, replaced in sites(name, "text"):
         rest = vector.data[site.start + 1 : site.end]
         reason = f"invalid UTF-8 at offset {site.start}: invalid start byte"
@@ -277,7 +267,6 @@ def test_invalid_text(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_presence(name: str) -> None:
-    """Any negative presence byte is null and any other a struct, as in Kafka; what follows is read accordingly."""
     for vector, _, replaced in sites(name, "presence"):
         for presence in (b"\xff", b"\x80", b"\0", b"\x01", b"\x02", b"\x7f", b"\x80\0"):
             assert_tolerated(vector, replaced(presence))
@@ -285,7 +274,6 @@ def test_presence(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_wrong_tag_sizes(name: str) -> None:
-    """Kafka ignores the size of a tag it knows; a wrong one means that something is broken, so it is refused here."""
     for vector, section, replaced in sections(name):
         for index, entry in enumerate(section.entries):
             size = len(entry.value)
@@ -306,7 +294,6 @@ def test_wrong_tag_sizes(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_tags_that_come_twice(name: str) -> None:
-    """A tag comes once, be it known or not; the second would silently replace the first."""
     for vector, section, replaced in sections(name):
         entries = [entry.data for entry in section.entries]
         known = [(entry.tag, entry.data) for entry in section.entries[-1:]]
@@ -320,7 +307,6 @@ def test_tags_that_come_twice(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_tags_of_other_versions(name: str) -> None:
-    """A tag that the definition gives to other versions is an error, as in Kafka: its meaning is not the known one."""
     for vector, section, replaced in sections(name):
         for tag in section.absent:
             start = section.end
@@ -331,7 +317,6 @@ def test_tags_of_other_versions(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_more_tags_than_there_are(name: str) -> None:
-    """The number of tags is not trusted either."""
     for vector, section, replaced in sections(name):
         entries = b"".join(entry.data for entry in section.entries)
         data = replaced(uvarint(2**32 - 1) + entries)
@@ -341,7 +326,6 @@ def test_more_tags_than_there_are(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_unknown_tags_are_kept(name: str) -> None:
-    """A tagged field of a newer Kafka is kept by every struct of every layout, and written back where it was."""
     for vector, section, replaced in sections(name):
         if section.is_tagged:
             continue  # it would change the size of the tag around it
@@ -354,7 +338,6 @@ def test_unknown_tags_are_kept(name: str) -> None:
 
 
 def test_order_of_unknown_tags() -> None:
-    """Tags that came in the wrong order are written in the right one; read again, the message is still the same."""
     data = b"\x02" + b"\x87\x07\x01b" + b"\x07\x01a"
     message = ListTransactionsRequest.read(b"\x01\x01" + data, 0)
 
@@ -364,7 +347,6 @@ def test_order_of_unknown_tags() -> None:
 
 
 def test_order_of_known_and_unknown_tags() -> None:
-    """Known fields are found in any order among unknown ones."""
     message = FetchRequest(cluster_id="c", unknown_tagged_fields=(RawTaggedField(5, b"x"),))
     data = message.write(14)
     swapped = data.removesuffix(b"\x02\x00\x02\x02c\x05\x01x") + b"\x02\x05\x01x\x00\x02\x02c"
@@ -398,7 +380,6 @@ CLAIMS: list[tuple[type[Message], int, bytes]] = [
 
 @pytest.mark.parametrize(("cls", "version", "start"), CLAIMS, ids=lambda value: getattr(value, "NAME", None))
 def test_claims_cost_nothing(cls: type[Message], version: int, start: bytes) -> None:
-    """A message of some bytes that claims two thousand million elements is refused without making room for them."""
     claims = [HUGE.to_bytes(4, "big"), uvarint(HUGE), uvarint(2**32 - 1)]
     for claim in claims:
         data = start + claim + bytes(6)
@@ -418,7 +399,6 @@ def partitions(count: int, size: int) -> bytes:
 
 
 def test_memory_of_failures() -> None:
-    """A large message that fails at its very end takes no more than a small multiple of its own memory."""
     data = partitions(200, 10_000)[:-1]
     attempt(FetchResponse, data, 12)
     tracemalloc.start()
@@ -431,7 +411,6 @@ def test_memory_of_failures() -> None:
 
 
 def test_time_of_failures() -> None:
-    """The search for the place of a fault does not copy the message for each of its parts."""
     data = partitions(2000, 10_000)[:-1]
     start = time.process_time()
     result = attempt(FetchResponse, data, 12)

@@ -28,7 +28,6 @@ class Update(UpdateRaftVoterRequest):
 
 
 def test_a_field_of_its_own() -> None:
-    """It could not be defined: ``dataclasses`` asks for the options of the base, and there were none."""
     beat = Beat(group_id="g", seen=1.5)
     assert repr(beat).endswith("seen=1.5)")
     assert beat.write(4) == HeartbeatRequest(group_id="g").write(4)
@@ -41,7 +40,6 @@ def test_a_field_of_its_own() -> None:
 
 
 def test_slots_do_not_hide_a_field_that_is_made_late() -> None:
-    """Such a field is no slot of the message; one of the derived class stood before it, and ``write`` found nothing."""
     feature = UpdateRaftVoterRequest.KRaftVersionFeature(max_supported_version=3)
     update = Update(kraft_version_feature=feature)
     assert not hasattr(update, "__dict__")
@@ -53,7 +51,6 @@ def test_slots_do_not_hide_a_field_that_is_made_late() -> None:
 
 
 def test_a_frozen_one_cannot_be() -> None:
-    """The messages are not frozen; ``dataclasses`` says so itself."""
     with pytest.raises(TypeError) as caught:
         dataclasses.dataclass(frozen=True)(type("Frozen", (HeartbeatRequest,), {}))
     assert str(caught.value) == "cannot inherit frozen dataclass from a non-frozen one"
@@ -61,7 +58,6 @@ def test_a_frozen_one_cannot_be() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"kw_only": True}, {"slots": True}, {"eq": False}], ids=str)
 def test_every_message_can_be_derived(options: dict[str, Any]) -> None:
-    """What the constructor of ``dataclasses`` sets is what that of the message sets."""
     for info in all_messages():
         base = getattr(kafka_messages, info.name)
         version = base.HIGHEST_SUPPORTED_VERSION

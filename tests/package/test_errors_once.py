@@ -34,17 +34,14 @@ def readings(data: bytes) -> tuple[str, int]:
 
 
 def test_an_error_that_is_not_about_text_is_looked_for_once() -> None:
-    """It was looked for, then read with the other rule for text, and then looked for again: three times minutes."""
     assert readings(CUT) == (MISSING, 1)
 
 
 def test_an_error_behind_text_that_is_no_utf_8() -> None:
-    """Only then it takes another reading, whose own error is the one that is said."""
     assert readings(ODD) == (MISSING, 2)
 
 
 def test_a_middleman_says_the_error_of_the_one_reading() -> None:
-    """It reads with escaped text always; a request that is cut passes, with the same words."""
     sent = encode_request(DescribeGroupsRequest(groups=["a", "b"]), 5, 1, framed=False)[:-1]
     passing = next(ProxyConnection().receive_from_client(len(sent).to_bytes(4, "big") + sent))
     assert isinstance(passing, RequestForwarded)
@@ -53,8 +50,6 @@ def test_a_middleman_says_the_error_of_the_one_reading() -> None:
 
 
 def test_a_shortage_of_memory_is_no_damage(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A MemoryError is raised again where the bytes are sound; bytes that ask for too much are damaged as before."""
-
     def starved(data: bytes, pos: int) -> tuple[MetadataResponse, int]:
         raise MemoryError("no room")
 
@@ -74,7 +69,6 @@ def test_a_shortage_of_memory_is_no_damage(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("switch", ["0", "1"])
 def test_a_single_allocation_that_fails_is_no_damage(switch: str) -> None:
-    """Whichever allocation of reading fails, sound bytes are read or raise MemoryError."""
     pytest.importorskip("_testcapi")
     text = """
 import gc

@@ -47,10 +47,6 @@ def fields() -> Iterator[tuple[str, FieldFacts]]:
 
 
 def test_entity_types_are_those_of_the_definitions() -> None:
-    """What a field names is counted twice, in the package and in the files; 4.4.0 has at least so many.
-
-    Those that only older releases have come from the history.
-    """
     defined = Counter(
         (message.name, field.entity_type)
         for message in definitions().values()
@@ -70,7 +66,6 @@ def test_entity_types_are_those_of_the_definitions() -> None:
 
 
 def test_what_a_field_names() -> None:
-    """One of each, as a user asks for it; most fields name nothing."""
     metadata = {field.name: field.entity_type for field in facts()["MetadataResponse"].structs["MetadataResponseTopic"]}
     assert (metadata["name"], metadata["error_code"]) == ("topicName", None)
     broker = {field.name: field.entity_type for field in facts()["MetadataResponse"].structs["MetadataResponseBroker"]}
@@ -78,7 +73,6 @@ def test_what_a_field_names() -> None:
 
 
 def test_error_codes() -> None:
-    """int16 fields whose name ends in ErrorCode, at least the 122 of release 4.4.0; no other int16 speaks of errors."""
     found = [(struct, field.name) for struct, field in fields() if field.is_error_code]
     assert len(found) >= 122
     assert ("MetadataResponse.MetadataResponseTopic", "error_code") in found
@@ -87,7 +81,6 @@ def test_error_codes() -> None:
 
 
 def test_endpoints() -> None:
-    """Structs with host and port, at least the 27 of release 4.4.0. A host alone, as of a group's member, is none."""
     found = {(name, struct) for name, message in facts().items() for struct in message.endpoints()}
     assert len(found) >= 27
     assert ("MetadataResponse", "MetadataResponseBroker") in found

@@ -30,7 +30,6 @@ def requests() -> Iterator[DecodedRequest]:
 
 
 def test_everything_is_read_and_written_again() -> None:
-    """One installed package reads an old cluster's traffic, and what it writes is what went over the wire."""
     for _, sent, answered in exchanges():
         request = decode_request(sent)
         response = decode_response(answered, request.api.key, request.version)
@@ -52,7 +51,6 @@ def pairs_of(said: ApiVersionsResponse) -> set[tuple[int, int]]:
 
 
 def test_there_is_every_pair_that_the_old_broker_announced() -> None:
-    """Also the versions that today's brokers have not, and the APIs that nobody has any more."""
     asked = {(int(request.api.key), request.version) for request in requests()}
     assert asked == announced()
     older = {(key, version) for key, version in asked if version not in api(key).supported_versions}
@@ -63,13 +61,11 @@ def test_there_is_every_pair_that_the_old_broker_announced() -> None:
 
 
 def test_what_is_announced_for_an_old_release_is_what_its_broker_says() -> None:
-    """A mock that stands for a cluster of 2.8 must not have one version more or less than a live one."""
     assert pairs_of(announce(release="2.8.2")) == announced()
 
 
 @pytest.mark.parametrize("number", sorted({number for number, _, _ in exchanges()}))
 def test_a_middleman_passes_it(number: int) -> None:
-    """A proxy's author decodes everything that an old cluster and its clients say, and passes on the very bytes."""
     proxy, count = ProxyConnection(), 0
     for _, pairs in groupby((each for each in exchanges() if each[0] == number), lambda each: each[0]):
         for _, sent, answered in pairs:

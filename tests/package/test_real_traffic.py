@@ -43,7 +43,6 @@ def frames(path: Path) -> list[bytes]:
 
 
 def test_messages_are_kafkas_json(cluster: Cluster) -> None:
-    """Each request and response of real clients gives the very JSON that the broker logs of it; none is left over."""
     left = dict(cluster.requests)
     kinds = set()
     for connection, request, _, response, _ in exchanges(cluster):
@@ -60,7 +59,6 @@ def test_messages_are_kafkas_json(cluster: Cluster) -> None:
 
 
 def test_messages_are_written_as_kafka_does(cluster: Cluster) -> None:
-    """Written again, the bytes are those that Kafka's clients and the broker sent, headers and tagged fields too."""
     for _, request, sent, response, answered in exchanges(cluster):
         assert request.encode(framed=False) == sent
         assert response.encode(framed=False) == answered

@@ -59,7 +59,6 @@ def closed(found: Explanation) -> list[Span]:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_every_vector(name: str) -> None:
-    """What Kafka's classes wrote is explained to the last byte, with the values that the class reads."""
     for vector in vectors.committed()[name]:
         found = explain(vector.data, vector.cls, vector.version)
         assert found.error is None, vector
@@ -102,7 +101,6 @@ def attempt(vector: Vector, data: bytes) -> tuple[Message | None, DecodeError | 
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_damaged_vectors(name: str) -> None:
-    """An explanation of damaged bytes that said something else than ``read`` would send people to the wrong place."""
     draw = random.Random(f"{SEED} {name}")
     some = [vector for vector in vectors.committed()[name] if vector.data]
     for _ in range(24 if some else 0):

@@ -24,7 +24,6 @@ UNKNOWN = "unknown_tagged_fields"
 
 
 def test_every_version_has_vectors() -> None:
-    """Nothing is proved for a version without vectors: each has the default message and another one, if it has fields."""
     samples: dict[tuple[str, int], set[str]] = {}
     for vector in chain.from_iterable(vectors.committed().values()):
         samples.setdefault((vector.message, vector.version), set()).add(vector.sample)
@@ -38,7 +37,6 @@ def test_every_version_has_vectors() -> None:
 
 
 def test_no_vector_is_of_an_unknown_message() -> None:
-    """A message or version that was lost between the definitions and the package is found here."""
     known = {(name, version) for name in MESSAGES for version in vectors.message_class(name).schemas()}
     found = {(each.message, each.version) for group in vectors.committed().values() for each in group}
     assert found - known == set()
@@ -46,7 +44,6 @@ def test_no_vector_is_of_an_unknown_message() -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_bytes(name: str) -> None:
-    """What Kafka writes is read, and written again byte for byte; the size is known without writing."""
     for vector in vectors.committed()[name]:
         message = vector.cls.read(vector.data, vector.version)
         assert message.write(vector.version) == vector.data, vector
@@ -57,7 +54,6 @@ def test_bytes(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_json(name: str) -> None:
-    """The JSON form is Kafka's in both directions, and goes through JSON text and back without a loss."""
     for vector in vectors.committed()[name]:
         version = vector.version
         assert created(vector).write(version) == vector.data, vector
@@ -71,7 +67,6 @@ def test_json(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_second_round_trip(name: str) -> None:
-    """A message that was read, written and read again is the same message: no default creeps in on the way."""
     for vector in vectors.committed()[name]:
         message = vector.cls.read(vector.data, vector.version)
         again = vector.cls.read(message.write(vector.version), vector.version)
@@ -81,7 +76,6 @@ def test_second_round_trip(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_copies(name: str) -> None:
-    """Messages are plain data: copied, pickled or replaced they are equal, and a deep copy shares nothing."""
     for vector in vectors.committed()[name]:
         message = vector.cls.read(vector.data, vector.version)
         twins: list[Message] = [
@@ -98,7 +92,6 @@ def test_copies(name: str) -> None:
 
 
 def _containers(value: Any) -> set[int]:
-    """The identities of everything in a message that can be changed."""
     if dataclasses.is_dataclass(value):
         inner: Iterable[Any] = [getattr(value, field.name) for field in dataclasses.fields(value)]
     elif isinstance(value, list):
@@ -110,7 +103,6 @@ def _containers(value: Any) -> set[int]:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_schema_codec_agrees(name: str) -> None:
-    """The dynamic codec, which shares no code with the printed functions, reads and writes the same."""
     for vector in vectors.committed()[name]:
         message = vector.cls.read(vector.data, vector.version)
         schema = vector.cls.schemas()[vector.version]
@@ -125,7 +117,6 @@ def test_schema_codec_agrees(name: str) -> None:
 
 
 def _differences(mine: object, theirs: object, path: str = "") -> Iterator[str]:
-    """Where the schema codec's values differ from a message's."""
     if isinstance(mine, Struct):
         if mine.unknown_tagged_fields != getattr(theirs, UNKNOWN, ()):
             yield f"{path}.{UNKNOWN}"
@@ -142,7 +133,6 @@ def _differences(mine: object, theirs: object, path: str = "") -> Iterator[str]:
 
 
 def test_schemas_are_shared() -> None:
-    """Versions that look the same on the wire share one schema object, so comparing schemas shows what changed."""
     for name in MESSAGES:
         schemas: Mapping[int, Schema] = vectors.message_class(name).schemas()
         texts = {str(schema) for schema in schemas.values()}
@@ -222,7 +212,6 @@ needs_snapshot = needs(
 @needs_snapshot
 @pytest.mark.parametrize("name", sorted(vectors.snapshot()))
 def test_snapshot(name: str) -> None:
-    """An older Kafka wrote the same bytes and JSON; what changed since is listed, and nothing is listed in vain."""
     missed: dict[int, list[str]] = {}
     for vector in vectors.snapshot()[name]:
         problem = _problem(vector)
@@ -235,14 +224,12 @@ def test_snapshot(name: str) -> None:
 
 @needs_snapshot
 def test_misses_are_of_the_snapshot() -> None:
-    """A misspelled name in the list of allowed misses would otherwise never be noticed."""
     listed = {name for group in MISSES.values() for name in group}
     assert listed <= vectors.snapshot().keys()
     assert sum(len(group) for group in MISSES.values()) == len(listed), "a message has two reasons"
 
 
 def _problem(vector: Vector) -> str | None:
-    """What keeps a vector of the snapshot from passing; None when it passes."""
     name = RENAMED_MESSAGES.get(vector.message, vector.message)
     if name not in MESSAGES:
         return "there is no such message"
@@ -266,7 +253,6 @@ def _problem(vector: Vector) -> str | None:
 
 
 def _renamed(value: object, names: Mapping[str, str]) -> object:
-    """The JSON with other keys."""
     if isinstance(value, Mapping):
         return {names.get(key, key): _renamed(inner, names) for key, inner in value.items()}
     return [_renamed(inner, names) for inner in value] if isinstance(value, list) else value

@@ -52,7 +52,6 @@ def told(element: Element) -> Iterator[tuple[str, str]]:
 
 
 def test_there_are_ten() -> None:
-    """A row that is not understood would not be looked at."""
     assert len(QUESTIONS) == len(ANSWERS) == 10
 
 
@@ -63,7 +62,6 @@ def test_the_answer_is_there(
     pages: Mapping[str, Parsed],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """People ask these about the protocol; who follows the table must find the answer behind the link, and in the print."""
     path, _, place = question.page.partition("#")
     pieces = list(told(pages[path].root))
     start = next(number for number, (id_, _) in enumerate(pieces) if id_ == place)

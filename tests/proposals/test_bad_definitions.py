@@ -362,12 +362,10 @@ NULLABLE_STRUCTS = (
 
 @pytest.mark.parametrize("case", [*ENCODINGS, *TAGS, *OPTIONAL, *NULLABLE_STRUCTS], ids=lambda case: case.name)
 def test_refused_with_these_words(case: Case) -> None:
-    """Whoever tries a proposal makes just these mistakes; each gets its place and what to do, all of them in one run."""
     assert sorted(problems_of(case.files)) == sorted(case.lines)
 
 
 def test_the_command_reports_every_file_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same lines reach the terminal, for all files at once, and a package is not half written."""
     specs, output = tmp_path / "specs", tmp_path / "output"
     specs.mkdir()
     (specs / "Leader.json").write_text(LEADER)

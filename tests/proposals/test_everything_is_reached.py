@@ -41,7 +41,6 @@ def proposals() -> Definitions:
 
 
 def test_every_line_of_the_printer_runs() -> None:
-    """``specs/proposals`` alone reaches every line of plan and lowering, so the second package shows all of them."""
     with recording(*PRINTER) as lines:
         for plan in definitions.load(PROPOSALS).plans:
             codec.render(plan)
@@ -51,10 +50,6 @@ def test_every_line_of_the_printer_runs() -> None:
 def test_every_branch_of_every_template_is_taken(
     proposals: Definitions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Modules come from ``specs/proposals``; a release, error codes and removed APIs only Kafka's own have.
-
-    Links neither has: they are not published yet.
-    """
     original = environment.ENVIRONMENT
     branches = Branches(original)
     for name, module in list(sys.modules.items()):
@@ -99,10 +94,6 @@ def walk(plan: MessagePlan) -> list[tuple[Operation, str]]:
 
 
 def test_every_type_stands_everywhere(proposals: Definitions) -> None:
-    """Each type plain, nullable, tagged, optional, in classic and in compact form: the combinations, not only the lines.
-
-    A combination that is never printed is one whose bytes no test has seen.
-    """
     seen: set[tuple[str, str, str]] = set()
     for message in proposals.messages:
         for version in message.valid:
@@ -129,7 +120,6 @@ def test_every_type_stands_everywhere(proposals: Definitions) -> None:
 
 
 def test_every_encoding_stands_everywhere(proposals: Definitions) -> None:
-    """Each encoding of each integer type, alone and in arrays, in classic and in flexible versions."""
     seen = {
         (field.type.name, encoding.name, field.type.is_array, version in message.flexible)
         for message in proposals.messages
@@ -150,7 +140,6 @@ def test_every_encoding_stands_everywhere(proposals: Definitions) -> None:
 
 
 def test_every_operation_of_the_plan_is_used(proposals: Definitions) -> None:
-    """A kind of operation, or a section in some form, that no plan holds is one that no printed code shows."""
     operations = [each for plan in proposals.plans for each in walk(plan)]
     kinds = {type(operation).__name__ for operation, _ in operations}
     assert kinds == {kind.__name__ for kind in Operation.__args__}

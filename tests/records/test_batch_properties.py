@@ -83,7 +83,6 @@ def of_segments(data: bytes, *, verify: bool = True) -> list[tuple[object, ...]]
 @settings(max_examples=300, deadline=None)
 @given(batches(names=TEXT | NO_TEXT))
 def test_what_is_written_is_read(batch: tuple[list[Record], dict[str, Any]]) -> None:
-    """Any records, in any format and compression, and however they are handed over."""
     records, arguments = batch
     data = write_batch(iter(records), **arguments)
     assert list(read_batches(bytearray(data)).records()) == records
@@ -95,7 +94,6 @@ def test_what_is_written_is_read(batch: tuple[list[Record], dict[str, Any]]) -> 
 @settings(max_examples=150, deadline=None)
 @given(batches())
 def test_segments_agree(batch: tuple[list[Record], dict[str, Any]]) -> None:
-    """The same bytes are written where no library compresses, and each reads the other's."""
     from kafka_records.segments import write_batches
 
     records, arguments = batch
@@ -118,7 +116,6 @@ def test_segments_agree(batch: tuple[list[Record], dict[str, Any]]) -> None:
 def test_damage_is_refused_alike(
     batch: tuple[list[Record], dict[str, Any]], changes: list[tuple[int, int]], verify: bool
 ) -> None:
-    """Changed bytes are taken by both or by none, and then they are the same records: the rules are Kafka's."""
     data = bytearray(write_batch(batch[0], **batch[1]))
     for place, byte in changes:
         if place < len(data):

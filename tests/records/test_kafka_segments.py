@@ -47,7 +47,6 @@ FIELDS += ("compression", "magic", "is_transactional", "is_control")
 
 @pytest.mark.parametrize("path", SEGMENTS, ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_kafkas_classes_read_the_same(path: Path) -> None:
-    """Every format, compression and kind of batch, as Kafka 4.4's own classes print it."""
     pytest.importorskip("cramjam", reason="the extra `compression` is not installed")
     pytest.importorskip("zstandard", reason="the extra `compression` is not installed")
     found = [row(batch, record) for batch in read_batches(path.read_bytes()) for record in batch.records()]
@@ -105,10 +104,6 @@ def written(batch: Batch, records: list[Record]) -> bytes:
 
 @pytest.mark.parametrize("path", [*SEGMENTS, *CLUSTER], ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_batches_are_written_as_they_were(path: Path) -> None:
-    """What Kafka wrote comes out the same to the byte; compressed, the same bytes are compressed by another library.
-
-    Those that cannot be made again are counted, by why, so that none is left out unseen; a cluster's logs change.
-    """
     pytest.importorskip("cramjam", reason="the extra `compression` is not installed")
     pytest.importorskip("zstandard", reason="the extra `compression` is not installed")
     left: Counter[str] = Counter()

@@ -50,7 +50,6 @@ def last_lines(code: str, **environment: str) -> list[str]:
 
 
 def test_errors_share_a_base() -> None:
-    """``except RecordError`` catches every error that leaves the package."""
     found = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, Exception)]
     assert {each.__name__ for each in found if not issubclass(each, kafka_records.RecordError)} == {"MalformedRecord"}
     assert issubclass(kafka_records.RecordError, ValueError)
@@ -58,7 +57,6 @@ def test_errors_share_a_base() -> None:
 
 
 def test_names_are_what_their_modules_have() -> None:
-    """Every exported name can be imported, and a misspelt one is an AttributeError."""
     assert all(getattr(kafka_records, name) is not None for name in kafka_records.__all__)
     assert set(kafka_records.__all__) <= set(dir(kafka_records))
     assert kafka_records.CompressionName.__args__ == kafka_records.format.CODECS  # type: ignore[attr-defined]
@@ -68,7 +66,6 @@ def test_names_are_what_their_modules_have() -> None:
 
 @pytest.mark.parametrize("package", ["numpy", "pyarrow"])
 def test_segments_without_their_extra(package: str) -> None:
-    """The error names the pip command."""
     code = f"import sys; sys.modules[{package!r}] = None; from kafka_records.segments import read_segments"
     assert last_lines(code)[-1] == (
         f"ModuleNotFoundError: kafka_records.segments needs the package {package}, which is not installed: "
@@ -77,7 +74,6 @@ def test_segments_without_their_extra(package: str) -> None:
 
 
 def test_record_objects_need_nothing() -> None:
-    """Batches are written and read with the standard library alone."""
     code = (
         "import sys; from kafka_records import *\n"
         "[record] = read_batches(write_batch([Record(value=b'v')], compression='gzip')).records()\n"
@@ -88,7 +84,6 @@ def test_record_objects_need_nothing() -> None:
 
 
 def test_a_missing_extension_is_told_once() -> None:
-    """Without the extension a process warns once; no warning if it was switched off on purpose."""
     pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
     absent = "import sys; sys.modules['kafka_messages_native'] = None\n"
     assert last_lines(absent + SEGMENT) == [
@@ -98,7 +93,6 @@ def test_a_missing_extension_is_told_once() -> None:
 
 
 def test_memory_of_a_large_segment() -> None:
-    """Record objects of 1 GiB are made window by window: 150 MiB are enough."""
     pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
     pytest.importorskip("resource", reason="this platform does not measure memory")
     [line] = last_lines(GIBIBYTE, KAFKA_MESSAGES_NATIVE="0")

@@ -110,7 +110,6 @@ def _has_nan_and_prints_alike(one: Any, other: Any) -> bool:
 
 
 def _with_bytes(kind: Any) -> Any:
-    """The type with bytes for texts, which need not be UTF-8."""
     if pa.types.is_string(kind):
         return pa.binary()
     if pa.types.is_list(kind):

@@ -97,7 +97,6 @@ def check(definition: Definition, file: str = "Test.json") -> CheckedMessage:
 
 
 def _with_partner(message: Message) -> list[Message]:
-    """Return a message and its counterpart: a generated response for a request, or the reverse."""
     other = {"request": "response", "response": "request"}.get(message.kind)
     if other is None or message.api_key is None:
         return [message]

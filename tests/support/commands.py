@@ -77,7 +77,6 @@ def run(block: Block, clone: Path) -> bool:
 
 
 def _status(command: list[str], clone: Path, environment: dict[str, str], output: int) -> int:
-    """Return the exit status of a command; kill its processes after the timeout."""
     process = subprocess.Popen(
         command,
         cwd=clone,

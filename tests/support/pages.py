@@ -93,7 +93,6 @@ def module(page: str, program: Sequence[Block] | None = None) -> str:
 
 
 def _sources(block: Block) -> Iterator[tuple[int, str]]:
-    """Yield the statements of a block with their first line numbers; an interactive block loses its output."""
     if not block.is_doctest:
         yield block.line, block.text
         return

@@ -43,7 +43,6 @@ def make_importable() -> None:
 
 
 def _digest() -> str:
-    """Return the digest of the inputs: generator, tools and definitions."""
     spec = find_spec("kafka_message_generator")
     assert spec is not None
     assert spec.origin is not None

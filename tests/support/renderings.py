@@ -49,7 +49,6 @@ def outcome(call: Callable[..., Any], *args: Any, **named: Any) -> Outcome:
 
 
 def _text(value: Any) -> str:
-    """The text of a result with its secrets."""
     if isinstance(value, tuple):
         return f"({', '.join(map(_text, value))})"
     return revealed(value) if isinstance(value, StructBase) else repr(value)

@@ -31,7 +31,6 @@ class ScramServer:
         self._nonce = b""
 
     def _salted(self, password: bytes) -> bytes:
-        """Return the salted password: the exclusive or of the iterated MACs, as the RFC defines Hi()."""
         block = hmac.new(password, self._salt + b"\0\0\0\1", self._hash).digest()
         total = int.from_bytes(block)
         for _ in range(self._rounds - 1):

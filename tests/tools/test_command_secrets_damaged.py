@@ -90,7 +90,6 @@ def damaged(data: bytes, seed: str, count: int, certain: int = 0) -> Iterator[by
 
 @pytest.mark.parametrize("name", WITH_SECRETS)
 def test_bodies(name: str) -> None:
-    """A wrong length makes a part of a secret the value of another field; nobody may see that field then."""
     seen = 0
     for message, version in with_secret(name):
         for data in damaged(message.write(version), f"{name} {version}", 30):
@@ -106,7 +105,6 @@ def test_bodies(name: str) -> None:
 
 @pytest.mark.parametrize("name", WITH_SECRETS)
 def test_behind_headers_and_in_logs(name: str) -> None:
-    """The same where a header, a length or the type of a record stands before it and may be damaged as well."""
     for message, version in with_secret(name):
         kind = type(message)
         if name.endswith("Request"):
@@ -124,7 +122,6 @@ def test_behind_headers_and_in_logs(name: str) -> None:
 
 @pytest.mark.parametrize("name", WITH_SECRETS)
 def test_the_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each subcommand that takes bytes, whole and damaged; and with ``--show-secrets`` there is something to see."""
     printed = ""
     message, version = list(with_secret(name))[-1]
     other = bytearray(message.write(version))
@@ -144,7 +141,6 @@ def test_the_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Requests and responses of all of them on connections, whole, with damaged bytes and with lost segments."""
     chance = random.Random(1)
     shown = 0
     for name in WITH_SECRETS:
@@ -180,7 +176,6 @@ def test_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Segments of internal topics with a record of each, and with damaged ones in batches that are sound."""
     metadata = [each for each in WITH_SECRETS if each.endswith("Record")]
     values = [write_metadata_record(message, version) for name in metadata for message, version in with_secret(name)]
     for name, topic in (("__cluster_metadata-0", "__cluster_metadata"), ("copied", None)):

@@ -56,7 +56,6 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
 
 @pytest.mark.parametrize("name", [*(f"{each}.gz" for each in CAPTURES), "follow.hex.txt", "follow.yaml.txt"])
 def test_no_damage_hangs_or_crashes(name: str) -> None:
-    """Captures come from anywhere; a wrong length in one must not end in a stack trace or an endless loop."""
     data = captured(name[:-3]).read_bytes() if name.endswith(".gz") else (DATA / name).read_bytes()
     data = gzip.decompress(data) if name.endswith(".gz") else data
     whole = read_all(data)
@@ -71,7 +70,6 @@ def test_no_damage_hangs_or_crashes(name: str) -> None:
 
 
 def test_no_damage_within_packets_hangs_or_crashes() -> None:
-    """Here the file stays whole, so that the damage reaches IP, TCP and Kafka."""
     from kafka_messages_tools.capture import read_packets
 
     data = gzip.decompress(captured("java.pcapng").read_bytes())

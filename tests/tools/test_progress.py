@@ -35,7 +35,6 @@ def printed(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, words: Sequenc
     ids=lambda each: each[0],
 )
 def test_progress_is_gone_before_anything_is_printed(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A row behind what is left of the progress could not be read; and work without a sign of life is stopped by its user."""
     plain = printed(monkeypatch, io.StringIO(), words)
     assert "\r" not in plain
     clock = itertools.count()
@@ -46,6 +45,5 @@ def test_progress_is_gone_before_anything_is_printed(words: Sequence[str], monke
 
 
 def test_short_work_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line that flashes up for a moment only disturbs."""
     monkeypatch.setattr(time, "monotonic", lambda: 1.0)
     assert "\r" not in printed(monkeypatch, Terminal(), ("log", str(LOG)))

@@ -30,7 +30,6 @@ def today() -> dict[str, Message]:
 
 
 def test_every_version_that_any_release_had(older: Baseline, today: dict[str, Message]) -> None:
-    """No version is left out, none is another than it was, and today's are supported as before."""
     problems = Problems()
     merged = {message.name: message for message in with_older(list(today.values()), older, problems)}
     assert problems.found == []
@@ -50,7 +49,6 @@ def test_every_version_that_any_release_had(older: Baseline, today: dict[str, Me
 
 
 def test_what_cannot_be_one_is_told(older: Baseline, today: dict[str, Message]) -> None:
-    """Two types for one field are two definitions, whatever a reader would make of it."""
     message = today["ListOffsetsRequest"]
     kind = replace(message.fields[0].type, name="string")
     wrong = replace(message.fields[0], type=kind, entity_type="unknown")

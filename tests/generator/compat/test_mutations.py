@@ -82,7 +82,6 @@ def is_annotated(found: Witness) -> bool:
 
 
 def test_verdicts_are_what_exchanging_messages_shows() -> None:
-    """Proved is a strong word: nothing that was proved may differ, and nothing is said to break without bytes for it."""
     rng, counts, wrong = random.Random(7), Counter[str](), []
     for number, pair in zip(range(EDITS), pairs(11), strict=False):
         for version, writer, reader in exchanges(*pair):
@@ -130,7 +129,6 @@ def broken(data: bytes, version: int, writer: Any, reader: Any) -> bool:
 
 
 def test_generated_packages_exchange_what_the_verdict_says(tmp_path: Path) -> None:
-    """The verdict is about the code that people run: both sides are generated, and their classes read each other's bytes."""
     rng, counts = random.Random(5), Counter[str]()
     for number, pair in zip(range(PACKAGES), pairs(3), strict=False):
         classes = {id(side): build_message(tmp_path, alone(side.definition)) for side in pair}

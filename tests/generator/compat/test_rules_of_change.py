@@ -382,7 +382,6 @@ def twice(**more: object) -> Edit:
 
 
 def test_a_type_is_that_of_the_field_at_the_path(tmp_path: Path) -> None:
-    """Another struct may have a field of this name, which did not change."""
     found = findings(
         tmp_path, twice(), several(message("OrderRecord", validVersions="0-1"), twice(nullableVersions="1+"))
     )
@@ -392,7 +391,6 @@ def test_a_type_is_that_of_the_field_at_the_path(tmp_path: Path) -> None:
 
 
 def test_what_an_array_holds_is_part_of_its_json(tmp_path: Path) -> None:
-    """The bytes may be the same where a text becomes a struct of one text; readers of JSON find an object."""
     assert shown(findings(tmp_path, box), "JSON_TYPE_CHANGED") == [
         "OrderRecord Ids: JSON_TYPE_CHANGED: the value in JSON was an array, each a number, is an array, each an object\n"
         "    keep it"
@@ -405,7 +403,6 @@ def without_key(found: dict[str, Json]) -> None:
 
 
 def test_a_key_that_is_lost_is_found(tmp_path: Path) -> None:
-    """Bytes of equal layouts are not found by their key any more."""
     assert shown(findings(tmp_path, without_key), "API_KEY_CHANGED") == [
         "OrderRecord: API_KEY_CHANGED: had apiKey 3, has none\n    keep the key"
     ]
@@ -424,7 +421,6 @@ def kept_as(kind: str) -> Edit:
 
 
 def test_a_key_of_another_table_is_found(tmp_path: Path) -> None:
-    """The number is the same, but each type of message counts its own."""
     found = findings(tmp_path, kept_as("metadata"), kept_as("coordinator-value"))
     assert shown(found, "MESSAGE_TYPE_CHANGED") == [
         "StockValue: MESSAGE_TYPE_CHANGED: was of type metadata, is of type coordinator-value\n    keep the type"
@@ -438,7 +434,6 @@ def shown(found: list[Finding], rule: str) -> list[str]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_whole_text_of_a_finding(name: str, tmp_path: Path) -> None:
-    """A finding has to say where, what, which way it breaks, with which bytes, and what to do."""
     edits, text = CASES[name]
     assert text in shown(findings(tmp_path, *edits), name.split()[0])
 
@@ -486,7 +481,6 @@ FINDS: dict[str, tuple[Edit, ...]] = {
 
 @pytest.mark.parametrize("rule", RULES)
 def test_each_rule_finds_its_change(rule: str, tmp_path: Path) -> None:
-    """A rule without a case here is one that nobody has seen to work."""
     assert rule in {each.rule for each in findings(tmp_path, *FINDS[rule])}
 
 
@@ -533,7 +527,6 @@ SPARES: dict[str, tuple[Edit, ...]] = {
 
 @pytest.mark.parametrize("rule", RULES)
 def test_each_rule_spares_its_neighbour(rule: str, tmp_path: Path) -> None:
-    """A rule that finds too much is waived, and then it finds nothing."""
     assert rule not in {each.rule for each in findings(tmp_path, *SPARES[rule])}
 
 
@@ -564,7 +557,6 @@ REASONED: dict[str, tuple[Edit, ...]] = {
 
 @pytest.mark.parametrize("reason", REASONS)
 def test_each_reason_has_its_change_and_its_bytes(reason: str, tmp_path: Path) -> None:
-    """Who is told the wrong reason looks at the wrong place; and no break is told without bytes that show it."""
     found = [each for each in findings(tmp_path, *REASONED[reason]) if each.new_reads_old is not None]
     rule = "TAGGED_DEFAULT_CHANGED" if reason == "TAGGED_DEFAULT" else "RELEASED_LAYOUT_CHANGED"
     assert (rule, "" if reason == "TAGGED_DEFAULT" else reason) in {(each.rule, each.reason) for each in found}
@@ -607,18 +599,14 @@ PASSES: dict[str, tuple[Edit, ...]] = {
 
 @pytest.mark.parametrize("name", PASSES)
 def test_what_is_allowed_breaks_no_bytes(name: str, tmp_path: Path) -> None:
-    """A checker that cries at what the guide allows is switched off."""
     assert [each.rule for each in findings(tmp_path, *PASSES[name]) if each.level in ("wire", "behaviour")] == []
 
 
 def test_an_unchanged_folder_has_no_findings(tmp_path: Path) -> None:
-    """Not even advice: there is nothing to say."""
     assert findings(tmp_path, lambda found: None) == []
 
 
 def test_an_unstable_version_is_free_to_change(tmp_path: Path) -> None:
-    """Until it is released, which the definition says by dropping the mark."""
-
     def unstable(found: dict[str, Json]) -> None:
         both(validVersions="0-3")(found)
         message("OrderRequest", latestVersionUnstable=True)(found)
@@ -628,7 +616,6 @@ def test_an_unstable_version_is_free_to_change(tmp_path: Path) -> None:
 
 
 def test_a_tag_is_remembered_beyond_the_last_release(tmp_path: Path) -> None:
-    """Pair by pair nothing is wrong: the field goes, then another comes. Only the whole history shows the reuse."""
     edits = FINDS["TAG_REUSED"]
     found = findings(tmp_path, *edits)
     assert [(each.rule, each.since) for each in found if each.level == "wire"] == [("TAG_REUSED", "release 0")]

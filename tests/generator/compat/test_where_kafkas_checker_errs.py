@@ -89,19 +89,16 @@ def told(finding: Finding) -> str:
 
 @pytest.mark.parametrize("case", MISSED)
 def test_what_it_passes_is_found(case: str, tmp_path: Path) -> None:
-    """Each of these reached, or could have reached, a release under the eyes of a checker."""
     edits, text = MISSED[case]
     assert text in list(map(told, findings(tmp_path, *edits)))
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_it_refuses_is_passed(case: str, tmp_path: Path) -> None:
-    """Who has to work around a checker does not ask it any more."""
     assert [told(each) for each in findings(tmp_path, *REFUSED[case]) if each.level in ("wire", "behaviour")] == []
 
 
 def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
-    """It looks at one file in a run and ends with the first error."""
     wrong = several(change("OrderRequest", 1, type="int64"), remove("OrderRecord", 0), both(flexibleVersions="1+"))
     found = {(each.rule, each.message) for each in findings(tmp_path, wrong) if each.level == "wire"}
     assert found == {
