@@ -1,4 +1,4 @@
-"""The column codec against the object codec: every message, every version, mixed in one array."""
+"""The column codec against the object codec, for every message with mixed versions in one array."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MESSAGES = committed()
 
 
 def repeats() -> Iterator[int]:
-    """Few rows, and more than are message objects at a time, which are few here."""
+    """Yield few rows, and more rows than the lowered limit of objects in memory."""
     yield 1
     with mock.patch.object(_objects, "MOST_ROWS", 24):
         yield 30
@@ -226,7 +226,7 @@ COMMITTED = [OffsetCommitValue(**row).write(3) for row in COMMITS]
 
 
 def commits(**columns: object) -> object:
-    """Values of commits as a struct array, with other arrays for some of its columns."""
+    """Return commit values as a struct array, with some columns replaced."""
     made = {name: pa.array([row[name] for row in COMMITS]) for name in COMMITS[0]} | columns
     made |= {name: pa.nulls(4) for name in ("expire_timestamp", "topic_id")}
     return pa.StructArray.from_arrays(list(made.values()), names=list(made))

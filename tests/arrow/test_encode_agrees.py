@@ -1,4 +1,4 @@
-"""The column encoder against the object codec: what was decoded, written at every version, bytes and refusals alike."""
+"""The column encoder against the object codec: equal bytes and errors at every version."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from tests.support.vectors import committed, message_class, versions_of
 MESSAGES = committed()
 Outcome = bytes | tuple[str, str]
 Null = tuple[Any, FieldFacts, tuple[FieldFacts, ...]]
-"""A struct, a field of it that is null, and the fields on the way to the struct."""
+"""A struct, a null field of it, and the fields on the path to the struct."""
 
 
 def structs(facts: MessageFacts, fields: Iterable[FieldFacts], obj: Any, version: int) -> Iterator[tuple[Any, Any]]:
-    """The structs that a version has in an object, each with its fields, the object itself first."""
+    """Yield the structs of an object that a version has, with their fields, outermost first."""
     yield obj, fields
     for field in fields:
         value = getattr(obj, field.name)
@@ -38,7 +38,7 @@ def structs(facts: MessageFacts, fields: Iterable[FieldFacts], obj: Any, version
 
 
 def with_unknown(message: Any, version: int, *, everywhere: bool) -> Any:
-    """A copy with a tagged field that nobody knows, in the message or in each of its structs."""
+    """Return a copy with an unknown tagged field in the message or in each struct."""
     facts, twin = facts_of(type(message)), copy.deepcopy(message)
     for number, (struct, _) in enumerate(structs(facts, facts.fields, twin, version)):
         if everywhere or number == 0:
@@ -47,8 +47,6 @@ def with_unknown(message: Any, version: int, *, everywhere: bool) -> Any:
 
 
 def nulls(message: Any) -> list[Null]:
-    """Return every null in a message."""
-
     def inside(struct: Any, fields: Iterable[FieldFacts], way: tuple[FieldFacts, ...]) -> Iterator[Null]:
         for field in fields:
             value = getattr(struct, field.name)
@@ -64,7 +62,7 @@ def nulls(message: Any) -> list[Null]:
 
 @contextmanager
 def as_columns_say(found: Iterable[Null], version: int) -> Iterator[None]:
-    """Replace meanwhile the one thing that columns cannot say: null in a field that the version does not have."""
+    """Replace nulls in fields that the version lacks, which columns cannot express."""
     absent = [
         (struct, field.name)
         for struct, field, way in found
@@ -80,7 +78,7 @@ def as_columns_say(found: Iterable[Null], version: int) -> Iterator[None]:
 
 
 def outcome(message: Message, found: Iterable[Null], version: int) -> Outcome:
-    """Return what the object codec writes, or the field and the reason of its error."""
+    """Return the bytes of the object codec, or the field and reason of its error."""
     with as_columns_say(found, version):
         try:
             return message.write(version)
@@ -89,7 +87,7 @@ def outcome(message: Message, found: Iterable[Null], version: int) -> Outcome:
 
 
 def assert_agree(cls: type[Message], columns: Any, wanted: list[Outcome], version: int) -> None:
-    """The rows that can be written give the same bytes; the first that cannot is refused for the same reason."""
+    """Assert that encodable rows give equal bytes, and that the first other row fails for the same reason."""
     refused = [row for row, each in enumerate(wanted) if not isinstance(each, bytes)]
     good = [row for row, each in enumerate(wanted) if isinstance(each, bytes)]
     if good:

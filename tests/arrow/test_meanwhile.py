@@ -1,4 +1,4 @@
-"""Arrays that another thread writes to while they are decoded, which breaks Arrow's rule: no memory of others is read."""
+"""Arrays modified by another thread during decoding: no out-of-bounds reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns that the fast ways cannot take are written row by row, with the same bytes, by the native core and without it."""
+"""Fallback to row-by-row encoding: equal bytes with and without the native core."""
 
 from __future__ import annotations
 
@@ -30,14 +30,13 @@ SPOILT = [*ROWS[:3], ROWS[3].replace(b"host", b"ho\xffs")]
 
 
 def changed(array: Any, mask: Any = None, **columns: Any) -> Any:
-    """The same structs with other columns."""
     children = [columns.pop(field.name, array.field(field.name)) for field in array.type]
     names = [*(field.name for field in array.type), *columns]
     return pa.StructArray.from_arrays([*children, *columns.values()], names=names, mask=mask)
 
 
 def both(array: Any, message: Any, version: int) -> list[bytes | None]:
-    """What is encoded, by the core where it is there and without it."""
+    """Encode with and without the native core; return the equal results."""
     found = encode(array, message, version).to_pylist()
     with pure():
         assert encode(array, message, version).to_pylist() == found
@@ -45,7 +44,7 @@ def both(array: Any, message: Any, version: int) -> list[bytes | None]:
 
 
 def refused(array: Any, message: Any, version: int) -> str:
-    """The words of the error, by the core where it is there and without it."""
+    """Return the error text, equal with and without the native core."""
     with pytest.raises(EncodeRowError) as caught:
         encode(array, message, version)
     with pure(), pytest.raises(EncodeRowError) as again:
@@ -75,7 +74,7 @@ STORED: dict[str, Callable[[Any], Any]] = {
     "runs of views": lambda array: runs(viewed(array)),
     "runs of a dictionary of views": lambda array: runs(indexed(viewed(array))),
 }
-"""Other ways to store texts; Polars' categories are dictionaries of views."""
+"""Alternative storage types of text; Polars' categories are dictionaries of views."""
 
 
 @pytest.mark.parametrize("how", STORED)

@@ -1,7 +1,6 @@
-"""The column codec against the object codec on random messages of both packages, all versions in one array.
+"""The column codec against the object codec on random messages, all versions in one array.
 
-The vectors of Kafka's classes have what Kafka has; these have more: unknown tagged fields, repeated keys, long values, and
-what the proposals add.
+They have what the vectors lack: unknown tagged fields, repeated keys, long values, and fields of the proposals.
 """
 
 from __future__ import annotations

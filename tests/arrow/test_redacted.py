@@ -1,4 +1,4 @@
-"""Columns without secrets: the same as the object codec's copies without them, message by message."""
+"""Redacted columns equal the object codec's redacted copies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES = ("retention.ms", "ssl.keystore.password", "acme.key", "LOG.DIRS", "kafka
 
 
 def named(message: Any) -> Any:
-    """The message with names of settings, instead of random ones that are all unknown; and real resource types."""
+    """Return the message with real names of settings and resource types instead of random ones."""
     for setting in secrets_of(type(message)).settings:
         names = walk(message, setting.name) if setting.name else ()
         for number, (struct, name) in enumerate(names):
@@ -34,7 +34,7 @@ def named(message: Any) -> Any:
 
 
 def walk(struct: Any, path: str) -> list[tuple[Any, str]]:
-    """The structs that have the field at the end of a path, and its name."""
+    """Return the structs that contain the last field of a path, with its name."""
     name, _, rest = path.partition(".")
     if not rest:
         return [(struct, name)]

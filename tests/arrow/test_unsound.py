@@ -1,4 +1,4 @@
-"""Arrays whose offsets, views and indices lie: a TypeError that names the column, whoever encodes and decodes."""
+"""Arrow arrays with invalid offsets, views or indices: a TypeError that names the column."""
 
 from __future__ import annotations
 
@@ -29,14 +29,13 @@ def buffer(numbers: list[int], kind: Any = None) -> Any:
 
 
 def commits(metadata: Any) -> Any:
-    """Columns of commits with other texts."""
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     children = [metadata if field.name == "metadata" else found.field(field.name) for field in found.type]
     return pa.StructArray.from_arrays(children, names=[field.name for field in found.type])
 
 
 def refused(array: Any, message: Any, version: int) -> str:
-    """The words of the TypeError, which are the same by the native core and without it."""
+    """Return the text of the TypeError, equal with and without the native core."""
     with pytest.raises(TypeError) as caught:
         encode(array, message, version)
     with pure(), pytest.raises(TypeError) as again:

@@ -1,4 +1,4 @@
-"""Memory that is not there: each allocation of a call fails once; a result, MemoryError or the pure code's error comes."""
+"""Failing allocations: a call returns a result, or raises MemoryError or the error of the pure code."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ in_python = pytest.mark.skipif(
     sys.version_info >= (3, 12),
     reason="Python 3.12 itself crashes, without the core too, where there is no memory for a generator's frame",
 )
-"""Of tests in which printed code runs while memory is short; nothing is to be done, Python 3.11 runs them."""
+"""Skip for tests whose generated code runs without memory; Python 3.11 covers them."""
 
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
-    """No other thread gets a turn inside a call: it is the whole interpreter that has no memory, the test runner's too."""
+    """Keep other threads from running: failing allocations affect the whole interpreter."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(3600)
     yield
@@ -34,7 +34,7 @@ def one_thread() -> Iterator[None]:
 
 
 def each_failing(call: Callable[[], Any]) -> list[tuple[Any, BaseException | None]]:
-    """What a call gives when its first allocation fails, then its second, until none does."""
+    """Return the outcomes of a call whose first allocation fails, then its second, until none fails."""
     results: list[tuple[Any, BaseException | None]] = []
     result: Any = None
     for number in range(20_000):
@@ -54,7 +54,7 @@ def each_failing(call: Callable[[], Any]) -> list[tuple[Any, BaseException | Non
 
 
 def samples() -> list[Any]:
-    """Messages with every shape of field: the longest vector of each of some messages, and others with unknown tags."""
+    """Return messages with every kind of field, with and without unknown tags."""
     names = [
         *(
             "MetadataResponse",
@@ -118,7 +118,7 @@ def test_errors() -> None:
 
 
 def said(error: BaseException | None) -> tuple[type, str]:
-    """An error to compare; Python's own names the function, which the core calls where Python calls it else."""
+    """Return an error in comparable form; the native core and Python name different functions."""
     return type(error), "" if isinstance(error, SystemError) else str(error)
 
 

@@ -1,4 +1,4 @@
-"""What the native methods are called with: buffers of all kinds, odd versions and offsets, by position and by name."""
+"""Arguments of native methods: buffers, versions, offsets, positional and keyword."""
 
 from __future__ import annotations
 

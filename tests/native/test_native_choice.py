@@ -1,4 +1,4 @@
-"""The choice between the native core and the pure code, and native methods that are derived, patched or pickled."""
+"""Choice between native core and pure code; derived, patched and pickled methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of the native extension equal those of message objects, on all vectors and on damaged bytes."""
+"""Native columns equal columns of message objects, for all vectors and damaged bytes."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ NAMES = sorted(messages())
 ROWS = [OffsetCommitValue(offset=number, metadata=f"host-{number}").write(3) for number in range(100)]
 OFFSETS = [row["offset"] for row in decode(pa.array(ROWS), OffsetCommitValue, 3).to_pylist()]
 DECLINE = {"FetchRequest"}
-"""Columns of defaults of a struct that a version does not have: what its other versions have in it is not in the plan."""
+"""Messages that native columns decline: the plan lacks defaults of a struct of other versions."""
 
 
 @pytest.fixture
 def natively() -> Iterator[list[object]]:
-    """What the extension gave, call by call: None where it declined the call."""
+    """Record the result of each native call: None where the extension declined."""
     given: list[object] = []
 
     def kept(function: Any) -> Any:
@@ -58,7 +58,7 @@ def natively() -> Iterator[list[object]]:
 
 
 def arrays(data: list[bytes]) -> Iterator[Any]:
-    """Rows alone, many times, with nulls between, as a slice, with large offsets."""
+    """Yield arrays of one row, repeated, with nulls, sliced, and with large offsets."""
     yield from (binary([each]) for each in data)
     yield binary(data * 30)
     yield binary([None, *(each for row in data for each in (row, None))], before=3)
@@ -155,7 +155,6 @@ def test_proposals_become_objects_where_they_have_other_encodings() -> None:
 
 
 def tagged(*fields: tuple[int, bytes]) -> bytes:
-    """An OffsetCommitValue v4 with tagged fields as they are given, in their order."""
     plain = OffsetCommitValue(offset=1).write(4)
     return plain[:-1] + bytes([len(fields)]) + b"".join(bytes([tag, len(data)]) + data for tag, data in fields)
 

@@ -1,4 +1,4 @@
-"""Columns are taken by other libraries of Arrow: what the extension hands over is not for pyarrow alone."""
+"""Native columns through the Arrow C data interface, without pyarrow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROWS = [OffsetCommitValue(offset=number, metadata=f"host-{number}").write(3) for
 
 
 class Columns:
-    """The capsules of the extension as they are, without pyarrow between."""
+    """The extension's capsules, unchanged."""
 
     def __init__(self) -> None:
         plan = extension.plan(OffsetCommitValue._plan, False)

@@ -1,4 +1,4 @@
-"""Columns that lie, of producers that nobody checked, and plans that nobody printed: nothing is read where no memory is."""
+"""Invalid Arrow arrays and hand-made plans: no out-of-bounds reads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROWS = [OffsetCommitValue(offset=number, metadata=f"host-{number}").write(3) for
 
 
 def lying(offsets: list[int], values: Any, kind: Any = None) -> Any:
-    """A list array whose offsets nobody checked."""
+    """Return a list array with unchecked offsets."""
     kind = pa.list_(pa.field("element", values.type))
     return pa.Array.from_buffers(
         kind, len(offsets) - 1, [None, pa.py_buffer(pa.array(offsets, pa.int32()).buffers()[1])], children=[values]
@@ -74,7 +74,7 @@ def refused(array: Any, message: Any, version: int) -> bool:
 
 
 class ArrowArray(ctypes.Structure):
-    """As arrow.h has it, for a producer that lies."""
+    """``struct ArrowArray`` of the Arrow C data interface."""
 
 
 ArrowArray._fields_ = [
@@ -86,7 +86,7 @@ ArrowArray._fields_ = [
 
 
 def foreign(array: Any, change: Callable[[ArrowArray], object]) -> Any:
-    """The array as it comes from another library that told something else of it."""
+    """Return the array as exported by a producer with a wrong ArrowArray."""
     told, schema = ArrowArray(), (ctypes.c_byte * 72)()
     array._export_to_c(ctypes.addressof(told), ctypes.addressof(schema))
     change(told)

@@ -1,4 +1,4 @@
-"""Constructors that the core stands in for: the same objects, signatures and errors as of the printed ones."""
+"""Native constructors: the same objects, signatures and errors as generated ones."""
 
 from __future__ import annotations
 
@@ -46,12 +46,11 @@ WRONG = (
 
 
 def printed(cls: Any, *args: Any, **named: Any) -> Any:
-    """An object by the class's own ``__init__``: ``type.__call__`` does not know the core."""
+    """Construct an object by the generated ``__init__``, bypassing the core."""
     return type.__call__(cls, *args, **named)
 
 
 def classes_of(name: str) -> list[Any]:
-    """The classes of a message and of the structs in it, opened natively."""
     opened(vectors.message_class(name))
     found: dict[Any, None] = {}
     for vector in vectors.committed()[name]:
@@ -72,7 +71,7 @@ def test_objects_are_equal(name: str) -> None:
 
 
 def slots_of(struct: Any) -> list[tuple[str, type, str]]:
-    """What the slots hold, also those behind properties."""
+    """Return the slots of a struct, including those behind properties."""
     names = [name for base in type(struct).__mro__ for name in getattr(base, "__slots__", ())]
     return [(name, type(getattr(struct, name)), repr(getattr(struct, name))) for name in names]
 
@@ -104,7 +103,6 @@ def test_signatures(name: str) -> None:
 
 
 def both(*args: Any, **named: Any) -> Outcome:
-    """A topic by either constructor: the same."""
     got = outcome(MetadataResponseTopic, *args, **named)
     assert got == outcome(printed, MetadataResponseTopic, *args, **named)
     return got

@@ -1,4 +1,4 @@
-"""Objects of slots that the native core makes for traversals."""
+"""Native construction of slot objects for traversals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ core = pytest.importorskip("kafka_messages_native")
 
 
 class Slots:
-    """Slots lie in the order of their names."""
+    """Slots in alphabetical order."""
 
     __slots__ = ("b", "a", "c")  # noqa: RUF023
     a: Any

@@ -1,4 +1,4 @@
-"""The fuzzing itself: that it finds a difference, says how to repeat it, and keeps what it did."""
+"""The fuzzer itself: it finds differences, prints how to repeat them, and records its runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ cases: Any = pytest.importorskip("tests.fuzz.cases", exc_type=ImportError)
 
 
 def run(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command, with its record in a folder of the test."""
     path = os.pathsep.join([str(build.ROOT), *filter(None, sys.path)])
     command = [sys.executable, "-m", "tests.fuzz", *arguments]
     environment = os.environ | {"PYTHONPATH": path}

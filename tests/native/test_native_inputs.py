@@ -1,4 +1,4 @@
-"""Arrays of others as the native columns get them: parts of larger ones, at odd places in memory, changed meanwhile."""
+"""Arrow inputs of native columns: slices, unaligned buffers, and concurrent changes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_an_estimate_that_there_is_no_memory_for() -> None:
 
 
 def moved(array: Any, by: int) -> Any:
-    """The same array with each buffer that many bytes behind an aligned place."""
+    """Return the array with each buffer moved ``by`` bytes from an aligned address."""
 
     def buffer(old: Any) -> Any:
         if old is None:

@@ -1,4 +1,4 @@
-"""Nothing is kept: memory and references stay as they are over many calls of every message, refused ones included."""
+"""Memory and reference counts stay constant over many calls, including failing ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ core: Any = pytest.importorskip("kafka_messages_native")
 
 
 def growth(work: Callable[[], None], rounds: int = 4) -> int:
-    """Bytes held after the last of some rounds and not after the first; the least of three measurements."""
+    """Return the growth in bytes between the first and the last round; the least of three measurements."""
     found = []
     for _ in range(3):
         work()
@@ -42,7 +42,6 @@ def growth(work: Callable[[], None], rounds: int = 4) -> int:
 
 
 def plan_arguments(cls: Any) -> tuple[Any, str, dict[str, Any]]:
-    """What a message's plan is made of."""
     opened(cls)
     owner: Any = next(base for base in cls.__mro__ if "_plan" in vars(base))
     return native._package, owner._plan, vars(sys.modules[cls.__module__])

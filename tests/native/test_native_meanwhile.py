@@ -1,4 +1,4 @@
-"""Code of others while the core is at work: threads, what the collector calls, and interpreters that end or are many."""
+"""Native calls with threads, garbage collection, interpreter shutdown and subinterpreters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from tests.support.topics import VERSION, read, response
 
 @pytest.fixture
 def data() -> bytes:
-    """A message as bytes; it is opened natively from here on."""
     return response().write(VERSION)
 
 

@@ -1,4 +1,4 @@
-"""Life and death of objects that the core made: subclasses, finalizers, circles, long chains, threads, and the collector."""
+"""Lifetime of native objects: subclasses, finalizers, cycles, deep chains, threads and garbage collection."""
 
 from __future__ import annotations
 
@@ -21,13 +21,11 @@ from tests.support.topics import VERSION, read, response
 
 @pytest.fixture
 def data() -> bytes:
-    """The message as bytes; it is opened natively from here on."""
     return response().write(VERSION)
 
 
 @pytest.fixture
 def quiet() -> Iterator[None]:
-    """A finalizer on a class of the package itself is taken away again."""
     yield
     for cls in (MetadataResponsePartition, MetadataResponseTopic):
         if "__del__" in vars(cls):
@@ -38,7 +36,7 @@ def quiet() -> Iterator[None]:
 
 
 def chained(link: Callable[[Any], Any], count: int) -> Any:
-    """Objects inside each other, as deep as ``count``; only values of wrong types make such a chain."""
+    """Return objects nested ``count`` deep; only values of wrong types nest so."""
     last = None
     for _ in range(count):
         last = link(last)
@@ -66,7 +64,7 @@ def in_an_index(last: Any) -> Any:
 
 
 class Kept(MetadataResponsePartition):
-    """A subclass with a dictionary."""
+    pass
 
 
 def in_a_subclass(last: Any) -> Any:

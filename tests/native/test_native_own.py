@@ -1,4 +1,4 @@
-"""A stranger's package is read and written by the core too, which never heard of it and is not compiled for it."""
+"""The native core with a generated package unrelated to Kafka."""
 
 from __future__ import annotations
 

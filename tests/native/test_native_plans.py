@@ -1,4 +1,4 @@
-"""Plan texts that are damaged or of other classes: refused with the line and what is wrong, or harmless."""
+"""Invalid plan texts: an error with the line, or no harm."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class InnerCollection(KeyedCollection[Inner]):
 
 
 class OuterCollection(list[Outer]):
-    """No slot for an index."""
+    """A collection class without a slot for its index."""
 
     __slots__ = ()
 
@@ -78,7 +78,7 @@ def plan(text: str) -> Any:
 
 
 def calls(taken: Any, cls: Any) -> list[Any]:
-    """Return `read`, `read_from`, `write` and `size` by a plan; they give LEFT for what they decline."""
+    """Return `read`, `read_from`, `write` and `size` of a plan; they return LEFT for declined calls."""
     found = bare_calls(cls, taken, PACKAGE)
     return [found[name] for name in ("read", "read_from", "write", "size")]
 

@@ -1,4 +1,4 @@
-"""What tries each wheel: that it accepts a core which does its work, and no other; and how it is run for other machines."""
+"""The check of built wheels: it accepts a working core only, and runs for other platforms."""
 
 from __future__ import annotations
 

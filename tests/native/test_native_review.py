@@ -1,4 +1,4 @@
-"""Lifetimes and patches: what a review of the core and its door found, each as the program that went wrong."""
+"""Regression tests for lifetimes and patching, one program for each defect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytest.importorskip("kafka_messages_native")
 
 
 def in_a_process(program: str) -> str:
-    """What a program prints in an interpreter of its own, where nothing was read or written before."""
+    """Return the output of a program in a fresh interpreter."""
     command = [sys.executable, "-c", textwrap.dedent(program)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr

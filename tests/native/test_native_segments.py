@@ -1,4 +1,4 @@
-"""Segments read with the native core and without it: the same batches, reports and errors, whatever the bytes and options."""
+"""Segments read with and without the native core: equal batches, reports and errors."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_another_table_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def with_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use the extension, also in a run that switches it off."""
+    """Use the extension even in a run that disables it."""
     monkeypatch.setattr(_native, "core", native_core())
 
 
@@ -207,7 +207,7 @@ def test_checksums() -> None:
 
 
 def lanes(*batches: tuple[int, int, int]) -> Any:
-    """Position, end and count of each batch, as the core takes them."""
+    """Return position, end and count of each batch, in the core's form."""
     found = np.zeros((7, len(batches)), np.int64)
     found[:3] = np.array(batches).T
     return found

@@ -1,4 +1,4 @@
-"""The native core against the pure code on every encoding that Kafka's classes wrote, and on messages of proposals."""
+"""The native core against the pure code, on vectors of Kafka's classes and messages of proposals."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_no_message_is_refused() -> None:
 
 @cache
 def unsupported(plan: str) -> dict[int, bool]:
-    """Versions of a plan, and whether it says that they are for the pure code alone."""
+    """Return, for each version of a plan, whether it is left to the pure code."""
     layouts: list[bool] = []
     versions: dict[int, bool] = {}
     for line in plan.splitlines()[1:]:

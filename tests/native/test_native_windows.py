@@ -1,4 +1,4 @@
-"""What of C sources only another platform would find, as far as this one's compiler can tell."""
+"""Portability of the C sources to Windows, as far as the local compiler can check."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ typedef int BOOL; typedef double DOUBLE; typedef struct { int x; } UUID; typedef
 #define NEAR near
 #define FAR far
 """
-"""Names of Windows' basetsd.h and minwindef.h, which Python's headers may bring in there."""
+"""Names from Windows' basetsd.h and minwindef.h, which Python.h may include."""
 
 
 @pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")

@@ -1,4 +1,4 @@
-"""The table of APIs and the error codes, against what Kafka 4.4.0 itself says."""
+"""Table of APIs and error codes, compared with Kafka 4.4.0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bad values: always our error with the place of the fault, and what is written is what was given."""
+"""Invalid values raise EncodeError with the path of the field; nothing is silently converted."""
 
 from __future__ import annotations
 
@@ -43,7 +43,6 @@ MESSAGES = vectors.message_names()
 
 
 def refusal(message: Message, version: int) -> str:
-    """The text of the error with which a message is not written."""
     with pytest.raises(EncodeError) as caught:
         message.write(version)
     assert caught.value.message == message.NAME
@@ -52,7 +51,6 @@ def refusal(message: Message, version: int) -> str:
 
 
 def heartbeat(**values: Any) -> HeartbeatRequest:
-    """A message with two texts and an int32; mypy need not know of the wrong values."""
     return HeartbeatRequest(**values)
 
 
@@ -154,12 +152,10 @@ def test_integer_ranges(
 
 
 def quota(value: Any) -> AlterClientQuotasRequest:
-    """A message with a float64 in an array in an array."""
     return AlterClientQuotasRequest(entries=[EntryData(ops=[OpData(value=value)])])
 
 
 def any_of(cls: Any, **values: Any) -> Any:
-    """A message with values that its types forbid, set after its constructor, which converts some."""
     message = cls()
     for name, value in values.items():
         setattr(message, name, value)
@@ -275,12 +271,10 @@ def test_ignorable_fields_the_version_lacks() -> None:
 
 
 def tagged(*fields: Any) -> ApiVersionsRequest:
-    """A message with unknown tagged fields."""
     return ApiVersionsRequest(unknown_tagged_fields=fields)
 
 
 def raw(tag: Any, data: Any) -> RawTaggedField:
-    """An unknown tagged field with values that its types forbid."""
     return RawTaggedField(tag, data)
 
 
@@ -341,7 +335,7 @@ def test_wrong_unknown_tags(message: Message, version: int, text: str) -> None:
 
 
 class Nothing:
-    """A value of no type that any field has."""
+    pass
 
 
 @pytest.mark.parametrize("name", MESSAGES)
@@ -366,7 +360,7 @@ def test_no_field_takes_anything(name: str) -> None:
 
 
 def fields_of(schema: Schema, struct: Any, path: str = "") -> Iterator[tuple[Any, str, str]]:
-    """Struct, name and path of every field of a message, of the first element where there are several."""
+    """Yield struct, name and path of every field of a message; of arrays only the first element."""
     for field in (*schema.fields, *(schema.tags.fields.values() if schema.tags else ())):
         where = f"{path}.{field.name}".removeprefix(".")
         yield struct, field.name, where

@@ -1,4 +1,4 @@
-"""Messages in pieces, and versions that are none: what stands beside reading and writing whole messages."""
+"""Chunks of encoded messages, and invalid versions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ LONG = 16384
 
 
 def fetched(*records: bytes | None) -> FetchResponse:
-    """A FetchResponse with one partition for each."""
     partitions = [
         FetchResponse.PartitionData(partition_index=index, records=each) for index, each in enumerate(records)
     ]
@@ -83,8 +82,6 @@ def test_chunks_refuse_what_write_refuses() -> None:
 
 
 class Version(enum.IntEnum):
-    """A user's names for versions."""
-
     TWELVE = 12
 
 

@@ -1,4 +1,4 @@
-"""Keyed collections are lists: whatever is done to them as to a list, what ``find`` says stays right."""
+"""Keyed collections: list operations keep ``find`` correct."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from kafka_messages.messages.metadata_response import MetadataResponseTopicColle
 
 KEYS = ("a", "b", "c", None)
 elements = st.builds(Topic, name=st.sampled_from(KEYS), error_code=st.integers(0, 1))
-"""Equal keys and equal elements are common among them."""
+"""Elements with many equal keys."""
 several = st.lists(elements, max_size=4)
 positions = st.integers(-7, 7)
 slices = st.builds(slice, positions | st.none(), positions | st.none(), st.sampled_from((None, 1, 2, -1, -2)))
@@ -36,7 +36,7 @@ containers = st.sampled_from((list, tuple, iter, Topics))
 
 
 class Changes(RuleBasedStateMachine):
-    """Operations in any order on a collection and on a plain list, which hold the same objects ever after."""
+    """Random operations on a collection and on a plain list of the same objects."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +44,6 @@ class Changes(RuleBasedStateMachine):
         self.looks = False
 
     def same(self, operation: Callable[[Any], object]) -> None:
-        """The operation has the same result or failure on both."""
         results = []
         for target in (self.topics, self.model):
             try:
@@ -56,14 +55,13 @@ class Changes(RuleBasedStateMachine):
 
     @initialize(topics=several)
     def made_from_outside(self, topics: list[Topic]) -> None:
-        """What a native codec makes: elements put into a list whose constructor never ran."""
+        """Append elements as a native codec does, without calling the constructor."""
         self.topics = Topics.__new__(Topics)
         list.extend(self.topics, topics)
         self.model = topics
 
     @rule()
     def find(self) -> None:
-        """Every key: what a walk through the list finds."""
         for key in KEYS:
             wanted = [topic for topic in self.model if topic.name == key]
             assert list(map(id, self.topics.find_all(key))) == list(map(id, wanted))
@@ -71,7 +69,7 @@ class Changes(RuleBasedStateMachine):
 
     @rule(looks=st.booleans())
     def look_after_each_change(self, looks: bool) -> None:
-        """Then each change meets an index. Otherwise some do, and several may come between two lookups."""
+        """Look up after each change, or only after several changes."""
         self.looks = looks
 
     @invariant()
@@ -114,7 +112,7 @@ class Changes(RuleBasedStateMachine):
 
     @rule(position=positions)
     def remove_object(self, position: int) -> None:
-        """Of equal elements the very object goes, where a list takes the first."""
+        """Remove an object by identity; a list removes the first equal element."""
         if -len(self.model) <= position < len(self.model):
             topic = self.model[position]
             self.topics.remove(topic)
@@ -134,7 +132,6 @@ class Changes(RuleBasedStateMachine):
 
     @rule()
     def sort_fails(self) -> None:
-        """Elements have no order."""
         for target in (self.topics, self.model):
             if len(self.model) > 1:
                 with pytest.raises(TypeError, match=r"^'<' not supported between instances of"):
@@ -329,8 +326,6 @@ def test_deep_copies(prepared: Callable[[Topics], Topics]) -> None:
 
 
 class Named(Topics):
-    """A user's subclass, with something of its own."""
-
     __slots__ = ("__dict__", "place")
     place: str
     origin: str

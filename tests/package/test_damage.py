@@ -1,4 +1,4 @@
-"""Bad bytes: always our error with the place of the fault, never another one, never much memory."""
+"""Damaged bytes: reading raises DecodeError with an offset, or returns a valid message, within bounded memory."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ HUGE = 2**31 - 1
 
 
 def attempt(cls: type[Message], data: bytes, version: int) -> Message | DecodeError:
-    """Read damaged bytes: the result is a message, or a DecodeError that knows message, version and offset."""
+    """Return the message, or a DecodeError with message name, version and offset."""
     try:
         return cls.read(data, version)
     except DecodeError as error:
@@ -54,7 +54,7 @@ def attempt(cls: type[Message], data: bytes, version: int) -> Message | DecodeEr
 
 
 def assert_sound(message: Message, data: bytes, version: int) -> None:
-    """A message that was read from odd bytes is like any other: it can be written, and both codecs agree on it."""
+    """Assert that a decoded message can be encoded and that both codecs agree on it."""
     cls = type(message)
     written = message.write(version)
     assert cls.read(written, version) == message
@@ -135,7 +135,6 @@ def test_any_bytes(name: str, number: int, data: bytes) -> None:
 
 
 def assert_refused(vector: Vector, data: bytes, path: str, offset: int, reason: str) -> None:
-    """Reading the bytes fails with exactly this reason at this place."""
     result = attempt(vector.cls, data, vector.version)
     assert isinstance(result, DecodeError), f"{vector}: {path}: {reason}: {data.hex()}"
     place = f"{path}: " if path else ""
@@ -145,14 +144,13 @@ def assert_refused(vector: Vector, data: bytes, path: str, offset: int, reason: 
 
 
 def assert_tolerated(vector: Vector, data: bytes) -> None:
-    """Reading the bytes gives an error or a sound message."""
     result = attempt(vector.cls, data, vector.version)
     if not isinstance(result, DecodeError):
         assert_sound(result, data, vector.version)
 
 
 def sites(name: str, kind: str, *more: str) -> Iterator[tuple[Vector, Site, Callable[[bytes], bytes]]]:
-    """Each site of a kind in a message's layouts and ``more`` samples, and a function that puts other bytes there."""
+    """Yield the sites of a kind in layouts and ``more`` samples, each with a function that replaces its bytes."""
     for vector in [*vectors.layouts(name), *vectors.samples(name, *more)]:
         for site in sites_of(vector.data, vector.cls.schemas()[vector.version])[0]:
             if site.kind == kind:
@@ -160,7 +158,7 @@ def sites(name: str, kind: str, *more: str) -> Iterator[tuple[Vector, Site, Call
 
 
 def sections(name: str) -> Iterator[tuple[Vector, TagsSite, Callable[[bytes], bytes]]]:
-    """Each tag section in a message's layouts, and a function that puts another one there."""
+    """Yield each tag section in a message's layouts, with a function that replaces it."""
     for vector in vectors.layouts(name):
         for site in sites_of(vector.data, vector.cls.schemas()[vector.version])[1]:
             yield vector, site, _replacer(vector.data, site.start, site.end)
@@ -175,7 +173,6 @@ def is_compact(site: Site) -> bool:
 
 
 def width(site: Site) -> int:
-    """Bytes of a classic length."""
     return 2 if isinstance(site.type, Text) else 4
 
 
@@ -392,7 +389,6 @@ def test_claims_cost_nothing(cls: type[Message], version: int, start: bytes) -> 
 
 
 def partitions(count: int, size: int) -> bytes:
-    """A fetch response of many partitions with much data and a tagged field each."""
     diverging = EpochEndOffset(epoch=1)
     each = [PartitionData(partition_index=n, diverging_epoch=diverging, records=bytes(size)) for n in range(count)]
     return FetchResponse(responses=[FetchableTopicResponse(topic="t", partitions=each)]).write(12)

@@ -1,4 +1,4 @@
-"""Dataclasses that somebody derived from messages: with fields of their own, which no version writes."""
+"""Dataclasses derived from messages, with fields that no version encodes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ from kafka_messages.testing import random_messages
 
 @dataclasses.dataclass
 class Beat(HeartbeatRequest):
-    """One that knows when it came."""
-
     seen: float = 0.0
 
 
 @dataclasses.dataclass(slots=True)
 class Update(UpdateRaftVoterRequest):
-    """One without a dictionary; ``kraft_version_feature`` of the message is made when it is looked at."""
+    """A subclass without ``__dict__``; ``kraft_version_feature`` is created on access."""
 
     note: str = "n"
 

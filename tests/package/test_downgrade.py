@@ -1,4 +1,4 @@
-"""A message and its versions: what one of them cannot carry, a copy that it can, and the fields as public data."""
+"""Unsupported fields of a version, downgraded copies, and field descriptors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ TOPIC = UUID(int=7)
 
 
 def drawn(cls: type[Message]) -> Iterator[Message]:
-    """A message of each version, and the richest of the newest."""
     for version in versions_of(cls):
         yield one_drawn(cls, version, f"fitting {cls.NAME} {version}")
     yield from messages(cls, cls.HIGHEST_SUPPORTED_VERSION, mixed=1)

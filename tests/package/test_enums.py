@@ -1,4 +1,4 @@
-"""Names for numbers: every enumeration is Kafka's, open to numbers it does not know, and reachable from the fields."""
+"""Enumerations: equal to Kafka's, open to unknown numbers, and available from field descriptors."""
 
 from __future__ import annotations
 
@@ -60,21 +60,19 @@ PLAIN = {
     "SubscriptionInfoData.unique_field": "any number that is another one than in the subscription before",
     "WriteTxnMarkersRequest.markers.transaction_version": "the level of the feature transaction.version",
 }
-"""Fields of one byte, and of two with a name like one, that are plain numbers; and why."""
+"""Small integer fields that are plain numbers, with the reason."""
 LOOKS_LIKE_ONE = re.compile(
     r"(ack|acks|code|kind|level|mechanism|mode|operation|policy|protocol|reason|result|role|source|state|status|type)s?$"
 )
-"""How fields are called that hold numbers with names."""
+"""Typical names of enumerated fields."""
 
 
 def enumerations() -> list[dict[str, Any]]:
-    """What is committed, but for what has no members there."""
     found: list[dict[str, Any]] = json.loads((SPECS / "enumerations.json").read_text(encoding="utf-8"))
     return [each for each in found if "members" in each]
 
 
 def walk(fields: tuple[FieldFacts, ...], place: str) -> Iterator[tuple[str, FieldFacts]]:
-    """Every field below, with its place."""
     for field in fields:
         yield f"{place}.{field.name}", field
         yield from walk(field.fields, f"{place}.{field.name}")

@@ -1,4 +1,4 @@
-"""What an error in a long frame costs: the words for it are looked for once, not again for each rule for text."""
+"""Cost of a DecodeError in a long frame: the error location is computed once."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from kafka_messages.schema import Schema
 from tests.support.renderings import pure, script
 
 CUT = DescribeGroupsRequest(groups=["a", "b"]).write(5)[:-1]
-"""An error at the end that has nothing to do with text."""
+"""Truncated bytes; the error is unrelated to text."""
 ODD = CUT.replace(b"a", b"\xe9")
-"""The same behind text that is no UTF-8."""
+"""The same bytes with invalid UTF-8 before the error."""
 MISSING = "DescribeGroupsRequest v5: UNSIGNED_VARINT: 1 byte needed at offset 6, 0 left"
 
 
 def readings(data: bytes) -> tuple[str, int]:
-    """The error of bytes that are read with escaped text, and how often they were read to find its words."""
+    """Return the error of reading with escaped text, and the number of reads needed to describe it."""
     read, count = Schema.read, 0
 
     def counted(schema: Schema, data: bytes, pos: int = 0) -> object:

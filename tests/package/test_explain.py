@@ -1,4 +1,4 @@
-"""Explanations: notes that only the definitions can give, fields that hold other messages, headers, records, faults."""
+"""Explanations: notes from definitions, nested messages, headers, records and faults."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ from tests.support.kafka_protocol import KNOWN_KEYS
 
 ID = uuid.UUID("b7b5e8e4-6ca5-44ad-890d-e5fab4179cbf")
 NAME = "t7Xo5GylRK2JDeX6tBecvw"
-"""The same as Kafka prints it."""
+"""UUID in the form that Kafka prints."""
 
 
 def tiled(found: Explanation) -> dict[str, Span]:
-    """The leaves by path, once it is sure that they tile the bytes."""
+    """Return the leaves by path, after checking that they cover the bytes without gaps."""
     at = 0
     for leaf in found.leaves():
         assert leaf.start == at

@@ -1,4 +1,4 @@
-"""Messages with more fields than a tree may have: what is beyond is one span, and faults are found there all the same."""
+"""Explanations of messages with more fields than the limit: the rest is one span; faults are still found."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ DATA = MetadataRequest(topics=[MetadataRequestTopic(name=f"topic-{number}") for 
 
 @pytest.fixture(autouse=True)
 def few_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A small bound, so that small messages meet it."""
     monkeypatch.setattr(spans, "MOST_LEAVES", 101)
 
 

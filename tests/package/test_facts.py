@@ -1,4 +1,4 @@
-"""What the definitions say of fields beyond their layout: what they name, which hold error codes, what is an endpoint."""
+"""Field descriptors beyond the layout: entities, error codes and endpoints."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ SPECS = Path(__file__).parents[2] / "specs" / "kafka"
 
 @cache
 def definitions() -> dict[str, Definition]:
-    """The definitions of all messages that have versions, as the files have them."""
     found = {}
     for path in sorted(SPECS.rglob("*.json")):
         if path.parent != SPECS:  # facts of the release lie there
@@ -34,13 +33,11 @@ def definitions() -> dict[str, Definition]:
 
 @cache
 def facts() -> dict[str, MessageFacts]:
-    """What the package knows of them."""
     classes: dict[str, type[Message]] = {name: getattr(kafka_messages, name) for name in definitions()}
     return {name: facts_of(message) for name, message in classes.items()}
 
 
 def fields() -> Iterator[tuple[str, FieldFacts]]:
-    """Every field of every message with the name of its struct."""
     for message in facts().values():
         for struct, members in {**message.structs, message.name: message.fields}.items():
             yield from ((f"{message.name}.{struct}", member) for member in members)

@@ -1,4 +1,4 @@
-"""The four bytes of length before each message on a connection, however the bytes arrive."""
+"""Length-prefixed frames, received in arbitrary chunks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from kafka_messages.protocol import FrameReader, FramingError, frame, split_fram
 
 
 def pieces(data: bytes, sizes: list[int]) -> Iterator[bytes]:
-    """Data cut into pieces of these sizes, and the rest."""
     at = 0
     for size in sizes:
         yield data[at : at + size]
@@ -22,7 +21,6 @@ def pieces(data: bytes, sizes: list[int]) -> Iterator[bytes]:
 
 
 def trickle(reader: FrameReader, data: bytes, got: list[bytes]) -> None:
-    """Feed single bytes, take what is complete, and end the stream."""
     for at in range(len(data)):
         reader.feed(data[at : at + 1])
         got += reader
@@ -142,8 +140,6 @@ def test_max_size_is_an_int32(size: int) -> None:
 
 
 class Huge(bytes):
-    """Says that it is longer than any frame, without the memory."""
-
     def __len__(self) -> int:
         return 2**31
 

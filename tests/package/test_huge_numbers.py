@@ -1,4 +1,4 @@
-"""Numbers of more digits than Python prints: what is said of them is what is wrong, not that they cannot be printed."""
+"""Errors about integers above Python's limit for int/str conversion."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Records of internal logs against the bytes of Kafka's own serdes.
+"""Records of internal topics, compared with Kafka's own serdes.
 
-Every hexadecimal text below was printed by the class named beside it, of the released jars of Kafka 4.4.0.
+The class of Kafka 4.4.0 named next to each hexadecimal text printed it.
 """
 
 from __future__ import annotations
@@ -315,7 +315,6 @@ def test_every_metadata_record_type_makes_the_round_trip(row: tuple[str, int, No
 
 
 def message(name: str) -> Message:
-    """A new message by name."""
     import kafka_messages
 
     made: Message = getattr(kafka_messages, name)()

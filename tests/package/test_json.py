@@ -1,4 +1,4 @@
-"""Kafka's JSON form of messages: what ``to_json`` writes, what ``from_json`` reads, and the words of every refusal."""
+"""Kafka's JSON form: ``to_json``, ``from_json`` and their errors."""
 
 from __future__ import annotations
 
@@ -61,7 +61,6 @@ ID_TEXT = "x7D3Ck_ZRA22-dzIvu_pnQ"
 
 
 def topics_request() -> CreateTopicsRequest:
-    """A message with structs in structs, a null and a keyed collection."""
     topic = CreatableTopic(
         name="orders",
         num_partitions=1,
@@ -88,13 +87,11 @@ TOPICS_JSON: dict[str, Any] = {
 
 
 def produce_request(records: bytes | None) -> ProduceRequest:
-    """A message with a records field."""
     partition = PartitionProduceData(index=1, records=records)
     return ProduceRequest(acks=-1, topic_data=[TopicProduceData(name="t", partition_data=[partition])])
 
 
 def partition_json(message: ProduceRequest, **options: Any) -> object:
-    """What ``to_json`` says about the one partition of a produce request."""
     written: Any = to_json(message, 12, **options)
     return written["topicData"][0]["partitionData"][0]
 
@@ -355,7 +352,7 @@ def test_forms_of_uuids(text: str) -> None:
 
 
 def changed(path: str, value: object) -> dict[str, Any]:
-    """TOPICS_JSON with the value at a dotted path (numbers are positions) put in place of the one there."""
+    """Return TOPICS_JSON with another value at a dotted path; numbers are indices."""
     result = copy.deepcopy(TOPICS_JSON)
     inner: Any = result
     *outer, last = [int(part) if part.isdigit() else part for part in path.split(".")]
@@ -369,7 +366,6 @@ def changed(path: str, value: object) -> dict[str, Any]:
 
 
 def refusal(cls: type[Message], given: Any, version: int, **options: Any) -> str:
-    """The text of the error with which JSON is refused."""
     with pytest.raises(JsonError) as caught:
         from_json(cls, given, version, **options)
     assert caught.value.message == cls.NAME
@@ -426,7 +422,6 @@ def test_no_object_at_all(given: object, shown: str) -> None:
 
 
 def said_of(value: object) -> str:
-    """Return what errors say of a JSON value that is no array and no object."""
     if not isinstance(value, str):
         return json.dumps(value)
     return f"a text of {len(value)} character{'s' * (len(value) != 1)}"
@@ -607,7 +602,6 @@ OWN = (
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A package of two definitions of our own, with its module of JSON."""
     package: Any = build_package(tmp_path_factory.mktemp("own"), *OWN)
     import_module(f"{package.__name__}.json")
     return package

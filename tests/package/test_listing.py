@@ -1,4 +1,4 @@
-"""What messages there are, and what becomes of names that are none."""
+"""Listing of messages, and errors for unknown names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ SOURCE = str(Path(kafka_messages.__file__).parents[1])
 
 
 def run(code: str) -> str:
-    """What a fresh Python prints, errors too."""
     environment = {"PYTHONPATH": SOURCE}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
     return done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""Which version to speak with a broker, by what it announces."""
+"""Version negotiation from a broker's ApiVersions response."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.kafka_protocol import FEATURES_BODY, FETCH, FETCH_VERSIONS, K
 
 
 def announced(*ranges: tuple[int, int, int]) -> ApiVersionsResponse:
-    """A response with these entries: API key, lowest and highest version."""
+    """Return a response with these entries: API key, lowest and highest version."""
     entries = [ApiVersion(api_key=key, min_version=low, max_version=high) for key, low, high in ranges]
     return ApiVersionsResponse(api_keys=ApiVersionCollection(entries))
 

@@ -1,4 +1,4 @@
-"""What a broker of Kafka 2.8.2 answers to all that it announces, and what a client of that release says to it."""
+"""Traffic of a broker and a client of Kafka 2.8.2."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafka_messages.connection import ProxyConnection, RequestForwarded, Respons
 from kafka_messages.protocol import ApiKey, DecodedRequest, api, decode_request, decode_response, frame
 
 TRAFFIC = Path(__file__).with_name("data") / "kafka-2.8.2.txt.gz"
-"""Lines of connection, request and answer, by ``python -m tests.interop.old``; the first connection asks everything."""
+"""Connection, request and response by line (``python -m tests.interop.old``); the first connection sends all."""
 
 
 @cache
@@ -25,7 +25,6 @@ def exchanges() -> list[tuple[int, bytes, bytes]]:
 
 
 def requests() -> Iterator[DecodedRequest]:
-    """The decoded requests of the first connection."""
     return (decode_request(sent) for number, sent, _ in exchanges() if number == 0)
 
 
@@ -38,7 +37,6 @@ def test_everything_is_read_and_written_again() -> None:
 
 
 def announced() -> set[tuple[int, int]]:
-    """Every API and version that the broker says it has."""
     for number, sent, answered in exchanges():
         request = decode_request(sent)
         if number == 0 and (request.api.key, request.version) == (ApiKey.API_VERSIONS, 3):

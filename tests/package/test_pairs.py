@@ -1,4 +1,4 @@
-"""Requests and the responses that answer them, and the classes inside a message."""
+"""Requests with their responses, and struct classes of messages."""
 
 from __future__ import annotations
 

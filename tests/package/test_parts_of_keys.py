@@ -1,4 +1,4 @@
-"""Lookups by a part of a key, collections as lists, and objects as they are printed and filled."""
+"""Lookups by part of a key, collections as lists, repr and construction of objects."""
 
 from __future__ import annotations
 

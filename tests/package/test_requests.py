@@ -1,4 +1,4 @@
-"""Requests behind their headers, against bytes that Kafka's own classes wrote."""
+"""Requests with headers, compared with bytes of Kafka's own classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responses behind their headers, against bytes that Kafka's own classes wrote."""
+"""Responses with headers, compared with bytes of Kafka's own classes."""
 
 from __future__ import annotations
 

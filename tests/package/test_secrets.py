@@ -1,4 +1,4 @@
-"""What in messages is secret: the rule for settings, the fields that are named, and copies without either."""
+"""Secrets in messages: the rule for settings, the listed fields, and redacted copies."""
 
 from __future__ import annotations
 
@@ -116,7 +116,6 @@ def test_every_secret_of_every_message(name: str) -> None:
 
 
 def unknown(struct: Any) -> Iterator[RawTaggedField]:
-    """The unknown tagged fields of a struct and of all within."""
     yield from getattr(struct, "unknown_tagged_fields", ())
     for name in struct._names:
         value = getattr(struct, name)
@@ -209,7 +208,6 @@ def test_packages_of_other_definitions() -> None:
 
 
 def fields_of(message: type[Message]) -> Iterator[tuple[str, FieldFacts, tuple[FieldFacts, ...]]]:
-    """Every field of a message by its path, with the fields beside it."""
     facts = facts_of(message)
 
     def inside(fields: tuple[FieldFacts, ...], above: str) -> Iterator[tuple[str, FieldFacts, tuple[FieldFacts, ...]]]:
@@ -222,7 +220,7 @@ def fields_of(message: type[Message]) -> Iterator[tuple[str, FieldFacts, tuple[F
 
 
 def decided() -> set[tuple[str, str]]:
-    """Message and field, without regard to how names are written, of all that somebody looked at."""
+    """Return message and field of all entries that were reviewed, in normalized spelling."""
     facts = json.loads(
         "\n".join(line for line in (SPECS / "secrets.json").read_text().splitlines() if "//" not in line)
     )

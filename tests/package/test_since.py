@@ -1,4 +1,4 @@
-"""Since when everything exists, against what Kafka's releases are known to have brought."""
+"""Availability of messages, versions and fields by Kafka release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The strategies for Hypothesis: what they give can be written, shrinks, and is damaged as promised."""
+"""Hypothesis strategies: encodable messages, shrinking, and reproducible damage."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.random_messages import PACKAGES, Package
 NAMES = [(package, name) for package in map(Package, PACKAGES) for name in package.message_names]
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FIND = settings(QUICK, max_examples=2000, database=None, phases=[Phase.generate])
-"""Find one example and do not shrink it."""
+"""Settings to find one example without shrinking."""
 
 
 @QUICK

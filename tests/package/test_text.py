@@ -1,4 +1,4 @@
-"""Text that is no UTF-8, which ``text="surrogateescape"`` keeps: for proxies and mocks, which must lose nothing."""
+"""Invalid UTF-8 with ``text="surrogateescape"``, as lossless proxies and mocks need it."""
 
 from __future__ import annotations
 
@@ -36,14 +36,11 @@ ESCAPED = "caf\udce9 \udcff\udced\udca0\udc80"
 
 
 class Escaped(Draw[Message]):
-    """Every text has bytes in it that are no UTF-8."""
-
     def text(self) -> str:
         return self.random.randbytes(self.random.randint(1, 40)).decode(errors="surrogateescape") + "\udcff"
 
 
 def groups(text: bytes) -> bytes:
-    """A DescribeGroupsRequest v1 with one group."""
     return b"\0\0\0\1" + len(text).to_bytes(2, "big") + text
 
 

@@ -1,4 +1,4 @@
-"""Every message, and every struct in one, has its unknown tagged fields: code over all of them needs no exception."""
+"""Every message and every nested struct has ``unknown_tagged_fields``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ TAGGED = (RawTaggedField(7, b"x"), RawTaggedField(70000, b""))
 
 
 def structs_of(message: type[Message]) -> Iterator[type[Any]]:
-    """The class of a message, and of every struct in it."""
     yield message
     module = importlib.import_module(message.__module__)
     yield from (getattr(module, name) for name in facts_of(message).structs if hasattr(module, name))

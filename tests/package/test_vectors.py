@@ -1,4 +1,4 @@
-"""The package against Kafka's own classes: every committed vector, and those of an older snapshot of Kafka."""
+"""The package against vectors of Kafka's own classes, current and from an older snapshot."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_schemas_are_shared() -> None:
 
 
 def created(vector: Vector) -> Message:
-    """The message that ``json_in`` describes; without it, a newly created one."""
+    """Return the message of ``json_in``, or a new one without it."""
     if vector.json_in is None:
         return vector.cls()
     return from_json(vector.cls, vector.json_in, vector.version)
@@ -152,7 +152,7 @@ RENAMED_MESSAGES = {
     "ListClientMetricsResourcesRequest": "ListConfigResourcesRequest",
     "ListClientMetricsResourcesResponse": "ListConfigResourcesResponse",
 }
-"""Messages with another name today, and the same bytes."""
+"""Former names of messages with unchanged bytes."""
 
 RENAMED_FIELDS = {
     "ListConfigResourcesResponse": {"clientMetricsResources": "configResources", "name": "resourceName"},
@@ -163,7 +163,7 @@ RENAMED_FIELDS = {
         "candidateDirectoryId": "replicaDirectoryId",
     },
 }
-"""Fields with another name today, and the same bytes, by today's name of their message."""
+"""Former names of fields with unchanged bytes, by the current message name."""
 
 EARLY_ACCESS = "version 0 was an early form of the share group protocol, removed when its successor came"
 UNRELEASED = "the record had another layout before its first release"
@@ -194,11 +194,10 @@ MISSES: dict[str, dict[str, Sequence[int]]] = {
         "SimpleRecordsMessage": range(2),
     },
 }
-"""The vectors of the snapshot that cannot pass today, by reason, message and version."""
+"""Snapshot vectors that cannot pass, by reason, message and version."""
 
 
 def allowed_misses(name: str) -> dict[int, str]:
-    """The reason of each version of a message that is listed in MISSES."""
     return {version: reason for reason, group in MISSES.items() for version in group.get(name, ())}
 
 

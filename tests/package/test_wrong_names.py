@@ -1,4 +1,4 @@
-"""Names where a class or message is expected, packages that are not installed, and how objects print."""
+"""Invalid class or message names, missing extras, and reprs."""
 
 from __future__ import annotations
 
@@ -80,7 +80,6 @@ def test_testing_without_hypothesis() -> None:
 
 
 def last_line(code: str) -> str:
-    """Return the last line that a fresh Python prints, errors included."""
     environment = {"PYTHONPATH": str(Path(kafka_messages.__file__).parents[1])}
     line = [sys.executable, "-c", code]
     done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
@@ -104,5 +103,4 @@ def test_repr() -> None:
 
 
 def every_field() -> list[FieldFacts]:
-    """Return the fields of all messages."""
     return [field for each in all_messages() for field in fields_of(each.message_class)]

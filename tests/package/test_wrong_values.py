@@ -1,4 +1,4 @@
-"""Values of a wrong kind are called what they are: elements that are no structs, arrays that are none, data without bytes."""
+"""Errors for values of the wrong type: elements, arrays and buffers."""
 
 from __future__ import annotations
 
@@ -40,13 +40,12 @@ from tests.support.renderings import pure
 
 
 def produced(leader: Any) -> ProduceResponse:
-    """A response with something in the place of a tagged struct."""
     partition = PartitionProduceResponse(current_leader=leader)
     return ProduceResponse(responses=[TopicProduceResponse(name="t", partition_responses=[partition])])
 
 
 def assigned(message: Any, **fields: Any) -> Any:
-    """A message whose fields were set afterwards, which no constructor sees."""
+    """Return a message with fields assigned after construction."""
     for name, value in fields.items():
         setattr(message, name, value)
     return message
@@ -133,7 +132,6 @@ def test_wrong_structs_of_other_versions() -> None:
 
 
 def struct_fields() -> list[tuple[str, FieldFacts]]:
-    """Each message with its first field of structs."""
     found = []
     for name in vectors.message_names():
         fields = [field for field in facts_of(vectors.message_class(name)).fields if field.is_struct]
@@ -153,8 +151,6 @@ def test_wrong_elements_of_every_message(name: str, field: FieldFacts) -> None:
 
 
 class LooksLikeTopic:
-    """Another class with all that a MetadataRequestTopic has."""
-
     def __init__(self, name: object) -> None:
         self.name = name
         self.topic_id = UUID(int=0)
@@ -176,7 +172,7 @@ def test_elements_that_only_look_right() -> None:
 
 
 class SpecialTopic(MetadataRequestTopic):
-    """A class of a user's own."""
+    pass
 
 
 def test_elements_of_subclasses() -> None:

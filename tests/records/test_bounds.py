@@ -1,4 +1,4 @@
-"""What a batch may cost whoever reads it: bytes that compress to nearly nothing must not become gigabytes of objects."""
+"""Limits on decompressed sizes and record counts."""
 
 from __future__ import annotations
 

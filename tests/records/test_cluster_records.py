@@ -1,4 +1,4 @@
-"""A real broker's files, read without Spark: what Kafka's consumer, its dump tool and its admin client say of them."""
+"""A real broker's files, read without Spark, against Kafka's consumer, dump tool and admin client."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ Row = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def cluster() -> Cluster:
-    """The committed files; tests/interop runs these tests on new ones."""
+    """Return the committed files; tests/interop overrides this fixture with new ones."""
     return Cluster(COMMITTED)
 
 
 @pytest.fixture(scope="module")
 def rows(cluster: Cluster) -> list[Row]:
-    """Every record of every file, control records too, in the order of the files."""
+    """Return every record of every file, control records included, in file order."""
     return list(read(cluster))
 
 
@@ -118,7 +118,7 @@ CONTROL_NAMES = {
     "KRaftVersion": "KRAFT_VERSION",
     "KRaftVoters": "KRAFT_VOTERS",
 }
-"""Names of control records in the dump tool's text, and in Kafka's ControlRecordType."""
+"""Names of control records in the dump tool's text, mapped to Kafka's ControlRecordType."""
 
 
 def test_control_records(cluster: Cluster, rows: list[Row]) -> None:

@@ -1,4 +1,4 @@
-"""Record batches: checksums, compressions, finding batches, and what the writer refuses."""
+"""Checksums, compression, search for batches, and errors of the writer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ PACKED = range(1, len(CODECS))
 
 
 def slow_crc32c(data: bytes) -> int:
-    """Bit by bit, as the polynomial says."""
     value = 0xFFFFFFFF
     for byte in data:
         value ^= byte

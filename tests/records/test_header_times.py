@@ -1,4 +1,4 @@
-"""The timestamps that the headers of batches tell without decompressing anything."""
+"""Timestamps in batch headers, read without decompression."""
 
 from __future__ import annotations
 

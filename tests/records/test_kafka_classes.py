@@ -1,4 +1,4 @@
-"""Kafka's own classes read what we write, and we what they write: needs a JDK and KAFKA_JARS, a folder of Kafka's jars."""
+"""Batches exchanged with Kafka's own classes; needs a JDK and KAFKA_JARS, a folder of Kafka's jars."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SOURCE = Path(__file__).with_name("java") / "Segments.java"
 
 @pytest.fixture(scope="module")
 def classpath(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Where the compiled program and the jars are."""
+    """Return the class path of the compiled program and the jars."""
     folder = tmp_path_factory.mktemp("classes")
     jars = f"{JARS}/*"
     subprocess.run(["javac", "-encoding", "UTF-8", "-cp", jars, "-d", folder, SOURCE], check=True, timeout=120)

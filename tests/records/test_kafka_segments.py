@@ -1,4 +1,4 @@
-"""The committed log files of Kafka's classes and of a real cluster, read record by record."""
+"""Committed log files of Kafka's classes and of a real cluster, read record by record."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ CLUSTER = sorted((ROOT / "examples" / "cluster").rglob("*.log"))
 
 
 def row(batch: Batch, record: Record) -> tuple[object, ...]:
-    """What Kafka's classes say of a record, by our names."""
     key, value = (None if each is None else each.hex() for each in (record.key, record.value))
     headers = [[name, None if content is None else content.hex()] for name, content in record.headers]
     of_batch = (batch.leader_epoch, batch.producer_id, batch.producer_epoch, batch.compression, batch.magic)
@@ -39,7 +38,7 @@ NO_RECORDS = "no records are left, and a batch has one"
 NO_TIMESTAMPS = "a broker's time stands in place of the records' own"
 SEVERAL = "several control records, and we write one"
 LEFT = {"legacy-3": {NO_TIMESTAMPS: 7}, "orders-0": {NO_TIMESTAMPS: 5, NO_RECORDS: 1}}
-"""How many batches of a committed folder cannot be made again, by why."""
+"""Numbers of batches in each committed folder that cannot be rewritten, by reason."""
 
 FIELDS = ("offset", "timestamp", "key", "value", "headers", "leader_epoch", "producer_id", "producer_epoch")
 FIELDS += ("compression", "magic", "is_transactional", "is_control")
@@ -54,7 +53,7 @@ def test_kafkas_classes_read_the_same(path: Path) -> None:
 
 
 def cannot_be_written(batch: Batch, records: list[Record]) -> str:
-    """Why ``write_batch`` has no way to make a batch: what its records do not say."""
+    """Return why ``write_batch`` cannot reproduce a batch; empty if it can."""
     if not records:
         return NO_RECORDS
     if batch.magic == 2 and (records[0].offset != batch.base_offset or records[-1].offset != batch.last_offset):
@@ -69,14 +68,12 @@ def cannot_be_written(batch: Batch, records: list[Record]) -> str:
 
 
 def uncompressed(batch: Batch) -> bytes:
-    """The bytes behind the header, decompressed."""
     codec = batch.attributes & COMPRESSION
     body = batch.data[HEADER:]
     return bytes(codecs().decompress(codec, memoryview(body), MAX_BATCH_BYTES)) if codec else body
 
 
 def written(batch: Batch, records: list[Record]) -> bytes:
-    """Our own batch of what is known of one."""
     if batch.is_control:
         (control,) = batch.control_records()
         return write_control_batch(

@@ -1,4 +1,4 @@
-"""The package as a whole: its errors, what it needs, and reading segments without the C extension."""
+"""The package as a whole: errors, dependencies, and segments without the C extension."""
 
 from __future__ import annotations
 
@@ -42,7 +42,6 @@ print(rows // 64 * len(Repeated.data), resource.getrusage(resource.RUSAGE_SELF).
 
 
 def last_lines(code: str, **environment: str) -> list[str]:
-    """Return what a fresh Python prints, errors included."""
     line = [sys.executable, "-c", code]
     environment = {"PYTHONPATH": ":".join(filter(None, sys.path)), **environment}
     done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment, timeout=300)

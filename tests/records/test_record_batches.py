@@ -1,4 +1,4 @@
-"""Record batches as objects: against Kafka's classes, against the columns of ``segments``, and damaged."""
+"""RecordBatch objects against Kafka's classes and the columns of ``segments``; damaged batches."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ FORMATS = [
 
 
 PLACED = re.compile(r"RecordBatch( v[012])?: batches\[0\](\.records\[\d+\])?: batch at byte 0: .+")
-"""All that is said of damage names the batch and the record, as far as they are known, and the byte."""
+"""Location in error texts: batch and record if known, and the byte."""
 
 
 def written(magic: int, compression: str, package: str | None) -> bytes:
-    """A batch of a format and compression; the test is skipped where its package is not installed."""
+    """Return a batch of a format and compression; skip the test without its package."""
     if package:
         pytest.importorskip(package, reason="the extra `compression` is not installed")
     return write_batch(RECORDS if magic == 2 else PLAIN, base_offset=7, compression=compression, magic=magic)
@@ -322,7 +322,7 @@ def test_offsets_that_no_batch_has(offset: Any, epoch: Any, text: str) -> None:
 
 
 def random_records(seed: int) -> Iterator[Record]:
-    """Records with nulls, long fields, headers of any bytes, gaps between offsets and any timestamps."""
+    """Yield records with nulls, long fields, arbitrary header bytes, offset gaps and timestamps."""
     random_ = random.Random(seed)
 
     def maybe(most: int) -> bytes | None:

@@ -1,4 +1,4 @@
-"""Damaged segments: nothing sound is lost, nothing damaged passes, nothing is counted twice, whatever the damage."""
+"""Damaged segments: every intact record is read once, and damaged ones are reported."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from tests.support.segments import SEGMENTS, Damage, alike, crafted, crafted_rec
 Rows = list[dict[str, Any]]
 
 WIDEST = 32_000
-"""Above the bytes of the largest batch here, so that a reader of a range does not always begin at the first byte."""
+"""Upper bound for the size of a batch, so that range readers need not start at byte 0."""
 
 
 @cache
 def made() -> bytes:
-    """Batches of all formats and sizes, also many small ones side by side, in which records quote other batches."""
+    """Return batches of all formats and sizes; some records contain copies of other batches."""
     quoted = write_batches(some_rows(3, 7), base_offset=12)
     parts = []
     offset = 0
@@ -56,7 +56,7 @@ def sources() -> list[bytes]:
 
 
 def read(data: bytes, **options: Any) -> tuple[Rows, Rows, SegmentReport]:
-    """The sound rows, what the corrupt ones say, and the report, in PERMISSIVE mode."""
+    """Return intact rows, rows of corrupt ranges, and the report, in PERMISSIVE mode."""
     with read_segments(io.BytesIO(data), mode="PERMISSIVE", batch_metadata=True, **options) as reader:
         rows: Rows = []
         for batch in reader:
@@ -82,7 +82,7 @@ def sound_rows(number: int) -> Rows:
 
 @st.composite
 def damages(draw: st.DrawFn, segment: bytes) -> Damage:
-    """Flips, cuts, zeros, foreign bytes and pieces of the segment itself; borders of batches and fields are met often."""
+    """Draw bit flips, cuts, zeros, foreign bytes and copies, biased to borders of batches and fields."""
     borders = [at for at, _ in extents(segment)]
     place = st.one_of(
         st.integers(0, len(segment)),
@@ -116,9 +116,9 @@ def damages(draw: st.DrawFn, segment: bytes) -> Damage:
 
 
 def expectation(number: int, damage: Damage) -> tuple[Rows, bool]:
-    """The rows of the untouched batches, where they are now; and whether only bytes without a checksum were changed.
+    """Return the rows of intact batches at their new places, and whether only unchecksummed bytes changed.
 
-    What was left out or put in may be what stands behind it anyway: then the batch before is whole, and not the one behind.
+    A cut or insertion may equal the bytes after it: then the batch before it is intact, and the one after it is not.
     """
     segment = sources()[number]
     same = alike(segment, damage.of(segment))
@@ -141,9 +141,9 @@ def expectation(number: int, damage: Damage) -> tuple[Rows, bool]:
 
 
 def copies_later_batch(others: Rows, expected: Rows) -> bool:
-    """Whether the damage has a whole batch with later offsets than one behind it.
+    """Return whether the damage contains a whole batch with later offsets than one after it.
 
-    The reader may take what is behind it for bytes that a record quotes, and tells them as an incomplete tail.
+    The reader may then report the rest as an incomplete tail.
     """
     return any(
         row["position"] < each["position"] and row["offset"] > each["offset"] for row in others for each in expected

@@ -1,4 +1,4 @@
-"""Log segments that Kafka's own classes wrote, read record by record as those classes read them."""
+"""Log segments written by Kafka's own classes, read record by record."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ def test_names_that_are_not_exported() -> None:
 
 
 def many(records: int, seed: int) -> list[dict[str, Any]]:
-    """Records whose values are full of zeros and of what looks like other records."""
+    """Return records whose values contain many zeros and bytes that resemble records."""
     random_ = random.Random(seed)
     lure = b"".join(crafted_record(0, number, -1, 3, b"abc", 0) for number in range(40))
     values = [bytes(50), lure, lure[5:], random_.randbytes(300), b"", None, b"plain text " * 12]

@@ -1,4 +1,4 @@
-"""Small plain batches are read a shorter way than others: the records, and what is said of damage, are the same."""
+"""The fast path for small uncompressed batches: the same records and errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DATA = FIRST + write_batch([Record(11, -1, None, b"v" * 70)])
 
 
 def outcome(data: bytes, verify: bool, most: int, by_batches: bool) -> tuple[object, ...]:
-    """All records, or the error, and how far the reader came; through objects of batches, or without."""
+    """Return records or error, and the reader's position; optionally through batch objects."""
     reader = read_batches(data, verify=verify, max_batch_bytes=most)
     found: list[Record] = []
     try:
