@@ -1,4 +1,4 @@
-"""The page of benchmarks, its chart, and the pages that leave measurements to it."""
+"""The benchmark page, its chart, and pages that link to it."""
 
 from __future__ import annotations
 

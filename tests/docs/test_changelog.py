@@ -1,4 +1,4 @@
-"""The fragments of the change log are valid, and CONTRIBUTING names the right kinds."""
+"""Fragments of the change log are valid, and CONTRIBUTING lists their kinds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
 
 
 def problem(name: str, text: str) -> str | None:
-    """Return what is wrong with a fragment. towncrier silently ignores a file with another name."""
+    """Return the problem of a fragment; towncrier silently ignores a file with an invalid name."""
     kinds = "|".join(kind["directory"] for kind in SETTINGS["type"])
     if not re.fullmatch(rf"[a-z0-9-]+\.({kinds})\.md", name):
         return "name"

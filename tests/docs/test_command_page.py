@@ -1,4 +1,4 @@
-"""Every block of the page about the command runs, and prints what the page shows."""
+"""Shell blocks of the page about the command run and print the shown output."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ BLOCKS = [block for block in pages.blocks(PAGE) if block.language in ("sh", "")]
 
 
 def is_ours(block: Block) -> bool:
-    """Whether a block calls the command."""
     return block.language == "sh" and ("kafka-messages " in block.text)
 
 
 def lines_of(block: Block) -> list[list[str]]:
-    """The calls of the command in a block; of a pipe both ends."""
+    """Return the calls of the command in a block, including both ends of a pipe."""
     text = block.text.replace("|\n", "|")
     return [
         shlex.split(part.partition(" || ")[0])

@@ -1,4 +1,4 @@
-"""The runner behind ``nox -s release -- commands``, which is too slow to be run by other tests."""
+"""The runner of ``nox -s release -- commands``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ def test_slow_blocks_are_there() -> None:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A folder with an environment, as the first block leaves it."""
     activate = tmp_path / ".venv/bin/activate"
     activate.parent.mkdir(parents=True)
     activate.write_text("export ACTIVE=yes\n")
@@ -64,7 +63,7 @@ INSTALL = re.compile(r"(?:pip3?|pipx|uv pip) install ([^\n`]+)")
 
 
 def installed_names(text: str) -> set[str]:
-    """Return the names of distributions that commands in a page install from an index, without their extras."""
+    """Return the distributions that a page's commands install from an index, without extras."""
     words = [word for found in INSTALL.findall(text) for word in shlex.split(found.partition("&&")[0], comments=True)]
     return {re.split(r"[\[<>=!~; ]", word)[0].lower().replace("_", "-") for word in words if word[0] not in ".-"}
 

@@ -1,4 +1,4 @@
-"""The demo of the README, run as a newcomer runs it."""
+"""The demo of the README."""
 
 from __future__ import annotations
 

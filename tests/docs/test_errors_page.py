@@ -1,4 +1,4 @@
-"""The page on errors has every error that a user of the package can name."""
+"""The page on errors lists every public exception of the package."""
 
 from __future__ import annotations
 

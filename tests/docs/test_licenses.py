@@ -1,4 +1,4 @@
-"""Each distribution brings the licence and says what comes from Apache Kafka, as Kafka's licence asks."""
+"""Each distribution contains the licence and the notice about Apache Kafka."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def metadata(folder: Path) -> bytes:
 
 
 def build(target: Path, without: str = "", stale: str = "") -> None:
-    """Wheels and source distributions by hand, but for one file, and with one that is in no source."""
+    """Write wheels and source distributions: ``without`` is left out of them, ``stale`` added to a wheel only."""
     for name, folder in PROJECTS.items():
         files = {each: (folder / each).read_bytes() for each in LICENSES if f"{name}/{each}" != without}
         tag = "cp311-cp311-linux_x86_64" if name in EXTENSIONS else "py3-none-any"

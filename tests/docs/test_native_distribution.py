@@ -1,4 +1,4 @@
-"""The distribution of the native core where the core cannot run, and which Pythons it is built for."""
+"""The native distribution without a compiler, and the Python versions it is built for."""
 
 from __future__ import annotations
 
@@ -45,14 +45,12 @@ NOT_BUILT = (
 
 
 def run(folder: Path, script: str, *arguments: str, **environment: str) -> str:
-    """What a script prints that runs in a folder."""
     done = completed(folder, script, *arguments, **environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 def completed(folder: Path, script: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a script in a folder."""
     command = [sys.executable, "-c", script, *arguments]
     own = os.environ | environment
     return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, timeout=120, check=False)
@@ -60,7 +58,6 @@ def completed(folder: Path, script: str, *arguments: str, **environment: str) ->
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A copy of the project, where a build may leave what it likes."""
     ignored = shutil.ignore_patterns("build", "*.egg-info", "*.so", "__pycache__")
     return Path(shutil.copytree(ROOT / "packages" / "native", tmp_path / "native", ignore=ignored))
 

@@ -1,4 +1,4 @@
-"""The page about packages of one's own: its definitions, settings, commands and errors, followed block by block."""
+"""The page about own packages: definitions, settings, commands and errors, block by block."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ def text_of(language: str, number: int = 0) -> str:
 
 @pytest.fixture
 def invoices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder that a reader of the page has made, in the current one."""
     monkeypatch.chdir(tmp_path)
     folder = Path("invoices")
     folder.mkdir()
@@ -84,7 +83,6 @@ def test_errors(invoices: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def keys(settings: str) -> set[str]:
-    """The keys of settings, with their tables."""
     tables = tomllib.loads(settings)
     return {f"{table}.{key}" for table, members in tables.items() for key in members}
 

@@ -1,4 +1,4 @@
-"""The Python of the documentation runs: what a reader pastes does what the page says."""
+"""Python blocks of the documentation run and print the shown output."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ WITH_PYTHON = [page for page in pages.pages() if pages.to_run(page, "python")]
 NEEDS_ARROW = [page for page in WITH_PYTHON if "pyarrow" in pages.module(page)]
 ALONE = [page for page in WITH_PYTHON if page not in pages.about_spark()]
 CODE = re.compile(r">>> |from |import |\$ |nox |pip |python ")
-"""How a block begins that is code or a command, and nothing that is printed."""
+"""First words of blocks of code or commands, as opposed to output."""
 BESIDE = ("CONTRIBUTING.md", "SECURITY.md")
-"""Pages about work on the project, which have nothing to run."""
+"""Pages for contributors, without runnable blocks."""
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 MADE = ("site", "dist", "build")
-"""Folders of what sessions of nox write."""
+"""Output folders of nox sessions."""
 
 
 @pytest.fixture(autouse=True)
 def patience() -> Iterator[None]:
-    """A busy machine may be slow: what a page lets Hypothesis do has no deadline."""
+    """Disable Hypothesis deadlines for programs on pages."""
     before = settings.get_current_profile_name()
     settings.register_profile("pages", deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
     settings.load_profile("pages")
@@ -38,7 +38,7 @@ def patience() -> Iterator[None]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to work in, but for the examples, which pages name as a reader in the repository would."""
+    """Enter an empty folder with a link to ``examples``."""
     (tmp_path / "examples").symlink_to(pages.ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -1,4 +1,4 @@
-"""What is said of tests that a stranger's clone cannot run."""
+"""Reasons of skipped tests in a fresh clone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Python of the documentation is typed: a reader's strict type checkers have nothing to say about it."""
+"""Python blocks of the documentation pass strict type checkers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNTYPED = (
     "UnknownParameterType",
     "MissingTypeStubs",
 )
-"""What pyright's strict mode says of everything that comes from pyarrow, which has no type information."""
+"""Rules of pyright's strict mode about pyarrow, which has no type information."""
 
 pytestmark = pytest.mark.skipif(
     not all(map(find_spec, PARTS)), reason=f"needs {', '.join(PARTS)}; nox -s tests installs them"
@@ -37,7 +37,6 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a module for each program of the pages."""
     folder = tmp_path_factory.mktemp("pages")
     for page in pages.pages():
         for number, program in enumerate(pages.programs(page)):

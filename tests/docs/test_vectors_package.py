@@ -1,4 +1,4 @@
-"""The data package: its loader gives the files, its damaged bytes are what they are said to be, its README's programs run."""
+"""The vectors package: loader, damaged bytes, and programs of its README."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The codec of the pages says of every byte what ``kafka_messages.explain`` says, and writes what Kafka's classes write."""
+"""The JavaScript codec of the pages against ``kafka_messages.explain`` and vectors of Kafka's classes."""
 
 from __future__ import annotations
 
@@ -33,12 +33,10 @@ SECRET = "swordfish-and-chips"
 
 @pytest.fixture(scope="session")
 def protocol(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The document that the committed definitions give."""
     return write(ROOT / "specs" / "kafka", tmp_path_factory.mktemp("protocol"))[0]
 
 
 def rows(found: Explanation) -> Any:
-    """The leaves as they come out of JSON."""
     return json.loads(json.dumps(list(found.rows())))
 
 

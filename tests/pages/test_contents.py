@@ -1,4 +1,4 @@
-"""What the pages of Kafka's messages say, against what the generated package says by itself."""
+"""Contents of message pages, against the generated package."""
 
 from __future__ import annotations
 
@@ -28,18 +28,16 @@ from tests.support.pages import ROOT
 
 @pytest.fixture(scope="module")
 def samples() -> Samples:
-    """The bytes that were chosen."""
     return read_samples(ROOT / "packages" / "vectors" / "src" / "kafka_protocol_vectors")
 
 
 @pytest.fixture(scope="module")
 def traffic() -> Samples:
-    """Those of conversations."""
     return read_traffic(ROOT / "examples" / "cluster" / "traffic", Package("kafka_messages", None))
 
 
 def inspectors(pages: Mapping[str, Parsed], name: str) -> list[Element]:
-    """The inspectors of a message, on all its pages."""
+    """Return the byte views of a message on all its pages."""
     paths = (path for path in pages if path == f"messages/{name}.html" or path.startswith(f"messages/{name}-v"))
     return [each for path in paths for each in pages[path].root.all(css="inspector")]
 

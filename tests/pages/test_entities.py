@@ -1,4 +1,4 @@
-"""The entities of Kafka's messages: the pages, the command and protocol.json say the same."""
+"""Entities of messages: equal in pages, command and protocol.json."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The site in a real Chromium, opened from its files: search, bytes and tree, keyboard, themes, print. For ``nox -s pages``.
+"""The site in Chromium: search, byte view, keyboard, themes, print.
 
-Needs the group ``browser`` of pyproject.toml and a Chromium: the one that CHROMIUM names, or that is on the path.
+For ``nox -s pages``. Needs the group ``browser`` of pyproject.toml and a Chromium, from CHROMIUM or the path.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; apt-
 
 MESSAGE = "messages/ApiVersionsResponse.html"
 AXE = Path(os.environ.get("AXE_CORE", ".work/axe/node_modules/axe-core/axe.min.js"))
-"""The checker of accessibility, from npm; ``nox -s nightly -- browser`` installs it."""
+"""The accessibility checker axe-core from npm; ``nox -s nightly -- browser`` installs it."""
 KINDS = [
     MESSAGE,
     "messages/MetadataResponse.html",
@@ -37,7 +37,7 @@ KINDS = [
     "docs/spark-jobs.html",
     "docs/guide/mock-broker.html",
 ]
-"""A page of each kind beside those of the top folder: messages, versions, releases, prose."""
+"""One page of each kind outside the top folder: messages, versions, releases, prose."""
 LAPTOP = {"width": 1200, "height": 900}
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 400, "height": 800}
 
@@ -53,7 +53,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def opened(browser: Any, site: Path) -> Iterator[Any]:
-    """Opens a page; in the end nothing may have been said on the console, and nothing asked for but files of the site."""
+    """Yield a function that opens a page; fail on console messages and on requests outside the site."""
     said: list[str] = []
     contexts = []
 
@@ -76,13 +76,12 @@ def opened(browser: Any, site: Path) -> Iterator[Any]:
 
 
 def background(page: Any) -> int:
-    """How bright the page is, 0 to 255."""
+    """Return the brightness of the page, 0 to 255."""
     colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
     return int(colour.removeprefix("rgb(").partition(",")[0])
 
 
 def marked(page: Any) -> str:
-    """The bytes that are marked, in hex."""
     return "".join(page.locator(".inspector .h i.on").all_inner_texts())
 
 
@@ -304,7 +303,7 @@ def test_the_last_column_is_seen(opened: Any) -> None:
 
 
 def violations(page: Any) -> list[str]:
-    """Return what axe-core finds on a page with everything unfolded: the rule and the first element that breaks it."""
+    """Return axe-core's violations on the unfolded page: rule and first element."""
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     page.add_script_tag(path=AXE)
     found = page.evaluate("axe.run(document, {preload: false, resultTypes: ['violations']})")["violations"]

@@ -1,4 +1,4 @@
-"""The site of a stranger's definitions: one page to be read in a golden, and what is said where no site can be made."""
+"""The site of definitions unrelated to Kafka: a golden page, and errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ PROBE = message(
 
 @pytest.fixture(scope="module")
 def probes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ModuleType]:
-    """A folder with definitions and one sample, and their package."""
     folder, name = tmp_path_factory.mktemp("probes"), unique_name()
     specs = write_specs(folder / "specs", PROBE)
     arguments = [
@@ -51,7 +50,6 @@ def probes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ModuleType]:
 
 
 def write_samples(folder: Path, *each: tuple[int, str, object]) -> None:
-    """A file of vectors of Probe."""
     folder.mkdir(exist_ok=True)
     with gzip.open(folder / "probes.jsonl.gz", "wt", encoding="utf-8") as out:
         for version, data, told in each:

@@ -1,4 +1,4 @@
-"""What people paste: hex in the forms of many tools, dumps, base64; and what the bytes could be."""
+"""Pasted text: hexadecimal in many forms, dumps, base64; and detection of the message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prose on the site: all of the documentation is there, its links lead on, and what is no page stays readable."""
+"""Documentation pages on the site: complete, with working links."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from tests.support.pages import ROOT
 
 
 def write(folder: Path, **pages: str) -> Path:
-    """A folder with a README.md and other pages."""
     for name, text in pages.items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
     return folder
@@ -70,7 +69,7 @@ def test_comments_do_not_show() -> None:
 
 
 def pre(label: str) -> str:
-    """Return the start of a code block, which the keyboard reaches and so can scroll."""
+    """Return the start tag of a code block, focusable for scrolling by keyboard."""
     return f'<pre tabindex="0" role="group" aria-label="{label}">'
 
 

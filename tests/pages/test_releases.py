@@ -1,4 +1,4 @@
-"""Since when, on pages: the columns of releases, and a page for each release with what it changed."""
+"""Release columns of pages, and one page of changes per release."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ GONE = message(field("A"), name="Gone", validVersions="0-1")
 
 
 def rows(page: Parsed, label: str) -> Iterator[list[str]]:
-    """The lines of a table by its label, as the texts of their cells without blanks around them."""
     (region,) = (each for each in page.root.all("div", "wide") if each.attributes["aria-label"] == label)
     for row in region.one("tbody").all("tr"):
         yield [" ".join(cell.text.split()) for cell in row.inside if isinstance(cell, Element)]
@@ -137,7 +136,6 @@ def test_search_has_releases(site: Path) -> None:
 
 @pytest.fixture(scope="module")
 def own_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site of definitions with a history of two releases."""
     folder, name = tmp_path_factory.mktemp("releases"), unique_name()
     specs = write_specs(folder / "specs", NEW, MOVED)
     (specs / "package.toml").write_text(

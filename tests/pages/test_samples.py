@@ -1,4 +1,4 @@
-"""Which bytes are chosen to be shown, and what is said of files that have none."""
+"""Selection of samples for pages, and errors for files without any."""
 
 from __future__ import annotations
 

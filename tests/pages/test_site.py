@@ -1,4 +1,4 @@
-"""The site of Kafka's definitions: every message and version is there, links lead somewhere, and nothing is too large."""
+"""The site of Kafka's definitions: completeness, links and sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SITE = 40_000_000
 
 
 def target(page: str, link: str) -> tuple[str, str]:
-    """The file and the id that a link names, seen from a page."""
+    """Return file and id of a link, relative to a page."""
     path, _, fragment = link.partition("#")
     return posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page, fragment
 

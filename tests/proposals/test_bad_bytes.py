@@ -1,4 +1,4 @@
-"""Bad bytes and bad values in what the proposals add: always our error, with the place and both sides of the matter."""
+"""Invalid bytes and values in the wire formats of the proposals."""
 
 # ruff: noqa: E501 -- each expected text is whole, as a user reads it
 
@@ -40,7 +40,7 @@ NAMES = PACKAGE.message_names
 
 
 def refused(cls: Any, version: int, data: bytes) -> DecodeError:
-    """The error for bad bytes; it knows the message, the version and an offset inside the bytes."""
+    """Return the error for invalid bytes, after checking message, version and offset."""
     with pytest.raises(DecodeError) as caught:
         cls.read(data, version)
     error = caught.value
@@ -58,7 +58,7 @@ LONGEST = {16: 3, 32: 5, 64: 10}
 
 
 def encoded_fields() -> Iterator[tuple[str, str, int]]:
-    """Every field of AllEncodings v0 that is written as a varint: path, encoding, its offset in a default message."""
+    """Yield each varint field of AllEncodings v0: path, encoding, and offset in a default message."""
     offset = 0
     for field in PACKAGE.facts_of(PACKAGE.message("AllEncodings")).fields:
         if 0 not in field.versions:
@@ -70,7 +70,7 @@ def encoded_fields() -> Iterator[tuple[str, str, int]]:
 
 
 def spoiled(path: str, offset: int, varint: bytes) -> tuple[bytes, int]:
-    """A default message with other bytes for a field, or as the only element of an array; and where they begin."""
+    """Return a default message with a field or its only array element replaced, and the offset of the replacement."""
     data = AllEncodings().write(0)
     if not path.endswith("[0]"):
         return data[:offset] + varint + data[offset + 1 :], offset
@@ -193,7 +193,7 @@ def test_values_that_are_no_integers(name: str, kind: str, value: object) -> Non
 
 def test_values_near_integers() -> None:
     class Three(int):
-        """An integer with a class of its own, as members of enumerations are."""
+        """An int subclass, as members of enumerations are."""
 
     for value in (True, Three(3)):
         names = [path for path, _, _ in encoded_fields() if not path.endswith("[0]")]
@@ -447,7 +447,7 @@ def test_every_mark_of_presence(mark: int) -> None:
 
 
 def samples(name: str, seed: int, mixed: int) -> Iterator[tuple[Any, int, bytes]]:
-    """Random messages of every version as bytes; long ones are left out, there is nothing new in them."""
+    """Yield short random messages of every version as bytes."""
     cls = PACKAGE.message(name)
     for version in versions_of(cls):
         for message in messages(cls, version, seed, mixed):

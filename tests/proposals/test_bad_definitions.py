@@ -1,4 +1,4 @@
-"""Definitions that use what the proposals add, and use it wrongly: every line that the generator says about them."""
+"""Errors of the generator about definitions that misuse the proposals."""
 
 # ruff: noqa: E501 -- each expected line is whole, as a user reads it
 
@@ -33,7 +33,7 @@ LEADER = """{
       } }
   ]
 }"""
-"""The last example of the 002 text, completed: its own encoding is none of those that its grammar has."""
+"""The last example of proposal 002, completed; its encoding is missing from the proposal's grammar."""
 
 TOO_SMALL = """{
   "type": "data",
@@ -45,7 +45,7 @@ TOO_SMALL = """{
       "encoding": { "0-1": "fixed32", "2+", "2+": "fixed64"} }
   ]
 }"""
-"""The example of the 002 text for a field that grew, with the key it has twice."""
+"""The example of proposal 002 for a field that grew, with its duplicate key."""
 
 FOO = """{
   "apiKey": 9000,
@@ -68,7 +68,7 @@ FOO = """{
       ] }
   ]
 }"""
-"""The definition of the 004 text without its versionsWithOptional and its commas before brackets, and with some more mistakes."""
+"""The definition of proposal 004 without versionsWithOptional and commas, and with further mistakes."""
 
 ENCODINGS = (
     Case(

@@ -1,6 +1,6 @@
-"""The printed code against the schema codec, the JSON form and copies, on random messages of every message version.
+"""Generated code against the schema codec, JSON form and copies, on random messages of every version.
 
-Another set of messages: RANDOM_SEED=7 python -m pytest tests/proposals/test_codecs_agree.py
+RANDOM_SEED=7 selects another set of messages.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ ALL = [pytest.param(package, name, id=name) for package in map(Package, PACKAGES
 
 
 def drawn(package: Package, name: str) -> Iterator[tuple[Message, int]]:
-    """Random messages of a class, each with its version."""
     cls = package.message(name)
     for version in versions_of(cls):
         for message in messages(cls, version, SEED, mixed=6):
@@ -73,7 +72,7 @@ def test_copies_are_equal(package: Package, name: str) -> None:
 
 
 def fields_of(message: Any, version: int) -> Iterator[tuple[FieldFacts, Any]]:
-    """Every field that a message has in a version, also inside its structs, with its value."""
+    """Yield every field that a version of a message has, nested structs included, with its value."""
     facts = package_of(type(message)).facts_of(type(message))
 
     def walk(struct: Any, fields: tuple[FieldFacts, ...]) -> Iterator[tuple[FieldFacts, Any]]:

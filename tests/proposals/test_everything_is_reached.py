@@ -1,4 +1,4 @@
-"""The definitions in specs/ use all that the generator can print: no line of it works only in somebody's head."""
+"""Coverage of the generator: the definitions in specs/ reach every line that prints code."""
 
 from __future__ import annotations
 
@@ -29,14 +29,13 @@ PRINTER = [
     *(RENDER / f"{name}.py" for name in ("literals", "naming", "prose", "sections")),
     Path(kafka_message_generator.plan.__file__).parent / "builder.py",
 ]
-"""Everything that decides what is printed for a message. There is no exception: what no definition needs can go."""
+"""Files that determine the printed code of a message."""
 OF_PACKAGES = ("README.md", "__init__.py", "__main__.py", *(name for _, name in package.TABLES), "pyproject.toml")
-"""The files that are printed once a package, from all its definitions."""
+"""Files printed once per package."""
 
 
 @pytest.fixture(scope="module")
 def proposals() -> Definitions:
-    """The definitions that use what the proposals add."""
     return definitions.load(PROPOSALS)
 
 
@@ -77,13 +76,12 @@ def test_every_branch_of_every_template_is_taken(
 
 
 def removed_apis() -> list[Path]:
-    """Kafka's definitions of APIs that have no versions any more."""
     files = sorted((KAFKA / "clients").glob("*.json"))
     return [file for file in files if '"validVersions": "none"' in file.read_text(encoding="utf-8")]
 
 
 def walk(plan: MessagePlan) -> list[tuple[Operation, str]]:
-    """Every operation of a plan, with the section it stands in ("" outside)."""
+    """Return every operation of a plan with its section, which is "" outside of sections."""
     found: list[tuple[Operation, str]] = []
     for operation in [each for struct in plan.structs for layout in struct.layouts for each in layout.operations]:
         found.append((operation, ""))

@@ -1,4 +1,4 @@
-"""What is printed for each proposal, whole: the modules of four definitions in specs/proposals."""
+"""Golden modules of four definitions in specs/proposals."""
 
 from __future__ import annotations
 

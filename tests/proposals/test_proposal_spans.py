@@ -1,4 +1,4 @@
-"""Spans of what the proposals add, and of own packages: integer encodings, interleaved tags, optional fields."""
+"""Spans in the wire formats of the proposals: integer encodings, interleaved tags, optional fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXPLAIN = PACKAGE.module("explain")
 
 
 def assert_agrees(cls: type[Message], version: int, data: bytes) -> None:
-    """The leaves tile the bytes, and the tree ends where ``read`` ends, with its words."""
+    """Assert that leaves cover the bytes, and that the tree ends at the offset and with the error of ``read``."""
     found = EXPLAIN.explain(data, cls, version)
     at = 0
     for leaf in found.leaves():

@@ -1,4 +1,4 @@
-"""``schema`` as a library of its own: types, fields and structs put together by hand, without a message class."""
+"""``schema`` as a library: hand-made types, fields and structs without message classes."""
 
 # ruff: noqa: E501 -- each expected text is whole, as a user reads it
 

@@ -1,4 +1,4 @@
-"""The examples of the proposals' own texts, byte for byte; where a text is wrong, what is right."""
+"""Examples in the texts of the proposals, byte for byte, with corrections."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from tests.support.building import check
 
 
 def agrees(message: Any, version: int, data: str) -> None:
-    """A message has these bytes (hexadecimal, blanks for reading) in both codecs, and is what they are read as."""
+    """Assert the exact bytes of a message in both codecs, and that they decode to it; ``data`` is hexadecimal."""
     expected = bytes.fromhex(data)
     assert message.write(version).hex(" ") == expected.hex(" ")
     assert message.size(version) == len(expected)
@@ -127,7 +127,6 @@ def test_minus_one_is_long_as_two_s_complement(kind: Type, size: int) -> None:
 
 
 def with_number(name: str, number: int) -> AllEncodings:
-    """A message in which one field is set."""
     message = AllEncodings()
     setattr(message, name, number)
     return message
@@ -143,7 +142,7 @@ def test_minus_one_in_a_message() -> None:
 
 
 SIGNED = [(6, 1), (13, 2), (20, 3), (27, 4), (31, 5)]
-"""A signed number of at most so many bits beside its sign takes so many bytes."""
+"""Maximum bits of a magnitude, without its sign, and bytes of the encoding."""
 
 
 @pytest.mark.parametrize(("bits", "size"), SIGNED)
@@ -177,7 +176,7 @@ def test_histogram_of_unsigned_numbers(number: int, size: int) -> None:
 
 
 def size_of(encoding: str, number: int) -> int:
-    """Bytes of a number, by the schema codec, the printed code and a whole message alike."""
+    """Return the size of a number, equal in the schema codec, the printed code and a message."""
     kind: Type = {"packed32": PACKED32, "upacked32": UPACKED32}[encoding]
     table = {"packed32": fast.PACKED32, "upacked32": fast.UPACKED32}[encoding]
     name = f"int32_{encoding}"
@@ -200,7 +199,7 @@ def test_histograms_of_other_widths(kind: Type, highest: Sequence[int]) -> None:
 
 
 def partition_size(form: str, number: int, error_code: int, replicas: int, isr: int, offline: int) -> int:
-    """Bytes that one more partition adds to a response; every integer in it but the error code is ``number``."""
+    """Return the bytes that one partition adds to a response whose integers, but the error code, are ``number``."""
     partition, topic, message = {
         "fixed": (FixedPartition, FixedTopic, MetadataFixed),
         "packed": (PackedPartition, PackedTopic, MetadataPacked),
@@ -225,7 +224,7 @@ def partition_size(form: str, number: int, error_code: int, replicas: int, isr: 
 
 LISTS = [(0, 0, 0), (3, 3, 0), (3, 2, 1), (126, 1, 126)]
 TAG_SECTION = 1
-"""What the text leaves out: these are flexible versions, whose structs end with a tag section, one zero byte."""
+"""Size of an empty tag section, which the text omits for flexible versions."""
 
 
 @pytest.mark.parametrize(("r", "i", "o"), LISTS)
@@ -303,7 +302,7 @@ TEXT = """{
       ] },
   ],
 }"""
-"""The definition of the 004 text with the brackets that the page has lost, and its commas."""
+"""The definition of proposal 004 with the missing brackets and commas."""
 
 
 def test_the_definition_of_the_text() -> None:

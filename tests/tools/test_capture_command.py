@@ -1,4 +1,4 @@
-"""The subcommands ``capture`` and ``wireshark``: what is printed, where, and with which exit status."""
+"""The subcommands ``capture`` and ``wireshark``: output, files and exit status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Captures that tcpdump and tshark made of real clients and a real broker, against what that broker logged."""
+"""Captures of real clients by tcpdump and tshark, against the broker's request log."""
 
 from __future__ import annotations
 

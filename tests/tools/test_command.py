@@ -1,4 +1,4 @@
-"""The command: what each subcommand prints, its exit statuses, and what it says of bad usage and bad bytes."""
+"""The command: output of each subcommand, exit status, and errors for bad usage and bad bytes."""
 
 from __future__ import annotations
 
@@ -220,8 +220,6 @@ def test_help(told: Told) -> None:
 
 
 class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
-
     def isatty(self) -> bool:
         return True
 
@@ -255,7 +253,6 @@ def test_texts_cannot_change_the_terminal(told: Told) -> None:
 
 
 def process(*words: str, **more: Any) -> subprocess.CompletedProcess[bytes]:
-    """The command as a process of its own, in a pipe."""
     return subprocess.run(
         [sys.executable, "-m", "kafka_messages_tools", *words], capture_output=True, check=False, timeout=60, **more
     )

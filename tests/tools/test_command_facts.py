@@ -1,4 +1,4 @@
-"""What the command says of messages and logs: show, diff, guess, log, errors, apis, tags and list."""
+"""The subcommands show, diff, guess, log, errors, apis, tags and list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``guess``: messages alone, behind headers and lengths, and behind what says type and version in logs."""
+"""The subcommand ``guess``: bare messages, headers, length prefixes, and type and version prefixes in logs."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_records_of_logs(told: Told) -> None:
 
 
 def conversations() -> Iterator[tuple[str, int, bytes]]:
-    """Name, version and frame of each response of a real broker that is long enough to say something."""
+    """Yield name, version and frame of each response of a real broker that is long enough to identify."""
     for file in sorted((COMMITTED / "traffic").glob("*.request.bin")):
         answers = {
             int.from_bytes(frame[:4], "big"): frame

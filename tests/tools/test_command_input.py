@@ -1,4 +1,4 @@
-"""Bytes on a command line: every form that tools print is told apart, and what is none is refused with its place."""
+"""Input formats on the command line: detection, and errors with positions."""
 
 from __future__ import annotations
 

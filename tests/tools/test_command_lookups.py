@@ -1,4 +1,4 @@
-"""What is named on a command line and is not there, and what is found by an API, a key, a field or an entity type."""
+"""Lookups by API, key, field or entity type, and unknown names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Odd words on a command line, odd texts in messages, and logs that are not all there."""
+"""Unusual arguments, control characters in messages, and incomplete logs."""
 
 from __future__ import annotations
 

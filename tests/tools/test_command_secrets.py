@@ -1,4 +1,4 @@
-"""Planted secrets: none of them is in the output of any subcommand, in no form, unless it is asked for."""
+"""Planted secrets: no subcommand prints one in any encoding without ``--show-secrets``."""
 
 from __future__ import annotations
 
@@ -55,13 +55,12 @@ CREDENTIAL = UserScramCredentialRecord(name="ada", salt=SECRET, stored_key=SECRE
 
 
 def of_kraft(compression: str) -> bytes:
-    """Batches of the metadata log with the secret in a record, and in one of a type that nobody knows."""
+    """Return metadata log batches with the secret in a known and in an unknown record type."""
     values = write_metadata_record(CREDENTIAL, 0), b"\x01\x63\0" + SECRET
     return write_batch([Record(value=value, timestamp=1) for value in values], compression=compression)
 
 
 def fetched(compression: str, **topic: Any) -> FetchResponse:
-    """What a controller answers another one."""
     partition = PartitionData(records=of_kraft(compression))
     return FetchResponse(responses=[FetchableTopicResponse(**topic, partitions=[partition])])
 
@@ -75,7 +74,7 @@ SNAPSHOT = FetchSnapshotResponse(
 
 @dataclass(frozen=True)
 class Planted:
-    """A message with the secret in it."""
+    """A message that contains the secret."""
 
     message: Message
     version: int
@@ -111,7 +110,7 @@ PLANTED = [
 
 
 def forms(secret: bytes) -> Iterator[str]:
-    """How a secret could be printed, whole or in pieces as rows of a dump have them."""
+    """Yield the encodings of a secret, whole and split as in rows of a dump."""
     piece = secret[4:10]
     yield from (piece.decode(), piece.hex(), piece.hex(" "), ", ".join(f"0x{byte:02x}" for byte in piece))
     yield from (base64.b64encode(secret[start:]).decode()[:8] for start in (0, 3, 6))
@@ -127,7 +126,7 @@ Run = Callable[..., str]
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs a command line and gives all that it printed."""
+    """Return a function that runs a command line and returns all its output."""
 
     def runs(*words: str) -> str:
         main(words)
@@ -138,7 +137,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def lines_with_bytes(planted: Planted) -> Iterator[Sequence[str]]:
-    """Command lines that show the message, whole and damaged at every place."""
+    """Yield command lines that print the message, whole and damaged at every position."""
     data = planted.data
     kind = "--header" if planted.name.endswith("Record") else ""
     whole = write_metadata_record(planted.message, planted.version) if kind else data
@@ -201,7 +200,7 @@ DAMAGED = {
     "the first bytes of a token": b"\0A\0" + SECRET[4:8],
     "a token of another mechanism": SECRET,
 }
-"""Requests whose header cannot be trusted, and tokens that have none."""
+"""Requests with unreadable headers, and tokens without one."""
 
 
 @pytest.mark.parametrize("form", ["--text", "--json"])

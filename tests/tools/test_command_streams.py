@@ -1,4 +1,4 @@
-"""What the command is given and where it prints: closed streams, pipes that break, JSON that is none or never ends."""
+"""Input and output streams of the command: closed streams, broken pipes, invalid or endless JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOG = "examples/cluster/logs/__consumer_offsets-1/00000000000000000000.log"
 
 
 def shell(line: str) -> tuple[int, str, str]:
-    """Exit status, output and errors of a line of bash in which KM is the command."""
+    """Return exit status, output and errors of a line of bash in which KM is the command."""
     script = f'set -o pipefail; KM() {{ {sys.executable} -m kafka_messages_tools "$@"; }}; {line}'
     done = subprocess.run(["bash", "-c", script], capture_output=True, check=False, text=True, timeout=60, cwd=ROOT)
     return done.returncode, done.stdout, done.stderr

@@ -1,4 +1,4 @@
-"""Tables fit the terminal: no line is wider than it, nothing is lost in JSON, and a pipe has whole rows."""
+"""Tables fit the terminal; JSON and pipes get complete rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TCP connections and the frames in them: what comes twice, late, never, or from the middle."""
+"""TCP reassembly and frames: retransmitted, reordered and lost segments, and captures that start in the middle."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def capture_of(
 
 
 def said(packets: Iterable[bytes]) -> dict[int, bytes]:
-    """What each port said; ``?`` for each byte that is missing."""
+    """Return the bytes sent by each port; ``?`` for a missing byte."""
     out: dict[int, bytes] = {}
     for piece in streams(segments(read_packets(io.BytesIO(pcap(packets))))):
         if isinstance(piece, reassembly.TcpSegment):
@@ -69,7 +69,7 @@ def answer(number: int, brokers: int = 1) -> bytes:
 
 
 def summary(found: Iterable[Exchange]) -> list[tuple[int | None, bool, bool]]:
-    """Correlation id, and whether request and response are decoded."""
+    """Return correlation id, and whether request and response are decoded."""
     return [
         (
             None if each.header is None else each.header.correlation_id,

@@ -1,4 +1,4 @@
-"""Captures with damage anywhere: whatever it is, reading ends, in time, with exchanges or an error of ours."""
+"""Damaged captures: reading ends in bounded time, with exchanges or CaptureError."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.support.packets import pcap
 
 ROUNDS = 60
 SECONDS = 20
-"""Of one capture; an undamaged one takes less than one."""
+"""Time limit per capture; an undamaged one takes less than a second."""
 
 
 def read_all(data: bytes) -> int:
-    """Reads a capture and shows everything in it; the number of exchanges."""
+    """Read a capture and format all exchanges; return their number."""
     clients = Clients()
     number = 0
     try:
@@ -36,7 +36,6 @@ def read_all(data: bytes) -> int:
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
-    """The data with some bytes changed, taken out, doubled, or cut off."""
     out = bytearray(data)
     for _ in range(chance.choice((1, 5, 50))):
         if len(out) < 2:

@@ -1,4 +1,4 @@
-"""Files of packets and what is around a segment: formats, link layers, fragments, damage."""
+"""Capture files: formats, link layers, fragments and damage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Followed streams: what tshark prints of a connection, in each of its forms."""
+"""Followed streams of tshark, in each output form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long work on a terminal says how far it is, and never stands in what is printed."""
+"""Progress of long work on a terminal, separate from the output."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN = re.compile(r"(?:\r[\d,]+ of [\d,]+ (?:bytes|messages))+\r\x1b\[K")
 
 
 def printed(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, words: Sequence[str]) -> str:
-    """Output and errors as a terminal gets them, one after the other."""
+    """Return output and errors as a terminal receives them."""
     monkeypatch.setattr(sys, "stdout", stream)
     monkeypatch.setattr(sys, "stderr", stream)
     assert main([*words, "--width", "80", "--color", "never"]) == 0

@@ -1,4 +1,4 @@
-"""The wheel of the tools: the program of the dissector and the completion scripts are in it."""
+"""The wheel of the tools contains the dissector and the completion scripts."""
 
 from __future__ import annotations
 

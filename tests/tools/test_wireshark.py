@@ -1,4 +1,4 @@
-"""The dissector for Wireshark: what tshark says with it is what the capture reader says, field by field."""
+"""The Wireshark dissector: tshark shows the same fields as the capture reader."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_it_compiles(tmp_path: Path) -> None:
 
 
 def dissected(capture: Path, folder: Path) -> Iterator[Node]:
-    """The requests and responses that tshark finds, as its XML has them."""
+    """Yield the requests and responses in tshark's XML."""
     script = folder / "kafka.lua"
     script.write_text(dissector(), encoding="utf-8")
     command = ["tshark", "-X", f"lua_script:{script}", "-r", str(capture), "-Y", "kafka_messages", "-T", "pdml"]
@@ -83,7 +83,7 @@ def dissected(capture: Path, folder: Path) -> Iterator[Node]:
 
 
 def compare(capture: Path, folder: Path) -> Counter[str]:
-    """Compares every field of every message; counts what was compared."""
+    """Compare every field of every message; return the number of comparisons."""
     compared = Counter[str]()
     found: dict[tuple[int, bool, int], list[Node]] = {}
     for node in dissected(capture, folder):
@@ -248,11 +248,11 @@ ADDED = {
         {"name": "orders", "resultsByPartition": [{"partitionIndex": 0, "partitionErrorCode": 16}]}
     ],
 }
-"""A response whose error code has a name of its own."""
+"""A response with a named error code."""
 
 
 def with_errors(capture: Path, folder: Path) -> tuple[list[int], list[int]]:
-    """The packets that the filter finds in tshark, and those that ``capture --errors`` finds."""
+    """Return the packets selected by the filter in tshark, and those of ``capture --errors``."""
     script = folder / "kafka.lua"
     script.write_text(dissector(), encoding="utf-8")
     command = ["tshark", "-X", f"lua_script:{script}", "-r", str(capture), "-Y", error_filter()]

@@ -1,4 +1,4 @@
-"""Definitions of every release out of its jars into a history."""
+"""Import of every release's definitions from jars into a history."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ def jar(folder: Path, name: str, **files: str) -> Path:
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A small history of two releases."""
     one = jar(tmp_path, "kafka-clients-3.0.0.jar", PayRequest=DEFINITION)
     two = jar(
         tmp_path,

@@ -1,4 +1,4 @@
-"""What ``nox -s release`` refuses before it builds anything, and what it says at the end."""
+"""Checks and final output of ``nox -s release``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ PROPOSALS = Project("kafka-messages-proposals", "0.2.0", (), True)
 
 
 def projects(needs: str, messages: str = "4.4.0.1", generator: str = "0.2.0") -> list[Project]:
-    """A pipeline with what it needs, and what is released with it."""
     return [
         Project("kafka-messages-spark", "0.2.0", (Requirement("pyspark>=4"), Requirement(needs)), False),
         Project("kafka-message-generator", generator, (), False),
