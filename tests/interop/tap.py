@@ -1,4 +1,4 @@
-"""A relay on loopback that keeps what goes through it: a file of requests and one of responses for each connection."""
+"""A relay on loopback that records requests and responses of each connection in two files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CHUNK = 1 << 16
 
 
 class Tap:
-    """Connections to a port, relayed to another one. Files are named by the port that the broker sees the client at."""
+    """A relay from a port to another one; files are named by the client port that the broker sees."""
 
     def __init__(self, port: int, target: int, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ class Tap:
         self._listening.start()
 
     def close(self) -> None:
-        """Ends all connections, and waits until their files are written. Raises what has gone wrong meanwhile."""
+        """Close all connections, wait for their files, and raise errors of their threads."""
         _end(self._listener)
         self._listening.join(SECONDS)
         for each in self._sockets:
@@ -96,7 +96,7 @@ def _end(connection: socket.socket) -> None:
 
 @contextmanager
 def tapped(port: int, target: int, folder: Path) -> Iterator[None]:
-    """A relay from ``port`` to ``target`` until the end of the block."""
+    """Relay ``port`` to ``target`` inside the block."""
     tap = Tap(port, target, folder)
     try:
         yield

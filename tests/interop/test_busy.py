@@ -1,4 +1,4 @@
-"""A healthy broker after heavy traffic: the jobs find nothing in its files that the traffic did not bring about."""
+"""A healthy broker after heavy traffic: jobs report only what the traffic caused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ TOPICS = ("consumer_offsets", "transaction_state", "share_group_state", "cluster
 
 @pytest.fixture(scope="module")
 def logs() -> Iterator[Path]:
-    """Its log directory."""
     with busy() as folder:
         yield folder
 

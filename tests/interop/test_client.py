@@ -1,4 +1,4 @@
-"""The guide's client asks a live broker everything that it announces, at every version."""
+"""The guide's client sends every announced API at every version to a live broker."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tests.support.programs import program
 SECONDS = 300
 ANSWER_SECONDS = 60
 FICTION = {(ApiKey.PRODUCE, version) for version in range(3)}
-"""Every broker since Kafka 4.0 announces and refuses them: clients see by them whether a broker can decompress."""
+"""Versions that brokers since Kafka 4.0 announce but refuse; clients detect compression support by them."""
 
 
 async def topic_id(port: int) -> UUID:
-    """The id of the topic that is asked for; the broker makes it."""
+    """Return the id of a topic that the broker creates on request."""
     client = await program("client").Client.connect("localhost", port)
     while True:
         metadata = await client.ask(MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=NAME)]))
@@ -35,7 +35,7 @@ async def topic_id(port: int) -> UUID:
 
 
 async def ask_all(port: int, topic: UUID) -> list[tuple[Api, int, Response]]:
-    """Every pair of an API and a version that the broker announces, with its response."""
+    """Return every announced pair of API and version, with its response."""
     client = await program("client").Client.connect("localhost", port)
     announced = await client.ask(ApiVersionsRequest(client_software_name=NAME, client_software_version="1"))
     found: list[tuple[Api, int, Response]] = []

@@ -1,4 +1,4 @@
-"""The names of numbers are Kafka's: asked are its own classes."""
+"""Enumerations, compared with Kafka's own classes."""
 
 from __future__ import annotations
 

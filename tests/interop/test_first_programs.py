@@ -1,4 +1,4 @@
-"""The first programs of the guide, of fifty lines each, with the clients that people use and a live broker."""
+"""The guide's first programs with third-party clients and a live broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The harness itself, without a broker: it must not take for granted what it cannot read, and never wait without end."""
+"""The harness without a broker: parsers, timeouts and missing programs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ def text(
     horizon: str = "OptionalLong.empty",
     valid: str = "true",
 ) -> str:
-    """What the tool prints of a file with one record."""
     batch = BATCH.format(base=4, transactional="true", control=control, horizon=horizon, valid=valid)
     record = RECORD.format(key=key, value=value, headers=headers, rest=rest)
     return f"Dumping {LOGS / FILE}\nLog starting offset: 0\n{batch}\n{record}\n"
@@ -205,7 +204,7 @@ def test_broker_that_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def answer_twice(server: socket.socket, count: int) -> None:
-    """Take so many connections, one after the other, and answer to each what it says, twice."""
+    """Accept ``count`` connections in sequence and echo the data of each twice."""
     for _ in range(count):
         client, _ = server.accept()
         with client:

@@ -1,4 +1,4 @@
-"""What Spark's own Kafka connector reads of the broker, while it runs, is what this project reads of its files."""
+"""Spark's Kafka connector on a running broker, compared with this project on its files."""
 
 from __future__ import annotations
 
@@ -29,13 +29,11 @@ DATA = ("clicks", "orders", "payments", "readings", "returns", "settings")
 
 
 def connector(spark: SparkSession, broker: Live, *topics: str, **more: str) -> DataFrame:
-    """The topics by Spark's connector."""
     reader = spark.read.format("kafka").option("kafka.bootstrap.servers", broker.broker.bootstrap)
     return reader.options(subscribe=",".join(topics), includeHeaders="true", **more).load()
 
 
 def files(spark: SparkSession, cluster: Cluster, *topics: str) -> DataFrame:
-    """The same topics from their files."""
     register(spark)
     paths = json.dumps([f"{cluster.logs}/{topic}-[0-9]" for topic in topics])
     return spark.read.format("kafka_log").options(includeHeaders="true", paths=paths).load()
@@ -47,7 +45,7 @@ def rows(df: DataFrame) -> list[Any]:
 
 
 def captured(cluster: Cluster) -> Column:
-    """Rows that were there when the files were copied. Later ones are Spark's own: its consumers are groups too."""
+    """Return the condition for rows before the copy; later ones come from Spark's own consumer groups."""
     ends = [
         (F.col("topic") == topic) & (F.col("partition") == each["partition"]) & (F.col("offset") < each["end"])
         for topic, facts in cluster.answers["topics"].items()

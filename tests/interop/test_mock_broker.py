@@ -1,4 +1,4 @@
-"""The guide's mock broker serves the clients that people use, as a broker of today and as those of older releases."""
+"""The guide's mock broker with third-party clients, as a current and as an older broker."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tests.support.programs import program
 mock = program("mock_broker")
 guide = program("client")
 BEFORE_ZSTD = ("none", "gzip", "snappy", "lz4")
-"""Brokers have zstd since Kafka 2.1 (KIP-110)."""
+"""Codecs of brokers before Kafka 2.1, which added zstd (KIP-110)."""
 
 
 class Watched(mock.Broker):
-    """The mock broker, and which versions it was asked."""
+    """The mock broker with a record of requested versions."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)

@@ -1,4 +1,4 @@
-"""A live broker of Kafka 2.8 and clients of that release, read by the package of today."""
+"""A live broker of Kafka 2.8 and clients of that release, decoded by the current package."""
 
 from __future__ import annotations
 
@@ -18,13 +18,11 @@ from tests.interop.test_proxy import passed_and_changed, watching
 
 @pytest.fixture(scope="module")
 def java() -> Java:
-    """Kafka 2.8 and its client."""
     return old.prepare(WORK)
 
 
 @pytest.fixture(scope="module")
 def broker(java: Java, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    """A broker of that release, with its ZooKeeper."""
     with old.running(java, tmp_path_factory.mktemp("old")) as made:
         yield made
 
@@ -57,7 +55,7 @@ def test_clients_of_the_old_broker(release: str, broker: Broker, java: Java) -> 
 
 
 def read_whole(requests: bytes, responses: bytes) -> int:
-    """How many responses a proxy that decodes everything passes on; each message, written again, is what came."""
+    """Decode traffic in a proxy; assert that messages re-encode to the same bytes. Return the number of responses."""
     proxy, count = ProxyConnection(), 0
     for request in proxy.receive_from_client(requests):
         assert isinstance(request, RequestForwarded)

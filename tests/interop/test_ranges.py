@@ -1,4 +1,4 @@
-"""The versions that the mock broker announces as an older broker are those of that release."""
+"""The mock broker's announced versions for an older release."""
 
 from __future__ import annotations
 

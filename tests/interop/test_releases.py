@@ -1,4 +1,4 @@
-"""Brokers of older releases, made anew: what they write today is what tests/pipeline/data/releases has."""
+"""New files of older brokers, compared with tests/pipeline/data/releases."""
 
 from __future__ import annotations
 

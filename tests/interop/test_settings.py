@@ -1,4 +1,4 @@
-"""The table of settings is Kafka's, and so is the rule: asked are the classes of a broker."""
+"""The table and the rule of secret settings, compared with a broker's classes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from tests.interop.kafka import ROOT, release
 
 COMMITTED = ROOT / "specs" / "kafka" / "settings.json"
 QUOTAS = "replication.throttled.rate", "replica.alter.log.dirs.io.max.bytes.per.second"
-"""Settings that brokers know by another way, which has no listeners."""
+"""Suffixes of quota settings, which have no listener variants."""
 
 
 @pytest.fixture(scope="module")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """Kafka's own classes."""
     jars = resolve(release(), tmp_path_factory.mktemp("jars"), BROKER)
     with settings(jars) as java:
         yield java

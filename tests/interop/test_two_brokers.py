@@ -1,6 +1,6 @@
-"""The files of two brokers, through every job: nothing to look at while all is well, then what a kill -9 brought about.
+"""All jobs on the files of two brokers, healthy and after kill -9.
 
-No output of any job has one of the secrets that are in these files.
+No output of any job contains a secret of these files.
 """
 
 from __future__ import annotations
@@ -24,23 +24,22 @@ from tests.support.leaks import leaked
 
 TOPICS = ("consumer_offsets", "transaction_state", "share_group_state", "cluster_metadata")
 STORM = ("--storm", "1000000")
-"""Producers that go on commit more than 30 times a minute; that is no fault of theirs."""
+"""Options for producers that commit more than 30 times a minute."""
 PROGRAM_SECONDS = 300
 UNCOMPRESSED = {"spark.sql.parquet.compression.codec": "uncompressed", "spark.sql.orc.compression.codec": "none"}
 DIFFER = {"copies of other contents"}
-"""What was written by the killed broker alone, where the other one has written something else since."""
+"""Finding for batches that the killed broker wrote alone and the other one replaced."""
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Two]:
-    """Its files; no broker runs any more."""
     with two() as made:
         yield made
 
 
 @pytest.fixture(scope="module", autouse=True)
 def plain_tables(spark: SparkSession) -> Iterator[None]:
-    """Tables whose files can be searched as they are."""
+    """Write tables as searchable text."""
     before = {name: spark.conf.get(name) for name in UNCOMPRESSED}
     for name, value in UNCOMPRESSED.items():
         spark.conf.set(name, value)
@@ -50,13 +49,13 @@ def plain_tables(spark: SparkSession) -> Iterator[None]:
 
 
 def findings(done: Outcome) -> dict[str, int]:
-    """How many of each kind, but those that are to be expected."""
+    """Return the number of findings by kind, without the expected ones."""
     report = json.loads(done.outputs["report.json"])
     return {each["kind"]: each["count"] for each in report["findings"] if each["severity"] != "info"}
 
 
 def search(done: Outcome) -> None:
-    """No secret is in what a run gave, and it gave something of each kind."""
+    """Assert that every kind of output exists and contains no secret."""
     secrets = planted()
     assert {place: found for place, content in done.outputs.items() if (found := leaked(content, secrets))} == {}
     assert {"report.md", "report.html", "report.json", "report.txt"} <= done.outputs.keys()
@@ -157,7 +156,7 @@ def test_killed_groups(cluster: Two, spark: SparkSession, tmp_path: Path, capfd:
 
 
 def same(spark: SparkSession, table: str, both: Outcome, alone: Outcome) -> None:
-    """The broker that goes on has all that counts: with the other's files there is neither more nor less."""
+    """Assert that the other broker's files neither add nor remove rows of the surviving broker."""
     assertDataFrameEqual(*(spark.read.parquet(f"{each.tables}/{table}") for each in (both, alone)))
 
 

@@ -63,7 +63,9 @@ def test_every_branch_of_every_template_is_taken(
         folder.mkdir()
         for file in files:
             shutil.copy(file, folder)
-    (records / "package.toml").write_text('[package]\nimport-name = "few"\nprogram = "few"\nurls = { Source = "https://example.org" }\n')
+    (records / "package.toml").write_text(
+        '[package]\nimport-name = "few"\nprogram = "few"\nurls = { Source = "https://example.org" }\n'
+    )
     members = [{"name": "ONE", "value": 1, "about": "Just one."}, {"name": "TWO", "value": 2}]
     (records / "enumerations.json").write_text(json.dumps([{"name": "Few", "members": members}]))
     (records / "errors.json").write_text(json.dumps([{"name": "NONE", "code": 0, "retriable": False}]))
