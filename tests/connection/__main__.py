@@ -29,7 +29,7 @@ DATA = HERE / "data"
 HISTORY = ROOT / "specs" / "history"
 ERROR_CODE = 41
 PLAINTEXT = 0
-"""Of a listener in an UpdateMetadataRequest, which is looked up when it is parsed."""
+"""Valid security protocol of listeners in UpdateMetadataRequest; parsing looks it up."""
 ALL = Chances(null=0, default=0, unknown=0, repeat=0, empty=0, member=0)
 
 

@@ -84,7 +84,7 @@ def test_errors_of_older_versions_are_kafkas() -> None:
 
 
 WITHOUT_CODE = {("DescribeLogDirsRequest", version) for version in range(3)}
-"""Its folders have codes, but no request names folders: Kafka's own classes answer likewise, with nothing."""
+"""Responses without an error code: the request names no items; Kafka's classes agree."""
 
 
 def has_code(facts: MessageFacts, fields: tuple[FieldFacts, ...], version: int) -> bool:

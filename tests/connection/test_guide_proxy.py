@@ -31,7 +31,7 @@ mock = program("mock_broker")
 SECONDS = 20
 T = TypeVar("T")
 OWN = 4000
-"""What is added to a port, here."""
+"""Offset between a broker's port and the proxy's."""
 APIS = [api for api in apis() if not api.is_removed]
 
 

@@ -36,7 +36,6 @@ def run(*arguments: object) -> int:
 
 
 def write_lines(path: Path, *lines: Mapping[str, object] | str) -> Path:
-    """Write a file of samples, compressed if its name ends in ``.gz``."""
     text = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
     if path.suffix == ".gz":
         path.write_bytes(gzip.compress(text.encode()))
@@ -94,7 +93,6 @@ def test_committed_vectors_are_the_default(capsys: pytest.CaptureFixture[str]) -
 
 
 def fails(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
-    """Return the error of a failing command, without the test's folder."""
     assert run(*arguments) == 1
     printed = capsys.readouterr()
     assert printed.out == ""

@@ -18,7 +18,6 @@ TYPES = ("[]int32", "[]string", "[]Inner", "Inner")
 
 
 def default(kind: str, given: object = ..., **more: object) -> Value:
-    """Return the default of a field of a type, read from a whole definition."""
     member = field("A", kind) | more | ({} if given is ... else {"default": given})
     if kind.removeprefix("[]") == "Inner":
         member["fields"] = [field("X")]
@@ -186,7 +185,6 @@ REFUSED = [
 
 
 def complaints(kind: str, given: str, **more: object) -> list[str]:
-    """Return the problems of a field of a type with a default."""
     return problems_of({"Test.json": text(field("A", kind, default=given) | more)})
 
 

@@ -85,7 +85,6 @@ class Matrix:
         return [inner(x=x, y=y) for (_, x), (_, y) in given]
 
     def expect(self, version: int, fields: dict[str, object], data: bytes) -> None:
-        """Assert the exact bytes of a message, and that they decode to an equal message."""
         built = self.message(before=-7, after="z", **{name: self.made(each) for name, each in fields.items()})
         assert built.write(version) == data
         assert built.size(version) == len(data)
@@ -96,7 +95,6 @@ class Matrix:
         assert slow == data
 
     def bytes(self, version: int, plain: object, maybe: object, tagged: dict[int, bytes] | None = None) -> bytes:
-        """Encode the fields of ``definition`` with the reference codec."""
         flexible = version == 2
         parts = [reference.value("int8", -7, flexible), reference.value(self.kind, plain, flexible)]
         if self.kind in CAN_BE_NULL:

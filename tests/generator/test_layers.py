@@ -1,4 +1,4 @@
-"""Dependencies between layers: which folder may import which, without circular imports.
+"""Dependencies between layers, without circular imports.
 
 Imports inside functions and under ``TYPE_CHECKING`` count too.
 """
@@ -28,28 +28,27 @@ STAGES = (
     *("spec", "rules", "plan", "compat", "merging", "definitions"),
     *("render", "export", "cost", "output", "cli"),
 )
-"""Knowledge flows one way: each stage may import itself and those before it."""
+"""Stages of the generator; each may import itself and earlier ones."""
 PIPELINE_LAYERS = ("java", "_core", "_charts", "columns", "sources", "analyses", "jobs")
-"""Of the pipeline, from the ground up: each may import itself and those before it."""
+"""Layers of the pipeline; each may import itself and earlier ones."""
 PAGES = ROOT / "packages" / "pages" / "src" / "kafka_protocol_pages"
 UPSTREAM = ROOT / "packages" / "upstream" / "src" / "kafka_protocol_upstream"
 TASKS = ("publish", "kafka", "vectors", "tasks", "cli")
-"""Of what maintainers run: each may import itself and those before it."""
+"""Modules of the maintainers' tasks; each may import itself and earlier ones."""
 TOOL_LAYERS = ("_text", "package", "wireshark", "capture", "command")
-"""Modules and folders of the tools; each may import itself and those before it."""
+"""Layers of the tools; each may import itself and earlier ones."""
 DISTRIBUTIONS = pytest.mark.parametrize(
     "folder", [GENERATOR, RECORDS, PIPELINE, TOOLS, PAGES, UPSTREAM], ids=lambda folder: folder.name
 )
 EXTRAS = ("pyarrow", "hypothesis")
-"""What parts of packages import that is neither theirs nor of the standard library."""
+"""Third-party dependencies of package components."""
 QUICK = ("docs", "tools", "upstream", "generator", "package", "connection", "proposals")
-"""Folders of the tests of ``nox -s quick``."""
+"""Test folders of ``nox -s quick``."""
 NOT_QUICK = {"numpy", "pandas", "pyarrow", "pyspark", "mypy"}
 # Packages that ``nox -s quick`` does not install.
 
 
 def modules_below(folder: Path) -> dict[str, Path]:
-    """Return the modules below a folder by full name."""
     found = {}
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder.parent).with_suffix("").parts
@@ -58,7 +57,7 @@ def modules_below(folder: Path) -> dict[str, Path]:
 
 
 def imports(name: str, path: Path) -> Iterator[str]:
-    """Yield the imported names of a module in full: ``from a import b`` yields ``a.b``."""
+    """Yield the full names imported by a module: ``from a import b`` yields ``a.b``."""
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
@@ -177,7 +176,7 @@ def layer(module: str) -> str:
 
 
 def part(module: str) -> str:
-    """Return the part of a runtime module: ``schema`` for ``kafka_message_generator.runtime.schema.types``."""
+    """Return the component of a runtime module: ``schema`` for ``kafka_message_generator.runtime.schema.types``."""
     return module.split(".")[2]
 
 

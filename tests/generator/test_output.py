@@ -24,7 +24,6 @@ PROBE = message(field("A", about="Sample."))
 
 
 def request_of(folder: Path, name: str = "sample_package") -> package.PackageRequest:
-    """Return a request to generate a package from one small definition."""
     return package.PackageRequest(write_specs(folder / "specs", PROBE), folder / "out", name)
 
 
@@ -82,12 +81,10 @@ def _changed_lines(before: str, after: str) -> tuple[list[str], list[str]]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return every file below a folder by path."""
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def times(folder: Path) -> dict[str, int]:
-    """Return the modification times below a folder."""
     return {path.relative_to(folder).as_posix(): path.stat().st_mtime_ns for path in folder.rglob("*")}
 
 
@@ -283,7 +280,6 @@ def test_a_folder_of_another_package_is_left_alone(
 
 
 def printed_with(folder: Path, **tools: str) -> None:
-    """Change the tool versions in the manifest of a package."""
     manifest = json.loads((folder / "MANIFEST").read_text())
     manifest["tools"] |= tools
     (folder / "MANIFEST").write_text(json.dumps(manifest, indent=1) + "\n")

@@ -1,4 +1,4 @@
-"""The command of a stranger's package: it has the name in its settings, and kafka-messages-tools runs it."""
+"""The command of a generated package, under the name in its settings."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from tests.support.pages import ROOT
 
 BASIC = ["encode", "show", "list", "tags", "completion"]
 EXPLAINED = ["explain", "decode", "guess", "diff", "log"]
-"""Subcommands that need the component ``explain``."""
+"""Subcommands of the component ``explain``."""
 TOOLS = ROOT / "packages" / "tools" / "src"
 
 
 def generate(folder: Path, *settings: str) -> Path:
-    """Write the stranger's package with more lines below ``[package]``."""
     specs = invoices.write(folder / "invoices")
     text = invoices.SETTINGS.replace("[package]\n", "\n".join(["[package]", *settings, ""]))
     (specs / "package.toml").write_text(text, encoding="utf-8")
@@ -31,7 +30,7 @@ def generate(folder: Path, *settings: str) -> Path:
 
 
 def started(package: Path, *words: str, has_tools: bool = True) -> subprocess.CompletedProcess[str]:
-    """Run Python with the package, and the tools if there are any, on its path."""
+    """Run Python with the package on its path, optionally without the tools."""
     paths = [str(package / "src"), *([str(TOOLS)] if has_tools else [])]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     environment["PYTHONPATH"] = os.pathsep.join(paths)
@@ -41,14 +40,13 @@ def started(package: Path, *words: str, has_tools: bool = True) -> subprocess.Co
 
 
 def run(package: Path, *words: str, status: int = 0) -> str:
-    """Return what ``kafka-messages --package acme_invoices`` prints."""
+    """Return the output of ``kafka-messages --package acme_invoices``."""
     done = started(package, "-m", "kafka_messages_tools", "--package", "acme_invoices", *words)
     assert done.returncode == status, done.stderr
     return done.stdout + done.stderr
 
 
 def subcommands(package: Path) -> list[str]:
-    """Return the subcommands in the overview."""
     return [line.split()[0] for line in run(package, "--help").splitlines() if line.startswith("  ")]
 
 

@@ -39,7 +39,6 @@ def generate(folder: Path) -> Path:
 
 
 def build(kind: str, project: Path, target: Path) -> Path:
-    """Build a distribution with the project's own build backend."""
     command = f"import sys; from setuptools import build_meta; print(build_meta.build_{kind}(sys.argv[1]))"
     target.mkdir(exist_ok=True)
     done = subprocess.run(

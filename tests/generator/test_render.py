@@ -76,7 +76,6 @@ def render_package(
     toml: str | None = None,
     **facts: object,
 ) -> None:
-    """Print a package of these definitions, optionally with annotation files and settings."""
     request = package.PackageRequest(write_specs(folder / "specs", *each), folder / "output", "sample_package")
     if release is not None:
         (request.specs / "SOURCE").write_text(json.dumps({"release": release}))
@@ -132,7 +131,6 @@ def test_the_samples_reach_every_line_of_the_printer() -> None:
 
 
 def kinds_of(steps: tuple[Step, ...]) -> set[str]:
-    """Return the classes of these steps and of all nested ones."""
     inside = [kinds_of(body) for step in steps if isinstance(step, Choose) for _, body in step.branches]
     return {step.kind for step in steps}.union(*inside)
 

@@ -92,7 +92,7 @@ ODD_NAMES = {
 
 
 def bound_names(module: str) -> Iterator[str]:
-    """Return every name bound at the top of a module, with repetitions."""
+    """Yield every name bound at the top of a module, with repetitions."""
     for node in ast.parse(module).body:
         if isinstance(node, (ast.ImportFrom, ast.Import)):
             yield from (alias.asname or alias.name for alias in node.names)
@@ -139,7 +139,6 @@ def test_methods_of_messages_are_reserved(tmp_path: Path) -> None:
 
 
 def identifiers() -> set[str]:
-    """Return every identifier in the printed samples."""
     found: set[str] = set()
     for sample in SAMPLES.values():
         for node in ast.walk(ast.parse(codec.render(plan_of(sample)))):

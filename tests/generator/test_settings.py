@@ -31,13 +31,11 @@ CHECKED = [
 ]
 PROBE = message(field("A", about="A number."))
 TOOLS = {"tools": ["kafka-messages-tools"]}
-"""The extra that every package has."""
 FORMER_PROBLEM = "{0} is no longer a component; leave it out, and install it: pip install {1}"
 BASIC = tuple(name for name in COMPONENTS if name not in OPTIONAL)
 
 
 def problems_of(folder: Path, case: Case) -> list[str]:
-    """Return the problems of a case, with relative paths."""
     write_specs(folder, PROBE)
     (folder / "package.toml").write_text(case.settings, encoding="utf-8")
     for name, text in case.files.items():
@@ -92,7 +90,6 @@ def test_one_run_reports_settings_and_definitions(tmp_path: Path, capsys: pytest
 
 
 def load(folder: Path, settings: str, *each: Definition, components: tuple[str, ...] | None = None) -> Definitions:
-    """Definitions with these settings beside them."""
     write_specs(folder, *each)
     (folder / "package.toml").write_text(settings, encoding="utf-8")
     return definitions.load(folder, components)

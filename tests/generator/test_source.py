@@ -13,7 +13,6 @@ NO_COMMA = "there is no comma between this value and the next one; add it"
 
 
 def read(text: str) -> object:
-    """Parse a valid text and return its value."""
     problems = Problems()
     node = source.parse("Test.json", text, problems)
     assert problems.found == []
@@ -22,7 +21,6 @@ def read(text: str) -> object:
 
 
 def complaints(text: str) -> list[str]:
-    """Return the problems of a text as printed."""
     problems = Problems()
     source.parse("Test.json", text, problems)
     return list(map(str, problems.errors))
@@ -215,7 +213,7 @@ def test_a_path_stays_on_its_line() -> None:
 
 
 def places(node: Node) -> list[str]:
-    """Yield the location of a node and of all nodes inside it."""
+    """Return the location of a node and of all nodes inside it."""
     inside = node.value.values() if isinstance(node.value, dict) else node.value if isinstance(node.value, list) else ()
     return [f"{node.location.line} {node.location.path}", *(place for each in inside for place in places(each))]
 

@@ -40,7 +40,6 @@ DEVIATIONS = {
 
 @cache
 def probes(path: Path, name: str) -> dict[str, Mapping[str, str]]:
-    """Return the probes in a file by case."""
     if not path.exists():
         return {}
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -57,7 +56,6 @@ needs_shared = needs(
 
 
 def verdict(definition: str) -> str:
-    """Return our generator's verdict on a definition."""
     try:
         check(definition)
     except SpecError:

@@ -35,7 +35,6 @@ def plan_of(definition: Json) -> MessagePlan | None:
 
 
 def definition_of(path: Path) -> Json:
-    """Return a definition of the history or of specs as JSON."""
     problems = source.Problems()
     node = source.load(path, path.as_posix(), problems)
     assert node is not None

@@ -19,5 +19,5 @@ def needs(path: Path, what: str, instead: str) -> pytest.MarkDecorator:
 
 
 def reason(path: Path, what: str, instead: str) -> str:
-    """Return the reason to skip: no action is needed, and where the same is tested."""
+    """Return the skip reason, which names the equivalent coverage in the repository."""
     return f"{path.name} ({what}) is not part of the repository, nothing is to be done; {instead}"

@@ -59,7 +59,6 @@ def text(page: str) -> str:
 
 @cache
 def blocks(page: str) -> Sequence[Block]:
-    """Return all fenced blocks of a page, in order."""
     whole = text(page)
     return tuple(
         Block(page, whole.count("\n", 0, found.start(3)) + 1, found[2], found[3], found[1])
@@ -68,7 +67,6 @@ def blocks(page: str) -> Sequence[Block]:
 
 
 def to_run(page: str, language: str) -> list[Block]:
-    """Return the runnable blocks of a page in a language."""
     return [block for block in blocks(page) if block.language == language and block.not_run is None]
 
 
@@ -106,11 +104,9 @@ def about_spark() -> list[str]:
 
 
 def run(page: str, names: dict[str, object], leave_out: str = "") -> None:
-    """Run the Python of a page from top to bottom, as one who follows it does; interactive blocks print what they show.
+    """Run the Python of a page from top to bottom, without the start of complete programs.
 
-    What a program does only when it is started as one is left out: other tests start those of ``examples``.
-
-    ``names`` is the namespace, before and after; ``leave_out`` what an older version of something does not have.
+    ``names`` is the namespace, before and after; ``leave_out`` is text that an older dependency does not support.
     """
     for block in to_run(page, "python"):
         if block.is_doctest:

@@ -17,7 +17,7 @@ class ScramError(Exception):
 
 
 class ScramServer:
-    """One login: it keeps a salt and the two keys that a server stores, not the password."""
+    """The server in one login; it stores a salt and two keys, not the password."""
 
     def __init__(self, algorithm: str, name: str, password: str, *, salt: bytes = b"", nonce: bytes = b"") -> None:
         self._hash, self._name, self._rounds = algorithm, name.encode(), 4096

@@ -1,4 +1,4 @@
-"""Encodings by Kafka's own classes: the files that hold them, as objects."""
+"""Vectors: messages encoded by Kafka's own classes."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def snapshot() -> Mapping[str, Sequence[Vector]]:
 
 
 def plain(value: object) -> object:
-    """Return JSON in which numbers differ from their equals of other types."""
+    """Return JSON in a form that separates numbers from equal values of other types."""
     return json.loads(json.dumps(value), parse_constant=str)
 
 
@@ -111,7 +111,6 @@ def versions_of(message: type[Message]) -> range:
 
 
 def samples(name: str, *wanted: str) -> list[Vector]:
-    """Return the vectors of a message with the given sample names."""
     return [vector for vector in committed()[name] if vector.sample in wanted]
 
 

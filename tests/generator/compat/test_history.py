@@ -1,4 +1,4 @@
-"""The history: what a release has, that hand edits are noticed."""
+"""The history: contents of each release, and detection of manual edits."""
 
 from __future__ import annotations
 
@@ -55,7 +55,6 @@ def test_each_text_is_there_once() -> None:
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A small history of two releases."""
     root = tmp_path / "history"
     one = {"PayRequest": ("clients", FACTS)}
     two = {
@@ -96,7 +95,7 @@ def test_an_edited_error_code_is_noticed(copied: Path) -> None:
 
 
 def edited_table(table: dict[str, Any], what: str) -> None:
-    """A table with a change by hand, each of which leaves every file as it is."""
+    """Edit a table in a way that leaves every file unchanged."""
     releases = table["releases"]
     if what == "a message that is gone":
         releases["3.1.0"]["gone"] = ["PayRequest"]
@@ -182,7 +181,7 @@ def test_error_codes_have_a_lifetime(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def of_releases() -> dict[str, Changes]:
-    """What each release changed, by its name; the messages of today are those of the newest."""
+    """Return the changes of each release by name."""
     sides = list(release_sets(HISTORY))
     newest = sides[-1]
     today = {name: (newest.messages[name], plan) for name, plan in newest.plans.items()}

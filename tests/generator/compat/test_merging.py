@@ -1,4 +1,4 @@
-"""Definitions of all releases as one set: every version that any of them had, equal to what it was."""
+"""Definitions of all releases merged into one set: every version keeps its layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each rule both ways: a change that it finds, with its whole text, and one next to it that it must pass."""
+"""Each compatibility rule: a change that it reports, and a similar one that it accepts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def field(name: str, kind: str, versions: str = "0+", **more: object) -> Json:
 
 
 def definitions() -> dict[str, Json]:
-    """A request, its response and a record, with what the rules look at."""
+    """Return a request, its response and a record that cover all rules."""
     request = {
         "apiKey": 7,
         "type": "request",
@@ -71,7 +71,7 @@ def side(folder: Path, found: Mapping[str, Json], name: str) -> DefinitionSet:
 
 
 def findings(tmp_path: Path, *edits: Edit) -> list[Finding]:
-    """The findings of the last of some edits, each applied to the one before; all but the last were released."""
+    """Apply the edits in sequence; return the findings of the last against the earlier ones as releases."""
     found, sides = definitions(), []
     for number, edit in enumerate((lambda _: None, *edits)):
         edit(found)
@@ -135,7 +135,7 @@ def swap(name: str, one: int, two: int) -> Edit:
 
 
 def box(found: dict[str, Json]) -> None:
-    """An array of numbers becomes one of structs of a number: the same bytes where no tags end a struct."""
+    """Change an array of numbers into one of structs with a number: the same bytes without tag sections."""
     ids = fields_of(found, "OrderRecord")[0]
     ids |= {"type": "[]Id", "fields": [field("Value", "int64")]}
 
@@ -149,8 +149,6 @@ def other(found: dict[str, Json]) -> None:
 
 
 def several(*edits: Edit) -> Edit:
-    """Edits as one."""
-
     def edit(found: dict[str, Json]) -> None:
         for each in edits:
             each(found)
@@ -159,7 +157,6 @@ def several(*edits: Edit) -> Edit:
 
 
 def place(*inside: Json) -> Json:
-    """A tagged struct."""
     fields = [field("Row", "int32", "2+"), *inside]
     return field("Place", "Place", "2+", tag=1, taggedVersions="2+", fields=fields)
 
@@ -369,7 +366,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
 
 
 def twice(**more: object) -> Edit:
-    """Two structs with a field of the same name, of which the second one is changed."""
+    """Return an edit to two structs with a field of the same name, changed in the second one."""
 
     def edit(found: dict[str, Json]) -> None:
         one, two = field("Name", "string"), field("Name", "string", **more)
@@ -409,7 +406,7 @@ def test_a_key_that_is_lost_is_found(tmp_path: Path) -> None:
 
 
 def kept_as(kind: str) -> Edit:
-    """Two more messages: a record of a log, with a key of its own or as a coordinator has it."""
+    """Return an edit that adds a metadata record, or a coordinator's key and value."""
 
     def edit(found: dict[str, Json]) -> None:
         common: Json = {"apiKey": 4, "validVersions": "0", "flexibleVersions": "none", "fields": [field("Id", "int32")]}
@@ -476,7 +473,7 @@ FINDS: dict[str, tuple[Edit, ...]] = {
     "VERSION_WITHOUT_CHANGE": (both(validVersions="0-3"),),
     "ENTITY_TYPE_CHANGED": (change("OrderRequest", 0, entityType="topicName"),),
 }
-"""For each rule a change that it finds."""
+"""Changes that each rule reports."""
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -522,7 +519,7 @@ SPARES: dict[str, tuple[Edit, ...]] = {
     ),
     "ENTITY_TYPE_CHANGED": (change_line(1, name="Number"),),
 }
-"""For each rule a change close to those that it finds, which it must leave to other rules, or to nobody."""
+"""Similar changes that each rule must not report."""
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -552,7 +549,7 @@ REASONED: dict[str, tuple[Edit, ...]] = {
     "TAGGED_VALUE": (change("OrderRequest", 4, type="int8"),),
     "TAGGED_DEFAULT": (change("OrderRequest", 4, default="true"),),
 }
-"""A change for each reason that a layout can differ for."""
+"""A change for each reason of a layout difference."""
 
 
 @pytest.mark.parametrize("reason", REASONS)

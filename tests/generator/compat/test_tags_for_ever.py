@@ -1,4 +1,4 @@
-"""A tag stands for one field, for ever: over releases that lack it, and under other names of what holds it."""
+"""A tag identifies one field for ever, across releases without it and renamed structs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ X = field("X")
 
 
 def tag_findings(tmp_path: Path, *releases: list[Json]) -> list[str]:
-    """What is said of tags when the last of some lists of fields follows the others."""
+    """Return the findings about tags in the last list of fields after the earlier ones."""
     sides = []
     for number, fields in enumerate(releases):
         folder = tmp_path / str(number)

@@ -1,6 +1,6 @@
-"""Changes that the checker of Kafka's own generator judges wrongly, as its source says (EvolutionVerifier, Unifier, 4.x).
+"""Changes that the checker of Kafka's generator misjudges (EvolutionVerifier and Unifier, 4.x).
 
-It compares two files, field by field in their order, by type text and version ranges. Each case says what it does.
+It compares two files field by field, in order, by type text and version ranges.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ MISSED: dict[str, tuple[tuple[Edit, ...], str]] = {
         "COLLECTION_CHANGED OrderRequest Lines",
     ),
 }
-"""What it passes, and what we say."""
+"""Incompatible changes that it accepts, with our findings."""
 
 REFUSED: dict[str, tuple[Edit, ...]] = {
     "a new version with a new field: refused in its form for git, where old and new change places": (
@@ -79,7 +79,7 @@ REFUSED: dict[str, tuple[Edit, ...]] = {
         several(both(validVersions="0-3"), change("OrderRequest", 1, encoding={"0-2": "fixed32", "3+": "packed32"})),
     ),
 }
-"""What it refuses, and breaks no bytes."""
+"""Changes that it refuses although no bytes change."""
 
 
 def told(finding: Finding) -> str:
