@@ -8,7 +8,7 @@ from tests.support.renderings import script
 
 pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 
-# The thread is let go when all arguments were looked at, and runs as soon as the decoder releases the interpreter.
+# The thread starts after argument checks, and runs once the decoder releases the GIL.
 PROGRAM = """
 import sys, threading
 import numpy as np, pyarrow as pa

@@ -73,7 +73,7 @@ def test_texts_of_other_types() -> None:
         )
     views = pa.array(["a" * 20, "b", "c"], pa.string_view())
     places = bytearray(views.buffers()[1].to_pybytes())
-    places[12:16] = (10**6).to_bytes(4, "little")  # where the first text begins
+    places[12:16] = (10**6).to_bytes(4, "little")  # start of the first text
     lying = pa.Array.from_buffers(pa.string_view(), 3, [None, pa.py_buffer(bytes(places)), views.buffers()[2]])
     assert refused(commits(lying), OffsetCommitValue, 3).startswith(
         "OffsetCommitValue.metadata is no sound Arrow array: "

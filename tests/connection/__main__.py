@@ -93,7 +93,7 @@ def main(jars: str, older: str) -> None:
             if not release:
                 pairs = refused(asked, newest, folder)
                 announced = java("Announced", newest, folder)
-            else:  # the jars of a release, and what all of them need: a log to write to
+            else:  # the jars of a release with a logging backend
                 more = [str(path) for path in Path(jars).glob("slf4j-api-*.jar")]
                 older_pairs += refused(asked, [f"{older}/{release}/*", *more], folder)
     DATA.mkdir(exist_ok=True)

@@ -126,7 +126,7 @@ def test_errors_have_the_text_that_is_given(text: str | None) -> None:
     for request, code, _ in answered():
         for error in errors(error_response(request, code, text)):
             assert error.code is ErrorCode(code)
-            assert error.message in (text, None, "")  # the others where the struct, or this version, has no text
+            assert error.message in (text, None, "")  # None or "" if the struct or version has no message field
             told += error.message == text is not None
     assert told > 100 or text is None
 

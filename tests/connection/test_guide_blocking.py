@@ -89,7 +89,7 @@ class Broker:
 
     def serve(self, stream: socket.socket) -> None:
         connection = ServerConnection(announce(SERVED))
-        while data := stream.recv(7):  # frames come in pieces
+        while data := stream.recv(7):  # frames arrive in chunks
             for event in connection.receive_data(data):
                 assert isinstance(event, RequestReceived)
                 response = self.answer(event.message)

@@ -25,7 +25,7 @@ def _public() -> set[str]:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
                 found |= {name for name in ast.literal_eval(node.value) if name.endswith("Error")}
-    return found - {"Error", "FoundError"}  # error codes in responses, which are not raised
+    return found - {"Error", "FoundError"}  # describe error codes and are not raised
 
 
 def test_every_error() -> None:

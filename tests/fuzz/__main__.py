@@ -58,7 +58,7 @@ def fuzzed(arguments: argparse.Namespace) -> int:
     from tests.fuzz.cases import Difference, samples
 
     faulthandler.enable()
-    samples()  # read before time begins
+    samples()  # loaded before the time limit starts
     kind = os.environ.get("FUZZ_BUILD", "plain")
     every = (*cases.CASES, *columns.CASES, *segments.CASES)
     chosen, shares = zip(*(one for one in every if arguments.only in (None, one[0].__name__)), strict=True)

@@ -34,7 +34,7 @@ def build(target: Path, compiler: str, *flags: str) -> Path:
 def preloaded(compiler: str = "gcc") -> str:
     """Return LD_PRELOAD for a Python without sanitizers."""
     found = []
-    for library in ("libasan.so", "libubsan.so", "libstdc++.so.6"):  # the last for exceptions inside pyarrow
+    for library in ("libasan.so", "libubsan.so", "libstdc++.so.6"):  # libstdc++ for exceptions inside pyarrow
         printed = subprocess.run([compiler, f"-print-file-name={library}"], check=True, capture_output=True, text=True)
         path = Path(printed.stdout.strip())
         if not path.is_absolute():

@@ -103,7 +103,7 @@ def spoiled(rnd: random.Random, array: Any) -> Any:
     """Return an array with nulls, extremes or invalid text in one column."""
     if pa.types.is_struct(array.type) and array.type.num_fields and rnd.random() < 0.95:
         children = [array.field(index) for index in range(array.type.num_fields)]
-        if rnd.random() < 0.1:  # nulls over values that stay there
+        if rnd.random() < 0.1:  # nulls that keep their values
             mask = pa.array([rnd.random() < 0.3 for _ in range(len(array))], pa.bool_())
             return pa.StructArray.from_arrays(children, fields=list(array.type), mask=mask)
         place = rnd.randrange(len(children))

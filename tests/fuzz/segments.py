@@ -98,7 +98,7 @@ def batch_headers(rnd: random.Random, counts: Counter[str]) -> None:
     assert count <= room
     assert count == 0 or stop <= len(log)
     fields = np.empty((len(core.HEADER_FIELDS), count), np.int64)
-    with suppress(ValueError):  # behind the last header a log has more bytes, and this one may have none
+    with suppress(ValueError):  # the last header may be truncated
         core.read_headers(log, starts[:count], fields)
     counts["batch headers"] += 1
 

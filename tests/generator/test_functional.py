@@ -164,7 +164,7 @@ def test_null_in_a_version_without_it(kind: str, matrix: Callable[[str], Matrix]
         with pytest.raises(case.errors.EncodeError) as caught:
             act(0)
         assert str(caught.value) == "Probe v0: maybe: is None, but this version has no null here"
-    if kind != "Inner":  # a struct of version 0 has no mark that could say null
+    if kind != "Inner":  # structs in version 0 have no presence byte
         with pytest.raises(case.errors.DecodeError) as refused:
             case.message.read(case.bytes(0, default_of(kind), None), 0)
         assert refused.value.path == "maybe"

@@ -74,7 +74,7 @@ def arrows(folder: Path) -> Mapping[str, frozenset[str]]:
     modules = modules_below(folder)
     found = {}
     for name, path in modules.items():
-        # ``from .schema import types`` imports a module, ``from .schema import Schema`` the folder that has the name.
+        # ``from .schema import types`` imports a module, ``from .schema import Schema`` a package.
         targets = (each if each in modules else each.rpartition(".")[0] for each in imports(name, path))
         found[name] = frozenset(each for each in targets if each in modules and each != name)
     return found
@@ -91,7 +91,7 @@ def test_no_imports_run_in_a_circle(folder: Path) -> None:
 @pytest.mark.parametrize("stage", STAGES[:-1])
 def test_no_stage_imports_a_later_one(stage: str) -> None:
     allowed = STAGES[: STAGES.index(stage) + 1]
-    # protocol.json says what fields of bytes hold, and witnesses are written and read by the schema codec.
+    # protocol.json describes contents of bytes fields; the schema codec encodes witnesses.
     allowed += ("runtime",) if stage in ("export", "compat", "cost") else ()
     wrong = [
         f"{name} imports {target}"

@@ -34,7 +34,7 @@ def started(package: Path, *words: str, has_tools: bool = True) -> subprocess.Co
     paths = [str(package / "src"), *([str(TOOLS)] if has_tools else [])]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     environment["PYTHONPATH"] = os.pathsep.join(paths)
-    options = () if has_tools else ("-S",)  # an installed kafka-messages-tools is not found either
+    options = () if has_tools else ("-S",)  # hides an installed kafka-messages-tools
     line = [sys.executable, *options, *words]
     return subprocess.run(line, capture_output=True, text=True, check=False, env=environment, stdin=subprocess.DEVNULL)
 

@@ -213,7 +213,7 @@ print(*sorted({name.split(".")[1] for name in names}))
         cwd=tmp_path,
     )
     basic = ["_base", "_core", "errors", "json", "messages", "schema"]
-    needed = ["secrets"] if "arrow" in components or components == "explain" else []  # whose values are redacted
-    needed += ["enums"] if "protocol" in components else []  # its error codes
+    needed = ["secrets"] if "arrow" in components or components == "explain" else []  # for redaction
+    needed += ["enums"] if "protocol" in components else []  # for error codes
     expected = sorted({*basic, *needed, *(part for part in components.split(",") if part)})
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, expected, "")

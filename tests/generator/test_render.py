@@ -65,7 +65,7 @@ one-way = ["TellRequest"]
 __keys = "."
 
 [definitions]
-older = ["."]  # of itself nothing is added
+older = ["."]  # adds nothing
 """
 
 
@@ -151,7 +151,7 @@ def test_printed_modules_pass_strict_mypy(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     built = build_package(tmp_path, *SAMPLES.values())
     source = tmp_path / built.__name__ / "output" / "src"
-    # The package and its messages, and all they import; columns need libraries of their own.
+    # The package, its messages and imports, without columns, which need third-party libraries.
     what = ["-m", built.__name__, "-p", f"{built.__name__}.messages"]
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), *what]
     result = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)

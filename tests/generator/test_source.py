@@ -104,7 +104,7 @@ def test_escapes(text: str, value: object) -> None:
 
 
 def test_a_surrogate_pair_is_one_character() -> None:
-    # Compared as numbers: a report about halves of characters could not be sent from one test process to another.
+    # Compared as numbers, because pytest-xdist cannot send reports with surrogates.
     assert list(map(ord, str(read(r'"\ud83d\ude00!"')))) == [0x1F600, ord("!")]
 
 

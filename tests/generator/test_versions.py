@@ -10,7 +10,7 @@ from kafka_message_generator.spec.versions import ALL, MAX_VERSION, NONE, Versio
 
 numbers = st.integers(0, MAX_VERSION)
 ranges = st.one_of(st.just(NONE), st.tuples(numbers, numbers).map(lambda ends: Versions(min(ends), max(ends))))
-# Small and empty ranges that touch and overlap in every way.
+# Small and empty ranges with all kinds of overlap.
 near = st.tuples(st.integers(0, 8), st.integers(0, 8)).map(lambda ends: Versions(*ends))
 
 

@@ -29,7 +29,7 @@ process.roles=broker,controller
 node.id=1
 controller.quorum.bootstrap.servers=localhost:{controller}
 listeners=PLAINTEXT://localhost:{port},CAPTURED://localhost:{behind},CONTROLLER://localhost:{controller}
-# Clients that begin at the relay stay there.
+# Clients that bootstrap at the relay stay there.
 advertised.listeners=PLAINTEXT://localhost:{port},CAPTURED://localhost:{tap},CONTROLLER://localhost:{controller}
 controller.listener.names=CONTROLLER
 inter.broker.listener.name=PLAINTEXT
@@ -47,7 +47,7 @@ share.coordinator.state.topic.num.partitions=2
 auto.create.topics.enable=false
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
 super.users=User:ANONYMOUS
-# A day's work in a minute: snapshots and cleaning often, waits short; what is deleted stays for a while.
+# A day's traffic in a minute: frequent snapshots and cleaning, short timeouts, delayed deletion.
 share.coordinator.snapshot.update.records.per.snapshot=3
 group.initial.rebalance.delay.ms=0
 group.consumer.min.heartbeat.interval.ms=1000
@@ -62,14 +62,14 @@ log.initial.task.delay.ms=100
 log.segment.delete.delay.ms=600000
 share.coordinator.state.topic.prune.interval.ms=86400000
 log.retention.ms=-1
-# What makes hanging transactions possible (KIP-890 prevents them), and those that time out end at once.
+# Allow hanging transactions, which KIP-890 prevents, and abort expired ones at once.
 transaction.partition.verification.enable=false
 transaction.abort.timed.out.transaction.cleanup.interval.ms=500
 """
 
 
 SECOND = """\
-# It has no controller of its own.
+# No controller.
 process.roles=broker
 node.id=2
 listeners=PLAINTEXT://localhost:{port},CAPTURED://localhost:{behind}

@@ -18,9 +18,9 @@ from .streams import stream
 
 SECONDS = 300
 SETTINGS = """\
-# As brokers are by default: writes of transactions are verified.
+# The default: brokers verify transactional writes.
 transaction.partition.verification.enable=true
-# What is forgotten in days elsewhere is forgotten in seconds here.
+# Expiration in seconds instead of days.
 transactional.id.expiration.ms=15000
 log.retention.check.interval.ms=1000
 transaction.remove.expired.transaction.cleanup.interval.ms=500

@@ -51,7 +51,7 @@ def librdkafka(bootstrap: str) -> None:
     for future in admin.create_topics([NewTopic(f"{TOPIC}-rd", 2, 1)]).values():
         future.result(SECONDS)
     try:
-        for future in admin.create_topics([NewTopic(f"{TOPIC}-rd", 2, 1)]).values():  # an error that is wanted
+        for future in admin.create_topics([NewTopic(f"{TOPIC}-rd", 2, 1)]).values():  # expected error
             future.result(SECONDS)
     except Exception as error:
         print(type(error).__name__)

@@ -35,7 +35,7 @@ def jars(name: str, folder: Path) -> tuple[Path, ...]:
     for program in ("mvn", "javac"):
         if shutil.which(program) is None:
             raise InteropError(f"the command {program} is needed to run Kafka; install Maven and a JDK, 17 or later")
-    folder = folder.resolve()  # Maven takes other paths as relative to the pom
+    folder = folder.resolve()  # Maven resolves relative paths from the pom
     complete = folder / "complete"
     wanted = f"{release()}\n{pom.read_text(encoding='utf-8')}"
     if not complete.is_file() or complete.read_text(encoding="utf-8") != wanted:

@@ -119,7 +119,7 @@ def captured(broker: Broker, folder: Path) -> Iterator[list[tuple[bytes, bytes]]
         client(broker.java).talk(broker.tap, "captured", CODECS)
     for path in sorted(folder.glob("*.request.bin")):
         answers = folder / path.name.replace("request", "response")
-        # A fetch that waits when the client ends has no answer.
+        # A fetch pending at the end of the client has no response.
         yield list(zip(_frames(path), _frames(answers), strict=False))
 
 

@@ -43,7 +43,7 @@ class Tap:
         try:
             while client := self._accepted():
                 self._begin(client)
-        except Exception as error:  # its thread has nobody to tell it to; close() has
+        except Exception as error:  # close() reports it
             self._failure = error
             for each in (self._listener, *self._sockets):
                 _end(each)
@@ -59,7 +59,7 @@ class Tap:
         try:
             broker = self._connected()
         except OSError:
-            _end(client)  # as the broker does when it is not there
+            _end(client)  # as if the broker were down
             return
         name = broker.getsockname()[1]
         for source, target, direction in ((client, broker, "request"), (broker, client, "response")):

@@ -62,7 +62,7 @@ def test_every_pair(quiet_broker: Broker, tmp_path: Path) -> None:
     (path,) = tmp_path.glob("*.response.bin")
     reader = FrameReader()
     reader.feed(path.read_bytes())
-    _, _, *frames = reader  # the first two said what there is
+    _, _, *frames = reader  # the first two are ApiVersions and Metadata
     for number, (frame, (of, version, response)) in enumerate(zip(frames, found, strict=True), 2):
         assert type(response) is of.response_class
         assert encode_response(response, version, number)[4:] == frame, (of, version)

@@ -30,7 +30,7 @@ def test_producers(name: str, peer: Callable[[str], Peer], capfd: pytest.Capture
         for offset, key, value in rows
     ]
     printed = capfd.readouterr().out.splitlines()
-    assert sorted(printed, key=_topic) == sorted(lines, key=_topic)  # each writes its topics in an order of its own
+    assert sorted(printed, key=_topic) == sorted(lines, key=_topic)  # the order of topics differs between clients
     assert len(lines) == RECORDS * len(PLAIN_AND_COMPRESSED)
 
 
@@ -52,7 +52,7 @@ def test_proxy(name: str, peer: Callable[[str], Peer], quiet_broker: Broker, cap
         line[0] for line in printed
     }
     codes = {code for _, _, *codes in printed for code in codes}
-    # With MEMBER_ID_REQUIRED a broker gives a new member its id; all others pass by themselves.
+    # MEMBER_ID_REQUIRED gives a new member its id; other errors are transient.
     assert {code for code in codes if not ErrorCode[code].is_retriable} <= {"MEMBER_ID_REQUIRED"}
 
 

@@ -64,7 +64,7 @@ def test_clients(name: str, release: str, peer: Callable[[str], Peer], capfd: py
     ranges = {each.api_key: range(each.min_version, each.max_version + 1) for each in ours.api_keys}
     known = {key: versions for key, versions in broker.asked.items() if key != ApiKey.API_VERSIONS}
     assert all(version in ranges[key] for key, versions in known.items() for version in versions)
-    if release == "1.0.0":  # which all clients go beyond where they can
+    if release == "1.0.0":  # all clients prefer later versions
         assert {key: broker.asked[key] for key in (ApiKey.PRODUCE, ApiKey.FETCH)} == {
             ApiKey.PRODUCE: {5},
             ApiKey.FETCH: {6},
@@ -88,7 +88,7 @@ def test_old_formats(name: str, peer: Callable[[str], Peer], capfd: pytest.Captu
     assert capfd.readouterr().out == ""
     want = expected("old", BEFORE_ZSTD)
     assert talk.records == want
-    if name != "franz-go":  # which asks for all offsets, and OffsetFetch 1 cannot say that
+    if name != "franz-go":  # it requests all offsets, which OffsetFetch 1 does not support
         assert talk.committed == dict.fromkeys(want, RECORDS)
     assert talk.topics == sorted(want)
     assert [broker.asked[key] for key in (ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.LIST_OFFSETS)] == [{2}, {2}, {0}]

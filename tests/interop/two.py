@@ -28,12 +28,12 @@ from .make import ATTEMPTS, WORK
 
 SECONDS = 120
 SETTINGS = """\
-# Copies of everything, the internal topics too, which one broker alone may still write.
+# Replicate everything, internal topics included; a single broker may still write.
 offsets.topic.replication.factor=2
 transaction.state.log.replication.factor=2
 share.coordinator.state.topic.replication.factor=2
 default.replication.factor=2
-# Short waits, small files.
+# Short timeouts, small files.
 offsets.commit.timeout.ms=1000
 log.flush.start.offset.checkpoint.interval.ms=500
 log.index.size.max.bytes=65536
@@ -140,7 +140,7 @@ def _names(one: Broker) -> Names:
 
 def _kill(one: Broker, other: Broker, names: Names) -> None:
     partition = next(number for number, leader in admin.leaders(one.port, "input").items() if leader == 2)
-    admin.begin(other.port, names.kept)  # and now the broker has producer ids in store
+    admin.begin(other.port, names.kept)  # the broker now has a block of producer ids
     admin.commit(other.port, names.group, "input", 0, MOVED_ON)
     size = _size(one, "input")
     _until("the producers write", lambda: _size(one, "input") > size + 10_000)

@@ -50,7 +50,7 @@ class Connection:
                 raise InteropError(f"the broker closed the connection at {request.NAME} v{version}")
             self._frames.feed(data)
             for frame in self._frames:
-                assert int.from_bytes(frame[:4]) == number  # headers of responses begin with it
+                assert int.from_bytes(frame[:4]) == number  # response headers start with the correlation id
                 return sent[4:], bytes(frame)
 
     def produce(self, topic: str, partition: int, records: bytes, transactional_id: str | None = None) -> int:

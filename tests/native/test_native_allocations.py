@@ -47,7 +47,7 @@ def each_failing(call: Callable[[], Any]) -> list[tuple[Any, BaseException | Non
         finally:
             testcapi.remove_mem_hooks()
         results.append((result if caught is None else None, caught))
-        # Many in a row that did not fail: there were no more.
+        # Many calls in a row succeeded: no allocation is left to fail.
         if number > 40 and all(each[1] is None for each in results[-40:]):
             break
     return results
@@ -110,7 +110,7 @@ def test_errors() -> None:
     message: Any = MetadataResponse()
     message.topics = ["x", "é", "\ud800"]
     for call in (lambda: MetadataResponse.read(data[:-1], 12), lambda: message.write(12), lambda: message.size(99)):
-        with pure():  # where a frame is what there is no memory for, Python itself may say SystemError
+        with pure():  # Python may raise SystemError if it cannot allocate a frame
             wanted = each_failing(call)
         results = each_failing(call)
         assert str(results[-1][1]) == str(wanted[-1][1])

@@ -114,7 +114,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
     assert script(text) == "7\n"
 
 
-# --- methods of others ------------------------------------------------------------------------------------------------
+# --- patched methods --------------------------------------------------------------------------------------------------
 
 
 def test_overridden_methods() -> None:
@@ -216,7 +216,7 @@ data = bytes.fromhex("0267 00000000 01 00 00")
 HeartbeatRequest.read(data, 4)
 class Silent:
     def __init_subclass__(cls, **named):
-        pass  # without a call of super().__init_subclass__()
+        pass  # does not call super().__init_subclass__()
 class Mine(Silent, HeartbeatRequest):
     pass
 classes = [type(cls.read(data, 4)) for cls in (Mine, HeartbeatRequest, Mine)]

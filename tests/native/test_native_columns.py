@@ -418,7 +418,7 @@ def test_threads() -> None:
         assert all(pool.map(work, range(4)))
 
 
-# ---- the choice
+# ---- choice of implementation
 
 
 @pytest.mark.parametrize(("value", "wanted"), [("1", "native True\n"), ("0", "pure False\n")])

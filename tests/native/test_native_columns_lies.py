@@ -123,7 +123,7 @@ def test_buffers_that_are_not_there(place: int) -> None:
         else:
             assert extension.decode(plan, *capsules, 3, 2, None, None) is None
         column.buffers[place] = kept
-        pa.Array._import_from_c(ctypes.addressof(told), ctypes.addressof(schema))  # which releases it
+        pa.Array._import_from_c(ctypes.addressof(told), ctypes.addressof(schema))  # releases it
 
 
 def test_offsets_of_messages_that_go_down() -> None:

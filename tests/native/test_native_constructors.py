@@ -180,7 +180,7 @@ def test_other_arguments() -> None:
 
     assert both(1).text == "MetadataResponseTopic.__init__() takes 1 positional argument but 2 were given"
     unknown = "MetadataResponseTopic.__init__() got an unexpected keyword argument 'nam'"
-    assert both(nam="x").text.removesuffix(". Did you mean 'name'?") == unknown  # newer Pythons ask
+    assert both(nam="x").text.removesuffix(". Did you mean 'name'?") == unknown  # newer Pythons add a suggestion
     assert both(name="x", nam="x").is_error
     assert both(self=1).is_error
     assert not both(**{Name("name"): "x"}).is_error
@@ -202,7 +202,7 @@ def test_every_order_of_keywords() -> None:
         assert slots_of(FetchRequest(**some)) == slots_of(printed(FetchRequest, **some))
 
 
-# --- what others do to a class ----------------------------------------------------------------------------------------
+# --- patched and derived classes --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("is_opened", [True, False])
@@ -222,7 +222,7 @@ setattr(Partition, {name!r}, patched)
 MetadataResponse().write(0)
 assert Partition(partition_index=1).partition_index == 1
 assert len(calls) == (len(Partition._names) if {name!r} == "__setattr__" else 1), calls
-if {name!r} != "__new__":  # which Python itself does not take back
+if {name!r} != "__new__":  # Python does not restore it
     setattr(Partition, {name!r}, old)
     calls.clear()
     assert Partition(partition_index=1).partition_index == 1

@@ -58,7 +58,7 @@ def test_an_estimate_that_there_is_no_memory_for() -> None:
         finally:
             extension.fail_allocation(-1)
     assert False in results
-    assert {2, 3} <= results  # behind those of inputs and offsets: the block, and its memory
+    assert {2, 3} <= results  # after the allocations for inputs and offsets: the block and its memory
 
 
 def moved(array: Any, by: int) -> Any:

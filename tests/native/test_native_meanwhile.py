@@ -44,7 +44,7 @@ def collected(phase, info):
         assert repr(MetadataResponse.read(data, VERSION)) == wanted
     if calls[0] % 50 == 0:
         for each in [each for each in gc.get_objects() if isinstance(each, MetadataResponseTopic)]:
-            with suppress(AttributeError):  # one that the pure code has not finished
+            with suppress(AttributeError):  # not yet complete in the pure code
                 repr(each)
 
 gc.callbacks.append(collected)

@@ -182,7 +182,7 @@ def test_a_finalizer_that_brings_back(data: bytes, quiet: None) -> None:
     assert wanted in map(repr, back)
     count = len(back)
     assert gc.collect() >= 0
-    del back[:]  # a second time it is not called, and they go
+    del back[:]  # finalizers run once, so this frees them
     assert back == []
     read(data)
     assert len(back) == 9 > count

@@ -40,7 +40,7 @@ def test_bytes_left_over_are_counted_in_bytes() -> None:
 
 def test_a_buffer_of_wide_elements_is_read_natively() -> None:
     whole = FetchRequest(max_wait_ms=7).write(3 + 1)
-    message = b"\0" + whole  # one byte before it, for a length that shorts divide
+    message = b"\0" + whole  # with a prefix byte, for an even length
     assert len(message) % 2 == 0
     data = memoryview(array.array("h", message))
     before = declined(FetchRequest)

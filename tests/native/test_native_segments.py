@@ -250,9 +250,9 @@ def test_buffers_that_are_too_short() -> None:
         core.follow_batches(bytes(61), 0, 61, 61, 14, 100, True, bytearray(9), bytearray(1), bytearray(1))
     with pytest.raises(ValueError, match=r"^buffers or places that do not fit each other$"):
         core.follow_batches(bytes(61), 0, 61, 62, 14, 100, True, bytearray(8), bytearray(1), bytearray(1))
-    end = (1 << 63) - 1  # behind the log is nothing, and no sum of places may overflow
+    end = (1 << 63) - 1  # positions after the log must not overflow
     found = core.follow_batches(bytes(61), end, end, 61, 14, 100, True, bytearray(8), bytearray(1), bytearray(1))
-    assert found == (0, end, 12)  # of a batch that there is not, at least the start must be there
+    assert found == (0, end, 12)  # 12 bytes are needed: base offset and length of a batch
 
 
 def test_buffers_that_are_not_aligned() -> None:

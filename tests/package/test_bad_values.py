@@ -349,7 +349,7 @@ def test_no_field_takes_anything(name: str) -> None:
                 setattr(struct, field, value)
                 with pytest.raises(EncodeError) as caught:
                     message.write(version)
-                # The fault may be seen further in: Nothing has no fields of the struct that it should be.
+                # The error may be at a nested path: Nothing lacks the struct's fields.
                 assert caught.value.path.startswith(path), f"{vector}: {path}: {caught.value}"
                 assert "Error: " not in caught.value.reason, f"{vector}: {path}: {caught.value}"
                 with pytest.raises(EncodeError) as of_size:

@@ -24,7 +24,7 @@ from kafka_messages.messages.incremental_alter_configs_request import (
 from kafka_messages.messages.metadata_response import MetadataResponseTopic as Topic
 from kafka_messages.messages.metadata_response import MetadataResponseTopicCollection as Topics
 
-# --- whatever changes them ---------------------------------------------------------------------------------------------
+# --- changes -----------------------------------------------------------------------------------------------------------
 
 KEYS = ("a", "b", "c", None)
 elements = st.builds(Topic, name=st.sampled_from(KEYS), error_code=st.integers(0, 1))
@@ -251,7 +251,7 @@ def test_insert_goes_where_it_is_told_and_add_to_the_end() -> None:
     assert [topic.error_code for topic in topics.find_all("a")] == [2, 1, 3]
 
 
-# --- what they are -----------------------------------------------------------------------------------------------------
+# --- type and copies ---------------------------------------------------------------------------------------------------
 
 
 def filled(*names: str) -> Topics:
@@ -301,7 +301,7 @@ def searched(topics: Topics) -> Topics:
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize("prepared", [Topics, searched, Topics.copy])
 def test_pickles(protocol: int, prepared: Callable[[Topics], Topics]) -> None:
-    elements: list[Any] = [SimpleNamespace(name=name) for name in "aba"]  # structs themselves need protocol 2
+    elements: list[Any] = [SimpleNamespace(name=name) for name in "aba"]  # structs need pickle protocol 2
     topics = prepared(Topics(elements))
     data = pickle.dumps(topics, protocol)
     assert data == pickle.dumps(Topics(elements), protocol)

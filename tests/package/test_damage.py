@@ -184,7 +184,7 @@ def test_huge_lengths(name: str) -> None:
         data, start, after = replaced(length), site.start, site.start + len(length)
         left = len(data) - after
         if claim <= left:
-            continue  # a text may be that long, and this message is longer
+            continue  # a valid length, since enough bytes are left
         if isinstance(site.type, ArrayOf):
             reason = f"array of {claim} elements at offset {start}, but {left} bytes are left"
             assert_refused(vector, data, site.path, start, reason)
@@ -325,7 +325,7 @@ def test_more_tags_than_there_are(name: str) -> None:
 def test_unknown_tags_are_kept(name: str) -> None:
     for vector, section, replaced in sections(name):
         if section.is_tagged:
-            continue  # it would change the size of the tag around it
+            continue  # the size of the enclosing tag would change
         data = replaced(section.extended(uvarint(900) + b"\x03abc"))
         result = attempt(vector.cls, data, vector.version)
         assert not isinstance(result, DecodeError), str(result)
@@ -380,7 +380,7 @@ def test_claims_cost_nothing(cls: type[Message], version: int, start: bytes) -> 
     claims = [HUGE.to_bytes(4, "big"), uvarint(HUGE), uvarint(2**32 - 1)]
     for claim in claims:
         data = start + claim + bytes(6)
-        result = attempt(cls, data, version)  # the first failure loads what explains it
+        result = attempt(cls, data, version)  # the first failure imports the error location code
         tracemalloc.start()
         attempt(cls, data, version)
         _, peak = tracemalloc.get_traced_memory()

@@ -120,7 +120,7 @@ class Other(MetadataRequest):
 @pytest.mark.usefixtures("implementation")
 def test_what_a_derived_class_reads_is_of_that_class() -> None:
     data, escaped = asked().write(12), asked("caf\udce9").write(12, text="surrogateescape")
-    for _ in range(2):  # the first use of a message takes another way
+    for _ in range(2):  # the first use has a separate code path
         read = Asked.read(data, 12)
         assert (type(read), read.names, read) == (Asked, ["orders"], asked())
         assert read.write(12) == data
@@ -140,7 +140,7 @@ def test_a_class_that_is_derived_when_others_are_in_use() -> None:
     assert type(HeartbeatRequest.read(data, 4)) is HeartbeatRequest
 
     class Beat(HeartbeatRequest):
-        NAME = "Beat"  # which is that of no message
+        NAME = "Beat"  # not a message name
 
     class Later(Beat):
         pass

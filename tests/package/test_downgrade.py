@@ -53,7 +53,7 @@ def test_every_message_fits_every_version(package: Package, name: str) -> None:
             lost, copy = message.unsupported_fields(version), message.downgraded(version)
             assert copy.unsupported_fields(version) == ()
             assert bool(lost) == (repr(copy) != repr(message)), (version, lost)
-            if has_encodings:  # one may be narrower than the type: the number is wrong, and not only lost
+            if has_encodings:  # an encoding may be narrower than the type, so the number is invalid
                 continue
             data = copy.write(version)
             assert repr(cls.read(data, version)) == repr(copy)

@@ -139,7 +139,7 @@ def test_fields_name_an_enumeration_that_is_there() -> None:
     assert found["MetadataResponse.topics.partitions.error_code"] == "ErrorCode"
     assert found["ApiVersionsResponse.api_keys.api_key"] == "ApiKey"
     unused = set(ENUMERATIONS) - set(found.values())
-    assert unused == {"TimestampType"}  # a bit of record batches
+    assert unused == {"TimestampType"}  # an attribute bit of record batches
 
 
 def test_a_number_without_a_name_is_kept() -> None:

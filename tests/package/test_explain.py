@@ -172,7 +172,7 @@ def test_requests_and_responses() -> None:
     found = explain_request(data[4:] + b"xyz")
     assert (found.error, tiled(found)["trailing"].note) == (None, "behind the message; brokers ignore it")
     answer = encode_response(ApiVersionsResponse(error_code=35), 0, 7, framed=False)
-    found = explain_response(answer, ApiVersionsResponse, 3)  # which falls back to version 0 (KIP-511)
+    found = explain_response(answer, ApiVersionsResponse, 3)  # fallback to version 0 (KIP-511)
     assert (found.title, tiled(found)["error_code"].note) == ("ApiVersionsResponse v0", "UNSUPPORTED_VERSION")
 
 

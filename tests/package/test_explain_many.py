@@ -81,7 +81,7 @@ def test_messages_inside_share_the_bound() -> None:
     found = explain(JoinGroupResponse(members=members).write(5), JoinGroupResponse, 5, limit=300)
     leaves = list(found.leaves())
     assert sum(leaf.note.endswith("more elements") for leaf in leaves) == 49
-    assert len(leaves) < 800  # without sharing more than 5000
+    assert len(leaves) < 800  # without sharing there would be more than 5000
     assert found.error is None
 
 

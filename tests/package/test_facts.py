@@ -22,7 +22,7 @@ SPECS = Path(__file__).parents[2] / "specs" / "kafka"
 def definitions() -> dict[str, Definition]:
     found = {}
     for path in sorted(SPECS.rglob("*.json")):
-        if path.parent != SPECS:  # facts of the release lie there
+        if path.parent != SPECS:  # annotation files of the release
             node = source.load(path, path.name, Problems())
             assert node is not None
             message = reader.read_message(node, Problems())
@@ -59,7 +59,7 @@ def test_entity_types_are_those_of_the_definitions() -> None:
     for (_, kind), count in carried.items():
         by_type[str(kind)] += count
     known = {"topicName": 90, "brokerId": 83, "groupId": 32, "producerId": 17, "transactionalId": 11}
-    assert Counter(known) <= by_type  # a later release has more of them
+    assert Counter(known) <= by_type  # later releases have more
 
 
 def test_what_a_field_names() -> None:

@@ -105,12 +105,12 @@ def test_every_secret_of_every_message(name: str) -> None:
             assert PLANTED not in revealed(copy)
             assert PLANTED.encode() not in copy.write(version)
             assert revealed(copy).count(REDACTED) == count + sum(1 for _ in unknown(drawn))
-            planted(copy)  # now only the unknown fields can differ
+            planted(copy)  # so that only unknown fields differ
             assert [raw.tag for raw in unknown(copy)] == [raw.tag for raw in unknown(drawn)]
             assert all(raw.data == REDACTED.encode() for raw in unknown(copy))
             for each, was in zip(unknown(copy), unknown(drawn), strict=True):
                 each.data = was.data
-            assert revealed(copy) == before  # the text, for the sake of NaN
+            assert revealed(copy) == before  # text, because NaN differs from itself
             found.add(count > 0)
     assert True in found
 

@@ -168,14 +168,14 @@ def test_fields_that_a_version_lacks() -> None:
     assert field_since("MetadataResponse", "Brokers[].Rack", 1) == RELEASES[0]
     assert field_since("GroupMetadataValue", "members[].clientId", 0) == since(
         "GroupMetadataValue", 0
-    )  # as the definition has it
+    )  # as in the definition
 
 
 def test_since_when_a_field_is_there() -> None:
     assert field_since("ApiVersionsResponse", "api_keys.api_key") == "2.2.0"
     assert field_since("ApiVersionsResponse", "SupportedFeatures[].Name") == "2.7.0"
     assert field_since(FetchRequest, "topics.topic_id") == "3.1.0"
-    assert field_since("InitProducerIdRequest", "enable_2_pc") is None  # in an unstable version alone
+    assert field_since("InitProducerIdRequest", "enable_2_pc") is None  # only in an unstable version
     assert (field_until(FetchRequest, "topics.topic"), field_until("ListOffsetsRequest", "topics.name")) == (None, None)
     assert field_until("ListOffsetsRequest", "Topics[].Partitions[].MaxNumOffsets") == "4.0.0"
     assert field_until("InitProducerIdRequest", "enable_2_pc") is None
@@ -222,7 +222,7 @@ def test_error_codes() -> None:
     assert error_code_since("UNKNOWN_TOPIC_ID") == "2.8.0"
     assert error_code_since("NO_SUCH_CODE") is None
     assert all(error_code_since(code.name) for code in ErrorCode)
-    assert all(error_code_names(code.value)[-1] == code.name for code in ErrorCode)  # read from classes, in two ways
+    assert all(error_code_names(code.value)[-1] == code.name for code in ErrorCode)  # two independent sources
 
 
 def test_every_message_has_a_life() -> None:

@@ -234,7 +234,7 @@ def _problem(vector: Vector) -> str | None:
         return "there is no such message"
     cls, version = vectors.message_class(name), vector.version
     if name.endswith("Key") and version == cls.API_KEY:
-        version = 0  # the version of a coordinator's key became the API key of its definition, with the same bytes
+        version = 0  # coordinator keys now have the version as API key of the definition; the bytes are equal
     if version not in vectors.versions_of(cls):
         return "there is no such version"
     try:

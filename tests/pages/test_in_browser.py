@@ -45,7 +45,7 @@ WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 400, "height": 800}
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with sync_api.sync_playwright() as playwright:
-        # Containers often run as root, where Chromium's sandbox refuses to start.
+        # Chromium's sandbox refuses to start as root, as in many containers.
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield chromium
         chromium.close()
@@ -119,7 +119,7 @@ def test_search_for_releases(text: str, opened: Any) -> None:
     page.wait_for_selector("#found a")
     names = page.locator("#found a span").all_inner_texts()
     assert names == (["Kafka 2.8.0"] if "kafka" in text else ["Kafka 2.8.2", "Kafka 2.8.1", "Kafka 2.8.0"])
-    page.keyboard.press("ArrowUp")  # round to the last one
+    page.keyboard.press("ArrowUp")  # wraps around to the last one
     page.keyboard.press("Enter")
     page.wait_for_url("**/releases/2.8.0.html")
 
@@ -131,7 +131,7 @@ def test_pointing(opened: Any) -> None:
     assert marked(page) == "80000000"
     box.locator(".tree tbody tr", has_text="api_keys").hover()
     assert len(marked(page)) == 2 * 15
-    box.locator(".h i").nth(8 + 5).hover()  # behind length and header
+    box.locator(".h i").nth(8 + 5).hover()  # after length and header
     assert box.locator(".tree tbody tr.on td").nth(1).inner_text() == "min_version"
     page.locator("h1").hover()
     assert marked(page) == ""

@@ -39,7 +39,7 @@ def test_no_link_is_broken(site: Path, pages: Mapping[str, Parsed]) -> None:
     for path, page in pages.items():
         for link in page.links:
             if link.startswith("https://"):
-                continue  # of prose; what a page loads is in test_pages_ask_nobody
+                continue  # links in prose; test_pages_ask_nobody checks loaded files
             to, fragment = target(path, link)
             if not (site / to).is_file() or (fragment and fragment not in ids[to]):
                 broken.append(f"{path}: {link}")

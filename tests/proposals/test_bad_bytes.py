@@ -308,7 +308,7 @@ OPTIONAL = [
     ("08 0001 0003616263 00 00000000", "user_agent: optional field 1 has size 4 at offset 3, but its value 5"),
     ("08 0001 00036162", "user_agent: NULLABLE_STRING: 3 bytes needed at offset 5, 2 left"),
     ("06 0001 0001 ff 00 00000000", "user_agent: invalid UTF-8 at offset 5: invalid start byte"),
-    # Inside the second foo: bar is not nullable, its baz is missing, its buffer does not end.
+    # In the second foo: bar is not nullable, baz is missing, the buffer is truncated.
     ("00 00000002 00 0007 04 0001 ffff 00 0008", "foos[1].bar: null at offset 11, where this version allows none"),
     ("00 00000002 00 0007 00 00", "foos[1].baz: INT16: 2 bytes needed at offset 9, 1 left"),
     ("00 00000002 00 0007", "foos[1]: the optional-field buffer at offset 8 is not ended by a length of 0"),
@@ -345,7 +345,7 @@ def test_lengths_in_more_bytes_than_they_need() -> None:
             assert FooResponse.read(data, 9) == message
             struct, end = schemas_of(FooResponse)[9].read(data)
             assert (struct["user_agent"], end) == ("abc", len(data))
-    # The same where the struct has no optional fields that anybody knows.
+    # The same for a struct without known optional fields.
     data = bytes.fromhex("80 00 00000000 80 00 00000005")
     assert FooRequest.read(data, 9) == FooRequest(depth=Depth(level=5))
     data = bytes.fromhex("80 80 80 80 80 00 00000000 00 00000005")

@@ -200,7 +200,7 @@ ENCODINGS = (
             field("A", "int64", default="0x80000000", encoding={"0": "fixed32", "1": "fixed64", "2+": "upacked16"}),
             field("B", "int64", versions="2+", tag=0, taggedVersions="2+", default="70000", encoding="packed16"),
         ),
-        # A tagged field is left out at its default, so B can always be written.
+        # Tagged fields are omitted at their default, so B can always be written.
         "2: $.fields[0].encoding.0: default 2147483648 of field A is out of range for encoding fixed32; change one of the two",
         "2: $.fields[0].encoding.2+: default 2147483648 of field A is out of range for encoding upacked16; change one of the two",
     ),

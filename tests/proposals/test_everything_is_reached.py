@@ -57,7 +57,7 @@ def test_every_branch_of_every_template_is_taken(
     branches.load_all()
     for plan in proposals.plans:
         codec.render(plan)
-    # A package of records alone has no APIs, one of a removed API has no messages; Kafka has everything.
+    # A package of records has no APIs; a removed API has no messages; Kafka's package has both.
     records, removed = tmp_path / "records", tmp_path / "removed"
     for folder, files in ((records, [PROPOSALS / "NothingKey.json"]), (removed, removed_apis())):
         folder.mkdir()

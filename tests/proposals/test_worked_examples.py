@@ -161,7 +161,7 @@ def test_histogram_of_signed_numbers(bits: int, size: int) -> None:
 )
 def test_bounds_of_the_text_that_are_wrong(bound: int, claimed: int, true: int) -> None:
     assert size_of("packed32", bound) == true == claimed - 1
-    assert size_of("packed32", bound - 1) == true  # the text has this number in both of its ranges
+    assert size_of("packed32", bound - 1) == true  # in both ranges of the text
     assert size_of("packed32", bound - 2) == claimed
     assert size_of("packed32", 2147483647) == 5
 
@@ -274,7 +274,7 @@ def test_tagged_struct_that_is_present() -> None:
 def test_tagged_struct_that_is_null() -> None:
     before, after = AllTypesRequest().write(2), AllTypesRequest(empty_tagged_inner=None).write(2)
     assert before.endswith(bytes.fromhex("00"))
-    # One tagged field, 11, of one byte, which is 0.
+    # One tagged field with tag 11 and the byte 0.
     assert after == before[:-1] + bytes.fromhex("01 0b 01 00")
     assert AllTypesRequest.read(after, 2).empty_tagged_inner is None
 

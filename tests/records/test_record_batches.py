@@ -79,7 +79,7 @@ def test_damaged_bytes(magic: int, compression: str, package: str | None) -> Non
                 try:
                     found = all_records(bytes(changed), verify=verify)
                 except MissingCodecError:
-                    continue  # the number of the codec has changed, and it is not installed
+                    continue  # the changed codec is not installed
                 except BatchDecodeError as error:
                     refused = error
                 else:

@@ -275,7 +275,7 @@ BEYOND = (10_000_000).to_bytes(4, "big")
 def test_sound_batches_behind_a_displaced_offset(is_pure: bool, displaced: int, cut: int) -> None:
     parts = log_of(40)
     if displaced:
-        parts[3][0] ^= displaced  # no checksum covers the base offset
+        parts[3][0] ^= displaced  # the checksum does not cover the base offset
     else:
         parts[3] = parts[39]
     parts[4][8:12] = BEYOND

@@ -117,7 +117,7 @@ def test_batches_that_lie(damaged: bytes, reason: str, copies: int) -> None:
         rows = [row for batch in reader for row in batch.to_pylist()]
     corrupt = [row["corrupt"] for row in rows if row["corrupt"]]
     assert [row["offset"] for row in rows if not row["corrupt"]] == [100, 101, 102] * 2
-    if len(corrupt) == 1:  # what is wrong with the header is found first, and the next sound batch is looked for
+    if len(corrupt) == 1:  # header errors are detected first; the reader then searches the next intact batch
         copies = 1
         assert corrupt[0]["size"] == len(data) - 2 * len(SOUND)
     assert [place["position"] for place in corrupt] == [len(SOUND) + len(damaged) * copy for copy in range(copies)]

@@ -217,7 +217,7 @@ def _is_default(value: object, default: object) -> bool:
     return value == default
 
 
-# ---- what a log comes to
+# ---- committed offsets of a log
 
 
 @dataclass(frozen=True)

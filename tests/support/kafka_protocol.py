@@ -23,7 +23,7 @@ FETCH_VERSIONS = f"versions {FETCH.lowest} to {FETCH.highest}"
 
 # Kafka 4.4.0, AbstractRequest.serializeWithHeader, client id "cli", topic "orders".
 METADATA_REQUEST_12 = "0003000c0000004d0003636c69000200000000000000000000000000000000076f726465727300010000"
-# What librdkafka 2.16.0 sends for the metadata of all topics: three bytes more than the request has.
+# Metadata request of librdkafka 2.16.0 for all topics, with three trailing bytes.
 METADATA_REQUEST_13_TRAILING = "0003000d00000004000772646b61666b610000000000010000"
 METADATA_REQUEST_1 = "000300010000004e0003636c690000000100066f7264657273"
 API_VERSIONS_REQUEST_3 = "001200030000004f0003636c6900046c6962023100"

@@ -13,7 +13,7 @@ VECTORS = Path(__file__).parents[3] / "shared" / "vectors"
 
 def needs(path: Path, what: str, instead: str) -> pytest.MarkDecorator:
     """Skip if a file is missing; ``what`` describes it, ``instead`` names the coverage in the repository."""
-    import pytest  # which is not there where wheels are tried
+    import pytest  # not installed in trials of wheels
 
     return pytest.mark.skipif(not path.exists(), reason=reason(path, what, instead))
 

@@ -123,7 +123,7 @@ def _run_doctest(block: Block, names: dict[str, object]) -> None:
     report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False)
     runner.run(test, out=report.append, clear_globs=False)
-    names.update(test.globs)  # a test has a copy of its own
+    names.update(test.globs)  # DocTest copies its namespace
     assert not report, "".join(report)
 
 

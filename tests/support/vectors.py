@@ -81,7 +81,7 @@ class Groups(dict[str, list[Vector]]):
     """Vectors by message; tests of a message without vectors are skipped, and ``test_vectors.py`` fails."""
 
     def __missing__(self, name: str) -> list[Vector]:
-        import pytest  # nothing else here needs it: the wheels of the core are tried without it
+        import pytest  # not installed in trials of wheels
 
         pytest.skip(f"there are no vectors of {name}; nox -s upstream -- vectors writes them")
 

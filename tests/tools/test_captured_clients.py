@@ -22,7 +22,7 @@ def test_every_request_and_response_is_what_the_broker_logged(name: str) -> None
         for exchange in capture:
             shown: Any = to_object(exchange, show_secrets=True, records="size")
             key = exchange.client.port, shown["api_key"], shown["api_version"], shown["correlation_id"]
-            if key not in log:  # brokers log nothing before a client is authenticated
+            if key not in log:  # brokers do not log requests before authentication
                 assert shown["api"] in ("ApiVersions", "SaslHandshake", "SaslAuthenticate")
                 compared["before authentication"] += 1
                 continue

@@ -116,7 +116,7 @@ def test_decode_and_encode(told: Told) -> None:
 def test_every_form_is_read_again(form: str, told: Told) -> None:
     value = '{"clientSoftwareName": "java", "clientSoftwareVersion": "4.4.0"}'
     _, text, _ = told("encode", "ApiVersionsRequest", "3", value, "--out", form)
-    form_of = ("--in", form) if form == "base64" else ()  # which could be the name of a file
+    form_of = ("--in", form) if form == "base64" else ()  # base64 could also be a file name
     assert json.loads(told("decode", "ApiVersionsRequest", "3", text, *form_of)[1]) == json.loads(value)
 
 

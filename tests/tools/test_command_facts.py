@@ -60,7 +60,7 @@ def test_show_says_since_when(told: Told) -> None:
     _, out, _ = told("show", "FetchRequest", "18", "--json")
     assert {row["version_since"] for row in rows(out)} == {"4.1.0"}
     _, out, _ = told("show", "InitProducerIdRequest", "6", "--text", "--width", "120")
-    assert out.splitlines()[1] == "version 6"  # unstable: in no release yet
+    assert out.splitlines()[1] == "version 6"  # unstable, not released
     _, out, _ = told("show", "JoinGroupRequest", "1", "--text", "--width", "120")
     assert out.splitlines()[1] == "version 1, since Kafka 2.2.0 or before, not in 4.0.0"
 

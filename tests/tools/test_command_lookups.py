@@ -129,7 +129,7 @@ def test_a_log_from_standard_input(word: str) -> None:
     piped = subprocess.run(words, input=file.read_bytes() + bytes(100), capture_output=True, check=False)
     named = subprocess.run([*words[:4], str(file)], capture_output=True, check=False)
     assert piped.stderr == b""
-    assert (piped.returncode, piped.stdout) == (named.returncode, named.stdout)  # 1 where a codec is not installed
+    assert (piped.returncode, piped.stdout) == (named.returncode, named.stdout)  # 1 if a codec is not installed
     assert piped.stdout != b""
 
 
@@ -149,7 +149,7 @@ def test_other_exit_statuses(told: Told) -> None:
     assert told("log", "nowhere.log")[0] == 2
 
 
-# --- what is near to the right call -----------------------------------------------------------------------------------
+# --- almost correct calls ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("words", [[FRAME.hex()], ["00 12 00 03"], ["examples/cluster/traffic/36338.request.bin"]])

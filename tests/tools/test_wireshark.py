@@ -165,7 +165,7 @@ def _scalar(node: Node, kind: str) -> object:
         case "bool":
             return shown in ("1", "True")
         case "float64":
-            return struct.unpack(">d", bytes.fromhex(_value(node)))[0]  # it is shown with 15 digits only
+            return struct.unpack(">d", bytes.fromhex(_value(node)))[0]  # its text has only 15 digits
         case _:
             return int(shown)
 

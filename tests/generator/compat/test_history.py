@@ -219,7 +219,7 @@ def test_which_released_versions_changed(of_releases: Mapping[str, Changes]) -> 
     for release, each in of_releases.items():
         section = in_docs.partition(f"\n### {release}\n")[2].partition("\n### ")[0]
         told = set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE)) & today
-        # Its record type was another record's in 2.8; no version of its own changed.
+        # Another record had its type in 2.8; its own versions did not change.
         assert {one.message for one in each.differing} == told - {"ClientQuotaRecord"}, release
 
 

@@ -37,7 +37,7 @@ def test_every_version_that_any_release_had(older: Baseline, today: dict[str, Me
     for name, released in older.versions.items():
         message = merged.get(name)
         if message is None or message.kind == COORDINATOR_KEY:
-            continue  # a name that another message has taken over, and keys, which are told apart by apiKeys now
+            continue  # names reused by another message, and keys, now distinguished by apiKey
         checked = rules.check_alone(message, Problems())
         plan = builder.build(checked, name)
         for version, each in released.items():

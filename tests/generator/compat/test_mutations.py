@@ -121,7 +121,7 @@ def broken(data: bytes, version: int, writer: Any, reader: Any) -> bool:
     try:
         got = reader.read(data, version)
         return bool(got.write(version) != data or values(got) != values(meant))
-    except ValueError:  # what the errors of every package are, too
+    except ValueError:  # base class of the errors of every package
         return True
 
 
