@@ -231,6 +231,7 @@ def test_rows_without_a_column() -> None:
 
 
 def test_lists_of_extensions() -> None:
+    """pyarrow's ``flatten`` returns views of an extension over the wrong buffers."""
     texts = viewed(pa.array(["a text that a view does not hold itself", "another, which is as long as that one"]))
     names = pa.ExtensionArray.from_storage(pa.opaque(pa.string_view(), "texts", "tests"), texts)
     request = FindCoordinatorRequest(key_type=0, coordinator_keys=texts.to_pylist())

@@ -81,6 +81,7 @@ def test_booleans_in_any_case(given: object, value: bool) -> None:
     ],
 )
 def test_integers_as_java_literals(kind: str, given: object, value: int) -> None:
+    """A leading zero makes a Java literal octal. Java reads unsigned maxima as -1; here they keep their value."""
     assert default(kind, given) == value
 
 
@@ -151,6 +152,7 @@ def test_null_needs_only_the_versions_of_the_field() -> None:
     ("versions", "nullable", "value"), [("0+", "0+", None), ("0+", "1+", b""), ("0+", "none", b""), ("1+", "1+", None)]
 )
 def test_records_start_at_null_where_null_can_be_sent(versions: str, nullable: str, value: Value) -> None:
+    """Kafka's classes always start records at null, even in versions without null."""
     assert default("records", versions=versions, nullableVersions=nullable) == value
 
 

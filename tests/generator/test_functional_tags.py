@@ -175,6 +175,7 @@ def test_unknown_tags_inside_structs(package: ModuleType) -> None:
 
 @pytest.mark.parametrize("tag", [0, 2, 9])
 def test_an_unknown_tag_must_not_be_a_known_one(package: ModuleType, tag: int) -> None:
+    """Kafka writes such a tag twice, which makes the message unreadable."""
     built = package.Tags(numbers=[1], short=5, late=2, unknown_tagged_fields=raw(package, (tag, b"x")))
     with pytest.raises(
         package.EncodeError, match=rf"^Tags v2: unknown_tagged_fields\[0\]: tag {tag} is a field of the definition$"

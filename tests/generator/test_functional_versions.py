@@ -122,6 +122,7 @@ def test_reading_starts_from_defaults(package: ModuleType) -> None:
 
 
 def test_versions_that_do_not_exist(package: ModuleType) -> None:
+    """Kafka's classes accept any version number."""
     known = r"^High has no version {} only versions 3 to 5$"
     for version in (-1, 0, 2, 6, 32767):
         for act in (package.High().write, package.High().size, lambda v: package.High.read(b"\0\0", v)):

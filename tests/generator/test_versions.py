@@ -34,6 +34,7 @@ near = st.tuples(st.integers(0, 8), st.integers(0, 8)).map(lambda ends: Versions
     ],
 )
 def test_parse(text: str, versions: Versions) -> None:
+    """Kafka's reader accepts surrounding blanks, a plus sign and leading zeros."""
     assert Versions.parse(text) == versions
 
 
@@ -54,6 +55,7 @@ def no_range(text: str) -> str:
     ],
 )
 def test_invalid_range_raises_versions_error(text: str, complaint: str) -> None:
+    """Kafka's reader takes a descending range as empty."""
     with pytest.raises(VersionsError) as caught:
         Versions.parse(text)
     assert str(caught.value) == complaint

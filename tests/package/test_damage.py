@@ -211,6 +211,7 @@ def test_one_too_many(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_nulls_and_negative_lengths(name: str) -> None:
+    """Any negative classic length is null, as in Kafka; null in a non-nullable field raises DecodeError."""
     for vector, site, replaced in sites(name, "length"):
         lengths = [b"\0", b"\x80\0"] if is_compact(site) else [b"\xff" * width(site), b"\x80" + bytes(width(site) - 1)]
         for length in lengths:
@@ -243,6 +244,7 @@ def _assert_bad_varints(vector: Vector, replaced: Callable[[bytes], bytes], path
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_padded_varints(name: str) -> None:
+    """Kafka accepts varints with redundant bytes."""
     for vector, site, replaced in sites(name, "length", "nulls", "inner_nulls"):
         if not is_compact(site):
             continue
@@ -256,6 +258,7 @@ def test_padded_varints(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_invalid_text(name: str) -> None:
+    """Kafka replaces invalid UTF-8 silently; here it raises DecodeError."""
     for vector, site, replaced in sites(name, "text"):
         rest = vector.data[site.start + 1 : site.end]
         reason = f"invalid UTF-8 at offset {site.start}: invalid start byte"
@@ -264,6 +267,7 @@ def test_invalid_text(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_presence(name: str) -> None:
+    """As in Kafka, any negative presence byte is null, and any other one a struct."""
     for vector, _, replaced in sites(name, "presence"):
         for presence in (b"\xff", b"\x80", b"\0", b"\x01", b"\x02", b"\x7f", b"\x80\0"):
             assert_tolerated(vector, replaced(presence))

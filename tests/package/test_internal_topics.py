@@ -323,6 +323,7 @@ def message(name: str) -> Message:
 
 @pytest.mark.parametrize("number", [18, 255, 99, -1])
 def test_unknown_coordinator_record_type(number: int) -> None:
+    """Type 18 is unused in __consumer_offsets; Kafka's serde throws UnknownRecordTypeException."""
     with pytest.raises(UnknownRecordTypeError) as caught:
         read_coordinator_record("__consumer_offsets", number.to_bytes(2, "big", signed=True) + b"whatever", b"")
     error = caught.value
@@ -480,6 +481,7 @@ def test_remote_log_metadata_has_the_same_frame() -> None:
 
 @pytest.mark.parametrize(("data", "number"), [("010d00", 13), ("01ff7f00", 16383), ("01ffffffff0f00", 4294967295)])
 def test_unknown_metadata_record_type(data: str, number: int) -> None:
+    """Type 13 is unused in the metadata log."""
     with pytest.raises(UnknownRecordTypeError) as caught:
         read_metadata_record(bytes.fromhex(data))
     assert (str(caught.value), caught.value.type) == (f"metadata has no record type {number}", number)

@@ -188,6 +188,7 @@ def test_records_as_data() -> None:
 
 
 def test_records_as_kafka_writes_them() -> None:
+    """Kafka's converters lose records: an empty text, or only their size."""
     message = produce_request(b"\x00\xff\x00")
 
     assert partition_json(message, records="empty") == {"index": 1, "records": ""}
@@ -342,6 +343,7 @@ def test_tuples_for_arrays() -> None:
 
 @pytest.mark.parametrize("text", [ID_TEXT, ID_TEXT + "==", "x7D3Ck_ZRA22-dzIvu_pnR"])
 def test_forms_of_uuids(text: str) -> None:
+    """As in Kafka, padding is optional, and the last four bits are ignored."""
     given = {"topics": [{"topicId": text, "name": None}], "allowAutoTopicCreation": True}
     message = from_json(MetadataRequest, given | {"includeTopicAuthorizedOperations": False}, 12)
 

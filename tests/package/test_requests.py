@@ -82,6 +82,7 @@ def test_decode_request_reads_kafkas_bytes() -> None:
 
 
 def test_bytes_behind_a_request_are_kept() -> None:
+    """librdkafka sends trailing bytes, which brokers ignore."""
     data = bytes.fromhex(METADATA_REQUEST_13_TRAILING)
     request = decode_request(data)
     wanted = MetadataRequest(topics=None, allow_auto_topic_creation=False)
@@ -143,6 +144,7 @@ def test_unsupported_version_keeps_the_header() -> None:
 
 
 def test_broker_can_answer_an_unsupported_api_versions_request() -> None:
+    """KIP-511: the broker responds at version 0 with its range."""
     sent = bytes.fromhex("0012006300000009" + "0003636c6900" + "ffffffff")
     with pytest.raises(UnsupportedRequestError) as caught:
         decode_request(sent)

@@ -68,6 +68,7 @@ def test_versions_of_every_release_are_those_of_its_definitions() -> None:
 
 
 def test_what_kafka_4_removed() -> None:
+    """KIP-896 removed old client API versions."""
     assert (since(FetchRequest), until(FetchRequest)) == ("2.2.0", None)
     assert (since("FetchRequest", 3), until("FetchRequest", 3)) == ("2.2.0", "4.0.0")
     assert (since(LeaderAndIsrRequest, 7), until(LeaderAndIsrRequest)) == ("3.4.0", "4.0.0")
@@ -82,6 +83,7 @@ def test_what_kafka_4_removed() -> None:
 
 
 def test_versions_that_were_gone_for_a_release() -> None:
+    """Kafka 4.0.0 removed JoinGroup 0 and 1; 4.0.1 restored them for librdkafka."""
     assert (gaps("JoinGroupRequest", 1), gaps("JoinGroupRequest", 2), gaps("FetchRequest", 3)) == (("4.0.0",), (), ())
     assert (since("JoinGroupRequest", 1), until("JoinGroupRequest", 1)) == ("2.2.0", None)
     assert missing_in("JoinGroupRequest", 1) == "in 4.0.0"
@@ -90,6 +92,7 @@ def test_versions_that_were_gone_for_a_release() -> None:
 
 
 def test_fields_that_came_into_versions_that_were_there() -> None:
+    """Tagged fields: KIP-584 in ApiVersions 3 (release 2.7), KIP-866 (release 3.4)."""
     assert since("ApiVersionsResponse", 3) == "2.4.0"
     assert field_since("ApiVersionsResponse", "SupportedFeatures", 3) == "2.7.0"
     assert field_since("ApiVersionsResponse", "ZkMigrationReady", 3) == "3.4.0"

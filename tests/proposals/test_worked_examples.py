@@ -59,6 +59,7 @@ def agrees(message: Any, version: int, data: str) -> None:
 
 
 def test_tag_5_of_length_4() -> None:
+    """Length 0b100 in the even bits and tag 0b101 in the odd bits: 110010, one byte, 0x32."""
     assert fast.interleave(5, 4) == 0b110010 == 0x32
     # An int32 with tag 5 has length 4:
     #   id           pieces (none)  one tagged field  T2 L2 T1 L1 T0 L0 = 1 1 0 0 1 0   tag5 = 7
@@ -95,6 +96,7 @@ def test_unknown_interleaved_fields_stand_in_order_of_their_tags() -> None:
 
 
 def test_300() -> None:
+    """300 is 0b100101100, so the bytes are 10101100 and 00000010."""
     assert bytes([0b10101100, 0b00000010]).hex(" ") == "ac 02"
     out = bytearray()
     UNSIGNED_VARINT.write(out, 300)
@@ -116,6 +118,7 @@ def test_a_field_that_was_too_small() -> None:
 
 @pytest.mark.parametrize(("kind", "size"), [(UPACKED16, 3), (UPACKED32, 5), (UPACKED64, 10)], ids=str)
 def test_minus_one_is_long_as_two_s_complement(kind: Type, size: int) -> None:
+    """The proposal's limit of 9 bytes is wrong: 64 bits in groups of seven take ten."""
     out = bytearray()
     kind.write(out, -1)
     bits = {3: 16, 5: 32, 10: 64}[size]
@@ -160,6 +163,7 @@ def test_histogram_of_signed_numbers(bits: int, size: int) -> None:
     [(-134217727, 5, 4), (-1048575, 4, 3), (-8191, 3, 2), (-63, 2, 1)],
 )
 def test_bounds_of_the_text_that_are_wrong(bound: int, claimed: int, true: int) -> None:
+    """Errors in the proposal: [-8192, -65] takes 2 bytes, not [-8192, -63]; the largest int32 takes 5 bytes, too."""
     assert size_of("packed32", bound) == true == claimed - 1
     assert size_of("packed32", bound - 1) == true  # in both ranges of the text
     assert size_of("packed32", bound - 2) == claimed
@@ -229,6 +233,7 @@ TAG_SECTION = 1
 
 @pytest.mark.parametrize(("r", "i", "o"), LISTS)
 def test_size_of_a_partition_in_the_best_case(r: int, i: int, o: int) -> None:
+    """The proposal: 17 + 4(R + I + O) bytes with fixed widths, 7 + R + I + O in the best case."""
     assert partition_size("fixed", 63, 63, r, i, o) == 17 + 4 * (r + i + o) + TAG_SECTION
     for form, number in (("packed", 63), ("packed", -64), ("upacked", 127)):
         assert partition_size(form, number, number, r, i, o) == 7 + r + i + o + TAG_SECTION
@@ -236,6 +241,7 @@ def test_size_of_a_partition_in_the_best_case(r: int, i: int, o: int) -> None:
 
 @pytest.mark.parametrize(("r", "i", "o"), LISTS)
 def test_size_of_a_partition_in_the_worst_case(r: int, i: int, o: int) -> None:
+    """Ids above 134,217,727 take five bytes. Error in the proposal: packed16 takes three bytes from 8192 on only."""
     for form, error_code, number in (("packed", 8192, 134217728), ("upacked", 16384, 268435456), ("upacked", -1, -1)):
         assert partition_size(form, number, error_code, r, i, o) == 3 + 3 * 5 + 3 + 5 * (r + i + o) + TAG_SECTION
     assert partition_size("packed", 0, 256, 0, 0, 0) == 2 + 3 + 3 + TAG_SECTION
@@ -322,6 +328,7 @@ def test_foo_response_without_optional_fields() -> None:
 
 
 def test_foo_response_with_optional_fields() -> None:
+    """Length (zig-zag varint), tag (int16) and value of each field, then length 0."""
     # "abc" as a classic string is 0003 616263, five bytes: length 0a. "b" is 0001 62, three bytes: length 06.
     message = FooResponse(user_agent="abc", foos=[Foo(bar="b", baz=7), Foo(baz=8)])
     agrees(message, 9, "0a 0001 0003616263 00  00000002  06 0001 000162 00 0007  00 0008")

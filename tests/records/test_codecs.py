@@ -38,6 +38,7 @@ def slow_crc32c(data: bytes) -> int:
 
 
 def test_crc32c_of_known_texts() -> None:
+    """The check value of the CRC catalogue, and examples of RFC 3720."""
     for data, expected in (
         (b"123456789", 0xE3069283),
         (bytes(32), 0x8A9136AA),
@@ -102,6 +103,7 @@ def test_gzip_of_many_members(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_snappy_without_framing_and_concatenated() -> None:
+    """Only Java clients frame snappy; their streams may be concatenated."""
     import pyarrow as pa
 
     raw = pa.Codec("snappy").compress(b"plain" * 100, asbytes=True)
@@ -113,6 +115,7 @@ def test_snappy_without_framing_and_concatenated() -> None:
 
 
 def test_lz4_header_checksum_of_old_formats() -> None:
+    """KAFKA-3160: the checksum of format 0 includes the magic number; in format 2 that is an error."""
     packed = compress(3, b"text", 0)
     assert packed[:6] == b"\x04\x22\x4d\x18\x60\x40"
     assert (packed[6], compress(3, b"text", 1)[6]) == (0x1A, 0x82)

@@ -31,6 +31,7 @@ class ScramServer:
         self._nonce = b""
 
     def _salted(self, password: bytes) -> bytes:
+        """Return the salted password, Hi() of RFC 5802."""
         block = hmac.new(password, self._salt + b"\0\0\0\1", self._hash).digest()
         total = int.from_bytes(block)
         for _ in range(self._rounds - 1):
