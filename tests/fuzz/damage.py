@@ -66,7 +66,7 @@ WRONG: tuple[Any, ...] = (
         type("Str", (str,), {})("s"),
     ),
 )
-"""Values for wrong fields; lists must be new ones, because objects keep them."""
+"""Values for fields of other types. Lists are created per use, because objects keep them."""
 
 
 def buffer_of(rnd: random.Random, data: bytes) -> Any:

@@ -24,7 +24,7 @@ from tests.support.leaks import leaked
 
 TOPICS = ("consumer_offsets", "transaction_state", "share_group_state", "cluster_metadata")
 STORM = ("--storm", "1000000")
-"""Options for producers that commit more than 30 times a minute."""
+"""Threshold above the commits of the steady producers, which exceed 30 per minute."""
 PROGRAM_SECONDS = 300
 UNCOMPRESSED = {"spark.sql.parquet.compression.codec": "uncompressed", "spark.sql.orc.compression.codec": "none"}
 DIFFER = {"copies of other contents"}

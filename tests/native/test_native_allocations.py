@@ -21,7 +21,7 @@ in_python = pytest.mark.skipif(
     sys.version_info >= (3, 12),
     reason="Python 3.12 itself crashes, without the core too, where there is no memory for a generator's frame",
 )
-"""Skip for tests whose generated code runs without memory; Python 3.11 covers them."""
+"""Skip for tests that run generated code while allocations fail; Python 3.11 covers them."""
 
 
 @pytest.fixture(autouse=True)
@@ -118,7 +118,7 @@ def test_errors() -> None:
 
 
 def said(error: BaseException | None) -> tuple[type, str]:
-    """Return an error in comparable form; the native core and Python name different functions."""
+    """Return type and text of an error; SystemError has no comparable text, because it names the function."""
     return type(error), "" if isinstance(error, SystemError) else str(error)
 
 

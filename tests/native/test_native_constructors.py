@@ -71,7 +71,7 @@ def test_objects_are_equal(name: str) -> None:
 
 
 def slots_of(struct: Any) -> list[tuple[str, type, str]]:
-    """Return the slots of a struct, including those behind properties."""
+    """Return the slots of a struct, including those of properties."""
     names = [name for base in type(struct).__mro__ for name in getattr(base, "__slots__", ())]
     return [(name, type(getattr(struct, name)), repr(getattr(struct, name))) for name in names]
 

@@ -26,7 +26,7 @@ from tests.support.random_messages import messages, versions_of
 SECRET = "swordfish-and-chips"
 DATA = SECRET.encode()
 ODD = (0, 1, 0x20, 0x7F, 0x80, 0xFF)
-"""Replacement values for a damaged byte, beside its neighbours; typical lengths."""
+"""Replacement values for a damaged byte, in addition to its neighbours; typical lengths."""
 
 
 def forms() -> Iterator[str]:

@@ -79,7 +79,7 @@ REFUSED: dict[str, tuple[Edit, ...]] = {
         several(both(validVersions="0-3"), change("OrderRequest", 1, encoding={"0-2": "fixed32", "3+": "packed32"})),
     ),
 }
-"""Changes that it refuses although no bytes change."""
+"""Compatible changes that it refuses."""
 
 
 def told(finding: Finding) -> str:
