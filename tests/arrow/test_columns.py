@@ -1,4 +1,4 @@
-"""The column codec against the object codec: every message, every version, mixed in one array."""
+"""The column codec against the object codec, for every message with mixed versions in one array."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MESSAGES = committed()
 
 
 def repeats() -> Iterator[int]:
-    """Few rows, and more than are message objects at a time, which are few here."""
+    """Yield few rows, and more rows than the lowered limit of objects in memory."""
     yield 1
     with mock.patch.object(_objects, "MOST_ROWS", 24):
         yield 30
@@ -43,7 +43,6 @@ def repeats() -> Iterator[int]:
 
 @pytest.mark.parametrize("name", sorted(MESSAGES))
 def test_columns_are_what_the_objects_are(name: str) -> None:
-    """The proof of the decoder: all vectors of a message, of all versions, in one array in random order."""
     cls, facts = getattr(km, name), facts_of(getattr(km, name))
     wanted = [repr(expected(facts, facts.fields, cls.read(v.data, v.version), v.version)) for v in MESSAGES[name]]
     for times in repeats():
@@ -61,7 +60,6 @@ def test_columns_are_what_the_objects_are(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(MESSAGES))
 def test_columns_encode_to_the_same_bytes(name: str) -> None:
-    """The proof of the encoder: what was decoded gives Kafka's bytes again."""
     cls = getattr(km, name)
     for version in sorted({vector.version for vector in MESSAGES[name]}):
         data = [vector.data for vector in MESSAGES[name] if vector.version == version] * 3
@@ -72,7 +70,6 @@ def test_columns_encode_to_the_same_bytes(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(MESSAGES))
 def test_damaged_rows_do_not_touch_the_others(name: str) -> None:
-    """In PERMISSIVE mode exactly the rows that the object codec refuses are null, and the rest is as without them."""
     cls, facts = getattr(km, name), facts_of(getattr(km, name))
     draw = random.Random(name)
     rows, versions = [], []
@@ -98,7 +95,6 @@ ROWS = [MetadataResponse().write(12), None, b"\0\0"]
 
 
 def test_failfast_names_row_and_place() -> None:
-    """The default mode stops at the first bad row and says where in it."""
     with pytest.raises(RowError) as caught:
         decode(pa.array(ROWS, pa.binary()), MetadataResponse, 12)
 
@@ -109,7 +105,6 @@ def test_failfast_names_row_and_place() -> None:
 
 
 def test_permissive_hands_the_bytes_back() -> None:
-    """Nothing is lost: the bytes of a bad row are in the column asked for, null rows stay null."""
     columns = decode(
         pa.array(ROWS, pa.binary()), MetadataResponse, 12, mode="PERMISSIVE", corrupt_column="_corrupt_record"
     ).to_pylist()
@@ -121,7 +116,6 @@ def test_permissive_hands_the_bytes_back() -> None:
 
 
 def test_the_version_in_front() -> None:
-    """Coordinator values start with their version; each row is read by its own."""
     rows = [(v).to_bytes(2, "big") + OffsetCommitValue(offset=v, metadata="m").write(v) for v in (0, 3, 1)]
 
     columns = decode(pa.array(rows), OffsetCommitValue)
@@ -132,14 +126,12 @@ def test_the_version_in_front() -> None:
 
 
 def test_defaults_instead_of_null() -> None:
-    """With emit_defaults a field that the version has not is what a message object would have."""
     columns = decode(pa.array([MetadataResponse().write(0)]), MetadataResponse, 0, emit_defaults=True)
 
     assert columns.field("controller_id").to_pylist() == [-1]
 
 
 def test_unknown_tagged_fields() -> None:
-    """What the definition does not name is a map on request, and is written again, in the order of the tags."""
     data = b"\x01\x01\x02\x07\x01a\x87\x07\x01b"
     columns = decode(pa.array([data]), ListTransactionsRequest, 0, unknown_tagged_fields=True)
 
@@ -148,7 +140,6 @@ def test_unknown_tagged_fields() -> None:
 
 
 def test_unknown_tagged_fields_in_any_order() -> None:
-    """Nothing says that tags ascend on the wire; the map has them by tag, as the object codec does."""
     data = b"\x01\x01\x02\x63\x02ab\x62\x01c"
     columns = decode(pa.array([data]), ListTransactionsRequest, 0, unknown_tagged_fields=True)
 
@@ -156,7 +147,6 @@ def test_unknown_tagged_fields_in_any_order() -> None:
 
 
 def test_trailing_bytes() -> None:
-    """Bytes after a message are an error unless they are asked to be ignored."""
     rows = pa.array([MetadataResponse().write(12) + b"x"])
 
     with pytest.raises(RowError, match=r"^row 0: MetadataResponse v12: the message ends at offset 12, but 1 more byte"):
@@ -165,7 +155,6 @@ def test_trailing_bytes() -> None:
 
 
 def test_trailing_bytes_in_a_column() -> None:
-    """Nothing is lost of what is ignored: requests have bytes behind them that a proxy must pass on."""
     good = MetadataResponse(cluster_id="c").write(12)
     rows = [None, good, good + b"one", b"\0\0", MetadataResponse().write(0) + b"\0" * 70, good + b"2"]
     versions = pa.array([12, 12, 12, 12, 0, 12])
@@ -190,7 +179,6 @@ def test_trailing_bytes_in_a_column() -> None:
 
 
 def test_strings_that_are_not_utf_8() -> None:
-    """They make their row bad; unvalidated their bytes are in the column, for who knows another encoding."""
     rows = pa.array([OffsetCommitValue(metadata="ok").write(3).replace(b"ok", b"\xff!")])
 
     with pytest.raises(RowError, match=r"^row 0: OffsetCommitValue v3: metadata: .*UTF-8"):
@@ -201,7 +189,6 @@ def test_strings_that_are_not_utf_8() -> None:
 
 
 def test_values_that_a_version_cannot_write() -> None:
-    """An encoder says row, field and reason, in the words of the object codec."""
     columns = decode(pa.array([MetadataResponse(cluster_authorized_operations=1).write(8)]), MetadataResponse, 8)
 
     with pytest.raises(EncodeRowError) as caught:
@@ -214,7 +201,6 @@ def test_values_that_a_version_cannot_write() -> None:
 
 
 def test_columns_without_a_type() -> None:
-    """Arrow infers the type null where it sees nulls alone: in a column, in a struct, in a list, and of whole rows."""
     request = {"topics": None, "allow_auto_topic_creation": True}
     request |= {f"include_{what}_authorized_operations": False for what in ("topic", "cluster")}
     rows = pa.array([request] * 2)
@@ -240,7 +226,7 @@ COMMITTED = [OffsetCommitValue(**row).write(3) for row in COMMITS]
 
 
 def commits(**columns: object) -> object:
-    """Values of commits as a struct array, with other arrays for some of its columns."""
+    """Return commit values as a struct array, with some columns replaced."""
     made = {name: pa.array([row[name] for row in COMMITS]) for name in COMMITS[0]} | columns
     made |= {name: pa.nulls(4) for name in ("expire_timestamp", "topic_id")}
     return pa.StructArray.from_arrays(list(made.values()), names=list(made))
@@ -261,12 +247,10 @@ OFFSETS, TEXTS = pa.array(range(4)), pa.array([row["metadata"] for row in COMMIT
     ids=lambda columns: "-".join(f"{name} {array.type}" for name, array in columns.items()),
 )
 def test_columns_of_other_types_for_the_same_values(columns: dict[str, object]) -> None:
-    """DuckDB, Polars and Parquet give views, dictionaries and wider numbers; no value is read wrongly or refused."""
     assert encode(commits(**columns), OffsetCommitValue, 3).to_pylist() == COMMITTED
 
 
 def test_tables() -> None:
-    """A table is encoded as it is, in chunks or not, with other columns beside the message's."""
     table = pa.Table.from_struct_array(commits()).append_column("more", pa.array("abcd"))
     assert encode(pa.concat_tables([table, table]), OffsetCommitValue, 3).to_pylist() == COMMITTED * 2
     assert encode(table.to_batches()[0], OffsetCommitValue, 3).to_pylist() == COMMITTED
@@ -274,7 +258,6 @@ def test_tables() -> None:
 
 @pytest.mark.parametrize("kind", [pa.large_list, pa.list_view, pa.large_list_view, lambda kind: pa.list_(kind, 1)])
 def test_lists_of_all_kinds(kind: Callable[[object], object]) -> None:
-    """The elements of a list are the same however it is laid out, also of slices and beside null lists."""
     topic = {"name": "a", "topic_id": "A" * 22}
     rows = [{"topics": [topic | {"name": name}] if name else None} for name in ("x", None, "y", "z")]
     of_struct = schema(MetadataRequest).field("topics").type.value_type
@@ -300,14 +283,12 @@ def test_lists_of_all_kinds(kind: Callable[[object], object]) -> None:
     ids=lambda columns: "" if isinstance(columns, str) else "-".join(str(array.type) for array in columns.values()),
 )
 def test_columns_of_another_kind(columns: dict[str, object], reason: str) -> None:
-    """What is no number is not taken for one, and the like: the column is named, with what it is and should be."""
     with pytest.raises(TypeError) as caught:
         encode(commits(**columns), OffsetCommitValue, 3)
     assert str(caught.value) == reason
 
 
 def test_no_columns_at_all() -> None:
-    """Columns without a name of their own, and what is no array, are told."""
     twice = pa.StructArray.from_arrays([OFFSETS, OFFSETS], names=["offset", "offset"])
     for array, reason in (
         (twice, "OffsetCommitValue has 2 columns offset"),
@@ -339,14 +320,12 @@ def test_no_columns_at_all() -> None:
     ids=["fraction", "nan", "uint64", "no text"],
 )
 def test_values_that_no_cast_saves(columns: dict[str, object], reason: str) -> None:
-    """A value that is lost in a cast is a bad row, not an error of Arrow's; the rows before it are fine."""
     with pytest.raises(EncodeRowError) as caught:
         encode(commits(**columns), OffsetCommitValue, 3)
     assert str(caught.value) == reason.format("OffsetCommitValue v3: ")
 
 
 def test_rows_of_unknown_tagged_fields_are_counted_with_nulls() -> None:
-    """The number in an error is that of the row in the array, whatever stands before it."""
     kind = pa.struct(list(schema(ListTransactionsRequest, unknown_tagged_fields=True)))
     lists = {"state_filters": [], "producer_id_filters": []}
     array = pa.array([None, lists | {"_unknown_tagged_fields": [(7, b"a"), (7, b"b")]}], kind)
@@ -355,7 +334,6 @@ def test_rows_of_unknown_tagged_fields_are_counted_with_nulls() -> None:
 
 
 def test_arrays_beyond_two_gibibytes(tmp_path: Path) -> None:
-    """What stands behind 2 GiB of a large array is read; so much at once is refused."""
     place, row = (1 << 31) + 100, COMMITTED[3]
     with (tmp_path / "sparse").open("wb") as file:
         file.seek(place)
@@ -374,7 +352,6 @@ def test_arrays_beyond_two_gibibytes(tmp_path: Path) -> None:
 
 
 def test_arrays_that_hold_no_bytes_themselves() -> None:
-    """Dictionaries are decoded, and an array that is all null, without a type, is one of nulls."""
     assert decode(pa.array(COMMITTED).dictionary_encode(), OffsetCommitValue, 3).field("offset").to_pylist() == [
         *range(4)
     ]
@@ -393,7 +370,6 @@ def test_arrays_that_hold_no_bytes_themselves() -> None:
     ],
 )
 def test_versions_that_are_none(version: object, error: type[Exception], reason: str) -> None:
-    """No number is made of what is none, in either mode."""
     for mode in ("FAILFAST", "PERMISSIVE"):
         with pytest.raises(error) as caught:
             decode(pa.array(COMMITTED), OffsetCommitValue, version, mode=mode)  # type: ignore[arg-type]  # refused
@@ -425,27 +401,23 @@ def test_versions_that_are_none(version: object, error: type[Exception], reason:
     ],
 )
 def test_wrong_arguments(arguments: dict[str, str], reason: str) -> None:
-    """A wrong word is refused with the words there are."""
     with pytest.raises(ValueError) as caught:  # noqa: PT011  # the whole text is compared
         decode(pa.array([MetadataResponse().write(12)]), MetadataResponse, 12, **arguments)  # type: ignore[arg-type]
     assert str(caught.value) == reason
 
 
 def test_names_that_are_none() -> None:
-    """A further column is called by a text."""
     with pytest.raises(TypeError, match=r"^corrupt_column is a name or None, not 5$"):
         decode(pa.array(COMMITTED), OffsetCommitValue, 3, corrupt_column=5)  # type: ignore[arg-type]  # refused
 
 
 def test_a_huge_count_costs_nothing() -> None:
-    """A count of two billion in a few bytes is one bad row, not an allocation."""
     rows = pa.array([b"\0\0\0\0\xff\xff\xff\xff\x07"] * 1000)
 
     assert decode(rows, MetadataResponse, 12, mode="PERMISSIVE").null_count == 1000
 
 
 def test_a_forged_count_ends_where_its_row_is_bad() -> None:
-    """A count that its row has the bytes for costs no more than the elements that are there: one that is none, here."""
     rows = [b"\0\0\0\0\xff\xff\x03" + b"\xff" * 70_000] * 130
 
     with pure():
@@ -455,7 +427,6 @@ def test_a_forged_count_ends_where_its_row_is_bad() -> None:
 
 
 def test_the_warning_without_the_extension() -> None:
-    """The first call without the extension warns, and names what to install; later calls do not."""
     text = """
 import warnings
 import pyarrow as pa
@@ -475,7 +446,6 @@ for each in caught:
 
 
 def test_memory_is_bounded() -> None:
-    """Rows become message objects a part at a time: as large as ``MOST_ROWS`` or ``MOST_BYTES`` say."""
     rows = [OffsetCommitValue(metadata="m" * 3000).write(3)] * 3000
     most = [0]
     reading = _objects.Decoder._in_order
@@ -491,7 +461,6 @@ def test_memory_is_bounded() -> None:
 
 
 def test_slices_and_chunks() -> None:
-    """An array that is a window into another, or made of pieces, is read from where it starts."""
     rows = [OffsetCommitValue(offset=each).write(3) for each in range(10)]
     array = pa.array(rows).slice(4, 3)
 

@@ -1,4 +1,4 @@
-"""The column encoder against the object codec: what was decoded, written at every version, bytes and refusals alike."""
+"""The column encoder against the object codec: equal bytes and errors at every version."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from tests.support.vectors import committed, message_class, versions_of
 MESSAGES = committed()
 Outcome = bytes | tuple[str, str]
 Null = tuple[Any, FieldFacts, tuple[FieldFacts, ...]]
-"""A struct, a field of it that is null, and the fields on the way to the struct."""
+"""A struct, a null field of it, and the fields on the path to the struct."""
 
 
 def structs(facts: MessageFacts, fields: Iterable[FieldFacts], obj: Any, version: int) -> Iterator[tuple[Any, Any]]:
-    """The structs that a version has in an object, each with its fields, the object itself first."""
+    """Yield the structs of an object that a version has, with their fields, outermost first."""
     yield obj, fields
     for field in fields:
         value = getattr(obj, field.name)
@@ -38,7 +38,7 @@ def structs(facts: MessageFacts, fields: Iterable[FieldFacts], obj: Any, version
 
 
 def with_unknown(message: Any, version: int, *, everywhere: bool) -> Any:
-    """A copy with a tagged field that nobody knows, in the message or in each of its structs."""
+    """Return a copy with an unknown tagged field in the message or in each struct."""
     facts, twin = facts_of(type(message)), copy.deepcopy(message)
     for number, (struct, _) in enumerate(structs(facts, facts.fields, twin, version)):
         if everywhere or number == 0:
@@ -47,8 +47,6 @@ def with_unknown(message: Any, version: int, *, everywhere: bool) -> Any:
 
 
 def nulls(message: Any) -> list[Null]:
-    """Return every null in a message."""
-
     def inside(struct: Any, fields: Iterable[FieldFacts], way: tuple[FieldFacts, ...]) -> Iterator[Null]:
         for field in fields:
             value = getattr(struct, field.name)
@@ -64,7 +62,7 @@ def nulls(message: Any) -> list[Null]:
 
 @contextmanager
 def as_columns_say(found: Iterable[Null], version: int) -> Iterator[None]:
-    """Replace meanwhile the one thing that columns cannot say: null in a field that the version does not have."""
+    """Replace nulls in fields that the version lacks, which columns cannot express."""
     absent = [
         (struct, field.name)
         for struct, field, way in found
@@ -80,7 +78,7 @@ def as_columns_say(found: Iterable[Null], version: int) -> Iterator[None]:
 
 
 def outcome(message: Message, found: Iterable[Null], version: int) -> Outcome:
-    """Return what the object codec writes, or the field and the reason of its error."""
+    """Return the bytes of the object codec, or the field and reason of its error."""
     with as_columns_say(found, version):
         try:
             return message.write(version)
@@ -89,7 +87,7 @@ def outcome(message: Message, found: Iterable[Null], version: int) -> Outcome:
 
 
 def assert_agree(cls: type[Message], columns: Any, wanted: list[Outcome], version: int) -> None:
-    """The rows that can be written give the same bytes; the first that cannot is refused for the same reason."""
+    """Assert that encodable rows give equal bytes, and that the first other row fails for the same reason."""
     refused = [row for row, each in enumerate(wanted) if not isinstance(each, bytes)]
     good = [row for row, each in enumerate(wanted) if isinstance(each, bytes)]
     if good:
@@ -102,7 +100,6 @@ def assert_agree(cls: type[Message], columns: Any, wanted: list[Outcome], versio
 
 @pytest.mark.parametrize("name", sorted(MESSAGES))
 def test_every_version_of_what_was_decoded(name: str) -> None:
-    """All vectors with all that decode can give, at their version and every other; as they are, and with unknown fields."""
     cls = message_class(name)
     for version in sorted({vector.version for vector in MESSAGES[name]}):
         plain = [cls.read(vector.data, version) for vector in MESSAGES[name] if vector.version == version]
@@ -124,7 +121,6 @@ def test_every_version_of_what_was_decoded(name: str) -> None:
 
 @pytest.mark.parametrize("version", [12, 13, 14])
 def test_a_struct_of_a_field_that_the_version_lacks(version: int) -> None:
-    """Fetch has a tagged struct from version 15 on: at its default it is no reason to refuse older versions."""
     tagged = (RawTaggedField(99, b"x"),)
     topic = FetchTopic(topic="t" if version == 12 else "", partitions=[FetchPartition(unknown_tagged_fields=tagged)])
     data = km.FetchRequest(topics=[topic]).write(version)
@@ -133,7 +129,6 @@ def test_a_struct_of_a_field_that_the_version_lacks(version: int) -> None:
 
 
 def test_the_first_row_is_told() -> None:
-    """Of several rows that cannot be written the first is named, whichever way it was found."""
     kind = pa.struct(list(schema(km.ListTransactionsRequest, unknown_tagged_fields=True)))
     row = {"state_filters": [], "producer_id_filters": [], "duration_filter": -1, "transactional_id_pattern": None}
     rows = [
@@ -151,7 +146,6 @@ def test_the_first_row_is_told() -> None:
 
 
 def test_columns_of_other_versions_may_be_left_out() -> None:
-    """A table for an old version needs no columns for what came later; a null in one of them says nothing."""
     topics = pa.array([[{"name": "a"}], []], pa.list_(pa.struct([pa.field("name", pa.string())])))
     wanted = [
         km.MetadataRequest(topics=[km.messages.metadata_request.MetadataRequestTopic(name="a")]).write(0),
@@ -181,14 +175,12 @@ def test_columns_of_other_versions_may_be_left_out() -> None:
     ],
 )
 def test_versions_that_are_no_integer(version: Any, given: str) -> None:
-    """One version for all rows, and no number is made of what is none: 12.0 was taken for 12 until it was written."""
     with pytest.raises(TypeError) as caught:
         encode(pa.nulls(1), km.MetadataRequest, version)
     assert str(caught.value) == f"version is an integer, one for all rows, not {given}"
 
 
 def test_versions_that_are_integers() -> None:
-    """Those of numpy, too, as rows of arrays give them; a version that the message lacks is told as everywhere."""
     columns = decode(pa.array([km.MetadataRequest().write(9)]), km.MetadataRequest, np.int16(9))
     found = encode(columns, km.MetadataRequest, np.int16(9), prefix=True)
     assert found.to_pylist() == [b"\0\x09" + km.MetadataRequest().write(9)]

@@ -1,4 +1,4 @@
-"""Arrays that another thread writes to while they are decoded, which breaks Arrow's rule: no memory of others is read."""
+"""Arrays modified by another thread during decoding: no out-of-bounds reads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.support.renderings import script
 
 pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 
-# The thread is let go when all arguments were looked at, and runs as soon as the decoder releases the interpreter.
+# The thread starts after argument checks, and runs once the decoder releases the GIL.
 PROGRAM = """
 import sys, threading
 import numpy as np, pyarrow as pa
@@ -59,5 +59,4 @@ thread.join()
     ids=["beyond", "before", "versions"],
 )
 def test_rows_are_read_as_they_were_checked(change: str, error: str) -> None:
-    """All rows are read, or the array is refused because the thread came first; nothing else happens."""
     assert script(PROGRAM.replace("CHANGE", change)).strip() in {"1000000", error}

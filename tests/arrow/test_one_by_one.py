@@ -1,4 +1,4 @@
-"""Columns that the fast ways cannot take are written row by row, with the same bytes, by the native core and without it."""
+"""Fallback to row-by-row encoding: equal bytes with and without the native core."""
 
 from __future__ import annotations
 
@@ -30,14 +30,13 @@ SPOILT = [*ROWS[:3], ROWS[3].replace(b"host", b"ho\xffs")]
 
 
 def changed(array: Any, mask: Any = None, **columns: Any) -> Any:
-    """The same structs with other columns."""
     children = [columns.pop(field.name, array.field(field.name)) for field in array.type]
     names = [*(field.name for field in array.type), *columns]
     return pa.StructArray.from_arrays([*children, *columns.values()], names=names, mask=mask)
 
 
 def both(array: Any, message: Any, version: int) -> list[bytes | None]:
-    """What is encoded, by the core where it is there and without it."""
+    """Encode with and without the native core; return the equal results."""
     found = encode(array, message, version).to_pylist()
     with pure():
         assert encode(array, message, version).to_pylist() == found
@@ -45,7 +44,7 @@ def both(array: Any, message: Any, version: int) -> list[bytes | None]:
 
 
 def refused(array: Any, message: Any, version: int) -> str:
-    """The words of the error, by the core where it is there and without it."""
+    """Return the error text, equal with and without the native core."""
     with pytest.raises(EncodeRowError) as caught:
         encode(array, message, version)
     with pure(), pytest.raises(EncodeRowError) as again:
@@ -75,12 +74,11 @@ STORED: dict[str, Callable[[Any], Any]] = {
     "runs of views": lambda array: runs(viewed(array)),
     "runs of a dictionary of views": lambda array: runs(indexed(viewed(array))),
 }
-"""Other ways to store texts; Polars' categories are dictionaries of views."""
+"""Alternative storage types of text; Polars' categories are dictionaries of views."""
 
 
 @pytest.mark.parametrize("how", STORED)
 def test_texts_of_all_types(how: str) -> None:
-    """pyarrow takes no values out of views and runs, so these were refused as row -1."""
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     other = changed(found, metadata=STORED[how](found.field("metadata")))
     assert both(other, OffsetCommitValue, 3) == ROWS
@@ -92,7 +90,6 @@ def test_texts_of_all_types(how: str) -> None:
 
 @pytest.mark.parametrize("how", [how for how in STORED if "runs" not in how])
 def test_texts_that_are_no_utf_8(how: str) -> None:
-    """A column of texts is written as it is, however it is stored, and beside a row that cannot be written."""
     found = decode(pa.array(SPOILT), OffsetCommitValue, 3, validate_utf8=False)
     texts = STORED[how](found.field("metadata"))
     assert both(changed(found, metadata=texts), OffsetCommitValue, 3) == SPOILT
@@ -103,7 +100,6 @@ def test_texts_that_are_no_utf_8(how: str) -> None:
 
 
 def test_bytes_that_are_no_utf_8() -> None:
-    """A column of bytes is not trusted to hold texts."""
     found = decode(pa.array(SPOILT), OffsetCommitValue, 3, validate_utf8=False)
     array = changed(found, metadata=found.field("metadata").view(pa.binary()))
     reason = "is no UTF-8: 'utf-8' codec can't decode byte 0xff in position 2: invalid start byte"
@@ -111,7 +107,6 @@ def test_bytes_that_are_no_utf_8() -> None:
 
 
 def test_texts_that_are_no_utf_8_beside_unknown_tagged_fields() -> None:
-    """Rows with fields that nobody knows go another way, and wrote such a text as an error."""
     row = ApiVersionsRequest(client_software_name="abc", client_software_version="1").write(3)
     rows = [row.replace(b"abc", b"a\xffc"), row[:-1] + b"\x01\x63\x02zz"]
     found = decode(pa.array(rows), ApiVersionsRequest, 3, validate_utf8=False, unknown_tagged_fields=True)
@@ -120,7 +115,6 @@ def test_texts_that_are_no_utf_8_beside_unknown_tagged_fields() -> None:
 
 @pytest.mark.parametrize("store", [viewed, runs, indexed])
 def test_lists_of_structs(store: Callable[[Any], Any]) -> None:
-    """Texts inside lists, with elements that a null list hides."""
     topics = [MetadataRequest.MetadataRequestTopic(name=name) for name in ("a", "host")]
     requests = [MetadataRequest(topics=None), MetadataRequest(topics=topics), MetadataRequest(topics=topics)]
     rows = [request.write(4) for request in requests]
@@ -135,14 +129,12 @@ def test_lists_of_structs(store: Callable[[Any], Any]) -> None:
 
 
 def test_values_that_a_null_row_hides() -> None:
-    """They say nothing: the call failed with row -1."""
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     array = changed(found, mask=pa.array([False, True, False, False]), offset=pa.array([0.0, 2.5, 2.0, 3.0]))
     assert both(array, OffsetCommitValue, 3) == [ROWS[0], None, *ROWS[2:]]
 
 
 def test_columns_that_nobody_asked_for() -> None:
-    """They are not looked at, not even where they lie."""
     offsets = pa.array([0, 9, 2, 6, 6], pa.int32()).buffers()[1]
     lying = pa.Array.from_buffers(pa.string(), 4, [None, offsets, pa.py_buffer(b"sixsix")])
     union = pa.UnionArray.from_dense(
@@ -153,7 +145,6 @@ def test_columns_that_nobody_asked_for() -> None:
 
 
 def test_unions_that_lie_and_are_copied() -> None:
-    """To put chunks together is to read all of their columns."""
     for kinds, places in (([0, 0], [0, 9**9]), ([0, 100], [0, 0])):
         union = pa.UnionArray.from_dense(pa.array(kinds, pa.int8()), pa.array(places, pa.int32()), [pa.array(["a"])])
         array = changed(decode(pa.array(ROWS[:2]), OffsetCommitValue, 3), union=union)
@@ -164,7 +155,6 @@ def test_unions_that_lie_and_are_copied() -> None:
 @pytest.mark.parametrize("yes", ["yes", 4, np.True_, [1]])
 @pytest.mark.parametrize("no", ["", 0, None, []])
 def test_options_that_are_true_and_not_bool(yes: Any, no: Any) -> None:
-    """As everywhere in Python; the core took the bits of a number, and failed with a text."""
     data = pa.array(ROWS)
     for names in (["emit_defaults"], ["validate_utf8"], ["unknown_tagged_fields"]):
         for given, meant in ((yes, True), (no, False)):
@@ -176,7 +166,6 @@ def test_options_that_are_true_and_not_bool(yes: Any, no: Any) -> None:
 
 
 def test_versions_of_a_wrong_type_that_lie() -> None:
-    """Their type is looked at before anything reads them: numpy followed the offsets, and the process ended."""
     offsets = pa.array([0, 2_000_000_000, 2, 1, 1], pa.int32()).buffers()[1]
     texts = pa.Array.from_buffers(pa.string(), 4, [None, offsets, pa.py_buffer(b"sixsix")])
     lists = pa.Array.from_buffers(pa.list_(pa.int32()), 4, [None, offsets], children=[pa.array([1], pa.int32())])
@@ -188,7 +177,6 @@ def test_versions_of_a_wrong_type_that_lie() -> None:
 
 
 def test_types_come_before_values() -> None:
-    """A value that no column can have leaves the checks of all other columns on."""
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     bad = {"offset": pa.array([0.0, 2.5, 2.0, 3.0])}
     for wrong, reason in (
@@ -204,7 +192,6 @@ def test_types_come_before_values() -> None:
 
 
 def test_unknown_tagged_fields_of_another_type() -> None:
-    """Only maps of numbers to bytes are taken; pyarrow's own error named nothing."""
     found = decode(pa.array([ApiVersionsRequest().write(3)]), ApiVersionsRequest, 3)
     for value in ([(1, 2)], [("a", b"b")], [(1.5, b"b")]):
         kind = pa.map_(pa.infer_type([value[0][0]]), pa.infer_type([value[0][1]]))
@@ -217,7 +204,6 @@ def test_unknown_tagged_fields_of_another_type() -> None:
 
 
 def test_unknown_tagged_fields_of_one_row() -> None:
-    """Only such rows go the slow way, and the first bad row is the error, whichever way it goes."""
     plain = ApiVersionsRequest(client_software_name="abc", client_software_version="1").write(3)
     tagged = plain[:-1] + b"\x01\x63\x02zz"
     found = decode(pa.array([plain, tagged, plain, tagged]), ApiVersionsRequest, 3, unknown_tagged_fields=True)
@@ -230,7 +216,6 @@ def test_unknown_tagged_fields_of_one_row() -> None:
 
 
 def test_lists_without_offsets() -> None:
-    """Arrow lets a list of no length go without; the engine read the first offset all the same, and the process ended."""
     found = decode(pa.array([MetadataRequest(topics=[]).write(4)]), MetadataRequest, 4)
     lists = found.field("topics")
     none = pa.Array.from_buffers(lists.type, 0, [None, None], children=[lists.values[:0]])
@@ -239,7 +224,6 @@ def test_lists_without_offsets() -> None:
 
 
 def test_rows_without_a_column() -> None:
-    """Of a message whose version has no field, with a lying column that nobody asked for."""
     offsets = pa.array([0, 9, 2, 6], pa.int32()).buffers()[1]
     lying = pa.Array.from_buffers(pa.string(), 3, [None, offsets, pa.py_buffer(b"sixsix")])
     array = pa.StructArray.from_arrays([lying], names=["other"], mask=pa.array([False, True, False]))
@@ -247,7 +231,7 @@ def test_rows_without_a_column() -> None:
 
 
 def test_lists_of_extensions() -> None:
-    """pyarrow's flatten gives views of an extension over the wrong buffers: bytes of others were written."""
+    """pyarrow's ``flatten`` returns views of an extension over the wrong buffers."""
     texts = viewed(pa.array(["a text that a view does not hold itself", "another, which is as long as that one"]))
     names = pa.ExtensionArray.from_storage(pa.opaque(pa.string_view(), "texts", "tests"), texts)
     request = FindCoordinatorRequest(key_type=0, coordinator_keys=texts.to_pylist())
@@ -271,20 +255,17 @@ def test_lists_of_extensions() -> None:
     ],
 )
 def test_versions_that_are_none(given: Any, error: type[Exception], reason: str) -> None:
-    """Errors of pyarrow and numpy were passed on, and the largest number became -1."""
     with pytest.raises(error) as caught:
         decode(pa.array(ROWS), OffsetCommitValue, given)
     assert str(caught.value) == reason
 
 
 def test_versions_of_other_byte_order() -> None:
-    """Big-endian, as they are on the wire."""
     wanted = decode(pa.array(ROWS), OffsetCommitValue, 3)
     assert decode(pa.array(ROWS), OffsetCommitValue, np.full(4, 3, ">i4")).equals(wanted)
 
 
 def test_decimals_beyond_integers() -> None:
-    """Decimal's own arithmetic gave up."""
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     array = changed(found, offset=pa.array([Decimal(0), Decimal(10) ** 30, Decimal(2), Decimal(3)], pa.decimal128(38)))
     assert refused(array, OffsetCommitValue, 3) == (
@@ -293,7 +274,6 @@ def test_decimals_beyond_integers() -> None:
 
 
 def test_run_ends_of_a_slice() -> None:
-    """A slice begins in the middle of a run."""
     found = decode(pa.array([ROWS[1]] * 3 + [ROWS[2]] * 3), OffsetCommitValue, 3)
     array = changed(found, metadata=pc.run_end_encode(found.field("metadata")))
     assert both(array[2:5], OffsetCommitValue, 3) == [ROWS[1], ROWS[2], ROWS[2]]

@@ -1,7 +1,6 @@
-"""The column codec against the object codec on random messages of both packages, all versions in one array.
+"""The column codec against the object codec on random messages, all versions in one array.
 
-The vectors of Kafka's classes have what Kafka has; these have more: unknown tagged fields, repeated keys, long values, and
-what the proposals add.
+They have what the vectors lack: unknown tagged fields, repeated keys, long values, and fields of the proposals.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ CASES = [(package, name) for package in map(Package, PACKAGES) for name in packa
 
 @pytest.mark.parametrize(("package", "name"), CASES, ids=[f"{package.name}-{name}" for package, name in CASES])
 def test_random_batches_that_mix_versions(package: Package, name: str) -> None:
-    """Decoded, every row is what the object codec reads; encoded, version by version, the bytes are the same again."""
     cls, arrow = package.message(name), package.module("arrow")
     facts = package.facts_of(cls)
     rows = [(version, each.write(version)) for version in versions_of(cls) for each in messages(cls, version, seed=7)]
@@ -42,7 +40,6 @@ def test_random_batches_that_mix_versions(package: Package, name: str) -> None:
 @pytest.mark.parametrize("name", ["InterleavedTags", "IntegerEncodings"])
 @pytest.mark.parametrize("last", [b"\x02", b"\x7f"])
 def test_varints_of_more_than_64_bits(name: str, last: bytes) -> None:
-    """Wherever one stands, and however few rows there are, its row is bad if the object codec says so, and nothing else."""
     package = Package("kafka_messages_proposals")
     cls, arrow = package.message(name), package.module("arrow")
     refused = package.module("errors").KafkaMessageError

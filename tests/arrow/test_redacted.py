@@ -1,4 +1,4 @@
-"""Columns without secrets: the same as the object codec's copies without them, message by message."""
+"""Redacted columns equal the object codec's redacted copies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES = ("retention.ms", "ssl.keystore.password", "acme.key", "LOG.DIRS", "kafka
 
 
 def named(message: Any) -> Any:
-    """The message with names of settings, instead of random ones that are all unknown; and real resource types."""
+    """Return the message with real names of settings and resource types instead of random ones."""
     for setting in secrets_of(type(message)).settings:
         names = walk(message, setting.name) if setting.name else ()
         for number, (struct, name) in enumerate(names):
@@ -34,7 +34,7 @@ def named(message: Any) -> Any:
 
 
 def walk(struct: Any, path: str) -> list[tuple[Any, str]]:
-    """The structs that have the field at the end of a path, and its name."""
+    """Return the structs that contain the last field of a path, with its name."""
     name, _, rest = path.partition(".")
     if not rest:
         return [(struct, name)]
@@ -46,7 +46,6 @@ def walk(struct: Any, path: str) -> list[tuple[Any, str]]:
 @pytest.mark.parametrize("mark", [REDACTED, marks(b"salt")], ids=["plain", "marks"])
 @pytest.mark.parametrize("name", WITH_SECRETS)
 def test_as_objects(name: str, mark: Any) -> None:
-    """Every message with secrets at every version, unknown tagged fields too: both codecs hide the same."""
     message = getattr(km, name)
     for version in versions_of(message):
         drawn = [named(each) for seed in range(4) for each in messages(message, version, seed)]
@@ -69,7 +68,6 @@ VALUES = ["(redacted)", "/data", None, "INFO", "(redacted)"]
 
 
 def test_slices_and_nulls() -> None:
-    """Arrays that are parts of others, and rows that are null."""
     data = [record.write(0) for record in RECORDS]
     column = decode(pa.array([None, *data, None]), km.ConfigRecord, 0)
     assert redacted(column, km.ConfigRecord).to_pylist()[0] is None
@@ -81,7 +79,6 @@ def test_slices_and_nulls() -> None:
 
 
 def test_slices_of_lists() -> None:
-    """The resource type stands outside of the list of settings, and is told for each of them."""
     results = [
         DescribeConfigsResult(
             resource_type=kind, configs=[DescribeConfigsResourceResult(name="x", value=str(kind))] * kind
@@ -100,7 +97,6 @@ def test_slices_of_lists() -> None:
 
 
 def test_fields_that_were_left_out() -> None:
-    """Without the name of a setting nobody can tell, so the value goes; without the type of its resource the name decides."""
     column = decode(pa.array([record.write(0) for record in RECORDS]), km.ConfigRecord, 0)
 
     def without(name: str) -> Any:
@@ -118,14 +114,12 @@ def test_fields_that_were_left_out() -> None:
 
 
 def test_names_that_are_no_text() -> None:
-    """With validate_utf8=False names may be any bytes: such a setting is unknown."""
     data = RECORDS[1].write(0).replace(b"log.dirs", b"log.d\xff\xfes")
     column = decode(pa.array([data]), km.ConfigRecord, 0, validate_utf8=False)
     assert redacted(column, km.ConfigRecord).field("value").to_pylist() == ["(redacted)"]
 
 
 def test_only_distinct_names_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A log may have millions of settings, of which a few are different."""
     from kafka_messages.arrow import _redacted
 
     asked: list[str] = []
@@ -141,6 +135,5 @@ def test_only_distinct_names_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_messages_without_secrets() -> None:
-    """They are not copied."""
     column = decode(pa.array([km.MetadataResponse().write(12)]), km.MetadataResponse, 12)
     assert redacted(column, km.MetadataResponse) is column

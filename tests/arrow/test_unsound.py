@@ -1,4 +1,4 @@
-"""Arrays whose offsets, views and indices lie: a TypeError that names the column, whoever encodes and decodes."""
+"""Arrow arrays with invalid offsets, views or indices: a TypeError that names the column."""
 
 from __future__ import annotations
 
@@ -29,14 +29,13 @@ def buffer(numbers: list[int], kind: Any = None) -> Any:
 
 
 def commits(metadata: Any) -> Any:
-    """Columns of commits with other texts."""
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     children = [metadata if field.name == "metadata" else found.field(field.name) for field in found.type]
     return pa.StructArray.from_arrays(children, names=[field.name for field in found.type])
 
 
 def refused(array: Any, message: Any, version: int) -> str:
-    """The words of the TypeError, which are the same by the native core and without it."""
+    """Return the text of the TypeError, equal with and without the native core."""
     with pytest.raises(TypeError) as caught:
         encode(array, message, version)
     with pure(), pytest.raises(TypeError) as again:
@@ -47,7 +46,6 @@ def refused(array: Any, message: Any, version: int) -> str:
 
 @pytest.mark.parametrize(("offsets", "reason"), list(zip(OFFSETS, REASONS, strict=True)))
 def test_texts(offsets: list[int], reason: str) -> None:
-    """pyarrow's and numpy's functions would read other memory, and end the process."""
     for kind in (pa.string(), pa.binary()):
         texts = pa.Array.from_buffers(kind, 3, [None, buffer(offsets), pa.py_buffer(b"sixsix")])
         assert refused(commits(texts), OffsetCommitValue, 3) == (
@@ -56,7 +54,6 @@ def test_texts(offsets: list[int], reason: str) -> None:
 
 
 def test_texts_of_other_types() -> None:
-    """Of large texts, dictionaries, views and runs."""
     large = pa.Array.from_buffers(
         pa.large_string(), 3, [None, buffer([0, 9, 2, 6], pa.int64()), pa.py_buffer(b"sixsix")]
     )
@@ -76,7 +73,7 @@ def test_texts_of_other_types() -> None:
         )
     views = pa.array(["a" * 20, "b", "c"], pa.string_view())
     places = bytearray(views.buffers()[1].to_pybytes())
-    places[12:16] = (10**6).to_bytes(4, "little")  # where the first text begins
+    places[12:16] = (10**6).to_bytes(4, "little")  # start of the first text
     lying = pa.Array.from_buffers(pa.string_view(), 3, [None, pa.py_buffer(bytes(places)), views.buffers()[2]])
     assert refused(commits(lying), OffsetCommitValue, 3).startswith(
         "OffsetCommitValue.metadata is no sound Arrow array: "
@@ -85,7 +82,6 @@ def test_texts_of_other_types() -> None:
 
 @pytest.mark.parametrize("offsets", OFFSETS)
 def test_lists(offsets: list[int]) -> None:
-    """Of structs and of texts in them; the path says how deep."""
     structs = pa.StructArray.from_arrays([pa.array(["a"] * 6)], names=["name"])
     lists = pa.Array.from_buffers(pa.list_(structs.type), 3, [None, buffer(offsets)], children=[structs])
     array = pa.StructArray.from_arrays([lists, pa.array([True] * 3)], names=["topics", "allow_auto_topic_creation"])
@@ -106,7 +102,6 @@ def test_lists(offsets: list[int]) -> None:
 
 
 def test_lists_of_views_and_of_a_fixed_size() -> None:
-    """Views may stand in any order, but inside; elements of a fixed size are looked at from the slice on."""
     structs = pa.StructArray.from_arrays([pa.array(["a"] * 6)], names=["name"])
     auto = pa.array([True] * 3)
     lists = pa.Array.from_buffers(
@@ -126,7 +121,6 @@ def test_lists_of_views_and_of_a_fixed_size() -> None:
 
 
 def test_messages() -> None:
-    """Of the binary array that is decoded, whole, in chunks, or as a dictionary, in both modes."""
     rows = pa.Array.from_buffers(pa.binary(), 3, [None, buffer([0, 30, 10, 40]), pa.py_buffer(bytes(40))])
     index = pa.DictionaryArray.from_arrays(pa.array([0, 7]), pa.array(ROWS), safe=False)
     for array, reason in (
@@ -143,7 +137,6 @@ def test_messages() -> None:
 
 
 def test_texts_that_are_no_utf_8() -> None:
-    """Columns of ``validate_utf8=False`` are written as they are, and a row that cannot be written is still told."""
     row = ROWS[0].replace(b"host-0", b"host-\xff")
     found = decode(pa.array([row, ROWS[1]]), OffsetCommitValue, 3, validate_utf8=False)
     assert encode(found, OffsetCommitValue, 3).to_pylist() == [row, ROWS[1]]
@@ -158,7 +151,6 @@ def test_texts_that_are_no_utf_8() -> None:
 
 
 def test_chunks_without_offsets_are_decoded() -> None:
-    """A sound array of no rows may lack its offsets: alone in a chunk, or beside chunks with rows."""
     text = """
 import pyarrow as pa
 from kafka_messages import OffsetCommitValue
@@ -176,7 +168,6 @@ print(len(decode(pa.chunked_array([], pa.binary()), OffsetCommitValue, 3)))
 
 
 def test_chunks_with_children_without_offsets_are_encoded() -> None:
-    """Lists of no elements inside structs, lists, maps, runs and unions lack their offsets, in one chunk or in several."""
     text = """
 import pyarrow as pa
 from kafka_messages import RegisterBrokerRecord
@@ -224,8 +215,6 @@ print(encode(table, RegisterBrokerRecord, 0).to_pylist() == [expected] * 4)
 
 
 def test_extension_types_that_pyarrow_cannot_take_apart() -> None:
-    """Runs of text views inside an extension type raise TypeError, not an error of pyarrow's."""
-
     class Wrapped(pa.ExtensionType):  # type: ignore[misc]
         def __init__(self, storage: Any) -> None:
             super().__init__(storage, "tests.wrapped")

@@ -29,7 +29,7 @@ DATA = HERE / "data"
 HISTORY = ROOT / "specs" / "history"
 ERROR_CODE = 41
 PLAINTEXT = 0
-"""Of a listener in an UpdateMetadataRequest, which is looked up when it is parsed."""
+"""Valid security protocol of listeners in UpdateMetadataRequest; parsing looks it up."""
 ALL = Chances(null=0, default=0, unknown=0, repeat=0, empty=0, member=0)
 
 
@@ -93,7 +93,7 @@ def main(jars: str, older: str) -> None:
             if not release:
                 pairs = refused(asked, newest, folder)
                 announced = java("Announced", newest, folder)
-            else:  # the jars of a release, and what all of them need: a log to write to
+            else:  # the jars of a release with a logging backend
                 more = [str(path) for path in Path(jars).glob("slf4j-api-*.jar")]
                 older_pairs += refused(asked, [f"{older}/{release}/*", *more], folder)
     DATA.mkdir(exist_ok=True)

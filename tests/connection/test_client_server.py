@@ -80,11 +80,11 @@ def test_every_api_at_every_version() -> None:
             if api.key == ApiKey.API_VERSIONS:
                 response.error_code = 0
             if api.key == ApiKey.SASL_HANDSHAKE:
-                response.error_code = 33  # else tokens would follow
+                response.error_code = 33  # otherwise tokens would follow
             sent = client.send(request, version)
             [received] = server.receive_data(sent.data)
             assert isinstance(received, RequestReceived)
-            name = "me" if api.request_header_version(version) else ""  # which header version 0 has no place for
+            name = "me" if api.request_header_version(version) else ""  # header version 0 has no client id
             assert (received.message, received.version, received.header.client_id) == (request, version, name)
             assert received.header.correlation_id == sent.correlation_id == pairs
             [event] = client.receive_data(server.send(received, response))
@@ -92,7 +92,7 @@ def test_every_api_at_every_version() -> None:
             assert event.sent is sent
             assert event.message == sent.response == response
             pairs += 1
-    assert pairs >= 364  # those of release 4.4.0 and before; a later one has more
+    assert pairs >= 364  # up to release 4.4.0; later releases have more
     assert client.unanswered == server.unanswered == ()
 
 
@@ -146,7 +146,7 @@ def test_a_broker_that_does_not_say_its_versions_is_asked_at_0() -> None:
     [again] = client.receive_data(refusal)
     assert isinstance(again, VersionFallback)
     assert sent.version == 0
-    [event] = client.receive_data(refusal)  # and if that is refused, too, the client is told
+    [event] = client.receive_data(refusal)  # a second refusal is reported to the client
     assert isinstance(event, ResponseReceived)
     assert sent.response.error_code == 35
 
@@ -227,7 +227,7 @@ def test_raw_tokens_after_the_first_handshake() -> None:
     with pytest.raises(LocalProtocolError, match=rf"^{reason}$"):
         server.send_token(b"x")
     sent = client.send(SaslHandshakeRequest(mechanism="PLAIN"), 0)
-    [received] = server.receive_data(sent.data + frame(b"\0admin\0secret"))  # which waits for the answer
+    [received] = server.receive_data(sent.data + frame(b"\0admin\0secret"))  # held back until the response
     assert isinstance(received, RequestReceived)
     list(client.receive_data(server.send(received, SaslHandshakeResponse(mechanisms=["PLAIN"]))))
     assert server.next_event() == TokenReceived(b"\0admin\0secret")
@@ -293,7 +293,7 @@ def test_a_close_inside_a_frame() -> None:
     sent = client.send(HeartbeatRequest())
     half = encode_response(HeartbeatResponse(), sent.version, sent.correlation_id)[:9]
     assert list(client.receive_data(half)) == []
-    for _ in range(2):  # the same again
+    for _ in range(2):  # repeated
         with pytest.raises(RemoteProtocolError) as caught:
             list(client.receive_data(b"") if not client.trailing_data[1] else [client.next_event()])
         assert str(caught.value) == "the peer closed the connection inside the frame at offset 0, after 9 bytes of it"
@@ -368,7 +368,7 @@ def test_garbage_ends_with_one_error_or_waits_for_more(data: bytes, size: int) -
         except RemoteProtocolError as error:
             failed.append(error)
     assert taken.endswith(server.trailing_data[0])
-    for error in failed:  # the same each time
+    for error in failed:  # identical on each call
         assert (str(error), taken[error.offset :]) == (str(failed[0]), server.trailing_data[0])
 
 
@@ -408,7 +408,7 @@ def test_after_the_end_nothing_is_sent() -> None:
     assert client.unanswered == ()
     server = ServerConnection()
     [asked] = server.receive_data(encode_request(HeartbeatRequest(), 4, 1))
-    list(server.receive_data(b""))  # a client may close its own half and await the response
+    list(server.receive_data(b""))  # a client may half-close and await the response
     assert isinstance(asked, RequestReceived)
     assert server.send(asked, HeartbeatResponse()) == encode_response(HeartbeatResponse(), 4, 1)
 

@@ -37,7 +37,7 @@ NOT_NAMED = {
     "DescribeTopicPartitions": {"topics[].partitions[].error_code"},
     "Metadata": {"topics[].partitions[].error_code"},
 }
-"""Codes about what the request does not name: its response has no elements for them."""
+"""Error codes about items that the request does not name, so that error responses have no elements for them."""
 
 
 def produced() -> ProduceResponse:

@@ -84,7 +84,7 @@ def test_errors_of_older_versions_are_kafkas() -> None:
 
 
 WITHOUT_CODE = {("DescribeLogDirsRequest", version) for version in range(3)}
-"""Its folders have codes, but no request names folders: Kafka's own classes answer likewise, with nothing."""
+"""Responses without an error code: the request names no items; Kafka's classes agree."""
 
 
 def has_code(facts: MessageFacts, fields: tuple[FieldFacts, ...], version: int) -> bool:
@@ -126,7 +126,7 @@ def test_errors_have_the_text_that_is_given(text: str | None) -> None:
     for request, code, _ in answered():
         for error in errors(error_response(request, code, text)):
             assert error.code is ErrorCode(code)
-            assert error.message in (text, None, "")  # the others where the struct, or this version, has no text
+            assert error.message in (text, None, "")  # None or "" if the struct or version has no message field
             told += error.message == text is not None
     assert told > 100 or text is None
 

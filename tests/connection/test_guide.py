@@ -26,9 +26,9 @@ PAGES = {
     "first_proxy": ("proxy", 0),
     "proxy": ("proxy", 1),
 }
-"""Where each program is: the page, and which of its programs it is."""
+"""Page and index of each program."""
 FIRST, MOST_LINES = "first_", 55
-"""How the names of first programs begin, and how long those may be: docs/README.md promises it."""
+"""Prefix of first programs, and their maximum number of lines as promised in docs/README.md."""
 SECONDS = 30
 
 

@@ -35,7 +35,7 @@ SECONDS = 20
 USER, PASSWORD = "a,li=ce", "alice-sécret"
 SERVED = (ApiKey.API_VERSIONS, ApiKey.METADATA, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE)
 Login = Callable[[bytes], bytes]
-"""The server's side of a login: a token of the client to the answer; raises ScramError."""
+"""Server side of a login: maps a client token to the response, or raises ScramError."""
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ class Broker:
 
     def serve(self, stream: socket.socket) -> None:
         connection = ServerConnection(announce(SERVED))
-        while data := stream.recv(7):  # frames come in pieces
+        while data := stream.recv(7):  # frames arrive in chunks
             for event in connection.receive_data(data):
                 assert isinstance(event, RequestReceived)
                 response = self.answer(event.message)
@@ -232,7 +232,7 @@ RFC_7677 = (
     b"c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=",
     b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=",
 )
-"""The messages of the example of RFC 7677."""
+"""Example messages of RFC 7677."""
 
 
 def test_the_example_of_the_rfc(page: SimpleNamespace) -> None:

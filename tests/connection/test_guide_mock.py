@@ -97,7 +97,7 @@ def test_a_second_member(broker: Any) -> None:
     assert (told(first), told(second)) == ([], [("error_code", "GROUP_MAX_SIZE_REACHED")])
     member = LeaveGroupRequest.MemberIdentity(member_id=first.member_id)
     left, third = ask(broker, LeaveGroupRequest(group_id="g", members=[member]), join())
-    broker.members["g"].heard_at -= 11  # seconds, longer than its session
+    broker.members["g"].heard_at -= 11  # seconds, more than the session timeout
     [fourth] = ask(broker, join())
     assert [told(each) for each in (left, third, fourth)] == [[], [], []]
     stale = HeartbeatRequest(group_id="g", member_id=third.member_id)

@@ -184,7 +184,7 @@ def test_client_that_does_not_read(broker: Any) -> None:
             _, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
             writer.write(request * count)
             answered = -1
-            while answered != broker.answered:  # until it has nothing more to do
+            while answered != broker.answered:  # until it is idle
                 answered = broker.answered
                 await asyncio.sleep(0.2)
             writer.transport.abort()

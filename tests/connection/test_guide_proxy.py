@@ -31,7 +31,7 @@ mock = program("mock_broker")
 SECONDS = 20
 T = TypeVar("T")
 OWN = 4000
-"""What is added to a port, here."""
+"""Offset between a broker's port and the proxy's."""
 APIS = [api for api in apis() if not api.is_removed]
 
 
@@ -70,7 +70,7 @@ def addresses(api: Api) -> list[tuple[str, int]]:
     version = api.valid_versions.highest
     asked: Any = api.request_class()
     if api.key == ApiKey.PRODUCE:
-        asked.acks = -1  # without that there is no response
+        asked.acks = -1  # otherwise there is no response
     request = encode_request(asked.downgraded(version), version, 1)
     sent = encode_response(filled(api.response_class, with_addresses).downgraded(version), version, 1)
     received = b"".join(asyncio.run(NowhereProxy().rewritten(through(guide.WITH_ADDRESSES, request, sent))))
@@ -275,7 +275,7 @@ def test_brokers_that_cannot_be(host: str, port: int, capsys: pytest.CaptureFixt
         return data
 
     assert told_through(answering(metadata((host, port))), talk)[1] == b""
-    out = capsys.readouterr().out  # the reason is Python's, in words that change
+    out = capsys.readouterr().out  # Python's reason varies between versions
     assert out.startswith(f"no connection to {host!r} port {port}: ")
     assert out.count("\n") == 1
 

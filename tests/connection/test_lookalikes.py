@@ -1,4 +1,4 @@
-"""Every field that looks like a name or an address is found, or listed here with the reason why not."""
+"""Every field that resembles a name or an address is an entity, an endpoint, or listed here with the reason."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NO_NAMES = {
     r"\w*topic_regex|transactional_id_pattern": "a regular expression, which may stand for any names",
     r"topic_authorized_operations": "bits",
 }
-"""By the name of the field, wherever it is."""
+"""Reasons by pattern of the field name."""
 OF_A_LISTENER = "of a listener"
 OF_A_SETTING = "of a setting, or of a quota"
 OF_A_FEATURE = "of a feature"
@@ -78,7 +78,7 @@ NO_NAMES_HERE = {
     "UpdateRaftVoterRequest.Listener.name": OF_A_LISTENER,
     "VotersRecord.Endpoint.name": OF_A_LISTENER,
 }
-"""Where others of that name do name something."""
+"""Reasons by path of a single field."""
 
 OF_AN_ACL = "whom an ACL lets in: a client, which nobody connects to"
 OF_A_CLIENT = "a client as a broker saw it, without a port: nobody connects to it"

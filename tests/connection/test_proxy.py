@@ -177,7 +177,7 @@ def test_tokens_pass(token: bytes, decode: list[ApiKey] | None) -> None:
     assert back.token == b"challenge"
     [request] = proxy.receive_from_client(encode_request(HeartbeatRequest(), 4, 2))
     assert isinstance(request, RequestForwarded)
-    [response] = proxy.receive_from_broker(encode_response(HeartbeatResponse(), 4, 2))  # the last token had none
+    [response] = proxy.receive_from_broker(encode_response(HeartbeatResponse(), 4, 2))  # the last token had no header
     assert isinstance(response, ResponseForwarded)
     with pytest.raises(RemoteProtocolError):
         list(proxy.receive_from_client(frame(b"\0admin\0secret"[:7])))
@@ -408,7 +408,7 @@ def test_first_bytes_say_what_the_header_says(api: Any, monkeypatch: pytest.Monk
         message = next(messages(api.request_class, version, mixed=0))
         payload = encode_request(message, version, -2, "c\udcff", framed=False, text="surrogateescape")
         plain = encode_request(api.request_class(), version, 7, framed=False)
-        tagged = payload[:8] + b"\xff\xff\1\0\0" + payload[-9:]  # in a flexible header a tagged field
+        tagged = payload[:8] + b"\xff\xff\1\0\0" + payload[-9:]  # a tagged field in a flexible header
         cut = [each[:size] for each in (payload, plain) for size in range(min(len(each), 40))]
         for each in (payload, plain, tagged, payload[:8] + b"\xff\xfe" + payload[10:], *cut):
             with monkeypatch.context() as context:

@@ -75,7 +75,7 @@ def test_at_the_limit_requests_wait_for_an_answer() -> None:
     assert list(server.receive_data(b"")) == []
     assert server.next_event() is None
     assert server.trailing_data == (data[len(data) // 2 :], True)
-    assert server.send(second, HeartbeatResponse()) == b""  # an answer, though its bytes wait for the first
+    assert server.send(second, HeartbeatResponse()) == b""  # answered, but held back until the first response
     [third] = requests_in(iter(server.next_event, None))
     assert third.header.correlation_id == 2
     server.send(first, HeartbeatResponse())

@@ -1,4 +1,4 @@
-"""The page of benchmarks, its chart, and the pages that leave measurements to it."""
+"""The benchmark page, its chart, and pages that link to it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ PAGE = "docs/benchmarks.md"
 
 
 def test_the_chart_shows_the_tables() -> None:
-    """docs/img/speed.svg is what benchmarks/speed_chart.py draws from the tables of the page."""
     names = runpy.run_path(str(pages.ROOT / "benchmarks/speed_chart.py"))
     assert names["chart"](pages.text(PAGE)) == pages.text("docs/img/speed.svg")
     ratios = names["ratios"](pages.text(PAGE))
@@ -22,7 +21,6 @@ def test_the_chart_shows_the_tables() -> None:
 
 
 def test_the_page_defines_the_workloads() -> None:
-    """The table of workloads has the messages, sizes and contents of benchmarks/workloads.py."""
     workloads = runpy.run_path(str(pages.ROOT / "benchmarks/workloads.py"))["WORKLOADS"]
     rows = re.findall(r"^\| (W\d) \| (\w+ v\d+) \| ([\d,]+) \| (.+) \|$", pages.text(PAGE), re.MULTILINE)
     assert [(key, message, size, contents.replace("1,000", "1000")) for key, message, size, contents in rows] == [
@@ -31,5 +29,4 @@ def test_the_page_defines_the_workloads() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    """A first page of more than 150 lines is skimmed; details belong to the pages it links to."""
     assert pages.text("README.md").count("\n") <= 150

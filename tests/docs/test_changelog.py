@@ -1,4 +1,4 @@
-"""The fragments of the change log are valid, and CONTRIBUTING names the right kinds."""
+"""Fragments of the change log are valid, and CONTRIBUTING lists their kinds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
 
 
 def problem(name: str, text: str) -> str | None:
-    """Return what is wrong with a fragment. towncrier silently ignores a file with another name."""
+    """Return the problem of a fragment; towncrier silently ignores a file with an invalid name."""
     kinds = "|".join(kind["directory"] for kind in SETTINGS["type"])
     if not re.fullmatch(rf"[a-z0-9-]+\.({kinds})\.md", name):
         return "name"
@@ -36,19 +36,16 @@ def problem(name: str, text: str) -> str | None:
     ],
 )
 def test_problem(name: str, text: str, want: str | None) -> None:
-    """Wrong names, headings, lists and several paragraphs are found."""
     assert problem(name, text) == want
 
 
 def test_fragments_are_valid() -> None:
-    """Every file of changelog.d becomes one item of the change log."""
     paths = [path for path in (ROOT / "changelog.d").iterdir() if path.name not in SETTINGS["ignore"]]
     found = {path.name: problem(path.name, path.read_text(encoding="utf-8")) for path in paths}
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
 def test_what_contributors_are_told() -> None:
-    """The kinds that CONTRIBUTING names are those that the tool knows, and there is a place for them to go."""
     told = re.search(r"changelog\.d/<topic>\.<([a-z|]+)>\.md", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     assert told is not None
     assert told[1].split("|") == [kind["directory"] for kind in SETTINGS["type"]]

@@ -1,4 +1,4 @@
-"""Every block of the page about the command runs, and prints what the page shows."""
+"""Shell blocks of the page about the command run and print the shown output."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ BLOCKS = [block for block in pages.blocks(PAGE) if block.language in ("sh", "")]
 
 
 def is_ours(block: Block) -> bool:
-    """Whether a block calls the command."""
     return block.language == "sh" and ("kafka-messages " in block.text)
 
 
 def lines_of(block: Block) -> list[list[str]]:
-    """The calls of the command in a block; of a pipe both ends."""
+    """Return the calls of the command in a block, including both ends of a pipe."""
     text = block.text.replace("|\n", "|")
     return [
         shlex.split(part.partition(" || ")[0])
@@ -33,7 +32,6 @@ def lines_of(block: Block) -> list[list[str]]:
 
 @pytest.mark.parametrize("block", list(filter(is_ours, BLOCKS)), ids=lambda block: block.place)
 def test_shell_blocks(block: Block, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every line does what the page says; where output follows it is that output, to the last blank."""
     monkeypatch.chdir(pages.ROOT)
     monkeypatch.setenv("COLUMNS", "100")
     printed = ""
@@ -51,7 +49,6 @@ def test_shell_blocks(block: Block, capsys: pytest.CaptureFixture[str], monkeypa
 
 
 def test_every_subcommand_is_told() -> None:
-    """A subcommand that the page does not have is one that nobody finds."""
     from kafka_messages_tools.command._table import SUBCOMMANDS
 
     text = pages.text(PAGE)

@@ -1,4 +1,4 @@
-"""The runner behind ``nox -s release -- commands``, which is too slow to be run by other tests."""
+"""The runner of ``nox -s release -- commands``."""
 
 from __future__ import annotations
 
@@ -16,20 +16,17 @@ ALL = [block for page in pages.pages() for block in pages.to_run(page, "sh")]
 
 
 def test_the_first_block_makes_the_environment() -> None:
-    """All other blocks are run in the environment that a reader has made by then."""
     assert ALL[0].text.startswith(commands.FIRST)
     assert not any(block.text.startswith(commands.FIRST) for block in ALL[1:])
 
 
 def test_slow_blocks_are_there() -> None:
-    """An entry that is the beginning of no block would hide nothing today, and the wrong block tomorrow."""
     assert [start for start in commands.SLOW if not any(block.text.startswith(start) for block in ALL)] == []
     assert [block for block in ALL if commands.reason_to_skip(block) is None]
 
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A folder with an environment, as the first block leaves it."""
     activate = tmp_path / ".venv/bin/activate"
     activate.parent.mkdir(parents=True)
     activate.write_text("export ACTIVE=yes\n")
@@ -37,7 +34,6 @@ def clone(tmp_path: Path) -> Path:
 
 
 def test_a_block_that_works(clone: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """It runs in the clone and in its environment, and nothing of the session's own gets in; its output is not shown."""
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
     text = 'test "$ACTIVE" = yes && test -z "${PYTHONPATH-}" && touch made && echo done\n'
     assert commands.run(Block("a.md", 7, "sh", text, None), clone)
@@ -46,21 +42,18 @@ def test_a_block_that_works(clone: Path, capsys: pytest.CaptureFixture[str], mon
 
 
 def test_a_block_that_fails(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Any line of it that fails ends it, and what it printed is shown: there is nothing else to find the cause by."""
     assert not commands.run(Block("a.md", 7, "sh", "echo before\nfalse | cat\necho after >&2\n", None), clone)
     assert re.fullmatch(r"a\.md:7: exit status 1 in \d+ s\nbefore\n", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(("printed", "is_good"), [("Findings", True), ("Traceback (most recent call last)", False)])
 def test_a_job(printed: str, is_good: bool, clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A job that found something did what its page says, and one that broke did not; both end with 1."""
     (clone / ".venv/bin/activate").write_text(f"python() {{ echo '{printed}'; return 1; }}\n")
     assert commands.run(Block("a.md", 7, "sh", f"{commands.JOB}segments logs\n", None), clone) == is_good
     assert (printed in capsys.readouterr().out) != is_good
 
 
 def test_a_block_that_hangs(clone: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is ended with all that it started; the session goes on."""
     monkeypatch.setattr(commands, "LIMIT", 1)
     assert not commands.run(Block("a.md", 7, "sh", "sleep 600 | cat\n", None), clone)
     assert capsys.readouterr().out.startswith("a.md:7: exit status -9 in ")
@@ -70,19 +63,17 @@ INSTALL = re.compile(r"(?:pip3?|pipx|uv pip) install ([^\n`]+)")
 
 
 def installed_names(text: str) -> set[str]:
-    """Return the names of distributions that commands in a page install from an index, without their extras."""
+    """Return the distributions that a page's commands install from an index, without extras."""
     words = [word for found in INSTALL.findall(text) for word in shlex.split(found.partition("&&")[0], comments=True)]
     return {re.split(r"[\[<>=!~; ]", word)[0].lower().replace("_", "-") for word in words if word[0] not in ".-"}
 
 
 def test_installed_names() -> None:
-    """Folders and options are no names; extras and versions are not part of a name."""
     text = "`pip install 'Kafka_Messages[arrow]>=4'`\npip install nox ./native -r x.txt && pip install \"./generated[a]\"\n"
     assert installed_names(text) == {"kafka-messages", "nox", "x.txt"}
 
 
 def test_no_page_installs_our_packages_from_an_index() -> None:
-    """None of our packages is on an index, so every command of a page installs them from a folder."""
     projects = [*pages.ROOT.glob("*/pyproject.toml"), *pages.ROOT.glob("packages/*/pyproject.toml")]
     ours = {tomllib.loads(path.read_text(encoding="utf-8"))["project"]["name"] for path in projects}
     assert len(ours) >= 5

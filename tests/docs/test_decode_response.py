@@ -1,4 +1,4 @@
-"""The demo of the README, run as a newcomer runs it."""
+"""The demo of the README."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from tests.support.pages import ROOT
 
 
 def test_demo() -> None:
-    """A newcomer's first look is at something that happened: names of topics, groups and brokers, not random values."""
     line = [sys.executable, "examples/decode_response.py"]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")

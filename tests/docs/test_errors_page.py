@@ -1,4 +1,4 @@
-"""The page on errors has every error that a user of the package can name."""
+"""The page on errors lists every public exception of the package."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ PACKAGES = [
 
 
 def _public() -> set[str]:
-    """The names of errors in the ``__all__`` of modules that are not private; read, as some need what is not installed."""
     found: set[str] = set()
     for path, package in ((path, folder) for folder in PACKAGES for path in folder.rglob("*.py")):
         inside = path.relative_to(package).with_suffix("").parts
@@ -26,11 +25,10 @@ def _public() -> set[str]:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
                 found |= {name for name in ast.literal_eval(node.value) if name.endswith("Error")}
-    return found - {"Error", "FoundError"}  # error codes in responses, which are not raised
+    return found - {"Error", "FoundError"}  # describe error codes and are not raised
 
 
 def test_every_error() -> None:
-    """An error that the page lacks is caught by nobody who plans for errors with it."""
     public = _public()
     assert {"JsonError", "RemoteProtocolError", "CorruptSegmentError"} < public
     text = pages.text("docs/guide/errors.md") + pages.text("docs/batches.md")

@@ -1,4 +1,4 @@
-"""Each distribution brings the licence and says what comes from Apache Kafka, as Kafka's licence asks."""
+"""Each distribution contains the licence and the notice about Apache Kafka."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ KAFKAS_NOTICE = """
 
 @pytest.mark.parametrize("name", PROJECTS)
 def test_projects(name: str) -> None:
-    """A file that the metadata does not name is in no wheel; the licence is the same everywhere."""
     folder = PROJECTS[name]
     project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert (project["license"], project["license-files"]) == ("Apache-2.0", list(LICENSES))
@@ -40,7 +39,7 @@ def metadata(folder: Path) -> bytes:
 
 
 def build(target: Path, without: str = "", stale: str = "") -> None:
-    """Wheels and source distributions by hand, but for one file, and with one that is in no source."""
+    """Write wheels and source distributions: ``without`` is left out of them, ``stale`` added to a wheel only."""
     for name, folder in PROJECTS.items():
         files = {each: (folder / each).read_bytes() for each in LICENSES if f"{name}/{each}" != without}
         tag = "cp311-cp311-linux_x86_64" if name in EXTENSIONS else "py3-none-any"
@@ -61,7 +60,6 @@ def build(target: Path, without: str = "", stale: str = "") -> None:
 
 
 def test_the_check_of_distributions(tmp_path: Path) -> None:
-    """``nox -s release`` finds a missing file, another one, a missing distribution and a module of yesterday."""
     build(tmp_path)
     assert list(wheels.problems(tmp_path)) == []
     build(tmp_path, without="kafka_messages/NOTICE")
@@ -79,7 +77,6 @@ def test_the_check_of_distributions(tmp_path: Path) -> None:
 
 
 def test_the_check_of_the_native_core(tmp_path: Path) -> None:
-    """Each of its wheels has what one interpreter can load, there may be several, and the source has the headers."""
     build(tmp_path)
     made = tmp_path / "kafka_messages_native-1.0-cp311-cp311-linux_x86_64.whl"
     other = tmp_path / "kafka_messages_native-1.0-cp312-cp312-linux_x86_64.whl"

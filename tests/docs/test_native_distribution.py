@@ -1,4 +1,4 @@
-"""The distribution of the native core where the core cannot run, and which Pythons it is built for."""
+"""The native distribution without a compiler, and the Python versions it is built for."""
 
 from __future__ import annotations
 
@@ -45,14 +45,12 @@ NOT_BUILT = (
 
 
 def run(folder: Path, script: str, *arguments: str, **environment: str) -> str:
-    """What a script prints that runs in a folder."""
     done = completed(folder, script, *arguments, **environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 def completed(folder: Path, script: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a script in a folder."""
     command = [sys.executable, "-c", script, *arguments]
     own = os.environ | environment
     return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, timeout=120, check=False)
@@ -60,7 +58,6 @@ def completed(folder: Path, script: str, *arguments: str, **environment: str) ->
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A copy of the project, where a build may leave what it likes."""
     ignored = shutil.ignore_patterns("build", "*.egg-info", "*.so", "__pycache__")
     return Path(shutil.copytree(ROOT / "packages" / "native", tmp_path / "native", ignore=ignored))
 
@@ -71,7 +68,6 @@ def project(tmp_path: Path) -> Path:
     ids=["PyPy", "free-threaded"],
 )
 def test_where_the_core_cannot_run(project: Path, pretend: str, this: str) -> None:
-    """It is installed without a compiler, no other Python is given that wheel, and the package says why it stays pure."""
     pytest.importorskip("setuptools", minversion="77")
     run(project, pretend + BUILD)
     (wheel,) = (project / "made").iterdir()
@@ -83,12 +79,10 @@ def test_where_the_core_cannot_run(project: Path, pretend: str, this: str) -> No
 
 
 def test_of_another_python(project: Path) -> None:
-    """Files that were copied from the environment of another Python are named as what they are."""
     assert run(project, ASK, str(project / "src"), str(ROOT / "generated" / "src")) == NOT_BUILT
 
 
 def test_no_compiler(project: Path) -> None:
-    """Without a C compiler the distribution is installed without its core, and the package says what is missing."""
     pytest.importorskip("setuptools", minversion="77")
     run(project, BUILD, CC="/nowhere/cc")
     (wheel,) = (project / "made").iterdir()
@@ -100,7 +94,6 @@ def test_no_compiler(project: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt" or not shutil.which("cc"), reason="needs a C compiler: cc")
 def test_error_of_the_compiler(project: Path) -> None:
-    """An error in the C code fails the build, with what the compiler says."""
     pytest.importorskip("setuptools", minversion="77")
     with (project / "src" / "core" / "calls.c").open("a", encoding="utf-8") as source:
         source.write("#error this is broken\n")
@@ -111,7 +104,6 @@ def test_error_of_the_compiler(project: Path) -> None:
 
 
 def test_interpreters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A version has one wheel, found by name or with pyenv; what does not answer or cannot be built for is left out."""
     for place, answer in {
         "path/python3.12": '["/usr/bin/python3.12", 3, 12, 4, true]',
         "path/python3.13": "",  # a shim of pyenv

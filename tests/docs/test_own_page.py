@@ -1,4 +1,4 @@
-"""The page about packages of one's own: its definitions, settings, commands and errors, followed block by block."""
+"""The page about own packages: definitions, settings, commands and errors, block by block."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ def text_of(language: str, number: int = 0) -> str:
 
 @pytest.fixture
 def invoices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder that a reader of the page has made, in the current one."""
     monkeypatch.chdir(tmp_path)
     folder = Path("invoices")
     folder.mkdir()
@@ -44,7 +43,6 @@ def invoices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("invoices")
 def test_commands_and_python(capsys: pytest.CaptureFixture[str]) -> None:
-    """The commands, but for pip, and what is done with the package then."""
     for line in text_of("sh").splitlines():
         program, *arguments = line.split()
         assert program == "pip" or (program, cli.main(arguments)) == (cli.PROG, 0)
@@ -58,8 +56,6 @@ def test_commands_and_python(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_versions_are_agreed_on(invoices: Path) -> None:
-    """The page says what a protocol without ApiVersions does, and that Kafka's two files make it agree on versions."""
-
     def generated(name: str) -> tuple[ModuleType, ModuleType]:
         assert cli.main(["generate", "--specs", "invoices", "--output", name, "--package", name]) == 0
         return import_package(Path(name, "src").absolute(), name), importlib.import_module(f"{name}.connection")
@@ -80,7 +76,6 @@ def test_versions_are_agreed_on(invoices: Path) -> None:
 
 
 def test_errors(invoices: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What the page shows is what one sees who has made these two mistakes; what follows from them is not said."""
     (invoices / "COPYING").unlink()
     (invoices / "package.toml").write_text(text_of("toml").replace("one-way", "oneway"))
     assert cli.main(["generate", "--specs", "invoices", "--output", "package"]) == 1
@@ -88,13 +83,11 @@ def test_errors(invoices: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def keys(settings: str) -> set[str]:
-    """The keys of settings, with their tables."""
     tables = tomllib.loads(settings)
     return {f"{table}.{key}" for table, members in tables.items() for key in members}
 
 
 def test_every_key_is_explained() -> None:
-    """A key that the page does not have is one that nobody finds; one that is gone would be refused."""
     everything = keys(SOUND)
     assert keys(text_of("toml")) == everything - {"package.readme", "definitions.older"}
     text = pages.text(PAGE)
@@ -107,7 +100,6 @@ def test_every_key_is_explained() -> None:
 
 
 def test_parts_are_those_there_are() -> None:
-    """The table of the page has the words of the table of the generator."""
     told = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \| [^|]+ \|$", pages.text(PAGE), re.MULTILINE))
     assert {name: told[name].replace(" of Kafka", "") for name in OPTIONAL} == {
         name: COMPONENTS[name].about for name in OPTIONAL

@@ -1,4 +1,4 @@
-"""The Python of the documentation runs: what a reader pastes does what the page says."""
+"""Python blocks of the documentation run and print the shown output."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ WITH_PYTHON = [page for page in pages.pages() if pages.to_run(page, "python")]
 NEEDS_ARROW = [page for page in WITH_PYTHON if "pyarrow" in pages.module(page)]
 ALONE = [page for page in WITH_PYTHON if page not in pages.about_spark()]
 CODE = re.compile(r">>> |from |import |\$ |nox |pip |python ")
-"""How a block begins that is code or a command, and nothing that is printed."""
+"""First words of blocks of code or commands, as opposed to output."""
 BESIDE = ("CONTRIBUTING.md", "SECURITY.md")
-"""Pages about work on the project, which have nothing to run."""
+"""Pages for contributors, without runnable blocks."""
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 MADE = ("site", "dist", "build")
-"""Folders of what sessions of nox write."""
+"""Output folders of nox sessions."""
 
 
 @pytest.fixture(autouse=True)
 def patience() -> Iterator[None]:
-    """A busy machine may be slow: what a page lets Hypothesis do has no deadline."""
+    """Disable Hypothesis deadlines for programs on pages."""
     before = settings.get_current_profile_name()
     settings.register_profile("pages", deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
     settings.load_profile("pages")
@@ -38,7 +38,7 @@ def patience() -> Iterator[None]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to work in, but for the examples, which pages name as a reader in the repository would."""
+    """Enter an empty folder with a link to ``examples``."""
     (tmp_path / "examples").symlink_to(pages.ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -47,7 +47,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("page", ALONE)
 def test_python_runs(page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each block goes on from the one before; what comments at a print and blocks say, in this order, is printed."""
     if page in NEEDS_ARROW and not (find_spec("pyarrow") and find_spec("numpy")):
         pytest.skip("the extra `arrow` is not installed")
     pages.run(page, {"__name__": "__main__"})
@@ -56,7 +55,6 @@ def test_python_runs(page: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_told_output() -> None:
-    """What no rule takes for printed text is compared with nothing: comments below a print, and blocks behind a script."""
     below, block = pages.told_output("docs/guide/versions.md"), pages.told_output("docs/numbers.md")
     assert "topics[0].topic_id: dropped, only versions 10+ have this field" in below
     assert "()" in below
@@ -65,7 +63,6 @@ def test_told_output() -> None:
 
 @pytest.mark.parametrize("page", pages.pages())
 def test_nothing_escapes(page: str) -> None:
-    """A block in a language of another spelling, or indented instead of fenced, would be run by nobody."""
     text = pages.text(page)
     blocks = pages.blocks(page)
     assert [block.place for block in blocks if block.language not in pages.LANGUAGES] == []
@@ -78,7 +75,6 @@ def test_nothing_escapes(page: str) -> None:
 
 @pytest.mark.parametrize("page", ["README.md", "generated/README.md"])
 def test_samples_are_of_a_broker(page: str) -> None:
-    """The bytes of the first sample are those that clients and a broker exchanged, not made up for the page."""
     data = bytes.fromhex("".join(re.findall(r'"([0-9a-f]{40,})"', pages.to_run(page, "python")[0].text)))
     assert len(data) > 50
     assert [path.name for path in sorted((COMMITTED / "traffic").iterdir()) if data in path.read_bytes()]
@@ -86,7 +82,6 @@ def test_samples_are_of_a_broker(page: str) -> None:
 
 @pytest.mark.parametrize("page", [*pages.pages(), *BESIDE, "benchmarks/README.md", "packages/vectors/README.md"])
 def test_links(page: str) -> None:
-    """A page or heading that moved would leave readers with nothing."""
     folder = (pages.ROOT / page).parent
     text = pages.text(page)
     for target in LINK.findall(text):
@@ -99,10 +94,6 @@ def test_links(page: str) -> None:
 
 @pytest.mark.parametrize("page", [*pages.pages(), *BESIDE])
 def test_paths_are_links(page: str) -> None:
-    """What a reader may want to open can be opened: a quoted path of the repository is the text of a link.
-
-    What sessions of nox write (site/, dist/) may be there or not, and cannot be linked.
-    """
     prose = re.sub(r"^```.*?^```$", "", pages.text(page), flags=re.MULTILINE | re.DOTALL)
     quoted = set(re.findall(r"(?<!\[)`(\w[\w.-]*/[\w./-]*|[\w.-]+\.md)`", prose))
     folders = (pages.ROOT, (pages.ROOT / page).parent)
@@ -114,20 +105,17 @@ def is_there(name: str, folders: Iterable[Path]) -> bool:
 
 
 def _headings(text: str) -> set[str]:
-    """The anchors of a page, as GitHub makes them."""
     titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 def test_index() -> None:
-    """A page that nothing leads to is not read: docs/README.md has them all, the tables of its folders included."""
     docs = pages.ROOT / "docs"
     listed = {(docs / target.partition("#")[0]).resolve() for target in LINK.findall(pages.text("docs/README.md"))}
     assert {path for path in docs.rglob("*.md") if path.resolve() not in listed} == {docs / "README.md"}
 
 
 def test_readme_of_the_package_is_whole() -> None:
-    """Who installs the package reads only its README: a part that is not there is found by nobody, nor is an extra."""
     generated = pages.ROOT / "generated"
     with (generated / "pyproject.toml").open("rb") as file:
         extras = set(tomllib.load(file)["project"]["optional-dependencies"])

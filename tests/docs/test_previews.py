@@ -1,4 +1,4 @@
-"""The preview versions that docs/guide/versions.md names, against the definitions of every release."""
+"""Preview versions in docs/guide/versions.md, against the definitions of every release."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROW = re.compile(r"\| (`.*?`) \| (\d+) \| (\S+) to (\S+) \| .* \|")
 
 
 def differs(plan: MessagePlan, ours: MessagePlan | None, version: int) -> bool:
-    """Whether bytes of a version by ``plan`` cannot be read by ``ours``."""
+    """Return whether ``ours`` cannot read bytes of ``plan`` at a version."""
     if ours is None or version not in ours.valid:
         return True
     wrote, reads = signature_of(plan, version), signature_of(ours, version)
@@ -25,7 +25,7 @@ def differs(plan: MessagePlan, ours: MessagePlan | None, version: int) -> bool:
 
 
 def unread_versions() -> dict[tuple[str, int], tuple[str, str]]:
-    """Requests and responses at versions of a release that the package does not read: the first and last release."""
+    """Return messages and versions of releases that the package does not read, with first and last release."""
     loaded = definitions.load(ROOT / "specs" / "kafka")
     names = {(each.kind, each.api_key): each.name for each in loaded.messages}
     plans = {plan.name: plan for plan in loaded.plans}
@@ -44,7 +44,6 @@ def unread_versions() -> dict[tuple[str, int], tuple[str, str]]:
 
 
 def test_every_version_that_is_not_read_is_named() -> None:
-    """The table of docs/guide/versions.md has each request and response of a release that is not read, and no other."""
     text = (ROOT / "docs" / "guide" / "versions.md").read_text(encoding="utf-8")
     _, _, section = text.partition("### Preview versions that are not read\n")
     told = {

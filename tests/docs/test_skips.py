@@ -1,4 +1,4 @@
-"""What is said of tests that a stranger's clone cannot run."""
+"""Reasons of skipped tests in a fresh clone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from tests.support import outside, pages
 
 
 def test_reason(tmp_path: Path) -> None:
-    """No path of another's machine, no question left: what is missing, whether to act, and what checks the like."""
     mark = outside.needs(
         tmp_path / "old.gz", "an older Kafka's bytes", "the folder vectors has those of the release"
     ).mark
@@ -18,7 +17,6 @@ def test_reason(tmp_path: Path) -> None:
 
 
 def test_nothing_else_looks_outside() -> None:
-    """A test that names a folder of its own outside the repository would skip, or fail, without such a reason."""
     files = (path for path in (pages.ROOT / "tests").rglob("*.py") if path != Path(__file__))
     names = [
         path.relative_to(pages.ROOT).as_posix() for path in files if '/ "shared"' in path.read_text(encoding="utf-8")

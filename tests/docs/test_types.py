@@ -1,4 +1,4 @@
-"""The Python of the documentation is typed: a reader's strict type checkers have nothing to say about it."""
+"""Python blocks of the documentation pass strict type checkers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNTYPED = (
     "UnknownParameterType",
     "MissingTypeStubs",
 )
-"""What pyright's strict mode says of everything that comes from pyarrow, which has no type information."""
+"""Rules of pyright's strict mode about pyarrow, which has no type information."""
 
 pytestmark = pytest.mark.skipif(
     not all(map(find_spec, PARTS)), reason=f"needs {', '.join(PARTS)}; nox -s tests installs them"
@@ -37,7 +37,6 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a module for each program of the pages."""
     folder = tmp_path_factory.mktemp("pages")
     for page in pages.pages():
         for number, program in enumerate(pages.programs(page)):
@@ -48,7 +47,6 @@ def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _header(page: str) -> str:
-    """The first line of a page is a title, and of its module what pyright may leave out."""
     rules = ["UnusedExpression"]  # an interactive session shows values
     if any(name in pages.module(page) for name in ("pyarrow", "pyspark")):
         rules += UNTYPED
@@ -56,7 +54,6 @@ def _header(page: str) -> str:
 
 
 def _check(*command: str, cwd: Path) -> str:
-    """What a checker prints; nothing if it is content."""
     sources = [str(pages.ROOT / source) for source in SOURCES]
     environment = os.environ | {"MYPYPATH": os.pathsep.join(sources), "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}
     line = [sys.executable, "-m", *command]
@@ -65,7 +62,6 @@ def _check(*command: str, cwd: Path) -> str:
 
 
 def test_mypy(modules: Path) -> None:
-    """mypy --strict, as the README promises it; only pyarrow, which has no types, is left to be Any."""
     (modules / "mypy.ini").write_text(MYPY, encoding="utf-8")
     cache = pages.ROOT / ".mypy_cache" / "pages"
     names = sorted(path.name for path in modules.glob("*.py"))
@@ -73,7 +69,6 @@ def test_mypy(modules: Path) -> None:
 
 
 def test_pyright(modules: Path) -> None:
-    """Pyright in strict mode, as editors have it."""
     settings = {
         "include": ["."],
         "extraPaths": [str(pages.ROOT / source) for source in SOURCES],

@@ -1,4 +1,4 @@
-"""The data package: its loader gives the files, its damaged bytes are what they are said to be, its README's programs run."""
+"""The vectors package: loader, damaged bytes, and programs of its README."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ SAMPLE = package.FOLDER / "kafka-4.4.0" / "raft.jsonl.gz"
 
 
 def test_the_loader_gives_every_vector() -> None:
-    """What the tests of this project read by themselves, users get by the loader: nothing is left out or changed."""
     found = list(package.vectors())
     known = [vector for each in vectors.committed().values() for vector in each]
     assert sorted((v.message, v.version, v.sample, v.data) for v in found) == sorted(
@@ -47,7 +46,6 @@ def test_the_loader_gives_every_vector() -> None:
 
 
 def test_damaged_bytes_are_made_of_the_vectors() -> None:
-    """The committed file is what the changes make of the vectors, and each has the place that the package finds."""
     known = list(package.negative())
     made = list(damaged(package.FOLDER / f"kafka-{package.RELEASE}"))
     assert [(n.message, n.version, n.kind, n.data.hex(), n.offset, n.path) for n in known] == [
@@ -56,7 +54,6 @@ def test_damaged_bytes_are_made_of_the_vectors() -> None:
 
 
 def test_damaged_bytes_are_refused() -> None:
-    """Each is read by the class it is for: the error has the place that the file says."""
     for case in package.negative():
         with pytest.raises(DecodeError) as found:
             vectors.message_class(case.message).read(case.data, case.version)
@@ -65,7 +62,6 @@ def test_damaged_bytes_are_refused() -> None:
 
 @pytest.mark.skipif(bool(javascript.missing()), reason=javascript.missing())
 def test_damaged_bytes_are_refused_in_javascript(tmp_path: Path) -> None:
-    """A codec in another language, driven by the document alone, finds the same places."""
     known = list(package.negative())
     asked = [{"message": n.message, "version": n.version, "hex": n.data.hex()} for n in known]
     answers = javascript.ask(write(ROOT / "specs" / "kafka", tmp_path)[0], asked)
@@ -74,7 +70,6 @@ def test_damaged_bytes_are_refused_in_javascript(tmp_path: Path) -> None:
 
 
 def test_what_kafka_does_is_what_the_readme_says() -> None:
-    """Its table names every kind; where Kafka is not as strict as we are, readers decide by it."""
     said = Counter((case.kind, case.kafka) for case in package.negative())
     rows = re.findall(r"^\| (`[^|]*) \| [^|]* \| ([^|]*) \|$", README.partition("| Kafka |")[2], re.MULTILINE)
     told = {kind: what for kinds, what in rows for kind in re.findall(r"`([^`]*)`", kinds)}
@@ -87,14 +82,12 @@ def test_what_kafka_does_is_what_the_readme_says() -> None:
 
 @pytest.mark.parametrize("page", ["packages/vectors/README.md", "docs/vectors.md"])
 def test_counts(page: str) -> None:
-    """Pages tell how many there are."""
     text = (ROOT / page).read_text(encoding="utf-8")
     assert f"{sum(1 for _ in package.vectors()):,} messages" in text
     assert f"{sum(1 for _ in package.negative()):,} damaged ones" in text
 
 
 def test_the_document_is_in_released_packages_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a clone it may not have been made yet: the error says how."""
     monkeypatch.setattr(package, "FOLDER", tmp_path)
     made = f"kafka-message-generator export --specs specs/kafka --output {tmp_path}"
     with pytest.raises(FileNotFoundError) as found:
@@ -107,7 +100,6 @@ def test_the_document_is_in_released_packages_alone(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("language", PROGRAMS)
 def test_programs_of_the_readme(language: str, tmp_path: Path) -> None:
-    """Whoever takes the files copies the program of their language: it counts what is there."""
     name, *command = PROGRAMS[language]
     if shutil.which(command[0]) is None:
         pytest.skip(f"{command[0]} is not installed; the programs in other languages are run where it is")
@@ -119,7 +111,6 @@ def test_programs_of_the_readme(language: str, tmp_path: Path) -> None:
 
 
 def test_python_of_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same for Python, by the loader."""
     (found,) = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
     exec(compile(found, "README", "exec"), {})
     first, *lines = capsys.readouterr().out.splitlines()
@@ -129,7 +120,6 @@ def test_python_of_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_all_files_are_in_the_wheel() -> None:
-    """What no pattern names would be missing in the installed package alone."""
     project = tomllib.loads((ROOT / "packages" / "vectors" / "pyproject.toml").read_text(encoding="utf-8"))
     patterns = project["tool"]["setuptools"]["package-data"]["kafka_protocol_vectors"]
     named = {path for pattern in patterns for path in package.FOLDER.glob(pattern)}
@@ -138,7 +128,6 @@ def test_all_files_are_in_the_wheel() -> None:
 
 
 def test_lines_are_json() -> None:
-    """Readers in other languages split at line ends and parse each line by itself."""
     text = gzip.decompress((package.FOLDER / "negative" / f"kafka-{package.RELEASE}.jsonl.gz").read_bytes()).decode(
         "ascii"
     )

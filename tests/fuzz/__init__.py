@@ -1,4 +1,4 @@
-"""Differential fuzzing of the native core against the pure code: python -m tests.fuzz, which nox -s fuzz runs."""
+"""Differential fuzzing of the native core against the pure code: ``python -m tests.fuzz``, or ``nox -s fuzz``."""
 
 from tests.support import proposals
 

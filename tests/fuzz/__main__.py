@@ -44,7 +44,7 @@ def parsed() -> argparse.Namespace:
 
 
 def sanitized(is_for_tests: bool) -> int:
-    """This command again, or the tests of the core, with one that watches itself in front of the installed one."""
+    """Run this command, or the tests of the core, with a sanitized build instead of the installed core."""
     folder = build.build(WORK.resolve() / "sanitized", "gcc", *build.SANITIZERS)
     path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
     more = build.environment() | {"FUZZ_BUILD": "sanitized", "PYTHONPATH": path, "LD_PRELOAD": build.preloaded()}
@@ -58,7 +58,7 @@ def fuzzed(arguments: argparse.Namespace) -> int:
     from tests.fuzz.cases import Difference, samples
 
     faulthandler.enable()
-    samples()  # read before time begins
+    samples()  # loaded before the time limit starts
     kind = os.environ.get("FUZZ_BUILD", "plain")
     every = (*cases.CASES, *columns.CASES, *segments.CASES)
     chosen, shares = zip(*(one for one in every if arguments.only in (None, one[0].__name__)), strict=True)

@@ -1,4 +1,4 @@
-"""Builds of both extensions that watch themselves: with AddressSanitizer and UndefinedBehaviorSanitizer, for libFuzzer."""
+"""Builds of both extensions with AddressSanitizer and UndefinedBehaviorSanitizer, or for libFuzzer."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
 
 
 class NoCompiler(Exception):
-    """A compiler, or a library of it, is not on this machine."""
+    """A missing compiler or compiler library."""
 
 
 def build(target: Path, compiler: str, *flags: str) -> Path:
-    """Put the core into a folder for PYTHONPATH; returns the folder."""
+    """Build the core into a folder for PYTHONPATH; return the folder."""
     if shutil.which(compiler) is None:
         raise NoCompiler(f"{compiler} is not installed")
     package = target / "kafka_messages_native"
@@ -32,9 +32,9 @@ def build(target: Path, compiler: str, *flags: str) -> Path:
 
 
 def preloaded(compiler: str = "gcc") -> str:
-    """The libraries that a Python without sanitizers needs before the core, for LD_PRELOAD."""
+    """Return LD_PRELOAD for a Python without sanitizers."""
     found = []
-    for library in ("libasan.so", "libubsan.so", "libstdc++.so.6"):  # the last for exceptions inside pyarrow
+    for library in ("libasan.so", "libubsan.so", "libstdc++.so.6"):  # libstdc++ for exceptions inside pyarrow
         printed = subprocess.run([compiler, f"-print-file-name={library}"], check=True, capture_output=True, text=True)
         path = Path(printed.stdout.strip())
         if not path.is_absolute():
@@ -44,7 +44,7 @@ def preloaded(compiler: str = "gcc") -> str:
 
 
 def environment() -> dict[str, str]:
-    """For a process with sanitizers: Python's own memory at exit is no leak, each object and buffer is a block of its own."""
+    """Return environment variables for sanitized processes: no leak check at exit, one allocation per object."""
     return {
         "PYTHONMALLOC": "malloc",
         "ARROW_DEFAULT_MEMORY_POOL": "system",

@@ -1,4 +1,4 @@
-"""One case of each sort: the core and the pure code do the same with it, errors included, or a Difference is raised."""
+"""Cases for messages: outcomes of core and pure code are compared, and a Difference is raised."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from tests.support.renderings import LEFT, Outcome, bare_calls, opened, outcome,
 
 PROPOSALS = random_messages.Package("kafka_messages_proposals")
 LONGEST = 4000
-"""Bytes of a vector that is used; the few longer ones would take most of the time."""
+"""Maximum size of a vector; the few longer ones would dominate the running time."""
 
 
 class Difference(Exception):
-    """The core and the pure code disagree."""
+    """A disagreement of core and pure code."""
 
 
 class Sample:
-    """A message with bytes at a version to start from."""
+    """A message with bytes at one version."""
 
     def __init__(self, cls: Any, version: int, data: bytes) -> None:
         self.cls, self.version, self.data = cls, version, data
@@ -37,7 +37,7 @@ class Sample:
 
     @property
     def bare(self) -> dict[str, Any]:
-        """The same calls, but not with the pure methods behind them."""
+        """Native methods that return LEFT instead of calling the pure code."""
         return printed_calls(self)
 
     @property
@@ -60,13 +60,13 @@ class Sample:
 
 @cache
 def printed_calls(sample: Sample) -> dict[str, Any]:
-    """Those of the plan as it was printed, which all samples of a message share."""
+    """Return the native methods by the generated plan, shared by all samples of a message."""
     return bare_calls(sample.cls, sample.plan_of(sample.owner._plan), sample.package)
 
 
 @cache
 def samples() -> Sequence[Sample]:
-    """Vectors of Kafka's classes, and messages of proposals as drawn by the generator of random ones."""
+    """Return vectors of Kafka's classes, and random messages of the proposals."""
     found = [
         Sample(vector.cls, vector.version, vector.data)
         for group in vectors.committed().values()
@@ -92,10 +92,9 @@ def differ(what: str, got: Outcome, wanted: Outcome) -> Difference:
 def compare(
     what: Callable[[], str], rnd: random.Random, counts: Counter[str], sample: Sample, name: str, *args: Any
 ) -> None:
-    """Do a call natively and purely.
+    """Call a method natively and purely; raise Difference unless the outcomes agree.
 
-    What the core leaves is done by the pure method with the same arguments, so its results and errors are the same by
-    nature; that this is what happens is looked at once in eight times, for an error takes longest of all.
+    A call that the core declines runs the pure method, so only one in eight is compared.
     """
     got = outcome(sample.bare[name], *args)
     counts[name] += 1
@@ -111,7 +110,7 @@ def compare(
 
 
 def read(rnd: random.Random, counts: Counter[str]) -> None:
-    """Damaged bytes, read whole or from an offset, from any kind of buffer."""
+    """Read damaged bytes, whole or from an offset, from any kind of buffer."""
     sample = rnd.choice(samples())
     data, version = damaged(rnd, sample.data), sample.version
     if rnd.random() < 0.05:
@@ -125,7 +124,7 @@ def read(rnd: random.Random, counts: Counter[str]) -> None:
 
 
 def write(rnd: random.Random, counts: Counter[str]) -> None:
-    """Messages with wrong values in some fields, written and measured at any version."""
+    """Write and measure a message with wrong values in some fields, at any version."""
     sample = rnd.choice(samples())
     message = sample.cls.read(sample.data, sample.version)
     structs = list(structs_in(message))
@@ -139,7 +138,7 @@ def write(rnd: random.Random, counts: Counter[str]) -> None:
 
 
 def put(rnd: random.Random, struct: Any, name: str, others: list[Any], sample: Sample) -> None:
-    """Spoil one field: another value, none at all, or an element of a list."""
+    """Assign another value to a field, delete it, or replace a list element."""
     old = getattr(struct, name, None)
     if name == "unknown_tagged_fields" and rnd.random() < 0.9:
         raw = sys.modules[f"{sample.cls.__module__.partition('.')[0]}._core.wire"].RawTaggedField
@@ -153,7 +152,7 @@ def put(rnd: random.Random, struct: Any, name: str, others: list[Any], sample: S
 
 
 def construct(rnd: random.Random, counts: Counter[str]) -> None:
-    """A constructor with wrong values, unknown names, positional arguments."""
+    """Call a constructor with wrong values, unknown names or positional arguments."""
     sample = rnd.choice(samples())
     struct = rnd.choice(list(structs_in(sample.cls.read(sample.data, sample.version))))
     cls, names = type(struct), list(struct._names)
@@ -172,7 +171,7 @@ def construct(rnd: random.Random, counts: Counter[str]) -> None:
 
 
 def plan(rnd: random.Random, counts: Counter[str]) -> None:
-    """A plan that nobody printed is refused with a ValueError or TypeError, or leads to no harm in reading and writing."""
+    """Parse a damaged plan; it raises ValueError or TypeError, or reads and writes without a crash."""
     sample = rnd.choice(samples())
     text = damage.plan_text(rnd, sample.owner._plan)
     counts["plan"] += 1
@@ -193,7 +192,7 @@ def plan(rnd: random.Random, counts: Counter[str]) -> None:
 
 
 def structs_in_slots(message: Any) -> list[Any]:
-    """The structs that a foreign plan made, by their slots, for the types that fields have need not hold."""
+    """Return the structs of a damaged plan by their slots; field types may be wrong."""
     found, last = [], [message]
     while last:
         found += last
@@ -217,4 +216,4 @@ CASES: Sequence[tuple[Callable[[random.Random, Counter[str]], None], int]] = (
     (construct, 2),
     (plan, 1),
 )
-"""What is tried, and how often of 28 times."""
+"""Cases with weights."""

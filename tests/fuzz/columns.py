@@ -1,4 +1,4 @@
-"""Cases of columns: the native extension and message objects make the same of damaged rows, and of spoiled columns."""
+"""Cases for columns: native extension and message objects, on damaged rows and columns."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tests.fuzz.cases import Difference
 from tests.support.both_columns import are_same, binary, both, damaged, exact, messages
 
 LONGEST = 4000
-"""Bytes of a row to start from."""
+"""Maximum size of a row."""
 ROWS = 40
 
 
 def decode(rnd: random.Random, counts: Counter[str]) -> None:
-    """Damaged rows among good ones and nulls, of one version, of several, or with the version in front."""
+    """Decode damaged rows among valid ones and nulls, with fixed, mixed or prefixed versions."""
     message = messages()[rnd.choice(list(messages()))]
     known = [row for row in message.rows if len(row[1]) <= LONGEST]
     if not known:
@@ -60,7 +60,7 @@ def decode(rnd: random.Random, counts: Counter[str]) -> None:
 
 
 def options_of(rnd: random.Random) -> dict[str, Any]:
-    """Options of ``decode``, most of them rarely."""
+    """Return random options of ``decode``, mostly defaults."""
     options: dict[str, Any] = {"mode": rnd.choice(("PERMISSIVE", "PERMISSIVE", "FAILFAST"))}
     choices = {
         "corrupt_column": "_corrupt",
@@ -74,7 +74,7 @@ def options_of(rnd: random.Random) -> dict[str, Any]:
 
 
 def encode(rnd: random.Random, counts: Counter[str]) -> None:
-    """Columns with spoiled values, sliced, at their version or another one."""
+    """Encode columns with damaged values, also sliced, at their version or another one."""
     message = messages()[rnd.choice(list(messages()))]
     known = [row for row in message.rows if len(row[1]) <= LONGEST]
     if not known:
@@ -100,10 +100,10 @@ def encode(rnd: random.Random, counts: Counter[str]) -> None:
 
 
 def spoiled(rnd: random.Random, array: Any) -> Any:
-    """An array with other values in one of its columns: nulls, extremes, texts that are none."""
+    """Return an array with nulls, extremes or invalid text in one column."""
     if pa.types.is_struct(array.type) and array.type.num_fields and rnd.random() < 0.95:
         children = [array.field(index) for index in range(array.type.num_fields)]
-        if rnd.random() < 0.1:  # nulls over values that stay there
+        if rnd.random() < 0.1:  # nulls that keep their values
             mask = pa.array([rnd.random() < 0.3 for _ in range(len(array))], pa.bool_())
             return pa.StructArray.from_arrays(children, fields=list(array.type), mask=mask)
         place = rnd.randrange(len(children))
@@ -132,4 +132,4 @@ def value_of(rnd: random.Random, kind: Any) -> Any:
 
 
 CASES = ((decode, 3), (encode, 2))
-"""What is tried, and how often beside the cases of messages."""
+"""Cases with weights relative to those of messages."""

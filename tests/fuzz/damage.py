@@ -1,4 +1,4 @@
-"""What is done to good input: damaged bytes, values of wrong types, plan texts that nobody printed."""
+"""Damaged input: bytes, values of wrong types, and plan texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from uuid import UUID
 
 
 class Other:
-    """Of no type that any field has."""
+    """A value that no field accepts."""
 
     def __repr__(self) -> str:
         return "Other()"
@@ -66,16 +66,16 @@ WRONG: tuple[Any, ...] = (
         type("Str", (str,), {})("s"),
     ),
 )
-"""To be put where something else is expected; lists are made anew, for the objects that get them keep them."""
+"""Values for fields of other types. Lists are created per use, because objects keep them."""
 
 
 def buffer_of(rnd: random.Random, data: bytes) -> Any:
-    """The same bytes as what else may hold them."""
+    """Return the data as bytes, bytearray or memoryview."""
     return rnd.choice((bytes, bytes, bytes, bytes, bytearray, memoryview))(data)
 
 
 def value(rnd: random.Random, others: list[Any]) -> Any:
-    """Something wrong, or something right from another place: ``others`` are values of the same message."""
+    """Return a wrong value, or one of another field; ``others`` are values of the same message."""
     match rnd.randrange(8):
         case 0 | 1:
             return rnd.choice(others)
@@ -88,7 +88,7 @@ def value(rnd: random.Random, others: list[Any]) -> Any:
 
 
 def unknown_fields(rnd: random.Random, raw: Any) -> Any:
-    """Unknown tagged fields: too many, twice the same, out of order, of wrong types."""
+    """Return unknown tagged fields: too many, repeated, out of order, or of wrong types."""
     tags = [
         rnd.choice((rnd.randrange(50), rnd.getrandbits(32), rnd.choice((-1, 1 << 32, "5", None, True))))
         for _ in range(40)
@@ -154,7 +154,7 @@ WORDS = (
 
 
 def plan_text(rnd: random.Random, text: str) -> str:
-    """A plan with some of it changed, mostly so that the grammar may still hold."""
+    """Return a changed plan, mostly one that the grammar may still accept."""
     for _ in range(rnd.choice((1, 1, 1, 2, 4))):
         lines = text.split("\n")
         line = rnd.randrange(len(lines))

@@ -1,4 +1,4 @@
-"""Fuzzing led by coverage: clang's libFuzzer with an interpreter inside, on the reader and on the parser of plans."""
+"""Coverage-guided fuzzing of reader and plan parser with clang's libFuzzer."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SAID = {
     "counters": r"INFO: Loaded [0-9]+ modules +\(([0-9]+) inline 8-bit counters\)",
     "reached": r"cov: ([0-9]+)",
 }
-"""What libFuzzer says of a run."""
+"""Patterns of libFuzzer's statistics."""
 
 
 def main(seconds: float, work: Path) -> int:
-    """Build, begin with what earlier runs found interesting, and go on for a while; 0 if nothing is wrong."""
+    """Build and run the fuzzer on the corpus of earlier runs; return 0 if it finds nothing."""
     work = work.resolve()
     core = build.build(work / "guided", "clang", *SANITIZERS)
     path = os.pathsep.join([str(core), str(build.ROOT), *filter(None, sys.path)])
@@ -46,12 +46,12 @@ def main(seconds: float, work: Path) -> int:
 
 
 def prefixes() -> str:
-    """Where the embedded interpreter's own library is, which does not know of virtual environments."""
+    """Return PYTHONHOME for the embedded interpreter, which ignores virtual environments."""
     return f"{sys.base_prefix}:{sys.base_exec_prefix}"
 
 
 def driver(work: Path) -> Path:
-    """libFuzzer's main program around the interpreter that runs this."""
+    """Build libFuzzer's main program around the running interpreter; return its path."""
     target, variables = work / "guided" / "fuzzer", sysconfig.get_config_vars()
     if not variables["Py_ENABLE_SHARED"]:
         raise build.NoCompiler("a Python with a shared library is needed")
@@ -62,7 +62,7 @@ def driver(work: Path) -> Path:
 
 
 def options(seconds: float, work: Path) -> list[str]:
-    """libFuzzer's own, and the folder of inputs, with those to start from."""
+    """Return libFuzzer's options, after writing the initial corpus."""
     from tests.fuzz.target import corpus
 
     folder = work / "corpus"

@@ -1,4 +1,4 @@
-"""What fuzzing has done so far: a line for each run, with its seed, beside the repository's own files in .work."""
+"""Record of all fuzzing runs: one line each, with the seed, in .work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RECORD = Path(".work/fuzz.jsonl")
 
 @dataclass(frozen=True)
 class Run:
-    """One run: which build of the core, the seed that repeats it, how long, and how many cases of each sort."""
+    """A run: build of the core, seed, duration, and number of cases by kind."""
 
     build: str
     seed: int
@@ -21,21 +21,20 @@ class Run:
 
 
 def keep(run: Run, record: Path = RECORD) -> None:
-    """Add a run; runs at the same time may."""
+    """Append a run; safe for concurrent runs."""
     record.parent.mkdir(parents=True, exist_ok=True)
     with record.open("a", encoding="utf-8") as lines:
         lines.write(json.dumps(asdict(run)) + "\n")
 
 
 def runs(record: Path = RECORD) -> list[Run]:
-    """All runs so far."""
     if not record.exists():
         return []
     return [Run(**json.loads(line)) for line in record.read_text(encoding="utf-8").splitlines()]
 
 
 def sums(record: Path = RECORD) -> dict[str, Counter[str]]:
-    """Cases of each sort over all runs, by build."""
+    """Return the total number of cases by build and kind."""
     found: dict[str, Counter[str]] = {}
     for run in runs(record):
         found.setdefault(run.build, Counter()).update(run.counts | {"runs": 1})

@@ -1,4 +1,4 @@
-"""Cases of log segments: read with the core and without it, and the core's loops alone on memory of the exact size."""
+"""Cases for log segments: readers with and without the core, and the core's loops on exactly sized memory."""
 
 from __future__ import annotations
 
@@ -31,13 +31,12 @@ core: Any = import_module("kafka_messages_native._columns")
 
 @cache
 def _segments() -> list[bytes]:
-    """Of Kafka's classes, and some that take longer to make than to read, so that they are made once."""
     made = [some_batches(random.Random(number)) for number in range(60)]
     return [*(segment.read_bytes() for segment in SEGMENTS for _ in range(8)), *made]
 
 
 def segments(rnd: random.Random, counts: Counter[str]) -> None:
-    """The same batches, reports and errors of a damaged segment, with any options."""
+    """Compare batches, reports and errors of a damaged segment, with random options."""
     data = repacked(rnd) if rnd.random() < 0.2 else damaged(rnd.choice(_segments()), rnd)
     for _ in range(4):
         name, options = some_options(rnd, len(data))
@@ -49,14 +48,13 @@ def segments(rnd: random.Random, counts: Counter[str]) -> None:
 
 
 def _exact(data: bytes) -> Any:
-    """A copy that ends where its memory does."""
     found = np.empty(len(data), np.uint8)
     found[:] = np.frombuffer(data, np.uint8)
     return found
 
 
 def record_columns(rnd: random.Random, counts: Counter[str]) -> None:
-    """The loop over records does not leave its memory, whatever the records, the places of batches and the room are."""
+    """Run the loop over records with random records, positions and buffer sizes; it must stay in bounds."""
     rows = some_rows(rnd.choice((1, 2, 9, 40)), rnd.randrange(1 << 30), widest=rnd.choice((3, 40, 300)))
     data = write_batches(rows, max_records=len(rows))[HEADER:]
     if rnd.random() < 0.8:
@@ -88,7 +86,7 @@ def record_columns(rnd: random.Random, counts: Counter[str]) -> None:
 
 
 def batch_headers(rnd: random.Random, counts: Counter[str]) -> None:
-    """Following lengths does not leave the log, wherever it is cut."""
+    """Follow batch lengths in a truncated log; the loop must stay in bounds."""
     data = rnd.choice((damaged(some_batches(rnd), rnd), rnd.randbytes(rnd.randrange(100))))
     log = _exact(data[: rnd.randrange(len(data) + 1)])
     room = rnd.choice((0, 1, 5, 100))
@@ -100,7 +98,7 @@ def batch_headers(rnd: random.Random, counts: Counter[str]) -> None:
     assert count <= room
     assert count == 0 or stop <= len(log)
     fields = np.empty((len(core.HEADER_FIELDS), count), np.int64)
-    with suppress(ValueError):  # behind the last header a log has more bytes, and this one may have none
+    with suppress(ValueError):  # the last header may be truncated
         core.read_headers(log, starts[:count], fields)
     counts["batch headers"] += 1
 
@@ -110,4 +108,4 @@ CASES: Sequence[tuple[Callable[[random.Random, Counter[str]], None], int]] = (
     (record_columns, 4),
     (batch_headers, 1),
 )
-"""What is tried, and how often beside the cases of messages."""
+"""Cases with weights relative to those of messages."""

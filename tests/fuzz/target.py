@@ -1,4 +1,4 @@
-"""What libFuzzer calls: an input is a message to read, or a plan and a message to read by it."""
+"""Entry point of libFuzzer: an input is a message, or a plan with a message."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from tests.fuzz.cases import Sample, differ, hidden, samples, structs_in_slots
 from tests.support.renderings import LEFT, bare_calls, outcome
 
 PLANS = 24
-"""Messages whose plans are fuzzed: the input's first byte says which."""
+"""Number of messages whose plans are fuzzed; the input's second byte selects one."""
 READ, PLAN = 0, 1
 
 
 @cache
 def layouts() -> list[Sample]:
-    """One sample of each version of each message, for the input's first two bytes to choose from."""
+    """Return one sample per version of each message; two bytes of the input select one."""
     found = {(sample.cls, sample.version): sample for sample in samples()}
     return list(found.values())
 
 
 @cache
 def planned() -> list[Sample]:
-    """Messages whose plans have the most of the grammar in them, those of proposals among them."""
+    """Return samples of the messages whose plans use most of the grammar."""
     by_class = {sample.cls: sample for sample in samples()}
     return sorted(by_class.values(), key=lambda sample: -len(set(sample.owner._plan.split())))[:PLANS]
 
 
 def corpus() -> list[bytes]:
-    """Inputs to start from."""
+    """Return the initial corpus."""
     places = {(sample.cls, sample.version): place for place, sample in enumerate(layouts())}
     reads = [
         bytes([READ]) + places[sample.cls, sample.version].to_bytes(2, "big") + sample.data
@@ -42,7 +42,7 @@ def corpus() -> list[bytes]:
 
 
 def one(data: bytes) -> None:
-    """Any bytes at all; raises a Difference, or the process ends with a report, where something is wrong."""
+    """Run one input; raise Difference if native and pure outcomes differ."""
     if data[:1] == bytes([READ]) and len(data) > 2:
         sample = layouts()[int.from_bytes(data[1:3], "big") % len(layouts())]
         read(sample, data[3:])

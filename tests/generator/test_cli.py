@@ -65,7 +65,6 @@ def test_invalid_package_names_are_rejected(name: str, tmp_path: Path, capsys: p
 def test_reserved_package_names_are_rejected(
     name: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """``import class`` is a syntax error, and ``import json`` imports the standard library's module."""
     specs = write_specs(tmp_path / "specs", PROBE)
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out"), "--package", name]) == 1
     assert capsys.readouterr().err == f"package name {name!r} {reason}\n"
@@ -262,7 +261,6 @@ def test_a_definition_that_cannot_be_read(tmp_path: Path, capsys: pytest.Capture
 
 @pytest.mark.parametrize("name", ['a"b.json', "a\\.json", "a\nb.json", '"""/a.json'])
 def test_file_names_that_cannot_be_printed(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """File names are printed in modules, where quotes and newlines would break the syntax."""
     path = tmp_path / "specs" / name
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(PROBE))

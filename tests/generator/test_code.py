@@ -24,7 +24,6 @@ from kafka_message_generator.render.code import (
 
 
 def test_what_an_expression_needs_is_what_its_parts_need() -> None:
-    """A module imports what its expressions say; nobody looks for names in the printed text any more."""
     size = call(use("read_uvarint"), code.code("{} + 1", use("TEXT_LENGTHS")))
     assert (str(size), size.names) == ("read_uvarint(TEXT_LENGTHS + 1)", {"read_uvarint", "TEXT_LENGTHS"})
     both = joined(", ", (size, "plain", bound("pack", ("h", "i"))))
@@ -34,7 +33,6 @@ def test_what_an_expression_needs_is_what_its_parts_need() -> None:
 
 
 def test_texts_are_only_texts() -> None:
-    """A name within a plain text needs nothing: what a default says must not become an import."""
     assert names_of("read_uvarint(UNSET)") == frozenset()
     assert code.code("x == {}", repr("_pack_hi")).bound == frozenset()
 

@@ -74,7 +74,6 @@ def written(folder: Path, files: dict[str, str]) -> Path:
 
 
 def warnings_of(specs: Path) -> list[str]:
-    """Return the warnings about a folder, with relative paths."""
     return [str(each).removeprefix(f"{specs.as_posix()}/") for each in definitions.load(specs).warnings]
 
 

@@ -143,7 +143,6 @@ def test_messages_without_integers() -> None:
 
 
 def test_kafkas_own_vectors() -> None:
-    """In each version of each message the measured total equals the size that Kafka wrote."""
     samples: dict[tuple[str, int], list[Sample]] = {}
     for path in sorted(COMMITTED.glob("*.jsonl.gz")):
         for line in gzip.decompress(path.read_bytes()).splitlines():

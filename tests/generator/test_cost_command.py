@@ -36,7 +36,6 @@ def run(*arguments: object) -> int:
 
 
 def write_lines(path: Path, *lines: Mapping[str, object] | str) -> Path:
-    """Write a file of samples, compressed if its name ends in ``.gz``."""
     text = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
     if path.suffix == ".gz":
         path.write_bytes(gzip.compress(text.encode()))
@@ -70,7 +69,6 @@ def test_no_golden_is_stale() -> None:
 
 
 def test_forms_of_samples(specs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """JSON lines and plain hex, compressed or not, with blank lines between them, give the same cost."""
     own = (LINES[0], "", LINES[3])
     files = (
         write_lines(tmp_path / "a.jsonl", *own),
@@ -95,7 +93,6 @@ def test_committed_vectors_are_the_default(capsys: pytest.CaptureFixture[str]) -
 
 
 def fails(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
-    """Return the error of a failing command, without the test's folder."""
     assert run(*arguments) == 1
     printed = capsys.readouterr()
     assert printed.out == ""

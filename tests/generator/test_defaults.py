@@ -18,7 +18,6 @@ TYPES = ("[]int32", "[]string", "[]Inner", "Inner")
 
 
 def default(kind: str, given: object = ..., **more: object) -> Value:
-    """Return the default of a field of a type, read from a whole definition."""
     member = field("A", kind) | more | ({} if given is ... else {"default": given})
     if kind.removeprefix("[]") == "Inner":
         member["fields"] = [field("X")]
@@ -48,7 +47,6 @@ def test_no_default_is_the_zero_of_the_type(kind: str, value: Value) -> None:
 
 @pytest.mark.parametrize(("given", "value"), [("true", True), ("TRUE", True), ("fAlse", False), (True, True)])
 def test_booleans_in_any_case(given: object, value: bool) -> None:
-    """Java's ``parseBoolean`` ignores case; JSON booleans are accepted too."""
     assert default("bool", given) is value
 
 
@@ -110,7 +108,6 @@ def test_integers_as_java_literals(kind: str, given: object, value: int) -> None
     ],
 )
 def test_floats_as_java_parses_them(given: object, value: float) -> None:
-    """``Double.parseDouble`` accepts suffixes, hexadecimal forms, Infinity and NaN."""
     assert default("float64", given) == value
 
 
@@ -138,7 +135,6 @@ def test_uuids_as_kafka_prints_them(given: str) -> None:
     ],
 )
 def test_strings_are_their_text(given: object, value: str) -> None:
-    """Kafka's generator pastes strings into Java code, where quotes and backslashes break; here they are data."""
     assert default("string", given) == value
 
 
@@ -156,7 +152,7 @@ def test_null_needs_only_the_versions_of_the_field() -> None:
     ("versions", "nullable", "value"), [("0+", "0+", None), ("0+", "1+", b""), ("0+", "none", b""), ("1+", "1+", None)]
 )
 def test_records_start_at_null_where_null_can_be_sent(versions: str, nullable: str, value: Value) -> None:
-    """Kafka's classes always start records at null, even in versions without null, where empty is used here."""
+    """Kafka's classes always start records at null, even in versions without null."""
     assert default("records", versions=versions, nullableVersions=nullable) == value
 
 
@@ -191,13 +187,11 @@ REFUSED = [
 
 
 def complaints(kind: str, given: str, **more: object) -> list[str]:
-    """Return the problems of a field of a type with a default."""
     return problems_of({"Test.json": text(field("A", kind, default=given) | more)})
 
 
 @pytest.mark.parametrize(("kind", "given", "reason"), REFUSED)
 def test_invalid_default_is_reported(kind: str, given: str, reason: str) -> None:
-    """Includes defaults that Java's reader accepts, but that its generated code does not compile with."""
     line = f"Test.json:2: $.fields[0].default: invalid default {given!r} for {kind} field A: {reason}"
     assert complaints(kind, given) == [line]
 
@@ -218,7 +212,6 @@ def test_null_default_needs_every_version_nullable() -> None:
 
 @pytest.mark.parametrize("given", ["0xp1", "0x.p1"])
 def test_a_hexadecimal_float_needs_a_digit(given: str) -> None:
-    """``float.fromhex`` raises an error of its own, which has no location."""
     place = f"Test.json:2: $.fields[0].default: invalid default {given!r} for float64 field A"
     assert complaints("float64", given) == [f"{place}: {FLOAT}"]
 
@@ -230,7 +223,6 @@ def test_a_hexadecimal_float_beyond_the_largest_is_infinite() -> None:
 
 
 def test_an_integer_of_many_digits_is_out_of_range() -> None:
-    """CPython limits int/str conversion, with an error without location."""
     assert len(complaints("int64", "1" * 5000)) == 1
 
 

@@ -112,7 +112,6 @@ def test_invalid_entry_is_reported_with_its_location(text: str, problem: str, tm
 
 
 def test_valid_entries_are_resolved(tmp_path: Path) -> None:
-    """Entries are resolved by struct and Python name; a struct in two places may be annotated by both paths."""
     specs = write_specs(tmp_path / "specs", ASK, TELL)
     things = of("AskRequest", "Things.Name", by="Things.Kind")
     facts = [

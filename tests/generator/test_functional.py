@@ -85,7 +85,6 @@ class Matrix:
         return [inner(x=x, y=y) for (_, x), (_, y) in given]
 
     def expect(self, version: int, fields: dict[str, object], data: bytes) -> None:
-        """Assert the exact bytes of a message, and that they decode to an equal message."""
         built = self.message(before=-7, after="z", **{name: self.made(each) for name, each in fields.items()})
         assert built.write(version) == data
         assert built.size(version) == len(data)
@@ -96,7 +95,6 @@ class Matrix:
         assert slow == data
 
     def bytes(self, version: int, plain: object, maybe: object, tagged: dict[int, bytes] | None = None) -> bytes:
-        """Encode the fields of ``definition`` with the reference codec."""
         flexible = version == 2
         parts = [reference.value("int8", -7, flexible), reference.value(self.kind, plain, flexible)]
         if self.kind in CAN_BE_NULL:
@@ -166,7 +164,7 @@ def test_null_in_a_version_without_it(kind: str, matrix: Callable[[str], Matrix]
         with pytest.raises(case.errors.EncodeError) as caught:
             act(0)
         assert str(caught.value) == "Probe v0: maybe: is None, but this version has no null here"
-    if kind != "Inner":  # a struct of version 0 has no mark that could say null
+    if kind != "Inner":  # structs in version 0 have no presence byte
         with pytest.raises(case.errors.DecodeError) as refused:
             case.message.read(case.bytes(0, default_of(kind), None), 0)
         assert refused.value.path == "maybe"
@@ -199,7 +197,6 @@ def test_tagged_nullable_values(kind: str, matrix: Callable[[str], Matrix]) -> N
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_cut_and_every_addition_is_an_error(kind: str, matrix: Callable[[str], Matrix]) -> None:
-    """Truncated or extended bytes raise the package's own error, never one of Python."""
     case = matrix(kind)
     for version in range(3):
         data = case.bytes(version, values_of(kind)[0], default_of(kind))

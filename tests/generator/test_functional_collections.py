@@ -40,7 +40,6 @@ def inside(package: ModuleType) -> ModuleType:
 
 
 def filled(inside: ModuleType, *names: str) -> Any:
-    """Return a collection of numbered topics."""
     return inside.TopicCollection(inside.Topic(name=name, size1=number) for number, name in enumerate(names))
 
 

@@ -59,7 +59,6 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 
 
 def round_trip(built: Any, version: int, data: str) -> None:
-    """Assert the exact bytes of a message, their size, and that they decode to an equal message."""
     wanted = bytes.fromhex(data)
     assert built.write(version).hex() == wanted.hex()
     assert built.size(version) == len(wanted)

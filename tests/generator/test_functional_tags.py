@@ -61,7 +61,6 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 
 
 def round_trip(built: Any, version: int, data: str) -> None:
-    """Assert the exact bytes of a message, their size, and that they decode to an equal message."""
     wanted = bytes.fromhex(data)
     assert built.write(version).hex() == wanted.hex()
     assert built.size(version) == len(wanted)
@@ -99,7 +98,6 @@ def raw(package: ModuleType, *fields: tuple[int, bytes]) -> tuple[Any, ...]:
 def test_tagged_fields_have_kafkas_bytes(
     package: ModuleType, fields: dict[str, object], version: int, data: str
 ) -> None:
-    """The bytes are those that Kafka's classes write for its example message: ascending tags, without defaults."""
     round_trip(package.Tags(**fields), version, data)
 
 
@@ -255,7 +253,6 @@ def test_numbers_in_more_bytes_than_needed(package: ModuleType) -> None:
 
 @pytest.mark.parametrize("size", [3, *range(120, 135), *range(16376, 16392)])
 def test_sizes_of_a_tagged_struct_around_the_bounds_of_varints(package: ModuleType, size: int) -> None:
-    """Kafka's ``size()`` is one byte short for structs of 127 or 16383 bytes, though the written bytes are right."""
     sub = module_of(package.Sized).Sub
     made = sub(a=b"x" * min(max(size - 10, 0), 50))
     rest = size - len(reference.value("bytes", made.a, True)) - 1

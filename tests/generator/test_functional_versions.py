@@ -72,7 +72,6 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 
 
 def round_trip(built: Any, version: int, data: str) -> None:
-    """Assert the exact bytes of a message, their size, and that they decode to an equal message."""
     wanted = bytes.fromhex(data)
     assert built.write(version).hex() == wanted.hex()
     assert built.size(version) == len(wanted)
@@ -123,7 +122,7 @@ def test_reading_starts_from_defaults(package: ModuleType) -> None:
 
 
 def test_versions_that_do_not_exist(package: ModuleType) -> None:
-    """Kafka's classes accept any version number; here only declared versions are valid."""
+    """Kafka's classes accept any version number."""
     known = r"^High has no version {} only versions 3 to 5$"
     for version in (-1, 0, 2, 6, 32767):
         for act in (package.High().write, package.High().size, lambda v: package.High.read(b"\0\0", v)):
@@ -144,7 +143,6 @@ def test_constants_of_a_message(package: ModuleType) -> None:
 
 
 def test_a_text_that_is_never_compact(package: ModuleType) -> None:
-    """The client id in request headers is never compact, as in Kafka's own header class."""
     header = package.Header(api_key=3, api_version=9, correlation_id=42)
     round_trip(header, 0, "000300090000002a")
     round_trip(package.Header(api_key=3, api_version=9, correlation_id=42, client_id=None), 1, "000300090000002affff")
@@ -172,7 +170,6 @@ def test_nullable_structs_have_kafkas_bytes(package: ModuleType) -> None:
 
 
 def test_presence_bytes_of_others_are_understood(package: ModuleType) -> None:
-    """Like Kafka, read any negative presence byte as null and any other value as a struct."""
     null = package.Parts(second=None)
     for data in ("ffff00", "80ff00", "fffe00"):
         assert package.Parts.read(bytes.fromhex(data), 1) == null
@@ -181,7 +178,6 @@ def test_presence_bytes_of_others_are_understood(package: ModuleType) -> None:
 
 
 def test_null_structs_in_versions_without_null(package: ModuleType) -> None:
-    """The error names the field, where Kafka raises NullPointerException."""
     line = r"^Parts v0: second: is None, but this version has no null here$"
     for act in (package.Parts(second=None).write, package.Parts(second=None).size):
         with pytest.raises(package.EncodeError, match=line):
@@ -212,7 +208,6 @@ def test_common_structs_are_one_class(package: ModuleType) -> None:
 
 
 def test_records_start_at_null_only_where_null_can_be_sent(package: ModuleType) -> None:
-    """Records start at null, as in Kafka's class, unless version 0 does not allow null."""
     built = package.Batches()
     assert (built.batch, built.full) == (None, b"")
     round_trip(built, 0, "0000 ffffffff 00000000")
@@ -285,7 +280,6 @@ def test_messages_are_mutable_so_they_have_no_hash(package: ModuleType) -> None:
 
 
 def test_equality_of_derived_classes(package: ModuleType) -> None:
-    """An object of a derived class equals one of its base if their fields do, and an attribute of its own is no field."""
     for base, other in ((package.Goats, package.Parts), (package.Floats, package.Goats)):
         derived = type("Derived", (base,), {"own": 1})
         built = derived()
@@ -299,7 +293,6 @@ def test_equality_of_derived_classes(package: ModuleType) -> None:
 
 
 def test_only_floats_have_a_printed_equality(package: ModuleType) -> None:
-    """The base class compares all other structs, with one function compiled for each class."""
     printed = [inspect.getsource(module_of(cls)).count("def __eq__") for cls in (package.Floats, package.Goats)]
     assert printed == [2, 0]
 

@@ -1,4 +1,4 @@
-"""Dependencies between layers: which folder may import which, without circular imports.
+"""Dependencies between layers, without circular imports.
 
 Imports inside functions and under ``TYPE_CHECKING`` count too.
 """
@@ -28,28 +28,27 @@ STAGES = (
     *("spec", "rules", "plan", "compat", "merging", "definitions"),
     *("render", "export", "cost", "output", "cli"),
 )
-"""Knowledge flows one way: each stage may import itself and those before it."""
+"""Stages of the generator; each may import itself and earlier ones."""
 PIPELINE_LAYERS = ("java", "_core", "_charts", "columns", "sources", "analyses", "jobs")
-"""Of the pipeline, from the ground up: each may import itself and those before it."""
+"""Layers of the pipeline; each may import itself and earlier ones."""
 PAGES = ROOT / "packages" / "pages" / "src" / "kafka_protocol_pages"
 UPSTREAM = ROOT / "packages" / "upstream" / "src" / "kafka_protocol_upstream"
 TASKS = ("publish", "kafka", "vectors", "tasks", "cli")
-"""Of what maintainers run: each may import itself and those before it."""
+"""Modules of the maintainers' tasks; each may import itself and earlier ones."""
 TOOL_LAYERS = ("_text", "package", "wireshark", "capture", "command")
-"""Modules and folders of the tools; each may import itself and those before it."""
+"""Layers of the tools; each may import itself and earlier ones."""
 DISTRIBUTIONS = pytest.mark.parametrize(
     "folder", [GENERATOR, RECORDS, PIPELINE, TOOLS, PAGES, UPSTREAM], ids=lambda folder: folder.name
 )
 EXTRAS = ("pyarrow", "hypothesis")
-"""What parts of packages import that is neither theirs nor of the standard library."""
+"""Third-party dependencies of package components."""
 QUICK = ("docs", "tools", "upstream", "generator", "package", "connection", "proposals")
-"""Folders of the tests of ``nox -s quick``."""
+"""Test folders of ``nox -s quick``."""
 NOT_QUICK = {"numpy", "pandas", "pyarrow", "pyspark", "mypy"}
 # Packages that ``nox -s quick`` does not install.
 
 
 def modules_below(folder: Path) -> dict[str, Path]:
-    """Return the modules below a folder by full name."""
     found = {}
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder.parent).with_suffix("").parts
@@ -58,7 +57,7 @@ def modules_below(folder: Path) -> dict[str, Path]:
 
 
 def imports(name: str, path: Path) -> Iterator[str]:
-    """Yield the imported names of a module in full: ``from a import b`` yields ``a.b``."""
+    """Yield the full names imported by a module: ``from a import b`` yields ``a.b``."""
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
@@ -75,7 +74,7 @@ def arrows(folder: Path) -> Mapping[str, frozenset[str]]:
     modules = modules_below(folder)
     found = {}
     for name, path in modules.items():
-        # ``from .schema import types`` imports a module, ``from .schema import Schema`` the folder that has the name.
+        # ``from .schema import types`` imports a module, ``from .schema import Schema`` a package.
         targets = (each if each in modules else each.rpartition(".")[0] for each in imports(name, path))
         found[name] = frozenset(each for each in targets if each in modules and each != name)
     return found
@@ -83,7 +82,6 @@ def arrows(folder: Path) -> Mapping[str, frozenset[str]]:
 
 @DISTRIBUTIONS
 def test_no_imports_run_in_a_circle(folder: Path) -> None:
-    """What imports each other can only be understood together, and breaks when it is imported in another order."""
     try:
         TopologicalSorter(arrows(folder)).prepare()
     except CycleError as error:
@@ -93,7 +91,7 @@ def test_no_imports_run_in_a_circle(folder: Path) -> None:
 @pytest.mark.parametrize("stage", STAGES[:-1])
 def test_no_stage_imports_a_later_one(stage: str) -> None:
     allowed = STAGES[: STAGES.index(stage) + 1]
-    # protocol.json says what fields of bytes hold, and witnesses are written and read by the schema codec.
+    # protocol.json describes contents of bytes fields; the schema codec encodes witnesses.
     allowed += ("runtime",) if stage in ("export", "compat", "cost") else ()
     wrong = [
         f"{name} imports {target}"
@@ -105,7 +103,6 @@ def test_no_stage_imports_a_later_one(stage: str) -> None:
 
 
 def test_no_layer_of_the_tools_imports_a_later_one() -> None:
-    """Tools import earlier layers of the tools, the standard library, and generated packages only for type checkers."""
     wrong = [
         f"{name} imports {target}"
         for name, targets in arrows(TOOLS).items()
@@ -137,7 +134,6 @@ def test_no_layer_imports_a_later_one(folder: Path, layers: tuple[str, ...]) -> 
 
 @pytest.mark.parametrize("folder", [GENERATOR, PAGES, UPSTREAM], ids=lambda folder: folder.name)
 def test_no_distribution_imports_one_that_stands_on_it(folder: Path) -> None:
-    """The generator is installed without the pages, and the pages without what maintainers run."""
     above = {GENERATOR: ("kafka_protocol_",), PAGES: (UPSTREAM.name,), UPSTREAM: (PAGES.name, "tests")}[folder]
     wrong = [
         f"{name} imports {target}"
@@ -150,7 +146,6 @@ def test_no_distribution_imports_one_that_stands_on_it(folder: Path) -> None:
 
 @DISTRIBUTIONS
 def test_no_function_stands_twice(folder: Path) -> None:
-    """No two functions have the same body; bodies of a single statement may be equal."""
     first: dict[str, str] = {}
     twice = []
     for name, path in modules_below(folder).items():
@@ -181,7 +176,7 @@ def layer(module: str) -> str:
 
 
 def part(module: str) -> str:
-    """Return the part of a runtime module: ``schema`` for ``kafka_message_generator.runtime.schema.types``."""
+    """Return the component of a runtime module: ``schema`` for ``kafka_message_generator.runtime.schema.types``."""
     return module.split(".")[2]
 
 
@@ -205,7 +200,6 @@ def test_parts_depend_on_earlier_parts_only() -> None:
 
 @DISTRIBUTIONS
 def test_each_folder_says_what_lives_there(folder: Path) -> None:
-    """A newcomer opens the first file of a folder to learn whether to go on."""
     for inner in {path.parent for path in folder.rglob("*.py")}:
         assert (inner / "__init__.py").is_file(), inner
     for path in sorted(folder.rglob("*.py")):
@@ -214,10 +208,6 @@ def test_each_folder_says_what_lives_there(folder: Path) -> None:
 
 
 def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
-    """It is copied into packages that have no dependency and do not know the generator.
-
-    Type checkers bring ``typing_extensions`` along; at run time nothing imports it (see test_pairs).
-    """
     ours = ("kafka_message_generator.runtime", "typing_extensions", "kafka_records", *EXTRAS)
     wrong = [
         f"{name} imports {target}"
@@ -230,7 +220,6 @@ def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
 
 
 def test_records_import_only_themselves_and_their_extras() -> None:
-    """Record objects need the standard library alone, and segments what the extra ``arrow`` installs."""
     for name, path in modules_below(RECORDS).items():
         extras = {"numpy", "pyarrow"} if ".segments" in name else set()
         found = {target.partition(".")[0] for target in imports(name, path)}

@@ -206,7 +206,6 @@ def test_two_messages_do_not_become_one(case: str, tmp_path: Path) -> None:
 
 
 def test_a_former_name_whose_versions_are_there_is_one_message(tmp_path: Path) -> None:
-    """Kafka has renamed requests without a change of their bytes."""
     here = request("PayRequest", "0-1")
     new = write_specs(tmp_path / "new", here, response(here))
     old = write_specs(tmp_path / "old", request("BuyRequest", "0"))

@@ -24,7 +24,6 @@ PROBE = message(field("A", about="Sample."))
 
 
 def request_of(folder: Path, name: str = "sample_package") -> package.PackageRequest:
-    """Return a request to generate a package from one small definition."""
     return package.PackageRequest(write_specs(folder / "specs", PROBE), folder / "out", name)
 
 
@@ -52,7 +51,6 @@ LONG = "Number of milliseconds that the request may wait until the service has e
 
 
 def test_a_description_changes_few_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A changed description changes its docstring, one line of the descriptor, and two digests of the manifest."""
     request = package.PackageRequest(tmp_path / "specs", tmp_path / "out", "sample_package")
     before, after = (
         _generated(request, message(field("A"), field("B", about=about), field("C", "[]Inner", fields=[field("D")])))
@@ -78,18 +76,15 @@ def _generated(request: package.PackageRequest, definition: dict[str, object]) -
 
 
 def _changed_lines(before: str, after: str) -> tuple[list[str], list[str]]:
-    """Return the lines that a diff removes, and those that it adds."""
     lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm=""))[2:]
     return [line[1:] for line in lines if line[0] == "-"], [line[1:] for line in lines if line[0] == "+"]
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return every file below a folder by path."""
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def times(folder: Path) -> dict[str, int]:
-    """Return the modification times below a folder."""
     return {path.relative_to(folder).as_posix(): path.stat().st_mtime_ns for path in folder.rglob("*")}
 
 
@@ -285,7 +280,6 @@ def test_a_folder_of_another_package_is_left_alone(
 
 
 def printed_with(folder: Path, **tools: str) -> None:
-    """Change the tool versions in the manifest of a package."""
     manifest = json.loads((folder / "MANIFEST").read_text())
     manifest["tools"] |= tools
     (folder / "MANIFEST").write_text(json.dumps(manifest, indent=1) + "\n")
@@ -294,7 +288,6 @@ def printed_with(folder: Path, **tools: str) -> None:
 def test_other_tool_versions_alone_are_not_drift(
     generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Another release of black may print the same text."""
     now = package.tools()
     printed_with(generated.output, black="25.1.0")
     note = f"{generated.output} was generated with black 25.1.0, jinja2 {now['jinja2']}; this is black {now['black']}, "
@@ -329,7 +322,6 @@ def test_modules_of_removed_definitions_are_removed(generated: package.PackageRe
 
 
 def test_removed_part_cannot_be_imported(tmp_path: Path) -> None:
-    """Python imports a folder without modules, and setuptools packages leftovers of an earlier build."""
     request = request_of(tmp_path)
     name = request.package
     to = arguments(request)

@@ -1,4 +1,4 @@
-"""The command of a stranger's package: it has the name in its settings, and kafka-messages-tools runs it."""
+"""The command of a generated package, under the name in its settings."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from tests.support.pages import ROOT
 
 BASIC = ["encode", "show", "list", "tags", "completion"]
 EXPLAINED = ["explain", "decode", "guess", "diff", "log"]
-"""Subcommands that need the component ``explain``."""
+"""Subcommands of the component ``explain``."""
 TOOLS = ROOT / "packages" / "tools" / "src"
 
 
 def generate(folder: Path, *settings: str) -> Path:
-    """Write the stranger's package with more lines below ``[package]``."""
     specs = invoices.write(folder / "invoices")
     text = invoices.SETTINGS.replace("[package]\n", "\n".join(["[package]", *settings, ""]))
     (specs / "package.toml").write_text(text, encoding="utf-8")
@@ -31,29 +30,27 @@ def generate(folder: Path, *settings: str) -> Path:
 
 
 def started(package: Path, *words: str, has_tools: bool = True) -> subprocess.CompletedProcess[str]:
-    """Run Python with the package, and the tools if there are any, on its path."""
+    """Run Python with the package on its path, optionally without the tools."""
     paths = [str(package / "src"), *([str(TOOLS)] if has_tools else [])]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     environment["PYTHONPATH"] = os.pathsep.join(paths)
-    options = () if has_tools else ("-S",)  # an installed kafka-messages-tools is not found either
+    options = () if has_tools else ("-S",)  # hides an installed kafka-messages-tools
     line = [sys.executable, *options, *words]
     return subprocess.run(line, capture_output=True, text=True, check=False, env=environment, stdin=subprocess.DEVNULL)
 
 
 def run(package: Path, *words: str, status: int = 0) -> str:
-    """Return what ``kafka-messages --package acme_invoices`` prints."""
+    """Return the output of ``kafka-messages --package acme_invoices``."""
     done = started(package, "-m", "kafka_messages_tools", "--package", "acme_invoices", *words)
     assert done.returncode == status, done.stderr
     return done.stdout + done.stderr
 
 
 def subcommands(package: Path) -> list[str]:
-    """Return the subcommands in the overview."""
     return [line.split()[0] for line in run(package, "--help").splitlines() if line.startswith("  ")]
 
 
 def test_of_an_own_package(tmp_path: Path) -> None:
-    """With a name in the settings it is a command, and explains requests with their headers."""
     package = generate(tmp_path, 'program = "invoices"')
     project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
     assert project["scripts"] == {"invoices": "acme_invoices.__main__:main"}
@@ -78,7 +75,6 @@ def test_of_an_own_package(tmp_path: Path) -> None:
 
 
 def test_the_command_without_the_tools(tmp_path: Path) -> None:
-    """It prints how to install them, and the exit status is 2."""
     package = generate(tmp_path, 'program = "invoices"')
     done = started(package, "-m", "acme_invoices", "list", has_tools=False)
     assert (done.returncode, done.stdout) == (2, "")
@@ -86,7 +82,6 @@ def test_the_command_without_the_tools(tmp_path: Path) -> None:
 
 
 def test_completion_of_another_command(tmp_path: Path) -> None:
-    """The script completes the name of the command, and the messages of the package."""
     pytest.importorskip("shtab", reason="shtab is not installed; nox -s tests installs it")
     package = generate(tmp_path, 'program = "own-invoices"')
     code = "import sys; sys.argv[0] = 'own-invoices'; from acme_invoices.__main__ import main; sys.exit(main())"
@@ -102,7 +97,6 @@ def test_completion_of_another_command(tmp_path: Path) -> None:
 
 
 def test_without_the_other_components(tmp_path: Path) -> None:
-    """A subcommand whose components are missing is not listed; a call of it names the component."""
     package = generate(tmp_path, "components = []")
     assert "scripts" not in tomllib.loads((package / "pyproject.toml").read_text())["project"]
     assert not (package / "src" / "acme_invoices" / "__main__.py").exists()
@@ -113,7 +107,6 @@ def test_without_the_other_components(tmp_path: Path) -> None:
 
 
 def test_with_explain_alone(tmp_path: Path) -> None:
-    """Messages are read and written; headers need the component ``protocol``."""
     package = generate(tmp_path, 'components = ["explain"]')
     assert set(subcommands(package)) == {*BASIC, *EXPLAINED}
     data = run(package, "encode", "PaidRequest", "0", '{"number": "A-7"}').strip()
@@ -131,7 +124,6 @@ def test_with_explain_alone(tmp_path: Path) -> None:
     ],
 )
 def test_no_generated_package(name: str, what: str, tmp_path: Path) -> None:
-    """The error says why the package cannot be used."""
     for words in (["--package", name, "list"], ["list", f"--package={name}"]):
         done = started(tmp_path, "-m", "kafka_messages_tools", *words)
         assert (done.returncode, done.stdout, done.stderr) == (2, "", f"python -m kafka_messages_tools: {what}\n")
@@ -139,7 +131,6 @@ def test_no_generated_package(name: str, what: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [["--version"], ["--help"]], ids=" ".join)
 def test_what_is_loaded(words: list[str], tmp_path: Path) -> None:
-    """Neither of these imports a message, a codec or a parser of command lines, which take milliseconds."""
     script = f"""
 import sys
 sys.argv = ["kafka-messages", *{words!r}]

@@ -39,7 +39,6 @@ def generate(folder: Path) -> Path:
 
 
 def build(kind: str, project: Path, target: Path) -> Path:
-    """Build a distribution with the project's own build backend."""
     command = f"import sys; from setuptools import build_meta; print(build_meta.build_{kind}(sys.argv[1]))"
     target.mkdir(exist_ok=True)
     done = subprocess.run(
@@ -144,7 +143,6 @@ OWN_ERRORS = '[{"name": "NONE", "code": 0, "retriable": false}, {"name": "CLOSED
     [(None, {"NONE": 0}, ("UNKNOWN_7", False)), (OWN_ERRORS, {"NONE": 0, "CLOSED": 7}, ("CLOSED", True))],
 )
 def test_error_codes(errors: str | None, codes: dict[str, int], seven: tuple[str, bool], tmp_path: Path) -> None:
-    """Without an error file only success is defined; from Python 3.12 on an enumeration cannot be empty."""
     specs, name = write_specs(tmp_path / "specs", *DEFINITIONS[:2]), unique_name()
     (specs / "package.toml").write_text("[protocol]\nheaders = 'kafka'\n")
     if errors is not None:
@@ -179,7 +177,6 @@ def test_requests_without_headers_leave_protocol_out(tmp_path: Path) -> None:
     ],
 )
 def test_any_choice_of_components_holds_together(components: str, tmp_path: Path) -> None:
-    """Each component brings all that it imports: every module of every choice can be imported."""
     pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
     key = message(
         field("A"), name="EntryKey", type="coordinator-key", apiKey=1, validVersions="0", flexibleVersions="none"
@@ -216,7 +213,7 @@ print(*sorted({name.split(".")[1] for name in names}))
         cwd=tmp_path,
     )
     basic = ["_base", "_core", "errors", "json", "messages", "schema"]
-    needed = ["secrets"] if "arrow" in components or components == "explain" else []  # whose values are redacted
-    needed += ["enums"] if "protocol" in components else []  # its error codes
+    needed = ["secrets"] if "arrow" in components or components == "explain" else []  # for redaction
+    needed += ["enums"] if "protocol" in components else []  # for error codes
     expected = sorted({*basic, *needed, *(part for part in components.split(",") if part)})
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, expected, "")

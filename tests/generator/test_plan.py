@@ -14,7 +14,7 @@ from tests.support.specs import field, message, optional
 FOLDER = GOLDENS / "plans"
 
 PLANS = {
-    # Fixed-width fields that follow each other are one operation, cut by whatever has no fixed width.
+    # Adjacent fixed-width fields form one operation; variable-width fields separate operations.
     "fixed_runs": message(
         *(field(f"F{kind}", kind) for kind in ("bool", "int8", "int16", "uint16", "int32", "uint32")),
         field("Text", "string"),
@@ -23,22 +23,22 @@ PLANS = {
         field("Blob", "bytes"),
         field("Last", "int8"),
     ),
-    # A field in the middle comes and goes: the runs beside it join while it is away.
+    # Runs on both sides of a field join in versions without it.
     "run_with_a_gap": message(
         field("A", "int8"), field("B", "string", "1-2"), field("C", "int16"), flexibleVersions="none"
     ),
-    # Versions that look the same share a layout, also when other versions lie between them.
+    # Equal versions share a layout, even if they are not adjacent.
     "shared_layouts": message(
         field("A"), field("Old", versions="1-2"), validVersions="0-5", flexibleVersions="none", name="Shared"
     ),
-    # The message changes with each version while the struct inside it has one layout for all of them.
+    # The message changes with each version; its struct has one layout.
     "struct_shared_by_versions": message(
         field("Part", "Part", fields=[field("X", "int8"), field("Y", "string", "0+")]),
         field("New1", versions="1+"),
         field("New2", versions="2+"),
         flexibleVersions="none",
     ),
-    # What a layout does not have: refused on write, or dropped where the definition allows it.
+    # Fields outside a layout: refused on write, or dropped if ignorable.
     "absent_fields": message(
         field("Kept", versions="1+"),
         field("Dropped", versions="1+", ignorable=True),
@@ -46,7 +46,7 @@ PLANS = {
         field("Later", versions="9+"),
         flexibleVersions="none",
     ),
-    # A regular field that becomes tagged, one that is new as a tag, and one of a later release.
+    # A regular field that becomes tagged, a new tagged field, and one of a later version.
     "tags_entering_later": message(
         field("Mixed", versions="0+", tag=2, taggedVersions="3+"),
         field("New", "string", "2+", tag=0, taggedVersions="2+", ignorable=True),
@@ -62,7 +62,7 @@ PLANS = {
         field("Fixed", "uuid", tag=0, taggedVersions="0+"),
         flexibleVersions="0+",
     ),
-    # Null is a matter of the version, for every type that has it.
+    # Nullability by version, for every nullable type.
     "nullable_per_version": message(
         *(
             field(name, kind, nullableVersions=versions)
@@ -77,14 +77,14 @@ PLANS = {
         field("Part", "Part", nullableVersions="1+", fields=[field("X", "string", nullableVersions="2+")]),
         flexibleVersions="3+",
     ),
-    # The client id of request headers: classic strings inside flexible versions, and the other way round never.
+    # Client id of request headers: a classic string in flexible versions.
     "flexible_versions_of_a_field": message(
         field("Inherited", "string"),
         field("Never", "string", flexibleVersions="none", nullableVersions="0+"),
         field("Later", "bytes", flexibleVersions="3+"),
         flexibleVersions="1+",
     ),
-    # Common structs are planned once, for single fields and arrays alike; those a struct needs stand before it.
+    # Common structs are planned once, in order of dependencies.
     "common_structs": message(
         field("One", "Outer"),
         field("Many", "[]Outer", "1+"),
@@ -95,7 +95,7 @@ PLANS = {
             {"name": "Unused", "versions": "0+", "fields": [field("X", "int8")]},
         ],
     ),
-    # Keys change nothing on the wire.
+    # Keys do not change the layout.
     "map_keys": message(
         field(
             "Topics",
@@ -107,7 +107,7 @@ PLANS = {
             ],
         ),
     ),
-    # Elements that take no bytes: nothing that follows bounds their number.
+    # Empty elements: remaining bytes do not bound their number.
     "empty_structs": message(
         field("Nothing", "[]Empty", fields=[]),
         field("Single", "Nested", fields=[field("Inside", "Other", fields=[])]),

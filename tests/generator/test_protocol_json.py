@@ -67,7 +67,6 @@ def test_json_schema_rejects_invalid_documents(kafka: dict[str, Any]) -> None:
 
 
 def test_the_decoder_of_the_page_reads_every_vector(kafka: dict[str, Any]) -> None:
-    """The decoder on the page, of sixty lines, turns every vector into Kafka's JSON."""
     decode = runpy.run_path(str(ROOT / "examples" / "protocol_codec.py"))["decode"]
     count = 0
     for name, known in vectors.committed().items():
@@ -117,7 +116,6 @@ def test_metadata_request(kafka: dict[str, Any]) -> None:
 
 
 def test_numbers_that_doubles_cannot_hold_are_texts(kafka: dict[str, Any]) -> None:
-    """JavaScript would round 2**63 - 1, a default of Fetch."""
     fields = [field for struct in message(kafka, "FetchRequest")["structs"] for field in struct["fields"]]
     assert next(each for each in fields if each["name"] == "highWatermark")["default"] == str(2**63 - 1)
 
@@ -156,7 +154,6 @@ def test_every_key_is_on_the_page() -> None:
 
 
 def _keys(schema: Any) -> Iterator[str]:
-    """Return the keys of all objects in a schema."""
     for name, inner in schema.items() if isinstance(schema, dict) else ():
         if name in ("properties", "$defs"):
             yield from inner if name == "properties" else ()

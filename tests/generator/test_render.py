@@ -65,7 +65,7 @@ one-way = ["TellRequest"]
 __keys = "."
 
 [definitions]
-older = ["."]  # of itself nothing is added
+older = ["."]  # adds nothing
 """
 
 
@@ -76,7 +76,6 @@ def render_package(
     toml: str | None = None,
     **facts: object,
 ) -> None:
-    """Print a package of these definitions, optionally with annotation files and settings."""
     request = package.PackageRequest(write_specs(folder / "specs", *each), folder / "output", "sample_package")
     if release is not None:
         (request.specs / "SOURCE").write_text(json.dumps({"release": release}))
@@ -132,7 +131,6 @@ def test_the_samples_reach_every_line_of_the_printer() -> None:
 
 
 def kinds_of(steps: tuple[Step, ...]) -> set[str]:
-    """Return the classes of these steps and of all nested ones."""
     inside = [kinds_of(body) for step in steps if isinstance(step, Choose) for _, body in step.branches]
     return {step.kind for step in steps}.union(*inside)
 
@@ -153,7 +151,7 @@ def test_printed_modules_pass_strict_mypy(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     built = build_package(tmp_path, *SAMPLES.values())
     source = tmp_path / built.__name__ / "output" / "src"
-    # The package and its messages, and all they import; columns need libraries of their own.
+    # The package, its messages and imports, without columns, which need third-party libraries.
     what = ["-m", built.__name__, "-p", f"{built.__name__}.messages"]
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), *what]
     result = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
@@ -172,7 +170,6 @@ def test_printed_modules_import_exactly_what_they_use(name: str) -> None:
 
 
 def test_an_array_of_structs_without_fields_is_printed() -> None:
-    """Elements without bytes leave the loop body of the writer empty, which must still be valid Python."""
     print_module(message(field("A", "[]Nothing", fields=[]), flexibleVersions="none"))
 
 

@@ -92,7 +92,7 @@ ODD_NAMES = {
 
 
 def bound_names(module: str) -> Iterator[str]:
-    """Return every name bound at the top of a module, with repetitions."""
+    """Yield every name bound at the top of a module, with repetitions."""
     for node in ast.parse(module).body:
         if isinstance(node, (ast.ImportFrom, ast.Import)):
             yield from (alias.asname or alias.name for alias in node.names)
@@ -135,11 +135,10 @@ def test_methods_of_messages_are_reserved(tmp_path: Path) -> None:
     built = build_package(tmp_path, request(), response())
     own = {name for name in dir(built.AskRequest) if name.islower()}
     members = names.MESSAGE_MEMBERS | names.STRUCT_MEMBERS
-    assert {name for name in own if not name.startswith("_")} == members | {"a"}  # which is its field
+    assert {name for name in own if not name.startswith("_")} == members | {"a"}  # its field
 
 
 def identifiers() -> set[str]:
-    """Return every identifier in the printed samples."""
     found: set[str] = set()
     for sample in SAMPLES.values():
         for node in ast.walk(ast.parse(codec.render(plan_of(sample)))):
@@ -154,7 +153,7 @@ def test_every_other_name_of_a_printed_module_is_free(workshop: Workshop) -> Non
     words = sorted(name for name in camel if re.fullmatch(r"[A-Z][A-Za-z0-9]*", name))
     free = [name for name in words if not problems_of({"Test.json": text(field(name))})]
     assert len(words) - len(free) in range(10, 30)
-    # Whatever makes constructors, defaults and readers use names of the module.
+    # Definitions for which constructors, defaults and readers use names of the module.
     kinds = ("string", "[]int32", "uuid", "bytes", "[]string", "[]uuid", "[]bool")
     users = [
         *(field(f"User{number}", kind) for number, kind in enumerate(kinds)),

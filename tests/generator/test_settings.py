@@ -31,13 +31,11 @@ CHECKED = [
 ]
 PROBE = message(field("A", about="A number."))
 TOOLS = {"tools": ["kafka-messages-tools"]}
-"""The extra that every package has."""
 FORMER_PROBLEM = "{0} is no longer a component; leave it out, and install it: pip install {1}"
 BASIC = tuple(name for name in COMPONENTS if name not in OPTIONAL)
 
 
 def problems_of(folder: Path, case: Case) -> list[str]:
-    """Return the problems of a case, with relative paths."""
     write_specs(folder, PROBE)
     (folder / "package.toml").write_text(case.settings, encoding="utf-8")
     for name, text in case.files.items():
@@ -58,7 +56,7 @@ def test_broken_settings_are_reported(case: Case, tmp_path: Path) -> None:
 def test_every_problem_of_settings_has_a_case(tmp_path: Path) -> None:
     with recording(*CHECKED) as lines:
         for number, case in enumerate(CASES):
-            if case.name != "too deep":  # where the interpreter's stack ends, the recording ends, too
+            if case.name != "too deep":  # a RecursionError also stops the recording
                 problems_of(tmp_path / str(number), case)
         definitions.load(write_specs(tmp_path / "requests", ASK, ANSWER))
         (tmp_path / "none").mkdir()
@@ -92,7 +90,6 @@ def test_one_run_reports_settings_and_definitions(tmp_path: Path, capsys: pytest
 
 
 def load(folder: Path, settings: str, *each: Definition, components: tuple[str, ...] | None = None) -> Definitions:
-    """Definitions with these settings beside them."""
     write_specs(folder, *each)
     (folder / "package.toml").write_text(settings, encoding="utf-8")
     return definitions.load(folder, components)
@@ -145,7 +142,6 @@ HEADERS = "[protocol]\nheaders = 'kafka'\n"
     ],
 )
 def test_parts_of_a_package(settings: str, given: tuple[str, ...] | None, extra: set[str], tmp_path: Path) -> None:
-    """Those that the messages call for, unless the settings or the command line say which; in the order of floors."""
     loaded = load(tmp_path / "specs", settings, ASK, ANSWER, KEY, components=given)
     assert identity_of(loaded, "own").components == tuple(name for name in COMPONENTS if name in extra or name in BASIC)
 

@@ -13,7 +13,6 @@ NO_COMMA = "there is no comma between this value and the next one; add it"
 
 
 def read(text: str) -> object:
-    """Parse a valid text and return its value."""
     problems = Problems()
     node = source.parse("Test.json", text, problems)
     assert problems.found == []
@@ -22,7 +21,6 @@ def read(text: str) -> object:
 
 
 def complaints(text: str) -> list[str]:
-    """Return the problems of a text as printed."""
     problems = Problems()
     source.parse("Test.json", text, problems)
     return list(map(str, problems.errors))
@@ -62,7 +60,6 @@ def test_trailing_comma_is_a_warning(text: str, told: dict[str, str]) -> None:
 
 
 def test_a_byte_order_mark_is_skipped() -> None:
-    """Windows editors write a byte order mark, which Kafka's reader accepts."""
     assert read('\ufeff{"a": 1}') == {"a": 1}
     assert complaints("\ufeff#") == ["Test.json:1: $: expected a JSON value, found '#'"]
 
@@ -107,8 +104,7 @@ def test_escapes(text: str, value: object) -> None:
 
 
 def test_a_surrogate_pair_is_one_character() -> None:
-    """JSON escapes characters above U+FFFF as two surrogates."""
-    # Compared as numbers: a report about halves of characters could not be sent from one test process to another.
+    # Compared as numbers, because pytest-xdist cannot send reports with surrogates.
     assert list(map(ord, str(read(r'"\ud83d\ude00!"')))) == [0x1F600, ord("!")]
 
 
@@ -120,7 +116,6 @@ def test_half_a_surrogate_pair_is_refused(text: str) -> None:
 
 
 def test_equal_duplicate_keys_are_one_property() -> None:
-    """Two released definitions repeat a property with the same value."""
     assert read('{"a": {"b": 1, "c": 2}, "a": {"c": 2, "b": 1}}') == {"a": {"b": 1, "c": 2}}
     assert read('{"a": [1, {"b": 2}], "a": [1, {"b": 2}]}') == {"a": [1, {"b": 2}]}
 
@@ -141,7 +136,6 @@ def test_duplicate_keys_do_not_hide_later_problems() -> None:
 
 @pytest.mark.parametrize("other", ["true", "1.0", '"1"', "[1]"])
 def test_values_that_python_takes_for_equal_are_different(other: str) -> None:
-    """In Python ``True == 1 == 1.0``, but as defaults they differ."""
     text = f'{{"default": 1, "default": {other}}}'
     message = "property 'default' is given twice with different values; keep one (the first is on line 1)"
     assert complaints(text) == [f"Test.json:1: $.default: {message}"]
@@ -208,7 +202,6 @@ def test_nesting_has_a_bound() -> None:
 
 
 def test_a_number_of_many_digits_is_a_problem_of_its_file() -> None:
-    """CPython limits int/str conversion, with an error without location."""
     message = "a number of 5000 digits; the limit is 100"
     for number in ("1" * 5000, "-" + "1" * 5000):
         assert complaints(f'{{"apiKey":\n{number}}}') == [f"Test.json:2: $.apiKey: {message}"]
@@ -220,7 +213,7 @@ def test_a_path_stays_on_its_line() -> None:
 
 
 def places(node: Node) -> list[str]:
-    """Yield the location of a node and of all nodes inside it."""
+    """Return the location of a node and of all nodes inside it."""
     inside = node.value.values() if isinstance(node.value, dict) else node.value if isinstance(node.value, list) else ()
     return [f"{node.location.line} {node.location.path}", *(place for each in inside for place in places(each))]
 

@@ -40,7 +40,6 @@ DEVIATIONS = {
 
 @cache
 def probes(path: Path, name: str) -> dict[str, Mapping[str, str]]:
-    """Return the probes in a file by case."""
     if not path.exists():
         return {}
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -57,7 +56,6 @@ needs_shared = needs(
 
 
 def verdict(definition: str) -> str:
-    """Return our generator's verdict on a definition."""
     try:
         check(definition)
     except SpecError:
@@ -80,7 +78,6 @@ def use(workshop: Workshop, definition: str) -> None:
 
 @pytest.mark.parametrize("case", own)
 def test_our_verdict_on_our_own_probes(case: str) -> None:
-    """The probes prove the rules without a Java installation."""
     assert verdict(own[case]["definition"]) == own[case]["ours"]
 
 

@@ -10,7 +10,7 @@ from kafka_message_generator.spec.versions import ALL, MAX_VERSION, NONE, Versio
 
 numbers = st.integers(0, MAX_VERSION)
 ranges = st.one_of(st.just(NONE), st.tuples(numbers, numbers).map(lambda ends: Versions(min(ends), max(ends))))
-# Small and empty ranges that touch and overlap in every way.
+# Small and empty ranges with all kinds of overlap.
 near = st.tuples(st.integers(0, 8), st.integers(0, 8)).map(lambda ends: Versions(*ends))
 
 
@@ -55,14 +55,13 @@ def no_range(text: str) -> str:
     ],
 )
 def test_invalid_range_raises_versions_error(text: str, complaint: str) -> None:
-    """Kafka's reader takes a descending range as empty; here it is an error."""
+    """Kafka's reader takes a descending range as empty."""
     with pytest.raises(VersionsError) as caught:
         Versions.parse(text)
     assert str(caught.value) == complaint
 
 
 def test_a_number_of_many_digits_is_refused_like_any_other() -> None:
-    """CPython limits int/str conversion, with an error of its own."""
     with pytest.raises(VersionsError, match=r"^a version of 5000 digits is above 32767, the largest int16$"):
         Versions.parse("9" * 5000)
     assert Versions.parse("0" * 5000 + "7") == Versions(7, 7)
@@ -88,7 +87,6 @@ def test_str(versions: Versions, text: str) -> None:
     [("1-3", "2-4", "2-3"), ("0+", "3", "3"), ("9+", "2-8", "none"), ("none", "none", "none"), ("0-2", "2+", "2")],
 )
 def test_intersect(one: str, other: str, both: str) -> None:
-    """The cases are from Kafka's test of its version class."""
     assert Versions.parse(one).intersect(Versions.parse(other)) == Versions.parse(both)
 
 

@@ -1,1 +1,1 @@
-"""A real broker, what its clients do, and what Kafka's own tools say of the outcome; see docs/interop.md."""
+"""Tests with a real broker, its clients and Kafka's own tools; see docs/interop.md."""

@@ -1,4 +1,4 @@
-"""Asks brokers with ``kafka_messages``, each request at the highest version that both have: who leads, users, settings."""
+"""Requests to brokers at the highest common version: leaders, coordinators, users, settings, records."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from .kafka import InteropError
 SECONDS = 60
 TIMEOUT_MS = 10_000
 BROKER = 4
-"""The type of the resource that a broker is, where configurations are altered."""
+"""Resource type of a broker in requests that alter configurations."""
 MECHANISMS, ITERATIONS = {"sha256": 1, "sha512": 2}, 4096
 
 R = TypeVar("R", bound=Response)
 
 
 def ask(port: int, request: Request[R], *, refused: bool = False, seconds: float = SECONDS) -> R:
-    """The broker's answer. Raises TimeoutError, and InteropError if it names an error that is not expected (``refused``)."""
+    """Return the broker's response. Raise InteropError for error codes unless ``refused``, or TimeoutError."""
 
     async def asked() -> R:
         client = await program("client").Client.connect("localhost", port)
@@ -58,7 +58,7 @@ def ask(port: int, request: Request[R], *, refused: bool = False, seconds: float
 
 
 def metadata(port: int) -> MetadataResponse:
-    """Of all topics."""
+    """Return the metadata of all topics."""
     return ask(port, MetadataRequest(topics=None))
 
 
@@ -67,19 +67,19 @@ def topic_id(port: int, topic: str) -> UUID:
 
 
 def leaders(port: int, topic: str) -> dict[int, int]:
-    """Who leads each partition."""
+    """Return the leader of each partition."""
     (found,) = (each for each in metadata(port).topics if each.name == topic)
     return {each.partition_index: each.leader_id for each in found.partitions}
 
 
 def coordinator(port: int, key: str, key_type: int) -> int:
-    """Which broker is that of a group (type 0) or a transactional id (type 1)."""
+    """Return the id of the coordinator of a group (type 0) or transactional id (type 1)."""
     (found,) = ask(port, FindCoordinatorRequest(key_type=key_type, coordinator_keys=[key])).coordinators
     return found.node_id
 
 
 def credential(user: str, password: str, salt: bytes, algorithm: str = "sha256") -> ScramCredentialUpsertion:
-    """A SCRAM credential as clients make it of a password."""
+    """Return a SCRAM credential with the salted password."""
     salted = hashlib.pbkdf2_hmac(algorithm, password.encode(), salt, ITERATIONS)
     return ScramCredentialUpsertion(
         name=user, mechanism=MECHANISMS[algorithm], iterations=ITERATIONS, salt=salt, salted_password=salted
@@ -91,33 +91,33 @@ def add_users(port: int, *credentials: ScramCredentialUpsertion) -> None:
 
 
 def configure(port: int, broker: int, settings: Mapping[str, str]) -> None:
-    """Dynamic settings of a broker, which takes them itself."""
+    """Set dynamic settings of a broker."""
     configs = [AlterableConfig(name=name, value=value) for name, value in settings.items()]
     resource = AlterConfigsResource(resource_type=BROKER, resource_name=str(broker), configs=configs)
     ask(port, IncrementalAlterConfigsRequest(resources=[resource]))
 
 
 def begin(port: int, transactional_id: str, *, seconds: float = SECONDS) -> None:
-    """A producer id for a transactional id, at its coordinator."""
+    """Initialize a producer id for a transactional id, at its coordinator."""
     ask(port, InitProducerIdRequest(transactional_id=transactional_id, transaction_timeout_ms=60_000), seconds=seconds)
 
 
 def delete_records(port: int, topic: str, partition: int, before: int) -> None:
-    """Of a partition that the broker leads."""
+    """Delete records of a partition up to an offset, at its leader."""
     part = DeleteRecordsRequest.DeleteRecordsPartition(partition_index=partition, offset=before)
     named = DeleteRecordsRequest.DeleteRecordsTopic(name=topic, partitions=[part])
     ask(port, DeleteRecordsRequest(topics=[named], timeout_ms=TIMEOUT_MS))
 
 
 def commit(port: int, group: str, topic: str, partition: int, offset: int, *, refused: bool = False) -> None:
-    """The offset of a group without members, at its coordinator."""
+    """Commit an offset of a group without members, at its coordinator."""
     part = OffsetCommitRequest.OffsetCommitRequestPartition(partition_index=partition, committed_offset=offset)
     named = OffsetCommitRequest.OffsetCommitRequestTopic(name=topic, topic_id=topic_id(port, topic), partitions=[part])
     ask(port, OffsetCommitRequest(group_id=group, topics=[named]), refused=refused)
 
 
 def produce(port: int, topic: str, partition: int, *values: bytes, acks: int = -1) -> int:
-    """Writes records to a partition that the broker leads; the offset of the first."""
+    """Write records to a partition, at its leader; return the offset of the first record."""
     records = write_batch([Record(value=value) for value in values])
     part = ProduceRequest.PartitionProduceData(index=partition, records=records)
     data = ProduceRequest.TopicProduceData(name=topic, topic_id=topic_id(port, topic), partition_data=[part])

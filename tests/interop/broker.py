@@ -1,4 +1,4 @@
-"""Brokers in KRaft mode on loopback, each with its logs in a folder of its own; the first is the controller, too."""
+"""Brokers in KRaft mode on loopback, each with its own folder; the first one is also the controller."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .kafka import InteropError, Java, last
 
 CLUSTER_ID = "a2Fma2EtbWVzc2FnZXMtMQ"
 CAPTURED = "CAPTURED"
-"""The listener whose clients come through a relay."""
+"""The listener with clients behind a relay."""
 REQUEST = b"Completed request:"
-"""Of the broker's request logger; see java/log4j2.properties."""
+"""Prefix of lines of the broker's request logger; see java/log4j2.properties."""
 FORMAT_SECONDS = 60
 START_SECONDS = 120
 STOP_SECONDS = 30
@@ -29,7 +29,7 @@ process.roles=broker,controller
 node.id=1
 controller.quorum.bootstrap.servers=localhost:{controller}
 listeners=PLAINTEXT://localhost:{port},CAPTURED://localhost:{behind},CONTROLLER://localhost:{controller}
-# Clients that begin at the relay stay there.
+# Clients that bootstrap at the relay stay there.
 advertised.listeners=PLAINTEXT://localhost:{port},CAPTURED://localhost:{tap},CONTROLLER://localhost:{controller}
 controller.listener.names=CONTROLLER
 inter.broker.listener.name=PLAINTEXT
@@ -47,7 +47,7 @@ share.coordinator.state.topic.num.partitions=2
 auto.create.topics.enable=false
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
 super.users=User:ANONYMOUS
-# A day's work in a minute: snapshots and cleaning often, waits short; what is deleted stays for a while.
+# A day's traffic in a minute: frequent snapshots and cleaning, short timeouts, delayed deletion.
 share.coordinator.snapshot.update.records.per.snapshot=3
 group.initial.rebalance.delay.ms=0
 group.consumer.min.heartbeat.interval.ms=1000
@@ -62,14 +62,14 @@ log.initial.task.delay.ms=100
 log.segment.delete.delay.ms=600000
 share.coordinator.state.topic.prune.interval.ms=86400000
 log.retention.ms=-1
-# What makes hanging transactions possible (KIP-890 prevents them), and those that time out end at once.
+# Allow hanging transactions, which KIP-890 prevents, and abort expired ones at once.
 transaction.partition.verification.enable=false
 transaction.abort.timed.out.transaction.cleanup.interval.ms=500
 """
 
 
 SECOND = """\
-# It has no controller of its own.
+# No controller.
 process.roles=broker
 node.id=2
 listeners=PLAINTEXT://localhost:{port},CAPTURED://localhost:{behind}
@@ -79,14 +79,14 @@ advertised.listeners=PLAINTEXT://localhost:{port},CAPTURED://localhost:{tap}
 
 @dataclass(frozen=True)
 class Broker:
-    """A broker that runs."""
+    """A running broker."""
 
     java: Java
     port: int
     behind: int
-    """The port of the listener whose clients come through a relay,"""
+    """Port of the listener behind the relay."""
     tap: int
-    """which listens here."""
+    """Port of the relay."""
     logs: Path
     said: Path
     process: subprocess.Popen[bytes]
@@ -97,7 +97,7 @@ class Broker:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Meanwhile the process does nothing at all, so that its files are of one moment."""
+        """Suspend the process inside the block, for a consistent copy of its files."""
         os.kill(self.process.pid, signal.SIGSTOP)
         try:
             yield
@@ -105,7 +105,7 @@ class Broker:
             os.kill(self.process.pid, signal.SIGCONT)
 
     def requests(self) -> Iterator[dict[str, Any]]:
-        """What the broker logs of each request that it has answered, with request and response, as Kafka's JSON."""
+        """Yield the broker's log of each answered request, with request and response as Kafka's JSON."""
         for line in _lines(self.said):
             _, mark, rest = line.partition(REQUEST)
             if mark:
@@ -114,7 +114,7 @@ class Broker:
 
 @contextmanager
 def orderly_end() -> Iterator[None]:
-    """Has this process, when it is asked to end, leave its blocks first: what they began must not outlive it."""
+    """Exit on SIGTERM through SystemExit inside the block, so that context managers stop their processes."""
 
     def leave(number: int, _: object) -> None:
         raise SystemExit(128 + number)
@@ -128,7 +128,7 @@ def orderly_end() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Node:
-    """What a broker is when it does not run: its folder, made ready, and its ports."""
+    """A formatted broker that is not running: folder and ports."""
 
     java: Java
     folder: Path
@@ -147,9 +147,9 @@ class Node:
         features: Sequence[str] = (),
         first: Node | None = None,
     ) -> Node:
-        """A new one with empty logs. ``settings`` are lines after ours; ``features`` are levels, such as ``name=1``.
+        """Return a new node with empty logs. ``settings`` are extra lines; ``features`` are levels such as ``name=1``.
 
-        With ``first`` it is the second broker of that one's cluster.
+        With ``first`` the node becomes the second broker of that cluster.
         """
         port, controller, behind, tap = free_ports(4)
         node = cls(java, folder, port, first.controller if first else controller, behind, tap)
@@ -173,7 +173,7 @@ class Node:
 
     @contextmanager
     def running(self) -> Iterator[Broker]:
-        """The broker, until the end of the block; it may be started again. Its log is shown if the block fails."""
+        """Run the broker inside the block, also repeatedly. An exception gets the end of its log as a note."""
         command = self.java.command("kafka.Kafka", str(self.settings), heap="512m")
         said = self.folder / "broker.txt"
         with started(command, self.port, said) as process:
@@ -182,14 +182,14 @@ class Node:
 
 @contextmanager
 def running(java: Java, folder: Path) -> Iterator[Broker]:
-    """A broker with new logs in ``folder``, until the end of the block. Its log is shown if the block fails."""
+    """Run a broker with new logs in ``folder`` inside the block."""
     with Node.formatted(java, folder).running() as broker:
         yield broker
 
 
 @contextmanager
 def started(command: Sequence[str], port: int, said: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A server from when it listens at its port to the end of the block. What it said is shown if the block fails."""
+    """Run a server inside the block, once its port accepts connections. An exception gets its log as a note."""
     with orderly_end():
         with said.open("ab") as output:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
@@ -204,7 +204,7 @@ def started(command: Sequence[str], port: int, said: Path) -> Iterator[subproces
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of loopback that nothing listens at."""
+    """Return unused ports of loopback."""
     sockets = [socket.create_server(("localhost", 0)) for _ in range(count)]
     ports = [each.getsockname()[1] for each in sockets]
     for each in sockets:
@@ -213,7 +213,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """Ends one process of ours: asks it to, waits, and does not ask again."""
+    """Terminate a process; kill it after a timeout."""
     process.terminate()
     with suppress(subprocess.TimeoutExpired):
         process.wait(STOP_SECONDS)
@@ -238,5 +238,4 @@ def _lines(said: Path) -> list[bytes]:
 
 
 def _log(said: Path) -> str:
-    """The end of what a broker said."""
     return last(b"".join(line for line in _lines(said) if REQUEST not in line))

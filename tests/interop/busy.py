@@ -1,4 +1,4 @@
-"""A broker with heavy transactions, groups of all types, restarts and a crash: what brokers write of their own."""
+"""A broker with heavy transactions, all types of groups, restarts and a crash."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .streams import stream
 
 SECONDS = 300
 SETTINGS = """\
-# As brokers are by default: writes of transactions are verified.
+# The default: brokers verify transactional writes.
 transaction.partition.verification.enable=true
-# What is forgotten in days elsewhere is forgotten in seconds here.
+# Expiration in seconds instead of days.
 transactional.id.expiration.ms=15000
 log.retention.check.interval.ms=1000
 transaction.remove.expired.transaction.cleanup.interval.ms=500
@@ -29,29 +29,29 @@ producer.id.expiration.check.interval.ms=500
 log.flush.start.offset.checkpoint.interval.ms=500
 """
 FIRST = ("transaction.version=1",)
-"""Producers keep their epoch at this level; at the next each transaction raises it (KIP-890)."""
+"""Feature level at which producers keep their epoch; from the next level on each transaction bumps it (KIP-890)."""
 WORKS = 5
-"""How often Busy's work is done,"""
+"""Number of times that the phase ``work`` of Busy runs."""
 COMMITTED, ABORTED = 3 * 8 + 1 + 3, 3 * 4 + 1 + 1 + 1
-"""and how many transactions end so in each: of the applications, of fenced, too-slow and table."""
+"""Transactions per run of ``work``: by the applications, by fenced and slow producers, and for the table."""
 
 
 @dataclass(frozen=True)
 class Steady:
-    """Producers that do not end when a broker does."""
+    """Producers that survive the end of a broker."""
 
     process: subprocess.Popen[bytes]
     said: Path
 
     def finish(self) -> None:
-        """Waits for their end. Raises InteropError if it is not a good one."""
+        """Wait for the process. Raise InteropError if it fails."""
         if code := self.process.wait(SECONDS):
             raise InteropError(f"the steady producers ended with {code}:\n{last(self.said.read_bytes())}")
 
 
 @contextmanager
 def steady(broker: Broker) -> Iterator[Steady]:
-    """They write for some time, at most to the end of the block."""
+    """Run the producers in the background, at most to the end of the block."""
     path = broker.logs.parent / "steady.txt"
     with path.open("wb") as said:
         command = broker.java.command("Busy", broker.bootstrap, "steady")
@@ -63,13 +63,13 @@ def steady(broker: Broker) -> Iterator[Steady]:
 
 
 def traffic(broker: Broker, phase: str) -> None:
-    """What Busy does in a phase."""
+    """Run a phase of Busy."""
     broker.java.run("Busy", broker.bootstrap, phase, seconds=SECONDS)
 
 
 @contextmanager
 def busy(work: Path = WORK) -> Iterator[Path]:
-    """The log folder of a broker after all that; it has ended."""
+    """Yield the log folder of the stopped broker after all phases."""
     java = Java.prepare(work)
     with tempfile.TemporaryDirectory(prefix="kafka-messages-") as name, ExitStack() as producers:
         node = Node.formatted(java, Path(name), settings=SETTINGS, features=FIRST)

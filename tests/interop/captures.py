@@ -28,7 +28,7 @@ from .make import WORK
 START_SECONDS = 20
 CLIENT_SECONDS = 180
 QUIET_SECONDS = 2.0
-"""How long packets may take from the interface to the file."""
+"""Maximum delay of packets from the interface to the file."""
 SASL = f"""\
 sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256
 listener.name.sasl.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \\
@@ -39,7 +39,7 @@ listener.name.sasl.scram-sha-256.sasl.jaas.config=org.apache.kafka.common.securi
 
 @contextmanager
 def capturing(*command: str, wanted: Path) -> Iterator[None]:
-    """A program that captures into a file, until the end of the block."""
+    """Capture into a file inside the block."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         end = time.monotonic() + START_SECONDS
@@ -55,7 +55,7 @@ def capturing(*command: str, wanted: Path) -> Iterator[None]:
 
 
 def with_sasl(node: Node) -> int:
-    """Gives a node that does not run yet a listener with SASL, and its port."""
+    """Add a SASL listener to a node that is not running; return its port."""
     (port,) = free_ports(1)
     text = node.settings.read_text(encoding="utf-8")
     text = re.sub(r"(?m)^((?:advertised\.)?listeners=.*)$", rf"\1,SASL://localhost:{port}", text)
@@ -70,12 +70,12 @@ def client(name: str, port: int) -> None:
 
 
 def add_user(broker: Broker) -> None:
-    """A SCRAM credential for our user."""
+    """Add the SCRAM credential of the test user."""
     add_users(broker.port, credential(USER, PASSWORD, os.urandom(16)))
 
 
 def capture(broker: Broker, sasl: int, folder: Path) -> None:
-    """The captures of three clients, each by another program into another format."""
+    """Capture the traffic of three clients, each by another program and in another format."""
     ports = f"tcp port {broker.port} or tcp port {sasl}"
     raw = folder / "kafka-python.pcap"
     tcpdump = ("tcpdump", "-i", "lo", "-U", "-s", "0", "-w")
@@ -92,7 +92,7 @@ def capture(broker: Broker, sasl: int, folder: Path) -> None:
 
 
 def java(broker: Broker) -> None:
-    """What Kafka's own clients do: records into a topic, and out of it in a group of the new protocol; administration."""
+    """Run Kafka's own clients: produce, consume in a group of the new protocol, and administer."""
     where = ("--bootstrap-server", broker.bootstrap)
     topic = ("--topic", "captured-java")
     run = partial(broker.java.run, seconds=CLIENT_SECONDS)
@@ -109,14 +109,14 @@ def java(broker: Broker) -> None:
 
 
 def follow(capture: Path, folder: Path) -> None:
-    """The first connection of a capture as text, in each form that tshark has."""
+    """Write the first connection of a capture as text in each form of tshark."""
     for form in ("hex", "raw", "yaml"):
         text = bounded(["tshark", "-r", str(capture), "-q", "-z", f"follow,tcp,{form},0"], CLIENT_SECONDS)
         (folder / f"follow.{form}.txt").write_text(text, encoding="utf-8")
 
 
 def requests(broker: Broker) -> Iterator[str]:
-    """What the broker logged of each request, as Kafka's JSON."""
+    """Yield the broker's log of each request, as Kafka's JSON."""
     for each in broker.requests():
         sender = each["connection"].split("-")[1].rsplit(":", 1)[1]
         bodies = {name: each[name] for name in ("request", "response") if name in each}

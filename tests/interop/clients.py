@@ -11,7 +11,7 @@ SECONDS = 30
 
 
 def kafka_python(bootstrap: str) -> None:
-    """Produces, consumes and administers with kafka-python, by SCRAM and by PLAIN."""
+    """Produce, consume and administer with kafka-python, by SCRAM and by PLAIN."""
     from kafka import KafkaConsumer, KafkaProducer
     from kafka.admin import KafkaAdminClient, NewTopic
 
@@ -42,7 +42,7 @@ def kafka_python(bootstrap: str) -> None:
 
 
 def librdkafka(bootstrap: str) -> None:
-    """Produces in a transaction, consumes, and asks for a topic that is not there, with librdkafka."""
+    """Produce in a transaction, consume, and request an unknown topic with librdkafka."""
     from confluent_kafka import Consumer, Producer
     from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
 
@@ -51,7 +51,7 @@ def librdkafka(bootstrap: str) -> None:
     for future in admin.create_topics([NewTopic(f"{TOPIC}-rd", 2, 1)]).values():
         future.result(SECONDS)
     try:
-        for future in admin.create_topics([NewTopic(f"{TOPIC}-rd", 2, 1)]).values():  # an error that is wanted
+        for future in admin.create_topics([NewTopic(f"{TOPIC}-rd", 2, 1)]).values():  # expected error
             future.result(SECONDS)
     except Exception as error:
         print(type(error).__name__)

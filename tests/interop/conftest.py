@@ -1,4 +1,4 @@
-"""A broker with its traffic, made once, and a Spark that has the Kafka connector. Collected only if this folder is named."""
+"""Fixtures: a broker with traffic, third-party clients, and Spark. Collected only if this folder is named."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """A broker is only started for those who ask: what needs one is not part of a run that does not name this folder."""
+    """Ignore tests that need a broker unless the run names this folder."""
     named = any(HERE in (path, *path.parents) for path in map(_path, config.invocation_params.args))
     return None if named or collection_path in (HERE, HERE / "test_harness.py") else True
 
@@ -31,7 +31,7 @@ def _path(argument: object) -> Path:
 
 @pytest.fixture(scope="session")
 def broker() -> Iterator[Live]:
-    """A broker that had a day's traffic and is at rest."""
+    """Yield a broker after a day's traffic."""
     from tests.interop.make import live
 
     with live() as made:
@@ -40,7 +40,7 @@ def broker() -> Iterator[Live]:
 
 @pytest.fixture(scope="session")
 def quiet_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    """A new broker, which makes topics when clients ask for them."""
+    """Yield a new broker that creates topics on request."""
     from tests.interop.broker import Node
     from tests.interop.kafka import Java
     from tests.interop.make import WORK
@@ -53,7 +53,7 @@ def quiet_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 
 @pytest.fixture(scope="session")
 def peer() -> Callable[[str], Peer]:
-    """Clients of other makers by their names, each built once; skips where its toolchain is not there."""
+    """Return a function that builds a third-party client once, or skips without its toolchain."""
     from tests.interop import peers
 
     built: dict[str, Peer] = {}
@@ -70,7 +70,7 @@ def peer() -> Callable[[str], Peer]:
 
 @pytest.fixture(scope="session")
 def cluster(broker: Live) -> Cluster:
-    """Its files, and what Kafka's clients and tools say."""
+    """Return the broker's files, and the output of Kafka's clients and tools."""
     from tests.support.cluster import Cluster
 
     return Cluster(broker.folder)
@@ -78,7 +78,6 @@ def cluster(broker: Live) -> Cluster:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """Spark classic with the Kafka connector."""
     from tests.interop.spark import session
     from tests.pipeline.conftest import SETTINGS
 

@@ -1,4 +1,4 @@
-"""Kafka's dump tool: its text of segments and snapshots, as batches with their records."""
+"""Parser of the output of Kafka's dump tool: batches with records."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ DECODERS = {
     "__share_group_state": ("--share-group-state-decoder",),
     "__transaction_state": ("--transaction-log-decoder",),
 }
-"""How the tool is asked for the records of a topic; keys and values of other topics are printed in hexadecimal."""
+"""Decoder options of the tool by topic; it prints other keys and values in hexadecimal."""
 DELETED = "<DELETE>"
-"""How the tool prints the null value of a coordinator's record."""
+"""The tool's text for a null value of a coordinator's record."""
 
 FILE = re.compile(r"Dumping (.+)")
 BATCH = re.compile(r"baseOffset: .* isvalid: (?:true|false)")
@@ -39,7 +39,7 @@ Json = dict[str, Any]
 
 
 def dump(java: Java, logs: Path) -> Iterator[Json]:
-    """The batches of all segments and snapshots below ``logs``, in the order of their files. Raises InteropError."""
+    """Yield the batches of all segments and snapshots below ``logs``, in file order. Raise InteropError."""
     files: dict[tuple[str, ...], list[Path]] = {}
     for path in sorted(logs.glob("*/*.*")):
         files.setdefault(DECODERS.get(path.parent.name.rsplit("-", 1)[0], HEX), []).append(path)
@@ -52,7 +52,7 @@ def dump(java: Java, logs: Path) -> Iterator[Json]:
 
 
 def parse(text: str, logs: Path, is_hex: bool) -> Iterator[Json]:
-    """What the tool printed. Every line must be understood, every batch be valid and have as many records as it says."""
+    """Yield the batches in the tool's output. Raise InteropError for unknown lines and for invalid batches."""
     file, batch, records = "", None, list[Json]()
     for line in text.splitlines():
         if line.startswith("| "):
@@ -120,7 +120,6 @@ def _record(line: str, is_hex: bool) -> Json:
 
 
 def _plain(line: str, found: re.Match[str], rest: str) -> Json:
-    """Key and value in hexadecimal, of which null ones are not printed; the sizes say the same."""
     pair = PAIR.fullmatch(rest.rstrip(" ") if found["value_size"] != "0" else rest)
     values: Json = {name: pair[name] if pair else None for name in ("key", "payload")}
     for name, size in (("key", found["key_size"]), ("payload", found["value_size"])):

@@ -1,4 +1,4 @@
-"""A request of anything, with what a broker has to look at."""
+"""A request of every API with non-empty content."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tests.support.filled import filled
 
 NAME = "every"
 ANY = 1
-"""In filters of ACLs."""
+"""Value that matches everything in ACL filters."""
 BATCH = write_batch([Record(value=b"asked", timestamp=1_700_000_000_000)])
 
 
 def request(of: Api, topic: UUID) -> Any:
-    """Of anything, with what a broker has to look at: an element in each array, names and ids."""
+    """Return a request of an API with an element in each array, names and ids."""
 
     def value(field: FieldFacts) -> Any:
         if field.type == "uuid":
@@ -50,7 +50,6 @@ def request(of: Api, topic: UUID) -> Any:
 
 
 def _set_any(acl: Any) -> None:
-    """A broker closes the connection on numbers in ACLs that it does not know, and 0 is none that it does."""
     for name in ("resource_type", "resource_type_filter", "operation", "permission_type"):
         if hasattr(acl, name):
             setattr(acl, name, ANY)

@@ -1,4 +1,4 @@
-"""The programs of the guide in this process, each served by a thread of its own, so that a test sees what they do."""
+"""The guide's programs in this process, each in an event loop of its own thread."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Loop:
         self._thread.start()
 
     def run(self, made: Callable[[], Awaitable[T]], seconds: float = SECONDS) -> T:
-        """What a coroutine gives, made and awaited in the loop."""
+        """Return the result of a coroutine that is created and awaited in the loop."""
 
         async def within() -> T:
             return await asyncio.wait_for(made(), seconds)
@@ -32,7 +32,7 @@ class Loop:
         return asyncio.run_coroutine_threadsafe(within(), self._loop).result(seconds + 1)
 
     def close(self) -> None:
-        """Ends all that still runs there."""
+        """Cancel all tasks and stop the loop."""
 
         async def cancelled() -> None:
             tasks = asyncio.all_tasks() - {asyncio.current_task()}
@@ -60,7 +60,7 @@ Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 @contextmanager
 def served(make: Callable[[int], Serve]) -> Iterator[int]:
-    """A free port that is served by what ``make`` makes for it, until the end of the block."""
+    """Serve a free port with the handler from ``make`` inside the block; yield the port."""
     (port,) = free_ports(1)
     with looping() as loop:
         loop.run(lambda: asyncio.start_server(make(port), "127.0.0.1", port))

@@ -1,4 +1,4 @@
-"""Kafka's released jars from Maven Central, and Java programs that run with them."""
+"""Kafka's released jars from Maven Central, and Java programs that use them."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ LINES_SHOWN = 40
 
 
 class InteropError(Exception):
-    """Kafka cannot be had, or one of its programs failed; the text says which and what it said."""
+    """A failure to obtain Kafka or to run one of its programs."""
 
 
 def release() -> str:
-    """The Kafka release that this project pins."""
+    """Return the pinned Kafka release."""
     pinned: str = json.loads(SOURCE.read_text(encoding="utf-8"))["release"]
     return pinned
 
 
 def jars(name: str, folder: Path) -> tuple[Path, ...]:
-    """The jars that ``<name>.pom.xml`` asks for; they are copied into ``folder`` once. Raises InteropError."""
+    """Return the jars of ``<name>.pom.xml``, copied into ``folder`` once. Raise InteropError."""
     pom = HERE / f"{name}.pom.xml"
     for program in ("mvn", "javac"):
         if shutil.which(program) is None:
             raise InteropError(f"the command {program} is needed to run Kafka; install Maven and a JDK, 17 or later")
-    folder = folder.resolve()  # Maven takes other paths as relative to the pom
+    folder = folder.resolve()  # Maven resolves relative paths from the pom
     complete = folder / "complete"
     wanted = f"{release()}\n{pom.read_text(encoding='utf-8')}"
     if not complete.is_file() or complete.read_text(encoding="utf-8") != wanted:
@@ -49,19 +49,19 @@ def jars(name: str, folder: Path) -> tuple[Path, ...]:
 
 @dataclass(frozen=True)
 class Java:
-    """Kafka's classes and those of ``java/``, compiled, to be run."""
+    """Java with Kafka's classes and the compiled programs of ``java/``."""
 
     classpath: str
 
     @classmethod
     def of(cls, name: str, work: Path) -> Java:
-        """What ``<name>.pom.xml`` asks for, alone."""
+        """Return an instance with the jars of ``<name>.pom.xml`` only."""
         return cls(os.pathsep.join(map(str, jars(name, work / name))))
 
     @classmethod
     @cache
     def prepare(cls, work: Path) -> Java:
-        """Obtains Kafka and compiles our programs below ``work``, once in a process."""
+        """Download Kafka and compile the programs below ``work``, once per process."""
         libraries = cls.of("kafka", work).classpath
         classes = work / "classes"
         sources = sorted(str(path) for path in (HERE / "java").glob("*.java"))
@@ -75,12 +75,12 @@ class Java:
         return ["java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-cp", self.classpath, main, *arguments]
 
     def run(self, main: str, *arguments: str, seconds: float) -> str:
-        """What a program prints. Raises InteropError if it fails, or is not done in time."""
+        """Return the output of a program. Raise InteropError on failure or timeout."""
         return bounded(self.command(main, *arguments), seconds)
 
 
 def bounded(command: Sequence[str], seconds: float) -> str:
-    """The standard output of a command that must end well, and in time."""
+    """Return the standard output of a command. Raise InteropError on failure or timeout."""
     name = next((part for part in command[1:] if not part.startswith("-") and os.sep not in part), command[0])
     try:
         done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=seconds, check=False)
@@ -94,6 +94,5 @@ def bounded(command: Sequence[str], seconds: float) -> str:
 
 
 def last(text: str | bytes | None) -> str:
-    """The last lines of what a program said."""
     said = text.decode("utf-8", "replace") if isinstance(text, bytes) else text or ""
     return "\n".join(said.strip().splitlines()[-LINES_SHOWN:])

@@ -1,7 +1,7 @@
-"""Makes a transaction hang as KIP-664 tells it: a late write, after the transaction it was meant for has ended.
+"""A hanging transaction as in KIP-664: a late write after the end of its transaction.
 
-No client of today does that. The requests are of old versions, made with ``kafka_messages``; the broker must not verify
-writes (``transaction.partition.verification.enable=false``).
+Current clients prevent this, so ``kafka_messages`` sends old request versions. The broker must not verify
+transactional writes (``transaction.partition.verification.enable=false``).
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from .wire import Connection, accept
 
 SECONDS = 20
 TRANSACTION = 1
-"""The coordinators' type of transactional ids in FindCoordinator."""
+"""Key type of transactional ids in FindCoordinator."""
 RETRIED = (ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR)
 
 
 @dataclass(frozen=True)
 class Late:
-    """Where a transaction hangs."""
+    """A hanging transaction."""
 
     transactional_id: str
     topic: str
@@ -49,7 +49,7 @@ class Late:
 
 
 def hang(port: int, transactional_id: str, topic: str, partition: int) -> Late:
-    """A committed transaction of one record, and one record more with the same producer and epoch: that one hangs."""
+    """Commit a transaction of one record, then write another record with the same producer and epoch."""
     with Connection(port) as broker:
         find = FindCoordinatorRequest(key_type=TRANSACTION, coordinator_keys=[transactional_id])
         _until_ok(find, lambda: broker.ask(find, 4, FindCoordinatorResponse).coordinators[0].error_code)
@@ -61,7 +61,7 @@ def hang(port: int, transactional_id: str, topic: str, partition: int) -> Late:
 
 
 class _Producer:
-    """A transactional producer of one partition, with a transaction begun."""
+    """A transactional producer of one partition, with an open transaction."""
 
     def __init__(self, broker: Connection, transactional_id: str, topic: str, partition: int) -> None:
         self._broker = broker
@@ -88,7 +88,7 @@ class _Producer:
         _until_ok(add, lambda: _added(broker.ask(add, 3, AddPartitionsToTxnResponse)))
 
     def write(self, sequence: int, value: bytes) -> int:
-        """Writes a record; its offset."""
+        """Write a record; return its offset."""
         batch = write_batches(
             [{"key": b"payment", "value": value, "timestamp": int(time.time() * 1000)}],
             producer_id=self.id,
@@ -99,7 +99,7 @@ class _Producer:
         return self._broker.produce(self._topic, self._partition, batch, self._transactional_id)
 
     def commit(self) -> None:
-        """Commits, and waits until the marker has been written."""
+        """Commit, and wait for the end of the transaction."""
         end = EndTxnRequest(
             transactional_id=self._transactional_id, producer_id=self.id, producer_epoch=self.epoch, committed=True
         )
@@ -122,7 +122,6 @@ def _added(answer: AddPartitionsToTxnResponse) -> int:
 
 
 def _until_ok(request: Message, ask: Callable[[], int]) -> None:
-    """Asks until the coordinator is there and free."""
     deadline = time.monotonic() + SECONDS
     while (code := ask()) in RETRIED and time.monotonic() < deadline:
         time.sleep(0.05)

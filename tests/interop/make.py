@@ -19,7 +19,7 @@ from .late import Late, hang
 from .tap import tapped
 
 WORK = ROOT / ".work" / "interop"
-"""Jars and classes, kept from one run to the next."""
+"""Cache folder of jars and classes."""
 TRAFFIC_SECONDS = 600
 ANSWER_SECONDS = 180
 ATTEMPTS = 5
@@ -28,7 +28,7 @@ SUFFIXES = (".log", ".checkpoint")
 
 @dataclass(frozen=True)
 class Live:
-    """A broker after its traffic, and the folder with its files and answers."""
+    """A broker after its traffic, and the folder with its files and responses."""
 
     broker: Broker
     late: Late
@@ -36,7 +36,7 @@ class Live:
     tools: Java
 
     def find_hanging(self) -> str:
-        """The table that ``kafka-transactions find-hanging`` prints, of transactions of any age."""
+        """Return the output of ``kafka-transactions find-hanging`` for transactions of any age."""
         arguments = ("--bootstrap-server", self.broker.bootstrap, "find-hanging", "--broker-id", "1")
         tool = "org.apache.kafka.tools.TransactionsCommand"
         return self.tools.run(tool, *arguments, "--max-transaction-timeout", "0", seconds=ANSWER_SECONDS)
@@ -44,7 +44,7 @@ class Live:
 
 @contextmanager
 def live(work: Path = WORK) -> Iterator[Live]:
-    """A new cluster, its day's traffic behind it; it is gone after the block."""
+    """Run a new cluster with a day's traffic; it exists inside the block."""
     java = Java.prepare(work)
     with tempfile.TemporaryDirectory(prefix="kafka-messages-") as name, running(java, Path(name)) as broker:
         folder = Path(name) / "capture"
@@ -56,7 +56,7 @@ def live(work: Path = WORK) -> Iterator[Live]:
 
 
 def capture(broker: Broker, late: Late, folder: Path) -> None:
-    """Puts into ``folder`` the segments and snapshots, and what Kafka's clients and tools say of that moment."""
+    """Write segments, snapshots, and the output of Kafka's clients and tools into ``folder``."""
     java = broker.java
     logs = folder / "logs"
     before = _admin(broker)
@@ -77,7 +77,6 @@ def capture(broker: Broker, late: Late, folder: Path) -> None:
 
 
 def _requests(broker: Broker) -> Iterator[Json]:
-    """What the broker logs of each request that came through the relay; ``connection`` is the client's port."""
     for each in broker.requests():
         if each["listener"] == CAPTURED:
             client = each["connection"].split("-")[1]
@@ -86,7 +85,6 @@ def _requests(broker: Broker) -> Iterator[Json]:
 
 
 def _write_lines(path: Path, objects: Iterable[Json]) -> None:
-    """As JSON, one a line; the same objects give the same file."""
     text = "".join(json.dumps(each, separators=(",", ":")) + "\n" for each in objects)
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
 

@@ -27,9 +27,9 @@ from .tap import tapped
 from .wire import Connection
 
 RELEASE = "2.8.2"
-"""The same as in kafka-2.8.pom.xml."""
+"""Release in kafka-2.8.pom.xml."""
 API_VERSIONS, METADATA = 3, 10
-"""The newest of that release that are asked for: with what a client begins."""
+"""Highest versions in that release of ApiVersions and Metadata, a client's first requests."""
 TOPIC_SECONDS = 30
 CODECS = ("none", "gzip")
 ZOOKEEPER = """\
@@ -61,7 +61,7 @@ controlled.shutdown.enable=false
 
 
 def prepare(work: Path) -> Java:
-    """Obtains Kafka 2.8 and compiles the program of a client with its classes."""
+    """Download Kafka 2.8 and compile the client program with its classes."""
     libraries = Java.of(f"kafka-{RELEASE.rpartition('.')[0]}", work).classpath
     classes = work / f"classes-{RELEASE}"
     source = HERE / "java" / "Talk.java"
@@ -70,13 +70,13 @@ def prepare(work: Path) -> Java:
 
 
 def client(java: Java) -> Peer:
-    """Kafka's own client of that release."""
+    """Return Kafka's own client of that release."""
     return Peer(f"java-{RELEASE}", java.command("Talk"))
 
 
 @contextmanager
 def running(java: Java, folder: Path) -> Iterator[Broker]:
-    """A broker with new logs in ``folder``, until the end of the block."""
+    """Run a broker with new logs in ``folder`` inside the block."""
     zookeeper, port, behind, tap = free_ports(4)
     ports = {"zookeeper": zookeeper, "port": port, "behind": behind, "tap": tap}
     own, of_broker = folder / "zookeeper.properties", folder / "server.properties"
@@ -92,7 +92,7 @@ def running(java: Java, folder: Path) -> Iterator[Broker]:
 
 
 def exchanges(port: int) -> Iterator[tuple[bytes, bytes]]:
-    """A request of every pair of an API and a version that the broker announces, and its answer, without lengths."""
+    """Yield a request and its response, without lengths, for every announced pair of API and version."""
     with Connection(port) as connection:
         topic = _topic_id(connection)
         software = ApiVersionsRequest(client_software_name=NAME, client_software_version="1")
@@ -103,7 +103,6 @@ def exchanges(port: int) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _topic_id(connection: Connection) -> UUID:
-    """The id of the topic that is asked for; the broker makes it."""
     deadline = time.monotonic() + TOPIC_SECONDS
     asked = MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=NAME)])
     while time.monotonic() < deadline:
@@ -115,12 +114,12 @@ def _topic_id(connection: Connection) -> UUID:
 
 
 def captured(broker: Broker, folder: Path) -> Iterator[list[tuple[bytes, bytes]]]:
-    """What a client of the release and the broker say to each other: requests with their answers, by connection."""
+    """Capture the traffic of a client of the release inside the block: requests with responses, by connection."""
     with tapped(broker.tap, broker.behind, folder):
         client(broker.java).talk(broker.tap, "captured", CODECS)
     for path in sorted(folder.glob("*.request.bin")):
         answers = folder / path.name.replace("request", "response")
-        # A fetch that waits when the client ends has no answer.
+        # A fetch pending at the end of the client has no response.
         yield list(zip(_frames(path), _frames(answers), strict=False))
 
 

@@ -1,4 +1,4 @@
-"""Clients of other makers, each a program that does the same with a broker: see talk.py."""
+"""Third-party clients, each a program with the same task; see talk.py."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMES = ("java", "franz-go", *PYTHON)
 
 @dataclass(frozen=True)
 class Talk:
-    """What a client said that it saw."""
+    """Topics, records and offsets that a client reports."""
 
     topics: list[str]
     records: dict[str, list[list[object]]]
@@ -31,17 +31,17 @@ class Talk:
 
 @dataclass(frozen=True)
 class Peer:
-    """A client; ``command`` is how its program is started."""
+    """A client; ``command`` starts its program."""
 
     name: str
     command: Sequence[str]
 
     def talk(self, port: int, prefix: str, codecs: Sequence[str]) -> Talk:
-        """Has it write a topic for each codec, read them in a group, commit and list. Raises InteropError."""
+        """Write a topic for each codec, read them in a group, commit and list topics. Raise InteropError."""
         return Talk(**json.loads(self._run("talk", port, prefix, codecs).splitlines()[-1]))
 
     def write(self, port: int, prefix: str, codecs: Sequence[str]) -> None:
-        """Has it do the first of these alone. Raises InteropError."""
+        """Write a topic for each codec. Raise InteropError."""
         self._run("write", port, prefix, codecs)
 
     def _run(self, what: str, port: int, prefix: str, codecs: Sequence[str]) -> str:
@@ -50,12 +50,12 @@ class Peer:
 
 
 def missing(name: str) -> str | None:
-    """The command that a client needs and this machine lacks."""
+    """Return the missing command that a client needs, or None."""
     return "go" if name == "franz-go" and shutil.which("go") is None else None
 
 
 def peer(name: str, work: Path = WORK) -> Peer:
-    """A client, built below ``work`` where it has to be. Raises InteropError."""
+    """Return a client, built below ``work`` if necessary. Raise InteropError."""
     makes: dict[str, Callable[[], Sequence[str]]] = {
         "java": lambda: Java.prepare(work).command("Talk"),
         "franz-go": lambda: _go(work / "talk"),
@@ -69,6 +69,6 @@ def _go(program: Path) -> Sequence[str]:
 
 
 def expected(prefix: str, codecs: Sequence[str]) -> dict[str, list[list[object]]]:
-    """The records that a client reads, by topic."""
+    """Return the expected records by topic."""
     rows: list[list[object]] = [[each, f"key-{each}", f"value {each} " * 5] for each in range(RECORDS)]
     return {f"{prefix}-{codec}": rows for codec in codecs}

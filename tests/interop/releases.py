@@ -26,14 +26,14 @@ KEPT = (".log", ".checkpoint", "-checkpoint")
 
 @dataclass(frozen=True)
 class Release:
-    """An older release: how its broker is started, and the formats that its topics get."""
+    """An older release: function to start its broker, and batch formats of its topics."""
 
     name: str
     running: Callable[[Java, Path], AbstractContextManager[Broker]]
     formats: Sequence[str] = ()
 
     def prepare(self, work: Path) -> Java:
-        """Obtains it, and compiles the program that writes with its clients."""
+        """Download the release and compile the program that writes with its clients."""
         libraries = Java.of(f"kafka-{self.name}", work).classpath
         classes = work / f"classes-older-{self.name}"
         bounded(
@@ -49,7 +49,7 @@ RELEASES = (
 
 
 def make(release: Release, folder: Path, work: Path = WORK) -> None:
-    """Puts the logs of a broker into ``folder``, with ``answers.json``: what a consumer and the admin client said."""
+    """Write the broker's logs into ``folder``, with ``answers.json``: output of a consumer and the admin client."""
     java = release.prepare(work)
     with tempfile.TemporaryDirectory(prefix="kafka-messages-") as place, release.running(java, Path(place)) as one:
         said = java.run("Older", one.bootstrap, *release.formats, seconds=TRAFFIC_SECONDS)
@@ -61,7 +61,6 @@ def make(release: Release, folder: Path, work: Path = WORK) -> None:
 
 
 def _copy(source: Path, to: Path) -> None:
-    """The segments with something in them, snapshots, and the checkpoints beside the folders of the partitions."""
     for path in sorted(source.rglob("*")):
         if path.name.endswith(KEPT) and "epoch" not in path.name and path.stat().st_size:
             kept = to / path.relative_to(source)

@@ -12,11 +12,11 @@ from .kafka import jars
 from .make import WORK
 
 OFFSETS_BY_CONSUMER = "spark.sql.streaming.kafka.useDeprecatedOffsetFetching"
-"""Without this setting the connector leaves internal topics out, also when they are subscribed to by name."""
+"""Setting that lets the connector read internal topics subscribed by name."""
 
 
 def session(settings: Mapping[str, str]) -> SparkSession:
-    """Spark classic with the connector from Maven Central, for internal topics too."""
+    """Return a Spark session with the connector from Maven Central."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     connector = ",".join(map(str, jars("spark", WORK / "spark")))
     builder = SparkSession.builder.master("local[2]").appName("tests/interop")

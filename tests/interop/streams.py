@@ -1,4 +1,4 @@
-"""A member of a streams group (KIP-1071) that comes, gets its tasks and leaves, with requests of our own."""
+"""A member of a streams group (KIP-1071) that joins, gets its tasks and leaves."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .wire import Connection, accept
 
 SECONDS = 30
 LEAVES = -1
-"""The epoch with which a member leaves."""
+"""Member epoch of a leaving member."""
 WAITED_FOR = (ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 
 
 def stream(port: int, group: str, topic: str) -> None:
-    """A member whose one subtopology reads ``topic``: it joins, has the tasks of all partitions, and leaves."""
+    """Join with one subtopology that reads ``topic``, wait for tasks, and leave."""
     member, deadline = str(uuid4()), time.monotonic() + SECONDS
     topology = Topology(epoch=0, subtopologies=[Subtopology(subtopology_id="0", source_topics=[topic])])
     with Connection(port) as broker:

@@ -20,7 +20,7 @@ SECONDS = 60
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be done."""
+    """Task of a client."""
 
     bootstrap: str
     prefix: str
@@ -29,7 +29,6 @@ class Task:
 
     @property
     def topics(self) -> dict[str, str]:
-        """Codecs by topic."""
         return {f"{self.prefix}-{codec}": codec for codec in self.codecs}
 
     @property
@@ -41,13 +40,13 @@ class Task:
         return time.monotonic() + SECONDS
 
     def pairs(self) -> list[tuple[str, str]]:
-        """Keys and values."""
+        """Return keys and values."""
         return [(f"key-{number}", f"value {number} " * 5) for number in range(self.count)]
 
 
 @dataclass
 class Seen:
-    """What a client got."""
+    """Topics, records and offsets that a client received."""
 
     topics: list[str]
     records: dict[str, list[tuple[int, str, str]]]
@@ -61,7 +60,6 @@ class Seen:
 
 
 def librdkafka_writes(task: Task) -> None:
-    """By confluent-kafka."""
     from confluent_kafka import Producer
 
     common = {"bootstrap.servers": task.bootstrap}

@@ -1,4 +1,4 @@
-"""A relay on loopback that keeps what goes through it: a file of requests and one of responses for each connection."""
+"""A relay on loopback that records requests and responses of each connection in two files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CHUNK = 1 << 16
 
 
 class Tap:
-    """Connections to a port, relayed to another one. Files are named by the port that the broker sees the client at."""
+    """A relay from a port to another one; files are named by the client port that the broker sees."""
 
     def __init__(self, port: int, target: int, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ class Tap:
         self._listening.start()
 
     def close(self) -> None:
-        """Ends all connections, and waits until their files are written. Raises what has gone wrong meanwhile."""
+        """Close all connections, wait for their files, and raise errors of their threads."""
         _end(self._listener)
         self._listening.join(SECONDS)
         for each in self._sockets:
@@ -43,13 +43,12 @@ class Tap:
         try:
             while client := self._accepted():
                 self._begin(client)
-        except Exception as error:  # its thread has nobody to tell it to; close() has
+        except Exception as error:  # close() reports it
             self._failure = error
             for each in (self._listener, *self._sockets):
                 _end(each)
 
     def _accepted(self) -> socket.socket | None:
-        """The next client; None once this is closed."""
         try:
             return self._listener.accept()[0]
         except OSError:
@@ -60,7 +59,7 @@ class Tap:
         try:
             broker = self._connected()
         except OSError:
-            _end(client)  # as the broker does when it is not there
+            _end(client)  # as if the broker were down
             return
         name = broker.getsockname()[1]
         for source, target, direction in ((client, broker, "request"), (broker, client, "response")):
@@ -70,7 +69,6 @@ class Tap:
             relay.start()
 
     def _connected(self) -> socket.socket:
-        """A connection to the broker from a port that none had before."""
         while True:
             broker = socket.create_connection(("localhost", self._target), SECONDS)
             broker.settimeout(None)
@@ -82,7 +80,6 @@ class Tap:
 
 
 def _relay(source: socket.socket, target: socket.socket, kept: BinaryIO) -> None:
-    """Passes bytes on until there are no more. What is kept is what was received, passed on or not."""
     with kept, suppress(OSError):
         while data := source.recv(CHUNK):
             kept.write(data)
@@ -99,7 +96,7 @@ def _end(connection: socket.socket) -> None:
 
 @contextmanager
 def tapped(port: int, target: int, folder: Path) -> Iterator[None]:
-    """A relay from ``port`` to ``target`` until the end of the block."""
+    """Relay ``port`` to ``target`` inside the block."""
     tap = Tap(port, target, folder)
     try:
         yield

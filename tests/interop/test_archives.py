@@ -1,4 +1,4 @@
-"""The commands of docs/spark-jobs.md that send an environment to a cluster, run with executors of their own."""
+"""The commands of docs/spark-jobs.md that ship an environment to a cluster, run with separate executors."""
 
 from __future__ import annotations
 
@@ -51,7 +51,6 @@ runpy.run_path(job, run_name="__main__")
     ],
 )
 def test_an_environment_that_is_sent_along(tmp_path: Path, page: str, job: str) -> None:
-    """Executors of a local cluster run the archive's Python, with the native core and its columns."""
     for project in ("generated", "packages/native", "packages/pipeline"):
         shutil.copytree(ROOT / project, tmp_path / project, ignore=shutil.ignore_patterns("build", "*.egg-info"))
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
@@ -77,7 +76,7 @@ def test_an_environment_that_is_sent_along(tmp_path: Path, page: str, job: str) 
 
 
 def run(commands: str, folder: Path) -> str:
-    """What a shell prints that has this Python and Spark's own command on its path, and nothing else of the tests."""
+    """Return the output of a shell with only this Python and spark-submit on its path."""
     home = Path(pyspark.__file__).parent
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK", "SPARK"))}
     env |= {"SPARK_HOME": str(home), "SPARK_CONF_DIR": str(folder / "conf"), "SPARK_WORKER_DIR": str(folder / "work")}

@@ -1,4 +1,4 @@
-"""The blocking client of the guide with a live broker: in plain text, over TLS, by PLAIN and by both variants of SCRAM."""
+"""The guide's blocking client with a live broker: plain text, TLS, PLAIN and both SCRAM mechanisms."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ listener.name.both.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.securi
 
 @pytest.fixture(scope="module")
 def page() -> SimpleNamespace:
-    """The functions and classes of the page."""
     names: dict[str, object] = {"__name__": "guide"}
     pages.run("docs/guide/blocking-client.md", names)
     return SimpleNamespace(**names)
@@ -43,7 +42,7 @@ def page() -> SimpleNamespace:
 
 @pytest.fixture(scope="module")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    """A broker with a topic and a user, the ports of its listeners with TLS and with TLS and SASL, and who trusts it."""
+    """Yield a broker with a topic, a user, and listeners for TLS and for TLS with SASL."""
     folder = tmp_path_factory.mktemp("secured")
     made, key = certificate(folder)
     keystore = folder / "keystore.pem"
@@ -72,7 +71,6 @@ def _add_listeners(node: Node, tls: int, both: int, keystore: Path) -> None:
 
 @pytest.mark.parametrize("listener", ["plain", "TLS"])
 def test_without_a_login(listener: str, page: SimpleNamespace, secured: Secured) -> None:
-    """The client reads the topics in plain text and over TLS."""
     broker, tls, _, context = secured
     port, chosen = (tls, context) if listener == "TLS" else (broker.port, None)
     with page.connect("localhost", port, chosen) as stream:
@@ -88,7 +86,6 @@ def _log_in(page: SimpleNamespace, client: Any, mechanism: str, password: str) -
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
 def test_logins(mechanism: str, page: SimpleNamespace, secured: Secured) -> None:
-    """The client logs in over TLS and reads the topics; the broker refuses a wrong password."""
     _, _, port, context = secured
     with page.connect("localhost", port, context) as stream:
         client = page.Client(stream)

@@ -1,4 +1,4 @@
-"""A healthy broker after heavy traffic: the jobs find nothing in its files that the traffic did not bring about."""
+"""A healthy broker after heavy traffic: jobs report only what the traffic caused."""
 
 from __future__ import annotations
 
@@ -18,13 +18,11 @@ TOPICS = ("consumer_offsets", "transaction_state", "share_group_state", "cluster
 
 @pytest.fixture(scope="module")
 def logs() -> Iterator[Path]:
-    """Its log directory."""
     with busy() as folder:
         yield folder
 
 
 def test_segments(spark: SparkSession, logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """No error and no warning, although all is there that looks like a fault: the witnesses are counted."""
     out = str(tmp_path / "out")
     assert segments.main([str(logs), "--output", out, "--quiet"]) == FINE, capsys.readouterr().out
     found = {row.topic for row in spark.read.parquet(f"{out}/findings").where("check = 'gap'").collect()}
@@ -35,7 +33,6 @@ def test_segments(spark: SparkSession, logs: Path, tmp_path: Path, capsys: pytes
 
 
 def test_transactions(spark: SparkSession, logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """As many as the clients made, at both transaction versions, in fewer rows than partitions; no id is left."""
     out = str(tmp_path / "out")
     assert transactions.main([str(logs), "--output", out, "--quiet"]) == FINE
     report = capsys.readouterr().out
@@ -47,7 +44,6 @@ def test_transactions(spark: SparkSession, logs: Path, tmp_path: Path, capsys: p
 
 
 def test_groups(spark: SparkSession, logs: Path, tmp_path: Path) -> None:
-    """Offsets below the start of a log: after DeleteRecords, and where retention has left an empty file."""
     out = str(tmp_path / "out")
     storms = ("--storm", "1000000")
     assert groups.main([str(logs), "--data", str(logs), *storms, "--output", out, "--quiet"]) == FINDINGS
@@ -63,7 +59,6 @@ def test_groups(spark: SparkSession, logs: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_records(spark: SparkSession, logs: Path, topic: str) -> None:
-    """Every record of every internal topic is understood."""
     assert spark
     assert internal_topics.main([topic, str(logs), "--quiet"]) == FINE
     assert encodings.main([topic, str(logs), "--quiet"]) == FINE

@@ -1,4 +1,4 @@
-"""The guide's client asks a live broker everything that it announces, at every version."""
+"""The guide's client sends every announced API at every version to a live broker."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tests.support.programs import program
 SECONDS = 300
 ANSWER_SECONDS = 60
 FICTION = {(ApiKey.PRODUCE, version) for version in range(3)}
-"""Every broker since Kafka 4.0 announces and refuses them: clients see by them whether a broker can decompress."""
+"""Versions that brokers since Kafka 4.0 announce but refuse; clients detect compression support by them."""
 
 
 async def topic_id(port: int) -> UUID:
-    """The id of the topic that is asked for; the broker makes it."""
+    """Return the id of a topic that the broker creates on request."""
     client = await program("client").Client.connect("localhost", port)
     while True:
         metadata = await client.ask(MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=NAME)]))
@@ -35,7 +35,7 @@ async def topic_id(port: int) -> UUID:
 
 
 async def ask_all(port: int, topic: UUID) -> list[tuple[Api, int, Response]]:
-    """Every pair of an API and a version that the broker announces, with its response."""
+    """Return every announced pair of API and version, with its response."""
     client = await program("client").Client.connect("localhost", port)
     announced = await client.ask(ApiVersionsRequest(client_software_name=NAME, client_software_version="1"))
     found: list[tuple[Api, int, Response]] = []
@@ -55,7 +55,6 @@ async def ask_all(port: int, topic: UUID) -> list[tuple[Api, int, Response]]:
 
 
 def test_every_pair(quiet_broker: Broker, tmp_path: Path) -> None:
-    """Each response is read as that of its request, and written again it is the bytes that the broker sent."""
     (port,) = free_ports(1)
     with tapped(port, quiet_broker.port, tmp_path), looping() as loop:
         topic = loop.run(lambda: topic_id(quiet_broker.port))
@@ -63,7 +62,7 @@ def test_every_pair(quiet_broker: Broker, tmp_path: Path) -> None:
     (path,) = tmp_path.glob("*.response.bin")
     reader = FrameReader()
     reader.feed(path.read_bytes())
-    _, _, *frames = reader  # the first two said what there is
+    _, _, *frames = reader  # the first two are ApiVersions and Metadata
     for number, (frame, (of, version, response)) in enumerate(zip(frames, found, strict=True), 2):
         assert type(response) is of.response_class
         assert encode_response(response, version, number)[4:] == frame, (of, version)
@@ -73,7 +72,6 @@ def test_every_pair(quiet_broker: Broker, tmp_path: Path) -> None:
 
 
 def test_new_topic(quiet_broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
-    """A real broker makes a topic when the client asks for it, and has no leader to name in its first answers."""
     with looping() as loop:
         for number in range(3):
             loop.run(lambda name=f"new-{number}": program("client").main("localhost", quiet_broker.port, name))

@@ -1,4 +1,4 @@
-"""The names of numbers are Kafka's: asked are its own classes."""
+"""Enumerations, compared with Kafka's own classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ SPECS = ROOT / "specs" / "kafka"
 
 
 def test_names_and_numbers(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """What is committed is what ``nox -s upstream -- enumerations`` writes; a name that Kafka does not have ends it."""
     jars = resolve(release(), tmp_path_factory.mktemp("jars"), BROKER)
     committed = (SPECS / "enumerations.json").read_text(encoding="utf-8")
     with enumerations(jars) as java:

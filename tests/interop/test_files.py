@@ -1,4 +1,4 @@
-"""A new cluster's files without Spark: the tests of the committed ones."""
+"""The tests of the committed cluster files without Spark, on a new cluster."""
 
 from __future__ import annotations
 
@@ -12,5 +12,4 @@ from tests.support.cluster import Cluster
 
 @pytest.fixture(scope="module")
 def cluster(broker: Live) -> Cluster:
-    """The new ones, instead of those that the tests are about elsewhere."""
     return Cluster(broker.folder)

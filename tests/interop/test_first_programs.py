@@ -1,4 +1,4 @@
-"""The first programs of the guide, of fifty lines each, with the clients that people use and a live broker."""
+"""The guide's first programs with third-party clients and a live broker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ careful = program("client")
 
 @pytest.mark.parametrize("name", NAMES)
 def test_producers(name: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]) -> None:
-    """The mock broker prints each record that a client writes once, in its order, plain or compressed."""
     writing = peer(name)
     mock.ENDS.clear()
     capfd.readouterr()
@@ -31,7 +30,7 @@ def test_producers(name: str, peer: Callable[[str], Peer], capfd: pytest.Capture
         for offset, key, value in rows
     ]
     printed = capfd.readouterr().out.splitlines()
-    assert sorted(printed, key=_topic) == sorted(lines, key=_topic)  # each writes its topics in an order of its own
+    assert sorted(printed, key=_topic) == sorted(lines, key=_topic)  # the order of topics differs between clients
     assert len(lines) == RECORDS * len(PLAIN_AND_COMPRESSED)
 
 
@@ -41,7 +40,6 @@ def _topic(line: str) -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_proxy(name: str, peer: Callable[[str], Peer], quiet_broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
-    """Clients write and read through the proxy, and do not leave it: it prints what they are answered on each connection."""
     talking = peer(name)
     capfd.readouterr()
     with served(lambda port: proxy.Proxy(port, "localhost", quiet_broker.port).serve) as port:
@@ -54,13 +52,11 @@ def test_proxy(name: str, peer: Callable[[str], Peer], quiet_broker: Broker, cap
         line[0] for line in printed
     }
     codes = {code for _, _, *codes in printed for code in codes}
-    # With MEMBER_ID_REQUIRED a broker gives a new member its id; all others pass by themselves.
+    # MEMBER_ID_REQUIRED gives a new member its id; other errors are transient.
     assert {code for code in codes if not ErrorCode[code].is_retriable} <= {"MEMBER_ID_REQUIRED"}
 
 
 def test_client(quiet_broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
-    """At a live broker the client reads what it wrote; of a topic that was just made it says that it has no leader."""
-
     async def made() -> None:
         with closing(await careful.Client.connect("localhost", quiet_broker.port)) as asking:
             await careful.find_leader(asking, "first-client")

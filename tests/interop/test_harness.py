@@ -1,4 +1,4 @@
-"""The harness itself, without a broker: it must not take for granted what it cannot read, and never wait without end."""
+"""The harness without a broker: parsers, timeouts and missing programs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ def text(
     horizon: str = "OptionalLong.empty",
     valid: str = "true",
 ) -> str:
-    """What the tool prints of a file with one record."""
     batch = BATCH.format(base=4, transactional="true", control=control, horizon=horizon, valid=valid)
     record = RECORD.format(key=key, value=value, headers=headers, rest=rest)
     return f"Dumping {LOGS / FILE}\nLog starting offset: 0\n{batch}\n{record}\n"
@@ -57,7 +56,6 @@ def only_record(said: str, *, is_hex: bool = False) -> dict[str, Any]:
 
 
 def test_batches_of_the_dump() -> None:
-    """Facts of a batch are numbers and flags under the tool's names, with what it prints in odd ways made plain."""
     (batch,) = parse(text("payload: ff", value=1, horizon="OptionalLong[77]"), LOGS, True)
     assert batch["file"] == FILE
     assert (batch["baseOffset"], batch["producerId"], batch["position"], batch["crc"]) == (4, 7, 61, 9)
@@ -76,7 +74,6 @@ def test_batches_of_the_dump() -> None:
     ],
 )
 def test_plain_records(said: str, want: dict[str, Any]) -> None:
-    """Null and empty keys and values are told apart, which the tool does by their sizes alone."""
     assert only_record(said, is_hex=True) == want
 
 
@@ -110,7 +107,6 @@ def test_plain_records(said: str, want: dict[str, Any]) -> None:
     ],
 )
 def test_decoded_records(said: str, want: dict[str, Any]) -> None:
-    """The JSON of the tool's decoders, its word for a tombstone, and control records in the forms it has for them."""
     assert only_record(said) == want
 
 
@@ -127,7 +123,6 @@ def test_decoded_records(said: str, want: dict[str, Any]) -> None:
     ],
 )
 def test_dump_that_is_not_understood(said: str, message: str | None) -> None:
-    """No line of the tool is passed over, and none is guessed at."""
     if message is None:
         assert len(list(parse(said, LOGS, True))) == 2
         return
@@ -137,14 +132,12 @@ def test_dump_that_is_not_understood(said: str, message: str | None) -> None:
 
 
 def test_record_that_the_decoder_refuses() -> None:
-    """A decoder of the tool that fails prints the failure in place of a record; it is not taken for one."""
     said = text("key: 6b payload: 76", key=1, value=1)
     with pytest.raises(InteropError, match=r"^the dump tool could not decode: \| offset: 4 .* key: 6b payload: 76$"):
         only_record(said)
 
 
 def test_failing_programs() -> None:
-    """A program that fails is named with its status and its last words; one that does not end is ended."""
     fails = [sys.executable, "-c", "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"]
     with pytest.raises(InteropError) as error:
         bounded(fails, 30)
@@ -156,7 +149,6 @@ def test_failing_programs() -> None:
 
 
 def test_no_maven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Where Maven or a JDK is missing, that is what is said, and nothing is begun."""
     monkeypatch.setenv("PATH", "")
     with pytest.raises(InteropError) as error:
         kafka.jars("kafka", tmp_path / "jars")
@@ -165,7 +157,6 @@ def test_no_maven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_stopping_what_does_not_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A broker that does not end when asked is killed after a while, and only that process."""
     monkeypatch.setattr(broker, "STOP_SECONDS", 1)
     deaf = (
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); time.sleep(60)"
@@ -178,7 +169,6 @@ def test_stopping_what_does_not_stop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_session_that_is_asked_to_end(tmp_path: Path) -> None:
-    """A session that gets SIGTERM takes its broker with it."""
     session = """if True:
         import socket, sys, time
         from pathlib import Path
@@ -205,7 +195,6 @@ def test_session_that_is_asked_to_end(tmp_path: Path) -> None:
 
 
 def test_broker_that_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A broker that ends at once is an error that carries what it said; nothing is left running."""
     program = [sys.executable, "-c", "print('no such listener'); raise SystemExit(1)"]
     monkeypatch.setattr(Java, "command", lambda *_, **__: program)
     monkeypatch.setattr(Java, "run", lambda *_, **__: "")
@@ -215,7 +204,7 @@ def test_broker_that_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def answer_twice(server: socket.socket, count: int) -> None:
-    """Take so many connections, one after the other, and answer to each what it says, twice."""
+    """Accept ``count`` connections in sequence and echo the data of each twice."""
     for _ in range(count):
         client, _ = server.accept()
         with client:
@@ -224,7 +213,6 @@ def answer_twice(server: socket.socket, count: int) -> None:
 
 
 def test_relay_keeps_both_directions(tmp_path: Path) -> None:
-    """Clients of the relay get what they would get, and each connection has its two files, whoever ends it."""
     (port,) = broker.free_ports(1)
     said = {}
     with socket.create_server(("localhost", 0)) as server:
@@ -245,7 +233,6 @@ def test_relay_keeps_both_directions(tmp_path: Path) -> None:
 
 
 def test_relay_without_a_broker(tmp_path: Path) -> None:
-    """Where nobody listens behind the relay its clients are hung up on, as they would be without it."""
     port, nobody = broker.free_ports(2)
     with tapped(port, nobody, tmp_path), socket.create_connection(("localhost", port), 10) as client:
         assert client.recv(1) == b""
@@ -253,7 +240,6 @@ def test_relay_without_a_broker(tmp_path: Path) -> None:
 
 
 def test_relay_that_cannot_keep(tmp_path: Path) -> None:
-    """A file that cannot be written is an error of the session, not data that is silently not there."""
     (port,) = broker.free_ports(1)
     folder = tmp_path / "traffic"
     with socket.create_server(("localhost", 0)) as server:
@@ -266,7 +252,6 @@ def test_relay_that_cannot_keep(tmp_path: Path) -> None:
 
 
 def test_dump_by_topic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each file is dumped once, internal topics with their decoders, and the batches come in the order of the files."""
     for name in ("orders-0", "__consumer_offsets-12", "__consumer_offsets-1"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "00.log").touch()
@@ -284,7 +269,6 @@ def test_dump_by_topic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_differences() -> None:
-    """The comparison that everything here rests on: it tells values that differ, are missing, too many or made up."""
     said = {"offset": 9, "leaderEpoch": 3, "metadata": "m", "commitTimestamp": 5}
     row = {"offset": 9, "leader_epoch": 3, "metadata": "m", "commit_timestamp": 5, "topic_id": None}
     same = OffsetCommitValue(offset=9, leader_epoch=3, metadata="m", commit_timestamp=5)

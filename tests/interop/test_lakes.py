@@ -1,4 +1,4 @@
-"""The jobs' tables as those of Delta and Iceberg, whose newest releases are for a Spark that we support too."""
+"""Tables of the jobs in Delta and Iceberg, with the newest Spark that both support."""
 
 from __future__ import annotations
 
@@ -55,7 +55,6 @@ print("FACTS", json.dumps(facts))
 
 
 def test_delta_and_iceberg(tmp_path: Path) -> None:
-    """Tables of both hold what those of parquet hold, and are not written over unless that is asked."""
     python = environment(tmp_path)
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
     done = subprocess.run(
@@ -78,7 +77,7 @@ def test_delta_and_iceberg(tmp_path: Path) -> None:
 
 
 def environment(folder: Path) -> Path:
-    """The Python of an environment with the Spark that Delta and Iceberg are for, and both packages."""
+    """Return the Python of an environment with Spark, Delta and Iceberg."""
     for project in ("generated", "packages/pipeline"):
         shutil.copytree(ROOT / project, folder / project, ignore=shutil.ignore_patterns("build", "*.egg-info"))
     subprocess.run([sys.executable, "-m", "venv", folder / "environment"], check=True, timeout=SECONDS)
@@ -89,7 +88,7 @@ def environment(folder: Path) -> Path:
 
 
 def options(folder: Path) -> list[str]:
-    """Those of spark-submit, as both projects ask for them; ``lake`` is a catalog of Iceberg with its files in a folder."""
+    """Return spark-submit options of both projects; ``lake`` is an Iceberg catalog in a folder."""
     found = jars("lakes", ROOT / ".work" / "interop" / "lakes")
     settings = {
         "spark.sql.extensions": ",".join(EXTENSIONS),
@@ -103,6 +102,6 @@ def options(folder: Path) -> list[str]:
 
 
 def variables(python: Path) -> dict[str, str]:
-    """The environment of a Spark that has nothing of this one."""
+    """Return environment variables without those of the current Spark."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK", "SPARK"))}
     return kept | {"SPARK_LOCAL_IP": "127.0.0.1", "PATH": f"{python.parent}:{os.environ['PATH']}"}

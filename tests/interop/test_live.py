@@ -1,4 +1,4 @@
-"""What Spark's own Kafka connector reads of the broker, while it runs, is what this project reads of its files."""
+"""Spark's Kafka connector on a running broker, compared with this project on its files."""
 
 from __future__ import annotations
 
@@ -29,13 +29,11 @@ DATA = ("clicks", "orders", "payments", "readings", "returns", "settings")
 
 
 def connector(spark: SparkSession, broker: Live, *topics: str, **more: str) -> DataFrame:
-    """The topics by Spark's connector."""
     reader = spark.read.format("kafka").option("kafka.bootstrap.servers", broker.broker.bootstrap)
     return reader.options(subscribe=",".join(topics), includeHeaders="true", **more).load()
 
 
 def files(spark: SparkSession, cluster: Cluster, *topics: str) -> DataFrame:
-    """The same topics from their files."""
     register(spark)
     paths = json.dumps([f"{cluster.logs}/{topic}-[0-9]" for topic in topics])
     return spark.read.format("kafka_log").options(includeHeaders="true", paths=paths).load()
@@ -47,7 +45,7 @@ def rows(df: DataFrame) -> list[Any]:
 
 
 def captured(cluster: Cluster) -> Column:
-    """Rows that were there when the files were copied. Later ones are Spark's own: its consumers are groups too."""
+    """Return the condition for rows before the copy; later ones come from Spark's own consumer groups."""
     ends = [
         (F.col("topic") == topic) & (F.col("partition") == each["partition"]) & (F.col("offset") < each["end"])
         for topic, facts in cluster.answers["topics"].items()
@@ -57,7 +55,6 @@ def captured(cluster: Cluster) -> Column:
 
 
 def test_same_rows_and_types(spark: SparkSession, broker: Live, cluster: Cluster) -> None:
-    """A query moves from the topics to their files by its format alone: columns, types and rows are the same."""
     theirs = connector(spark, broker, *DATA, *COORDINATORS)
     ours = files(spark, cluster, *DATA, *COORDINATORS)
     assert [(each.name, each.dataType.simpleString()) for each in ours.schema] == [
@@ -69,7 +66,6 @@ def test_same_rows_and_types(spark: SparkSession, broker: Live, cluster: Cluster
 
 
 def test_committed_rows(spark: SparkSession, broker: Live, cluster: Cluster) -> None:
-    """What readers of committed data get is what lies before the stable offsets and is of no aborted transaction."""
     want = rows(connector(spark, broker, "payments", **{"kafka.isolation.level": "read_committed"}))
     register(spark)
     batches = read_batches(spark, [f"{cluster.logs}/payments-*"])
@@ -96,7 +92,6 @@ def test_committed_rows(spark: SparkSession, broker: Live, cluster: Cluster) -> 
 
 @pytest.mark.parametrize("topic", TABLES)
 def test_internal_topics_live(spark: SparkSession, broker: Live, cluster: Cluster, topic: str) -> None:
-    """The functions for internal topics work on the connector's rows as they are, with the same result."""
     want = rows(files(spark, cluster, topic).transform(TABLES[topic]))
     found = rows(connector(spark, broker, topic).where(captured(cluster)).transform(TABLES[topic]))
     assert len(found) > 20
@@ -104,7 +99,6 @@ def test_internal_topics_live(spark: SparkSession, broker: Live, cluster: Cluste
 
 
 def test_internal_topic_as_a_stream(spark: SparkSession, broker: Live, cluster: Cluster, tmp_path: Path) -> None:
-    """The same on a stream of the connector: what is there now, in micro-batches, decoded once."""
     source = spark.readStream.format("kafka").option("kafka.bootstrap.servers", broker.broker.bootstrap)
     stream = source.options(
         subscribe="__consumer_offsets", startingOffsets="earliest", includeHeaders="true", maxOffsetsPerTrigger="25"
@@ -123,10 +117,6 @@ def test_internal_topic_as_a_stream(spark: SparkSession, broker: Live, cluster: 
 
 
 def test_stream_of_files_that_grow(spark: SparkSession, broker: Live, tmp_path: Path) -> None:
-    """A stream of the very files that the broker writes to, stopped and begun again: each record once, as consumers get it.
-
-    ``readings`` begins a new segment with nearly every write.
-    """
     register(spark)
     paths = json.dumps([f"{broker.broker.logs}/{topic}-*" for topic in ("orders", "readings")])
     options = {"path": str(tmp_path / "table"), "checkpointLocation": str(tmp_path / "checkpoint")}
@@ -159,7 +149,6 @@ def test_stream_of_files_that_grow(spark: SparkSession, broker: Live, tmp_path: 
 
 
 def test_connector_leaves_internal_topics_out(spark: SparkSession, broker: Live) -> None:
-    """What docs/spark.md warns of: by default the connector gives no row of an internal topic, and no error."""
     spark.conf.set(OFFSETS_BY_CONSUMER, "false")
     try:
         assert connector(spark, broker, "__consumer_offsets").count() == 0
@@ -169,13 +158,11 @@ def test_connector_leaves_internal_topics_out(spark: SparkSession, broker: Live)
 
 
 def test_metadata_is_in_files_only(cluster: Cluster) -> None:
-    """The metadata log is no topic that clients see, which is why the tables read files."""
     assert METADATA not in cluster.answers["topics"]
     assert any(METADATA in batch["file"] for batch in cluster.batches)
 
 
 def test_hanging_transaction_by_kafkas_tool(broker: Live, cluster: Cluster) -> None:
-    """Kafka's own search for hanging transactions names the one that test_hanging_transaction has our job find."""
     lines = [line.split() for line in broker.find_hanging().splitlines() if line.strip()]
     table = [dict(zip(lines[0], line, strict=False)) for line in lines[1:]]
     late = cluster.answers["late"]

@@ -1,4 +1,4 @@
-"""The guide's mock broker serves the clients that people use, as a broker of today and as those of older releases."""
+"""The guide's mock broker with third-party clients, as a current and as an older broker."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tests.support.programs import program
 mock = program("mock_broker")
 guide = program("client")
 BEFORE_ZSTD = ("none", "gzip", "snappy", "lz4")
-"""Brokers have zstd since Kafka 2.1 (KIP-110)."""
+"""Codecs of brokers before Kafka 2.1, which added zstd (KIP-110)."""
 
 
 class Watched(mock.Broker):
-    """The mock broker, and which versions it was asked."""
+    """The mock broker with a record of requested versions."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -39,7 +39,6 @@ class Watched(mock.Broker):
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("name", NAMES)
 def test_clients(name: str, release: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]) -> None:
-    """Plain and compressed records are written, read in a group, committed and listed; no request fails on the way."""
     codecs = BEFORE_ZSTD if release == "1.0.0" else PLAIN_AND_COMPRESSED
     ours = announced(mock.SERVED, release)
     brokers: list[Watched] = []
@@ -65,7 +64,7 @@ def test_clients(name: str, release: str, peer: Callable[[str], Peer], capfd: py
     ranges = {each.api_key: range(each.min_version, each.max_version + 1) for each in ours.api_keys}
     known = {key: versions for key, versions in broker.asked.items() if key != ApiKey.API_VERSIONS}
     assert all(version in ranges[key] for key, versions in known.items() for version in versions)
-    if release == "1.0.0":  # which all clients go beyond where they can
+    if release == "1.0.0":  # all clients prefer later versions
         assert {key: broker.asked[key] for key in (ApiKey.PRODUCE, ApiKey.FETCH)} == {
             ApiKey.PRODUCE: {5},
             ApiKey.FETCH: {6},
@@ -75,7 +74,6 @@ def test_clients(name: str, release: str, peer: Callable[[str], Peer], capfd: py
 
 @pytest.mark.parametrize("name", ["kafka-python", "aiokafka", "franz-go"])
 def test_old_formats(name: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]) -> None:
-    """What they write in format 1 they read in format 1, whatever the mock keeps; the other two would need producer ids."""
     brokers: list[Watched] = []
 
     def make(port: int) -> Any:
@@ -90,7 +88,7 @@ def test_old_formats(name: str, peer: Callable[[str], Peer], capfd: pytest.Captu
     assert capfd.readouterr().out == ""
     want = expected("old", BEFORE_ZSTD)
     assert talk.records == want
-    if name != "franz-go":  # which asks for all offsets, and OffsetFetch 1 cannot say that
+    if name != "franz-go":  # it requests all offsets, which OffsetFetch 1 does not support
         assert talk.committed == dict.fromkeys(want, RECORDS)
     assert talk.topics == sorted(want)
     assert [broker.asked[key] for key in (ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.LIST_OFFSETS)] == [{2}, {2}, {0}]
@@ -101,8 +99,6 @@ def test_old_formats(name: str, peer: Callable[[str], Peer], capfd: pytest.Captu
 
 
 def test_refused_batches(quiet_broker: Broker) -> None:
-    """A real broker refuses the batches that the mock refuses, with the same codes."""
-
     async def codes() -> dict[str, str]:
         with closing(await guide.Client.connect("localhost", quiet_broker.port)) as client:
             await guide.find_leader(client, "refused")

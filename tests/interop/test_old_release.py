@@ -1,4 +1,4 @@
-"""A live broker of Kafka 2.8 and clients of that release, read by the package of today."""
+"""A live broker of Kafka 2.8 and clients of that release, decoded by the current package."""
 
 from __future__ import annotations
 
@@ -18,19 +18,16 @@ from tests.interop.test_proxy import passed_and_changed, watching
 
 @pytest.fixture(scope="module")
 def java() -> Java:
-    """Kafka 2.8 and its client."""
     return old.prepare(WORK)
 
 
 @pytest.fixture(scope="module")
 def broker(java: Java, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    """A broker of that release, with its ZooKeeper."""
     with old.running(java, tmp_path_factory.mktemp("old")) as made:
         yield made
 
 
 def test_every_pair_of_the_old_broker(broker: Broker) -> None:
-    """Whatever it announces can be asked and read with one installed package, and written again it is the same bytes."""
     older = 0
     for sent, answered in old.exchanges(broker.port):
         request = decode_request(sent)
@@ -43,7 +40,6 @@ def test_every_pair_of_the_old_broker(broker: Broker) -> None:
 
 @pytest.mark.parametrize("release", ["old", "newest"])
 def test_clients_of_the_old_broker(release: str, broker: Broker, java: Java) -> None:
-    """A proxy between a client, of its own release or of today, and an old broker: all is read, and passed as it came."""
     client: Peer = old.client(java) if release == "old" else peer("java")
     with watching(broker) as (port, watched):
         talk = client.talk(port, f"through-{release}", PLAIN_AND_COMPRESSED)
@@ -59,7 +55,7 @@ def test_clients_of_the_old_broker(release: str, broker: Broker, java: Java) -> 
 
 
 def read_whole(requests: bytes, responses: bytes) -> int:
-    """How many responses a proxy that decodes everything passes on; each message, written again, is what came."""
+    """Decode traffic in a proxy; assert that messages re-encode to the same bytes. Return the number of responses."""
     proxy, count = ProxyConnection(), 0
     for request in proxy.receive_from_client(requests):
         assert isinstance(request, RequestForwarded)

@@ -1,4 +1,4 @@
-"""The guide's proxy between clients that people use and a live broker: what comes in on one side goes out on the other."""
+"""The guide's proxy between third-party clients and a live broker."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PROXY = "127.0.0.1"
 
 @dataclass
 class Direction:
-    """The bytes of one direction of a connection: what the proxy read, and what it wrote."""
+    """Bytes that the proxy read and wrote in one direction of a connection."""
 
     came: bytearray = field(default_factory=bytearray)
     went: bytearray = field(default_factory=bytearray)
@@ -38,8 +38,6 @@ class Connection:
 
 
 class Reader:
-    """A stream that keeps what is read."""
-
     def __init__(self, reader: Any, kept: bytearray) -> None:
         self._reader, self._kept = reader, kept
 
@@ -50,8 +48,6 @@ class Reader:
 
 
 class Writer:
-    """A stream that keeps what is written."""
-
     def __init__(self, writer: Any, kept: bytearray) -> None:
         self._writer, self._kept = writer, kept
 
@@ -64,7 +60,7 @@ class Writer:
 
 
 class Watched(proxy.Proxy):
-    """The proxy, and all that went through it."""
+    """The proxy with all bytes that it forwarded."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,7 +74,6 @@ class Watched(proxy.Proxy):
 
 
 def passed(requests: bytes, responses: bytes) -> Iterator[ResponseForwarded]:
-    """The responses of one direction, those with addresses decoded."""
     connection = ProxyConnection(decode=proxy.WITH_ADDRESSES)
     for request in connection.receive_from_client(requests):
         assert isinstance(request, RequestForwarded)
@@ -89,7 +84,7 @@ def passed(requests: bytes, responses: bytes) -> Iterator[ResponseForwarded]:
 
 
 def compared(connection: Connection, ports: dict[tuple[str, int], int]) -> Iterator[tuple[ApiKey, bool]]:
-    """The APIs of all responses, and whether addresses in it are others now. Fails where anything else is."""
+    """Yield the API of each response, and whether its addresses changed; fail for any other change."""
     requests = connection.requests
     assert requests.went == requests.came
     brokers = {port: broker for broker, port in ports.items()}
@@ -107,7 +102,6 @@ def compared(connection: Connection, ports: dict[tuple[str, int], int]) -> Itera
 
 @contextmanager
 def watching(broker: Broker) -> Iterator[tuple[int, Watched]]:
-    """The port of a proxy in front of a broker, and what goes through it."""
     watched = Watched()
 
     def make(port: int) -> Any:
@@ -123,7 +117,7 @@ def watching(broker: Broker) -> Iterator[tuple[int, Watched]]:
 
 
 def passed_and_changed(watched: Watched) -> tuple[set[ApiKey], set[ApiKey]]:
-    """The APIs that were asked, and those whose responses had addresses; everything else is as it came."""
+    """Return the APIs that were requested, and those with changed addresses."""
     found = [each for connection in watched.connections.values() for each in compared(connection, watched.ports)]
     return {key for key, _ in found}, {key for key, is_changed in found if is_changed}
 
@@ -132,7 +126,6 @@ def passed_and_changed(watched: Watched) -> tuple[set[ApiKey], set[ApiKey]]:
 def test_clients(
     name: str, peer: Callable[[str], Peer], quiet_broker: Broker, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Requests arrive byte for byte, responses too, but for the addresses of brokers; clients stay with the proxy."""
     client = peer(name)
     capfd.readouterr()
     with watching(quiet_broker) as (port, watched):
@@ -149,7 +142,6 @@ def test_clients(
 
 
 def test_day_of_a_cluster(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """All that the harness has clients do passes too: transactions, share groups, groups of both protocols, ACLs, users."""
     with running(Java.prepare(WORK), tmp_path) as broker, watching(broker) as (port, watched):
         broker.java.run("Traffic", f"127.0.0.1:{port}", seconds=TRAFFIC_SECONDS)
     assert capfd.readouterr().out == ""

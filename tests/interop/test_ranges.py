@@ -1,4 +1,4 @@
-"""The versions that the mock broker announces as an older broker are those of that release."""
+"""The mock broker's announced versions for an older release."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ SECONDS = 60
 
 @pytest.mark.parametrize("release", [release for release in RELEASES if release != NEWEST])
 def test_versions_of_a_release(release: str) -> None:
-    """Asked of its own classes: a figure typed wrong would test clients against a broker that never was."""
     folder = (WORK / f"clients-{release}").resolve()
     if not list(folder.glob("*.jar")):
         wanted = (f"-Dartifact=org.apache.kafka:kafka-clients:{release}", f"-DoutputDirectory={folder}")

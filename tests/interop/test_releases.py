@@ -1,4 +1,4 @@
-"""Brokers of older releases, made anew: what they write today is what tests/pipeline/data/releases has."""
+"""New files of older brokers, compared with tests/pipeline/data/releases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ DATA = Path(__file__).parents[1] / "pipeline" / "data" / "releases"
 
 @pytest.mark.parametrize("release", RELEASES, ids=lambda each: each.name)
 def test_made_anew(release: Release, tmp_path: Path) -> None:
-    """Each record that its consumer gets is read from its files, and the partitions are those of the committed ones."""
     make(release, tmp_path / "made")
     answers = json.loads((tmp_path / "made" / "answers.json").read_text())
     files = sorted((tmp_path / "made" / "logs").rglob("*.log"))

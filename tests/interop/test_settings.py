@@ -1,4 +1,4 @@
-"""The table of settings is Kafka's, and so is the rule: asked are the classes of a broker."""
+"""The table and the rule of secret settings, compared with a broker's classes."""
 
 from __future__ import annotations
 
@@ -15,24 +15,21 @@ from tests.interop.kafka import ROOT, release
 
 COMMITTED = ROOT / "specs" / "kafka" / "settings.json"
 QUOTAS = "replication.throttled.rate", "replica.alter.log.dirs.io.max.bytes.per.second"
-"""Settings that brokers know by another way, which has no listeners."""
+"""Suffixes of quota settings, which have no listener variants."""
 
 
 @pytest.fixture(scope="module")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """Kafka's own classes."""
     jars = resolve(release(), tmp_path_factory.mktemp("jars"), BROKER)
     with settings(jars) as java:
         yield java
 
 
 def test_table(kafka: Settings) -> None:
-    """What is committed is what ``nox -s upstream -- settings`` writes."""
     assert COMMITTED.read_text(encoding="utf-8") == kafka.table()
 
 
 def test_rule(kafka: Settings) -> None:
-    """What a broker keeps out of its own log is secret, and nothing else: settings, on listeners, and unknown ones."""
     of_broker = [each["name"] for each in json.loads(Path(COMMITTED).read_text()) if "broker" in each["of"]]
     names = [*of_broker, "acme.endpoint", "rsm.config.x", "plain.sasl.jaas.config", "log.dirs.x"]
     names += [f"listener.name.internal.{name}" for name in names if not name.endswith(QUOTAS)]

@@ -1,6 +1,6 @@
-"""The files of two brokers, through every job: nothing to look at while all is well, then what a kill -9 brought about.
+"""All jobs on the files of two brokers, healthy and after kill -9.
 
-No output of any job has one of the secrets that are in these files.
+No output of any job contains a secret of these files.
 """
 
 from __future__ import annotations
@@ -24,23 +24,22 @@ from tests.support.leaks import leaked
 
 TOPICS = ("consumer_offsets", "transaction_state", "share_group_state", "cluster_metadata")
 STORM = ("--storm", "1000000")
-"""Producers that go on commit more than 30 times a minute; that is no fault of theirs."""
+"""Threshold above the commits of the steady producers, which exceed 30 per minute."""
 PROGRAM_SECONDS = 300
 UNCOMPRESSED = {"spark.sql.parquet.compression.codec": "uncompressed", "spark.sql.orc.compression.codec": "none"}
 DIFFER = {"copies of other contents"}
-"""What was written by the killed broker alone, where the other one has written something else since."""
+"""Finding for batches that the killed broker wrote alone and the other one replaced."""
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Two]:
-    """Its files; no broker runs any more."""
     with two() as made:
         yield made
 
 
 @pytest.fixture(scope="module", autouse=True)
 def plain_tables(spark: SparkSession) -> Iterator[None]:
-    """Tables whose files can be searched as they are."""
+    """Write tables as searchable text."""
     before = {name: spark.conf.get(name) for name in UNCOMPRESSED}
     for name, value in UNCOMPRESSED.items():
         spark.conf.set(name, value)
@@ -50,13 +49,13 @@ def plain_tables(spark: SparkSession) -> Iterator[None]:
 
 
 def findings(done: Outcome) -> dict[str, int]:
-    """How many of each kind, but those that are to be expected."""
+    """Return the number of findings by kind, without the expected ones."""
     report = json.loads(done.outputs["report.json"])
     return {each["kind"]: each["count"] for each in report["findings"] if each["severity"] != "info"}
 
 
 def search(done: Outcome) -> None:
-    """No secret is in what a run gave, and it gave something of each kind."""
+    """Assert that every kind of output exists and contains no secret."""
     secrets = planted()
     assert {place: found for place, content in done.outputs.items() if (found := leaked(content, secrets))} == {}
     assert {"report.md", "report.html", "report.json", "report.txt"} <= done.outputs.keys()
@@ -65,7 +64,6 @@ def search(done: Outcome) -> None:
 
 
 def test_what_there_is_to_find(cluster: Two) -> None:
-    """The secrets are in the files of both brokers, at both times; what the killed one took alone is in its files alone."""
     for logs in (cluster.healthy, cluster.killed):
         for broker in ("1", "2"):
             (log,) = logs.glob(f"{broker}/__cluster_metadata-0/*.log")
@@ -93,7 +91,6 @@ HEALTHY = [
 def test_healthy(
     job: str, more: list[str], cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Both log directories together: there is nothing to look at, although each record is there twice."""
     logs = str(cluster.healthy)
     done = run(job, [*(each.format(logs=logs) for each in more), logs], tmp_path / "out", capfd)
     assert findings(done) == {}
@@ -104,7 +101,6 @@ def test_healthy(
 def test_healthy_transactions(
     cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Transactions are as many as the clients made, all are over, and the logs begin where DeleteRecords says."""
     done = run("transactions", [str(cluster.healthy)], tmp_path / "out", capfd)
     assert (done.exit_status, findings(done)) == (FINE, {})
     search(done)
@@ -115,7 +111,6 @@ def test_healthy_transactions(
 
 
 def test_same_metadata(cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """What one broker has of the metadata is what the other has; by itself it has all that clients did, but no secret."""
     one, other = (str(cluster.healthy / broker) for broker in "12")
     done = run("metadata_diff", [one, other], tmp_path / "both", capfd)
     assert (done.exit_status, findings(done)) == (FINE, {})
@@ -130,7 +125,6 @@ def test_same_metadata(cluster: Two, spark: SparkSession, tmp_path: Path, capfd:
 def test_killed_transactions(
     cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The transaction that hangs, and no other; what was lost with a broker is no transactional id."""
     both = run("transactions", [str(cluster.killed)], tmp_path / "both", capfd)
     assert (both.exit_status, findings(both)) == (FINDINGS, {"hanging": 1})
     search(both)
@@ -146,7 +140,6 @@ def test_killed_transactions(
 
 
 def test_killed_groups(cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """The offset that was deleted; the commit that was lost, by which a group would have gone back, is no reset."""
     both, alone = (
         run("groups", [str(logs), "--data", str(logs), *STORM], tmp_path / name, capfd)
         for name, logs in (("both", cluster.killed), ("alone", cluster.killed / "1"))
@@ -163,7 +156,7 @@ def test_killed_groups(cluster: Two, spark: SparkSession, tmp_path: Path, capfd:
 
 
 def same(spark: SparkSession, table: str, both: Outcome, alone: Outcome) -> None:
-    """The broker that goes on has all that counts: with the other's files there is neither more nor less."""
+    """Assert that the other broker's files neither add nor remove rows of the surviving broker."""
     assertDataFrameEqual(*(spark.read.parquet(f"{each.tables}/{table}") for each in (both, alone)))
 
 
@@ -190,14 +183,12 @@ def test_killed(
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """A broker that was killed leaves sound files; where both have written, the jobs say that they are not alike."""
     done = run(job, [*more, str(cluster.killed)], tmp_path / "out", capfd)
     assert (done.exit_status, findings(done).keys()) == (FINDINGS if want else FINE, want)
     search(done)
 
 
 def test_killed_metadata(cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """From what the killed broker knew to what happened then: it is fenced, the other leads all, and has a new setting."""
     old, new = (str(cluster.killed / broker) for broker in "21")
     done = run("metadata_diff", [old, new], tmp_path / "out", capfd)
     assert done.exit_status == FINDINGS
@@ -218,7 +209,6 @@ def test_killed_metadata(cluster: Two, spark: SparkSession, tmp_path: Path, capf
 def test_other_tables(
     form: str, cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Nor are secrets in tables of other formats."""
     given = ["cluster_metadata", str(cluster.killed), "--format", form]
     done = run("internal_topics", given, tmp_path / "out", capfd)
     assert any(place.endswith(f".{form}") for place in done.outputs)
@@ -227,7 +217,6 @@ def test_other_tables(
 
 @pytest.mark.parametrize("job", ["internal_topics", "metadata_diff"])
 def test_program(job: str, cluster: Two, tmp_path: Path) -> None:
-    """The program, which reads such small files by itself; with --show-secrets the same search finds each of them."""
     given = ["cluster_metadata"] if job == "internal_topics" else []
     command = [sys.executable, "-m", "kafka_messages_spark", job, *given, str(cluster.killed), "--format", "json"]
     for more in ([], ["--show-secrets"]):
@@ -250,5 +239,4 @@ def test_program(job: str, cluster: Two, tmp_path: Path) -> None:
 
 
 def test_every_job_is_here() -> None:
-    """A new job has to be tried on these files, too."""
     assert {job for job, _ in HEALTHY} | {"transactions", "metadata_diff"} == set(JOBS)

@@ -1,7 +1,6 @@
-"""A cluster of two brokers: users and settings with secrets, transactions, and the kill of one while producers write.
+"""A cluster of two brokers with secrets and transactions; one broker is killed while producers write.
 
-What one broker of a cluster cannot have is here: copies of each log, internal topics over both, another leader, and
-records that the killed one had taken alone, which no reader ever sees.
+It covers log copies, internal topics on both brokers, a change of leaders, and records that only the killed broker had.
 """
 
 from __future__ import annotations
@@ -29,20 +28,20 @@ from .make import ATTEMPTS, WORK
 
 SECONDS = 120
 SETTINGS = """\
-# Copies of everything, the internal topics too, which one broker alone may still write.
+# Replicate everything, internal topics included; a single broker may still write.
 offsets.topic.replication.factor=2
 transaction.state.log.replication.factor=2
 share.coordinator.state.topic.replication.factor=2
 default.replication.factor=2
-# Short waits, small files.
+# Short timeouts, small files.
 offsets.commit.timeout.ms=1000
 log.flush.start.offset.checkpoint.interval.ms=500
 log.index.size.max.bytes=65536
 """
 FETCH_SECONDS = 2
-"""After so long the last fetch of a broker that stands still is answered (``replica.fetch.wait.max.ms``: half a second)."""
+"""Time after which pending fetches of a paused broker are answered (``replica.fetch.wait.max.ms`` is 500)."""
 GROUP, TRANSACTION = 0, 1
-"""What coordinators are for."""
+"""Key types of coordinators."""
 USER, PASSWORD, SALT = "ann", secret("password"), secret("salt").encode()
 BEFORE = {
     "listener.name.external.ssl.keystore.password": secret("keystore"),
@@ -53,38 +52,37 @@ BEFORE = {
     ),
     "acme.endpoint": f"https://ann:{secret('endpoint')}@example.org",
 }
-"""Settings that the second broker has at first, and what it has of them later:"""
+"""Initial settings of the second broker; AFTER contains the later change."""
 AFTER = {"listener.name.external.ssl.keystore.password": secret("another-keystore")}
 DELETED, LEFT_BEHIND, DELETED_LATER, MOVED_ON = 20, 21, 30, 30
-"""DeleteRecords of partition 0 of ``input``, first up to where all groups have read, then beyond what one has; and what
-two groups commit."""
+"""DeleteRecords offsets in partition 0 of ``input`` (DELETED, DELETED_LATER), and committed offsets of two groups."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """What the second broker coordinates until it is killed."""
+    """Names that the second broker coordinates until it is killed."""
 
     group: str
-    """One of its commits is lost."""
+    """Group that loses a commit."""
     kept: str
-    """A transactional id, and one that is lost altogether."""
+    """Transactional id that survives; ``lost`` does not."""
     lost: str
 
 
 @dataclass(frozen=True)
 class Two:
-    """The log directories of both brokers, in folders ``1`` and ``2``, at two times."""
+    """Log directories of both brokers in the folders ``1`` and ``2``, at two times."""
 
     healthy: Path
     killed: Path
-    """After the second one was killed; the first went on."""
+    """Files after the kill of the second broker."""
     late: Late
-    """A transaction that hangs then."""
+    """Hanging transaction in ``killed``."""
     names: Names
 
 
 def in_files() -> list[bytes]:
-    """The secrets that brokers keep, as they are in the log of metadata."""
+    """Return the secrets in the metadata log."""
     salted = admin.credential(USER, PASSWORD, SALT).salted_password
     stored = hashlib.sha256(hmac.digest(salted, b"Client Key", "sha256")).digest()
     settings = ("keystore", "key", "truststore", "jaas", "endpoint")
@@ -92,14 +90,14 @@ def in_files() -> list[bytes]:
 
 
 def planted() -> list[bytes]:
-    """All that nothing may give away: also what was set later, and what only the client knew."""
+    """Return all secrets, including later settings and those that only the client had."""
     salted = admin.credential(USER, PASSWORD, SALT).salted_password
     return [*in_files(), *(value.encode() for value in AFTER.values()), PASSWORD.encode(), salted]
 
 
 @contextmanager
 def two(work: Path = WORK) -> Iterator[Two]:
-    """The files of such a cluster; both brokers have ended."""
+    """Yield the files of a stopped cluster."""
     java = Java.prepare(work)
     with tempfile.TemporaryDirectory(prefix="kafka-messages-") as name, ExitStack() as producers:
         folder = Path(name)
@@ -141,9 +139,8 @@ def _names(one: Broker) -> Names:
 
 
 def _kill(one: Broker, other: Broker, names: Names) -> None:
-    """Kills a broker that was alone for a moment, so that what it took then is lost: a record, a commit, an id."""
     partition = next(number for number, leader in admin.leaders(one.port, "input").items() if leader == 2)
-    admin.begin(other.port, names.kept)  # and now the broker has producer ids in store
+    admin.begin(other.port, names.kept)  # the broker now has a block of producer ids
     admin.commit(other.port, names.group, "input", 0, MOVED_ON)
     size = _size(one, "input")
     _until("the producers write", lambda: _size(one, "input") > size + 10_000)
@@ -158,7 +155,6 @@ def _kill(one: Broker, other: Broker, names: Names) -> None:
 
 
 def _afterwards(one: Broker, names: Names) -> Late:
-    """What the other broker does alone: it goes beyond what was lost, and does things to be found."""
     for step in range(10):
         admin.commit(one.port, names.group, "input", 0, MOVED_ON + step)
     admin.commit(one.port, "left-behind", "input", 0, LEFT_BEHIND)
@@ -168,7 +164,6 @@ def _afterwards(one: Broker, names: Names) -> Late:
 
 
 def _copy_at_rest(one: Broker, other: Broker, target: Path) -> None:
-    """Copies the files when both brokers have the same records."""
     for _ in range(ATTEMPTS):
         time.sleep(2)  # until the checkpoints are written
         with one.paused(), other.paused():
@@ -185,7 +180,6 @@ def _copy(brokers: tuple[Broker, Broker], target: Path) -> None:
 
 
 def _ends(logs: Path) -> dict[str, int]:
-    """The last offset of each log."""
     ends: dict[str, int] = {}
     for path in sorted(logs.glob("*/*.log")):
         with read_batch_headers(path) as read:

@@ -1,4 +1,4 @@
-"""Asks a broker with ``kafka_messages``, one request after the other."""
+"""Synchronous requests to a broker with ``kafka_messages``."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .kafka import InteropError
 
 SECONDS = 60
 PRODUCE_VERSION = 9
-"""Old enough that the broker takes a transactional write for one whose partition was added before."""
+"""Version without the implicit addition of partitions to transactions (KIP-890)."""
 
 R = TypeVar("R", bound=Message)
 
 
 class Connection:
-    """One connection to a broker."""
+    """A connection to a broker."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("localhost", port), SECONDS)
@@ -35,12 +35,12 @@ class Connection:
         self._socket.close()
 
     def ask(self, request: Message, version: int, answer: type[R]) -> R:
-        """The broker's answer. Raises InteropError when it hangs up, OSError when it takes too long."""
+        """Return the broker's response. Raise InteropError if the connection closes, OSError on timeout."""
         _, frame = self.exchange(request, version)
         return decode_response(frame, answer, version).message
 
     def exchange(self, request: Message, version: int) -> tuple[bytes, bytes]:
-        """A request and the broker's answer as they were sent, without their lengths. Raises as ``ask``."""
+        """Return request and response as bytes without lengths. Raise as ``ask``."""
         number = next(self._ids)
         sent = encode_request(request, version, number, "kafka_messages")
         self._socket.sendall(sent)
@@ -50,11 +50,11 @@ class Connection:
                 raise InteropError(f"the broker closed the connection at {request.NAME} v{version}")
             self._frames.feed(data)
             for frame in self._frames:
-                assert int.from_bytes(frame[:4]) == number  # headers of responses begin with it
+                assert int.from_bytes(frame[:4]) == number  # response headers start with the correlation id
                 return sent[4:], bytes(frame)
 
     def produce(self, topic: str, partition: int, records: bytes, transactional_id: str | None = None) -> int:
-        """Writes record batches; the offset of the first record. Raises InteropError."""
+        """Write record batches; return the offset of the first record. Raise InteropError."""
         part = PartitionProduceData(index=partition, records=records)
         data = TopicProduceData(name=topic, partition_data=[part])
         request = ProduceRequest(transactional_id=transactional_id, acks=-1, timeout_ms=10_000, topic_data=[data])
@@ -65,6 +65,6 @@ class Connection:
 
 
 def accept(request: Message, code: int) -> None:
-    """Raises InteropError if the broker answers a request with an error."""
+    """Raise InteropError for an error code in a response."""
     if code:
         raise InteropError(f"the broker answers {request.NAME} with {ErrorCode(code).name}")

@@ -1,4 +1,4 @@
-"""Tests of the native core: skipped if it is not installed or switched off."""
+"""Skips the tests of the native core if it is missing or disabled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REASON = f"{SWITCH} is 0" if find_spec("kafka_messages_native") else NOT_INSTALL
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip all tests of this folder if the run is pure, with the reason; the other folders test the pure code."""
+    """Skip all tests of this folder, with a reason, in a pure Python run."""
     if implementation() == "pure":
         for item in items:
             if item.path.is_relative_to(HERE):

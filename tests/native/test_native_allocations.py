@@ -1,4 +1,4 @@
-"""Memory that is not there: each allocation of a call fails once; a result, MemoryError or the pure code's error comes."""
+"""Failing allocations: a call returns a result, or raises MemoryError or the error of the pure code."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ in_python = pytest.mark.skipif(
     sys.version_info >= (3, 12),
     reason="Python 3.12 itself crashes, without the core too, where there is no memory for a generator's frame",
 )
-"""Of tests in which printed code runs while memory is short; nothing is to be done, Python 3.11 runs them."""
+"""Skip for tests that run generated code while allocations fail; Python 3.11 covers them."""
 
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
-    """No other thread gets a turn inside a call: it is the whole interpreter that has no memory, the test runner's too."""
+    """Keep other threads from running: failing allocations affect the whole interpreter."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(3600)
     yield
@@ -34,7 +34,7 @@ def one_thread() -> Iterator[None]:
 
 
 def each_failing(call: Callable[[], Any]) -> list[tuple[Any, BaseException | None]]:
-    """What a call gives when its first allocation fails, then its second, until none does."""
+    """Return the outcomes of a call whose first allocation fails, then its second, until none fails."""
     results: list[tuple[Any, BaseException | None]] = []
     result: Any = None
     for number in range(20_000):
@@ -47,14 +47,14 @@ def each_failing(call: Callable[[], Any]) -> list[tuple[Any, BaseException | Non
         finally:
             testcapi.remove_mem_hooks()
         results.append((result if caught is None else None, caught))
-        # Many in a row that did not fail: there were no more.
+        # Many calls in a row succeeded: no allocation is left to fail.
         if number > 40 and all(each[1] is None for each in results[-40:]):
             break
     return results
 
 
 def samples() -> list[Any]:
-    """Messages with every shape of field: the longest vector of each of some messages, and others with unknown tags."""
+    """Return messages with every kind of field, with and without unknown tags."""
     names = [
         *(
             "MetadataResponse",
@@ -77,7 +77,6 @@ def samples() -> list[Any]:
 
 @pytest.mark.parametrize("vector", samples(), ids=str)
 def test_reading_and_writing(vector: Any) -> None:
-    """Reading, writing, measuring and building, with an allocation failing at each place."""
     message = vector.cls.read(vector.data, vector.version)
     for struct in structs_in(message):
         if "unknown_tagged_fields" in struct._names and vector.version >= vector.cls.LOWEST_FLEXIBLE_VERSION:
@@ -107,12 +106,11 @@ def test_reading_and_writing(vector: Any) -> None:
 
 @in_python
 def test_errors() -> None:
-    """What is refused anyway: the error of the pure code, or that there is no memory for it."""
     data = MetadataResponse(topics=[]).write(12)
     message: Any = MetadataResponse()
     message.topics = ["x", "é", "\ud800"]
     for call in (lambda: MetadataResponse.read(data[:-1], 12), lambda: message.write(12), lambda: message.size(99)):
-        with pure():  # where a frame is what there is no memory for, Python itself may say SystemError
+        with pure():  # Python may raise SystemError if it cannot allocate a frame
             wanted = each_failing(call)
         results = each_failing(call)
         assert str(results[-1][1]) == str(wanted[-1][1])
@@ -120,12 +118,11 @@ def test_errors() -> None:
 
 
 def said(error: BaseException | None) -> tuple[type, str]:
-    """An error to compare; Python's own names the function, which the core calls where Python calls it else."""
+    """Return type and text of an error; SystemError has no comparable text, because it names the function."""
     return type(error), "" if isinstance(error, SystemError) else str(error)
 
 
 def test_texts_of_many_bytes() -> None:
-    """Texts that are not ASCII need bytes of their own to be written; long messages need room more than once."""
     message = ProduceRequest(transactional_id="é" * 400, unknown_tagged_fields=(RawTaggedField(9, bytes(4000)),))
     data = message.write(9)
     for call, wanted in ((lambda: message.write(9), data), (lambda: ProduceRequest.read(data, 9), message)):
@@ -135,7 +132,6 @@ def test_texts_of_many_bytes() -> None:
 
 @in_python
 def test_the_first_use() -> None:
-    """Opening a message: where memory is short that is said, and the next use opens it; it is never refused for good."""
     owner: Any = next(base for base in FetchRequest.__mro__ if "_plan" in vars(base))
     message = FetchRequest(max_wait_ms=5)
     data = message.write(17)
@@ -158,7 +154,6 @@ def test_the_first_use() -> None:
 
 
 def test_a_plan() -> None:
-    """Parsing a plan: MemoryError, and nothing half made is left behind."""
     core = pytest.importorskip("kafka_messages_native")
     opened(FetchRequest)
     owner: Any = next(base for base in FetchRequest.__mro__ if "_plan" in vars(base))

@@ -1,4 +1,4 @@
-"""What the native methods are called with: buffers of all kinds, odd versions and offsets, by position and by name."""
+"""Arguments of native methods: buffers, versions, offsets, positional and keyword."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from tests.support.renderings import declined, outcome, purely
 
 @pytest.mark.parametrize("code", ["b", "B", "h", "i", "q", "d"])
 def test_buffers_of_other_items(code: str) -> None:
-    """The end of a message is counted in bytes: four times as many items were once taken for the whole of it."""
     data = HeartbeatRequest(group_id="g" * 8).write(0)
     assert len(data) == 16
     for more in (b"", bytes(len(data)), bytes(3 * len(data)), bytes(7 * len(data))):
@@ -44,7 +43,6 @@ def test_buffers_of_other_items(code: str) -> None:
     ids=lambda value: type(value).__name__,
 )
 def test_odd_data(view: Any) -> None:
-    """Strided, many-dimensional, subclassed, not bytes at all: as the pure code, with its words."""
     for version in (0, 4):
         assert outcome(HeartbeatRequest.read, view, version) == purely(HeartbeatRequest.read, view, version)
         for offset in (0, 1, -1, 16, 17, 2**62, 2**64, True, None, "1"):
@@ -54,7 +52,6 @@ def test_odd_data(view: Any) -> None:
 
 @pytest.mark.parametrize("version", [-1, 99, 2**70, -(2**70), True, 4.0, None, "4"], ids=repr)
 def test_odd_versions(version: Any) -> None:
-    """A version is what the pure code takes for one."""
     message = HeartbeatRequest()
     data = message.write(4)
     assert outcome(HeartbeatRequest.read, data, version) == purely(HeartbeatRequest.read, data, version)
@@ -63,7 +60,6 @@ def test_odd_versions(version: Any) -> None:
 
 
 def test_odd_arguments() -> None:
-    """By position, by name, too many, too few, twice, of another name: as the pure methods."""
     data, message = HeartbeatRequest().write(4), HeartbeatRequest()
     forms: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
         ((data, 4), {}),
@@ -97,7 +93,6 @@ def test_odd_arguments() -> None:
 
 
 def test_unknown_tags_in_any_order() -> None:
-    """They are written by tag, up to 32 of them natively; twice the same, more, or those of fields are for the pure code."""
     several = [RawTaggedField(tag, bytes([tag % 256])) for tag in (70_000, 9, 5, 300, 2**32 - 1, 7, 8, 6)]
     for fields, is_native in (
         (several, True),

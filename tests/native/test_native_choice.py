@@ -1,4 +1,4 @@
-"""The choice between the native core and the pure code, and native methods that are derived, patched or pickled."""
+"""Choice between native core and pure code; derived, patched and pickled methods."""
 
 from __future__ import annotations
 
@@ -23,25 +23,21 @@ print(kafka_messages.implementation(), type(kafka_messages.HeartbeatRequest.read
     [("0", "pure method KAFKA_MESSAGES_NATIVE is 0\n"), ("1", "native Reader \n"), ("", "native Reader \n")],
 )
 def test_environment(value: str, wanted: str) -> None:
-    """The variable is read when the package is imported; only 0 switches the core off."""
     assert script(USED, KAFKA_MESSAGES_NATIVE=value) == wanted
 
 
 def test_without_the_core() -> None:
-    """If the core is not installed, everything works purely."""
     text = f"import sys; sys.modules['kafka_messages_native'] = None\n{USED}"
     assert script(text) == "pure method import of kafka_messages_native halted; None in sys.modules\n"
 
 
 def test_a_core_of_another_format() -> None:
-    """A core that reads plans of another format is not used."""
     text = f"import kafka_messages_native\nkafka_messages_native.FORMAT = 7\n{USED}"
     assert script(text) == "pure method it reads plans of format 7, and those of this package have format 1\n"
 
 
 @pytest.mark.parametrize("error", ["MemoryError", "RecursionError"])
 def test_an_import_that_runs_out_of_memory(error: str) -> None:
-    """A shortage of memory while the core is imported is raised: it does not make the program pure for good."""
     text = f"""
 import sys
 class Failing:
@@ -60,7 +56,6 @@ print(type(kafka_messages.HeartbeatRequest.read).__name__)
 
 
 def test_a_plan_that_does_not_fit() -> None:
-    """A message with a damaged plan stays pure, with the reason in ``refused``; the others are native."""
     text = """
 import kafka_messages
 from kafka_messages._core import native
@@ -79,7 +74,6 @@ print(native.refused)
 
 
 def test_first_use_from_threads() -> None:
-    """Sixteen threads use messages for the first time, all of them natively."""
     text = """
 import sys, threading
 sys.setswitchinterval(1e-5)
@@ -106,7 +100,6 @@ print(wrong, native.refused, kinds, sum(cls._native.declined for cls in classes 
 
 
 def test_after_a_fork() -> None:
-    """A child process reads and writes natively, whether the message was used before the fork or not."""
     text = """
 import os
 from kafka_messages import HeartbeatRequest, LeaveGroupRequest
@@ -121,12 +114,10 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
     assert script(text) == "7\n"
 
 
-# --- methods of others ------------------------------------------------------------------------------------------------
+# --- patched methods --------------------------------------------------------------------------------------------------
 
 
 def test_overridden_methods() -> None:
-    """A subclass that overrides and calls ``super()`` gets what the pure code would give it."""
-
     class Counted(HeartbeatRequest):
         calls = 0
 
@@ -157,7 +148,6 @@ def test_overridden_methods() -> None:
 
 
 def test_patched_methods() -> None:
-    """``mock.patch.object`` on a message replaces a method, and puts it back."""
     for name in ("read", "read_from", "write", "size"):
         with mock.patch.object(LeaveGroupRequest, name, return_value="patched") as patched:
             assert getattr(LeaveGroupRequest, name)(b"", 4) == "patched"
@@ -167,8 +157,6 @@ def test_patched_methods() -> None:
 
 
 def test_a_stranger_patches_the_base() -> None:
-    """What the core is for one class, it is not for another: a Reader in a class of somebody's own reads its message."""
-
     class Elsewhere:
         read = HeartbeatRequest.read
 
@@ -177,7 +165,6 @@ def test_a_stranger_patches_the_base() -> None:
 
 
 def test_a_module_imported_again() -> None:
-    """The classes of a module that was dropped and imported anew are opened natively too; the old ones go on."""
     text = """
 import sys
 from kafka_messages.messages.heartbeat_request import HeartbeatRequest as Old
@@ -193,7 +180,6 @@ print(type(Old.read).__name__, type(New.read).__name__)
 
 
 def test_pickled_methods() -> None:
-    """Bound methods and readers are sent to other processes by name."""
     message = HeartbeatRequest(group_id="g")
     data = message.write(4)
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
@@ -202,7 +188,6 @@ def test_pickled_methods() -> None:
 
 
 def test_derived_classes() -> None:
-    """A class that is derived from a message reads objects of its own, also while and after other classes come and go."""
     text = """
 import gc
 from kafka_messages import HeartbeatRequest
@@ -231,7 +216,7 @@ data = bytes.fromhex("0267 00000000 01 00 00")
 HeartbeatRequest.read(data, 4)
 class Silent:
     def __init_subclass__(cls, **named):
-        pass  # without a call of super().__init_subclass__()
+        pass  # does not call super().__init_subclass__()
 class Mine(Silent, HeartbeatRequest):
     pass
 classes = [type(cls.read(data, 4)) for cls in (Mine, HeartbeatRequest, Mine)]
@@ -241,13 +226,11 @@ print(*[cls.__name__ for cls in classes], type(Mine.read_from(data, 0, 4)[0]).__
 
 @pytest.mark.parametrize("is_native", ["0", "1"])
 def test_a_derived_class_with_a_base_that_does_not_call_super(is_native: str) -> None:
-    """A message in use needs no notice of a derived class: the class is looked at in each call."""
     assert script(SILENT, KAFKA_MESSAGES_NATIVE=is_native) == "Mine HeartbeatRequest Mine Mine\n"
 
 
 @pytest.mark.parametrize("is_native", ["0", "1"])
 def test_a_wrapper_around_the_methods_of_all_messages(is_native: str) -> None:
-    """A wrapper that is put on ``Message.write`` sees every call, also of messages that were used before."""
     text = """
 from kafka_messages import HeartbeatRequest, Message
 HeartbeatRequest().write(4)
@@ -262,7 +245,6 @@ print(HeartbeatRequest().write(4) == HeartbeatRequest().write(version=4), calls)
 
 
 def test_readers_while_a_class_is_being_derived() -> None:
-    """Other threads read a message and a derived class while that is being created."""
     text = """
 from concurrent.futures import ThreadPoolExecutor
 from kafka_messages import HeartbeatRequest

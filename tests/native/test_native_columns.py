@@ -1,4 +1,4 @@
-"""Columns of the native extension equal those of message objects, on all vectors and on damaged bytes."""
+"""Native columns equal columns of message objects, for all vectors and damaged bytes."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ NAMES = sorted(messages())
 ROWS = [OffsetCommitValue(offset=number, metadata=f"host-{number}").write(3) for number in range(100)]
 OFFSETS = [row["offset"] for row in decode(pa.array(ROWS), OffsetCommitValue, 3).to_pylist()]
 DECLINE = {"FetchRequest"}
-"""Columns of defaults of a struct that a version does not have: what its other versions have in it is not in the plan."""
+"""Messages that native columns decline: the plan lacks defaults of a struct of other versions."""
 
 
 @pytest.fixture
 def natively() -> Iterator[list[object]]:
-    """What the extension gave, call by call: None where it declined the call."""
+    """Record the result of each native call: None where the extension declined."""
     given: list[object] = []
 
     def kept(function: Any) -> Any:
@@ -58,7 +58,7 @@ def natively() -> Iterator[list[object]]:
 
 
 def arrays(data: list[bytes]) -> Iterator[Any]:
-    """Rows alone, many times, with nulls between, as a slice, with large offsets."""
+    """Yield arrays of one row, repeated, with nulls, sliced, and with large offsets."""
     yield from (binary([each]) for each in data)
     yield binary(data * 30)
     yield binary([None, *(each for row in data for each in (row, None))], before=3)
@@ -67,7 +67,6 @@ def arrays(data: list[bytes]) -> Iterator[Any]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_vector_is_read_and_written_alike(name: str, natively: list[object]) -> None:
-    """Types, values and nulls, and nothing is left to the engine; the bytes come back."""
     message = messages()[name]
     for version in message.versions:
         for array in arrays(message.of(version)):
@@ -80,7 +79,6 @@ def test_every_vector_is_read_and_written_alike(name: str, natively: list[object
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_option_and_versions_mixed(name: str, natively: list[object]) -> None:
-    """Several versions in one pass, told by row or by prefix; what they lack is null or its default."""
     message = messages()[name]
     rows = list(message.rows)
     random.Random(name).shuffle(rows)
@@ -101,7 +99,6 @@ def test_every_option_and_versions_mixed(name: str, natively: list[object]) -> N
 
 @pytest.mark.parametrize("name", NAMES)
 def test_columns_of_one_version_are_written_at_another(name: str) -> None:
-    """Fields that a version lacks are refused or dropped by the same rule, and in the same words."""
     message = messages()[name]
     for version in message.versions:
         for options in ({}, {"emit_defaults": True}):
@@ -119,7 +116,6 @@ def with_damage(message: Versioned, rnd: random.Random) -> Iterator[tuple[int, b
 
 @pytest.mark.parametrize("name", NAMES)
 def test_bad_rows_are_rolled_back_alone(name: str, natively: list[object]) -> None:
-    """A bad row between good ones leaves no trace in them; the first one is told in the same words in the other mode."""
     message, rnd = messages()[name], random.Random(name)
     rows = list(with_damage(message, rnd))
     array, versions = binary([row for _, row in rows]), pa.array([version for version, _ in rows])
@@ -135,7 +131,6 @@ def test_bad_rows_are_rolled_back_alone(name: str, natively: list[object]) -> No
 
 
 def test_what_the_plan_does_not_say_becomes_objects(natively: list[object]) -> None:
-    """Of a struct in a version without it only null and what is no default are decided; the rest goes the other way."""
     found = decode(pa.array([FetchRequest().write(4)]), FetchRequest, 4, emit_defaults=True)
     natively.clear()
     assert_same("encode", found, FetchRequest, 4)
@@ -143,7 +138,6 @@ def test_what_the_plan_does_not_say_becomes_objects(natively: list[object]) -> N
 
 
 def test_proposals_become_objects_where_they_have_other_encodings() -> None:
-    """Varints, interleaved tags, optional buffers: the results are the same, whoever makes them."""
     package = random_messages.Package("kafka_messages_proposals")
     seen = 0
     for name in package.message_names:
@@ -161,7 +155,6 @@ def test_proposals_become_objects_where_they_have_other_encodings() -> None:
 
 
 def tagged(*fields: tuple[int, bytes]) -> bytes:
-    """An OffsetCommitValue v4 with tagged fields as they are given, in their order."""
     plain = OffsetCommitValue(offset=1).write(4)
     return plain[:-1] + bytes([len(fields)]) + b"".join(bytes([tag, len(data)]) + data for tag, data in fields)
 
@@ -181,7 +174,6 @@ def tagged(*fields: tuple[int, bytes]) -> bytes:
     ids=["unordered", "twice", "many", "many, one twice", "known twice", "between", "short", "long"],
 )
 def test_tags_in_any_order(fields: list[tuple[int, bytes]]) -> None:
-    """Unknown tags are sorted into the map, any number of them; what comes twice or has another size is bad."""
     rows = binary([tagged(), tagged(*fields), None, tagged((8, b"z"))])
     for options in ({}, {"unknown_tagged_fields": True}):
         assert_same("decode", rows, OffsetCommitValue, 4, **options)
@@ -211,7 +203,6 @@ def test_tags_in_any_order(fields: list[tuple[int, bytes]]) -> None:
     ],
 )
 def test_texts_are_looked_at(text: bytes) -> None:
-    """Each one alone: two halves of a character in two texts are two bad rows, though together they are one."""
     row = bytes(8) + b"\xff\xff\xff\xff" + len(text).to_bytes(2, "big") + text + bytes(8)
     rows = binary([ROWS[0], row, ROWS[1], row[:12] + b"\0\2\xc3\xa9" + bytes(8)])
     found = assert_same("decode", rows, OffsetCommitValue, 3, mode="PERMISSIVE")
@@ -231,7 +222,6 @@ def is_text(data: bytes) -> bool:
 
 
 def test_the_first_bad_row_is_told_whatever_is_bad_in_it() -> None:
-    """Texts are looked at last, all of a column together; the row that is cut before is not the first bad one for it."""
     bad_text = bytes(12) + b"\0\1\xff" + bytes(8)
     rows = [ROWS[0], bad_text, ROWS[1][:-3]]
     with pytest.raises(
@@ -246,7 +236,6 @@ def test_the_first_bad_row_is_told_whatever_is_bad_in_it() -> None:
 
 @pytest.mark.parametrize("order", ["small first", "large first", "mixed"])
 def test_rows_of_very_different_sizes(order: str) -> None:
-    """The first rows tell how much room all need; the guess may be wrong either way."""
     small, large = MetadataResponse().write(12), max(
         (data for v, data in messages()["MetadataResponse"].rows if v == 12), key=len
     )
@@ -260,7 +249,6 @@ def test_rows_of_very_different_sizes(order: str) -> None:
 
 
 def test_versions_of_rows_and_none() -> None:
-    """A version that no message has makes its rows bad, null is one, and no row at all has no version."""
     rows = binary([ROWS[0], ROWS[1], None, ROWS[2]])
     for versions in (pa.array([3, None, 3, 3]), pa.array([3, 99, None, -5]), pa.array([None] * 4), [3, 3, 3, 3]):
         assert_same("decode", rows, OffsetCommitValue, versions)
@@ -274,7 +262,6 @@ def test_versions_of_rows_and_none() -> None:
 
 @pytest.mark.parametrize("kind", [pa.binary_view(), pa.large_binary(), pa.dictionary(pa.int32(), pa.binary())], ids=str)
 def test_other_arrays_of_bytes(kind: Any) -> None:
-    """What is no plain binary array is made one before."""
     rows = pa.array(ROWS)
     rows = rows.dictionary_encode() if pa.types.is_dictionary(kind) else rows.cast(kind)
     assert assert_same("decode", rows, OffsetCommitValue, 3).field("offset").to_pylist() == OFFSETS
@@ -294,7 +281,6 @@ def test_other_arrays_of_bytes(kind: Any) -> None:
     ids=["large", "wide", "float", "dictionary", "null"],
 )
 def test_columns_of_other_types(change: Any) -> None:
-    """Wider integers are taken as they are, others are made plain first."""
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     children = [change(found.field(place)) for place in range(found.type.num_fields)]
     other = pa.StructArray.from_arrays(children, names=[field.name for field in found.type])
@@ -304,7 +290,6 @@ def test_columns_of_other_types(change: Any) -> None:
 
 
 def test_columns_that_are_not_there() -> None:
-    """Those of other versions may be left out; one of this version is a KeyError, two of one name a TypeError."""
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     children = {field.name: found.field(field.name) for field in found.type}
     less = {name: child for name, child in children.items() if name not in ("expire_timestamp", "topic_id")}
@@ -322,7 +307,6 @@ def test_columns_that_are_not_there() -> None:
 
 
 def test_elements_that_are_null_over_values() -> None:
-    """What stands below a null is nothing: an array of structs cannot have one, though its children have values there."""
     rows = [data for version, data in messages()["MetadataResponse"].rows if version == 12]
     row = max(rows, key=len)
     found = decode(pa.array([row]), MetadataResponse, 12)
@@ -346,7 +330,6 @@ def test_elements_that_are_null_over_values() -> None:
 
 
 def test_failed_allocations_leave_nothing_behind() -> None:
-    """Each allocation of a call fails once: MemoryError or the result, and the next call goes well."""
     large = [data for version, data in messages()["MetadataResponse"].rows if version == 12]
     rows = binary([*(large * (600_000 // sum(map(len, large)) + 1))[:2000], None])
     good = decode(rows, MetadataResponse, 12)
@@ -366,7 +349,6 @@ def test_failed_allocations_leave_nothing_behind() -> None:
 
 
 def test_a_plan_that_gets_no_memory() -> None:
-    """It is made anew by the next call."""
     text = MetadataResponse._plan
     for number in range(100):
         extension.fail_allocation(number)
@@ -380,7 +362,6 @@ def test_a_plan_that_gets_no_memory() -> None:
 
 
 def test_memory_comes_back() -> None:
-    """Arrays, declined calls, bad rows and plans leave nothing: the process does not grow by what a hundred of them take."""
     rows = binary([data for version, data in messages()["MetadataResponse"].rows if version == 12] * 200)
     bad = binary([rows[0].as_py()[:-1]] * 500)
 
@@ -407,7 +388,6 @@ def resident() -> int:
 
 
 def test_one_column_outlives_the_others() -> None:
-    """The memory of all is held by each; it is still there when the rest is gone."""
     rows = binary(ROWS * 300)
     column = decode(rows, OffsetCommitValue, 3).field("metadata")
     wanted = [f"host-{number}" for number in range(100)] * 300
@@ -419,7 +399,6 @@ def test_one_column_outlives_the_others() -> None:
 
 
 def test_threads() -> None:
-    """Several decode and encode at once, by a plan that none of them has used before."""
     rows = binary([data for version, data in messages()["MetadataResponse"].rows if version == 12] * 50)
     wanted = decode(rows, MetadataResponse, 12)
     from kafka_messages.arrow import _native
@@ -439,12 +418,11 @@ def test_threads() -> None:
         assert all(pool.map(work, range(4)))
 
 
-# ---- the choice
+# ---- choice of implementation
 
 
 @pytest.mark.parametrize(("value", "wanted"), [("1", "native True\n"), ("0", "pure False\n")])
 def test_columns_follow_the_environment(value: str, wanted: str) -> None:
-    """The extension is chosen together with the core."""
     text = """
 import warnings
 import kafka_messages
@@ -459,7 +437,6 @@ print(kafka_messages.implementation(), native_columns() is not None)
 
 
 def test_the_fast_path_was_taken_where_it_can_be(natively: list[object]) -> None:
-    """Else all of this would compare the engine with itself."""
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     assert isinstance(natively[0], pa.StructArray)
     assert pc.sum(found.field("offset")).as_py() == sum(OFFSETS)

@@ -1,4 +1,4 @@
-"""Columns are taken by other libraries of Arrow: what the extension hands over is not for pyarrow alone."""
+"""Native columns through the Arrow C data interface, without pyarrow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROWS = [OffsetCommitValue(offset=number, metadata=f"host-{number}").write(3) for
 
 
 class Columns:
-    """The capsules of the extension as they are, without pyarrow between."""
+    """The extension's capsules, unchanged."""
 
     def __init__(self) -> None:
         plan = extension.plan(OffsetCommitValue._plan, False)
@@ -25,7 +25,6 @@ class Columns:
 
 
 def test_polars_takes_the_capsules() -> None:
-    """Its own reader of the interface: another implementation than the one that all other tests go through."""
     polars = pytest.importorskip("polars")
     frame = polars.Series("value", Columns()).struct.unnest()
     assert frame["offset"].to_list() == list(range(1000))
@@ -34,7 +33,6 @@ def test_polars_takes_the_capsules() -> None:
 
 
 def test_duckdb_reads_the_columns() -> None:
-    """Over a table, as its users have it."""
     duckdb = pytest.importorskip("duckdb")
     table = pa.Table.from_struct_array(decode(pa.array(ROWS), OffsetCommitValue, 3))
     connection = duckdb.connect()

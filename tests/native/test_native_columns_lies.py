@@ -1,4 +1,4 @@
-"""Columns that lie, of producers that nobody checked, and plans that nobody printed: nothing is read where no memory is."""
+"""Invalid Arrow arrays and hand-made plans: no out-of-bounds reads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROWS = [OffsetCommitValue(offset=number, metadata=f"host-{number}").write(3) for
 
 
 def lying(offsets: list[int], values: Any, kind: Any = None) -> Any:
-    """A list array whose offsets nobody checked."""
+    """Return a list array with unchecked offsets."""
     kind = pa.list_(pa.field("element", values.type))
     return pa.Array.from_buffers(
         kind, len(offsets) - 1, [None, pa.py_buffer(pa.array(offsets, pa.int32()).buffers()[1])], children=[values]
@@ -33,7 +33,6 @@ def lying(offsets: list[int], values: Any, kind: Any = None) -> Any:
     ids=["down", "beyond and back", "negative", "down at the end", "down at the start"],
 )
 def test_lists_that_lie_are_declined(offsets: list[int]) -> None:
-    """Nothing is read or written where no memory is: the extension gives the call back, or the capsule is refused."""
     found = decode(pa.array([MetadataResponse().write(12)] * 3), MetadataResponse, 12)
     brokers = pa.nulls(6, found.type.field("brokers").type.value_type)
     children = [lying(offsets, brokers) if field.name == "brokers" else found.field(field.name) for field in found.type]
@@ -43,7 +42,6 @@ def test_lists_that_lie_are_declined(offsets: list[int]) -> None:
 
 @pytest.mark.parametrize("offsets", [[0, 9, 2, 6], [0, 2_000_000_000, 2, 6], [0, -4, 2, 6]])
 def test_texts_that_lie_are_declined(offsets: list[int]) -> None:
-    """The same of the bytes of texts."""
     found = decode(pa.array(ROWS[:3]), OffsetCommitValue, 3)
     bounds = pa.array(offsets, pa.int32()).buffers()[1]
     text = pa.Array.from_buffers(pa.string(), 3, [None, bounds, pa.py_buffer(b"sixsix")])
@@ -53,7 +51,6 @@ def test_texts_that_lie_are_declined(offsets: list[int]) -> None:
 
 @pytest.mark.parametrize("lie", [3000, 30_000, 1_000_000])
 def test_texts_that_lie_within_a_slice_are_declined(lie: int) -> None:
-    """An offset that is the last one of a slice is no measure of the bytes: these are those of the whole column."""
     found = decode(pa.array(ROWS[:1] * 6), OffsetCommitValue, 3)
     bounds = pa.array([0, 1, lie, 3, 4, 5, 6], pa.int32()).buffers()[1]
     text = pa.Array.from_buffers(pa.string(), 6, [None, bounds, pa.py_buffer(b"sixsix")])
@@ -64,7 +61,6 @@ def test_texts_that_lie_within_a_slice_are_declined(lie: int) -> None:
 
 
 def test_a_column_that_stands_twice_is_declined() -> None:
-    """At its own place and before it: nobody can say which is meant."""
     found = decode(pa.array(ROWS[:1]), OffsetCommitValue, 3)
     names = ["leader_epoch", *(field.name for field in found.type if field.name != "offset"), "offset"]
     array = pa.StructArray.from_arrays([found.field(name) for name in names], names=names)
@@ -78,7 +74,7 @@ def refused(array: Any, message: Any, version: int) -> bool:
 
 
 class ArrowArray(ctypes.Structure):
-    """As arrow.h has it, for a producer that lies."""
+    """``struct ArrowArray`` of the Arrow C data interface."""
 
 
 ArrowArray._fields_ = [
@@ -90,7 +86,7 @@ ArrowArray._fields_ = [
 
 
 def foreign(array: Any, change: Callable[[ArrowArray], object]) -> Any:
-    """The array as it comes from another library that told something else of it."""
+    """Return the array as exported by a producer with a wrong ArrowArray."""
     told, schema = ArrowArray(), (ctypes.c_byte * 72)()
     array._export_to_c(ctypes.addressof(told), ctypes.addressof(schema))
     change(told)
@@ -98,7 +94,6 @@ def foreign(array: Any, change: Callable[[ArrowArray], object]) -> Any:
 
 
 def test_children_that_are_shorter_than_their_parents() -> None:
-    """Neither engine looks into an array that its own library calls invalid; the extension alone gives it back, too."""
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     array = foreign(found, lambda told: setattr(told.children[0].contents, "length", 3))
     got = assert_same("encode", array, OffsetCommitValue, 3)
@@ -115,7 +110,6 @@ def capsule(struct: Any, name: bytes) -> Any:
 
 @pytest.mark.parametrize("place", [1, 2], ids=["offsets", "bytes"])
 def test_buffers_that_are_not_there(place: int) -> None:
-    """Messages, and columns of texts, without offsets or without bytes; pyarrow would not take such an array at all."""
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     plan = extension.plan(OffsetCommitValue._plan, False)
     for array, path in ((pa.array(ROWS), ()), (found, (2,))):
@@ -129,11 +123,10 @@ def test_buffers_that_are_not_there(place: int) -> None:
         else:
             assert extension.decode(plan, *capsules, 3, 2, None, None) is None
         column.buffers[place] = kept
-        pa.Array._import_from_c(ctypes.addressof(told), ctypes.addressof(schema))  # which releases it
+        pa.Array._import_from_c(ctypes.addressof(told), ctypes.addressof(schema))  # releases it
 
 
 def test_offsets_of_messages_that_go_down() -> None:
-    """A binary array whose offsets nobody checked is given back, not read."""
     bounds = pa.array([0, 30, 10, 40], pa.int32()).buffers()[1]
     rows = pa.Array.from_buffers(pa.binary(), 3, [None, bounds, pa.py_buffer(bytes(40))])
     plan = extension.plan(OffsetCommitValue._plan, False)
@@ -141,7 +134,6 @@ def test_offsets_of_messages_that_go_down() -> None:
 
 
 def test_arguments_of_the_extension() -> None:
-    """It is called by the package alone, and takes nothing else for a plan or an array."""
     plan = extension.plan(OffsetCommitValue._plan, False)
     capsules = pa.array(ROWS).__arrow_c_array__()
     numbers = pa.array([1, 2]).__arrow_c_array__()
@@ -159,7 +151,6 @@ def test_arguments_of_the_extension() -> None:
 
 
 def test_plans_that_nobody_printed() -> None:
-    """A damaged text is refused with its line, or leads to no harm."""
     assert result(extension.plan, "7\n", False) == (ValueError, "line 1 of the plan: another format")
     assert result(extension.plan, "1\n:A a/i\n0 0 0\n", False) == (
         ValueError,

@@ -1,4 +1,4 @@
-"""Constructors that the core stands in for: the same objects, signatures and errors as of the printed ones."""
+"""Native constructors: the same objects, signatures and errors as generated ones."""
 
 from __future__ import annotations
 
@@ -46,12 +46,11 @@ WRONG = (
 
 
 def printed(cls: Any, *args: Any, **named: Any) -> Any:
-    """An object by the class's own ``__init__``: ``type.__call__`` does not know the core."""
+    """Construct an object by the generated ``__init__``, bypassing the core."""
     return type.__call__(cls, *args, **named)
 
 
 def classes_of(name: str) -> list[Any]:
-    """The classes of a message and of the structs in it, opened natively."""
     opened(vectors.message_class(name))
     found: dict[Any, None] = {}
     for vector in vectors.committed()[name]:
@@ -61,7 +60,6 @@ def classes_of(name: str) -> list[Any]:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_objects_are_equal(name: str) -> None:
-    """Every object of every vector is built again by keyword, natively and by ``__init__``: with all its slots the same."""
     opened(vectors.message_class(name))
     for vector in vectors.committed()[name]:
         for struct in structs_in(vector.cls.read(vector.data, vector.version)):
@@ -73,14 +71,13 @@ def test_objects_are_equal(name: str) -> None:
 
 
 def slots_of(struct: Any) -> list[tuple[str, type, str]]:
-    """What the slots hold, also those behind properties."""
+    """Return the slots of a struct, including those of properties."""
     names = [name for base in type(struct).__mro__ for name in getattr(base, "__slots__", ())]
     return [(name, type(getattr(struct, name)), repr(getattr(struct, name))) for name in names]
 
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_anything_for_any_field(name: str) -> None:
-    """Whatever a parameter is given, in every class: the same object or the same words."""
     for cls in classes_of(name):
         for parameter in inspect.signature(cls).parameters:
             for value in WRONG:
@@ -92,7 +89,6 @@ def test_anything_for_any_field(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_signatures(name: str) -> None:
-    """``inspect``, dataclass functions and help see what the printed class says."""
     for cls in classes_of(name):
         parameters = list(inspect.signature(cls.__init__).parameters.values())
         assert list(inspect.signature(cls).parameters.values()) == parameters[1:]
@@ -107,7 +103,6 @@ def test_signatures(name: str) -> None:
 
 
 def both(*args: Any, **named: Any) -> Outcome:
-    """A topic by either constructor: the same."""
     got = outcome(MetadataResponseTopic, *args, **named)
     assert got == outcome(printed, MetadataResponseTopic, *args, **named)
     return got
@@ -124,14 +119,12 @@ def both(*args: Any, **named: Any) -> Outcome:
     ],
 )
 def test_what_is_no_list(values: Any, text: str) -> None:
-    """A text is an iterable of texts, and None no empty list: refused with the words of ``__init__``."""
     opened(MetadataResponse)
     got = both(partitions=values)
     assert (got.is_error, got.kind, got.text) == (True, TypeError, text)
 
 
 def test_every_iterable() -> None:
-    """Lists are kept, everything else becomes one; a collection is made of any of them."""
     opened(MetadataResponse)
     ones = [MetadataResponsePartition(partition_index=n) for n in range(3)]
 
@@ -169,7 +162,6 @@ def test_every_iterable() -> None:
 
 
 def test_an_iterable_that_fails() -> None:
-    """Its error comes through as it is, and nothing is left of the object."""
     opened(MetadataResponse)
 
     def failing() -> Iterator[MetadataResponsePartition]:
@@ -181,7 +173,6 @@ def test_an_iterable_that_fails() -> None:
 
 
 def test_other_arguments() -> None:
-    """Positional ones, unknown ones, names that are no plain texts: the words of Python for the printed constructor."""
     opened(MetadataResponse)
 
     class Name(str):
@@ -189,7 +180,7 @@ def test_other_arguments() -> None:
 
     assert both(1).text == "MetadataResponseTopic.__init__() takes 1 positional argument but 2 were given"
     unknown = "MetadataResponseTopic.__init__() got an unexpected keyword argument 'nam'"
-    assert both(nam="x").text.removesuffix(". Did you mean 'name'?") == unknown  # newer Pythons ask
+    assert both(nam="x").text.removesuffix(". Did you mean 'name'?") == unknown  # newer Pythons add a suggestion
     assert both(name="x", nam="x").is_error
     assert both(self=1).is_error
     assert not both(**{Name("name"): "x"}).is_error
@@ -202,7 +193,6 @@ def test_other_arguments() -> None:
 
 
 def test_every_order_of_keywords() -> None:
-    """Names in any order, any of them left out."""
     opened(FetchRequest)
     rnd = random.Random(1)
     values: dict[str, Any] = {"max_wait_ms": 5, "rack_id": "r", "session_id": 7, "topics": [], "cluster_id": None}
@@ -212,13 +202,12 @@ def test_every_order_of_keywords() -> None:
         assert slots_of(FetchRequest(**some)) == slots_of(printed(FetchRequest, **some))
 
 
-# --- what others do to a class ----------------------------------------------------------------------------------------
+# --- patched and derived classes --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("is_opened", [True, False])
 @pytest.mark.parametrize("name", ["__init__", "__new__", "__setattr__"])
 def test_patched_classes(is_opened: bool, name: str) -> None:
-    """A constructor that somebody wrapped is called, whether that was before or after the core came to the class."""
     text = f"""
 from kafka_messages.messages.metadata_response import MetadataResponse, MetadataResponsePartition as Partition
 if {is_opened}:
@@ -233,7 +222,7 @@ setattr(Partition, {name!r}, patched)
 MetadataResponse().write(0)
 assert Partition(partition_index=1).partition_index == 1
 assert len(calls) == (len(Partition._names) if {name!r} == "__setattr__" else 1), calls
-if {name!r} != "__new__":  # which Python itself does not take back
+if {name!r} != "__new__":  # Python does not restore it
     setattr(Partition, {name!r}, old)
     calls.clear()
     assert Partition(partition_index=1).partition_index == 1
@@ -243,7 +232,6 @@ if {name!r} != "__new__":  # which Python itself does not take back
 
 
 def test_a_mocked_constructor() -> None:
-    """``mock.patch`` as tests do it, and back."""
     opened(MetadataResponse)
     with mock.patch.object(MetadataResponsePartition, "__init__", return_value=None) as patched:
         MetadataResponsePartition(partition_index=3)
@@ -252,7 +240,6 @@ def test_a_mocked_constructor() -> None:
 
 
 def test_subclasses() -> None:
-    """A subclass has its own constructor, or the printed one; the core's is for the class itself alone."""
     opened(MetadataResponse)
 
     class Mine(MetadataResponsePartition):
@@ -270,7 +257,6 @@ def test_subclasses() -> None:
 
 
 def test_class_calls_in_other_ways() -> None:
-    """Through ``type``, ``map``, ``functools``, ``__new__`` alone: the ways that do not lead to the core."""
     opened(MetadataRequest)
     assert type.__call__(MetadataRequest) == MetadataRequest()
     assert MetadataRequest.__new__(MetadataRequest).write is not None

@@ -1,4 +1,4 @@
-"""Objects of slots that the native core makes for traversals."""
+"""Native construction of slot objects for traversals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ core = pytest.importorskip("kafka_messages_native")
 
 
 class Slots:
-    """Slots lie in the order of their names."""
+    """Slots in alphabetical order."""
 
     __slots__ = ("b", "a", "c")  # noqa: RUF023
     a: Any
@@ -22,7 +22,6 @@ class Slots:
 
 
 def test_slots_are_filled_in_the_order_of_their_names() -> None:
-    """An object has the values that were given, its other slots are unset, and the collector does not track it."""
     held = object()
     made = core.filled(Slots, held, 2)
     assert (type(made), made.a, made.b, hasattr(made, "c")) == (Slots, held, 2, False)
@@ -31,7 +30,6 @@ def test_slots_are_filled_in_the_order_of_their_names() -> None:
 
 @pytest.mark.parametrize("args", [(), (7,), (object,), (int, 1), (type("Plain", (), {}), 1), (Slots, 1, 2, 3, 4)])
 def test_what_cannot_be_filled(args: tuple[Any, ...]) -> None:
-    """A class with other contents, and more values than slots, are refused."""
     with pytest.raises(TypeError) as caught:
         core.filled(*args)
     assert str(caught.value) == "filled() takes a class of slots, and no more values than it has slots"
@@ -39,7 +37,6 @@ def test_what_cannot_be_filled(args: tuple[Any, ...]) -> None:
 
 @pytest.mark.parametrize(("native", "is_tracked"), [("1", False), ("0", True)])
 def test_traversals(native: str, is_tracked: bool) -> None:
-    """Traversals make their objects by the core if it is used, and in Python if not."""
     text = """
 import gc
 from kafka_messages import MetadataResponse

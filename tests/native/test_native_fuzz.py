@@ -1,4 +1,4 @@
-"""The fuzzing itself: that it finds a difference, says how to repeat it, and keeps what it did."""
+"""The fuzzer itself: it finds differences, prints how to repeat them, and records its runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ cases: Any = pytest.importorskip("tests.fuzz.cases", exc_type=ImportError)
 
 
 def run(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command, with its record in a folder of the test."""
     path = os.pathsep.join([str(build.ROOT), *filter(None, sys.path)])
     command = [sys.executable, "-m", "tests.fuzz", *arguments]
     environment = os.environ | {"PYTHONPATH": path}
@@ -26,8 +25,6 @@ def run(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_same_seed_is_the_same_run() -> None:
-    """What was found is found again."""
-
     def counts() -> Counter[str]:
         found: Counter[str] = Counter()
         for number in range(200):
@@ -42,7 +39,6 @@ def test_the_same_seed_is_the_same_run() -> None:
 
 
 def test_differences_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A core that goes by a slightly wrong plan, in reading and in writing: fuzzing that never fails would prove nothing."""
     some = [sample for sample in cases.samples() if sample.cls.NAME == "HeartbeatRequest"]
     text = some[0].owner._plan
     for right, wrong in (("group_instance_id/s?=~", "group_instance_id/s?=x"), ("generation_id/i", "generation_id/I")):
@@ -56,7 +52,6 @@ def test_differences_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_differences_of_columns_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An extension that loses the values of columns, in decoding and in encoding; before, the same cases went well."""
     columns: Any = pytest.importorskip("tests.fuzz.columns", exc_type=ImportError)
     from kafka_messages.arrow import columns as package
 
@@ -89,7 +84,6 @@ def read_and_write(count: int) -> None:
 
 @pytest.mark.parametrize("kind", ["plain", "sanitized"])
 def test_the_command(kind: str, tmp_path: Path) -> None:
-    """A few seconds of it, also with sanitizers where there is a compiler; two runs are summed."""
     options = ["--sanitize"] if kind == "sanitized" else []
     for seed in ("1", "2"):
         done = run(tmp_path, "--seconds", "3", "--seed", seed, *options)
@@ -104,7 +98,6 @@ def test_the_command(kind: str, tmp_path: Path) -> None:
 
 
 def test_one_case_again(tmp_path: Path) -> None:
-    """A case that was named is done alone and not counted."""
     done = run(tmp_path, "--seed", "1", "--case", "5")
     assert (done.returncode, done.stderr) == (0, "")
     assert not (tmp_path / record.RECORD).exists()

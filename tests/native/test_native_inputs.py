@@ -1,4 +1,4 @@
-"""Arrays of others as the native columns get them: parts of larger ones, at odd places in memory, changed meanwhile."""
+"""Arrow inputs of native columns: slices, unaligned buffers, and concurrent changes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ def address_space() -> int:
 
 
 def test_a_row_of_a_large_array_takes_the_room_of_a_row() -> None:
-    """The elements that the other rows have in a list's children are not counted: there once were 80 MB for each row."""
     topics = [MetadataRequestTopic(name="x" * 30_000)] * 10
     large = decode(pa.array([MetadataRequest(topics=topics).write(4)] * 200), MetadataRequest, 4)
     size = large.nbytes
@@ -43,7 +42,6 @@ def test_a_row_of_a_large_array_takes_the_room_of_a_row() -> None:
 
 
 def test_an_estimate_that_there_is_no_memory_for() -> None:
-    """Bytes of null rows are counted and not written: where there is no room for them all, it is made bit by bit."""
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     plan = extension.plan(OffsetCommitValue._plan, False)
     results = set()
@@ -60,11 +58,11 @@ def test_an_estimate_that_there_is_no_memory_for() -> None:
         finally:
             extension.fail_allocation(-1)
     assert False in results
-    assert {2, 3} <= results  # behind those of inputs and offsets: the block, and its memory
+    assert {2, 3} <= results  # after the allocations for inputs and offsets: the block and its memory
 
 
 def moved(array: Any, by: int) -> Any:
-    """The same array with each buffer that many bytes behind an aligned place."""
+    """Return the array with each buffer moved ``by`` bytes from an aligned address."""
 
     def buffer(old: Any) -> Any:
         if old is None:
@@ -86,7 +84,6 @@ def moved(array: Any, by: int) -> Any:
 
 @pytest.mark.parametrize("by", [1, 2, 3])
 def test_buffers_that_are_not_aligned(by: int) -> None:
-    """Such as slices of bytes from a file: numbers are read from any place, by both engines (UndefinedBehaviorSanitizer)."""
     rows = pa.array([data for version, data in messages()["MetadataResponse"].rows if version == 12])
     for array in (moved(rows, by), moved(rows.cast(pa.large_binary()), by)):
         got, wanted = both("decode", array, MetadataResponse, 12)
@@ -99,7 +96,6 @@ def test_buffers_that_are_not_aligned(by: int) -> None:
 
 
 def test_a_capsule_that_was_renamed() -> None:
-    """Who takes a struct over may give its capsule another name: its end is no business of the extension then."""
     rename = ctypes.pythonapi.PyCapsule_SetName
     rename.argtypes = (ctypes.py_object, ctypes.c_char_p)
     plan = extension.plan(OffsetCommitValue._plan, False)
@@ -115,7 +111,6 @@ def test_a_capsule_that_was_renamed() -> None:
 
 
 def test_types_of_further_columns_are_not_confused() -> None:
-    """The types that are kept for the next call belong to the names of that call."""
     rows = pa.array([*ROWS, b"bad"])
     for corrupt, trailing in (("a", None), (None, "a"), ("b", "a"), ("a", "b"), ("é", None), (None, None)) * 2:
         found = decode(rows, OffsetCommitValue, 3, mode="PERMISSIVE", corrupt_column=corrupt, trailing_column=trailing)
@@ -129,7 +124,6 @@ def test_types_of_further_columns_are_not_confused() -> None:
 
 
 def test_bytes_that_change_meanwhile() -> None:
-    """Somebody writes into the messages while they are read, which nobody may do: there are other values, but no harm."""
     plain = OffsetCommitValue(offset=1).write(4)[:-1]
     row = plain + bytes([40]) + b"".join(bytes([100 - tag, 2]) + b"xy" for tag in range(40))
     data = np.frombuffer(row * 2000, np.uint8).copy()
@@ -168,7 +162,6 @@ def resident() -> int:
 
 
 def test_failing_calls_leave_nothing() -> None:
-    """Refused, declined and bad arrays, and allocations that fail at every place: the process does not grow."""
     rows = pa.array(ROWS * 200)
     good = decode(rows, OffsetCommitValue, 3)
     lying = pa.Array.from_buffers(

@@ -1,4 +1,4 @@
-"""Nothing is kept: memory and references stay as they are over many calls of every message, refused ones included."""
+"""Memory and reference counts stay constant over many calls, including failing ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ core: Any = pytest.importorskip("kafka_messages_native")
 
 
 def growth(work: Callable[[], None], rounds: int = 4) -> int:
-    """Bytes held after the last of some rounds and not after the first; the least of three measurements."""
+    """Return the growth in bytes between the first and the last round; the least of three measurements."""
     found = []
     for _ in range(3):
         work()
@@ -42,7 +42,6 @@ def growth(work: Callable[[], None], rounds: int = 4) -> int:
 
 
 def plan_arguments(cls: Any) -> tuple[Any, str, dict[str, Any]]:
-    """What a message's plan is made of."""
     opened(cls)
     owner: Any = next(base for base in cls.__mro__ if "_plan" in vars(base))
     return native._package, owner._plan, vars(sys.modules[cls.__module__])
@@ -55,7 +54,6 @@ def damaged(rnd: random.Random, data: bytes) -> bytes:
 
 
 def test_reading_and_writing_every_message() -> None:
-    """Each vector, and each with damage: read, written, measured, and spoiled so that writing is refused halfway."""
     rnd = random.Random(3)
     work = []
     for name in vectors.message_names():
@@ -80,7 +78,6 @@ def test_reading_and_writing_every_message() -> None:
 
 
 def test_building_every_message() -> None:
-    """Constructors, with the right values, with tuples for lists, and with what they refuse."""
     built = []
     for name in vectors.message_names():
         cls = vectors.message_class(name)
@@ -101,7 +98,6 @@ def test_building_every_message() -> None:
 
 
 def test_references() -> None:
-    """Classes, constants and values that calls go by are counted the same before and after."""
     data = response().write(VERSION)
     message = read(data)
     wrong = read(data)
@@ -152,7 +148,6 @@ def test_references() -> None:
 
 
 def test_circles() -> None:
-    """Circles that somebody made by wrong values are found, but where docs/native.md says otherwise."""
     data = response().write(VERSION)
 
     def once() -> None:
@@ -165,7 +160,6 @@ def test_circles() -> None:
 
 
 def test_plans_and_readers() -> None:
-    """Plans, readers and makers go with what holds them."""
     package, text, namespace = plan_arguments(MetadataResponse)
 
     def once() -> None:

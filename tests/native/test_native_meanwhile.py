@@ -1,4 +1,4 @@
-"""Code of others while the core is at work: threads, what the collector calls, and interpreters that end or are many."""
+"""Native calls with threads, garbage collection, interpreter shutdown and subinterpreters."""
 
 from __future__ import annotations
 
@@ -13,13 +13,10 @@ from tests.support.topics import VERSION, read, response
 
 @pytest.fixture
 def data() -> bytes:
-    """A message as bytes; it is opened natively from here on."""
     return response().write(VERSION)
 
 
 def test_threads_at_once(data: bytes) -> None:
-    """What a field's last text is shared with belongs to all threads: eight of them read and write other texts."""
-
     def work(number: int) -> None:
         message = read(data)
         for k in range(200):
@@ -34,7 +31,6 @@ def test_threads_at_once(data: bytes) -> None:
 
 
 def test_the_collector_reads_too() -> None:
-    """Code that the collector calls while a message is read may read messages and look at all objects."""
     text = """
 import gc
 from contextlib import suppress
@@ -48,7 +44,7 @@ def collected(phase, info):
         assert repr(MetadataResponse.read(data, VERSION)) == wanted
     if calls[0] % 50 == 0:
         for each in [each for each in gc.get_objects() if isinstance(each, MetadataResponseTopic)]:
-            with suppress(AttributeError):  # one that the pure code has not finished
+            with suppress(AttributeError):  # not yet complete in the pure code
                 repr(each)
 
 gc.callbacks.append(collected)
@@ -65,7 +61,6 @@ print(calls[0] > 100)
 
 
 def test_the_collector_deletes_what_is_in_use() -> None:
-    """The methods, the plan and the constructors of a class that is being read go away in the middle of it."""
     text = """
 import gc
 from kafka_messages.messages import metadata_response as module
@@ -100,7 +95,6 @@ print("done")
 
 
 def test_the_collector_empties_a_list_that_is_copied() -> None:
-    """Code that the collector runs while a collection is made from a list: it once left the core behind the end of that."""
     text = """
 import gc
 from kafka_messages.messages.metadata_response import MetadataResponse, MetadataResponseTopic
@@ -134,7 +128,6 @@ print("done")
 
 @pytest.mark.parametrize("kept", ["module", "class", "circle", "atexit", "finalizer", "thread"])
 def test_the_end_of_the_interpreter(kept: str) -> None:
-    """Messages that are alive when the interpreter goes, wherever they are kept."""
     text = f"""
 import atexit, sys, threading, time
 from kafka_messages.messages.metadata_response import MetadataResponse, MetadataResponseTopic, MetadataResponsePartition
@@ -169,7 +162,6 @@ if kept != "atexit":
 
 
 def test_another_interpreter_is_pure() -> None:
-    """The core is for one interpreter: a second one in the process reads purely, and both go on."""
     pytest.importorskip("_testcapi")
     text = '''
 import _testcapi

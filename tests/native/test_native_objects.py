@@ -1,4 +1,4 @@
-"""Life and death of objects that the core made: subclasses, finalizers, circles, long chains, threads, and the collector."""
+"""Lifetime of native objects: subclasses, finalizers, cycles, deep chains, threads and garbage collection."""
 
 from __future__ import annotations
 
@@ -21,13 +21,11 @@ from tests.support.topics import VERSION, read, response
 
 @pytest.fixture
 def data() -> bytes:
-    """The message as bytes; it is opened natively from here on."""
     return response().write(VERSION)
 
 
 @pytest.fixture
 def quiet() -> Iterator[None]:
-    """A finalizer on a class of the package itself is taken away again."""
     yield
     for cls in (MetadataResponsePartition, MetadataResponseTopic):
         if "__del__" in vars(cls):
@@ -38,7 +36,7 @@ def quiet() -> Iterator[None]:
 
 
 def chained(link: Callable[[Any], Any], count: int) -> Any:
-    """Objects inside each other, as deep as ``count``; only values of wrong types make such a chain."""
+    """Return objects nested ``count`` deep; only values of wrong types nest so."""
     last = None
     for _ in range(count):
         last = link(last)
@@ -66,7 +64,7 @@ def in_an_index(last: Any) -> Any:
 
 
 class Kept(MetadataResponsePartition):
-    """A subclass with a dictionary."""
+    pass
 
 
 def in_a_subclass(last: Any) -> Any:
@@ -81,13 +79,11 @@ def mixed(last: Any) -> Any:
 
 @pytest.mark.parametrize("link", [in_a_slot, in_a_list, in_a_collection, in_an_index, in_a_subclass, mixed])
 def test_long_chains_are_let_go(data: bytes, link: Callable[[Any], Any]) -> None:
-    """Letting go of one object lets go of the next: 300,000 of them inside each other would run out of stack."""
     chain = chained(link, 300_000 if link is not mixed else 60_000)
     del chain
 
 
 def test_long_chains_in_a_thread(data: bytes) -> None:
-    """A thread has less stack than the main one, and a depth of its own."""
     threads = [threading.Thread(target=chained, args=(link, 100_000)) for link in (in_a_slot, in_a_collection, mixed)]
     for thread in threads:
         thread.start()
@@ -96,8 +92,6 @@ def test_long_chains_in_a_thread(data: bytes) -> None:
 
 
 def test_circles_are_collected(data: bytes) -> None:
-    """A message that got into itself by a wrong value is found by the collector, as without the core."""
-
     class Noted(MetadataResponse):
         __slots__ = ("__weakref__",)
 
@@ -114,7 +108,6 @@ def test_circles_are_collected(data: bytes) -> None:
 
 
 def test_the_collector_and_leaves(data: bytes) -> None:
-    """Structs that refer to nothing that refers are not tracked, nor plain lists of them; all others are."""
     message = read(data)
     topic = message.topics[0]
     partition = topic.partitions[0]
@@ -136,7 +129,6 @@ def test_the_collector_and_leaves(data: bytes) -> None:
 
 
 def test_subclasses_with_more(data: bytes) -> None:
-    """A dictionary, weak references, slots, a finalizer: what a subclass adds is let go of too, once."""
     gone: list[str] = []
 
     class WithSlots(MetadataResponsePartition):
@@ -164,8 +156,6 @@ def test_subclasses_with_more(data: bytes) -> None:
 
 
 def test_a_subclass_written_and_read(data: bytes) -> None:
-    """Elements of a user's subclass are written as purely; reading through it gives what the pure code gives."""
-
     class Mine(MetadataResponseTopic):
         def __init__(self, **values: Any) -> None:
             super().__init__(**values)
@@ -184,7 +174,6 @@ def test_a_subclass_written_and_read(data: bytes) -> None:
 
 
 def test_a_finalizer_that_brings_back(data: bytes, quiet: None) -> None:
-    """A finalizer put on the class itself, later: it runs once for each object, and an object may live on."""
     back: list[Any] = []
     partition = read(data).topics[0].partitions[0]
     MetadataResponsePartition.__del__ = lambda self: back.append(self)  # type: ignore[attr-defined]
@@ -193,7 +182,7 @@ def test_a_finalizer_that_brings_back(data: bytes, quiet: None) -> None:
     assert wanted in map(repr, back)
     count = len(back)
     assert gc.collect() >= 0
-    del back[:]  # a second time it is not called, and they go
+    del back[:]  # finalizers run once, so this frees them
     assert back == []
     read(data)
     assert len(back) == 9 > count
@@ -201,7 +190,6 @@ def test_a_finalizer_that_brings_back(data: bytes, quiet: None) -> None:
 
 
 def test_a_finalizer_meets_finished_objects(data: bytes, quiet: None) -> None:
-    """An iterator is for the printed constructor: the object that the core began must not come to a finalizer."""
     seen: list[str] = []
     MetadataResponseTopic.__del__ = lambda self: seen.append(self.name)  # type: ignore[attr-defined]
     MetadataResponseTopic(name="t", partitions=iter([MetadataResponsePartition()]))
@@ -209,7 +197,6 @@ def test_a_finalizer_meets_finished_objects(data: bytes, quiet: None) -> None:
 
 
 def test_a_finalizer_of_a_collection_class(data: bytes) -> None:
-    """The same for a list with an index, whose release the core has taken over too."""
     back: list[Any] = []
     cls = type(read(data).topics)
     cls.__del__ = lambda self: back.append(self)
@@ -223,7 +210,6 @@ def test_a_finalizer_of_a_collection_class(data: bytes) -> None:
 
 
 def test_a_finalizer_that_changes_the_class(data: bytes) -> None:
-    """An object whose class is set while it goes belongs to that class then: counted for the other one, that one is freed."""
     text = """
 import sys
 from kafka_messages.messages.metadata_response import MetadataResponse, MetadataResponsePartition
@@ -244,8 +230,6 @@ assert (sys.getrefcount(MetadataResponsePartition), sys.getrefcount(Other)) == b
 
 
 def test_class_assignment(data: bytes) -> None:
-    """An object may be given another class of the same layout, and is let go of, read and written as of that class."""
-
     class Sub(MetadataResponsePartition):
         __slots__ = ()
 
@@ -263,7 +247,6 @@ def test_class_assignment(data: bytes) -> None:
 
 
 def test_deleted_fields(data: bytes) -> None:
-    """A slot may be empty: nothing is written for it, and the error is the pure code's."""
     for struct in (0, 1, 2):
         for name in ("name", "partition_index", "topics", "unknown_tagged_fields", "isr_nodes", "host"):
             message = read(data)

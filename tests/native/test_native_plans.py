@@ -1,4 +1,4 @@
-"""Plan texts that are damaged or of other classes: refused with the line and what is wrong, or harmless."""
+"""Invalid plan texts: an error with the line, or no harm."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class InnerCollection(KeyedCollection[Inner]):
 
 
 class OuterCollection(list[Outer]):
-    """No slot for an index."""
+    """A collection class without a slot for its index."""
 
     __slots__ = ()
 
@@ -78,13 +78,12 @@ def plan(text: str) -> Any:
 
 
 def calls(taken: Any, cls: Any) -> list[Any]:
-    """Return `read`, `read_from`, `write` and `size` by a plan; they give LEFT for what they decline."""
+    """Return `read`, `read_from`, `write` and `size` of a plan; they return LEFT for declined calls."""
     found = bare_calls(cls, taken, PACKAGE)
     return [found[name] for name in ("read", "read_from", "write", "size")]
 
 
 def test_a_good_plan() -> None:
-    """The plan that the damaged ones are made of is taken, reads and writes."""
     read, _, write, _ = calls(plan(GOOD.replace("4nc", "4cn")), Outer)
     for version in range(3):
         message = object.__new__(Outer)
@@ -180,7 +179,6 @@ DAMAGED = [
 
 @pytest.mark.parametrize(("text", "message"), DAMAGED, ids=[message[5:] for _, message in DAMAGED])
 def test_damage(text: str, message: str) -> None:
-    """Each kind of damage is seen when the text is parsed, never later, and said with its line."""
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         plan(text)
 
@@ -208,14 +206,12 @@ def test_damage(text: str, message: str) -> None:
     ],
 )
 def test_damage_in_the_words_of_python(text: str, kind: type[Exception], message: str) -> None:
-    """Classes that lack a slot, and defaults that are none: what Python says of them."""
     with pytest.raises(kind) as caught:
         plan(text)
     assert str(caught.value) == message
 
 
 def test_arguments() -> None:
-    """The core's own types take what they are for and nothing else."""
     for arguments in (
         (),
         (PACKAGE,),
@@ -256,7 +252,6 @@ def test_arguments() -> None:
 
 
 def test_structs_too_deep() -> None:
-    """Reader and writer go as deep as structs are inside each other, which a text bounds."""
     classes = {f"S{n}": type(f"S{n}", (), {"__slots__": ("a", "unknown_tagged_fields")}) for n in range(120)}
 
     def nested(count: int) -> str:
@@ -274,7 +269,6 @@ def test_structs_too_deep() -> None:
 
 
 def test_a_struct_too_large() -> None:
-    """What a struct takes at least is counted; a text that doubles it line by line is refused, not wrapped around."""
     classes = {f"S{n}": type(f"S{n}", (), {"__slots__": ("a", "b", "unknown_tagged_fields")}) for n in range(40)}
     lines = ["1", ":S0 a/q b/q", "0 0 1"]
     for n in range(1, 40):
@@ -284,8 +278,6 @@ def test_a_struct_too_large() -> None:
 
 
 def test_empty_elements_are_bounded() -> None:
-    """Elements that take no bytes are not bounded by the input: 65,535 are taken, as by the pure code, and no more."""
-
     class Single:
         __slots__ = ("inner", "unknown_tagged_fields")
 
@@ -299,7 +291,6 @@ def test_empty_elements_are_bounded() -> None:
 @settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
 @given(st.data())
 def test_any_text(data: st.DataObject) -> None:
-    """Pieces of plans in any order: a text is refused with ValueError or TypeError, or it is one to read and write by."""
     pieces = sorted(set(GOOD.replace("\n", " \n ").split(" ")) | set("cnew?~[{@:=!-^;&,+/% \n0123456789tiqsyud"))
     words = data.draw(st.lists(st.sampled_from(pieces), max_size=12))
     at, end = sorted((data.draw(st.integers(0, len(GOOD))), data.draw(st.integers(0, len(GOOD)))))
@@ -319,7 +310,6 @@ def test_any_text(data: st.DataObject) -> None:
 
 
 def test_printed_plans_with_damage() -> None:
-    """The packages' own plans, changed a little, with their own classes: what ``nox -s fuzz`` does longer."""
     cases = pytest.importorskip("tests.fuzz.cases")
     counts: Counter[str] = Counter()
     for number in range(400):

@@ -1,4 +1,4 @@
-"""What tries each wheel: that it accepts a core which does its work, and no other; and how it is run for other machines."""
+"""The check of built wheels: it accepts a working core only, and runs for other platforms."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ base._plan = "no plan"
 
 
 def test_as_cibuildwheel_runs_it(tmp_path: Path) -> None:
-    """The command of packages/native/pyproject.toml finds all it needs in the folders that it is given."""
     settings = PYPROJECT["tool"]["cibuildwheel"]
     for source in settings["test-sources"]:
         shutil.copytree(ROOT / source, tmp_path / source, ignore=shutil.ignore_patterns("__pycache__"))
@@ -46,7 +45,6 @@ def test_as_cibuildwheel_runs_it(tmp_path: Path) -> None:
 
 
 def test_what_is_left_to_the_pure_code_is_found() -> None:
-    """A core that declines what it should take looks all right from outside: results are the same, and slow."""
     said = script(MANY_TAGS + PROVE).splitlines()
     assert said == [
         *(f"ApiVersionsRequest v{version}: there is no encoding" for version in (0, 1, 2, 4, 5)),
@@ -55,12 +53,10 @@ def test_what_is_left_to_the_pure_code_is_found() -> None:
 
 
 def test_a_refused_message_is_found() -> None:
-    """So does a core that takes the plan of a message for a wrong one."""
     said = script(OTHER_PLAN + PROVE).splitlines()
     assert len(said) == 1
     assert said[0].startswith("ApiVersionsRequest: the core refused it: ")
 
 
 def test_the_oldest_python() -> None:
-    """What is built for here is what may be installed."""
     assert PYPROJECT["project"]["requires-python"] == f">={'.'.join(map(str, OLDEST))}"

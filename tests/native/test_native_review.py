@@ -1,4 +1,4 @@
-"""Lifetimes and patches: what a review of the core and its door found, each as the program that went wrong."""
+"""Regression tests for lifetimes and patching, one program for each defect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytest.importorskip("kafka_messages_native")
 
 
 def in_a_process(program: str) -> str:
-    """What a program prints in an interpreter of its own, where nothing was read or written before."""
+    """Return the output of a program in a fresh interpreter."""
     command = [sys.executable, "-c", textwrap.dedent(program)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
@@ -28,7 +28,6 @@ def in_a_process(program: str) -> str:
 
 
 def test_bytes_left_over_are_counted_in_bytes() -> None:
-    """A buffer's length is in elements, which may be fewer than its bytes: those left over were not seen."""
     whole = FetchRequest().write(4)
     data = array.array("i", bytes(len(whole) * 4))
     memoryview(data).cast("B")[: len(whole)] = whole
@@ -40,9 +39,8 @@ def test_bytes_left_over_are_counted_in_bytes() -> None:
 
 
 def test_a_buffer_of_wide_elements_is_read_natively() -> None:
-    """The other side: where all its bytes are the message, nothing is declined."""
     whole = FetchRequest(max_wait_ms=7).write(3 + 1)
-    message = b"\0" + whole  # one byte before it, for a length that shorts divide
+    message = b"\0" + whole  # with a prefix byte, for an even length
     assert len(message) % 2 == 0
     data = memoryview(array.array("h", message))
     before = declined(FetchRequest)
@@ -55,7 +53,6 @@ def test_a_buffer_of_wide_elements_is_read_natively() -> None:
 
 
 def test_a_list_that_shrinks_while_it_is_copied() -> None:
-    """The new list may start the collector (up to Python 3.11), and a finalizer empty the one that is copied."""
     program = """
         import gc
         from kafka_messages.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
@@ -83,8 +80,6 @@ def test_a_list_that_shrinks_while_it_is_copied() -> None:
 
 
 def test_a_finalizer_that_changes_the_class() -> None:
-    """The reference to the class that an object gives back is to the one it has at its end."""
-
     class Other(ReplicaState):
         __slots__ = ()
 
@@ -104,7 +99,6 @@ def test_a_finalizer_that_changes_the_class() -> None:
 
 
 def test_a_finalizer_sees_no_object_that_was_given_up() -> None:
-    """A constructor that the core begins and the printed one ends makes one object, not two."""
     FetchRequest().write(4)
     seen: list[int] = []
     FetchTopic.__del__ = lambda self: seen.append(len(self.partitions))  # type: ignore[attr-defined]
@@ -116,7 +110,6 @@ def test_a_finalizer_sees_no_object_that_was_given_up() -> None:
 
 
 def test_a_constructor_that_was_replaced_before_the_first_use() -> None:
-    """A wrapped constructor is called as long as it is there, also if the core comes later."""
     program = """
         import sys
         from kafka_messages.messages.fetch_request import FetchTopic, FetchRequest
@@ -144,7 +137,6 @@ def test_a_constructor_that_was_replaced_before_the_first_use() -> None:
 
 @pytest.mark.parametrize("failure", ["SystemError", "AttributeError", "OSError"])
 def test_a_core_that_cannot_be_loaded(failure: str) -> None:
-    """Whatever the import of the core raises, messages are read and written by the pure code; the reason is kept."""
     program = f"""
         import sys
         from importlib.abc import MetaPathFinder
@@ -162,7 +154,6 @@ def test_a_core_that_cannot_be_loaded(failure: str) -> None:
 
 
 def test_text_in_memory_that_another_process_changes() -> None:
-    """What can change is copied first: bytes that changed between test and copy made a text that only said it was ASCII."""
     if not hasattr(os, "fork"):
         pytest.skip("the other process is a fork")
     program = """
@@ -196,13 +187,11 @@ def test_text_in_memory_that_another_process_changes() -> None:
 
 
 def test_calls_say_the_module_of_the_pure_ones() -> None:
-    """Tools that write pages of a package leave out what says that it is of another."""
     FetchRequest().write(4)
     assert FetchRequest.read.__module__ == FetchRequest.write.__module__ == "kafka_messages._base.message"
 
 
 def test_what_is_not_an_exception_is_not_swallowed() -> None:
-    """Ctrl-C in a buffer's own code ends the call, as it does in the pure code."""
     if sys.version_info < (3, 12):
         pytest.skip("buffers have code of their own from Python 3.12 on")
     asked = []

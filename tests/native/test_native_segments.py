@@ -1,4 +1,4 @@
-"""Segments read with the native core and without it: the same batches, reports and errors, whatever the bytes and options."""
+"""Segments read with and without the native core: equal batches, reports and errors."""
 
 from __future__ import annotations
 
@@ -37,13 +37,11 @@ CLUSTER = sorted((Path(__file__).parents[2] / "examples" / "cluster" / "logs").r
 
 
 def test_the_core_goes_by_the_table_of_the_format() -> None:
-    """The numbers of the format are in C too: were one of them another one, the core would not be used, and nobody told."""
     assert _native.table() == core.BATCH_FORMAT
     assert native_core() is core
 
 
 def test_another_table_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A core of another release may know another format; then the package's own code has to read all of it."""
     monkeypatch.setattr(core, "BATCH_FORMAT", {**core.BATCH_FORMAT, "HEADER": 60})
     assert _native.load() is None
     monkeypatch.undo()
@@ -51,14 +49,13 @@ def test_another_table_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def with_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use the extension, also in a run that switches it off."""
+    """Use the extension even in a run that disables it."""
     monkeypatch.setattr(_native, "core", native_core())
 
 
 @pytest.mark.parametrize("mode", ["PERMISSIVE", "FAILFAST"])
 @pytest.mark.parametrize("segment", [*SEGMENTS, *CLUSTER], ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_segments_of_kafka(segment: Path, mode: str) -> None:
-    """What brokers and Kafka's classes wrote, with every choice of columns."""
     data = segment.read_bytes()
     for batch_metadata in (False, True):
         for columns in COLUMNS:
@@ -71,7 +68,6 @@ def test_segments_of_kafka(segment: Path, mode: str) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_sound_batches(seed: int) -> None:
-    """All codecs and formats side by side, with any options; what is sound must come from the core where it can."""
     random_ = random.Random(seed)
     data = some_batches(random_)
     for _ in range(4):
@@ -81,7 +77,6 @@ def test_sound_batches(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(300))
 def test_damaged_batches(seed: int) -> None:
-    """Damage anywhere, also where checksums agree and within what is compressed: the same words for all of it."""
     random_ = random.Random(seed)
     segments = [segment.read_bytes() for segment in SEGMENTS]
     for _ in range(3):
@@ -115,7 +110,6 @@ HEADERS = {
 
 @pytest.mark.parametrize("name", HEADERS)
 def test_keys_of_headers(name: str) -> None:
-    """They are texts: bytes that are no UTF-8 become replacement characters, and the rules for that have many corners."""
     key, value = HEADERS[name]
     fields = (len(key), key, *((-1,) if value is None else (len(value), value)))
     record = crafted_record(0, 0, -1, -1, 2, 1, b"a", 1, b"b", *fields)
@@ -128,7 +122,6 @@ def test_keys_of_headers(name: str) -> None:
 
 @pytest.mark.parametrize("key", [None, b"", b"\0", b"\0\0\0", b"\xff\xff\0\0", b"\0\0\0\1"])
 def test_keys_of_control_records(key: bytes | None) -> None:
-    """The core makes their column as of any others; whether they can be parsed is looked at afterwards, also in no bytes."""
     record = crafted_record(0, 0, *((-1,) if key is None else (len(key), key)), -1, 0)
     for columns in (None, ["value"], ["control_type"]):
         for mode in ("PERMISSIVE", "FAILFAST"):
@@ -139,7 +132,6 @@ def test_keys_of_control_records(key: bytes | None) -> None:
 
 
 def test_a_text_of_two_keys() -> None:
-    """Two halves of a character in two keys are no text, though side by side in memory they look like one."""
     record = crafted_record(0, 0, -1, -1, 2, 1, b"\xc3", -1, 1, b"\xbc", -1)
     native, pure = both(read_segments, crafted(record, 1))
     assert difference(native, pure) == ""
@@ -147,7 +139,6 @@ def test_a_text_of_two_keys() -> None:
 
 
 def test_more_room_is_made() -> None:
-    """Keys, headers and their values may be many times what the first guess is: then it is tried again with more."""
     rows = [
         {"key": b"k" * (number % 97 * 40), "value": b"", "headers": [("h" * (number % 31), b"v" * (number % 53))] * 9}
         for number in range(3000)
@@ -159,7 +150,6 @@ def test_more_room_is_made() -> None:
 
 
 def test_sound_batches_come_from_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Were it to decline all of them, every comparison here would still agree."""
     monkeypatch.setattr("kafka_records.segments.groups.read_batches", None)
     monkeypatch.setattr("kafka_records.segments.chain.faults", None)
     for codec in (None, "gzip", "snappy", "lz4", "zstd"):
@@ -169,7 +159,6 @@ def test_sound_batches_come_from_the_core(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_slice_keeps_its_column_only() -> None:
-    """Each column has memory of its own, so that who keeps one of them does not keep all."""
     data = write_batches(some_rows(2000, 3, headers=False, widest=4000), max_records=100)
     before = pa.total_allocated_bytes()
     (batch,) = read_segments(io.BytesIO(data))
@@ -180,7 +169,6 @@ def test_a_slice_keeps_its_column_only() -> None:
 
 
 def test_nothing_is_left_behind() -> None:
-    """Sound, damaged and declined groups give all their memory back to Arrow's pool."""
     random_ = random.Random(5)
     cases = [*(some_batches(random_) for _ in range(5)), *(repacked(random_) for _ in range(20))]
     before = pa.total_allocated_bytes()
@@ -192,7 +180,6 @@ def test_nothing_is_left_behind() -> None:
 
 
 def test_threads_side_by_side() -> None:
-    """The loops run without the global lock and share nothing but tables that are made once."""
     datas = [write_batches(some_rows(3000, seed), max_records=300) for seed in range(4)]
     wanted = [outcome(read_segments, data).batches for data in datas]
     found: list[Any] = [None] * len(datas)
@@ -210,7 +197,6 @@ def test_threads_side_by_side() -> None:
 
 
 def test_checksums() -> None:
-    """The instruction and the tables give the same sums as plain Python, at all lengths around those of the stretches."""
     random_ = random.Random(11)
     data = random_.randbytes(20_000)
     for size in (*range(800), *range(6100, 6200), *random_.sample(range(20_000), 100)):
@@ -221,7 +207,7 @@ def test_checksums() -> None:
 
 
 def lanes(*batches: tuple[int, int, int]) -> Any:
-    """Position, end and count of each batch, as the core takes them."""
+    """Return position, end and count of each batch, in the core's form."""
     found = np.zeros((7, len(batches)), np.int64)
     found[:3] = np.array(batches).T
     return found
@@ -241,7 +227,6 @@ def lanes(*batches: tuple[int, int, int]) -> Any:
     ],
 )
 def test_places_that_cannot_be(batches: tuple[tuple[int, int, int], ...], rows: int) -> None:
-    """The core believes no place, end or count: it declines, and reads or writes nothing outside."""
     record = crafted_record(0, 0, -1, -1, 0)
     offsets = bytearray(8 * rows)
     table = lanes(*batches) if batches else np.zeros((7, 0), np.int64)
@@ -249,7 +234,6 @@ def test_places_that_cannot_be(batches: tuple[tuple[int, int, int], ...], rows: 
 
 
 def test_buffers_that_are_too_short() -> None:
-    """Who calls it with less memory than rows need gets an error, and nothing is written."""
     record = crafted_record(0, 0, -1, -1, 0)
     table = lanes((0, len(record), 1))
     with pytest.raises(ValueError, match=r"^a buffer of 7 bytes, where 8 are needed$"):
@@ -266,13 +250,12 @@ def test_buffers_that_are_too_short() -> None:
         core.follow_batches(bytes(61), 0, 61, 61, 14, 100, True, bytearray(9), bytearray(1), bytearray(1))
     with pytest.raises(ValueError, match=r"^buffers or places that do not fit each other$"):
         core.follow_batches(bytes(61), 0, 61, 62, 14, 100, True, bytearray(8), bytearray(1), bytearray(1))
-    end = (1 << 63) - 1  # behind the log is nothing, and no sum of places may overflow
+    end = (1 << 63) - 1  # positions after the log must not overflow
     found = core.follow_batches(bytes(61), end, end, 61, 14, 100, True, bytearray(8), bytearray(1), bytearray(1))
-    assert found == (0, end, 12)  # of a batch that there is not, at least the start must be there
+    assert found == (0, end, 12)  # 12 bytes are needed: base offset and length of a batch
 
 
 def test_buffers_that_are_not_aligned() -> None:
-    """Whole numbers are read and written where such numbers stand; a buffer that begins elsewhere is refused."""
     record = crafted_record(0, 0, -1, -1, 0)
     table = lanes((0, len(record), 1))
     aside = np.zeros(8 * 12, np.uint8)[1:]
@@ -287,7 +270,6 @@ def test_buffers_that_are_not_aligned() -> None:
 
 
 def test_starts_of_another_type() -> None:
-    """Numpy's default integer has 32 bits on some platforms: places are made int64 before the core reads them."""
     data = np.frombuffer(some_batches(random.Random(1)) + bytes(PADDING), np.uint8)
     log = Log(data, len(data) - PADDING)
     starts = np.zeros(3, np.int32)

@@ -1,4 +1,4 @@
-"""The native core against the pure code on every encoding that Kafka's classes wrote, and on messages of proposals."""
+"""The native core against the pure code, on vectors of Kafka's classes and messages of proposals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ INPUTS: tuple[Callable[[bytes], Any], ...] = (bytes, bytearray, memoryview, lamb
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_vectors_read_as_purely(name: str) -> None:
-    """Every message is read natively, from each kind of input, into what the pure code makes of it."""
     cls = vectors.message_class(name)
     with pure():
         wanted = [cls.read(vector.data, vector.version) for vector in vectors.committed()[name]]
@@ -41,7 +40,6 @@ def test_vectors_read_as_purely(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_vectors_are_written_as_purely(name: str) -> None:
-    """Objects that were read natively or purely are written natively byte for byte, and so are their copies and pickles."""
     cls = vectors.message_class(name)
     with pure():
         wanted = [cls.read(vector.data, vector.version) for vector in vectors.committed()[name]]
@@ -57,7 +55,6 @@ def test_vectors_are_written_as_purely(name: str) -> None:
 
 
 def test_no_message_is_refused() -> None:
-    """Each message of both packages is one that the core takes: one that it refused would just be slow, unseen."""
     for name in MESSAGES:
         opened(vectors.message_class(name))
     for name in PROPOSALS.message_names:
@@ -68,7 +65,7 @@ def test_no_message_is_refused() -> None:
 
 @cache
 def unsupported(plan: str) -> dict[int, bool]:
-    """Versions of a plan, and whether it says that they are for the pure code alone."""
+    """Return, for each version of a plan, whether it is left to the pure code."""
     layouts: list[bool] = []
     versions: dict[int, bool] = {}
     for line in plan.splitlines()[1:]:
@@ -86,7 +83,6 @@ def unsupported(plan: str) -> dict[int, bool]:
 
 @pytest.mark.parametrize("name", PROPOSALS.message_names)
 def test_proposals(name: str) -> None:
-    """Packed integers, defaults and tags of proposals: the core does as the pure code does, or leaves it to that by plan."""
     cls = PROPOSALS.message(name)
     plan = next(base._plan for base in cls.__mro__ if "_plan" in vars(base))
     for version in versions_of(cls):
@@ -103,7 +99,6 @@ def test_proposals(name: str) -> None:
 
 
 def test_the_pure_only_versions() -> None:
-    """What is left to the pure code is said: optional buffers, interleaved tag headers and more than 64 tags."""
     names = {}
     for name in PROPOSALS.message_names:
         plan = next(base._plan for base in PROPOSALS.message(name).__mro__ if "_plan" in vars(base))

@@ -1,4 +1,4 @@
-"""What of C sources only another platform would find, as far as this one's compiler can tell."""
+"""Portability of the C sources to Windows, as far as the local compiler can check."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ typedef int BOOL; typedef double DOUBLE; typedef struct { int x; } UUID; typedef
 #define NEAR near
 #define FAR far
 """
-"""Names of Windows' basetsd.h and minwindef.h, which Python's headers may bring in there."""
+"""Names from Windows' basetsd.h and minwindef.h, which Python.h may include."""
 
 
 @pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
 @pytest.mark.parametrize("source", sorted(SOURCES.glob("*/*.c")), ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_names_that_windows_has(source: Path, tmp_path: Path) -> None:
-    """An enumerator called INT8 does not compile where a type has that name."""
     assert COMPILER is not None
     taken = tmp_path / "taken.h"
     taken.write_text(TAKEN)

@@ -1,4 +1,4 @@
-"""The table of APIs and the error codes, against what Kafka 4.4.0 itself says."""
+"""Table of APIs and error codes, compared with Kafka 4.4.0."""
 
 from __future__ import annotations
 
@@ -37,18 +37,15 @@ from tests.support.kafka_protocol import KNOWN_KEYS, kafka_errors, oracle
 
 
 def test_api_keys_are_kafkas() -> None:
-    """The enum is printed from the definitions; names and numbers must be those that Kafka's ApiKeys has."""
     assert {key.name: int(key) for key in ApiKey} == {row["name"]: row["id"] for row in oracle()}
 
 
 def test_apis_come_by_ascending_key_with_removed_ones() -> None:
-    """Callers print and compare the whole table; an API that is left out would look like an unknown key."""
     assert [each.key for each in apis()] == [row["id"] for row in oracle()]
 
 
 @pytest.mark.parametrize("row", oracle(), ids=lambda row: row["name"])
 def test_api_agrees_with_kafka(row: dict[str, Any]) -> None:
-    """Each fact of each API is checked against ApiMessageType: a wrong version here is a connection that fails."""
     each = api(row["id"])
     assert (each.key, each.key.name, each.name, str(each)) == (row["id"], row["name"], row["title"], row["title"])
     assert each.is_removed is not row["hasValidVersion"]
@@ -56,13 +53,12 @@ def test_api_agrees_with_kafka(row: dict[str, Any]) -> None:
     assert each.stable_versions.highest == row["latestStableVersion"]
     assert each.latest_version_unstable == row["latestVersionUnstable"]
     assert each.deprecated_versions == Versions(row["oldestDeprecatedVersion"], row["latestDeprecatedVersion"])
-    offered = [] if each.is_removed else each.listeners  # of a removed API they are those of the last release with it
+    offered = [] if each.is_removed else each.listeners  # a removed API has those of its last release
     assert sorted(offered) == sorted(listener.lower() for listener in row["listeners"])
 
 
 @pytest.mark.parametrize("row", oracle(), ids=lambda row: row["name"])
 def test_header_versions_agree_with_kafka_for_every_version(row: dict[str, Any]) -> None:
-    """A header of the wrong version shifts every byte behind it; ApiVersions and ControlledShutdown are special."""
     each = api(row["id"])
     request = {str(version): each.request_header_version(version) for version in each.supported_versions}
     response = {str(version): each.response_header_version(version) for version in each.supported_versions}
@@ -71,7 +67,6 @@ def test_header_versions_agree_with_kafka_for_every_version(row: dict[str, Any])
 
 
 def test_header_versions_outside_the_valid_ones() -> None:
-    """A broker must read the header of a request that it does not support; the numbers are what ApiKeys gives."""
     metadata = api(ApiKey.METADATA)
     assert [metadata.request_header_version(version) for version in (-1, 99)] == [1, 2]
     assert metadata.response_header_version(99) == 1
@@ -81,7 +76,6 @@ def test_header_versions_outside_the_valid_ones() -> None:
 
 @pytest.mark.parametrize("each", apis(), ids=str)
 def test_classes_of_an_api_are_its_messages(each: Api) -> None:
-    """Classes are found by name on first use; a name that does not fit its key would answer the wrong request."""
     request, response = each.request_class, each.response_class
     assert f"{each.name}Request" == request.NAME
     assert f"{each.name}Response" == response.NAME
@@ -91,7 +85,6 @@ def test_classes_of_an_api_are_its_messages(each: Api) -> None:
 
 
 def test_api_is_found_by_everything_that_names_it() -> None:
-    """Callers have a number from the wire, an enum member, a name or a class; all lead to the same object."""
     names = ("Metadata", "MetadataRequest", "MetadataResponse")
     found = [api(which) for which in (3, ApiKey.METADATA, *names, MetadataRequest, MetadataResponse, api(3))]
     assert all(each is found[0] for each in found)
@@ -108,7 +101,6 @@ def test_api_is_found_by_everything_that_names_it() -> None:
     ],
 )
 def test_unknown_name(name: str, text: str) -> None:
-    """Names are typed in by people: the error says what they may have meant."""
     with pytest.raises(UnknownApiError) as caught:
         api(name)
     assert str(caught.value) == text
@@ -116,14 +108,12 @@ def test_unknown_name(name: str, text: str) -> None:
 
 @pytest.mark.parametrize("which", [True, 3.0, None, b"Metadata"])
 def test_what_names_no_api(which: Any) -> None:
-    """True is 1 to Python, and would be Fetch."""
     with pytest.raises(TypeError) as caught:
         api(which)
     assert str(caught.value) == f"expected an API key, an API name or a message class, got {which!r}"
 
 
 def test_removed_api_has_its_classes_still() -> None:
-    """Clusters of ZooKeeper and captures of them speak it: it is read and written, and never offered."""
     removed = api(ApiKey.LEADER_AND_ISR)
     assert (removed.is_removed, str(removed.supported_versions), str(removed.stable_versions)) == (
         True,
@@ -135,7 +125,6 @@ def test_removed_api_has_its_classes_still() -> None:
 
 
 def test_versions_that_are_not_offered() -> None:
-    """What this release dropped stays valid, and what it has are all that are negotiated."""
     older = {str(each): [v for v in each.valid_versions if v not in each.supported_versions] for each in apis()}
     assert {name: versions for name, versions in older.items() if versions and len(versions) < 3} == {
         "ListOffsets": [0],
@@ -169,7 +158,6 @@ def test_versions_that_are_not_offered() -> None:
 
 @pytest.mark.parametrize("key", [999, -1])
 def test_unknown_key(key: int) -> None:
-    """Numbers from the wire may be anything; the error is ours and says what is known."""
     with pytest.raises(UnknownApiError) as caught:
         api(key)
     assert str(caught.value) == f"no API has the key {key}; {KNOWN_KEYS}"
@@ -179,7 +167,6 @@ def test_unknown_key(key: int) -> None:
 
 
 def test_class_that_is_no_request_or_response() -> None:
-    """PartitionRecord has record type 3, which is also the key of Metadata: going by the number would be wrong."""
     assert PartitionRecord.API_KEY == ApiKey.METADATA
     with pytest.raises(UnknownApiError) as caught:
         api(PartitionRecord)
@@ -187,7 +174,6 @@ def test_class_that_is_no_request_or_response() -> None:
 
 
 def test_versions_are_a_range() -> None:
-    """Both ends belong to it, and membership is by range: as a plain pair ``5 in (3, 13)`` would be false."""
     assert 5 in Versions(3, 13)
     assert 2 not in Versions(3, 13)
     assert "5" not in Versions(3, 13)
@@ -200,7 +186,6 @@ def test_versions_are_a_range() -> None:
 
 
 def test_values_are_dataclasses_for_those_who_ask() -> None:
-    """They avoid the import of dataclasses, but users may expect its functions, immutability, hashing and pickling."""
     versions = Versions(3, highest=13)
     assert repr(versions) == "Versions(lowest=3, highest=13)"
     assert [field.name for field in dataclasses.fields(versions)] == ["lowest", "highest"]
@@ -225,8 +210,6 @@ def test_values_are_dataclasses_for_those_who_ask() -> None:
 
 
 def test_a_class_derived_from_a_value_makes_the_values_constructor() -> None:
-    """The constructor is printed when the first object is made, which may be one of a derived class."""
-
     class Fresh(BrokerVersions):
         pass
 
@@ -264,13 +247,11 @@ def test_values_may_have_a_default() -> None:
 
 
 def test_error_codes_are_kafkas() -> None:
-    """Every code, its name, and whether its Java exception is a RetriableException."""
     assert {error.name: int(error) for error in ErrorCode} == {row["name"]: row["code"] for row in kafka_errors()}
     assert [is_retriable(row["code"]) for row in kafka_errors()] == [row["retriable"] for row in kafka_errors()]
 
 
 def test_unknown_error_codes_stay_usable() -> None:
-    """A newer broker sends codes that do not exist yet; a client must be able to log, compare and pass them on."""
     code = ErrorCode(9999)
     assert (code, code.name, int(code), is_retriable(code)) == (9999, "UNKNOWN_9999", 9999, False)
     assert code == ErrorCode(9999)
@@ -284,7 +265,6 @@ def test_unknown_error_codes_stay_usable() -> None:
 
 
 def test_error_codes_of_messages_are_plain_numbers_and_compare() -> None:
-    """Messages hold int, so that reading never fails on a new code; the enum must compare with it."""
     response = ApiVersionsResponse(error_code=35)
     assert response.error_code == ErrorCode.UNSUPPORTED_VERSION
     assert is_retriable(ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -292,7 +272,6 @@ def test_error_codes_of_messages_are_plain_numbers_and_compare() -> None:
 
 
 def test_importing_the_protocol_imports_no_message() -> None:
-    """Importing one module must stay cheap: messages load when they are used, typing and dataclasses never."""
     code = (
         "import sys, kafka_messages.protocol, kafka_messages.internal_topics;"
         "print(sorted(m for m in sys.modules if m.startswith('kafka_messages.messages')"

@@ -1,4 +1,4 @@
-"""Bad values: always our error with the place of the fault, and what is written is what was given."""
+"""Invalid values raise EncodeError with the path of the field; nothing is silently converted."""
 
 from __future__ import annotations
 
@@ -43,7 +43,6 @@ MESSAGES = vectors.message_names()
 
 
 def refusal(message: Message, version: int) -> str:
-    """The text of the error with which a message is not written."""
     with pytest.raises(EncodeError) as caught:
         message.write(version)
     assert caught.value.message == message.NAME
@@ -52,7 +51,6 @@ def refusal(message: Message, version: int) -> str:
 
 
 def heartbeat(**values: Any) -> HeartbeatRequest:
-    """A message with two texts and an int32; mypy need not know of the wrong values."""
     return HeartbeatRequest(**values)
 
 
@@ -86,19 +84,16 @@ RANGE32 = "-2147483648 to 2147483647"
 )
 @pytest.mark.parametrize("version", [3, 4], ids=["classic", "compact"])
 def test_wrong_texts_and_integers(message: HeartbeatRequest, version: int, text: str) -> None:
-    """Texts and integers that do not fit are refused with field, value and limit, in both forms of lengths."""
     assert refusal(message, version) == text
 
 
 def test_longest_text() -> None:
-    """32767 bytes of UTF-8 are a text, one more is none."""
     for version in (3, 4):
         message = heartbeat(group_id="a" * 32767)
         assert HeartbeatRequest.read(message.write(version), version) == message
 
 
 def test_a_text_is_no_list_of_texts() -> None:
-    """A str is an iterable of str, so no type checker says that the brackets are missing: six topics would go."""
     with pytest.raises(TypeError, match=r"^topic_names: expected a list of str, not a str of 6 characters$"):
         DeleteTopicsRequest(topic_names="orders")
     assert DeleteTopicsRequest(topic_names=iter(("orders",))).topic_names == ["orders"]
@@ -148,7 +143,6 @@ INTEGERS: list[tuple[Callable[[int], Message], int, str, str, int, int]] = [
 def test_integer_ranges(
     make: Callable[[int], Message], version: int, path: str, kind: str, lowest: int, highest: int
 ) -> None:
-    """Each integer type has its range, plain, in arrays and in tagged fields; the ends of it can be written."""
     for number in (lowest, highest):
         message = make(number)
         assert type(message).read(message.write(version), version) == message
@@ -158,12 +152,10 @@ def test_integer_ranges(
 
 
 def quota(value: Any) -> AlterClientQuotasRequest:
-    """A message with a float64 in an array in an array."""
     return AlterClientQuotasRequest(entries=[EntryData(ops=[OpData(value=value)])])
 
 
 def any_of(cls: Any, **values: Any) -> Any:
-    """A message with values that its types forbid, set after its constructor, which converts some."""
     message = cls()
     for name, value in values.items():
         setattr(message, name, value)
@@ -246,12 +238,10 @@ def any_of(cls: Any, **values: Any) -> Any:
     ids=lambda value: value.split(": ")[0] if isinstance(value, str) else "",
 )
 def test_wrong_values(message: Message, version: int, text: str) -> None:
-    """Every kind of field says what it expected, with the way to the value through structs, arrays and tags."""
     assert refusal(message, version) == text
 
 
 def test_wrong_replacement_of_a_struct() -> None:
-    """None in place of a struct that has no null is refused, also where the constructor would not have let it in."""
     message = FetchRequest()
     message.replica_state = None  # type: ignore[assignment]  # that is the point
     assert refusal(message, 17) == "replica_state: is None, but this version has no null here"
@@ -269,13 +259,11 @@ def test_wrong_replacement_of_a_struct() -> None:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_fields_the_version_lacks(message: Message, version: int, path: str) -> None:
-    """What the version cannot carry and may not be dropped is an error, also an empty value where null is usual."""
     assert refusal(message, version) == f"{path}: is set, but version {version} does not have this field"
     assert message.write(version + 1)
 
 
 def test_ignorable_fields_the_version_lacks() -> None:
-    """A field that may be dropped is dropped silently; that is what ignorable means."""
     message = FetchRequest(session_id=5, rack_id="r", topics=[FetchTopic(topic_id=UUID(int=1))])
     again = FetchRequest.read(message.write(4), 4)
 
@@ -283,12 +271,10 @@ def test_ignorable_fields_the_version_lacks() -> None:
 
 
 def tagged(*fields: Any) -> ApiVersionsRequest:
-    """A message with unknown tagged fields."""
     return ApiVersionsRequest(unknown_tagged_fields=fields)
 
 
 def raw(tag: Any, data: Any) -> RawTaggedField:
-    """An unknown tagged field with values that its types forbid."""
     return RawTaggedField(tag, data)
 
 
@@ -342,7 +328,6 @@ FIVE = RawTaggedField(5, b"")
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_wrong_unknown_tags(message: Message, version: int, text: str) -> None:
-    """Unknown tagged fields are checked like fields: what was written would otherwise not be read again, or change."""
     assert refusal(message, version) == text
 
 
@@ -350,12 +335,11 @@ def test_wrong_unknown_tags(message: Message, version: int, text: str) -> None:
 
 
 class Nothing:
-    """A value of no type that any field has."""
+    pass
 
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_no_field_takes_anything(name: str) -> None:
-    """Each field of each layout refuses what no field can be; ``write`` and ``size`` fail with our error only."""
     for vector in vectors.layouts(name):
         version, schema = vector.version, vector.cls.schemas()[vector.version]
         message = vector.cls.read(vector.data, version)
@@ -365,7 +349,7 @@ def test_no_field_takes_anything(name: str) -> None:
                 setattr(struct, field, value)
                 with pytest.raises(EncodeError) as caught:
                     message.write(version)
-                # The fault may be seen further in: Nothing has no fields of the struct that it should be.
+                # The error may be at a nested path: Nothing lacks the struct's fields.
                 assert caught.value.path.startswith(path), f"{vector}: {path}: {caught.value}"
                 assert "Error: " not in caught.value.reason, f"{vector}: {path}: {caught.value}"
                 with pytest.raises(EncodeError) as of_size:
@@ -376,7 +360,7 @@ def test_no_field_takes_anything(name: str) -> None:
 
 
 def fields_of(schema: Schema, struct: Any, path: str = "") -> Iterator[tuple[Any, str, str]]:
-    """Struct, name and path of every field of a message, of the first element where there are several."""
+    """Yield struct, name and path of every field of a message; of arrays only the first element."""
     for field in (*schema.fields, *(schema.tags.fields.values() if schema.tags else ())):
         where = f"{path}.{field.name}".removeprefix(".")
         yield struct, field.name, where

@@ -1,4 +1,4 @@
-"""Messages in pieces, and versions that are none: what stands beside reading and writing whole messages."""
+"""Chunks of encoded messages, and invalid versions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ LONG = 16384
 
 
 def fetched(*records: bytes | None) -> FetchResponse:
-    """A FetchResponse with one partition for each."""
     partitions = [
         FetchResponse.PartitionData(partition_index=index, records=each) for index, each in enumerate(records)
     ]
@@ -39,7 +38,6 @@ def fetched(*records: bytes | None) -> FetchResponse:
 
 @pytest.mark.parametrize("name", message_names())
 def test_chunks_are_what_is_written(name: str) -> None:
-    """Whoever sends the pieces must send the same message."""
     cls = message_class(name)
     for version in versions_of(cls):
         for message in messages(cls, version):
@@ -48,7 +46,6 @@ def test_chunks_are_what_is_written(name: str) -> None:
 
 @pytest.mark.parametrize("version", [4, 12, 18])
 def test_long_fields_are_not_copied(version: int) -> None:
-    """A Fetch response of megabytes is copied twice on its way out otherwise."""
     long, short = bytes(LONG), bytes(LONG - 1)
     message = fetched(long, b"", short, long + b"x", None) if version < 12 else fetched(long, b"", short, long + b"x")
     chunks = message.chunks(version)
@@ -62,7 +59,6 @@ def test_long_fields_are_not_copied(version: int) -> None:
 
 
 def test_bytes_that_can_change_are_copied() -> None:
-    """What is sent later must be what was there when it was asked for."""
     data = bytearray(LONG)
     message: Any = PushTelemetryRequest(metrics=bytes(data))
     message.metrics = data
@@ -72,14 +68,12 @@ def test_bytes_that_can_change_are_copied() -> None:
 
 
 def test_long_tagged_fields_are_counted() -> None:
-    """Tagged fields begin with their size, so they are written as a whole."""
     raw = RawTaggedField(99, bytes(3 * LONG))
     message = MetadataRequest(unknown_tagged_fields=(raw,))
     assert b"".join(message.chunks(12)) == message.write(12)
 
 
 def test_chunks_refuse_what_write_refuses() -> None:
-    """The errors are the same, for the native core and the pure code."""
     for version, error in ((99, UnsupportedVersionError), (True, UnsupportedVersionError), (12, EncodeError)):
         message: Any = MetadataRequest(allow_auto_topic_creation=5)  # type: ignore[arg-type]
         for call in (message.write, message.chunks):
@@ -88,14 +82,11 @@ def test_chunks_refuse_what_write_refuses() -> None:
 
 
 class Version(enum.IntEnum):
-    """A user's names for versions."""
-
     TWELVE = 12
 
 
 @pytest.mark.parametrize("version", [True, False, 12.0, "12", None, 12 + 0j])
 def test_versions_that_are_no_integers(version: Any) -> None:
-    """Python finds 12.0 and True where 12 and 1 are; a version that came from a mistake must not pass as another."""
     text = f"MetadataRequest has no version {version!r}, only versions 0 to 13"
     message = MetadataRequest()
     data = message.write(12)
@@ -109,12 +100,10 @@ def test_versions_that_are_no_integers(version: Any) -> None:
 
 
 def test_integers_of_other_types_are_versions() -> None:
-    """An enumeration of one's own is as good as the number."""
     assert MetadataRequest().write(Version.TWELVE) == MetadataRequest().write(12)
 
 
 def test_the_envelope_in_chunks() -> None:
-    """Header and length stand before the same pieces."""
     message = fetched(bytes(LONG))
     for framed in (True, False):
         chunks = encode_response_chunks(message, 12, 7, framed=framed)

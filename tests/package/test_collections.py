@@ -1,4 +1,4 @@
-"""Keyed collections are lists: whatever is done to them as to a list, what ``find`` says stays right."""
+"""Keyed collections: list operations keep ``find`` correct."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from kafka_messages.messages.incremental_alter_configs_request import (
 from kafka_messages.messages.metadata_response import MetadataResponseTopic as Topic
 from kafka_messages.messages.metadata_response import MetadataResponseTopicCollection as Topics
 
-# --- whatever changes them ---------------------------------------------------------------------------------------------
+# --- changes -----------------------------------------------------------------------------------------------------------
 
 KEYS = ("a", "b", "c", None)
 elements = st.builds(Topic, name=st.sampled_from(KEYS), error_code=st.integers(0, 1))
-"""Equal keys and equal elements are common among them."""
+"""Elements with many equal keys."""
 several = st.lists(elements, max_size=4)
 positions = st.integers(-7, 7)
 slices = st.builds(slice, positions | st.none(), positions | st.none(), st.sampled_from((None, 1, 2, -1, -2)))
@@ -36,7 +36,7 @@ containers = st.sampled_from((list, tuple, iter, Topics))
 
 
 class Changes(RuleBasedStateMachine):
-    """Operations in any order on a collection and on a plain list, which hold the same objects ever after."""
+    """Random operations on a collection and on a plain list of the same objects."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +44,6 @@ class Changes(RuleBasedStateMachine):
         self.looks = False
 
     def same(self, operation: Callable[[Any], object]) -> None:
-        """The operation has the same result or failure on both."""
         results = []
         for target in (self.topics, self.model):
             try:
@@ -56,14 +55,13 @@ class Changes(RuleBasedStateMachine):
 
     @initialize(topics=several)
     def made_from_outside(self, topics: list[Topic]) -> None:
-        """What a native codec makes: elements put into a list whose constructor never ran."""
+        """Append elements as a native codec does, without calling the constructor."""
         self.topics = Topics.__new__(Topics)
         list.extend(self.topics, topics)
         self.model = topics
 
     @rule()
     def find(self) -> None:
-        """Every key: what a walk through the list finds."""
         for key in KEYS:
             wanted = [topic for topic in self.model if topic.name == key]
             assert list(map(id, self.topics.find_all(key))) == list(map(id, wanted))
@@ -71,7 +69,7 @@ class Changes(RuleBasedStateMachine):
 
     @rule(looks=st.booleans())
     def look_after_each_change(self, looks: bool) -> None:
-        """Then each change meets an index. Otherwise some do, and several may come between two lookups."""
+        """Look up after each change, or only after several changes."""
         self.looks = looks
 
     @invariant()
@@ -114,7 +112,7 @@ class Changes(RuleBasedStateMachine):
 
     @rule(position=positions)
     def remove_object(self, position: int) -> None:
-        """Of equal elements the very object goes, where a list takes the first."""
+        """Remove an object by identity; a list removes the first equal element."""
         if -len(self.model) <= position < len(self.model):
             topic = self.model[position]
             self.topics.remove(topic)
@@ -134,7 +132,6 @@ class Changes(RuleBasedStateMachine):
 
     @rule()
     def sort_fails(self) -> None:
-        """Elements have no order."""
         for target in (self.topics, self.model):
             if len(self.model) > 1:
                 with pytest.raises(TypeError, match=r"^'<' not supported between instances of"):
@@ -184,7 +181,6 @@ TestChanges = Changes.TestCase
 
 
 def test_no_method_of_lists_is_forgotten() -> None:
-    """A method that a later Python gives to lists must be looked at: does it change them?"""
     only_read = {"count", "index", "__contains__", "__iter__", "__len__", "__reversed__", "__getitem__", "__sizeof__"}
     only_read |= {"__add__", "__mul__", "__rmul__", "__eq__", "__ge__", "__gt__", "__le__", "__lt__", "__ne__"}
     about_the_class = {"__new__", "__init__", "__doc__", "__hash__", "__getattribute__", "__class_getitem__"}
@@ -193,7 +189,6 @@ def test_no_method_of_lists_is_forgotten() -> None:
 
 
 def test_what_an_iterator_gave_is_found_while_it_goes_on() -> None:
-    """Topics that are not yet there are added in one line; the second of a name finds the first."""
     topics = Topics([Topic(name="a")])
     given = [Topic(name=name) for name in "abbc"]
     topics.extend(topic for topic in given if topics.find(topic.name) is None)
@@ -203,8 +198,6 @@ def test_what_an_iterator_gave_is_found_while_it_goes_on() -> None:
 
 
 def test_additions_that_fail_halfway() -> None:
-    """What came before the failure is there, and is found."""
-
     def failing() -> Iterator[Topic]:
         yield Topic(name="b")
         raise OSError("gone")
@@ -219,7 +212,6 @@ def test_additions_that_fail_halfway() -> None:
 
 
 def test_a_sort_that_fails_halfway() -> None:
-    """Lists stay half sorted then, and so the index must go, too."""
     numbers: list[Any] = [1, 3, 2, "no number"]
     topics = Topics(Topic(name="a", error_code=number) for number in numbers)
     before = topics.find_all("a")
@@ -230,21 +222,18 @@ def test_a_sort_that_fails_halfway() -> None:
 
 
 def test_lookups_during_a_sort() -> None:
-    """A list is empty while it is sorted; what is looked up then must not stay."""
     topics = filled("b", "a")
     topics.sort(key=lambda topic: (topics.find("a") is not None, topic.name or ""))
     assert topics.find("a") is topics[0]
 
 
 def test_what_was_found_is_the_callers() -> None:
-    """Changing the list that find_all gave changes nothing else."""
     topics = filled("a", "b")
     topics.find_all("a").clear()
     assert topics.find_all("a") == [topics[0]]
 
 
 def test_what_has_no_key_is_named_by_each_lookup() -> None:
-    """A stranger among the elements must not make a lookup silently miss what is there."""
     topics = Topics([Topic(name="a")])
     stranger: Any = "b"
     assert topics.find("a") is topics[0]
@@ -256,14 +245,13 @@ def test_what_has_no_key_is_named_by_each_lookup() -> None:
 
 
 def test_insert_goes_where_it_is_told_and_add_to_the_end() -> None:
-    """As with lists; among equal keys the order decides which is found first."""
     topics = Topics([Topic(name="a", error_code=1)])
     topics.insert(0, Topic(name="a", error_code=2))
     topics.add(Topic(name="a", error_code=3))
     assert [topic.error_code for topic in topics.find_all("a")] == [2, 1, 3]
 
 
-# --- what they are -----------------------------------------------------------------------------------------------------
+# --- type and copies ---------------------------------------------------------------------------------------------------
 
 
 def filled(*names: str) -> Topics:
@@ -271,7 +259,6 @@ def filled(*names: str) -> Topics:
 
 
 def test_they_are_lists() -> None:
-    """Code that asks for a list, or matches one, need not know of collections."""
     topics = MetadataResponse.read(MetadataResponse(topics=filled("a", "b", "c")).write(12), 12).topics
     assert isinstance(topics, list)
     match topics:
@@ -290,7 +277,6 @@ def test_they_are_lists() -> None:
 
 
 def test_parts_and_sums_are_plain_lists() -> None:
-    """As with other subclasses of list; only a copy is a collection."""
     topics = filled("a", "b")
     for made in (topics[:], topics + topics, topics * 2, 2 * topics, sorted(topics, key=id)):
         assert type(made) is list
@@ -300,7 +286,6 @@ def test_parts_and_sums_are_plain_lists() -> None:
 
 
 def test_they_hold_nothing_else() -> None:
-    """A native codec makes them: a list and one more slot, which may be unset."""
     assert Topics.__slots__ == ()
     assert KeyedCollection.__slots__ == ("_index",)
     assert not hasattr(Topics(), "__dict__")
@@ -316,8 +301,7 @@ def searched(topics: Topics) -> Topics:
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize("prepared", [Topics, searched, Topics.copy])
 def test_pickles(protocol: int, prepared: Callable[[Topics], Topics]) -> None:
-    """With or without an index, which stays at home; found are the elements that came along."""
-    elements: list[Any] = [SimpleNamespace(name=name) for name in "aba"]  # structs themselves need protocol 2
+    elements: list[Any] = [SimpleNamespace(name=name) for name in "aba"]  # structs need pickle protocol 2
     topics = prepared(Topics(elements))
     data = pickle.dumps(topics, protocol)
     assert data == pickle.dumps(Topics(elements), protocol)
@@ -330,7 +314,6 @@ def test_pickles(protocol: int, prepared: Callable[[Topics], Topics]) -> None:
 
 @pytest.mark.parametrize("prepared", [Topics, searched])
 def test_deep_copies(prepared: Callable[[Topics], Topics]) -> None:
-    """The copy finds its own elements, and what is shared within stays shared."""
     topics = prepared(filled("a", "b"))
     topics.append(topics[0])
     twin = copy.deepcopy(topics)
@@ -343,8 +326,6 @@ def test_deep_copies(prepared: Callable[[Topics], Topics]) -> None:
 
 
 class Named(Topics):
-    """A user's subclass, with something of its own."""
-
     __slots__ = ("__dict__", "place")
     place: str
     origin: str
@@ -352,7 +333,6 @@ class Named(Topics):
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
 def test_what_subclasses_add_is_copied(copied: Callable[[Named], Named]) -> None:
-    """Attributes and slots of a subclass go along; the index does not."""
     topics = Named(filled("a"))
     topics.place, topics.origin = "here", "there"
     topics.find("a")
@@ -364,7 +344,6 @@ def test_what_subclasses_add_is_copied(copied: Callable[[Named], Named]) -> None
 
 
 def test_dataclasses_and_json() -> None:
-    """``asdict`` goes into the elements as it does in lists, and what it gives can be printed as JSON."""
     response = MetadataResponse(topics=filled("a", "b"))
     as_dict = dataclasses.asdict(response)
     assert [topic["name"] for topic in as_dict["topics"]] == ["a", "b"]
@@ -379,7 +358,6 @@ def test_dataclasses_and_json() -> None:
 
 
 def test_keys_of_several_fields() -> None:
-    """Both fields make the key, in the order of the definition."""
     resources = [AlterConfigsResource(resource_type=kind, resource_name=name) for kind in (2, 4) for name in ("1", "t")]
     request = IncrementalAlterConfigsRequest(resources=resources)
     assert type(request.resources) is AlterConfigsResourceCollection
@@ -388,7 +366,6 @@ def test_keys_of_several_fields() -> None:
 
 
 def test_constructors_copy_what_is_no_collection() -> None:
-    """A list stays the caller's, also one that is a collection of something else."""
     given = [Topic(name="a")]
     response = MetadataResponse(topics=given)
     given.append(Topic(name="b"))
@@ -401,7 +378,6 @@ def test_constructors_copy_what_is_no_collection() -> None:
 
 
 def test_damaged_bytes_give_no_collection() -> None:
-    """The count is checked by what is left, before a collection is made of what was read."""
     data = MetadataResponse(topics=filled("a", "b")).write(12)
     with pytest.raises(DecodeError) as caught:
         MetadataResponse.read(data[:-10], 12)

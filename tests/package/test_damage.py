@@ -1,4 +1,4 @@
-"""Bad bytes: always our error with the place of the fault, never another one, never much memory."""
+"""Damaged bytes: reading raises DecodeError with an offset, or returns a valid message, within bounded memory."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ HUGE = 2**31 - 1
 
 
 def attempt(cls: type[Message], data: bytes, version: int) -> Message | DecodeError:
-    """Read damaged bytes: the result is a message, or a DecodeError that knows message, version and offset."""
+    """Return the message, or a DecodeError with message name, version and offset."""
     try:
         return cls.read(data, version)
     except DecodeError as error:
@@ -54,7 +54,7 @@ def attempt(cls: type[Message], data: bytes, version: int) -> Message | DecodeEr
 
 
 def assert_sound(message: Message, data: bytes, version: int) -> None:
-    """A message that was read from odd bytes is like any other: it can be written, and both codecs agree on it."""
+    """Assert that a decoded message can be encoded and that both codecs agree on it."""
     cls = type(message)
     written = message.write(version)
     assert cls.read(written, version) == message
@@ -71,7 +71,6 @@ def assert_sound(message: Message, data: bytes, version: int) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_truncated(name: str) -> None:
-    """A message that was cut off anywhere is never taken for a whole one."""
     for vector in vectors.samples(name, "full", "random1"):
         length = len(vector.data)
         cuts = range(length) if length <= 40 else sorted(random.Random(str(vector)).sample(range(length), 40))
@@ -86,7 +85,6 @@ def test_truncated(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_trailing_bytes(name: str) -> None:
-    """Bytes after the message are an error for ``read``, which was given exactly one message, and none in a stream."""
     for vector in vectors.samples(name, "default", "full"):
         length, more = len(vector.data), vector.data + b"\0\0"
         with pytest.raises(DecodeError) as caught:
@@ -111,7 +109,6 @@ CHANGES += [
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_mutated(name: str) -> None:
-    """A changed, lost or added byte, or a length gone wild, gives an error or a message, and nothing else."""
     for vector in vectors.samples(name, "full", "nulls", "random1", "random3"):
         draw = random.Random(str(vector))
         for _ in range(16 if vector.data else 0):
@@ -126,7 +123,6 @@ def test_mutated(name: str) -> None:
 @settings(max_examples=600, derandomize=True, database=None, deadline=None)
 @given(st.sampled_from(MESSAGES), st.integers(0, 20), st.binary(max_size=80))
 def test_any_bytes(name: str, number: int, data: bytes) -> None:
-    """Bytes that were never a message are no danger either."""
     cls = vectors.message_class(name)
     versions = vectors.versions_of(cls)
     version = versions[number % len(versions)]
@@ -139,7 +135,6 @@ def test_any_bytes(name: str, number: int, data: bytes) -> None:
 
 
 def assert_refused(vector: Vector, data: bytes, path: str, offset: int, reason: str) -> None:
-    """Reading the bytes fails with exactly this reason at this place."""
     result = attempt(vector.cls, data, vector.version)
     assert isinstance(result, DecodeError), f"{vector}: {path}: {reason}: {data.hex()}"
     place = f"{path}: " if path else ""
@@ -149,14 +144,13 @@ def assert_refused(vector: Vector, data: bytes, path: str, offset: int, reason: 
 
 
 def assert_tolerated(vector: Vector, data: bytes) -> None:
-    """Reading the bytes gives an error or a sound message."""
     result = attempt(vector.cls, data, vector.version)
     if not isinstance(result, DecodeError):
         assert_sound(result, data, vector.version)
 
 
 def sites(name: str, kind: str, *more: str) -> Iterator[tuple[Vector, Site, Callable[[bytes], bytes]]]:
-    """Each site of a kind in a message's layouts and ``more`` samples, and a function that puts other bytes there."""
+    """Yield the sites of a kind in layouts and ``more`` samples, each with a function that replaces its bytes."""
     for vector in [*vectors.layouts(name), *vectors.samples(name, *more)]:
         for site in sites_of(vector.data, vector.cls.schemas()[vector.version])[0]:
             if site.kind == kind:
@@ -164,7 +158,7 @@ def sites(name: str, kind: str, *more: str) -> Iterator[tuple[Vector, Site, Call
 
 
 def sections(name: str) -> Iterator[tuple[Vector, TagsSite, Callable[[bytes], bytes]]]:
-    """Each tag section in a message's layouts, and a function that puts another one there."""
+    """Yield each tag section in a message's layouts, with a function that replaces it."""
     for vector in vectors.layouts(name):
         for site in sites_of(vector.data, vector.cls.schemas()[vector.version])[1]:
             yield vector, site, _replacer(vector.data, site.start, site.end)
@@ -179,20 +173,18 @@ def is_compact(site: Site) -> bool:
 
 
 def width(site: Site) -> int:
-    """Bytes of a classic length."""
     return 2 if isinstance(site.type, Text) else 4
 
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_huge_lengths(name: str) -> None:
-    """No length is trusted, whatever it measures: a text has a limit, and the rest must hold what is claimed."""
     for vector, site, replaced in sites(name, "length"):
         claim = 32767 if not is_compact(site) and width(site) == 2 else HUGE
         length = uvarint(claim + 1) if is_compact(site) else claim.to_bytes(width(site), "big")
         data, start, after = replaced(length), site.start, site.start + len(length)
         left = len(data) - after
         if claim <= left:
-            continue  # a text may be that long, and this message is longer
+            continue  # a valid length, since enough bytes are left
         if isinstance(site.type, ArrayOf):
             reason = f"array of {claim} elements at offset {start}, but {left} bytes are left"
             assert_refused(vector, data, site.path, start, reason)
@@ -206,7 +198,6 @@ def test_huge_lengths(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_one_too_many(name: str) -> None:
-    """A length that is one more than the rest of the message is as wrong as a huge one."""
     for vector, site, replaced in sites(name, "length"):
         left = len(vector.data) - site.end
         if is_compact(site):
@@ -220,7 +211,7 @@ def test_one_too_many(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_nulls_and_negative_lengths(name: str) -> None:
-    """Null is refused where the version has none; as in Kafka, every negative classic length means null."""
+    """Any negative classic length is null, as in Kafka; null in a non-nullable field raises DecodeError."""
     for vector, site, replaced in sites(name, "length"):
         lengths = [b"\0", b"\x80\0"] if is_compact(site) else [b"\xff" * width(site), b"\x80" + bytes(width(site) - 1)]
         for length in lengths:
@@ -233,7 +224,6 @@ def test_nulls_and_negative_lengths(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_bad_varints(name: str) -> None:
-    """A varint ends after five bytes and holds 32 bits, wherever it stands."""
     for vector, site, replaced in sites(name, "length"):
         if is_compact(site):
             _assert_bad_varints(vector, replaced, site.path, site.start)
@@ -254,7 +244,7 @@ def _assert_bad_varints(vector: Vector, replaced: Callable[[bytes], bytes], path
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_padded_varints(name: str) -> None:
-    """A length in more bytes than it needs is odd but clear; Kafka reads it, null included, and so do we."""
+    """Kafka accepts varints with redundant bytes."""
     for vector, site, replaced in sites(name, "length", "nulls", "inner_nulls"):
         if not is_compact(site):
             continue
@@ -268,7 +258,7 @@ def test_padded_varints(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_invalid_text(name: str) -> None:
-    """Texts are UTF-8; Kafka would replace bad bytes and so change the message silently."""
+    """Kafka replaces invalid UTF-8 silently; here it raises DecodeError."""
     for vector, site, replaced in sites(name, "text"):
         rest = vector.data[site.start + 1 : site.end]
         reason = f"invalid UTF-8 at offset {site.start}: invalid start byte"
@@ -277,7 +267,7 @@ def test_invalid_text(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_presence(name: str) -> None:
-    """Any negative presence byte is null and any other a struct, as in Kafka; what follows is read accordingly."""
+    """As in Kafka, any negative presence byte is null, and any other one a struct."""
     for vector, _, replaced in sites(name, "presence"):
         for presence in (b"\xff", b"\x80", b"\0", b"\x01", b"\x02", b"\x7f", b"\x80\0"):
             assert_tolerated(vector, replaced(presence))
@@ -285,7 +275,6 @@ def test_presence(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_wrong_tag_sizes(name: str) -> None:
-    """Kafka ignores the size of a tag it knows; a wrong one means that something is broken, so it is refused here."""
     for vector, section, replaced in sections(name):
         for index, entry in enumerate(section.entries):
             size = len(entry.value)
@@ -306,7 +295,6 @@ def test_wrong_tag_sizes(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_tags_that_come_twice(name: str) -> None:
-    """A tag comes once, be it known or not; the second would silently replace the first."""
     for vector, section, replaced in sections(name):
         entries = [entry.data for entry in section.entries]
         known = [(entry.tag, entry.data) for entry in section.entries[-1:]]
@@ -320,7 +308,6 @@ def test_tags_that_come_twice(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_tags_of_other_versions(name: str) -> None:
-    """A tag that the definition gives to other versions is an error, as in Kafka: its meaning is not the known one."""
     for vector, section, replaced in sections(name):
         for tag in section.absent:
             start = section.end
@@ -331,7 +318,6 @@ def test_tags_of_other_versions(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_more_tags_than_there_are(name: str) -> None:
-    """The number of tags is not trusted either."""
     for vector, section, replaced in sections(name):
         entries = b"".join(entry.data for entry in section.entries)
         data = replaced(uvarint(2**32 - 1) + entries)
@@ -341,10 +327,9 @@ def test_more_tags_than_there_are(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_unknown_tags_are_kept(name: str) -> None:
-    """A tagged field of a newer Kafka is kept by every struct of every layout, and written back where it was."""
     for vector, section, replaced in sections(name):
         if section.is_tagged:
-            continue  # it would change the size of the tag around it
+            continue  # the size of the enclosing tag would change
         data = replaced(section.extended(uvarint(900) + b"\x03abc"))
         result = attempt(vector.cls, data, vector.version)
         assert not isinstance(result, DecodeError), str(result)
@@ -354,7 +339,6 @@ def test_unknown_tags_are_kept(name: str) -> None:
 
 
 def test_order_of_unknown_tags() -> None:
-    """Tags that came in the wrong order are written in the right one; read again, the message is still the same."""
     data = b"\x02" + b"\x87\x07\x01b" + b"\x07\x01a"
     message = ListTransactionsRequest.read(b"\x01\x01" + data, 0)
 
@@ -364,7 +348,6 @@ def test_order_of_unknown_tags() -> None:
 
 
 def test_order_of_known_and_unknown_tags() -> None:
-    """Known fields are found in any order among unknown ones."""
     message = FetchRequest(cluster_id="c", unknown_tagged_fields=(RawTaggedField(5, b"x"),))
     data = message.write(14)
     swapped = data.removesuffix(b"\x02\x00\x02\x02c\x05\x01x") + b"\x02\x05\x01x\x00\x02\x02c"
@@ -398,11 +381,10 @@ CLAIMS: list[tuple[type[Message], int, bytes]] = [
 
 @pytest.mark.parametrize(("cls", "version", "start"), CLAIMS, ids=lambda value: getattr(value, "NAME", None))
 def test_claims_cost_nothing(cls: type[Message], version: int, start: bytes) -> None:
-    """A message of some bytes that claims two thousand million elements is refused without making room for them."""
     claims = [HUGE.to_bytes(4, "big"), uvarint(HUGE), uvarint(2**32 - 1)]
     for claim in claims:
         data = start + claim + bytes(6)
-        result = attempt(cls, data, version)  # the first failure loads what explains it
+        result = attempt(cls, data, version)  # the first failure imports the error location code
         tracemalloc.start()
         attempt(cls, data, version)
         _, peak = tracemalloc.get_traced_memory()
@@ -411,14 +393,12 @@ def test_claims_cost_nothing(cls: type[Message], version: int, start: bytes) -> 
 
 
 def partitions(count: int, size: int) -> bytes:
-    """A fetch response of many partitions with much data and a tagged field each."""
     diverging = EpochEndOffset(epoch=1)
     each = [PartitionData(partition_index=n, diverging_epoch=diverging, records=bytes(size)) for n in range(count)]
     return FetchResponse(responses=[FetchableTopicResponse(topic="t", partitions=each)]).write(12)
 
 
 def test_memory_of_failures() -> None:
-    """A large message that fails at its very end takes no more than a small multiple of its own memory."""
     data = partitions(200, 10_000)[:-1]
     attempt(FetchResponse, data, 12)
     tracemalloc.start()
@@ -431,7 +411,6 @@ def test_memory_of_failures() -> None:
 
 
 def test_time_of_failures() -> None:
-    """The search for the place of a fault does not copy the message for each of its parts."""
     data = partitions(2000, 10_000)[:-1]
     start = time.process_time()
     result = attempt(FetchResponse, data, 12)

@@ -1,4 +1,4 @@
-"""Classes that somebody derived from messages, with methods of their own: they are messages as the others are."""
+"""Subclasses of message classes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,6 @@ class Asked(MetadataRequest):
 
 @pytest.fixture(params=["native", "pure"])
 def implementation(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Both implementations, if the core is installed."""
     if request.param == "native" and native.implementation() == "pure":
         pytest.skip("the native core is not installed")
     with pure() if request.param == "pure" else nullcontext():
@@ -77,7 +76,6 @@ def asked(name: str = "orders") -> Asked:
 
 @pytest.mark.usefixtures("implementation")
 def test_a_derived_class_is_written_in_every_form() -> None:
-    """Structs were looked for in the module of the derived class, where they are not."""
     plain = MetadataRequest(topics=[Topic(name="orders")])
     assert asked().write(12) == plain.write(12)
     assert to_json(asked(), 12) == to_json(plain, 12)
@@ -92,7 +90,6 @@ def test_a_derived_class_is_written_in_every_form() -> None:
 
 @pytest.mark.usefixtures("implementation")
 def test_the_errors_of_a_derived_class_name_the_field() -> None:
-    """The words for a failure come from the definition, which is that of the message itself."""
     with pytest.raises(EncodeError) as caught:
         Asked(topics=["orders"]).write(12)  # type: ignore[list-item]
     assert (
@@ -102,7 +99,6 @@ def test_the_errors_of_a_derived_class_name_the_field() -> None:
 
 @pytest.mark.usefixtures("implementation")
 def test_a_derived_class_travels() -> None:
-    """What comes over a connection is the message itself: bytes do not say what somebody derived from it."""
     request = decode_request(encode_request(asked(), 12, 1, framed=False))
     assert type(request.message) is MetadataRequest
     assert [entity.value for entity in entities(asked(), "topicName")] == ["orders"]
@@ -110,8 +106,6 @@ def test_a_derived_class_travels() -> None:
 
 
 class Other(MetadataRequest):
-    """One that overrides reading, and has a constructor of its own, as a class of somebody else may."""
-
     def __init__(self, **fields: Any) -> None:
         super().__init__(**fields)
         self.note = "made"
@@ -125,9 +119,8 @@ class Other(MetadataRequest):
 
 @pytest.mark.usefixtures("implementation")
 def test_what_a_derived_class_reads_is_of_that_class() -> None:
-    """It was typed so, and was the message itself: the methods of the class were missing, and no checker had said so."""
     data, escaped = asked().write(12), asked("caf\udce9").write(12, text="surrogateescape")
-    for _ in range(2):  # the first use of a message takes another way
+    for _ in range(2):  # the first use has a separate code path
         read = Asked.read(data, 12)
         assert (type(read), read.names, read) == (Asked, ["orders"], asked())
         assert read.write(12) == data
@@ -143,12 +136,11 @@ def test_what_a_derived_class_reads_is_of_that_class() -> None:
 
 @pytest.mark.usefixtures("implementation")
 def test_a_class_that_is_derived_when_others_are_in_use() -> None:
-    """The native core reads into the class that it was given; it must not be asked any more for others."""
     data = HeartbeatRequest(group_id="g").write(4)
     assert type(HeartbeatRequest.read(data, 4)) is HeartbeatRequest
 
     class Beat(HeartbeatRequest):
-        NAME = "Beat"  # which is that of no message
+        NAME = "Beat"  # not a message name
 
     class Later(Beat):
         pass
@@ -161,7 +153,6 @@ def test_a_class_that_is_derived_when_others_are_in_use() -> None:
 
 @pytest.mark.parametrize("version", [True, 12.0, "12", None])
 def test_what_is_no_version(version: Any) -> None:
-    """``True`` was taken for 1, and of 12.0 nothing was found in any range: the copy had lost everything."""
     message = MetadataRequest(topics=[Topic(name="orders")])
     refused = f"MetadataRequest has no version {version!r}, only versions 0 to 13"
     for call in (
@@ -178,8 +169,6 @@ def test_what_is_no_version(version: Any) -> None:
 
 
 def test_integers_of_other_kinds_are_versions() -> None:
-    """numpy's integers, for one: they too were in no range, so that the copy had nothing."""
-
     class Number:
         def __index__(self) -> int:
             return 12
@@ -192,21 +181,16 @@ def test_integers_of_other_kinds_are_versions() -> None:
 
 
 class Named(SaslAuthenticateRequest):
-    """One with a name of its own, which no table of the package has."""
-
     NAME = "My"
 
 
 def test_the_secrets_of_a_class_with_a_name_of_its_own_are_hidden() -> None:
-    """They were looked for under the name of the derived class, where there are none: the password was printed."""
     assert redacted(Named(auth_bytes=b"pw")) == Named(auth_bytes=b"(redacted)")
     assert secrets_of(Named) == secrets_of(SaslAuthenticateRequest)
     assert "pw" not in str(explain(Named(auth_bytes=b"pw").write(2), Named, 2))
 
 
 def test_the_records_of_kraft_in_a_class_with_a_name_of_its_own_are_hidden() -> None:
-    """These have a table of their own."""
-
     class Fetched(FetchResponse):
         NAME = "My"
 
@@ -216,8 +200,6 @@ def test_the_records_of_kraft_in_a_class_with_a_name_of_its_own_are_hidden() -> 
 
 
 def test_damaged_records_of_kraft_in_a_class_with_a_name_of_its_own_are_hidden() -> None:
-    """Whether damaged bytes may hold them was asked of the name of the derived class: a part of the password was printed."""
-
     class Fetched(FetchResponse):
         NAME = "My"
 
@@ -232,8 +214,6 @@ def test_damaged_records_of_kraft_in_a_class_with_a_name_of_its_own_are_hidden()
 
 
 def test_a_server_announces_by_a_class_with_a_name_of_its_own() -> None:
-    """It was refused as no ApiVersionsResponse."""
-
     class Announced(ApiVersionsResponse):
         NAME = "My"
 
@@ -241,7 +221,6 @@ def test_a_server_announces_by_a_class_with_a_name_of_its_own() -> None:
 
 
 def test_a_class_with_a_name_of_its_own_is_what_it_was_derived_from() -> None:
-    """It was refused as neither request nor response, and the releases did not know it."""
     plain, named = SaslAuthenticateRequest(auth_bytes=b"pw"), Named(auth_bytes=b"pw")
     assert api(Named) is api(SaslAuthenticateRequest)
     sent = encode_request(named, 2, 1, framed=False)
@@ -255,8 +234,6 @@ def test_a_class_with_a_name_of_its_own_is_what_it_was_derived_from() -> None:
 
 
 def test_structs_and_messages_beside_a_class_with_a_name_of_its_own() -> None:
-    """Of two derived classes in one module the first with a name was taken for the definition of both."""
-
     class Part(MetadataRequest.MetadataRequestTopic):
         pass
 
@@ -266,8 +243,6 @@ def test_structs_and_messages_beside_a_class_with_a_name_of_its_own() -> None:
 
 
 def test_a_server_answers_with_a_class_with_a_name_of_its_own() -> None:
-    """The response of a mock broker was refused as that of another request."""
-
     class Told(SaslHandshakeResponse):
         NAME = "My"
 
@@ -279,8 +254,6 @@ def test_a_server_answers_with_a_class_with_a_name_of_its_own() -> None:
 
 
 def test_records_of_a_class_with_a_name_of_its_own() -> None:
-    """The writers of internal logs find the record type by the definition, too."""
-
     class Topic(TopicRecord):
         NAME = "My"
 
@@ -296,8 +269,6 @@ def test_records_of_a_class_with_a_name_of_its_own() -> None:
 
 
 class Strange(MetadataRequest):
-    """One whose constructor takes something else."""
-
     def __init__(self, names: list[str]) -> None:
         super().__init__(topics=[Topic(name=name) for name in names])
 
@@ -315,7 +286,6 @@ class Strange(MetadataRequest):
     ids=["read", "read_from", "escaped", "from_json", "random_messages"],
 )
 def test_a_constructor_that_takes_other_arguments(read: Callable[[bytes], object]) -> None:
-    """The words were those of Python alone, which name neither the reason nor what helps."""
     with pytest.raises(TypeError) as caught:
         read(asked().write(12))
     words, _, detail = str(caught.value).partition(" (")
@@ -327,7 +297,6 @@ def test_a_constructor_that_takes_other_arguments(read: Callable[[bytes], object
 
 
 def use_messages(derived: type[HeartbeatResponse]) -> None:
-    """Everything that is kept by class, but for columns."""
     derived().downgraded(4)
     derived.schemas()
     derived().write(4, text="surrogateescape")
@@ -351,8 +320,6 @@ def use_columns(derived: type[HeartbeatResponse]) -> None:
 
 @pytest.mark.parametrize("use", [use_messages, use_columns])
 def test_a_derived_class_that_is_gone_leaves_nothing(use: Callable[[type[HeartbeatResponse]], None]) -> None:
-    """Definitions, schemas, shapes and routes were kept by class, 15 KB and more for each that a test had made."""
-
     def used() -> weakref.ref[type]:
         class Short(HeartbeatResponse):
             pass

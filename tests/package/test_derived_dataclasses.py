@@ -1,4 +1,4 @@
-"""Dataclasses that somebody derived from messages: with fields of their own, which no version writes."""
+"""Dataclasses derived from messages, with fields that no version encodes."""
 
 from __future__ import annotations
 
@@ -15,20 +15,17 @@ from kafka_messages.testing import random_messages
 
 @dataclasses.dataclass
 class Beat(HeartbeatRequest):
-    """One that knows when it came."""
-
     seen: float = 0.0
 
 
 @dataclasses.dataclass(slots=True)
 class Update(UpdateRaftVoterRequest):
-    """One without a dictionary; ``kraft_version_feature`` of the message is made when it is looked at."""
+    """A subclass without ``__dict__``; ``kraft_version_feature`` is created on access."""
 
     note: str = "n"
 
 
 def test_a_field_of_its_own() -> None:
-    """It could not be defined: ``dataclasses`` asks for the options of the base, and there were none."""
     beat = Beat(group_id="g", seen=1.5)
     assert repr(beat).endswith("seen=1.5)")
     assert beat.write(4) == HeartbeatRequest(group_id="g").write(4)
@@ -41,7 +38,6 @@ def test_a_field_of_its_own() -> None:
 
 
 def test_slots_do_not_hide_a_field_that_is_made_late() -> None:
-    """Such a field is no slot of the message; one of the derived class stood before it, and ``write`` found nothing."""
     feature = UpdateRaftVoterRequest.KRaftVersionFeature(max_supported_version=3)
     update = Update(kraft_version_feature=feature)
     assert not hasattr(update, "__dict__")
@@ -53,7 +49,6 @@ def test_slots_do_not_hide_a_field_that_is_made_late() -> None:
 
 
 def test_a_frozen_one_cannot_be() -> None:
-    """The messages are not frozen; ``dataclasses`` says so itself."""
     with pytest.raises(TypeError) as caught:
         dataclasses.dataclass(frozen=True)(type("Frozen", (HeartbeatRequest,), {}))
     assert str(caught.value) == "cannot inherit frozen dataclass from a non-frozen one"
@@ -61,7 +56,6 @@ def test_a_frozen_one_cannot_be() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"kw_only": True}, {"slots": True}, {"eq": False}], ids=str)
 def test_every_message_can_be_derived(options: dict[str, Any]) -> None:
-    """What the constructor of ``dataclasses`` sets is what that of the message sets."""
     for info in all_messages():
         base = getattr(kafka_messages, info.name)
         version = base.HIGHEST_SUPPORTED_VERSION

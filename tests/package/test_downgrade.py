@@ -1,4 +1,4 @@
-"""A message and its versions: what one of them cannot carry, a copy that it can, and the fields as public data."""
+"""Unsupported fields of a version, downgraded copies, and field descriptors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ TOPIC = UUID(int=7)
 
 
 def drawn(cls: type[Message]) -> Iterator[Message]:
-    """A message of each version, and the richest of the newest."""
     for version in versions_of(cls):
         yield one_drawn(cls, version, f"fitting {cls.NAME} {version}")
     yield from messages(cls, cls.HIGHEST_SUPPORTED_VERSION, mixed=1)
@@ -45,7 +44,6 @@ def drawn(cls: type[Message]) -> Iterator[Message]:
 
 @pytest.mark.parametrize(("package", "name"), NAMES, ids=[name for _, name in NAMES])
 def test_every_message_fits_every_version(package: Package, name: str) -> None:
-    """``unsupported_fields`` and ``write`` must not contradict each other, and a downgraded copy is what a reader gets."""
     cls = package.message(name)
     encode_error = package.module("errors").EncodeError
     everything = (package.facts_of(cls).fields, *package.facts_of(cls).structs.values())
@@ -55,7 +53,7 @@ def test_every_message_fits_every_version(package: Package, name: str) -> None:
             lost, copy = message.unsupported_fields(version), message.downgraded(version)
             assert copy.unsupported_fields(version) == ()
             assert bool(lost) == (repr(copy) != repr(message)), (version, lost)
-            if has_encodings:  # one may be narrower than the type: the number is wrong, and not only lost
+            if has_encodings:  # an encoding may be narrower than the type, so the number is invalid
                 continue
             data = copy.write(version)
             assert repr(cls.read(data, version)) == repr(copy)
@@ -67,7 +65,6 @@ def test_every_message_fits_every_version(package: Package, name: str) -> None:
 
 
 def test_what_is_lost_is_told_apart() -> None:
-    """A field that is dropped is no error for ``write``; who speaks to an old broker wants to know of both kinds."""
     request = MetadataRequest(
         topics=[MetadataRequestTopic(topic_id=TOPIC, name=None)],
         include_topic_authorized_operations=True,
@@ -88,7 +85,6 @@ def test_what_is_lost_is_told_apart() -> None:
 
 
 def test_a_fitted_message_is_a_copy() -> None:
-    """The message itself goes on to a newer broker; nothing in it may have changed."""
     request = MetadataRequest(topics=[MetadataRequestTopic(topic_id=TOPIC, name="orders")])
     before = repr(request)
     copy = request.downgraded(9)
@@ -102,7 +98,6 @@ def test_a_fitted_message_is_a_copy() -> None:
 
 
 def test_unknown_tagged_fields_stay_where_the_version_is_flexible() -> None:
-    """A proxy must not lose what newer peers say to each other, and an old version has no place for it."""
     tagged = (RawTaggedField(7, b"x"),)
     request = MetadataRequest(topics=[MetadataRequestTopic(unknown_tagged_fields=tagged)], unknown_tagged_fields=tagged)
     assert request.downgraded(13) == request
@@ -125,7 +120,6 @@ WRONG: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("topics", "text"), WRONG, ids=str)
 def test_what_is_no_message_fits_no_version(topics: Any, text: str) -> None:
-    """A wrong value must be named as ``write`` names it, not end in an AttributeError somewhere inside."""
     request = MetadataRequest()
     request.topics = topics
     for action in (request.unsupported_fields, request.downgraded, request.write):
@@ -135,7 +129,6 @@ def test_what_is_no_message_fits_no_version(topics: Any, text: str) -> None:
 
 
 def test_versions_that_do_not_exist() -> None:
-    """They are refused with the same words as elsewhere."""
     request = AllocateProducerIdsRequest()
     for action in (request.unsupported_fields, request.downgraded):
         for version in (-1, 1, "0"):
@@ -145,7 +138,6 @@ def test_versions_that_do_not_exist() -> None:
 
 
 def test_fields_as_data() -> None:
-    """Tools ask for versions, null, type, tag, default, what a field names and what it is; all of it is in one place."""
     topics = fields_of(MetadataRequest)[0]
     assert (topics.name, topics.json_name, topics.type, topics.is_array) == (
         "topics",
@@ -181,7 +173,6 @@ def test_fields_as_data() -> None:
 
 
 def test_descriptions_without_docstrings() -> None:
-    """``python -OO`` removes docstrings, but not the descriptions of fields."""
     code = (
         "from kafka_messages import HeartbeatRequest; from kafka_messages.schema import fields_of;"
         "print(HeartbeatRequest.write.__doc__, fields_of(HeartbeatRequest)[0].about)"
@@ -195,7 +186,6 @@ def test_descriptions_without_docstrings() -> None:
 
 @pytest.mark.parametrize(("package", "name"), NAMES, ids=[name for _, name in NAMES])
 def test_fields_of_every_class(package: Package, name: str) -> None:
-    """The public table must be that of the class: its attributes, in their order, those of structs inside as well."""
     cls = package.message(name)
     fields = package.module("schema").fields_of
 
@@ -213,7 +203,6 @@ def test_fields_of_every_class(package: Package, name: str) -> None:
 
 
 def test_what_has_no_fields() -> None:
-    """A class of somebody else is named, and not taken for a message without fields."""
     wrong: Any = int
     with pytest.raises(TypeError) as caught:
         fields_of(wrong)
@@ -225,13 +214,11 @@ def test_what_has_no_fields() -> None:
     [(Versions(0, 32767), "0+"), (Versions(3, 3), "3"), (Versions(3, 5), "3-5"), (Versions(0, -1), "none")],
 )
 def test_versions_print_as_definitions_have_them(versions: Versions, text: str) -> None:
-    """``0+`` is what people know from Kafka's definitions; a range must be read back as it was."""
     assert versions.notation == text
     assert Versions.parse(text) == versions
 
 
 def test_every_field_says_what_it_is() -> None:
-    """A name and its versions tell little to who does not know Kafka yet; a new release brings new fields."""
     bare = []
     for name in Package("kafka_messages").message_names:
         facts = facts_of(Package("kafka_messages").message(name))
@@ -241,7 +228,6 @@ def test_every_field_says_what_it_is() -> None:
 
 
 def test_help_has_the_descriptions() -> None:
-    """Slots have no docstrings; without this, help() of a message is a list of bare names."""
     assert inspect.getdoc(MetadataRequestTopic) == (
         "One topic to describe; null asks for all topics, and an empty list for none (in version 0 for all).\n"
         "\n"
@@ -271,7 +257,6 @@ def test_help_has_the_descriptions() -> None:
 
 
 def test_every_field_is_in_the_docstring() -> None:
-    """Also those of structs, and those whose default is made late."""
     for cls in (MetadataResponse, MetadataResponseTopic, FetchRequest):
         doc = cls.__doc__ or ""
         assert all(f"\n    {field.name}: " in doc for field in fields_of(cls))

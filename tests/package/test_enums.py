@@ -1,4 +1,4 @@
-"""Names for numbers: every enumeration is Kafka's, open to numbers it does not know, and reachable from the fields."""
+"""Enumerations: equal to Kafka's, open to unknown numbers, and available from field descriptors."""
 
 from __future__ import annotations
 
@@ -60,21 +60,19 @@ PLAIN = {
     "SubscriptionInfoData.unique_field": "any number that is another one than in the subscription before",
     "WriteTxnMarkersRequest.markers.transaction_version": "the level of the feature transaction.version",
 }
-"""Fields of one byte, and of two with a name like one, that are plain numbers; and why."""
+"""Small integer fields that are plain numbers, with the reason."""
 LOOKS_LIKE_ONE = re.compile(
     r"(ack|acks|code|kind|level|mechanism|mode|operation|policy|protocol|reason|result|role|source|state|status|type)s?$"
 )
-"""How fields are called that hold numbers with names."""
+"""Typical names of enumerated fields."""
 
 
 def enumerations() -> list[dict[str, Any]]:
-    """What is committed, but for what has no members there."""
     found: list[dict[str, Any]] = json.loads((SPECS / "enumerations.json").read_text(encoding="utf-8"))
     return [each for each in found if "members" in each]
 
 
 def walk(fields: tuple[FieldFacts, ...], place: str) -> Iterator[tuple[str, FieldFacts]]:
-    """Every field below, with its place."""
     for field in fields:
         yield f"{place}.{field.name}", field
         yield from walk(field.fields, f"{place}.{field.name}")
@@ -86,7 +84,6 @@ def all_fields() -> dict[str, FieldFacts]:
 
 
 def test_members_are_those_of_the_file() -> None:
-    """The file is Kafka's, as tests of a live Kafka say; what is printed must be the file."""
     assert set(ENUMERATIONS) == {"ApiKey", "ErrorCode", *(each["name"] for each in enumerations())}
     for each in enumerations():
         of = ENUMERATIONS[each["name"]]
@@ -100,7 +97,6 @@ def test_members_are_those_of_the_file() -> None:
 
 
 def test_everything_is_described_and_has_a_source() -> None:
-    """A new release brings new members; they want a word of ours, and who doubts a number wants to know where it is from."""
     for each in enumerations():
         constants = all("constant" in member or isinstance(member["value"], str) for member in each["members"])
         assert "class" in each or each.get("source") or constants, each["name"]
@@ -111,9 +107,6 @@ def test_everything_is_described_and_has_a_source() -> None:
 
 
 def test_every_field_of_one_byte_has_names() -> None:
-    """Kafka uses one byte, and at times two, for what it has names for. A new one is listed in enumerations.json, or above
-    as a plain number. That holds for what only older releases have, too: their captures are read as well.
-    """
     bare = {
         place
         for place, field in all_fields().items()
@@ -125,7 +118,6 @@ def test_every_field_of_one_byte_has_names() -> None:
 
 
 def test_fields_of_older_releases_have_names() -> None:
-    """Those that Kafka 4.0 gave up with ZooKeeper; what their numbers mean is in Kafka 3.9's classes."""
     found = {place: field.enumeration for place, field in all_fields().items()}
     partition = "topic_states.partition_states"
     assert found["LeaderAndIsrRequest.type"] == found["UpdateMetadataRequest.type"] == "ControlRequestType"
@@ -139,7 +131,6 @@ def test_fields_of_older_releases_have_names() -> None:
 
 
 def test_fields_name_an_enumeration_that_is_there() -> None:
-    """Tools go from the field to its names; a name that leads nowhere would fail there."""
     found = {place: field.enumeration for place, field in all_fields().items() if field.enumeration is not None}
     assert set(found.values()) <= set(ENUMERATIONS)
     assert len(found) > 300
@@ -148,11 +139,10 @@ def test_fields_name_an_enumeration_that_is_there() -> None:
     assert found["MetadataResponse.topics.partitions.error_code"] == "ErrorCode"
     assert found["ApiVersionsResponse.api_keys.api_key"] == "ApiKey"
     unused = set(ENUMERATIONS) - set(found.values())
-    assert unused == {"TimestampType"}  # a bit of record batches
+    assert unused == {"TimestampType"}  # an attribute bit of record batches
 
 
 def test_a_number_without_a_name_is_kept() -> None:
-    """Brokers are newer than this package: what they say must not end in a ValueError."""
     unknown = AclOperation(99)
     assert (unknown.name, unknown.value, unknown == 99, unknown.is_known, unknown.description) == (
         "UNKNOWN_99",
@@ -174,13 +164,11 @@ def test_a_number_without_a_name_is_kept() -> None:
 
 @pytest.mark.parametrize(("of", "wrong"), [(AclOperation, "READ"), (AclOperation, None), (GroupState, 3)])
 def test_what_is_of_another_kind_has_no_member(of: Any, wrong: object) -> None:
-    """A text for a number is a mistake and no unknown number."""
     with pytest.raises(ValueError, match=f"^{wrong!r} is not a valid {of.__name__}$"):
         of(wrong)
 
 
 def test_members_go_into_fields() -> None:
-    """Fields are plain numbers, and members are numbers: both can be written and compared."""
     request = ProduceRequest(acks=Acks.ALL)
     assert request == ProduceRequest(acks=-1)
     assert request.write(9) == ProduceRequest(acks=-1).write(9)
@@ -191,7 +179,6 @@ def test_members_go_into_fields() -> None:
 
 
 def test_error_codes_say_what_to_do() -> None:
-    """What they mean, whether to try again, and whether metadata is old: all that clients decide by."""
     error = ErrorCode(6)
     assert error is ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert (error.is_retriable, error.needs_metadata) == (True, True)
@@ -209,13 +196,11 @@ def test_error_codes_say_what_to_do() -> None:
 
 
 def test_there_is_one_class_of_each() -> None:
-    """``protocol`` has two of them as well; two classes would compare equal and still not be the same member."""
     assert ErrorCodeOfProtocol is ErrorCode
     assert ApiKeyOfProtocol is ApiKey
 
 
 def test_names_in_json() -> None:
-    """A person reads names; what has none stays a number, and both are read back."""
     request = CreateAclsRequest(
         creations=[AclCreation(resource_type=2, resource_name="o", principal="User:a", host="*", operation=3)]
     )
@@ -244,7 +229,6 @@ def test_names_in_json() -> None:
 
 @pytest.mark.parametrize("name", vectors.message_names())
 def test_names_lose_nothing(name: str) -> None:
-    """Every message with names in its JSON comes back as it was."""
     cls = vectors.message_class(name)
     for version in {versions_of(cls)[0], versions_of(cls)[-1]}:
         for message in messages(cls, version, mixed=1):
@@ -262,7 +246,6 @@ WRONG: list[tuple[object, str]] = [
 
 @pytest.mark.parametrize(("value", "reason"), WRONG, ids=["typo", "small", "long", "array"])
 def test_wrong_names_in_json(value: object, reason: str) -> None:
-    """A name that is not there is named with its place and its nearest; what is no name is told as without names."""
     obj = to_json(CreateAclsRequest(creations=[AclCreation()]), 3)
     obj["creations"][0]["operation"] = value  # type: ignore[index]
     with pytest.raises(JsonError) as caught:
@@ -272,7 +255,6 @@ def test_wrong_names_in_json(value: object, reason: str) -> None:
 
 @pytest.mark.parametrize("obj", [7, {"creations": 7}, {"creations": [7]}, {"creations": {}}])
 def test_json_of_another_shape_is_told_as_without_names(obj: Any) -> None:
-    """Looking for names must neither fail on what is no message nor hide what is wrong with it."""
     texts = []
     for names in (False, True):
         with pytest.raises(JsonError) as caught:
@@ -282,7 +264,6 @@ def test_json_of_another_shape_is_told_as_without_names(obj: Any) -> None:
 
 
 def test_names_are_asked_for() -> None:
-    """Without the word, JSON is Kafka's: a name is no number."""
     obj = {"creations": [], "x": 1}
     assert to_json(CreateAclsRequest(), 3) == {"creations": []}
     named = to_json(MetadataResponse(topics=[TOPIC]), 12, names=True)
@@ -299,14 +280,12 @@ TOPIC = MetadataResponseTopic(
 
 
 def test_states_of_transactions_are_texts_on_the_wire() -> None:
-    """The log has numbers, responses have texts, and each has its names."""
     field = fields_of(DescribeTransactionsResponse)[1].fields
     assert [each.enumeration for each in field if each.name == "transaction_state"] == ["TransactionState"]
     assert TransactionState("Ongoing") is TransactionState.ONGOING
 
 
 def test_what_is_not_there() -> None:
-    """The module makes its enumerations when they are first asked for; a typo is an AttributeError as elsewhere."""
     with pytest.raises(AttributeError) as caught:
         _ = enums.AclOperations
     assert str(caught.value) == "module 'kafka_messages.enums' has no attribute 'AclOperations'"
@@ -317,7 +296,6 @@ def test_what_is_not_there() -> None:
 
 
 def test_who_needs_none_loads_none() -> None:
-    """Messages, JSON and the protocol must start as fast as before."""
     script = (
         "import sys, kafka_messages.json, kafka_messages.protocol; from kafka_messages import MetadataResponse;"
         "kafka_messages.json.to_json(MetadataResponse(), 12); kafka_messages.protocol.ErrorCode(3);"
@@ -328,7 +306,6 @@ def test_who_needs_none_loads_none() -> None:
 
 
 def test_members_print_as_what_they_stand_for() -> None:
-    """``<AclOperation.READ: 3>`` is no Python: what is printed can be pasted, and is equal to the message."""
     request = kafka_messages.ListGroupsRequest(states_filter=[GroupState.STABLE], types_filter=["consumer"])
     assert repr(request) == "ListGroupsRequest(states_filter=['Stable'], types_filter=['consumer'])"
     assert eval(repr(request), vars(kafka_messages)) == request

@@ -1,4 +1,4 @@
-"""What an error in a long frame costs: the words for it are looked for once, not again for each rule for text."""
+"""Cost of a DecodeError in a long frame: the error location is computed once."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from kafka_messages.schema import Schema
 from tests.support.renderings import pure, script
 
 CUT = DescribeGroupsRequest(groups=["a", "b"]).write(5)[:-1]
-"""An error at the end that has nothing to do with text."""
+"""Truncated bytes; the error is unrelated to text."""
 ODD = CUT.replace(b"a", b"\xe9")
-"""The same behind text that is no UTF-8."""
+"""The same bytes with invalid UTF-8 before the error."""
 MISSING = "DescribeGroupsRequest v5: UNSIGNED_VARINT: 1 byte needed at offset 6, 0 left"
 
 
 def readings(data: bytes) -> tuple[str, int]:
-    """The error of bytes that are read with escaped text, and how often they were read to find its words."""
+    """Return the error of reading with escaped text, and the number of reads needed to describe it."""
     read, count = Schema.read, 0
 
     def counted(schema: Schema, data: bytes, pos: int = 0) -> object:
@@ -34,17 +34,14 @@ def readings(data: bytes) -> tuple[str, int]:
 
 
 def test_an_error_that_is_not_about_text_is_looked_for_once() -> None:
-    """It was looked for, then read with the other rule for text, and then looked for again: three times minutes."""
     assert readings(CUT) == (MISSING, 1)
 
 
 def test_an_error_behind_text_that_is_no_utf_8() -> None:
-    """Only then it takes another reading, whose own error is the one that is said."""
     assert readings(ODD) == (MISSING, 2)
 
 
 def test_a_middleman_says_the_error_of_the_one_reading() -> None:
-    """It reads with escaped text always; a request that is cut passes, with the same words."""
     sent = encode_request(DescribeGroupsRequest(groups=["a", "b"]), 5, 1, framed=False)[:-1]
     passing = next(ProxyConnection().receive_from_client(len(sent).to_bytes(4, "big") + sent))
     assert isinstance(passing, RequestForwarded)
@@ -53,8 +50,6 @@ def test_a_middleman_says_the_error_of_the_one_reading() -> None:
 
 
 def test_a_shortage_of_memory_is_no_damage(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A MemoryError is raised again where the bytes are sound; bytes that ask for too much are damaged as before."""
-
     def starved(data: bytes, pos: int) -> tuple[MetadataResponse, int]:
         raise MemoryError("no room")
 
@@ -74,7 +69,6 @@ def test_a_shortage_of_memory_is_no_damage(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("switch", ["0", "1"])
 def test_a_single_allocation_that_fails_is_no_damage(switch: str) -> None:
-    """Whichever allocation of reading fails, sound bytes are read or raise MemoryError."""
     pytest.importorskip("_testcapi")
     text = """
 import gc

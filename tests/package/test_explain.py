@@ -1,4 +1,4 @@
-"""Explanations: notes that only the definitions can give, fields that hold other messages, headers, records, faults."""
+"""Explanations: notes from definitions, nested messages, headers, records and faults."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ from tests.support.kafka_protocol import KNOWN_KEYS
 
 ID = uuid.UUID("b7b5e8e4-6ca5-44ad-890d-e5fab4179cbf")
 NAME = "t7Xo5GylRK2JDeX6tBecvw"
-"""The same as Kafka prints it."""
+"""UUID in the form that Kafka prints."""
 
 
 def tiled(found: Explanation) -> dict[str, Span]:
-    """The leaves by path, once it is sure that they tile the bytes."""
+    """Return the leaves by path, after checking that they cover the bytes without gaps."""
     at = 0
     for leaf in found.leaves():
         assert leaf.start == at
@@ -62,7 +62,6 @@ def of(message: Message, version: int, *, records: bool = False) -> dict[str, Sp
 
 
 def test_notes() -> None:
-    """Names of error codes, what is at its default, UUIDs as Kafka prints them."""
     topic = MetadataResponseTopic(error_code=3, name="orders", topic_id=ID)
     found = explain(MetadataResponse(topics=[topic]).write(13), MetadataResponse, 13)
     leaves = tiled(found)
@@ -75,7 +74,6 @@ def test_notes() -> None:
 
 
 def test_tagged_fields() -> None:
-    """Those that are there, those that are not, and those that nobody knows."""
     message = FetchRequest(cluster_id="c", unknown_tagged_fields=(RawTaggedField(900, b"abc"),))
     leaves = of(message, 17)
     assert leaves["_tagged_fields"].value in (2, 900)
@@ -87,14 +85,12 @@ def test_tagged_fields() -> None:
 
 
 def test_times() -> None:
-    """A point in time is one; a duration of as many milliseconds is none."""
     leaves = of(OffsetCommitValue(offset=1_700_000_000_000, commit_timestamp=1_700_000_000_123), 3)
     assert leaves["commit_timestamp"].note == "2023-11-14T22:13:20.123Z"
     assert leaves["offset"].note == ""
 
 
 def test_assignments_are_opened() -> None:
-    """What a group's leader sends is a message in a field of bytes; as one of it is more than the version knows."""
     assignment = ConsumerProtocolAssignment(assigned_partitions=[TopicPartition(topic="t", partitions=[4])])
     request = SyncGroupRequest(
         assignments=[
@@ -121,7 +117,6 @@ def test_assignments_are_opened() -> None:
 
 
 def test_subscriptions_are_opened() -> None:
-    """So is what a member says about itself."""
     data = write_versioned(ConsumerProtocolSubscription(topics=["orders"]), 3)
     request = JoinGroupRequest(protocols=[JoinGroupRequestProtocol(name="range", metadata=data)])
     assert of(request, 9)["protocols[0].metadata.topics[0]"].value == "orders"
@@ -132,7 +127,6 @@ def fetched(data: bytes) -> FetchResponse:
 
 
 def test_record_batches() -> None:
-    """Opened on request: every header field, every record."""
     record = Record(key=b"k", value=b"paid", timestamp=1_700_000_000_000, headers=(("trace", b"7f"),))
     data = write_batch([record, Record(value=None, timestamp=1_700_000_000_005)], base_offset=40)
     packed = write_batch([record], compression="gzip")
@@ -155,12 +149,10 @@ def test_record_batches() -> None:
 
 @pytest.mark.parametrize("path", sorted((COMMITTED / "logs").glob("*/*.log")), ids=lambda path: path.parent.name)
 def test_batches_of_a_broker(path: Path) -> None:
-    """What a real broker stored, of every compression, is tiled as well."""
     of(fetched(path.read_bytes()), 17, records=True)
 
 
 def test_damaged_batches() -> None:
-    """Damage within the records is no fault of the message; where it begins is told."""
     data = bytearray(write_batch([Record(value=b"paid")]))
     data[-1] = 0x7F
     leaves = of(fetched(bytes(data)), 17, records=True)
@@ -172,7 +164,6 @@ def test_damaged_batches() -> None:
 
 
 def test_requests_and_responses() -> None:
-    """With length and header, and bytes behind that brokers ignore."""
     request = ApiVersionsRequest(client_software_name="java", client_software_version="4")
     data = encode_request(request, 3, 7, "me")
     leaves = tiled(explain_request(data, framed=True))
@@ -181,7 +172,7 @@ def test_requests_and_responses() -> None:
     found = explain_request(data[4:] + b"xyz")
     assert (found.error, tiled(found)["trailing"].note) == (None, "behind the message; brokers ignore it")
     answer = encode_response(ApiVersionsResponse(error_code=35), 0, 7, framed=False)
-    found = explain_response(answer, ApiVersionsResponse, 3)  # which falls back to version 0 (KIP-511)
+    found = explain_response(answer, ApiVersionsResponse, 3)  # fallback to version 0 (KIP-511)
     assert (found.title, tiled(found)["error_code"].note) == ("ApiVersionsResponse v0", "UNSUPPORTED_VERSION")
 
 
@@ -197,7 +188,6 @@ def test_requests_and_responses() -> None:
     ],
 )
 def test_requests_that_cannot_be_read(data: bytes, framed: bool, error: str) -> None:
-    """No exception: what is there is shown, and why it ends."""
     found = explain_request(data, framed=framed)
     tiled(found)
     assert str(found.error) == error
@@ -205,7 +195,6 @@ def test_requests_that_cannot_be_read(data: bytes, framed: bool, error: str) -> 
 
 
 def test_a_frame_that_was_cut_off() -> None:
-    """Captures and logs cut long messages: what is there is shown, field by field, and why it ends."""
     data = encode_request(ApiVersionsRequest(client_software_name="java"), 3, 7, "me")
     found = explain_request(data[:-4], framed=True)
     leaves = tiled(found)
@@ -219,7 +208,6 @@ def test_a_frame_that_was_cut_off() -> None:
 
 
 def test_every_cut_of_a_request() -> None:
-    """A header that was cut anywhere is as far as it goes."""
     data = encode_request(ApiVersionsRequest(client_software_name="java"), 3, 7, "me")
     for end in range(len(data)):
         for framed in (False, True):
@@ -229,7 +217,6 @@ def test_every_cut_of_a_request() -> None:
 
 
 def test_records_of_logs() -> None:
-    """Keys and values of coordinators, and metadata records, say type and version before the message."""
     key, value = write_coordinator_record(OffsetCommitKey(group="g", topic="t"), OffsetCommitValue(offset=5), 4)
     assert value is not None
     assert tiled(explain_record(key, OffsetCommitKey))["group"].value == "g"
@@ -244,7 +231,6 @@ def test_records_of_logs() -> None:
 
 
 def test_wrong_questions() -> None:
-    """A version that there is not, and data that is none, are the caller's mistakes."""
     with pytest.raises(UnsupportedVersionError):
         explain(b"", ApiVersionsRequest, 99)
     with pytest.raises(UnsupportedVersionError):
@@ -255,7 +241,6 @@ def test_wrong_questions() -> None:
 
 @pytest.mark.parametrize("width", [20, 72, 79, 80, 100, 120, 200])
 def test_no_line_is_wider_than_asked_for(width: int) -> None:
-    """A terminal would break it where it likes. Below 72 columns nothing can be shown."""
     message = MetadataResponse(topics=[MetadataResponseTopic(name="x" * 200, topic_id=ID)], cluster_id="é\x1b")
     found = explain(message.write(13)[:-5], MetadataResponse, 13)
     lines = found.text(width=width).splitlines()
@@ -266,7 +251,6 @@ def test_no_line_is_wider_than_asked_for(width: int) -> None:
 
 
 def test_long_fields() -> None:
-    """Not all bytes of a long field are printed, and how many are not is told; all of them on request."""
     data = fetched(bytes(1000)).write(17)
     found = explain(data, FetchResponse, 17)
     assert "bytes more" in found.text()
@@ -280,7 +264,6 @@ COMPRESSED = (Record(key=b"k", value=b"paid" * 20, timestamp=1), Record(value=b"
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
 def test_compressed_batches(codec: str) -> None:
-    """Nearly all traffic is compressed: the records are shown as well, by their places in what was decompressed."""
     if codec != "gzip":
         package = "zstandard" if codec == "zstd" else "cramjam"
         pytest.importorskip(package, reason="the extra compression brings it; nox -s tests has it")
@@ -306,7 +289,6 @@ def test_compressed_batches(codec: str) -> None:
 
 
 def test_records_without_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without `kafka_records` a note says what to install, and records that might be metadata records are redacted."""
     records = write_batch([Record(value=b"v")])
     monkeypatch.setitem(sys.modules, "kafka_records", None)
     produced = ProduceRequest(
@@ -323,7 +305,6 @@ def test_records_without_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_codec_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What cannot be decompressed here is shown as it is, and what to install is said: an explanation never fails."""
     pytest.importorskip("zstandard", reason="the extra compression brings it")
     data = fetched(write_batch(COMPRESSED, compression="zstd")).write(17)
     engines = importlib.import_module("kafka_records.engines")
@@ -344,7 +325,6 @@ def test_a_codec_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_grows_too_much_stays_closed() -> None:
-    """A few bytes of gzip can stand for gigabytes: no more than 4 MiB are decompressed, and 10,000 records taken apart."""
     bomb = write_batch([Record(value=b"\0" * (5 << 20))], compression="gzip")
     above = "responses[0].partitions[0].records.batches[0].records"
     leaf = of(fetched(bomb), 17, records=True)[above]
@@ -358,7 +338,6 @@ def test_what_grows_too_much_stays_closed() -> None:
 
 
 def test_damaged_compressed_records() -> None:
-    """What does not decompress, or is no records then, is no fault of the message."""
     batch = bytearray(write_batch(COMPRESSED, compression="gzip"))
     batch[-12] ^= 0xFF
     leaf = of(fetched(bytes(batch)), 17, records=True)["responses[0].partitions[0].records.batches[0].records"]

@@ -1,4 +1,4 @@
-"""Messages with more fields than a tree may have: what is beyond is one span, and faults are found there all the same."""
+"""Explanations of messages with more fields than the limit: the rest is one span; faults are still found."""
 
 from __future__ import annotations
 
@@ -27,12 +27,10 @@ DATA = MetadataRequest(topics=[MetadataRequestTopic(name=f"topic-{number}") for 
 
 @pytest.fixture(autouse=True)
 def few_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A small bound, so that small messages meet it."""
     monkeypatch.setattr(spans, "MOST_LEAVES", 101)
 
 
 def test_elements_beyond_the_bound_are_one_span() -> None:
-    """Without a bound 256 MB of small fields take more memory than there is; what is behind the array is still shown."""
     found = explain(DATA, MetadataRequest, 9)
     leaves = list(found.leaves())
     assert [leaf.start for leaf in leaves] == [0, *(leaf.end for leaf in leaves[:-1])]
@@ -49,7 +47,6 @@ def test_elements_beyond_the_bound_are_one_span() -> None:
 
 
 def test_faults_beyond_the_bound() -> None:
-    """The error is that of the message's own read, and up to it the bytes are told."""
     data = DATA.replace(b"\x0atopic-299", b"\x0a\xffopic-299")
     with pytest.raises(DecodeError) as caught:
         MetadataRequest.read(data, 9)
@@ -60,7 +57,6 @@ def test_faults_beyond_the_bound() -> None:
 
 
 def test_secrets_beyond_the_bound() -> None:
-    """Nobody looks into the rest of a message that has secrets, so all of it is one."""
     deletions = [ScramCredentialDeletion(name=f"user-{number}") for number in range(100)]
     found = explain(AlterUserScramCredentialsRequest(deletions=deletions).write(0), AlterUserScramCredentialsRequest, 0)
     (rest,) = (row for row in found.rows() if row["role"] == "rest")
@@ -68,32 +64,28 @@ def test_secrets_beyond_the_bound() -> None:
 
 
 def test_differences_beyond_the_bound(capsys: pytest.CaptureFixture[str]) -> None:
-    """They are differences, though it is not told in which field."""
     other = DATA.replace(b"topic-299", b"other-299")
     assert main(["diff", "MetadataRequest", "9", DATA.hex(), other.hex(), "--text", "--color", "never"]) == 1
     assert capsys.readouterr().out == "topics, further on\n  - 250 more elements\n  + 250 more elements\n"
 
 
 def test_a_bound_that_is_given() -> None:
-    """Who shows a tree on a page has less room than a million fields."""
     found = explain(DATA, MetadataRequest, 9, limit=20)
     assert [leaf.note for leaf in found.leaves() if leaf.role == "rest"] == ["290 more elements"]
     assert found.error is None
 
 
 def test_messages_inside_share_the_bound() -> None:
-    """Otherwise a thousand members with a thousand topics each would have a million fields, whatever the bound is."""
     inside = b"\0\1" + ConsumerProtocolSubscription(topics=[f"t{number}" for number in range(100)]).write(1)
     members = [JoinGroupResponseMember(member_id=f"m{number}", metadata=inside) for number in range(50)]
     found = explain(JoinGroupResponse(members=members).write(5), JoinGroupResponse, 5, limit=300)
     leaves = list(found.leaves())
     assert sum(leaf.note.endswith("more elements") for leaf in leaves) == 49
-    assert len(leaves) < 800  # without sharing more than 5000
+    assert len(leaves) < 800  # without sharing there would be more than 5000
     assert found.error is None
 
 
 def test_records_share_the_bound() -> None:
-    """Batches have a header of many fields, so many small ones are as large a tree as a message of many elements."""
     batch = write_batch([Record(value=b"x", timestamp=1) for _ in range(10)])
     data = ProduceRequest(
         topic_data=[TopicProduceData(name="t", partition_data=[PartitionProduceData(records=batch * 40)])]

@@ -1,4 +1,4 @@
-"""What the definitions say of fields beyond their layout: what they name, which hold error codes, what is an endpoint."""
+"""Field descriptors beyond the layout: entities, error codes and endpoints."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ SPECS = Path(__file__).parents[2] / "specs" / "kafka"
 
 @cache
 def definitions() -> dict[str, Definition]:
-    """The definitions of all messages that have versions, as the files have them."""
     found = {}
     for path in sorted(SPECS.rglob("*.json")):
-        if path.parent != SPECS:  # facts of the release lie there
+        if path.parent != SPECS:  # annotation files of the release
             node = source.load(path, path.name, Problems())
             assert node is not None
             message = reader.read_message(node, Problems())
@@ -34,23 +33,17 @@ def definitions() -> dict[str, Definition]:
 
 @cache
 def facts() -> dict[str, MessageFacts]:
-    """What the package knows of them."""
     classes: dict[str, type[Message]] = {name: getattr(kafka_messages, name) for name in definitions()}
     return {name: facts_of(message) for name, message in classes.items()}
 
 
 def fields() -> Iterator[tuple[str, FieldFacts]]:
-    """Every field of every message with the name of its struct."""
     for message in facts().values():
         for struct, members in {**message.structs, message.name: message.fields}.items():
             yield from ((f"{message.name}.{struct}", member) for member in members)
 
 
 def test_entity_types_are_those_of_the_definitions() -> None:
-    """What a field names is counted twice, in the package and in the files; 4.4.0 has at least so many.
-
-    Those that only older releases have come from the history.
-    """
     defined = Counter(
         (message.name, field.entity_type)
         for message in definitions().values()
@@ -66,11 +59,10 @@ def test_entity_types_are_those_of_the_definitions() -> None:
     for (_, kind), count in carried.items():
         by_type[str(kind)] += count
     known = {"topicName": 90, "brokerId": 83, "groupId": 32, "producerId": 17, "transactionalId": 11}
-    assert Counter(known) <= by_type  # a later release has more of them
+    assert Counter(known) <= by_type  # later releases have more
 
 
 def test_what_a_field_names() -> None:
-    """One of each, as a user asks for it; most fields name nothing."""
     metadata = {field.name: field.entity_type for field in facts()["MetadataResponse"].structs["MetadataResponseTopic"]}
     assert (metadata["name"], metadata["error_code"]) == ("topicName", None)
     broker = {field.name: field.entity_type for field in facts()["MetadataResponse"].structs["MetadataResponseBroker"]}
@@ -78,7 +70,6 @@ def test_what_a_field_names() -> None:
 
 
 def test_error_codes() -> None:
-    """int16 fields whose name ends in ErrorCode, at least the 122 of release 4.4.0; no other int16 speaks of errors."""
     found = [(struct, field.name) for struct, field in fields() if field.is_error_code]
     assert len(found) >= 122
     assert ("MetadataResponse.MetadataResponseTopic", "error_code") in found
@@ -87,7 +78,6 @@ def test_error_codes() -> None:
 
 
 def test_endpoints() -> None:
-    """Structs with host and port, at least the 27 of release 4.4.0. A host alone, as of a group's member, is none."""
     found = {(name, struct) for name, message in facts().items() for struct in message.endpoints()}
     assert len(found) >= 27
     assert ("MetadataResponse", "MetadataResponseBroker") in found

@@ -1,4 +1,4 @@
-"""The four bytes of length before each message on a connection, however the bytes arrive."""
+"""Length-prefixed frames, received in arbitrary chunks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from kafka_messages.protocol import FrameReader, FramingError, frame, split_fram
 
 
 def pieces(data: bytes, sizes: list[int]) -> Iterator[bytes]:
-    """Data cut into pieces of these sizes, and the rest."""
     at = 0
     for size in sizes:
         yield data[at : at + size]
@@ -22,7 +21,6 @@ def pieces(data: bytes, sizes: list[int]) -> Iterator[bytes]:
 
 
 def trickle(reader: FrameReader, data: bytes, got: list[bytes]) -> None:
-    """Feed single bytes, take what is complete, and end the stream."""
     for at in range(len(data)):
         reader.feed(data[at : at + 1])
         got += reader
@@ -31,7 +29,6 @@ def trickle(reader: FrameReader, data: bytes, got: list[bytes]) -> None:
 
 @given(st.lists(st.binary(max_size=40), max_size=12), st.lists(st.integers(0, 30), max_size=40))
 def test_frames_survive_any_chunking(payloads: list[bytes], sizes: list[int]) -> None:
-    """Networks cut streams anywhere: inside lengths, inside payloads, not at all, or into empty pieces."""
     stream = b"".join(map(frame, payloads))
     reader, fed = FrameReader(), 0
     got: list[bytes] = []
@@ -48,7 +45,6 @@ def test_frames_survive_any_chunking(payloads: list[bytes], sizes: list[int]) ->
 
 @given(st.lists(st.binary(max_size=20), min_size=1, max_size=12), st.data())
 def test_frames_taken_one_by_one_between_feeds(payloads: list[bytes], data: st.DataObject) -> None:
-    """Frames may wait while more is fed; what waits must stay as it is when the buffer is moved."""
     stream = b"".join(map(frame, payloads))
     reader, at = FrameReader(), 0
     got: list[bytes] = []
@@ -64,7 +60,6 @@ def test_frames_taken_one_by_one_between_feeds(payloads: list[bytes], data: st.D
 
 
 def test_a_large_frame_in_single_bytes_takes_linear_time() -> None:
-    """A slow peer must not cost quadratic time: copying what is there for each byte would take minutes here."""
     stream = frame(bytes(1 << 19))
     reader = FrameReader()
     got: list[bytes] = []
@@ -77,7 +72,6 @@ def test_a_large_frame_in_single_bytes_takes_linear_time() -> None:
 
 
 def test_many_waiting_frames_take_linear_time() -> None:
-    """Nor must a fast one: a long queue of small frames is taken one by one while more arrives."""
     count = 100_000
     reader = FrameReader()
     reader.feed(frame(b"12345678") * count)
@@ -91,7 +85,6 @@ def test_many_waiting_frames_take_linear_time() -> None:
 
 
 def test_empty_frames_are_frames() -> None:
-    """Kafka's NetworkReceive takes a length of 0 as complete; dropping it would lose count."""
     assert split_frames(bytes(8)) == [b"", b""]
     assert frame(b"") == bytes(4)
 
@@ -107,7 +100,6 @@ def test_empty_frames_are_frames() -> None:
     ],
 )
 def test_bad_frames(data: str, text: str, offset: int) -> None:
-    """The offset is that of the frame in the whole stream; frames before it were given out before it is reported."""
     with pytest.raises(FramingError) as caught:
         split_frames(bytes.fromhex(data), max_size=8)
     assert (str(caught.value), caught.value.offset) == (text, offset)
@@ -120,7 +112,6 @@ def test_bad_frames(data: str, text: str, offset: int) -> None:
 
 
 def test_nothing_works_after_a_framing_error() -> None:
-    """Behind a wrong length there is no way to find the next frame; every use says so again."""
     reader = FrameReader()
     reader.feed(b"\xff\xff\xff\xfe")
     text = "the length of the frame at offset 0 is negative: -2"
@@ -131,7 +122,6 @@ def test_nothing_works_after_a_framing_error() -> None:
 
 
 def test_a_claimed_length_allocates_nothing() -> None:
-    """A peer that promises 100 MiB and sends eight bytes must cost eight bytes."""
     reader = FrameReader()
     reader.feed((100 * 1024 * 1024).to_bytes(4, "big") + bytes(4))
     assert reader.next_frame() is None
@@ -145,20 +135,16 @@ def test_a_claimed_length_allocates_nothing() -> None:
 
 @pytest.mark.parametrize("size", [-1, 2**31])
 def test_max_size_is_an_int32(size: int) -> None:
-    """A bound that no length can reach, or that none can keep, is a mistake of the caller."""
     with pytest.raises(ValueError, match=rf"^max_size {size} is outside 0 to 2147483647$"):
         FrameReader(size)
 
 
 class Huge(bytes):
-    """Says that it is longer than any frame, without the memory."""
-
     def __len__(self) -> int:
         return 2**31
 
 
 def test_payload_too_large_for_a_frame() -> None:
-    """The length is an int32; struct.error is not an error of this package."""
     with pytest.raises(EncodeError) as caught:
         frame(Huge())
     assert str(caught.value) == "a frame of 2147483648 bytes is too large; its length is an int32"

@@ -1,4 +1,4 @@
-"""Numbers of more digits than Python prints: what is said of them is what is wrong, not that they cannot be printed."""
+"""Errors about integers above Python's limit for int/str conversion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ NO_TEXT = "text must be 'strict' or 'surrogateescape', not an unprintable int"
 
 
 def test_they_print() -> None:
-    """A message that cannot be printed cannot be debugged."""
     shown = "ProduceRequest(transactional_id=None, acks=<an unprintable int>, timeout_ms=0, "
     shown += "topic_data=TopicProduceDataCollection([]))"
     assert repr(ProduceRequest(acks=HUGE)) == shown
@@ -42,7 +41,6 @@ def test_they_print() -> None:
     ],
 )  # fmt: skip
 def test_what_is_said_of_them(call: Callable[[], object], text: str) -> None:
-    """``Exceeds the limit (4300 digits) for integer string conversion`` is no answer."""
     with pytest.raises((ValueError, LookupError)) as caught:
         call()
     assert str(caught.value) == text

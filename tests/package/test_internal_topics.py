@@ -1,6 +1,6 @@
-"""Records of internal logs against the bytes of Kafka's own serdes.
+"""Records of internal topics, compared with Kafka's own serdes.
 
-Every hexadecimal text below was printed by the class named beside it, of the released jars of Kafka 4.4.0.
+The class of Kafka 4.4.0 named next to each hexadecimal text printed it.
 """
 
 from __future__ import annotations
@@ -266,19 +266,16 @@ END_TXN_MARKER = "000000000011"
 
 @pytest.mark.parametrize(("log", "record", "key", "value"), COORDINATOR_RECORDS)
 def test_coordinator_records_are_read(log: str, record: CoordinatorRecord, key: str, value: str | None) -> None:
-    """The number before the key is the record type, that before the value its version; null is a tombstone."""
     assert read_coordinator_record(log, bytes.fromhex(key), None if value is None else bytes.fromhex(value)) == record
 
 
 @pytest.mark.parametrize(("log", "record", "key", "value"), COORDINATOR_RECORDS)
 def test_coordinator_records_are_written(log: str, record: CoordinatorRecord, key: str, value: str | None) -> None:
-    """The same bytes as Kafka's serde: a coordinator must be able to load what was written here."""
     key_bytes, value_bytes = write_coordinator_record(record.key, record.value, record.value_version)
     assert (key_bytes.hex(), None if value_bytes is None else value_bytes.hex()) == (key, value)
 
 
 def test_a_log_may_be_named_by_its_topic() -> None:
-    """Who reads records knows the topic they came from."""
     assert read_coordinator_record("__transaction_state", bytes.fromhex("000000027478"), None).key == TransactionLogKey(
         transactional_id="tx"
     )
@@ -288,7 +285,6 @@ def test_a_log_may_be_named_by_its_topic() -> None:
 
 
 def test_the_same_number_means_another_record_in_another_log() -> None:
-    """Record types are numbered by log; the key bytes alone do not say what they are."""
     key = bytes.fromhex("000000036f6c6400017400000000")
     assert isinstance(read_coordinator_record("__consumer_offsets", key, None).key, LegacyOffsetCommitKey)
     with pytest.raises(DecodeError) as caught:
@@ -297,13 +293,11 @@ def test_the_same_number_means_another_record_in_another_log() -> None:
 
 
 def test_logs_are_those_of_the_definitions() -> None:
-    """A folder that is renamed by a new release must be noticed, as must a new log."""
     assert set(LOGS.values()) == {log for log, *_ in RECORD_TYPES}
 
 
 @pytest.mark.parametrize("row", [row for row in RECORD_TYPES if row[2]], ids=lambda row: f"{row[0]}-{row[1]}")
 def test_every_coordinator_record_type_makes_the_round_trip(row: tuple[str, int, str, str]) -> None:
-    """Each type and each version of its value, also those without an example above."""
     log, number, key_name, value_name = row
     key, value = message(key_name), message(value_name)
     for version in range(value.LOWEST_SUPPORTED_VERSION, value.HIGHEST_SUPPORTED_VERSION + 1):
@@ -313,7 +307,6 @@ def test_every_coordinator_record_type_makes_the_round_trip(row: tuple[str, int,
 
 @pytest.mark.parametrize("row", [row for row in RECORD_TYPES if not row[2]], ids=lambda row: f"{row[0]}-{row[1]}")
 def test_every_metadata_record_type_makes_the_round_trip(row: tuple[str, int, None, str]) -> None:
-    """Each type of both logs and each of its versions."""
     log, number, _, name = row
     record = message(name)
     for version in range(record.LOWEST_SUPPORTED_VERSION, record.HIGHEST_SUPPORTED_VERSION + 1):
@@ -322,7 +315,6 @@ def test_every_metadata_record_type_makes_the_round_trip(row: tuple[str, int, No
 
 
 def message(name: str) -> Message:
-    """A new message by name."""
     import kafka_messages
 
     made: Message = getattr(kafka_messages, name)()
@@ -331,10 +323,7 @@ def message(name: str) -> Message:
 
 @pytest.mark.parametrize("number", [18, 255, 99, -1])
 def test_unknown_coordinator_record_type(number: int) -> None:
-    """Coordinators skip types they do not know, left over by a newer release; readers need the number to do so.
-
-    18 is such a gap in __consumer_offsets; Kafka's serde throws UnknownRecordTypeException for the same bytes.
-    """
+    """Type 18 is unused in __consumer_offsets; Kafka's serde throws UnknownRecordTypeException."""
     with pytest.raises(UnknownRecordTypeError) as caught:
         read_coordinator_record("__consumer_offsets", number.to_bytes(2, "big", signed=True) + b"whatever", b"")
     error = caught.value
@@ -346,7 +335,6 @@ def test_unknown_coordinator_record_type(number: int) -> None:
 
 
 def test_value_of_a_newer_version() -> None:
-    """A downgraded cluster has such records (Kafka: UnknownRecordVersionException); they are not guessed at."""
     with pytest.raises(UnsupportedVersionError) as caught:
         read_coordinator_record("__consumer_offsets", bytes.fromhex("0002000167"), bytes.fromhex("0009"))
     assert str(caught.value) == "GroupMetadataValue has no version 9, only versions 0 to 4"
@@ -376,7 +364,6 @@ def test_value_of_a_newer_version() -> None:
     ],
 )
 def test_bad_coordinator_records(key: str, value: str | None, text: str, offset: int) -> None:
-    """Truncated prefixes and messages, and bytes left over; the offset counts from the start of the key or value."""
     with pytest.raises(DecodeError) as caught:
         read_coordinator_record(
             "__consumer_offsets", bytes.fromhex(key), None if value is None else bytes.fromhex(value)
@@ -404,14 +391,12 @@ COORDINATOR_LOGS = (
     ],
 )
 def test_not_a_coordinators_log(log: str, text: str) -> None:
-    """A log without coordinator records raises ValueError, which lists the logs with their topics."""
     with pytest.raises(ValueError, match=r".") as caught:
         read_coordinator_record(log, bytes(4), None)
     assert (str(caught.value), isinstance(caught.value, KafkaMessageError)) == (text, False)
 
 
 def test_not_a_metadata_log() -> None:
-    """The same for the other kind of record."""
     with pytest.raises(ValueError, match=r".") as caught:
         read_metadata_record(bytes(4), "__consumer_offsets")
     text = (
@@ -445,14 +430,12 @@ def test_not_a_metadata_log() -> None:
 def test_coordinator_records_that_cannot_be_written(
     key: Message, value: Message | None, version: int | None, text: str
 ) -> None:
-    """A record that a coordinator cannot load stops it from starting; mistakes are named before it is written."""
     with pytest.raises(EncodeError) as caught:
         write_coordinator_record(key, value, version)
     assert str(caught.value) == text
 
 
 def test_value_version_that_does_not_exist() -> None:
-    """The version is checked like that of any message."""
     with pytest.raises(UnsupportedVersionError) as caught:
         write_coordinator_record(OFFSET, OffsetCommitValue(), 9)
     assert str(caught.value) == "OffsetCommitValue has no version 9, only versions 0 to 4"
@@ -463,13 +446,11 @@ def test_value_version_that_does_not_exist() -> None:
 
 @pytest.mark.parametrize(("record", "data"), METADATA_RECORDS)
 def test_metadata_records(record: MetadataRecord, data: str) -> None:
-    """Frame version, record type and version are unsigned varints before the message."""
     assert read_metadata_record(bytes.fromhex(data)) == record
     assert write_metadata_record(record.message, record.version).hex() == data
 
 
 def test_remote_log_metadata_has_the_same_frame() -> None:
-    """Tiered storage numbers its own records from 0, in the frame of the metadata log."""
     segment = read_metadata_record(bytes.fromhex(REMOTE_SEGMENT), "storage")
     topic = SegmentTopic(name="orders", id=TOPIC_ID, partition=3)
     assert (segment.type, segment.version) == (0, 0)
@@ -500,14 +481,13 @@ def test_remote_log_metadata_has_the_same_frame() -> None:
 
 @pytest.mark.parametrize(("data", "number"), [("010d00", 13), ("01ff7f00", 16383), ("01ffffffff0f00", 4294967295)])
 def test_unknown_metadata_record_type(data: str, number: int) -> None:
-    """13 is a gap in the metadata log; the number is unsigned, where Java's error shows the last one as -1."""
+    """Type 13 is unused in the metadata log."""
     with pytest.raises(UnknownRecordTypeError) as caught:
         read_metadata_record(bytes.fromhex(data))
     assert (str(caught.value), caught.value.type) == (f"metadata has no record type {number}", number)
 
 
 def test_metadata_record_of_a_newer_version() -> None:
-    """Kafka's serde would try to read it as far as it can; a version that is not known is not guessed at."""
     with pytest.raises(UnsupportedVersionError) as caught:
         read_metadata_record(bytes.fromhex("010209"))
     assert str(caught.value) == "TopicRecord has no version 9, only version 0"
@@ -529,7 +509,6 @@ def test_metadata_record_of_a_newer_version() -> None:
     ],
 )
 def test_bad_metadata_records(data: str, text: str, offset: int) -> None:
-    """All of these are refused by Kafka's MetadataRecordSerde too; here each says where."""
     with pytest.raises(DecodeError) as caught:
         read_metadata_record(bytes.fromhex(data))
     assert (str(caught.value), caught.value.offset) == (text, offset)
@@ -537,7 +516,6 @@ def test_bad_metadata_records(data: str, text: str, offset: int) -> None:
 
 @pytest.mark.parametrize("wrong", [OFFSET, OffsetCommitValue(), MetadataRequest()], ids=lambda wrong: wrong.NAME)
 def test_only_metadata_records_get_their_frame(wrong: Message) -> None:
-    """Keys and values of coordinators have record types too, but not in these logs."""
     with pytest.raises(EncodeError) as caught:
         write_metadata_record(wrong, 0)
     assert str(caught.value) == f"{wrong.NAME}: this message is not a metadata record"
@@ -547,7 +525,6 @@ def test_only_metadata_records_get_their_frame(wrong: Message) -> None:
 
 
 def test_consumer_protocol_subscription() -> None:
-    """What a consumer puts into JoinGroup, and GroupMetadataValue keeps; the result has the type of the class."""
     owned = OwnedCollection([Owned(topic="orders", partitions=[3])])
     read = read_versioned(ConsumerProtocolSubscription, bytes.fromhex(SUBSCRIPTION_3))
     assert_type(read, tuple[ConsumerProtocolSubscription, int])
@@ -562,7 +539,6 @@ def test_consumer_protocol_subscription() -> None:
 
 
 def test_consumer_protocol_assignment_and_end_of_transaction() -> None:
-    """The same prefix elsewhere: SyncGroup's assignment, and the value of a transaction's control record."""
     assignment = ConsumerProtocolAssignment(
         assigned_partitions=AssignedCollection([Assigned(topic="orders", partitions=[3])]), user_data=None
     )
@@ -574,7 +550,6 @@ def test_consumer_protocol_assignment_and_end_of_transaction() -> None:
 
 
 def test_newer_versions_are_read_as_the_highest_known_when_allowed() -> None:
-    """Members of a group upgrade one by one; Kafka's ConsumerProtocol reads version 9 of a newer one as 3."""
     data = bytes.fromhex("0009" + SUBSCRIPTION_3[4:] + "aabb")
     expected, _ = read_versioned(ConsumerProtocolSubscription, bytes.fromhex(SUBSCRIPTION_3))
     assert read_versioned(ConsumerProtocolSubscription, data, allow_newer=True) == (expected, 9)
@@ -584,7 +559,6 @@ def test_newer_versions_are_read_as_the_highest_known_when_allowed() -> None:
 
 
 def test_allowing_newer_versions_allows_nothing_else() -> None:
-    """Bytes left over in a known version, and versions that never were, stay errors."""
     with pytest.raises(DecodeError) as caught:
         read_versioned(EndTxnMarker, bytes.fromhex(END_TXN_MARKER + "00"), allow_newer=True)
     assert str(caught.value) == "EndTxnMarker v0: the message ends at offset 6, but 1 more byte(s) follow"
@@ -594,7 +568,6 @@ def test_allowing_newer_versions_allows_nothing_else() -> None:
 
 
 def test_truncated_version() -> None:
-    """The prefix is data of a peer like everything behind it."""
     with pytest.raises(DecodeError) as caught:
         read_versioned(EndTxnMarker, b"\0")
     assert (str(caught.value), caught.value.offset) == (
@@ -608,7 +581,6 @@ def test_truncated_version() -> None:
 
 @given(st.binary(max_size=48), st.none() | st.binary(max_size=48))
 def test_any_bytes_give_a_record_or_our_errors(key: bytes, value: bytes | None) -> None:
-    """Whatever is in a log, readers catch KafkaMessageError and nothing else."""
     for log in ("__consumer_offsets", "__transaction_state", "__share_group_state"):
         try:
             record = read_coordinator_record(log, key, value)
@@ -627,7 +599,6 @@ def test_any_bytes_give_a_record_or_our_errors(key: bytes, value: bytes | None) 
 
 
 def test_buffers_of_other_types() -> None:
-    """Slices of a batch are often memoryviews."""
     key = bytes.fromhex(OFFSET_KEY)
     assert read_coordinator_record("__consumer_offsets", memoryview(key), None).key == OFFSET
     assert read_metadata_record(bytearray.fromhex("01140000")).message == NoOpRecord()

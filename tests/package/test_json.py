@@ -1,4 +1,4 @@
-"""Kafka's JSON form of messages: what ``to_json`` writes, what ``from_json`` reads, and the words of every refusal."""
+"""Kafka's JSON form: ``to_json``, ``from_json`` and their errors."""
 
 from __future__ import annotations
 
@@ -61,7 +61,6 @@ ID_TEXT = "x7D3Ck_ZRA22-dzIvu_pnQ"
 
 
 def topics_request() -> CreateTopicsRequest:
-    """A message with structs in structs, a null and a keyed collection."""
     topic = CreatableTopic(
         name="orders",
         num_partitions=1,
@@ -88,13 +87,11 @@ TOPICS_JSON: dict[str, Any] = {
 
 
 def produce_request(records: bytes | None) -> ProduceRequest:
-    """A message with a records field."""
     partition = PartitionProduceData(index=1, records=records)
     return ProduceRequest(acks=-1, topic_data=[TopicProduceData(name="t", partition_data=[partition])])
 
 
 def partition_json(message: ProduceRequest, **options: Any) -> object:
-    """What ``to_json`` says about the one partition of a produce request."""
     written: Any = to_json(message, 12, **options)
     return written["topicData"][0]["partitionData"][0]
 
@@ -103,7 +100,6 @@ def partition_json(message: ProduceRequest, **options: Any) -> object:
 
 
 def test_nested_structs_and_collections() -> None:
-    """Structs are objects, arrays and keyed collections are lists, keys are the camelCase names in their order."""
     written = to_json(topics_request(), 7)
 
     assert written == TOPICS_JSON
@@ -112,7 +108,6 @@ def test_nested_structs_and_collections() -> None:
 
 
 def test_fields_of_the_version_only() -> None:
-    """A field is written at the versions that have it, and an ignorable one is dropped elsewhere, as on the wire."""
     message = FetchRequest(replica_id=-1, session_id=4, rack_id="r", topics=[FetchTopic(topic="t")])
 
     assert to_json(message, 4) == {
@@ -128,7 +123,6 @@ def test_fields_of_the_version_only() -> None:
 
 
 def test_tagged_fields_only_away_from_their_default() -> None:
-    """A tagged field at its default is left out, as on the wire: scalars, nulls, arrays and whole structs."""
     assert "replicaState" not in to_json(FetchRequest(), 17)
     assert "clusterId" not in to_json(FetchRequest(), 17)
     assert BrokerHeartbeatRequest().offline_log_dirs == []
@@ -160,7 +154,6 @@ def test_tagged_fields_only_away_from_their_default() -> None:
     ids=lambda value: value if isinstance(value, str) else None,
 )
 def test_scalars(message: Message, version: int, key: str, expected: object) -> None:
-    """Each type in the form of Kafka's converters, and back."""
     written = to_json(message, version)
 
     assert written[key] == expected
@@ -170,7 +163,6 @@ def test_scalars(message: Message, version: int, key: str, expected: object) -> 
 
 @pytest.mark.parametrize("value", [1.0, -0.0, 5e-324, 1.7976931348623157e308, math.inf, -math.inf, math.nan])
 def test_floats(value: float) -> None:
-    """A float64 is a float in the dict even when it is whole, infinite or no number, so nothing is lost."""
     message = AlterClientQuotasRequest(entries=[EntryData(ops=[OpData(key="k", value=value)])])
     written: Any = to_json(message, 1)
 
@@ -180,7 +172,6 @@ def test_floats(value: float) -> None:
 
 
 def test_values_of_near_types() -> None:
-    """What ``write`` takes for a field is written as the field's own type: JSON has no IntEnum, bytearray or tuple."""
     sasl = SaslAuthenticateRequest(auth_bytes=bytearray(b"ab"))  # type: ignore[arg-type]  # works, though not typed
     assert to_json(sasl, 2) == {"authBytes": "YWI="}
 
@@ -190,7 +181,6 @@ def test_values_of_near_types() -> None:
 
 
 def test_records_as_data() -> None:
-    """By default records are their bytes in base64, so that a message survives JSON; Kafka's own form loses them."""
     message = produce_request(b"\x00\xff")
 
     assert partition_json(message) == {"index": 1, "records": "AP8="}
@@ -198,7 +188,7 @@ def test_records_as_data() -> None:
 
 
 def test_records_as_kafka_writes_them() -> None:
-    """Both lossy forms of Kafka's converters: an empty text, or the size under a key of its own."""
+    """Kafka's converters lose records: an empty text, or only their size."""
     message = produce_request(b"\x00\xff\x00")
 
     assert partition_json(message, records="empty") == {"index": 1, "records": ""}
@@ -207,7 +197,6 @@ def test_records_as_kafka_writes_them() -> None:
 
 @pytest.mark.parametrize("form", ["data", "empty", "size"])
 def test_null_records(form: str) -> None:
-    """Null is no records at all and stays a null, in every form; empty records are something else."""
     assert partition_json(produce_request(None), records=form) == {"index": 1, "records": None}
     assert partition_json(produce_request(b""), records=form) in (
         {"index": 1, "records": ""},
@@ -216,13 +205,11 @@ def test_null_records(form: str) -> None:
 
 
 def test_unknown_form_of_records() -> None:
-    """A misspelled form must not fall back to a lossy one."""
     with pytest.raises(ValueError, match=r"^records is one of 'data', 'size', 'empty', not 'bytes'$"):
         to_json(ProduceRequest(), 12, records="bytes")  # type: ignore[arg-type]  # that is the point
 
 
 def test_unknown_tagged_fields() -> None:
-    """Kafka's form has no place for them, so they are written only on demand, and then come back."""
     raw = (RawTaggedField(900, b"\x01\x02"), RawTaggedField(7, b""))
     topic = MetadataRequestTopic(name="t", unknown_tagged_fields=raw[:1])
     message = MetadataRequest(topics=[topic], unknown_tagged_fields=raw)
@@ -242,7 +229,6 @@ def test_unknown_tagged_fields() -> None:
 
 
 def test_no_key_without_unknown_tagged_fields() -> None:
-    """Asking for unknown tagged fields changes nothing where there are none, nor in versions without tags."""
     message = topics_request()
 
     assert to_json(message, 7, unknown_tagged_fields=True) == to_json(message, 7)
@@ -250,7 +236,6 @@ def test_no_key_without_unknown_tagged_fields() -> None:
 
 
 def test_writing_changes_nothing() -> None:
-    """Writing looks at defaults that reading left unset; the message is still the same afterwards."""
     message = FetchRequest.read(FetchRequest(replica_id=1).write(14), 14)
     twin = copy.deepcopy(message)
     to_json(message, 14)
@@ -286,7 +271,6 @@ def test_writing_changes_nothing() -> None:
     ids=["range", "null", "version", "tags"],
 )
 def test_what_cannot_be_written(message: Message, version: int, text: str) -> None:
-    """JSON refuses what ``write`` refuses, with its words: else a field of the message would vanish silently."""
     with pytest.raises(EncodeError) as caught:
         to_json(message, version)
 
@@ -294,7 +278,6 @@ def test_what_cannot_be_written(message: Message, version: int, text: str) -> No
 
 
 def test_unsupported_version() -> None:
-    """Both directions refuse a version that the message does not have, and say which it has."""
     text = r"^HeartbeatRequest has no version 5, only versions 0 to 4$"
     with pytest.raises(UnsupportedVersionError, match=text):
         to_json(HeartbeatRequest(), 5)
@@ -306,7 +289,6 @@ def test_unsupported_version() -> None:
 
 
 def test_reads_what_was_written() -> None:
-    """Structs, lists and keyed collections come back as the classes of the message."""
     message = from_json(CreateTopicsRequest, TOPICS_JSON, 7)
 
     assert message == topics_request()
@@ -317,7 +299,6 @@ def test_reads_what_was_written() -> None:
 
 
 def test_duplicates_and_order_of_keyed_arrays() -> None:
-    """Brokers do send a key twice; JSON must not lose the second one."""
     keys = [ApiVersion(api_key=3, max_version=1), ApiVersion(api_key=1), ApiVersion(api_key=3, max_version=2)]
     message = ApiVersionsResponse(api_keys=keys)
 
@@ -325,7 +306,6 @@ def test_duplicates_and_order_of_keyed_arrays() -> None:
 
 
 def test_absent_fields_get_their_defaults() -> None:
-    """What a version does not have, and tagged fields that are not given, start from the default."""
     given = {"replicaId": 1, "maxWaitMs": 2, "minBytes": 3, "maxBytes": 4, "isolationLevel": 1, "topics": []}
     message = from_json(FetchRequest, given, 4)
 
@@ -335,14 +315,12 @@ def test_absent_fields_get_their_defaults() -> None:
 
 
 def test_given_defaults_of_tagged_fields() -> None:
-    """A tagged field may be given at its default; it is not on the wire all the same."""
     given = to_json(FetchRequest(), 17) | {"clusterId": None, "replicaState": {"replicaId": -1, "replicaEpoch": -1}}
 
     assert from_json(FetchRequest, given, 17).write(17) == FetchRequest().write(17)
 
 
 def test_nullable_struct() -> None:
-    """A struct that may be null is read as null and as a struct."""
     given: dict[str, object] = {"topics": [], "responsePartitionLimit": 1, "cursor": None}
     assert from_json(DescribeTopicPartitionsRequest, given, 0).cursor is None
 
@@ -351,7 +329,6 @@ def test_nullable_struct() -> None:
 
 
 def test_integers_for_floats() -> None:
-    """Kafka refuses ``1`` for a float64, which other JSON writers print for 1.0; it is read here."""
     entry = {"entity": [], "ops": [{"key": "k", "value": 1, "remove": False}]}
     message = from_json(AlterClientQuotasRequest, {"entries": [entry], "validateOnly": False}, 0)
 
@@ -359,7 +336,6 @@ def test_integers_for_floats() -> None:
 
 
 def test_tuples_for_arrays() -> None:
-    """``json.dumps`` writes tuples as arrays, so a dict made by hand may hold them."""
     message = from_json(CreateTopicsRequest, {"topics": (), "timeoutMs": 1, "validateOnly": True}, 2)
 
     assert message == CreateTopicsRequest(timeout_ms=1, validate_only=True)
@@ -367,7 +343,7 @@ def test_tuples_for_arrays() -> None:
 
 @pytest.mark.parametrize("text", [ID_TEXT, ID_TEXT + "==", "x7D3Ck_ZRA22-dzIvu_pnR"])
 def test_forms_of_uuids(text: str) -> None:
-    """As in Kafka, padding may be there and the four bits after the last byte say nothing."""
+    """As in Kafka, padding is optional, and the last four bits are ignored."""
     given = {"topics": [{"topicId": text, "name": None}], "allowAutoTopicCreation": True}
     message = from_json(MetadataRequest, given | {"includeTopicAuthorizedOperations": False}, 12)
 
@@ -378,7 +354,7 @@ def test_forms_of_uuids(text: str) -> None:
 
 
 def changed(path: str, value: object) -> dict[str, Any]:
-    """TOPICS_JSON with the value at a dotted path (numbers are positions) put in place of the one there."""
+    """Return TOPICS_JSON with another value at a dotted path; numbers are indices."""
     result = copy.deepcopy(TOPICS_JSON)
     inner: Any = result
     *outer, last = [int(part) if part.isdigit() else part for part in path.split(".")]
@@ -392,7 +368,6 @@ def changed(path: str, value: object) -> dict[str, Any]:
 
 
 def refusal(cls: type[Message], given: Any, version: int, **options: Any) -> str:
-    """The text of the error with which JSON is refused."""
     with pytest.raises(JsonError) as caught:
         from_json(cls, given, version, **options)
     assert caught.value.message == cls.NAME
@@ -440,18 +415,15 @@ def refusal(cls: type[Message], given: Any, version: int, **options: Any) -> str
     ],
 )
 def test_wrong_json(path: str, value: object, text: str) -> None:
-    """Each kind of wrong value is refused with its place in the JSON, what was expected and what stands there."""
     assert refusal(CreateTopicsRequest, changed(path, value), 7) == f"CreateTopicsRequest v7: {text}"
 
 
 @pytest.mark.parametrize(("given", "shown"), [([], "an array"), (None, "null"), ("{}", "a text of 2 characters")])
 def test_no_object_at_all(given: object, shown: str) -> None:
-    """The text of JSON, say, is no message; there is no path to name."""
     assert refusal(HeartbeatRequest, given, 0) == f"HeartbeatRequest v0: expected an object, not {shown}"
 
 
 def said_of(value: object) -> str:
-    """Return what errors say of a JSON value that is no array and no object."""
     if not isinstance(value, str):
         return json.dumps(value)
     return f"a text of {len(value)} character{'s' * (len(value) != 1)}"
@@ -462,7 +434,6 @@ def said_of(value: object) -> str:
     ["YQ", "YQ=", "YQ===", "Y", "Y-_=", "YQ==YQ==", " YQ==", "YQ==\n", "é", 5, "YWJ=j", "=YQ="],
 )
 def test_bad_base64(text: object) -> None:
-    """Only whole base64 of the standard alphabet is bytes; Python's lenient reading would drop characters."""
     expected = f"SaslAuthenticateRequest v2: authBytes: expected bytes as base64, not {said_of(text)}"
     assert refusal(SaslAuthenticateRequest, {"authBytes": text}, 2) == expected
 
@@ -472,7 +443,6 @@ def test_bad_base64(text: object) -> None:
     ["", "x7D3Ck", ID_TEXT + "A", ID_TEXT + "AA", "x7D3Ck/ZRA22+dzIvu/pnQ", str(ID), 7, "é" * 9, "é" + ID_TEXT[1:]],
 )
 def test_bad_uuid(text: object) -> None:
-    """A UUID is 16 bytes of URL-safe base64, in which Kafka prints it; the dashed form is not understood."""
     given = {"topics": [{"topicId": text, "name": None}], "allowAutoTopicCreation": True}
     expected = f"topics[0].topicId: expected a UUID as 22 characters of URL-safe base64, not {said_of(text)}"
     assert refusal(MetadataRequest, given, 12) == f"MetadataRequest v12: {expected}"
@@ -488,7 +458,6 @@ def test_bad_uuid(text: object) -> None:
     ],
 )
 def test_bad_float(value: object, text: str) -> None:
-    """A float64 is a JSON number that fits."""
     given = {"entries": [{"entity": [], "ops": [{"key": "k", "value": value, "remove": False}]}], "validateOnly": False}
     assert (
         refusal(AlterClientQuotasRequest, given, 1) == f"AlterClientQuotasRequest v1: entries[0].ops[0].value: {text}"
@@ -497,7 +466,6 @@ def test_bad_float(value: object, text: str) -> None:
 
 @pytest.mark.parametrize(("value", "text"), [(-1, "-1"), (65536, "65536")])
 def test_unsigned_ranges(value: int, text: str) -> None:
-    """Unsigned integers have their own range, which Kafka checks too."""
     broker = RegisterBrokerRecord(end_points=[BrokerEndpoint(name="a", host="h", port=1)])
     given: Any = to_json(broker, 4)
     given["endPoints"][0]["port"] = value
@@ -506,14 +474,12 @@ def test_unsigned_ranges(value: int, text: str) -> None:
 
 
 def test_null_only_where_the_version_has_it() -> None:
-    """Kafka takes a null at any version as soon as one has it, and fails later; here the version counts."""
     expected = "MetadataRequest v0: topics: is null, but this version has no null here"
     assert refusal(MetadataRequest, {"topics": None}, 0) == expected
     assert from_json(MetadataRequest, {"topics": None}, 1).topics is None
 
 
 def test_field_of_another_version() -> None:
-    """A field that this version does not have would be lost on the wire; ``ignore_unknown`` does not change that."""
     given = {"groupId": "g", "generationId": 1, "memberId": "m", "groupInstanceId": "i"}
     expected = "HeartbeatRequest v2: groupInstanceId: is given, but version 2 does not have this field"
 
@@ -523,7 +489,6 @@ def test_field_of_another_version() -> None:
 
 
 def test_unknown_keys_may_be_ignored() -> None:
-    """Kafka skips keys it does not know, at every depth; here only on demand."""
     given = changed("topics.0.comment", "mine") | {"comment": {"at": "top"}}
     expected = "CreateTopicsRequest v7: topics[0].comment: no field has this key"
 
@@ -532,7 +497,6 @@ def test_unknown_keys_may_be_ignored() -> None:
 
 
 def test_sizes_of_records_are_no_records() -> None:
-    """Kafka's form with sizes has no data to read; the refusal says so, for the other key is not even misspelled."""
     written = to_json(produce_request(b"abc"), 12, records="size")
     expected = (
         "ProduceRequest v12: topicData[0].partitionData[0].records: is missing, but version 12 has this field; "
@@ -557,20 +521,17 @@ def test_sizes_of_records_are_no_records() -> None:
     ],
 )
 def test_bad_unknown_tagged_fields(raw: object, text: str) -> None:
-    """Unknown tagged fields that could not be written are refused when they are read."""
     given = to_json(FetchRequest(), 17) | {"_unknownTaggedFields": raw}
     assert refusal(FetchRequest, given, 17) == f"FetchRequest v17: _unknownTaggedFields{text}"
 
 
 def test_unknown_tagged_fields_without_tags() -> None:
-    """A version without tagged fields has no place for them, even for none of them."""
     given = {"groupId": "g", "generationId": 1, "memberId": "m", "_unknownTaggedFields": []}
     expected = "HeartbeatRequest v0: _unknownTaggedFields: version 0 has no tagged fields"
     assert refusal(HeartbeatRequest, given, 0) == expected
 
 
 def test_the_error() -> None:
-    """The error is a ValueError and the package's own, has the place as data, and survives a process boundary."""
     with pytest.raises(JsonError) as caught:
         from_json(CreateTopicsRequest, changed("topics.0.name", 3), 7)
     error = caught.value
@@ -583,7 +544,6 @@ def test_the_error() -> None:
 
 
 def test_nullable_key_of_a_collection() -> None:
-    """A key field may be null; the element is found by it like any other."""
     message = MetadataResponse(topics=[MetadataResponseTopic(name=None, topic_id=ID)])
     again = from_json(MetadataResponse, to_json(message, 12), 12)
 
@@ -592,7 +552,6 @@ def test_nullable_key_of_a_collection() -> None:
 
 
 def test_records_that_cannot_be_null() -> None:
-    """Records are nullable only at some versions of some messages; the version decides about a null."""
     partition = PartitionData(records=b"")
     message = ShareFetchResponse(responses=[ShareFetchableTopicResponse(partitions=[partition])])
     written: Any = to_json(message, 1)
@@ -602,7 +561,6 @@ def test_records_that_cannot_be_null() -> None:
 
 
 def test_large_integers_in_errors() -> None:
-    """Python refuses to print very large integers; the error is still one of ours."""
     given = {"groupId": "g", "generationId": 10**5000, "memberId": "m"}
     text = refusal(HeartbeatRequest, given, 0)
     expected = "generationId: an unprintable int is out of range for INT32, -2147483648 to 2147483647"
@@ -610,14 +568,12 @@ def test_large_integers_in_errors() -> None:
 
 
 def test_entities() -> None:
-    """A nullable text inside two levels of arrays, in both states."""
     entity = [EntityData(entity_type="user", entity_name=None), EntityData(entity_type="user", entity_name="a")]
     message = AlterClientQuotasRequest(entries=[EntryData(entity=entity)])
     assert from_json(AlterClientQuotasRequest, to_json(message, 0), 0) == message
 
 
 def test_inner_fields_of_the_version_only() -> None:
-    """The version decides inside structs too, tagged fields of elements included."""
     partition = FetchPartition(partition=1, replica_directory_id=ID)
     message = FetchRequest(topics=[FetchTopic(partitions=[partition])])
     new, old = to_json(message, 17)["topics"], to_json(message, 16)["topics"]
@@ -648,14 +604,12 @@ OWN = (
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A package of two definitions of our own, with its module of JSON."""
     package: Any = build_package(tmp_path_factory.mktemp("own"), *OWN)
     import_module(f"{package.__name__}.json")
     return package
 
 
 def test_arrays_of_every_type(own: Any) -> None:
-    """Users generate packages of their own; every element type has the form of its scalar there, and comes back."""
     given = {
         "someBool": [True, False],
         "someInt8": [-128, 127],
@@ -674,7 +628,6 @@ def test_arrays_of_every_type(own: Any) -> None:
 
 
 def test_optional_fields(own: Any) -> None:
-    """A field of an optional-field buffer is like a tagged one: left out at its default, and unknown ones are kept."""
     assert own.json.to_json(own.Optional(plain=1), 0) == {"plain": 1}
     assert own.json.from_json(own.Optional, {"plain": 1}, 0) == own.Optional(plain=1)
 
@@ -690,7 +643,6 @@ def test_optional_fields(own: Any) -> None:
 
 
 def test_versions_of_a_record() -> None:
-    """The JSON of a record's key takes the version of the key or its record type, that of the value its version."""
     key, value = OffsetCommitKey(group="g", topic="t", partition=2), OffsetCommitValue(offset=5, topic_id=ID)
     record = read_coordinator_record("__consumer_offsets", *write_coordinator_record(key, value, 4))
     assert (record.type, record.key_version, record.value_version) == (1, 0, 4)
@@ -704,7 +656,6 @@ def test_versions_of_a_record() -> None:
 
 
 def test_other_versions_of_a_key() -> None:
-    """Any other number is no version of a key; the record type of a value is no version of it."""
     with pytest.raises(UnsupportedVersionError) as raised:
         to_json(OffsetCommitKey(), 3)
     assert str(raised.value) == "OffsetCommitKey has no version 3, only version 0"
@@ -714,7 +665,6 @@ def test_other_versions_of_a_key() -> None:
 
 
 def test_text_of_a_uuid() -> None:
-    """A UUID becomes the text that Kafka prints, and that text becomes the UUID again."""
     assert uuid_text(ID) == ID_TEXT
     assert parse_uuid(ID_TEXT) == ID
     assert (uuid_text(UUID(int=0)), parse_uuid("A" * 22)) == ("A" * 22, UUID(int=0))
@@ -729,14 +679,12 @@ def test_text_of_a_uuid() -> None:
     ],
 )
 def test_text_of_no_uuid(text: Any, error: type[Exception], said: str) -> None:
-    """Any other text raises ValueError, and what is no text TypeError."""
     with pytest.raises(error) as raised:
         parse_uuid(text)
     assert str(raised.value) == said
 
 
 def test_no_uuid() -> None:
-    """``uuid_text`` takes UUIDs only."""
     with pytest.raises(TypeError) as raised:
         uuid_text(ID_TEXT)  # type: ignore[arg-type]
     assert str(raised.value) == f"expected a UUID, got {ID_TEXT!r}"

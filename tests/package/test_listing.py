@@ -1,4 +1,4 @@
-"""What messages there are, and what becomes of names that are none."""
+"""Listing of messages, and errors for unknown names."""
 
 from __future__ import annotations
 
@@ -19,20 +19,17 @@ SOURCE = str(Path(kafka_messages.__file__).parents[1])
 
 
 def run(code: str) -> str:
-    """What a fresh Python prints, errors too."""
     environment = {"PYTHONPATH": SOURCE}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
     return done.stdout + done.stderr
 
 
 def test_every_message_is_listed_once() -> None:
-    """Tools that go over all messages must not miss one, nor depend on names that happen to be classes."""
     assert [each.name for each in all_messages()] == message_names()
 
 
 @pytest.mark.parametrize("each", all_messages(), ids=lambda each: each.name)
 def test_what_is_listed_is_true(each: kafka_messages.MessageInfo) -> None:
-    """The list is printed beside the classes and must say what they say."""
     cls = message_class(each.name)
     facts = facts_of(cls)
     assert each.message_class is cls
@@ -42,7 +39,6 @@ def test_what_is_listed_is_true(each: kafka_messages.MessageInfo) -> None:
 
 
 def test_what_is_listed_of_a_pair_is_what_its_api_says() -> None:
-    """Versions that may change, or go, are those of request and response alike."""
     listed = {each.name: (each.deprecated_versions, each.latest_version_unstable) for each in all_messages()}
     for api in apis():
         if not api.is_removed:
@@ -51,7 +47,6 @@ def test_what_is_listed_of_a_pair_is_what_its_api_says() -> None:
 
 
 def test_listing_imports_no_message() -> None:
-    """Most programs use a few of 291 modules."""
     code = (
         "import sys, kafka_messages; kafka_messages.all_messages();"
         "print([name for name in sys.modules if name.startswith('kafka_messages.messages')])"
@@ -60,7 +55,6 @@ def test_listing_imports_no_message() -> None:
 
 
 def test_import_star_gives_all_there_is() -> None:
-    """What the package says that it exports, tools believe; it must be there, and nothing else."""
     code = "from kafka_messages import *; print(*sorted(name for name in vars() if name[0] != '_'))"
     public = {name for name in dir(kafka_messages) if name in kafka_messages._MODULES}
     assert set(run(code).split()) == set(kafka_messages.__all__) == public
@@ -77,13 +71,11 @@ MEANT = [
 
 @pytest.mark.parametrize(("statement", "error"), MEANT)
 def test_a_misspelt_message_gets_the_nearest(statement: str, error: str) -> None:
-    """Nobody knows 291 names by heart; Python 3.11 itself says nothing for ``from ... import``."""
     printed = run(f"import kafka_messages; {statement}")
     assert printed.splitlines()[-1] == f"{error}; did you mean 'MetadataResponse'?"
 
 
 def test_names_that_are_near_to_nothing_fail_as_ever() -> None:
-    """``hasattr`` and ``getattr`` with a default rely on an AttributeError, whatever is near."""
     assert not hasattr(kafka_messages, "MetadataRespons")
     with pytest.raises(AttributeError) as caught:
         _ = kafka_messages.orders
@@ -93,7 +85,6 @@ def test_names_that_are_near_to_nothing_fail_as_ever() -> None:
 
 
 def test_help_is_short() -> None:
-    """``help`` describes the package and its modules, and not every class."""
     text = pydoc.render_doc(kafka_messages, renderer=pydoc.plaintext)
     assert len(text.splitlines()) <= 200
     assert "``protocol``: headers, framing, the table of APIs, negotiation." in text
@@ -108,7 +99,6 @@ ELSEWHERE = [
 
 @pytest.mark.parametrize(("statement", "error", "module"), ELSEWHERE)
 def test_names_of_modules(statement: str, error: str, module: str) -> None:
-    """A name that a module of the package exports raises an error that names the module, and imports nothing else."""
     code = f"""
 import sys, kafka_messages
 try:
@@ -120,13 +110,11 @@ except (AttributeError, ImportError) as error:
 
 
 def test_modules_are_attributes() -> None:
-    """After ``import kafka_messages`` every module of the package is imported when it is first used."""
     code = "import sys, kafka_messages as k; print('kafka_messages.protocol' in sys.modules, k.protocol.api(3).name)"
     assert run(code) == "False Metadata\n"
 
 
 def test_modules_are_imported_from_the_package() -> None:
-    """``from package import module`` asks the package for the name first: no near message may come of that."""
     assert (
         run("from kafka_messages import errors, json, protocol; print(protocol.__name__)")
         == "kafka_messages.protocol\n"

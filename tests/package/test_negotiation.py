@@ -1,4 +1,4 @@
-"""Which version to speak with a broker, by what it announces."""
+"""Version negotiation from a broker's ApiVersions response."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from tests.support.kafka_protocol import FEATURES_BODY, FETCH, FETCH_VERSIONS, K
 
 
 def announced(*ranges: tuple[int, int, int]) -> ApiVersionsResponse:
-    """A response with these entries: API key, lowest and highest version."""
+    """Return a response with these entries: API key, lowest and highest version."""
     entries = [ApiVersion(api_key=key, min_version=low, max_version=high) for key, low, high in ranges]
     return ApiVersionsResponse(api_keys=ApiVersionCollection(entries))
 
 
 @pytest.mark.parametrize(("low", "high", "expected"), [(0, 99, 13), (0, 7, 7), (13, 20, 13), (0, 0, 0), (12, 12, 12)])
 def test_highest_common_version(low: int, high: int, expected: int) -> None:
-    """The usual cases: older broker, newer broker, just touching ranges; by key, enum, class or Api."""
     response = announced((3, low, high))
     for which in (3, ApiKey.METADATA, MetadataRequest, MetadataResponse, api(3)):
         assert negotiate(response, which) == expected
@@ -33,7 +32,6 @@ def test_highest_common_version(low: int, high: int, expected: int) -> None:
 
 
 def test_unstable_latest_version_is_opt_in() -> None:
-    """Brokers announce it only when configured to; using it by accident breaks with the next release."""
     row = kafka_api("INIT_PRODUCER_ID")
     assert row["latestVersionUnstable"]
     broker = BrokerVersions.from_response(announced((22, 0, row["latestVersion"])))
@@ -80,14 +78,12 @@ def test_unstable_latest_version_is_opt_in() -> None:
     ],
 )
 def test_no_common_version(response: ApiVersionsResponse, key: int, text: str) -> None:
-    """The text has both ranges: it is all that an operator sees of a client that is too old or too new."""
     with pytest.raises(UnsupportedVersionError) as caught:
         negotiate(response, key)
     assert str(caught.value) == text
 
 
 def test_negotiating_an_api_that_the_package_does_not_know() -> None:
-    """There is no range to compare with; the broker's answer about it can still be looked at."""
     broker = BrokerVersions.from_response(announced((999, 1, 2)))
     assert [broker.supports(999, version) for version in range(4)] == [False, True, True, False]
     with pytest.raises(UnknownApiError) as caught:
@@ -96,19 +92,16 @@ def test_negotiating_an_api_that_the_package_does_not_know() -> None:
 
 
 def test_supports() -> None:
-    """Asked before a feature is used that needs a certain version; an API that is not offered has none."""
     broker = BrokerVersions.from_response(announced((3, 4, 9)))
     assert [broker.supports(MetadataRequest, version) for version in (3, 4, 9, 10)] == [False, True, True, False]
     assert not broker.supports(ApiKey.FETCH, 4)
 
 
 def test_of_repeated_keys_the_last_counts() -> None:
-    """Collections keep duplicates; Kafka's NodeApiVersions (4.4.0) lets the last one win, and so do we."""
     assert negotiate(announced((3, 0, 3), (3, 0, 6)), ApiKey.METADATA) == 6
 
 
 def test_features_of_the_broker() -> None:
-    """Bytes of Kafka 4.4.0 with a supported and a finalized feature: levels by name, and their epoch."""
     response = ApiVersionsResponse(
         supported_features=SupportedFeatureKeyCollection(
             [SupportedFeatureKey(name="metadata.version", min_version=7, max_version=27)]
@@ -129,6 +122,5 @@ def test_features_of_the_broker() -> None:
 
 
 def test_features_that_are_not_known() -> None:
-    """Before version 3 there are none, and -1 as the epoch means that finalized features say nothing."""
     broker = BrokerVersions.from_response(ApiVersionsResponse.read(announced((3, 0, 9)).write(2), 2))
     assert (broker.supported_features, broker.finalized_features, broker.finalized_features_epoch) == ({}, {}, None)

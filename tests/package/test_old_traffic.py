@@ -1,4 +1,4 @@
-"""What a broker of Kafka 2.8.2 answers to all that it announces, and what a client of that release says to it."""
+"""Traffic of a broker and a client of Kafka 2.8.2."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafka_messages.connection import ProxyConnection, RequestForwarded, Respons
 from kafka_messages.protocol import ApiKey, DecodedRequest, api, decode_request, decode_response, frame
 
 TRAFFIC = Path(__file__).with_name("data") / "kafka-2.8.2.txt.gz"
-"""Lines of connection, request and answer, by ``python -m tests.interop.old``; the first connection asks everything."""
+"""Connection, request and response by line (``python -m tests.interop.old``); the first connection sends all."""
 
 
 @cache
@@ -25,12 +25,10 @@ def exchanges() -> list[tuple[int, bytes, bytes]]:
 
 
 def requests() -> Iterator[DecodedRequest]:
-    """The decoded requests of the first connection."""
     return (decode_request(sent) for number, sent, _ in exchanges() if number == 0)
 
 
 def test_everything_is_read_and_written_again() -> None:
-    """One installed package reads an old cluster's traffic, and what it writes is what went over the wire."""
     for _, sent, answered in exchanges():
         request = decode_request(sent)
         response = decode_response(answered, request.api.key, request.version)
@@ -39,7 +37,6 @@ def test_everything_is_read_and_written_again() -> None:
 
 
 def announced() -> set[tuple[int, int]]:
-    """Every API and version that the broker says it has."""
     for number, sent, answered in exchanges():
         request = decode_request(sent)
         if number == 0 and (request.api.key, request.version) == (ApiKey.API_VERSIONS, 3):
@@ -52,7 +49,6 @@ def pairs_of(said: ApiVersionsResponse) -> set[tuple[int, int]]:
 
 
 def test_there_is_every_pair_that_the_old_broker_announced() -> None:
-    """Also the versions that today's brokers have not, and the APIs that nobody has any more."""
     asked = {(int(request.api.key), request.version) for request in requests()}
     assert asked == announced()
     older = {(key, version) for key, version in asked if version not in api(key).supported_versions}
@@ -63,13 +59,11 @@ def test_there_is_every_pair_that_the_old_broker_announced() -> None:
 
 
 def test_what_is_announced_for_an_old_release_is_what_its_broker_says() -> None:
-    """A mock that stands for a cluster of 2.8 must not have one version more or less than a live one."""
     assert pairs_of(announce(release="2.8.2")) == announced()
 
 
 @pytest.mark.parametrize("number", sorted({number for number, _, _ in exchanges()}))
 def test_a_middleman_passes_it(number: int) -> None:
-    """A proxy's author decodes everything that an old cluster and its clients say, and passes on the very bytes."""
     proxy, count = ProxyConnection(), 0
     for _, pairs in groupby((each for each in exchanges() if each[0] == number), lambda each: each[0]):
         for _, sent, answered in pairs:

@@ -1,4 +1,4 @@
-"""Requests and the responses that answer them, and the classes inside a message."""
+"""Requests with their responses, and struct classes of messages."""
 
 from __future__ import annotations
 
@@ -18,13 +18,11 @@ PAIRED = [each for each in apis() if not each.is_removed]
 
 @pytest.mark.parametrize("each", PAIRED, ids=str)
 def test_a_request_knows_its_response(each: Api) -> None:
-    """Who has a request can read its answer: nobody has to name both."""
     assert each.request_class.response_class is each.request_class().response_class is each.response_class
 
 
 @pytest.mark.parametrize("name", message_names())
 def test_bases_say_what_a_message_is(name: str) -> None:
-    """Code over all requests, or all responses, tells them from the rest by their bases."""
     cls = message_class(name)
     assert issubclass(cls, Message)
     assert issubclass(cls, Request) == (cls.NAME.endswith("Request"))
@@ -32,8 +30,6 @@ def test_bases_say_what_a_message_is(name: str) -> None:
 
 
 def test_a_class_derived_from_a_request_knows_the_response() -> None:
-    """A client may add methods of its own to a request."""
-
     class Mine(MetadataRequest):
         pass
 
@@ -41,13 +37,11 @@ def test_a_class_derived_from_a_request_knows_the_response() -> None:
 
 
 def test_a_response_and_a_header_have_no_response() -> None:
-    """The attribute belongs to requests: elsewhere it would be a promise that nobody keeps."""
     assert not hasattr(MetadataResponse, "response_class")
     assert not hasattr(RequestHeader, "response_class")
 
 
 def test_a_request_imports_neither_its_response_nor_typing() -> None:
-    """What types say must cost nothing at run time; the response is imported when it is asked for."""
     code = (
         "import sys; before = set(sys.modules); from kafka_messages import MetadataRequest; MetadataRequest();"
         " new = set(sys.modules) - before; print('typing_extensions' in new, 'typing' in new,"
@@ -64,7 +58,6 @@ PATH = str(import_module("pathlib").Path(kafka_messages.__file__).parents[1])
 
 @pytest.mark.parametrize("name", message_names())
 def test_structs_are_attributes_of_their_message(name: str) -> None:
-    """42 names of structs repeat: by its message each is found without a look at where it is defined."""
     cls = message_class(name)
     module = import_module(cls.__module__)
     classes = {

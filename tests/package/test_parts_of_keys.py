@@ -1,4 +1,4 @@
-"""Lookups by a part of a key, collections as lists, and objects as they are printed and filled."""
+"""Lookups by part of a key, collections as lists, repr and construction of objects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ TOPICS = [Topic(name="a"), Topic(name="b", topic_id=ONE), Topic(name="a", topic_
 
 
 def test_a_part_of_a_key_finds_the_first_that_has_it() -> None:
-    """A version has the name or the id of a topic: who has one of them need not make up the other."""
     found = ProduceRequest(topic_data=TOPICS).topic_data
     assert found.find("a") is found.find(name="a") is TOPICS[0]
     assert found.find(topic_id=ONE) is TOPICS[1]
@@ -32,7 +31,6 @@ def test_a_part_of_a_key_finds_the_first_that_has_it() -> None:
 
 
 def test_a_lookup_needs_a_part_of_the_key() -> None:
-    """Without any, the first element would be a guess."""
     found: Any = ProduceRequest(topic_data=TOPICS).topic_data
     for call in (found.find, found.find_all):
         with pytest.raises(TypeError) as caught:
@@ -41,7 +39,6 @@ def test_a_lookup_needs_a_part_of_the_key() -> None:
 
 
 def test_a_lookup_by_a_part_sees_changes() -> None:
-    """There is no index of parts that could be out of date."""
     found = ProduceRequest(topic_data=[Topic(name="a")]).topic_data
     found[0].name = "b"
     assert found.find(name="b") is found[0]
@@ -49,7 +46,6 @@ def test_a_lookup_by_a_part_sees_changes() -> None:
 
 
 def test_collections_are_lists_to_dataclasses_and_json() -> None:
-    """``asdict`` converts what is in them, and json writes what comes of it."""
     response = MetadataResponse(brokers=[MetadataResponse.MetadataResponseBroker(node_id=3, host="h", port=1)])
     made = dataclasses.asdict(response)
     assert made["brokers"] == [{"node_id": 3, "host": "h", "port": 1, "rack": None, "unknown_tagged_fields": ()}]
@@ -57,7 +53,6 @@ def test_collections_are_lists_to_dataclasses_and_json() -> None:
 
 
 def test_long_bytes_are_printed_in_short() -> None:
-    """100 KB of records are no reading for anybody, and fill a log."""
     short, long = bytes(64), b"x" * 65
     cut = "b'" + "x" * 64 + "'... (65 bytes)"
     assert f"records={short!r})" in repr(FetchResponse.PartitionData(records=short))
@@ -69,7 +64,6 @@ def test_long_bytes_are_printed_in_short() -> None:
 
 
 def test_an_unknown_key_is_named_before_what_is_missing() -> None:
-    """Who misspells a key misses it too: only the misspelt one says what to do."""
     for options in ({}, {"default_missing": True}):
         with pytest.raises(JsonError) as caught:
             from_json(MetadataRequest, {"topic": []}, 12, **options)
@@ -80,7 +74,6 @@ def test_an_unknown_key_is_named_before_what_is_missing() -> None:
 
 
 def test_missing_keys_get_defaults_on_request() -> None:
-    """A few fields are enough to try something out; a null and a wrong version stay errors."""
     assert from_json(MetadataRequest, {}, 12, default_missing=True) == MetadataRequest()
     made = from_json(MetadataRequest, {"topics": [{"name": "a"}]}, 12, default_missing=True)
     assert made == MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name="a")])

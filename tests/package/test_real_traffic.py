@@ -1,4 +1,4 @@
-"""What Kafka's clients and a broker said to each other, as the broker's own request log has it."""
+"""Captured traffic of Kafka's clients and a broker, compared with the broker's request log."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from kafka_messages.protocol import DecodedRequest, DecodedResponse, FrameReader
 from tests.support.cluster import COMMITTED, Cluster
 
 EMPTY_RECORDS = {"ShareFetchResponse"}
-"""Kafka's log has the size of records in the place of these, but for this message nothing."""
+"""Responses whose records the log omits; for others it has their size."""
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Cluster:
-    """The committed files; tests/interop runs these tests on new ones."""
+    """Return the committed files; tests/interop overrides this fixture with new ones."""
     return Cluster(COMMITTED)
 
 
 def exchanges(cluster: Cluster) -> Iterator[tuple[str, DecodedRequest, bytes, DecodedResponse[object], bytes]]:
-    """Each captured request and its response, in the order of their connection, decoded and as they were sent."""
+    """Yield each request and response, decoded and as bytes, in order of each connection."""
     for path in sorted(cluster.traffic.glob("*.request.bin")):
         connection = path.name.split(".")[0]
         requests, responses = frames(path), frames(path.with_name(f"{connection}.response.bin"))
@@ -43,7 +43,6 @@ def frames(path: Path) -> list[bytes]:
 
 
 def test_messages_are_kafkas_json(cluster: Cluster) -> None:
-    """Each request and response of real clients gives the very JSON that the broker logs of it; none is left over."""
     left = dict(cluster.requests)
     kinds = set()
     for connection, request, _, response, _ in exchanges(cluster):
@@ -60,7 +59,6 @@ def test_messages_are_kafkas_json(cluster: Cluster) -> None:
 
 
 def test_messages_are_written_as_kafka_does(cluster: Cluster) -> None:
-    """Written again, the bytes are those that Kafka's clients and the broker sent, headers and tagged fields too."""
     for _, request, sent, response, answered in exchanges(cluster):
         assert request.encode(framed=False) == sent
         assert response.encode(framed=False) == answered

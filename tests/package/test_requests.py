@@ -1,4 +1,4 @@
-"""Requests behind their headers, against bytes that Kafka's own classes wrote."""
+"""Requests with headers, compared with bytes of Kafka's own classes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,6 @@ def metadata_request() -> MetadataRequest:
 
 
 def test_encode_request_gives_kafkas_bytes() -> None:
-    """Header v2 (flexible) with a client id that is never compact, and header v1, byte for byte."""
     assert encode_request(metadata_request(), 12, 77, "cli", framed=False).hex() == METADATA_REQUEST_12
     assert encode_request(metadata_request(), 1, 78, "cli", framed=False).hex() == METADATA_REQUEST_1
     request = ApiVersionsRequest(client_software_name="lib", client_software_version="1")
@@ -67,12 +66,10 @@ def test_encode_request_gives_kafkas_bytes() -> None:
 
 
 def test_requests_are_framed_unless_told_otherwise() -> None:
-    """What goes to a socket begins with its length; Kafka's AbstractRequest.toSend writes the same."""
     assert encode_request(metadata_request(), 12, 77, "cli").hex() == "0000002a" + METADATA_REQUEST_12
 
 
 def test_decode_request_reads_kafkas_bytes() -> None:
-    """The version of the header comes from the API key and version in its first four bytes."""
     request = decode_request(bytes.fromhex(METADATA_REQUEST_12))
     assert request == DecodedRequest(
         RequestHeader(request_api_key=3, request_api_version=12, correlation_id=77, client_id="cli"),
@@ -85,7 +82,7 @@ def test_decode_request_reads_kafkas_bytes() -> None:
 
 
 def test_bytes_behind_a_request_are_kept() -> None:
-    """Brokers ignore them and librdkafka sends them: they must neither refuse the request nor be lost in a proxy."""
+    """librdkafka sends trailing bytes, which brokers ignore."""
     data = bytes.fromhex(METADATA_REQUEST_13_TRAILING)
     request = decode_request(data)
     wanted = MetadataRequest(topics=None, allow_auto_topic_creation=False)
@@ -99,7 +96,6 @@ def test_bytes_behind_a_request_are_kept() -> None:
 
 @pytest.mark.parametrize("each", [each for each in apis() if not each.is_removed], ids=str)
 def test_bytes_behind_any_request(each: Api) -> None:
-    """Kafka ignores them after requests of every API and version; a response with them stays an error."""
     for version in each.valid_versions:
         data = encode_request(each.request_class(), version, 7, "c", framed=False)
         request = decode_request(data + b"\1\0\0")
@@ -113,7 +109,6 @@ def test_bytes_behind_any_request(each: Api) -> None:
 
 
 def test_null_client_id_and_unknown_tags_of_the_header_are_kept() -> None:
-    """A proxy must pass on what it does not understand; the same bytes come out again."""
     data = bytes.fromhex(METADATA_REQUEST_12_TAGS)
     request = decode_request(data)
     assert request.header.client_id is None
@@ -123,14 +118,12 @@ def test_null_client_id_and_unknown_tags_of_the_header_are_kept() -> None:
 
 
 def test_bytearray_and_memoryview_are_requests_too() -> None:
-    """Buffers of sockets are seldom bytes."""
     data = bytes.fromhex(METADATA_REQUEST_12)
     assert decode_request(bytearray(data)) == decode_request(memoryview(data)) == decode_request(data)
 
 
 @pytest.mark.parametrize("each", [each for each in apis() if not each.is_removed], ids=str)
 def test_every_version_of_every_api_makes_the_round_trip(each: Api) -> None:
-    """Encoding and decoding must agree on both header versions everywhere, not only where examples exist."""
     for version in each.valid_versions:
         request = each.request_class()
         sent = decode_request(encode_request(request, version, 7, "c", framed=False))
@@ -141,7 +134,6 @@ def test_every_version_of_every_api_makes_the_round_trip(each: Api) -> None:
 
 
 def test_unsupported_version_keeps_the_header() -> None:
-    """A broker has to answer UNSUPPORTED_VERSION with the correlation id; the body is not touched."""
     with pytest.raises(UnsupportedRequestError) as caught:
         decode_request(bytes.fromhex("0003001400000009" + "0003636c6900" + "ffffffff"))
     error = caught.value
@@ -152,7 +144,7 @@ def test_unsupported_version_keeps_the_header() -> None:
 
 
 def test_broker_can_answer_an_unsupported_api_versions_request() -> None:
-    """KIP-511 from both ends: a client that is too new gets the range at version 0 and can ask again."""
+    """KIP-511: the broker responds at version 0 with its range."""
     sent = bytes.fromhex("0012006300000009" + "0003636c6900" + "ffffffff")
     with pytest.raises(UnsupportedRequestError) as caught:
         decode_request(sent)
@@ -170,7 +162,6 @@ def test_broker_can_answer_an_unsupported_api_versions_request() -> None:
 
 
 def test_unknown_api_keeps_what_is_certain_of_the_header() -> None:
-    """The table cannot tell the header version of an unknown API; the first eight bytes are the same in all."""
     with pytest.raises(UnknownApiError) as caught:
         decode_request(bytes.fromhex("03e7000200000009" + "0003636c69"))
     assert str(caught.value) == f"no API has the key 999; {KNOWN_KEYS}"
@@ -180,7 +171,6 @@ def test_unknown_api_keeps_what_is_certain_of_the_header() -> None:
 
 
 def test_removed_apis_keep_the_header() -> None:
-    """A version that no release had is refused with the header, as for any other API."""
     with pytest.raises(UnsupportedRequestError) as caught:
         decode_request(bytes.fromhex("0004000800000009000163" + "00"))
     assert str(caught.value) == "LeaderAndIsrRequest has no version 8, only versions 0 to 7"
@@ -188,7 +178,6 @@ def test_removed_apis_keep_the_header() -> None:
 
 
 def test_header_without_a_client_id() -> None:
-    """ControlledShutdown v0 has header version 0, which ends behind the correlation id; Kafka 4.0 removed both."""
     request = decode_request(bytes.fromhex("0007000000000009" + "0000000c"))
     assert (request.header.correlation_id, request.header.client_id) == (9, "")
     assert request.message == ControlledShutdownRequest(broker_id=12)
@@ -196,7 +185,6 @@ def test_header_without_a_client_id() -> None:
 
 
 def test_header_alone() -> None:
-    """Who only routes requests reads the header and passes the body on unread, whatever its version."""
     data = bytes.fromhex(METADATA_REQUEST_12)
     header, body = read_request_header(data)
     assert header == RequestHeader(request_api_key=3, request_api_version=12, correlation_id=77, client_id="cli")
@@ -222,7 +210,6 @@ def test_header_alone() -> None:
     ],
 )
 def test_bad_requests(data: str, text: str, offset: int) -> None:
-    """Bytes of a peer are never trusted: a DecodeError with field and offset, offsets counted from the header on."""
     with pytest.raises(DecodeError) as caught:
         decode_request(bytes.fromhex(data))
     assert (str(caught.value), caught.value.offset) == (text, offset)
@@ -230,12 +217,11 @@ def test_bad_requests(data: str, text: str, offset: int) -> None:
 
 @given(st.binary(max_size=64))
 def test_any_bytes_give_a_request_or_our_errors(data: bytes) -> None:
-    """Whatever arrives, servers catch KafkaMessageError and nothing else; a request that is read is written again."""
     try:
         request = decode_request(data)
     except KafkaMessageError:
         return
-    written = request.encode(framed=False)  # not always the same bytes: tags are written in ascending order
+    written = request.encode(framed=False)  # bytes may differ: tags are sorted
     assert decode_request(written).encode(framed=False) == written
 
 
@@ -261,14 +247,12 @@ def test_any_bytes_give_a_request_or_our_errors(data: bytes) -> None:
     ],
 )
 def test_requests_that_cannot_be_encoded(arguments: tuple[Any, int, int], error: type[Exception], text: str) -> None:
-    """Mistakes of the caller are named before anything is sent."""
     with pytest.raises(error) as caught:
         encode_request(*arguments)
     assert str(caught.value) == text
 
 
 def test_errors_with_a_header_can_be_pickled() -> None:
-    """Errors cross process boundaries in test runners and workers; what they carry must come along."""
     for data in ("0003001400000009ffff00", "03e7000200000009"):
         with pytest.raises(KafkaMessageError) as caught:
             decode_request(bytes.fromhex(data))
@@ -292,7 +276,6 @@ def test_errors_with_a_header_can_be_pickled() -> None:
     ],
 )
 def test_requests_that_contradict_themselves(changes: dict[str, Any], reason: str) -> None:
-    """A proxy that edits a request would have the broker read it as another one, of which no error need tell."""
     request = decode_request(encode_request(MetadataRequest(topics=[]), 13, 1, "c", framed=False))
     with pytest.raises(EncodeError) as caught:
         dataclasses.replace(request, **changes).encode()
@@ -300,7 +283,6 @@ def test_requests_that_contradict_themselves(changes: dict[str, Any], reason: st
 
 
 def test_trailing_that_is_no_bytes() -> None:
-    """As for all other data, the error says what is wrong with it."""
     request = decode_request(encode_request(MetadataRequest(topics=[]), 13, 1, "c", framed=False))
     with pytest.raises(TypeError, match=r"^trailing must be bytes-like, not str$"):
         dataclasses.replace(request, trailing="x").encode()  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Responses behind their headers, against bytes that Kafka's own classes wrote."""
+"""Responses with headers, compared with bytes of Kafka's own classes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,6 @@ from tests.support.kafka_protocol import (
 
 
 def test_encode_response_gives_kafkas_bytes() -> None:
-    """Header v1 (with tags), header v0, and ApiVersions, whose header has no tags although its body is flexible."""
     new = MetadataResponse(cluster_id="c", controller_id=1)
     assert encode_response(new, 12, 77).hex() == METADATA_RESPONSE_12
     assert encode_response(MetadataResponse(controller_id=1), 1, 78).hex() == METADATA_RESPONSE_1
@@ -47,7 +46,6 @@ def test_encode_response_gives_kafkas_bytes() -> None:
 
 
 def test_decode_response_reads_kafkas_bytes() -> None:
-    """Only the caller knows API and version of a response; the rest is in the bytes."""
     (payload,) = split_frames(bytes.fromhex(METADATA_RESPONSE_12))
     response = decode_response(payload, ApiKey.METADATA, 12)
     assert (response.header.correlation_id, response.api, response.version) == (77, api(3), 12)
@@ -56,7 +54,6 @@ def test_decode_response_reads_kafkas_bytes() -> None:
 
 
 def test_response_is_typed_by_its_class() -> None:
-    """With the class of the response or of the request, a type checker knows the message; mypy reads this test."""
     (payload,) = split_frames(bytes.fromhex(METADATA_RESPONSE_12))
     response = decode_response(payload, MetadataResponse, 12)
     assert_type(response, DecodedResponse[MetadataResponse])
@@ -68,7 +65,6 @@ def test_response_is_typed_by_its_class() -> None:
 
 
 def test_unknown_tags_of_the_response_header_are_kept() -> None:
-    """Like those of a request: a proxy must not lose them."""
     body = MetadataResponse().write(12)
     data = bytes.fromhex("0000004d" + "0105020102") + body
     response = decode_response(data, ApiKey.METADATA, 12)
@@ -78,7 +74,6 @@ def test_unknown_tags_of_the_response_header_are_kept() -> None:
 
 @pytest.mark.parametrize("version", range(6))
 def test_api_versions_falls_back_to_version_0(version: int) -> None:
-    """KIP-511: Kafka's own answer to a version it does not know, read whatever version was asked for."""
     data = bytes.fromhex("0000004f" + UNSUPPORTED_VERSION_BODY)
     response = decode_response(data, ApiVersionsResponse, version)
     assert (response.version, response.message.error_code) == (0, ErrorCode.UNSUPPORTED_VERSION)
@@ -88,7 +83,6 @@ def test_api_versions_falls_back_to_version_0(version: int) -> None:
 
 @pytest.mark.parametrize("version", range(6))
 def test_api_versions_error_in_the_version_asked_for_is_read_too(version: int) -> None:
-    """Not every server falls back; the same error at the version of the request cannot be taken for version 0."""
     keys = ApiVersionCollection([ApiVersion(api_key=18, min_version=0, max_version=4)])
     message = ApiVersionsResponse(error_code=35, api_keys=keys)
     response = decode_response(encode_response(message, version, 1, framed=False), ApiVersionsResponse, version)
@@ -113,7 +107,6 @@ def test_api_versions_error_in_the_version_asked_for_is_read_too(version: int) -
     ],
 )
 def test_bad_api_versions_responses(data: str, version: int, text: str) -> None:
-    """When neither reading fits, the error is about the version that was asked for."""
     with pytest.raises(KafkaMessageError) as caught:
         decode_response(bytes.fromhex(data), ApiKey.API_VERSIONS, version)
     assert str(caught.value) == text
@@ -144,14 +137,12 @@ def test_bad_api_versions_responses(data: str, version: int, text: str) -> None:
     ],
 )
 def test_bad_responses(data: str, which: Any, version: int, error: type[Exception], text: str) -> None:
-    """Bytes of a broker are not trusted either, and mistakes of the caller are told apart from them."""
     with pytest.raises(error) as caught:
         decode_response(bytes.fromhex(data), which, version)
     assert str(caught.value) == text
 
 
 def test_a_request_is_not_a_response() -> None:
-    """The two sides of an API have the same key; the mistake must not reach the wire."""
     with pytest.raises(EncodeError) as caught:
         encode_response(MetadataRequest(), 12, 1)
     assert str(caught.value) == "MetadataRequest: this message is not a response"

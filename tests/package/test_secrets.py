@@ -1,4 +1,4 @@
-"""What in messages is secret: the rule for settings, the fields that are named, and copies without either."""
+"""Secrets in messages: the rule for settings, the listed fields, and redacted copies."""
 
 from __future__ import annotations
 
@@ -43,14 +43,12 @@ KAFKAS: list[dict[str, Any]] = json.loads((SPECS / "settings.json").read_text(en
 
 @pytest.mark.parametrize("setting", KAFKAS, ids=lambda setting: setting["name"])
 def test_every_setting_of_kafka(setting: dict[str, Any]) -> None:
-    """Its type says it, in whatever case it is written and on whatever listener; what is in neither list is nobody's."""
     secret = setting["type"] == "PASSWORD"
     for name in (setting["name"], setting["name"].upper(), f"listener.name.sasl_ssl.{setting['name']}"):
         assert is_secret_setting(name) is secret
 
 
 def test_there_are_settings_of_every_kind() -> None:
-    """A table that was cut off, or has no passwords, would pass the test above."""
     assert {of for setting in KAFKAS for of in setting["of"]} == {
         *("admin client", "broker", "client metrics", "consumer", "group", "producer", "streams", "topic"),
     }
@@ -84,12 +82,10 @@ RULE = [
 
 @pytest.mark.parametrize(("name", "secret"), RULE, ids=[name for name, _ in RULE])
 def test_names_of_settings(name: str, secret: bool) -> None:
-    """Prefixes are taken off only where Kafka has them; a setting that Kafka does not define is secret."""
     assert is_secret_setting(name) is secret
 
 
 def test_levels_of_loggers() -> None:
-    """Settings of broker loggers are names of classes, which no table has; their values are levels."""
     assert not is_secret_setting("kafka.server.KafkaApis", 8)
     assert is_secret_setting("kafka.server.KafkaApis", 4)
     assert redacted(km.ConfigRecord(resource_type=8, name="kafka", value="INFO")).value == "INFO"
@@ -97,7 +93,6 @@ def test_levels_of_loggers() -> None:
 
 @pytest.mark.parametrize("name", WITH_SECRETS)
 def test_every_secret_of_every_message(name: str) -> None:
-    """Nothing that was planted is left in what is shown or written, at any version, and nothing else is different."""
     message = getattr(km, name)
     found = set()
     for version in versions_of(message):
@@ -110,18 +105,17 @@ def test_every_secret_of_every_message(name: str) -> None:
             assert PLANTED not in revealed(copy)
             assert PLANTED.encode() not in copy.write(version)
             assert revealed(copy).count(REDACTED) == count + sum(1 for _ in unknown(drawn))
-            planted(copy)  # now only the unknown fields can differ
+            planted(copy)  # so that only unknown fields differ
             assert [raw.tag for raw in unknown(copy)] == [raw.tag for raw in unknown(drawn)]
             assert all(raw.data == REDACTED.encode() for raw in unknown(copy))
             for each, was in zip(unknown(copy), unknown(drawn), strict=True):
                 each.data = was.data
-            assert revealed(copy) == before  # the text, for the sake of NaN
+            assert revealed(copy) == before  # text, because NaN differs from itself
             found.add(count > 0)
     assert True in found
 
 
 def unknown(struct: Any) -> Iterator[RawTaggedField]:
-    """The unknown tagged fields of a struct and of all within."""
     yield from getattr(struct, "unknown_tagged_fields", ())
     for name in struct._names:
         value = getattr(struct, name)
@@ -130,7 +124,6 @@ def unknown(struct: Any) -> Iterator[RawTaggedField]:
 
 
 def test_known_settings_stay() -> None:
-    """Only what is secret goes: other settings of the same message, and null, which says that a setting is removed."""
     configs = [
         CreatableTopicConfig(name="retention.ms", value="1"),
         CreatableTopicConfig(name="plugin.key", value=PLANTED),
@@ -149,7 +142,6 @@ def test_known_settings_stay() -> None:
 
 
 def test_synonyms() -> None:
-    """A topic's setting comes with those of the broker behind it, which are named as the broker names them."""
     synonyms = [
         DescribeConfigsSynonym(name="log.retention.ms", value="5"),
         DescribeConfigsSynonym(name="x", value=PLANTED),
@@ -161,7 +153,6 @@ def test_synonyms() -> None:
 
 
 def test_marks() -> None:
-    """They tell equal secrets from others under one salt, tell nothing of the length, and are of the secret's type."""
     mark = marks(b"salt")
     secrets = [b"a", b"b", b"a", b"a" * 9999]
     records = [km.UserScramCredentialRecord(salt=each, stored_key=b"", server_key=b"") for each in secrets]
@@ -176,7 +167,6 @@ def test_marks() -> None:
 
 
 def test_as_data() -> None:
-    """Tools that know no objects ask where the secrets are."""
     assert secrets_of(km.UserScramCredentialRecord) == Secrets(("salt", "server_key", "stored_key"), ())
     setting = Setting("resources.configs.name", "resources.configs.value", "resources.resource_type")
     assert secrets_of(km.AlterConfigsRequest) == Secrets((), (setting,))
@@ -184,7 +174,6 @@ def test_as_data() -> None:
 
 
 def test_messages_without_secrets() -> None:
-    """They are copied as they are, unknown fields too."""
     message = km.MetadataResponse(unknown_tagged_fields=(RawTaggedField(99, b"x"),))
     copy = redacted(message)
     assert copy == message
@@ -192,7 +181,6 @@ def test_messages_without_secrets() -> None:
 
 
 def test_records_of_the_log_of_kraft() -> None:
-    """Controllers fetch SCRAM keys and passwords of settings from each other; records of other topics stay as they are."""
     topics = [
         FetchableTopicResponse(topic="__cluster_metadata", partitions=[PartitionData(records=b"secret")]),
         FetchableTopicResponse(topic_id=UUID(int=1), partitions=[PartitionData(records=b"secret")]),
@@ -210,7 +198,6 @@ def test_records_of_the_log_of_kraft() -> None:
 
 
 def test_packages_of_other_definitions() -> None:
-    """Where no file beside the definitions says what is secret, nothing is known: nothing is hidden, no setting is open."""
     for name, module in proposals._MODULES.items():
         if module.startswith("messages."):
             message = getattr(proposals, name)
@@ -221,7 +208,6 @@ def test_packages_of_other_definitions() -> None:
 
 
 def fields_of(message: type[Message]) -> Iterator[tuple[str, FieldFacts, tuple[FieldFacts, ...]]]:
-    """Every field of a message by its path, with the fields beside it."""
     facts = facts_of(message)
 
     def inside(fields: tuple[FieldFacts, ...], above: str) -> Iterator[tuple[str, FieldFacts, tuple[FieldFacts, ...]]]:
@@ -234,7 +220,7 @@ def fields_of(message: type[Message]) -> Iterator[tuple[str, FieldFacts, tuple[F
 
 
 def decided() -> set[tuple[str, str]]:
-    """Message and field, without regard to how names are written, of all that somebody looked at."""
+    """Return message and field of all entries that were reviewed, in normalized spelling."""
     facts = json.loads(
         "\n".join(line for line in (SPECS / "secrets.json").read_text().splitlines() if "//" not in line)
     )
@@ -244,7 +230,6 @@ def decided() -> set[tuple[str, str]]:
 
 
 def test_every_field_that_could_be_secret_is_decided() -> None:
-    """A new release with such a field is a decision to be taken in secrets.json, and not a leak."""
     names = sorted(name for name, module in km._MODULES.items() if module.startswith("messages."))
     looked_at, missing = decided(), []
     for name in names:
@@ -270,7 +255,6 @@ TEXTS = [
 
 @pytest.mark.parametrize(("struct", "text", "value"), TEXTS, ids=lambda each: type(each).__name__)
 def test_texts_of_messages_redact_secrets(struct: Any, text: str, value: str) -> None:
-    """``repr`` and ``str`` of messages and of structs redact secrets, ``revealed`` shows them, and nothing else changes."""
     for printed in (repr(struct), str(struct), f"{struct}"):
         assert printed == text.replace("?", "'(redacted)'")
     assert revealed(struct) == text.replace("?", value)
@@ -280,8 +264,6 @@ def test_texts_of_messages_redact_secrets(struct: Any, text: str, value: str) ->
 
 
 def test_the_text_of_a_message_that_is_not_whole_is_revealed() -> None:
-    """``revealed`` also shows secrets in a tuple of structs and in a class with a ``__repr__`` of its own."""
-
     class Named(km.AlterUserScramCredentialsRequest):
         def __repr__(self) -> str:
             return "Named"
@@ -297,7 +279,6 @@ def test_the_text_of_a_message_that_is_not_whole_is_revealed() -> None:
 
 
 def test_threads_that_print_a_class_first_redact_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread that prints while another one looks for the secrets of the same class redacts them, too."""
     found = []
     message = km.SaslAuthenticateRequest(auth_bytes=b"planted")
 
@@ -315,7 +296,6 @@ def test_threads_that_print_a_class_first_redact_secrets(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("value", [None, "", "1000"])
 def test_texts_of_messages_keep_what_is_no_secret(value: str | None) -> None:
-    """Values of open settings and of broker loggers, null and empty values, and client tags are printed as they are."""
     config = CreatableTopicConfig(name="retention.ms", value=value)
     assert repr(config) == revealed(config) == f"CreatableTopicConfig(name='retention.ms', value={value!r})"
     password = CreatableTopicConfig(name="my.password", value=value or None)
@@ -331,8 +311,6 @@ def test_texts_of_messages_keep_what_is_no_secret(value: str | None) -> None:
 
 
 def test_texts_of_derived_classes_redact_secrets() -> None:
-    """A class that is derived from a message, or from a struct inside one, redacts what its base does."""
-
     class Mine(km.SaslAuthenticateRequest):
         NAME = "Mine"
 
@@ -348,7 +326,6 @@ def test_texts_of_derived_classes_redact_secrets() -> None:
 
 
 def test_texts_in_a_package_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A package without the part ``secrets`` redacts the same fields, and the values of all settings."""
     monkeypatch.setattr(redaction, "optional", lambda name: None)
     record = km.UserScramCredentialRecord(salt=b"planted")
     assert "salt='(redacted)'" in repr(record)
@@ -358,7 +335,6 @@ def test_texts_in_a_package_without_secrets(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_facts_of_fields_say_what_is_secret() -> None:
-    """``FieldFacts.secret`` tells secret fields and values of settings from all others."""
     fields = {field.name: field.secret for field in facts_of(km.UserScramCredentialRecord).fields}
     assert [name for name, secret in fields.items() if secret] == ["salt", "stored_key", "server_key"]
     assert [field.name for field in facts_of(km.ConfigRecord).fields if field.secret] == ["value"]
@@ -367,7 +343,6 @@ def test_facts_of_fields_say_what_is_secret() -> None:
 
 @pytest.mark.parametrize("is_pure", [False, True], ids=["native", "pure"])
 def test_errors_quote_no_secret(is_pure: bool) -> None:
-    """Errors about a value say its type and length, and their causes hold neither text nor bytes of it."""
     planted_as_str: Any = {"auth_bytes": PLANTED, "salt": PLANTED}
     request = km.SaslAuthenticateRequest(auth_bytes=planted_as_str["auth_bytes"])
     config = CreatableTopicConfig(name="my.password", value=planted_as_str["salt"].encode())

@@ -1,4 +1,4 @@
-"""Since when everything exists, against what Kafka's releases are known to have brought."""
+"""Availability of messages, versions and fields by Kafka release."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ SOURCE = str(Path(sys.modules["kafka_messages"].__file__ or "").parents[1])
 
 
 def test_releases() -> None:
-    """From the first one with definitions to the pinned one; a line of releases stands for its newest."""
     pinned = json.loads((ROOT / "specs" / "kafka" / "SOURCE").read_text(encoding="utf-8"))["release"]
     assert (RELEASES[0], RELEASES[-1], release_of("2.8"), release_of("4.0.1")) == ("2.2.0", pinned, "2.8.2", "4.0.1")
 
@@ -53,14 +52,12 @@ def test_releases() -> None:
     ("release", "suggestion"), [("2.8.9", "; did you mean '2.8.2'?"), ("1.0", ""), ("5.0", ""), ("newest", "")]
 )
 def test_an_unknown_release_is_refused_with_those_that_are_known(release: str, suggestion: str) -> None:
-    """The error names the oldest and the newest known release; it suggests only a release of the same major version."""
     known = f"Kafka '{release}' is not in the history of this package, which has 2.2.0 to {RELEASE}"
     with pytest.raises(ValueError, match=f"^{re.escape(known + suggestion)}$"):
         release_of(release)
 
 
 def test_versions_of_every_release_are_those_of_its_definitions() -> None:
-    """The table is computed once and printed; here each release is asked again, API by API."""
     for side in release_sets(HISTORY):
         release = side.name.removeprefix("Kafka ")
         for api in apis():
@@ -71,7 +68,7 @@ def test_versions_of_every_release_are_those_of_its_definitions() -> None:
 
 
 def test_what_kafka_4_removed() -> None:
-    """Known from KIP-896: old versions of client APIs, and those between controller and brokers under ZooKeeper."""
+    """KIP-896 removed old client API versions."""
     assert (since(FetchRequest), until(FetchRequest)) == ("2.2.0", None)
     assert (since("FetchRequest", 3), until("FetchRequest", 3)) == ("2.2.0", "4.0.0")
     assert (since(LeaderAndIsrRequest, 7), until(LeaderAndIsrRequest)) == ("3.4.0", "4.0.0")
@@ -86,7 +83,7 @@ def test_what_kafka_4_removed() -> None:
 
 
 def test_versions_that_were_gone_for_a_release() -> None:
-    """Kafka 4.0.0 gave up JoinGroup 0 and 1, and 4.0.1 took them back, for librdkafka used them: one release lacks them."""
+    """Kafka 4.0.0 removed JoinGroup 0 and 1; 4.0.1 restored them for librdkafka."""
     assert (gaps("JoinGroupRequest", 1), gaps("JoinGroupRequest", 2), gaps("FetchRequest", 3)) == (("4.0.0",), (), ())
     assert (since("JoinGroupRequest", 1), until("JoinGroupRequest", 1)) == ("2.2.0", None)
     assert missing_in("JoinGroupRequest", 1) == "in 4.0.0"
@@ -95,7 +92,7 @@ def test_versions_that_were_gone_for_a_release() -> None:
 
 
 def test_fields_that_came_into_versions_that_were_there() -> None:
-    """Tagged ones: KIP-584 gave ApiVersions 3 its features in 2.7, KIP-866 the flag of a migration in 3.4."""
+    """Tagged fields: KIP-584 in ApiVersions 3 (release 2.7), KIP-866 (release 3.4)."""
     assert since("ApiVersionsResponse", 3) == "2.4.0"
     assert field_since("ApiVersionsResponse", "SupportedFeatures", 3) == "2.7.0"
     assert field_since("ApiVersionsResponse", "ZkMigrationReady", 3) == "3.4.0"
@@ -103,7 +100,6 @@ def test_fields_that_came_into_versions_that_were_there() -> None:
 
 
 def test_keys_of_records_have_their_fields_since_they_are_there() -> None:
-    """Up to 4.0 the version of a key was the type of its record; as 0, which it is now, its fields came in 4.1."""
     assert (since("ConsumerGroupMetadataKey"), field_since("ConsumerGroupMetadataKey", "GroupId")) == ("3.5.0", "3.5.0")
     for message in all_messages():
         if message.kind == "coordinator-key":
@@ -111,7 +107,6 @@ def test_keys_of_records_have_their_fields_since_they_are_there() -> None:
 
 
 def test_a_message_with_a_new_name_is_as_old_as_under_its_former_one() -> None:
-    """Kafka 2.6 called SubscriptionInfo SubscriptionInfoData; its versions 1 to 6 are those of 2.5."""
     assert (since("SubscriptionInfoData", 6), since("SubscriptionInfoData", 7)) == ("2.5.0", "2.6.0")
     assert field_since("SubscriptionInfoData", "Version", 1) == "2.5.0"
 
@@ -129,7 +124,6 @@ def test_a_message_with_a_new_name_is_as_old_as_under_its_former_one() -> None:
     ],
 )
 def test_records_that_are_older_than_their_definitions(message: str, version: int, then: str) -> None:
-    """Kafka 4.4.0 did not bring AbortedTxn but wrote down what it is: nobody may think that older releases lack it."""
     assert (since(message, version), is_older(message, version), missing_in(message, version)) == (then, True, "")
     assert f"since before {then}, which defines it first" in words(message)[0 if message != "RequestHeader" else 1]
 
@@ -139,12 +133,10 @@ def test_records_that_are_older_than_their_definitions(message: str, version: in
     [("ConsumerProtocolSubscription", 2), ("GroupMetadataValue", 4), ("RequestHeader", 2), ("SubscriptionInfoData", 6)],
 )
 def test_later_versions_of_older_records(message: str, version: int) -> None:
-    """What came with a definition is as old as that."""
     assert not is_older(message, version)
 
 
 def test_the_table_of_what_is_older() -> None:
-    """Each row is of a message that there is, begins with the version that its first definition has, and has a source."""
     table = json.loads((HISTORY / "older.json").read_text())
     known = {each.name: each for each in all_messages()}
     for name, (versions, source) in table.items():
@@ -169,27 +161,24 @@ def test_the_table_of_what_is_older() -> None:
     ],
 )  # fmt: skip
 def test_what_nobody_knows(call: Callable[[], object], error: type[Exception], text: str) -> None:
-    """A field that does not exist was as old as its version, a number had no NAME, and 3.10 would be 3.1."""
     with pytest.raises(error) as caught:
         call()
     assert str(caught.value) == text
 
 
 def test_fields_that_a_version_lacks() -> None:
-    """The answer was that of the version, in which the field never was."""
     assert field_since("MetadataResponse", "Brokers[].Rack", 0) is None
     assert field_since("MetadataResponse", "Brokers[].Rack", 1) == RELEASES[0]
     assert field_since("GroupMetadataValue", "members[].clientId", 0) == since(
         "GroupMetadataValue", 0
-    )  # as the definition has it
+    )  # as in the definition
 
 
 def test_since_when_a_field_is_there() -> None:
-    """In any version; by Kafka's path or by Python's, for the one is in KIPs and the other in code."""
     assert field_since("ApiVersionsResponse", "api_keys.api_key") == "2.2.0"
     assert field_since("ApiVersionsResponse", "SupportedFeatures[].Name") == "2.7.0"
     assert field_since(FetchRequest, "topics.topic_id") == "3.1.0"
-    assert field_since("InitProducerIdRequest", "enable_2_pc") is None  # in an unstable version alone
+    assert field_since("InitProducerIdRequest", "enable_2_pc") is None  # only in an unstable version
     assert (field_until(FetchRequest, "topics.topic"), field_until("ListOffsetsRequest", "topics.name")) == (None, None)
     assert field_until("ListOffsetsRequest", "Topics[].Partitions[].MaxNumOffsets") == "4.0.0"
     assert field_until("InitProducerIdRequest", "enable_2_pc") is None
@@ -208,7 +197,6 @@ def test_since_when_a_field_is_there() -> None:
 
 
 def test_every_field_of_every_message_is_of_a_release() -> None:
-    """A path that no table knows would be told as older than it is. What is in no release is in no version, or may change."""
     unstable = {each.name for each in all_messages() if each.latest_version_unstable}
     unreleased = []
     for each in all_messages():
@@ -220,13 +208,11 @@ def test_every_field_of_every_message_is_of_a_release() -> None:
 
 
 def test_keys_of_records_that_were_told_by_their_versions() -> None:
-    """Up to Kafka 4.0 the version of a key was its type; the package has it as version 0, and so does the table."""
     assert (since("ShareGroupPartitionMetadataKey", 0), until("ShareGroupPartitionMetadataKey")) == ("3.9.0", "4.1.0")
     assert versions_in("4.0.0", "ShareGroupPartitionMetadataKey") == Versions(0, 0)
 
 
 def test_error_codes() -> None:
-    """By number or name; one that was renamed is there under its former name until then, and as a number all the time."""
     assert {error_code_until(code.name) for code in ErrorCode} == {None}
     assert (error_code_since("NOT_LEADER_FOR_PARTITION"), error_code_until("NOT_LEADER_FOR_PARTITION")) == (
         "2.2.0",
@@ -239,18 +225,16 @@ def test_error_codes() -> None:
     assert error_code_since("UNKNOWN_TOPIC_ID") == "2.8.0"
     assert error_code_since("NO_SUCH_CODE") is None
     assert all(error_code_since(code.name) for code in ErrorCode)
-    assert all(error_code_names(code.value)[-1] == code.name for code in ErrorCode)  # read from classes, in two ways
+    assert all(error_code_names(code.value)[-1] == code.name for code in ErrorCode)  # two independent sources
 
 
 def test_every_message_has_a_life() -> None:
-    """Each is of some release, and those that are not offered ended."""
     for each in all_messages():
         assert since(each.name) is not None or each.latest_version_unstable
         assert (until(each.name) is None) == bool(each.supported_versions), each.name
 
 
 def test_announced_as_an_older_release() -> None:
-    """What a mock of Kafka 2.4 says is what that release has; it takes a version that this one gave up, when asked."""
     announced = {each.api_key: (each.min_version, each.max_version) for each in announce(release="2.4.1").api_keys}
     messages = set_of_release(HISTORY, "2.4.1").messages.values()
     assert announced == {
@@ -264,7 +248,6 @@ def test_announced_as_an_older_release() -> None:
 
 
 def test_a_server_takes_what_is_offered() -> None:
-    """Without a word from its owner a server is one of this release."""
     from kafka_messages.connection import RemoteProtocolError
 
     with pytest.raises(RemoteProtocolError) as caught:
@@ -274,7 +257,6 @@ def test_a_server_takes_what_is_offered() -> None:
 
 
 def test_listeners_of_a_release() -> None:
-    """ZooKeeper's brokers went with 4.0."""
     assert listeners_in("2.4.0", "LeaderAndIsrRequest") == ("zkBroker",)
     assert listeners_in("3.9.2", "MetadataRequest") == ("zkBroker", "broker")
     assert listeners_in("4.4.0", "MetadataRequest") == ("broker",)
@@ -284,7 +266,6 @@ def test_listeners_of_a_release() -> None:
 @pytest.mark.parametrize("release", ["2.2.0", "4.0.0"])
 @pytest.mark.parametrize("message", ["FetchResponse", "OffsetCommitValue"])
 def test_listeners_of_what_is_no_request(release: str, message: str) -> None:
-    """Nobody listens for a response or a record; a release without ZooKeeper was said to have a broker with it."""
     assert listeners_in(release, message) == ()
 
 
@@ -294,7 +275,6 @@ VERSION = "a version is a number, such as 3, not "
 @pytest.mark.parametrize("ask", [since, until, gaps, missing_in, lambda name, at: field_since(name, "topics", at)])
 @pytest.mark.parametrize("version", ["3", 3.0, True, b"3"])
 def test_versions_that_are_none(ask: Callable[..., object], version: object) -> None:
-    """A comparison somewhere within says nothing, and an answer to what was not asked less: "3" was in no release."""
     with pytest.raises(TypeError) as raised:
         ask("FetchRequest", version)
     assert str(raised.value) == f"{VERSION}{version!r}"
@@ -302,7 +282,6 @@ def test_versions_that_are_none(ask: Callable[..., object], version: object) -> 
 
 @pytest.mark.parametrize("ask", [gaps, missing_in])
 def test_no_version(ask: Callable[..., object]) -> None:
-    """None stands for any version only where the question has one; ``missing_in`` answered that all releases have it."""
     with pytest.raises(TypeError) as raised:
         ask("FetchRequest", None)
     assert str(raised.value) == f"{VERSION}None"
@@ -319,7 +298,6 @@ def test_no_version(ask: Callable[..., object]) -> None:
     ],
 )
 def test_wrong_pairs(given: object, error: type[Exception], said: str) -> None:
-    """No release has an unknown message; that this is why there is none must be said, also behind another pair."""
     ask: Callable[..., object] = releases_with
     with pytest.raises(error) as raised:
         ask(given)
@@ -327,19 +305,16 @@ def test_wrong_pairs(given: object, error: type[Exception], said: str) -> None:
 
 
 def test_pairs_of_a_mapping() -> None:
-    """The table of a client's versions is such a mapping as a rule."""
     assert releases_with({"FetchRequest": 12}) == releases_with([("FetchRequest", 12)])
 
 
 @pytest.mark.parametrize("path", ["topics[0].topic_id", "Topics[].TopicId", "topics[12].topicId", "topics.topic_id"])
 def test_path_of_a_value(path: str) -> None:
-    """So ``errors`` and ``unsupported_fields`` print it, and one asks about what they printed."""
     assert field_since("FetchRequest", path) == "3.1.0"
 
 
 @pytest.mark.parametrize("path", [None, 5, ["topics"]])
 def test_path_that_is_none(path: object) -> None:
-    """The text says what a path is."""
     ask: Callable[..., object] = field_until
     with pytest.raises(TypeError) as raised:
         ask("FetchRequest", path)
@@ -355,7 +330,6 @@ def test_path_that_is_none(path: object) -> None:
 
 
 def test_nothing_imports_the_tables_unasked() -> None:
-    """Most programs never ask; the tables are some 40 kB."""
     code = (
         "import sys, kafka_messages.connection, kafka_messages.testing.draw\n"
         "print([name for name in sys.modules if 'kafka_messages.history' in name])"

@@ -1,4 +1,4 @@
-"""Spans: over every encoding by Kafka's classes, and damaged ones, the leaves tile the bytes and agree with the codec."""
+"""Spans of Kafka's vectors and of damaged bytes: leaves cover all bytes and agree with the codec."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ SEED = 14
 
 
 def value_at(message: object, path: str) -> Any:
-    """The value at a path as spans write it: ``topics[3].name``."""
     found: Any = message
     for name, index in re.findall(r"(\w+)|\[(\d+)\]", path):
         found = getattr(found, name) if name else found[int(index)]
@@ -28,7 +27,7 @@ def value_at(message: object, path: str) -> Any:
 
 
 def assert_tiles(found: Explanation) -> list[Span]:
-    """The leaves, each of which begins where the one before ends; so do the children of every span."""
+    """Return the leaves; assert that siblings are adjacent at every level."""
     at = 0
     leaves = list(found.leaves())
     for leaf in leaves:
@@ -42,7 +41,6 @@ def assert_tiles(found: Explanation) -> list[Span]:
 
 
 def assert_values(message: Message, leaves: list[Span]) -> None:
-    """Every value of a leaf is the one that the class has at its path."""
     for leaf in leaves:
         if leaf.role == "value" and "unknown_tagged_fields" not in leaf.path:
             expected = value_at(message, leaf.path)
@@ -50,7 +48,7 @@ def assert_values(message: Message, leaves: list[Span]) -> None:
 
 
 def closed(found: Explanation) -> list[Span]:
-    """The leaves of a tree in which no field was opened: what is inside one belongs to no field of the message."""
+    """Return the leaves without opening fields that contain other messages."""
     for span in found.root.all():
         if span.role == "opened":
             span.role, span.children = "value", []
@@ -59,7 +57,6 @@ def closed(found: Explanation) -> list[Span]:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_every_vector(name: str) -> None:
-    """What Kafka's classes wrote is explained to the last byte, with the values that the class reads."""
     for vector in vectors.committed()[name]:
         found = explain(vector.data, vector.cls, vector.version)
         assert found.error is None, vector
@@ -69,7 +66,6 @@ def test_every_vector(name: str) -> None:
 
 
 def damaged(vector: Vector, draw: random.Random) -> bytes:
-    """A vector that was cut, or has a changed, lost or added byte or length."""
     at = draw.randrange(len(vector.data))
     if draw.random() < 0.2:
         return vector.data[:at]
@@ -77,7 +73,7 @@ def damaged(vector: Vector, draw: random.Random) -> bytes:
 
 
 def assert_stops_where_read_stops(vector: Vector, data: bytes) -> None:
-    """The same words, path and offset as the class's error; the fault is one leaf, at the offset."""
+    """Assert that text, path and offset equal those of ``read``, with one fault leaf at the offset."""
     found = explain(data, vector.cls, vector.version)
     leaves = assert_tiles(found)
     faults = [leaf for leaf in leaves if leaf.role == "fault"]
@@ -93,7 +89,6 @@ def assert_stops_where_read_stops(vector: Vector, data: bytes) -> None:
 
 
 def attempt(vector: Vector, data: bytes) -> tuple[Message | None, DecodeError | None]:
-    """The message in damaged bytes, or the error."""
     try:
         return vector.cls.read(data, vector.version), None
     except DecodeError as error:
@@ -102,7 +97,6 @@ def attempt(vector: Vector, data: bytes) -> tuple[Message | None, DecodeError | 
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_damaged_vectors(name: str) -> None:
-    """An explanation of damaged bytes that said something else than ``read`` would send people to the wrong place."""
     draw = random.Random(f"{SEED} {name}")
     some = [vector for vector in vectors.committed()[name] if vector.data]
     for _ in range(24 if some else 0):
@@ -111,7 +105,7 @@ def test_damaged_vectors(name: str) -> None:
 
 
 def many(count: int, seed: int) -> int:
-    """The same for so many damaged vectors of any message; returns how many could not be read."""
+    """Check ``count`` damaged vectors of any message; return how many failed to decode."""
     draw = random.Random(seed)
     every = [vector for some in vectors.committed().values() for vector in some if vector.data]
     failed = 0

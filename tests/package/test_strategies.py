@@ -1,4 +1,4 @@
-"""The strategies for Hypothesis: what they give can be written, shrinks, and is damaged as promised."""
+"""Hypothesis strategies: encodable messages, shrinking, and reproducible damage."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ from tests.support.random_messages import PACKAGES, Package
 NAMES = [(package, name) for package in map(Package, PACKAGES) for name in package.message_names]
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FIND = settings(QUICK, max_examples=2000, database=None, phases=[Phase.generate])
-"""Find one example and do not shrink it."""
+"""Settings to find one example without shrinking."""
 
 
 @QUICK
 @given(st.sampled_from(NAMES), st.data())
 def test_any_message_at_any_version(case: tuple[Package, str], data: st.DataObject) -> None:
-    """All classes of both packages: written, measured and read again with nothing lost."""
     package, name = case
     cls, public = package.message(name), package.module("testing")
     version = data.draw(public.versions(cls))
@@ -37,10 +36,6 @@ def test_any_message_at_any_version(case: tuple[Package, str], data: st.DataObje
 
 @pytest.mark.parametrize("seed", [0, 16, 29])
 def test_failures_shrink(seed: int) -> None:
-    """What does not matter becomes a default: of a strategy that only drew a seed the first failure would stay as it is.
-
-    With the second seed a broker stayed when Hypothesis did not know which choices belong to which field.
-    """
     found = find(
         messages(MetadataResponse, 12),
         lambda response: bool(response.topics),
@@ -53,8 +48,6 @@ def test_failures_shrink(seed: int) -> None:
 
 @pytest.mark.parametrize("wanted", ["nulls", "tags", "twins", "controller"])
 def test_what_is_promised_occurs(wanted: str) -> None:
-    """Nulls, unknown tags, keys that repeat and the ends of ranges are found, each within some hundred messages."""
-
     def occurs(response: MetadataResponse) -> bool:
         names = [topic.name for topic in response.topics]
         return {
@@ -70,7 +63,6 @@ def test_what_is_promised_occurs(wanted: str) -> None:
 @QUICK
 @given(messages(MetadataResponse, 12, unknown_tagged_fields=False), messages(MetadataResponse, 0))
 def test_what_is_left_out(plain: MetadataResponse, old: MetadataResponse) -> None:
-    """Without unknown tags there are none; a version's messages have nothing that it lacks."""
     assert plain.unknown_tagged_fields == () == old.unknown_tagged_fields
     assert all(topic.unknown_tagged_fields == () for topic in plain.topics)
     assert (old.cluster_id, old.controller_id, old.throttle_time_ms) == (None, -1, 0)
@@ -79,7 +71,6 @@ def test_what_is_left_out(plain: MetadataResponse, old: MetadataResponse) -> Non
 @QUICK
 @given(damaged_bytes(MetadataResponse, 12))
 def test_damaged_bytes_are_refused_or_read(data: bytes) -> None:
-    """Reading ends with a message or with the one error that names it, never with another."""
     try:
         MetadataResponse.read(data, 12)
     except DecodeError as error:
@@ -92,7 +83,6 @@ def test_damaged_bytes_are_refused_or_read(data: bytes) -> None:
 @QUICK
 @given(encodings(MetadataResponse, 12), st.integers(0, 1000))
 def test_damage_repeats(data: bytes, seed: int) -> None:
-    """The same source does the same damage, which somebody must see again."""
     assert damaged(random.Random(seed), data) == damaged(random.Random(seed), data)
 
 
@@ -100,7 +90,6 @@ def test_damage_repeats(data: bytes, seed: int) -> None:
     "strategy", [messages, encodings, damaged_bytes, lambda cls, version: list(random_messages(cls, version))]
 )
 def test_versions_that_are_not(strategy: object) -> None:
-    """Said when the strategy is made, not when a test draws from it."""
     assert callable(strategy)
     with pytest.raises(UnsupportedVersionError) as caught:
         strategy(MetadataResponse, 99)
@@ -109,7 +98,6 @@ def test_versions_that_are_not(strategy: object) -> None:
 
 
 def test_without_hypothesis() -> None:
-    """The error names the extra; what needs no Hypothesis works, and importing the part brings none of it."""
     script = """
 import sys
 sys.modules["hypothesis"] = None
@@ -128,7 +116,6 @@ except ImportError as error:
 
 
 def test_members_of_enumerations_occur() -> None:
-    """Whoever sends ``AclOperation.READ`` puts a member into the field; most numbers stay numbers, of the whole range."""
     drawn = [
         topic.error_code
         for seed in range(60)
@@ -146,7 +133,6 @@ def test_members_of_enumerations_occur() -> None:
 
 @pytest.mark.parametrize("strategy", [messages, encodings, damaged_bytes, lambda given, _: versions(given)])
 def test_no_class(strategy: Callable[..., object]) -> None:
-    """A name does elsewhere; an AttributeError about ``_codecs`` does not say that it does not here."""
     for wrong in ("HeartbeatRequest", None):
         with pytest.raises(TypeError) as raised:
             strategy(wrong, 4)

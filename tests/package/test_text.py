@@ -1,4 +1,4 @@
-"""Text that is no UTF-8, which ``text="surrogateescape"`` keeps: for proxies and mocks, which must lose nothing."""
+"""Invalid UTF-8 with ``text="surrogateescape"``, as lossless proxies and mocks need it."""
 
 from __future__ import annotations
 
@@ -36,19 +36,15 @@ ESCAPED = "caf\udce9 \udcff\udced\udca0\udc80"
 
 
 class Escaped(Draw[Message]):
-    """Every text has bytes in it that are no UTF-8."""
-
     def text(self) -> str:
         return self.random.randbytes(self.random.randint(1, 40)).decode(errors="surrogateescape") + "\udcff"
 
 
 def groups(text: bytes) -> bytes:
-    """A DescribeGroupsRequest v1 with one group."""
     return b"\0\0\0\1" + len(text).to_bytes(2, "big") + text
 
 
 def test_bytes_come_back_as_they_were() -> None:
-    """In a name of one byte more than UTF-8 has; reading and writing stay strict unless told otherwise."""
     data = groups(BAD)
     request = DescribeGroupsRequest.read(data, 1, text="surrogateescape")
     assert request == DescribeGroupsRequest(groups=[ESCAPED])
@@ -67,7 +63,6 @@ def test_bytes_come_back_as_they_were() -> None:
 
 
 def test_other_errors_stay() -> None:
-    """The other rule is for text alone; what else is wrong is told as ever, with its place."""
     with pytest.raises(DecodeError) as caught:
         DescribeGroupsRequest.read(groups(BAD) + b"!", 1, text="surrogateescape")
     assert str(caught.value) == "DescribeGroupsRequest v1: the message ends at offset 15, but 1 more byte(s) follow"
@@ -85,7 +80,6 @@ def test_other_errors_stay() -> None:
 
 
 def test_there_are_two_rules() -> None:
-    """``ignore`` and ``replace`` would lose bytes."""
     with pytest.raises(ValueError, match=r"^text must be 'strict' or 'surrogateescape', not 'replace'$"):
         DescribeGroupsRequest.read(groups(BAD), 1, text="replace")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^text must be 'strict' or 'surrogateescape', not 'ignore'$"):
@@ -94,7 +88,6 @@ def test_there_are_two_rules() -> None:
 
 @pytest.mark.parametrize("name", Package("kafka_messages").message_names)
 def test_every_message_keeps_such_text(name: str) -> None:
-    """At every version, in every field: what was written is read, and written again to the same bytes."""
     cls = Package("kafka_messages").message(name)
     for version in versions_of(cls):
         message = Escaped(cls, version, random.Random(f"{name} {version}"), Chances(null=0.1, default=0.1)).message()
@@ -107,7 +100,6 @@ def test_every_message_keeps_such_text(name: str) -> None:
 
 @pytest.mark.parametrize("name", Package("kafka_messages").message_names)
 def test_the_slow_way_gives_what_the_fast_one_does(name: str) -> None:
-    """One byte that is no UTF-8 must not change what the other fields are."""
     cls = Package("kafka_messages").message(name)
     for version in versions_of(cls):
         for message in messages(cls, version, mixed=1):
@@ -121,7 +113,6 @@ def test_the_slow_way_gives_what_the_fast_one_does(name: str) -> None:
 @settings(deadline=None)
 @given(st.binary(max_size=60), st.binary(max_size=60))
 def test_any_bytes_are_text(one: bytes, other: bytes) -> None:
-    """No sequence of bytes is refused, or merged with its neighbour."""
     data = b"\0\0\0\2" + b"".join(len(text).to_bytes(2, "big") + text for text in (one, other))
     request = DescribeGroupsRequest.read(data, 1, text="surrogateescape")
     assert [group.encode(errors="surrogateescape") for group in request.groups] == [one, other]
@@ -131,7 +122,6 @@ def test_any_bytes_are_text(one: bytes, other: bytes) -> None:
 @settings(deadline=None, max_examples=300)
 @given(st.data())
 def test_damaged_bytes_that_are_read_are_kept(data: st.DataObject) -> None:
-    """Any byte of a response changed: what can be read this way is written, and read as the same again."""
     message = drawn(MetadataResponse, 12, "text")
     written = bytearray(message.write(12))
     written[data.draw(st.integers(0, len(written) - 1))] = data.draw(st.integers(128, 255))
@@ -144,7 +134,6 @@ def test_damaged_bytes_that_are_read_are_kept(data: st.DataObject) -> None:
 
 
 def test_requests_and_responses() -> None:
-    """A client id, too: Kafka's broker takes it, and a proxy must pass it on as it was."""
     header = RequestHeader(request_api_key=15, request_api_version=5, correlation_id=7, client_id="c\udcff")
     request = DecodedRequest(header, api(ApiKey.DESCRIBE_GROUPS), 5, DescribeGroupsRequest(groups=[ESCAPED]), b"!")
     data = request.encode(framed=False, text="surrogateescape")

@@ -1,4 +1,4 @@
-"""Every message, and every struct in one, has its unknown tagged fields: code over all of them needs no exception."""
+"""Every message and every nested struct has ``unknown_tagged_fields``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ TAGGED = (RawTaggedField(7, b"x"), RawTaggedField(70000, b""))
 
 
 def structs_of(message: type[Message]) -> Iterator[type[Any]]:
-    """The class of a message, and of every struct in it."""
     yield message
     module = importlib.import_module(message.__module__)
     yield from (getattr(module, name) for name in facts_of(message).structs if hasattr(module, name))
@@ -31,7 +30,6 @@ def structs_of(message: type[Message]) -> Iterator[type[Any]]:
 
 @pytest.mark.parametrize("name", vectors.message_names())
 def test_every_struct_has_them(name: str) -> None:
-    """Those of a message without flexible versions, too: the field is there, and is what it is elsewhere."""
     message = vectors.message_class(name)
     facts = facts_of(message)
     is_secret = any(field.secret for fields in (facts.fields, *facts.structs.values()) for field in fields)
@@ -53,7 +51,6 @@ def test_every_struct_has_them(name: str) -> None:
 
 @pytest.mark.parametrize("name", vectors.message_names())
 def test_versions_that_cannot_write_them(name: str) -> None:
-    """What would be lost is refused, with the same words in messages without and with flexible versions."""
     cls = vectors.message_class(name)
     message: Any = cls(unknown_tagged_fields=TAGGED)
     for version in vectors.versions_of(cls):
@@ -68,13 +65,11 @@ def test_versions_that_cannot_write_them(name: str) -> None:
 
 @pytest.mark.parametrize("name", vectors.message_names())
 def test_messages_that_were_read_have_them(name: str) -> None:
-    """A reader sets every field, as the constructor is not run."""
     for vector in vectors.committed()[name]:
         assert isinstance(vector.cls.read(vector.data, vector.version).unknown_tagged_fields, tuple)
 
 
 def test_a_struct_of_a_message_without_flexible_versions() -> None:
-    """They are refused inside such a message, too, with the path."""
     topics = OffsetDeleteRequestTopicCollection([OffsetDeleteRequestTopic(unknown_tagged_fields=TAGGED)])
     message = kafka_messages.OffsetDeleteRequest(group_id="g", topics=topics)
     text = "OffsetDeleteRequest v0: topics[0].unknown_tagged_fields: is set, but this version has no tagged fields"
@@ -85,7 +80,6 @@ def test_a_struct_of_a_message_without_flexible_versions() -> None:
 
 
 def test_json_without_flexible_versions() -> None:
-    """The key for unknown tagged fields is refused where they cannot be, as in old versions of other messages."""
     given = {"mechanism": "PLAIN", "_unknownTaggedFields": [{"tag": 7, "data": "eA=="}]}
     with pytest.raises(JsonError) as caught:
         from_json(SaslHandshakeRequest, given, 1)

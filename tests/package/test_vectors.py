@@ -1,4 +1,4 @@
-"""The package against Kafka's own classes: every committed vector, and those of an older snapshot of Kafka."""
+"""The package against vectors of Kafka's own classes, current and from an older snapshot."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ UNKNOWN = "unknown_tagged_fields"
 
 
 def test_every_version_has_vectors() -> None:
-    """Nothing is proved for a version without vectors: each has the default message and another one, if it has fields."""
     samples: dict[tuple[str, int], set[str]] = {}
     for vector in chain.from_iterable(vectors.committed().values()):
         samples.setdefault((vector.message, vector.version), set()).add(vector.sample)
@@ -38,7 +37,6 @@ def test_every_version_has_vectors() -> None:
 
 
 def test_no_vector_is_of_an_unknown_message() -> None:
-    """A message or version that was lost between the definitions and the package is found here."""
     known = {(name, version) for name in MESSAGES for version in vectors.message_class(name).schemas()}
     found = {(each.message, each.version) for group in vectors.committed().values() for each in group}
     assert found - known == set()
@@ -46,7 +44,6 @@ def test_no_vector_is_of_an_unknown_message() -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_bytes(name: str) -> None:
-    """What Kafka writes is read, and written again byte for byte; the size is known without writing."""
     for vector in vectors.committed()[name]:
         message = vector.cls.read(vector.data, vector.version)
         assert message.write(vector.version) == vector.data, vector
@@ -57,7 +54,6 @@ def test_bytes(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_json(name: str) -> None:
-    """The JSON form is Kafka's in both directions, and goes through JSON text and back without a loss."""
     for vector in vectors.committed()[name]:
         version = vector.version
         assert created(vector).write(version) == vector.data, vector
@@ -71,7 +67,6 @@ def test_json(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_second_round_trip(name: str) -> None:
-    """A message that was read, written and read again is the same message: no default creeps in on the way."""
     for vector in vectors.committed()[name]:
         message = vector.cls.read(vector.data, vector.version)
         again = vector.cls.read(message.write(vector.version), vector.version)
@@ -81,7 +76,6 @@ def test_second_round_trip(name: str) -> None:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_copies(name: str) -> None:
-    """Messages are plain data: copied, pickled or replaced they are equal, and a deep copy shares nothing."""
     for vector in vectors.committed()[name]:
         message = vector.cls.read(vector.data, vector.version)
         twins: list[Message] = [
@@ -98,7 +92,6 @@ def test_copies(name: str) -> None:
 
 
 def _containers(value: Any) -> set[int]:
-    """The identities of everything in a message that can be changed."""
     if dataclasses.is_dataclass(value):
         inner: Iterable[Any] = [getattr(value, field.name) for field in dataclasses.fields(value)]
     elif isinstance(value, list):
@@ -110,7 +103,6 @@ def _containers(value: Any) -> set[int]:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_schema_codec_agrees(name: str) -> None:
-    """The dynamic codec, which shares no code with the printed functions, reads and writes the same."""
     for vector in vectors.committed()[name]:
         message = vector.cls.read(vector.data, vector.version)
         schema = vector.cls.schemas()[vector.version]
@@ -125,7 +117,6 @@ def test_schema_codec_agrees(name: str) -> None:
 
 
 def _differences(mine: object, theirs: object, path: str = "") -> Iterator[str]:
-    """Where the schema codec's values differ from a message's."""
     if isinstance(mine, Struct):
         if mine.unknown_tagged_fields != getattr(theirs, UNKNOWN, ()):
             yield f"{path}.{UNKNOWN}"
@@ -142,7 +133,6 @@ def _differences(mine: object, theirs: object, path: str = "") -> Iterator[str]:
 
 
 def test_schemas_are_shared() -> None:
-    """Versions that look the same on the wire share one schema object, so comparing schemas shows what changed."""
     for name in MESSAGES:
         schemas: Mapping[int, Schema] = vectors.message_class(name).schemas()
         texts = {str(schema) for schema in schemas.values()}
@@ -150,7 +140,7 @@ def test_schemas_are_shared() -> None:
 
 
 def created(vector: Vector) -> Message:
-    """The message that ``json_in`` describes; without it, a newly created one."""
+    """Return the message of ``json_in``, or a new one without it."""
     if vector.json_in is None:
         return vector.cls()
     return from_json(vector.cls, vector.json_in, vector.version)
@@ -162,7 +152,7 @@ RENAMED_MESSAGES = {
     "ListClientMetricsResourcesRequest": "ListConfigResourcesRequest",
     "ListClientMetricsResourcesResponse": "ListConfigResourcesResponse",
 }
-"""Messages with another name today, and the same bytes."""
+"""Former names of messages with unchanged bytes."""
 
 RENAMED_FIELDS = {
     "ListConfigResourcesResponse": {"clientMetricsResources": "configResources", "name": "resourceName"},
@@ -173,7 +163,7 @@ RENAMED_FIELDS = {
         "candidateDirectoryId": "replicaDirectoryId",
     },
 }
-"""Fields with another name today, and the same bytes, by today's name of their message."""
+"""Former names of fields with unchanged bytes, by the current message name."""
 
 EARLY_ACCESS = "version 0 was an early form of the share group protocol, removed when its successor came"
 UNRELEASED = "the record had another layout before its first release"
@@ -204,11 +194,10 @@ MISSES: dict[str, dict[str, Sequence[int]]] = {
         "SimpleRecordsMessage": range(2),
     },
 }
-"""The vectors of the snapshot that cannot pass today, by reason, message and version."""
+"""Snapshot vectors that cannot pass, by reason, message and version."""
 
 
 def allowed_misses(name: str) -> dict[int, str]:
-    """The reason of each version of a message that is listed in MISSES."""
     return {version: reason for reason, group in MISSES.items() for version in group.get(name, ())}
 
 
@@ -222,7 +211,6 @@ needs_snapshot = needs(
 @needs_snapshot
 @pytest.mark.parametrize("name", sorted(vectors.snapshot()))
 def test_snapshot(name: str) -> None:
-    """An older Kafka wrote the same bytes and JSON; what changed since is listed, and nothing is listed in vain."""
     missed: dict[int, list[str]] = {}
     for vector in vectors.snapshot()[name]:
         problem = _problem(vector)
@@ -235,20 +223,18 @@ def test_snapshot(name: str) -> None:
 
 @needs_snapshot
 def test_misses_are_of_the_snapshot() -> None:
-    """A misspelled name in the list of allowed misses would otherwise never be noticed."""
     listed = {name for group in MISSES.values() for name in group}
     assert listed <= vectors.snapshot().keys()
     assert sum(len(group) for group in MISSES.values()) == len(listed), "a message has two reasons"
 
 
 def _problem(vector: Vector) -> str | None:
-    """What keeps a vector of the snapshot from passing; None when it passes."""
     name = RENAMED_MESSAGES.get(vector.message, vector.message)
     if name not in MESSAGES:
         return "there is no such message"
     cls, version = vectors.message_class(name), vector.version
     if name.endswith("Key") and version == cls.API_KEY:
-        version = 0  # the version of a coordinator's key became the API key of its definition, with the same bytes
+        version = 0  # coordinator keys now have the version as API key of the definition; the bytes are equal
     if version not in vectors.versions_of(cls):
         return "there is no such version"
     try:
@@ -266,7 +252,6 @@ def _problem(vector: Vector) -> str | None:
 
 
 def _renamed(value: object, names: Mapping[str, str]) -> object:
-    """The JSON with other keys."""
     if isinstance(value, Mapping):
         return {names.get(key, key): _renamed(inner, names) for key, inner in value.items()}
     return [_renamed(inner, names) for inner in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Names where a class or message is expected, packages that are not installed, and how objects print."""
+"""Invalid class or message names, missing extras, and reprs."""
 
 from __future__ import annotations
 
@@ -45,14 +45,12 @@ WRONG: list[tuple[Callable[[], object], str]] = [
 
 @pytest.mark.parametrize(("use", "text"), WRONG)
 def test_no_class(use: Callable[[], object], text: str) -> None:
-    """The name of a message, or nothing, raises TypeError; an AttributeError about private names tells nothing."""
     with pytest.raises(TypeError) as raised:
         use()
     assert str(raised.value) == text
 
 
 def test_random_messages_of_no_version() -> None:
-    """A version that a message does not have is refused when it is asked for, not when the first message is drawn."""
     with pytest.raises(kafka_messages.UnsupportedVersionError) as raised:
         random_messages(MetadataRequest, 99)
     assert str(raised.value) == "MetadataRequest has no version 99, only versions 0 to 13"
@@ -66,7 +64,6 @@ def test_random_messages_of_no_version() -> None:
     ],
 )
 def test_missing_extra(statement: str, package: str) -> None:
-    """A missing optional dependency raises an error that names the extra that installs it."""
     code = f"import sys; sys.modules[{package!r}] = None; {statement}"
     assert last_line(code) == (
         f"ModuleNotFoundError: kafka_messages.arrow needs the package {package}, which is not installed; "
@@ -75,7 +72,6 @@ def test_missing_extra(statement: str, package: str) -> None:
 
 
 def test_testing_without_hypothesis() -> None:
-    """``from kafka_messages.testing import *`` gives what works without Hypothesis."""
     code = (
         "import importlib.util as util; util.find_spec = {}.get; "
         "from kafka_messages.testing import *; print(*sorted(name for name in dir() if name[0] != '_' and name != 'util'))"
@@ -84,7 +80,6 @@ def test_testing_without_hypothesis() -> None:
 
 
 def last_line(code: str) -> str:
-    """Return the last line that a fresh Python prints, errors included."""
     environment = {"PYTHONPATH": str(Path(kafka_messages.__file__).parents[1])}
     line = [sys.executable, "-c", code]
     done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
@@ -92,7 +87,6 @@ def last_line(code: str) -> str:
 
 
 def test_types_at_run_time() -> None:
-    """Exported types can be imported by programs that look at their annotations."""
     from kafka_messages.connection._iterators import ENTITY_TYPES
 
     assert kafka_messages.MessageClass == type[kafka_messages.Message]
@@ -100,7 +94,6 @@ def test_types_at_run_time() -> None:
 
 
 def test_repr() -> None:
-    """Objects that describe the protocol print in one short line."""
     assert repr(api(3)) == "<Api 3 Metadata: versions 0 to 13>"
     assert repr(fields_of(OffsetCommitKey)[0]) == "<FieldFacts group: string, version 0>"
     name = next(each for each in fields_of(MetadataRequest.MetadataRequestTopic) if each.name == "name")
@@ -110,5 +103,4 @@ def test_repr() -> None:
 
 
 def every_field() -> list[FieldFacts]:
-    """Return the fields of all messages."""
     return [field for each in all_messages() for field in fields_of(each.message_class)]

@@ -1,4 +1,4 @@
-"""Values of a wrong kind are called what they are: elements that are no structs, arrays that are none, data without bytes."""
+"""Errors for values of the wrong type: elements, arrays and buffers."""
 
 from __future__ import annotations
 
@@ -40,13 +40,12 @@ from tests.support.renderings import pure
 
 
 def produced(leader: Any) -> ProduceResponse:
-    """A response with something in the place of a tagged struct."""
     partition = PartitionProduceResponse(current_leader=leader)
     return ProduceResponse(responses=[TopicProduceResponse(name="t", partition_responses=[partition])])
 
 
 def assigned(message: Any, **fields: Any) -> Any:
-    """A message whose fields were set afterwards, which no constructor sees."""
+    """Return a message with fields assigned after construction."""
     for name, value in fields.items():
         setattr(message, name, value)
     return message
@@ -119,7 +118,6 @@ WRONG: list[tuple[Any, int, str]] = [
 
 @pytest.mark.parametrize(("message", "version", "text"), WRONG, ids=[text for _, _, text in WRONG])
 def test_wrong_elements(message: Any, version: int, text: str) -> None:
-    """The mistake is the element, and not the field that it lacks; in every way of writing."""
     for write in (message.write, message.size, lambda version: to_json(message, version)):
         with pytest.raises(EncodeError) as caught:
             write(version)
@@ -127,7 +125,6 @@ def test_wrong_elements(message: Any, version: int, text: str) -> None:
 
 
 def test_wrong_structs_of_other_versions() -> None:
-    """A version that lacks the field compares it with its default, and must not stumble over what is no struct."""
     with pytest.raises(EncodeError) as caught:
         produced("broker 1").write(3)
     place = "ProduceResponse v3: responses[0].partition_responses[0].current_leader"
@@ -135,7 +132,6 @@ def test_wrong_structs_of_other_versions() -> None:
 
 
 def struct_fields() -> list[tuple[str, FieldFacts]]:
-    """Each message with its first field of structs."""
     found = []
     for name in vectors.message_names():
         fields = [field for field in facts_of(vectors.message_class(name)).fields if field.is_struct]
@@ -145,7 +141,6 @@ def struct_fields() -> list[tuple[str, FieldFacts]]:
 
 @pytest.mark.parametrize(("name", "field"), struct_fields(), ids=[name for name, _ in struct_fields()])
 def test_wrong_elements_of_every_message(name: str, field: FieldFacts) -> None:
-    """No generated module is an exception: plain arrays, keyed collections, single structs."""
     cls = vectors.message_class(name)
     version = field.versions.lowest if field.versions.lowest in cls.schemas() else cls.LOWEST_SUPPORTED_VERSION
     message = cls(**{field.name: ["?"] if field.is_array else "?"})
@@ -156,8 +151,6 @@ def test_wrong_elements_of_every_message(name: str, field: FieldFacts) -> None:
 
 
 class LooksLikeTopic:
-    """Another class with all that a MetadataRequestTopic has."""
-
     def __init__(self, name: object) -> None:
         self.name = name
         self.topic_id = UUID(int=0)
@@ -165,7 +158,6 @@ class LooksLikeTopic:
 
 
 def test_elements_that_only_look_right() -> None:
-    """They are written as before; when one cannot be, its class is what is said, and those that are fine are not blamed."""
     topics: list[Any] = [LooksLikeTopic("t"), MetadataResponseTopic(name="u")]
     wanted = MetadataRequest(topics=[MetadataRequestTopic(name="t"), MetadataRequestTopic(name="u")])
     assert MetadataRequest(topics=topics).write(12) == wanted.write(12)
@@ -180,11 +172,10 @@ def test_elements_that_only_look_right() -> None:
 
 
 class SpecialTopic(MetadataRequestTopic):
-    """A class of a user's own."""
+    pass
 
 
 def test_elements_of_subclasses() -> None:
-    """They are what they are derived from: written, and not blamed for what is wrong in them."""
     assert MetadataRequest(topics=[SpecialTopic(name="t")]).write(1) == b"\0\0\0\1\0\1t"
     with pytest.raises(EncodeError) as caught:
         MetadataRequest(topics=[SpecialTopic(name=5)]).write(12)  # type: ignore[arg-type]
@@ -201,7 +192,6 @@ def test_elements_of_subclasses() -> None:
     ids=["structs", "keyed", "strings"],
 )
 def test_arrays_that_are_none(make: Callable[[Any], object], text: str) -> None:
-    """One string would become its letters, bytes their numbers, a dict its keys: refused where they are given."""
     for value, words in (
         ("orders", "a str of 6 characters"),
         ("", "a str of 0 characters"),
@@ -215,7 +205,6 @@ def test_arrays_that_are_none(make: Callable[[Any], object], text: str) -> None:
 
 
 def test_arrays_take_any_other_iterable() -> None:
-    """What was taken stays taken, and a list is kept as it is."""
     topic, topics = MetadataRequestTopic(name="t"), [MetadataRequestTopic(name="t")]
     for values in ((topic,), iter([topic]), {"t": topic}.values(), (each for each in [topic])):
         assert MetadataRequest(topics=values).topics == [topic]
@@ -243,14 +232,12 @@ READERS: dict[str, Callable[[Any], object]] = {
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("data", ["abc", None, 5, [1, 2], 1.5], ids=repr)
 def test_data_that_has_no_bytes(reader: str, data: Any) -> None:
-    """Data of a wrong type is named; a number was taken for so many zero bytes, a list for their values."""
     with pytest.raises(TypeError) as caught:
         READERS[reader](data)
     assert str(caught.value) == f"data must be bytes-like, not {type(data).__name__}"
 
 
 def test_keys_values_and_payloads_that_have_no_bytes() -> None:
-    """The same, by the name of the parameter."""
     wrong: Any = "abc"
     with pytest.raises(TypeError, match=r"^key must be bytes-like, not str$"):
         internal_topics.read_coordinator_record("__consumer_offsets", wrong, None)
@@ -259,7 +246,6 @@ def test_keys_values_and_payloads_that_have_no_bytes() -> None:
 
 
 def test_all_that_has_bytes_is_read() -> None:
-    """Buffers of sockets, files and arrays, and parts of them."""
     data = MetadataRequest(topics=[MetadataRequestTopic(name="t")]).write(12)
     padded = b"".join(bytes((byte, 0)) for byte in data)
     for given in (bytearray(data), memoryview(data), memoryview(padded)[::2], array.array("B", data)):
@@ -273,7 +259,6 @@ def test_all_that_has_bytes_is_read() -> None:
 
 
 def test_every_struct_has_a_class_in_its_module() -> None:
-    """By their names the wanted classes are found, when something is wrong."""
     for name in vectors.message_names():
         cls = vectors.message_class(name)
         module = importlib.import_module(cls.__module__)
@@ -287,14 +272,12 @@ def test_every_struct_has_a_class_in_its_module() -> None:
     [(5, "5"), (None, "None"), (MetadataResponseTopic, "a value of type type"), (object(), "a value of type object")],
 )
 def test_arrays_of_what_has_no_elements(value: Any, shown: str) -> None:
-    """Brackets are soon forgotten; Python's own words would not say which field it was."""
     with pytest.raises(TypeError) as caught:
         MetadataResponse(topics=value)
     assert str(caught.value) == f"topics: expected a list of MetadataResponseTopic, not {shown}"
 
 
 def test_iterators_that_were_assigned() -> None:
-    """They have no length and give their elements once, to whoever comes first, so that nobody could say what is wrong."""
     for elements in (["orders"], [MetadataRequestTopic(name="orders")]):
         message = MetadataRequest()
         message.topics = iter(elements)  # type: ignore[assignment]
@@ -309,7 +292,6 @@ def test_iterators_that_were_assigned() -> None:
 @pytest.mark.parametrize("value", ["", b"", bytearray(), memoryview(b""), {}])
 @pytest.mark.parametrize("is_native", [True, False])
 def test_an_empty_text_is_no_empty_list(value: Any, is_native: bool) -> None:
-    """It has no element that would show it: ``request.topics = ""`` was written as a request for no topic."""
     if is_native and native.implementation() == "pure":
         pytest.skip("the native core is not installed")
     topic = assigned(MetadataResponseTopic(name="t"), partitions=value)

@@ -1,4 +1,4 @@
-"""The site of Kafka's definitions, written once for all tests of pages, and its pages parsed."""
+"""Fixtures: the site of Kafka's definitions, written once, and its parsed pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from tests.support.pages import ROOT
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the whole site."""
     folder = tmp_path_factory.mktemp("site")
     specs, samples = str(ROOT / "specs" / "kafka"), str(
         ROOT / "packages" / "vectors" / "src" / "kafka_protocol_vectors"
@@ -25,7 +24,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def pages(site: Path) -> Mapping[str, Parsed]:
-    """Each page by its path."""
     return {
         path.relative_to(site).as_posix(): parsed(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")
     }

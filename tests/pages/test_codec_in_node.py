@@ -1,4 +1,4 @@
-"""The codec of the pages says of every byte what ``kafka_messages.explain`` says, and writes what Kafka's classes write."""
+"""The JavaScript codec of the pages against ``kafka_messages.explain`` and vectors of Kafka's classes."""
 
 from __future__ import annotations
 
@@ -33,12 +33,10 @@ SECRET = "swordfish-and-chips"
 
 @pytest.fixture(scope="session")
 def protocol(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The document that the committed definitions give."""
     return write(ROOT / "specs" / "kafka", tmp_path_factory.mktemp("protocol"))[0]
 
 
 def rows(found: Explanation) -> Any:
-    """The leaves as they come out of JSON."""
     return json.loads(json.dumps(list(found.rows())))
 
 
@@ -54,7 +52,6 @@ def told(answer: dict[str, Any]) -> Any:
 
 
 def test_every_vector(protocol: Path) -> None:
-    """Each is decoded to Kafka's JSON, explained byte by byte as in Python, and written again as it was."""
     known = [vector for each in vectors.committed().values() for vector in each]
     asked = [{"message": v.message, "version": v.version, "hex": v.data.hex(), "rows": True} for v in known]
     for vector, answer in zip(known, javascript.ask(protocol, asked), strict=True):
@@ -65,7 +62,6 @@ def test_every_vector(protocol: Path) -> None:
 
 
 def test_damaged_vectors(protocol: Path) -> None:
-    """Whatever is wrong, the walk stops at the same byte as Python's, with the same words, and says the same before it."""
     rnd = random.Random(SEED)
     known = [vector for each in vectors.committed().values() for vector in each if len(vector.data) < 2000]
     cases = [(vector, damaged(rnd, vector.data)) for vector in rnd.choices(known, k=DAMAGED)]
@@ -80,7 +76,6 @@ def test_damaged_vectors(protocol: Path) -> None:
 
 
 def test_requests_and_responses_behind_headers(protocol: Path) -> None:
-    """Pasted bytes come from a connection: the header says what follows, and the length may stand before it."""
     request = encode_request(MetadataRequest(), 12, 7, "me")
     response = bytes.fromhex(
         "00000007" + "0023" + "00000001" + "0012" + "0000" + "0003"
@@ -106,7 +101,6 @@ def test_requests_and_responses_behind_headers(protocol: Path) -> None:
 
 
 def test_unknown_apis_and_versions_stay_closed(protocol: Path) -> None:
-    """Of a message that nobody knows all may be secret: only what every header begins with is shown."""
     cases = {"03e8000000000007": "no API has the key 1000", "0003006300000007": "MetadataRequest has no version 99"}
     asked = [{"as": "request", "hex": start + SECRET.encode().hex(), "rows": True} for start in cases]
     for answer, reason in zip(javascript.ask(protocol, asked), cases.values(), strict=True):
@@ -121,7 +115,6 @@ def test_unknown_apis_and_versions_stay_closed(protocol: Path) -> None:
 
 
 def test_damaged_headers_hide_what_follows(protocol: Path) -> None:
-    """A header or a length that cannot be read says no more where the secret is: the page hides as the package does."""
     body = SaslAuthenticateRequest(auth_bytes=SECRET.encode()).write(2)
     starts = ("0002 6d65 00", "7fff 6d65 00", "0012 6d65 00", "fffe 6d65 00", "0002 ff65 00", "0002 6d65 05")
     requests = [bytes.fromhex(f"0024 0002 00000007 {start}") + body for start in (*starts, "0002 6d65 01 07 0a")]
@@ -138,7 +131,6 @@ def test_damaged_headers_hide_what_follows(protocol: Path) -> None:
 
 
 def test_damaged_headers_of_responses_hide_what_follows(protocol: Path) -> None:
-    """The token that a broker sends back is as secret as the client's."""
     body = SaslAuthenticateResponse(auth_bytes=SECRET.encode()).write(2)
     starts = ("00000007 00", "00000007 7f", "00000007 01 00 7f", "00000007 01 00 0a")
     responses = [bytes.fromhex(start) + body for start in starts]
@@ -149,7 +141,6 @@ def test_damaged_headers_of_responses_hide_what_follows(protocol: Path) -> None:
 
 
 def test_secrets_are_hidden(protocol: Path) -> None:
-    """What somebody pastes is looked at over shoulders and in screenshots: a password is not in any row, unless asked for."""
     upsertion = ScramCredentialUpsertion(name="ada", salt=b"salt", salted_password=SECRET.encode())
     data = AlterUserScramCredentialsRequest(upsertions=[upsertion]).write(0)
     question = {"message": "AlterUserScramCredentialsRequest", "version": 0, "hex": data.hex(), "rows": True}

@@ -1,4 +1,4 @@
-"""What the pages of Kafka's messages say, against what the generated package says by itself."""
+"""Contents of message pages, against the generated package."""
 
 from __future__ import annotations
 
@@ -28,25 +28,22 @@ from tests.support.pages import ROOT
 
 @pytest.fixture(scope="module")
 def samples() -> Samples:
-    """The bytes that were chosen."""
     return read_samples(ROOT / "packages" / "vectors" / "src" / "kafka_protocol_vectors")
 
 
 @pytest.fixture(scope="module")
 def traffic() -> Samples:
-    """Those of conversations."""
     return read_traffic(ROOT / "examples" / "cluster" / "traffic", Package("kafka_messages", None))
 
 
 def inspectors(pages: Mapping[str, Parsed], name: str) -> list[Element]:
-    """The inspectors of a message, on all its pages."""
+    """Return the byte views of a message on all its pages."""
     paths = (path for path in pages if path == f"messages/{name}.html" or path.startswith(f"messages/{name}-v"))
     return [each for path in paths for each in pages[path].root.all(css="inspector")]
 
 
 @pytest.mark.parametrize(("specs", "package"), [("kafka", kafka_messages), ("proposals", kafka_messages_proposals)])
 def test_the_matrix_is_what_schemas_say(specs: str, package: ModuleType) -> None:
-    """Pages are made from plans and ``show`` from schemas: a type that differs in one version would be somebody's bug."""
     for plan in definitions.load(ROOT / "specs" / specs).plans:
         fields = fields_of(plan, runs_of(plan))
         told = {field.path: {version: wire.type for version, wire in field.wires.items()} for field in fields}
@@ -54,7 +51,6 @@ def test_the_matrix_is_what_schemas_say(specs: str, package: ModuleType) -> None
 
 
 def test_cells_say_what_changes() -> None:
-    """An encoding changes the wire and not the type of the definition, so its name is what must be told in the cells."""
     plan = next(p for p in definitions.load(ROOT / "specs" / "proposals").plans if p.name == "IntegerEncodings")
     cells = {field.path: [cell.text for cell in field.cells] for field in fields_of(plan, runs_of(plan))}
     assert cells["too_small"] == ["int32", "int64"]
@@ -64,7 +60,6 @@ def test_cells_say_what_changes() -> None:
 
 
 def test_every_byte_is_shown_once(pages: Mapping[str, Parsed], samples: Samples, traffic: Samples) -> None:
-    """The dump is the sample and the lines of the tree are inside it, or what is pointed at is not what is marked."""
     shown = 0
     for name in {name for name, _ in samples}:
         every = [*samples.items(), *traffic.items()]
@@ -87,7 +82,6 @@ def test_every_byte_is_shown_once(pages: Mapping[str, Parsed], samples: Samples,
 
 @pytest.mark.parametrize("side", ["Request", "Response"])
 def test_headers_stand_before_bodies(side: str, pages: Mapping[str, Parsed]) -> None:
-    """Which header stands before which version is what nobody finds explained: the bytes of each version show it."""
     told, wanted = {}, {}
     for api in apis():
         name = api.request_name if side == "Request" else api.response_name
@@ -106,7 +100,6 @@ def test_headers_stand_before_bodies(side: str, pages: Mapping[str, Parsed]) -> 
 
 @pytest.mark.parametrize("name", ["ApiVersionsRequest", "ApiVersionsResponse", "ConsumerProtocolSubscription"])
 def test_recipes_do_what_they_say(name: str, pages: Mapping[str, Parsed], capsys: pytest.CaptureFixture[str]) -> None:
-    """Lines under bytes are copied by readers: the commands must work, and Python print the same bytes explained."""
     *commands, python = (
         code.text for code in next(pages[f"messages/{name}.html"].root.all("details", "same")).all("code")
     )
@@ -120,7 +113,6 @@ def test_recipes_do_what_they_say(name: str, pages: Mapping[str, Parsed], capsys
 
 
 def test_lines_are_what_explain_says(pages: Mapping[str, Parsed], samples: Samples) -> None:
-    """The tree must be the one of the command, which readers go on with."""
     sample = samples["ApiVersionsResponse", 5]
     found = explain(sample.data, kafka_messages.ApiVersionsResponse, 5)
     box = inspectors(pages, "ApiVersionsResponse")[-1]
@@ -137,7 +129,6 @@ def test_lines_are_what_explain_says(pages: Mapping[str, Parsed], samples: Sampl
 def test_secrets_alone_are_hidden(
     name: str, version: int, pages: Mapping[str, Parsed], site: Path, samples: Samples
 ) -> None:
-    """Real tokens will be pasted beside these pages: neither dump, tree nor command has a secret, and all have the rest."""
     data = samples[name, version].data
     found = explain(data, getattr(kafka_messages, name), version)
     box = inspectors(pages, name)[-1]
@@ -156,7 +147,6 @@ def test_secrets_alone_are_hidden(
 
 
 def test_search_finds(site: Path) -> None:
-    """The index is a constant in a script, with every message, field and error code."""
     text = (site / "assets" / "search.js").read_text(encoding="utf-8")
     index = json.loads(text.removeprefix("const SEARCH = ").removesuffix(";\n"))
     paths = {name: paths.split(" ") for name, _, paths in index["messages"]}
@@ -189,14 +179,12 @@ def test_search_finds(site: Path) -> None:
     ],
 )
 def test_questions_have_answers(page: str, words: str, pages: Mapping[str, Parsed]) -> None:
-    """What people ask about the protocol must be on one page, where the site says it is."""
     path, _, fragment = page.partition("#")
     assert words in pages[path].root.text
     assert not fragment or fragment in pages[path].ids
 
 
 def test_words_between_backquotes_are_code(pages: Mapping[str, Parsed]) -> None:
-    """Settings in the descriptions of errors are printed as code, without backquotes."""
     errors = pages["errors.html"].root
     described = [cell for cell in errors.all("td", "what") if any(cell.all("code"))]
     assert "min.insync.replicas" in [code.text for cell in described for code in cell.all("code")]
@@ -204,7 +192,6 @@ def test_words_between_backquotes_are_code(pages: Mapping[str, Parsed]) -> None:
 
 
 def test_each_version_has_an_address_on_the_page_of_its_message(pages: Mapping[str, Parsed]) -> None:
-    """MESSAGE.html#vN works for every version, also where versions have pages of their own."""
     for info in kafka_messages.all_messages():
         wanted = {f"v{version}" for version in range(info.valid_versions.lowest, info.valid_versions.highest + 1)}
         assert wanted - set(pages[f"messages/{info.name}.html"].ids) == set(), info.name

@@ -1,4 +1,4 @@
-"""The entities of Kafka's messages: the pages, the command and protocol.json say the same."""
+"""Entities of messages: equal in pages, command and protocol.json."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from tests.support.pages import ROOT
 
 
 def test_pages_command_and_protocol_json_agree(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each of them answers which fields name a group; who rewrites topics by one of them must miss none."""
     found = definitions.load(ROOT / "specs" / "kafka")
     pages = [page_of(plan, found) for plan in sorted(found.plans, key=lambda plan: plan.name)]
     told = {
@@ -51,7 +50,6 @@ def test_pages_command_and_protocol_json_agree(capsys: pytest.CaptureFixture[str
 
 
 def _of_document(found: Any) -> set[tuple[str, str, str]]:
-    """Entity type, message and field of ``protocol.json``."""
     return {
         (entity, message["name"], field.get("snakeName", snake_case(field["name"])))
         for message in found["messages"]

@@ -1,6 +1,6 @@
-"""The site in a real Chromium, opened from its files: search, bytes and tree, keyboard, themes, print. For ``nox -s pages``.
+"""The site in Chromium: search, byte view, keyboard, themes, print.
 
-Needs the group ``browser`` of pyproject.toml and a Chromium: the one that CHROMIUM names, or that is on the path.
+For ``nox -s pages``. Needs the group ``browser`` of pyproject.toml and a Chromium, from CHROMIUM or the path.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; apt-
 
 MESSAGE = "messages/ApiVersionsResponse.html"
 AXE = Path(os.environ.get("AXE_CORE", ".work/axe/node_modules/axe-core/axe.min.js"))
-"""The checker of accessibility, from npm; ``nox -s nightly -- browser`` installs it."""
+"""The accessibility checker axe-core from npm; ``nox -s nightly -- browser`` installs it."""
 KINDS = [
     MESSAGE,
     "messages/MetadataResponse.html",
@@ -37,7 +37,7 @@ KINDS = [
     "docs/spark-jobs.html",
     "docs/guide/mock-broker.html",
 ]
-"""A page of each kind beside those of the top folder: messages, versions, releases, prose."""
+"""One page of each kind outside the top folder: messages, versions, releases, prose."""
 LAPTOP = {"width": 1200, "height": 900}
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 400, "height": 800}
 
@@ -45,7 +45,7 @@ WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 400, "height": 800}
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with sync_api.sync_playwright() as playwright:
-        # Containers often run as root, where Chromium's sandbox refuses to start.
+        # Chromium's sandbox refuses to start as root, as in many containers.
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield chromium
         chromium.close()
@@ -53,7 +53,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def opened(browser: Any, site: Path) -> Iterator[Any]:
-    """Opens a page; in the end nothing may have been said on the console, and nothing asked for but files of the site."""
+    """Yield a function that opens a page; fail on console messages and on requests outside the site."""
     said: list[str] = []
     contexts = []
 
@@ -76,18 +76,16 @@ def opened(browser: Any, site: Path) -> Iterator[Any]:
 
 
 def background(page: Any) -> int:
-    """How bright the page is, 0 to 255."""
+    """Return the brightness of the page, 0 to 255."""
     colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
     return int(colour.removeprefix("rgb(").partition(",")[0])
 
 
 def marked(page: Any) -> str:
-    """The bytes that are marked, in hex."""
     return "".join(page.locator(".inspector .h i.on").all_inner_texts())
 
 
 def test_search(opened: Any) -> None:
-    """The way in for most readers: a slash, a few letters, Enter; from any page, by the names of other languages too."""
     page = opened(MESSAGE)
     page.keyboard.press("/")
     page.keyboard.type("metadatares")
@@ -105,7 +103,6 @@ def test_search(opened: Any) -> None:
 
 @pytest.mark.parametrize(("text", "first"), [("16", "NOT_COORDINATOR"), ("not_coord", "NOT_COORDINATOR"), ("qqq", "")])
 def test_search_for_errors(text: str, first: str, opened: Any) -> None:
-    """A number out of a log is often all that somebody has; what nothing has in its name is said to be so."""
     page = opened("index.html")
     page.keyboard.press("/")
     page.keyboard.type(text)
@@ -116,34 +113,31 @@ def test_search_for_errors(text: str, first: str, opened: Any) -> None:
 
 @pytest.mark.parametrize("text", ["2.8", "kafka 2.8.0", "2.8."])
 def test_search_for_releases(text: str, opened: Any) -> None:
-    """A number with a dot is a release, and neither an error code nor an API key."""
     page = opened("index.html")
     page.keyboard.press("/")
     page.keyboard.type(text)
     page.wait_for_selector("#found a")
     names = page.locator("#found a span").all_inner_texts()
     assert names == (["Kafka 2.8.0"] if "kafka" in text else ["Kafka 2.8.2", "Kafka 2.8.1", "Kafka 2.8.0"])
-    page.keyboard.press("ArrowUp")  # round to the last one
+    page.keyboard.press("ArrowUp")  # wraps around to the last one
     page.keyboard.press("Enter")
     page.wait_for_url("**/releases/2.8.0.html")
 
 
 def test_pointing(opened: Any) -> None:
-    """A line marks its bytes, a byte its innermost line, and an array all that is in it."""
     page = opened(MESSAGE)
     box = page.locator(".inspector").last
     box.locator(".tree tbody tr", has_text="throttle_time_ms").hover()
     assert marked(page) == "80000000"
     box.locator(".tree tbody tr", has_text="api_keys").hover()
     assert len(marked(page)) == 2 * 15
-    box.locator(".h i").nth(8 + 5).hover()  # behind length and header
+    box.locator(".h i").nth(8 + 5).hover()  # after length and header
     assert box.locator(".tree tbody tr.on td").nth(1).inner_text() == "min_version"
     page.locator("h1").hover()
     assert marked(page) == ""
 
 
 def test_walking_by_keys(opened: Any) -> None:
-    """Without a mouse the same: one stop for the tab key, arrows inside, and Escape to leave."""
     page = opened(MESSAGE)
     rows = page.locator(".inspector").last.locator(".tree tbody tr")
     rows.first.focus()
@@ -171,7 +165,6 @@ def test_walking_by_keys(opened: Any) -> None:
 
 
 def test_themes(opened: Any) -> None:
-    """The system's wish counts until the button says otherwise, which the next page knows."""
     page = opened(MESSAGE, "dark")
     assert background(page) < 60
     page.click("#theme")
@@ -184,13 +177,11 @@ def test_themes(opened: Any) -> None:
 
 @pytest.mark.parametrize("path", ["index.html", MESSAGE, "messages/FetchResponse-v18.html", "apis.html", "types.html"])
 def test_narrow(path: str, opened: Any) -> None:
-    """On a telephone the page stays as wide as it is; tables scroll inside it."""
     page = opened(path, viewport=NARROW)
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
 
 
 def test_no_page_is_wider_than_a_telephone(opened: Any, site: Path) -> None:
-    """A single table that does not scroll by itself makes all of its page slide about."""
     widths = {}
     for path in sorted(site.glob("*.html")):
         page = opened(path.name, viewport=NARROW)
@@ -200,7 +191,6 @@ def test_no_page_is_wider_than_a_telephone(opened: Any, site: Path) -> None:
 
 @pytest.mark.parametrize("path", ["errors.html", "messages.html", "tags.html"])
 def test_tables_without_scrolling(path: str, opened: Any) -> None:
-    """What a code or a message is for stands in the last column; on a telephone nobody would look for it out there."""
     page = opened(path, viewport=NARROW)
     ends = page.locator("td.what").evaluate_all("all => all.map((each) => each.getBoundingClientRect().right)")
     assert len(ends) > 50
@@ -209,7 +199,6 @@ def test_tables_without_scrolling(path: str, opened: Any) -> None:
 
 @pytest.mark.parametrize("path", ["docs/spark-jobs.html", "docs/guide/first-steps.html", "CONTRIBUTING.html"])
 def test_prose(path: str, opened: Any) -> None:
-    """Reports and code are wider than a telephone and scroll inside the page; a heading is found by the search."""
     page = opened(path, viewport=NARROW)
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
     page.keyboard.press("/")
@@ -220,7 +209,6 @@ def test_prose(path: str, opened: Any) -> None:
 
 
 def test_without_scripts(opened: Any) -> None:
-    """All that is known is in the page; what needs scripts is not shown."""
     page = opened(MESSAGE, java_script_enabled=False)
     assert page.locator(".inspector").last.is_visible()
     assert not page.locator(".find").is_visible()
@@ -228,7 +216,6 @@ def test_without_scripts(opened: Any) -> None:
 
 
 def test_print(opened: Any) -> None:
-    """On paper there is no bar, and nothing is cut off because it would scroll."""
     page = opened(MESSAGE)
     page.emulate_media(media="print")
     assert not page.locator(".top").is_visible()
@@ -245,7 +232,6 @@ def test_print(opened: Any) -> None:
 
 
 def test_copying(opened: Any) -> None:
-    """The command is there to be pasted."""
     page = opened(MESSAGE, permissions=["clipboard-read", "clipboard-write"])
     page.locator("details.same summary").last.click()
     page.locator("details.same").last.locator("button").first.click()
@@ -253,13 +239,11 @@ def test_copying(opened: Any) -> None:
 
 
 def test_every_page_is_quiet(opened: Any, site: Path) -> None:
-    """No page has an error on the console; one of each kind is enough, as their scripts are the same."""
     for path in sorted(site.glob("*.html")):
         opened(path.name)
 
 
 def test_paste(opened: Any) -> None:
-    """Bytes from a capture, pasted: what they are is found, shown byte by byte with the keyboard, and nothing is sent."""
     page = opened("paste.html")
     page.fill("#paste-bytes", "00000019 0012 0003 00000007 0002 6d65 00 056a617661 06342e342e30 00")
     page.wait_for_selector("#paste-guesses button[aria-pressed=true]")
@@ -278,7 +262,6 @@ def test_paste(opened: Any) -> None:
 
 
 def test_pasted_damage_and_secrets(opened: Any) -> None:
-    """Bytes that end too early are shown as far as they go; a password is hidden until it is asked for."""
     page = opened("paste.html", scheme="dark")
     assert not page.locator("[name=message]").is_visible()
     page.select_option("[name=kind]", "message")
@@ -300,7 +283,6 @@ def test_pasted_damage_and_secrets(opened: Any) -> None:
 
 @pytest.mark.parametrize("width", [1600, 1440, 1200, 800, 400])
 def test_every_door_is_seen(width: int, opened: Any) -> None:
-    """At 1200 pixels the last five doors lay behind the search, and nothing said that they could be scrolled to."""
     page = opened("messages/FetchRequest.html", viewport={"width": width, "height": 900})
     places = page.evaluate(
         "[...document.querySelectorAll('.top nav a')].map(each => each.getBoundingClientRect().toJSON())"
@@ -313,7 +295,6 @@ def test_every_door_is_seen(width: int, opened: Any) -> None:
 
 
 def test_the_last_column_is_seen(opened: Any) -> None:
-    """What a field is stands beyond its versions, of which Fetch has the most; on a laptop it was cut in the middle."""
     page = opened("messages/FetchRequest.html", viewport={"width": 1200, "height": 900})
     ends = page.evaluate(
         "[...document.querySelectorAll('.matrix td.what')].map(each => each.getBoundingClientRect().right)"
@@ -322,7 +303,7 @@ def test_the_last_column_is_seen(opened: Any) -> None:
 
 
 def violations(page: Any) -> list[str]:
-    """Return what axe-core finds on a page with everything unfolded: the rule and the first element that breaks it."""
+    """Return axe-core's violations on the unfolded page: rule and first element."""
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     page.add_script_tag(path=AXE)
     found = page.evaluate("axe.run(document, {preload: false, resultTypes: ['violations']})")["violations"]
@@ -333,7 +314,6 @@ def violations(page: Any) -> list[str]:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [NARROW, LAPTOP], ids=["narrow", "laptop"])
 def test_every_kind_of_page_is_accessible(viewport: dict[str, int], scheme: str, opened: Any, site: Path) -> None:
-    """axe-core finds nothing on any kind of page, on a telephone and on a laptop, light and dark."""
     paths = [path.name for path in sorted(site.glob("*.html"))] + [path for path in KINDS if (site / path).exists()]
     found = {path: violations(opened(path, scheme, viewport)) for path in dict.fromkeys(paths)}
     assert {path: rules for path, rules in found.items() if rules} == {}
@@ -351,7 +331,6 @@ def test_every_kind_of_page_is_accessible(viewport: dict[str, int], scheme: str,
     "path", [MESSAGE, "messages/FetchRequest.html", "messages/MetadataResponse.html", "headers.html"]
 )
 def test_descriptions_are_seen_on_a_telephone(path: str, opened: Any) -> None:
-    """The description of a field is within the width of a telephone, and its row is no higher than both of them."""
     page = opened(path, viewport=NARROW)
     ends = page.locator(".matrix td.what").evaluate_all("all => all.map((each) => each.getBoundingClientRect().right)")
     assert len(ends) > 0
@@ -363,7 +342,6 @@ def test_descriptions_are_seen_on_a_telephone(path: str, opened: Any) -> None:
 @pytest.mark.parametrize("viewport", [NARROW, LAPTOP], ids=["narrow", "laptop"])
 @pytest.mark.parametrize("path", [MESSAGE, "messages/MetadataResponse-v13.html", "messages/FetchResponse-v18.html"])
 def test_types_of_bytes_are_seen(path: str, viewport: dict[str, int], opened: Any) -> None:
-    """The table beside the bytes fits into its box, so that its last column, the type, is not cut."""
     page = opened(path, viewport=viewport)
     hidden = page.locator(".tree").evaluate_all("all => all.map((each) => each.scrollWidth - each.clientWidth)")
     assert len(hidden) > 0
@@ -371,7 +349,6 @@ def test_types_of_bytes_are_seen(path: str, viewport: dict[str, int], opened: An
 
 
 def test_examples_of_types_do_not_overlap(opened: Any) -> None:
-    """On a telephone each cell of the table of types has a place of its own."""
     page = opened("types.html", viewport=NARROW)
     row = page.locator(".worked tr").nth(1).locator("th, td")
     boxes = [row.nth(at).bounding_box() for at in range(row.count())]

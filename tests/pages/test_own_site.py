@@ -1,4 +1,4 @@
-"""The site of a stranger's definitions: one page to be read in a golden, and what is said where no site can be made."""
+"""The site of definitions unrelated to Kafka: a golden page, and errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ PROBE = message(
 
 @pytest.fixture(scope="module")
 def probes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ModuleType]:
-    """A folder with definitions and one sample, and their package."""
     folder, name = tmp_path_factory.mktemp("probes"), unique_name()
     specs = write_specs(folder / "specs", PROBE)
     arguments = [
@@ -51,7 +50,6 @@ def probes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ModuleType]:
 
 
 def write_samples(folder: Path, *each: tuple[int, str, object]) -> None:
-    """A file of vectors of Probe."""
     folder.mkdir(exist_ok=True)
     with gzip.open(folder / "probes.jsonl.gz", "wt", encoding="utf-8") as out:
         for version, data, told in each:
@@ -65,7 +63,6 @@ def make(folder: Path, name: str, output: Path, samples: str = "samples") -> int
 
 
 def test_page(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
-    """A page is read by people, so a change of it must be read in a review: matrix, boxes, grammar, bytes, commands."""
     folder, package = probes
     assert make(folder, package.__name__, tmp_path / "site") == 0
     text = (tmp_path / "site" / "messages" / "Probe.html").read_text(encoding="utf-8")
@@ -74,7 +71,6 @@ def test_page(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
 
 
 def test_only_what_the_definitions_have(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
-    """Without APIs, errors and logs there are no empty pages about them, and no links to such."""
     folder, package = probes
     assert make(folder, package.__name__, tmp_path / "site") == 0
     there = {path.name for path in (tmp_path / "site").glob("*.html")}
@@ -86,7 +82,6 @@ def test_only_what_the_definitions_have(probes: tuple[Path, ModuleType], tmp_pat
 def test_it_is_written_once(
     probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The same inputs give the same bytes, or nobody could tell what a change of the generator changed."""
     folder, package = probes
     assert make(folder, package.__name__, tmp_path / "site") == 0
     assert ", 0 changed" not in capsys.readouterr().out
@@ -95,7 +90,6 @@ def test_it_is_written_once(
 
 
 def test_pages_that_are_gone_are_removed(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
-    """A page of a message that there is no more would still be found by those who have its link."""
     folder, package = probes
     site = tmp_path / "site"
     assert make(folder, package.__name__, site) == 0
@@ -111,7 +105,6 @@ def test_pages_that_are_gone_are_removed(probes: tuple[Path, ModuleType], tmp_pa
 def test_another_folder_is_left_alone(
     probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Somebody's files must not be mixed with three hundred of ours."""
     folder, package = probes
     (tmp_path / "mine.txt").write_text("mine")
     assert make(folder, package.__name__, tmp_path) == 1
@@ -123,7 +116,6 @@ def test_another_folder_is_left_alone(
 def test_without_the_package(
     probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Who has not installed the package is told which, and what to do."""
     assert make(probes[0], "no_such_package", tmp_path / "site") == 1
     assert capsys.readouterr().err == (
         "the pages show bytes by no_such_package.explain, which cannot be imported: No module named 'no_such_package'; "
@@ -134,7 +126,6 @@ def test_without_the_package(
 def test_a_folder_that_is_not_there(
     probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A typing error in a path would otherwise give a site without bytes."""
     folder, package = probes
     assert make(folder, package.__name__, tmp_path / "site", "smaples") == 1
     assert capsys.readouterr().err == f"{folder / 'smaples'}: there is no such folder\n"
@@ -143,7 +134,6 @@ def test_a_folder_that_is_not_there(
 def test_a_package_of_other_definitions(
     probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Layouts of one release beside bytes of another would be wrong, and nobody would see it."""
     assert make(probes[0], "kafka_messages", tmp_path / "site") == 1
     assert capsys.readouterr().err == (
         "the installed kafka_messages has no Probe; install what these definitions give\n"
@@ -171,7 +161,6 @@ def test_a_sample_that_is_none(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Bytes that are not what they are said to be would be explained wrongly; the place of the fault is named."""
     folder, package = probes
     write_samples(folder / "broken", (3, sample, {"id": 7}))
     assert make(folder, package.__name__, tmp_path / "site", "broken") == 1

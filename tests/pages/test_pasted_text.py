@@ -1,4 +1,4 @@
-"""What people paste: hex in the forms of many tools, dumps, base64; and what the bytes could be."""
+"""Pasted text: hexadecimal in many forms, dumps, base64; and detection of the message."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ def protocol(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_forms(protocol: Path, text: str, form: str) -> None:
-    """Everybody has bytes in another form; all are the same bytes, and the page says which form it took them for."""
     (answer,) = javascript.ask(protocol, [{"as": "text", "text": text}])
     assert answer["form"] == form
     assert bytes.fromhex(answer["hex"])[: len(DATA)] == DATA
@@ -49,7 +48,6 @@ def test_forms(protocol: Path, text: str, form: str) -> None:
 
 @pytest.mark.parametrize("size", [1, 8, 15, 16, 17, 40])
 def test_dumps_of_characters_that_look_like_hex(protocol: Path, size: int) -> None:
-    """Behind a full row of xxd stand two blanks and the characters; those that are hex digits were taken for bytes."""
     data = b"0123456789abcdefcafe" * 2
     rows = [(at, data[at : min(at + 16, size)]) for at in range(0, size, 16)]
     dumps = {
@@ -63,13 +61,11 @@ def test_dumps_of_characters_that_look_like_hex(protocol: Path, size: int) -> No
 
 @pytest.mark.parametrize(("text", "data"), [("[10, 18]", "0a12"), ("{0, -1, 100}", "00ff64"), ("[0x10, 0x18]", "1018")])
 def test_numbers_in_brackets(protocol: Path, text: str, data: str) -> None:
-    """Programs print arrays of bytes in decimal; taken for hex they would be other bytes, without a word."""
     (answer,) = javascript.ask(protocol, [{"as": "text", "text": text}])
     assert answer["hex"] == data
 
 
 def test_dumps_of_many_lines(protocol: Path) -> None:
-    """Real captures have many rows; the addresses and the characters beside them are no bytes."""
     data = bytes(range(256)) * 3 + b"0123 4567 89ab"
     lines = (
         f"{at:08x}: {data[at : at + 16].hex(' ', 2):39}  "
@@ -95,12 +91,10 @@ def test_dumps_of_many_lines(protocol: Path) -> None:
     ],
 )
 def test_what_is_no_bytes(protocol: Path, text: str, problem: str) -> None:
-    """A clear word for what cannot be read, and nothing is taken for something else."""
     assert javascript.ask(protocol, [{"as": "text", "text": text}]) == [{"problem": problem}]
 
 
 def test_guesses(protocol: Path) -> None:
-    """Most who paste do not know what they have: what it is comes first, whatever stands before it."""
     request, response = MetadataRequest(topics=None), MetadataResponse(cluster_id="the-cluster", controller_id=1)
     cases = {
         encode_request(request, 12, 7, "me"): ["request", "MetadataRequest", 12, True],

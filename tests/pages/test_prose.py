@@ -1,4 +1,4 @@
-"""Prose on the site: all of the documentation is there, its links lead on, and what is no page stays readable."""
+"""Documentation pages on the site: complete, with working links."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from tests.support.pages import ROOT
 
 
 def write(folder: Path, **pages: str) -> Path:
-    """A folder with a README.md and other pages."""
     for name, text in pages.items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
     return folder
 
 
 def test_all_documentation_is_reached_by_links(pages: Mapping[str, Parsed]) -> None:
-    """What nobody can come to from the first page is not read by anybody; it is all of docs, and the READMEs of packages."""
     reached, waiting = set(), ["index.html"]
     while waiting:
         path = waiting.pop()
@@ -42,7 +40,6 @@ def test_all_documentation_is_reached_by_links(pages: Mapping[str, Parsed]) -> N
 
 
 def test_contents_are_those_of_the_index(pages: Mapping[str, Parsed]) -> None:
-    """The contents at the side are made from docs/README.md; a page of docs that is not in them could not be found again."""
     (side,) = pages["docs/messages.html"].root.all("nav", "side")
     links = {target("docs/messages.html", each.attributes["href"])[0] for each in side.all("a")}
     docs = {path.relative_to(ROOT).with_suffix(".html").as_posix() for path in (ROOT / "docs").rglob("*.md")}
@@ -51,12 +48,10 @@ def test_contents_are_those_of_the_index(pages: Mapping[str, Parsed]) -> None:
 
 
 def test_headings_are_found(site: Path) -> None:
-    """The search knows the headings of prose by the place they have in their page."""
     assert '["Collections","collections"]' in (site / "assets" / "search.js").read_text(encoding="utf-8")
 
 
 def test_what_links_become(tmp_path: Path) -> None:
-    """Pages become pages with the ids that GitHub makes, files their path, names of messages links but not in links."""
     (tmp_path / "LICENSE").write_text("mine")
     readme = "# T\n\n[o](other.md#a--b), [l](LICENSE), [LICENSE](LICENSE), `Probe`, [`Probe`](other.md), `Nope`\n"
     prose = read_prose(write(tmp_path, README=readme, other="# O\n\n## A & B\n"), {"Probe"})
@@ -69,24 +64,21 @@ def test_what_links_become(tmp_path: Path) -> None:
 
 
 def test_comments_do_not_show() -> None:
-    """Notes for tests stand in comments; whatever else looks like HTML is what somebody wrote about."""
     found = document("<!-- not run: why -->\n\na <b> c\n").html(lambda path, slug: Place(path), lambda name: None)
     assert found == "<p>a &lt;b&gt; c</p>\n"
 
 
 def pre(label: str) -> str:
-    """Return the start of a code block, which the keyboard reaches and so can scroll."""
+    """Return the start tag of a code block, focusable for scrolling by keyboard."""
     return f'<pre tabindex="0" role="group" aria-label="{label}">'
 
 
 def test_an_empty_header_cell_is_an_ordinary_cell() -> None:
-    """A header cell without a text is printed as td, as it names nothing."""
     found = document("| | b |\n|---|---|\n| 1 | 2 |\n").html(lambda path, slug: Place(path), lambda name: None)
     assert "<tr>\n<td></td>\n<th>b</th>\n</tr>" in found
 
 
 def test_code_is_coloured_and_output_is_not() -> None:
-    """A block without a language is what a program prints, of which nothing must be changed."""
     text = "```python\nreturn\n```\n\n```\na < b\n```\n\n```nosuch\na < b\n```\n"
     assert document(text).html(lambda path, slug: Place(path), lambda name: None) == (
         f'<div class="code">{pre("Code")}<code><span class="k">return</span>\n</code></pre></div>\n'
@@ -97,7 +89,6 @@ def test_code_is_coloured_and_output_is_not() -> None:
 
 @pytest.mark.parametrize("link", ["gone.md", "../outside.md"])
 def test_a_link_to_nothing(link: str, tmp_path: Path) -> None:
-    """It would be a broken link on the site; outside of the folder is nothing that belongs to it."""
     folder = tmp_path / "docs"
     folder.mkdir()
     write(tmp_path, outside="# O\n")
@@ -107,7 +98,6 @@ def test_a_link_to_nothing(link: str, tmp_path: Path) -> None:
 
 
 def test_no_readme(tmp_path: Path) -> None:
-    """A folder with a typing error in its name must not give a site without prose."""
     with pytest.raises(PagesError) as caught:
         read_prose(tmp_path, set())
     assert str(caught.value) == f"{tmp_path / 'README.md'}: there is no such file; it is where readers begin"

@@ -1,4 +1,4 @@
-"""The ten questions of docs/pages.md: each place that is named there exists, and has the answer."""
+"""The ten questions of docs/pages.md: each named place exists and has the answer."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ _ROW = re.compile(r"^\| ([^|]+\?) \| `([^`]+)` \| (?:`(kafka-messages [^`]+)` )?
 
 @dataclass(frozen=True)
 class Question:
-    """A row of the table."""
-
     words: str
     page: str
     command: str
@@ -38,11 +36,11 @@ ANSWERS: Sequence[tuple[Sequence[str], Sequence[str]]] = (
     (("at most 32767 bytes", "Length+1 as UNSIGNED_VARINT"), ()),
     (("OffsetCommitKey", "__consumer_offsets"), ("group", "topic", "partition")),
 )
-"""What the page says from its place on, and what the command prints, in the order of the table."""
+"""For each row of the table, expected text on the page from its place on, and expected output of the command."""
 
 
 def told(element: Element) -> Iterator[tuple[str, str]]:
-    """Ids and texts of an element in the order of the page, also those that are shown for what is pointed at."""
+    """Yield ids and texts of an element in page order, including tooltips."""
     yield element.attributes.get("id", ""), element.attributes.get("title", "")
     for each in element.inside:
         if isinstance(each, str):
@@ -52,7 +50,6 @@ def told(element: Element) -> Iterator[tuple[str, str]]:
 
 
 def test_there_are_ten() -> None:
-    """A row that is not understood would not be looked at."""
     assert len(QUESTIONS) == len(ANSWERS) == 10
 
 
@@ -63,7 +60,6 @@ def test_the_answer_is_there(
     pages: Mapping[str, Parsed],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """People ask these about the protocol; who follows the table must find the answer behind the link, and in the print."""
     path, _, place = question.page.partition("#")
     pieces = list(told(pages[path].root))
     start = next(number for number, (id_, _) in enumerate(pieces) if id_ == place)

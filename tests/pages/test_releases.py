@@ -1,4 +1,4 @@
-"""Since when, on pages: the columns of releases, and a page for each release with what it changed."""
+"""Release columns of pages, and one page of changes per release."""
 
 from __future__ import annotations
 
@@ -39,14 +39,12 @@ GONE = message(field("A"), name="Gone", validVersions="0-1")
 
 
 def rows(page: Parsed, label: str) -> Iterator[list[str]]:
-    """The lines of a table by its label, as the texts of their cells without blanks around them."""
     (region,) = (each for each in page.root.all("div", "wide") if each.attributes["aria-label"] == label)
     for row in region.one("tbody").all("tr"):
         yield [" ".join(cell.text.split()) for cell in row.inside if isinstance(cell, Element)]
 
 
 def test_each_release_has_a_page(pages: Mapping[str, Parsed]) -> None:
-    """A page that says that nothing changed is an answer, too; who comes to the index finds each by its number."""
     assert {path for path in pages if path.startswith("releases/")} == {f"releases/{each}.html" for each in RELEASES}
     listed = [row[0] for row in rows(pages["releases.html"], "Releases")]
     assert listed == list(reversed(RELEASES))
@@ -54,7 +52,6 @@ def test_each_release_has_a_page(pages: Mapping[str, Parsed]) -> None:
 
 
 def test_what_releases_changed(pages: Mapping[str, Parsed]) -> None:
-    """Against what is known from KIPs: 896 dropped versions, 866 brought a tagged field, 516 topic ids into Fetch."""
     dropped = {row[0]: row[1:] for row in rows(pages["releases/4.0.0.html"], "Versions dropped")}
     assert dropped["FetchRequest"] == ["0-3", ""]
     assert dropped["ListOffsetsRequest"] == ["0", "topics.partitions.max_num_offsets"]
@@ -72,7 +69,6 @@ def test_what_releases_changed(pages: Mapping[str, Parsed]) -> None:
 
 
 def test_first_definitions_are_no_news(pages: Mapping[str, Parsed]) -> None:
-    """AbortedTxn is of 2017; that 4.4.0 defines it is told, but not as a new message."""
     page = pages["releases/4.4.0.html"]
     assert "AbortedTxn" not in [row[0] for row in rows(page, "Messages")]
     (told,) = (each for each in page.root.all("dl", "holders") if "AbortedTxn" in each.text)
@@ -83,20 +79,17 @@ def test_first_definitions_are_no_news(pages: Mapping[str, Parsed]) -> None:
 
 
 def test_a_version_is_told_without_what_came_into_it_later(pages: Mapping[str, Parsed]) -> None:
-    """ApiVersions 3 had no features in 2.4: tagged fields came into it with 2.7 and 3.4."""
     new = {(row[0], row[1]): row[2] for row in rows(pages["releases/2.4.0.html"], "New versions")}
     assert new["ApiVersionsResponse", "3"] == "flexible: compact lengths, tagged fields"
 
 
 def test_releases_that_changed_nothing_say_so(pages: Mapping[str, Parsed]) -> None:
-    """And lead to the one before, which may have."""
     text = " ".join(pages["releases/2.8.1.html"].root.one("main").text.split())
     assert "Messages and error codes are those of Kafka 2.8.0." in text
     assert "2.8.0.html" in pages["releases/2.8.1.html"].links
 
 
 def test_columns_of_a_message(pages: Mapping[str, Parsed]) -> None:
-    """Of each version and of each field the release, the same as the package has it; and a link to its page."""
     matrix = pages["messages/ListOffsetsRequest.html"].root.one("table", "matrix")
     lifetimes = {
         line.one("th").text: [cell.text for cell in line.all("td")] for line in matrix.one("thead").all("tr", "lives")
@@ -113,7 +106,6 @@ def test_columns_of_a_message(pages: Mapping[str, Parsed]) -> None:
 
 
 def test_versions_that_were_gone_for_a_release(pages: Mapping[str, Parsed]) -> None:
-    """They are no news where they come back, and the message says which release lacks them."""
     back = {(row[0], row[1]): row[2] for row in rows(pages["releases/4.0.1.html"], "New versions")}
     assert back == {
         (f"JoinGroup{side}", str(version)): "back again" for side in ("Request", "Response") for version in (0, 1)
@@ -124,13 +116,11 @@ def test_versions_that_were_gone_for_a_release(pages: Mapping[str, Parsed]) -> N
 
 
 def test_a_page_of_a_version_says_since_when(pages: Mapping[str, Parsed]) -> None:
-    """Large messages have a page for each version; it is where many come to by a link."""
     text = " ".join(pages["messages/FetchRequest-v3.html"].root.one("main").text.split())
     assert "Since Kafka 2.2.0 or before, until Kafka 4.0.0." in text
 
 
 def test_error_codes_have_a_column(pages: Mapping[str, Parsed]) -> None:
-    """A code in a log of a new broker may be one that an old client does not know."""
     for row in rows(pages["errors.html"], "Error codes"):
         assert row[4].removeprefix("≤") == error_code_since(int(row[0]))
     assert next(row for row in rows(pages["errors.html"], "Error codes") if row[0] == "6")[2] == (
@@ -139,7 +129,6 @@ def test_error_codes_have_a_column(pages: Mapping[str, Parsed]) -> None:
 
 
 def test_search_has_releases(site: Path) -> None:
-    """What the script of the search looks through; that it finds them is tested in a browser."""
     script = (site / "assets" / "search.js").read_text(encoding="utf-8")
     index = json.loads(script.removeprefix("const SEARCH = ").removesuffix(";\n"))
     assert index["releases"] == list(reversed(RELEASES))
@@ -147,7 +136,6 @@ def test_search_has_releases(site: Path) -> None:
 
 @pytest.fixture(scope="module")
 def own_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site of definitions with a history of two releases."""
     folder, name = tmp_path_factory.mktemp("releases"), unique_name()
     specs = write_specs(folder / "specs", NEW, MOVED)
     (specs / "package.toml").write_text(
@@ -172,7 +160,6 @@ def own_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_page_of_a_release(own_site: Path) -> None:
-    """A page is read by people, so a change of it must be read in a review."""
     text = (own_site / "releases" / "2.0.0.html").read_text(encoding="utf-8")
     start, end = text.index('<main id="main">'), text.index("</main>")
     matches_golden(GOLDEN, text[start:end])

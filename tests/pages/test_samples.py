@@ -1,4 +1,4 @@
-"""Which bytes are chosen to be shown, and what is said of files that have none."""
+"""Selection of samples for pages, and errors for files without any."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ KEY = ("Probe", 1)
 
 
 def test_the_most_telling_is_chosen() -> None:
-    """A sample shows as many fields as it can in few bytes; one that is too long comes only if there is no other."""
     best = Best()
     for size, told in (
         (MOST + 1, {"a": 1, "b": 2, "c": 3}),
@@ -33,12 +32,10 @@ def test_the_most_telling_is_chosen() -> None:
 
 
 def test_every_message_version_has_one() -> None:
-    """A version without bytes would be a page without its best part."""
     assert len(read_samples(ROOT / "packages" / "vectors" / "src" / "kafka_protocol_vectors")) == 870
 
 
 def test_conversations(tmp_path: Path) -> None:
-    """Bodies are what was sent, without headers; a response has the version of its request, or 0 by KIP-511."""
     request = ApiVersionsRequest(client_software_name="me", client_software_version="1")
     old = ApiVersionsResponse(error_code=35)
     (tmp_path / "1.request.bin").write_bytes(encode_request(request, 4, 7, "id"))
@@ -53,7 +50,6 @@ def test_conversations(tmp_path: Path) -> None:
 
 
 def test_damaged_conversations(tmp_path: Path) -> None:
-    """The file and the message are named."""
     path = tmp_path / "1.request.bin"
     path.write_bytes(encode_request(ApiVersionsRequest(), 3, 7) + b"\0\0\0\4\0\x12\0\3")
     with pytest.raises(PagesError) as error:
@@ -67,5 +63,4 @@ def test_damaged_conversations(tmp_path: Path) -> None:
 
 
 def test_nothing_there(tmp_path: Path) -> None:
-    """A site without samples is a site."""
     assert read_samples(tmp_path) == read_traffic(tmp_path / "none", PACKAGE) == {}

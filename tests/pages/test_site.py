@@ -1,4 +1,4 @@
-"""The site of Kafka's definitions: every message and version is there, links lead somewhere, and nothing is too large."""
+"""The site of Kafka's definitions: completeness, links and sizes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ SITE = 40_000_000
 
 
 def target(page: str, link: str) -> tuple[str, str]:
-    """The file and the id that a link names, seen from a page."""
+    """Return file and id of a link, relative to a page."""
     path, _, fragment = link.partition("#")
     return posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page, fragment
 
 
 def test_every_version_of_every_message_has_its_place(pages: Mapping[str, Parsed]) -> None:
-    """A reader who has a message and a version must find them by its link, with a sample; nothing may be left out."""
     missing = []
     for info in all_messages():
         page = pages[f"messages/{info.name}.html"]
@@ -35,13 +34,12 @@ def test_every_version_of_every_message_has_its_place(pages: Mapping[str, Parsed
 
 
 def test_no_link_is_broken(site: Path, pages: Mapping[str, Parsed]) -> None:
-    """From a file a link must name a file, and one that names a place in it must find that: also those of the search."""
     broken = []
     ids = {path: set(page.ids) for path, page in pages.items()}
     for path, page in pages.items():
         for link in page.links:
             if link.startswith("https://"):
-                continue  # of prose; what a page loads is in test_pages_ask_nobody
+                continue  # links in prose; test_pages_ask_nobody checks loaded files
             to, fragment = target(path, link)
             if not (site / to).is_file() or (fragment and fragment not in ids[to]):
                 broken.append(f"{path}: {link}")
@@ -49,12 +47,10 @@ def test_no_link_is_broken(site: Path, pages: Mapping[str, Parsed]) -> None:
 
 
 def test_ids_are_unique(pages: Mapping[str, Parsed]) -> None:
-    """A browser goes to the first of two places with one name, so the second could not be linked."""
     assert [path for path, page in pages.items() if len(set(page.ids)) != len(page.ids)] == []
 
 
 def test_pages_ask_nobody(site: Path, pages: Mapping[str, Parsed]) -> None:
-    """They are read from files, at places without a network, and tell nobody what is looked up."""
     loaded = [each for page in pages.values() for each in page.root.all() if each.tag != "a"]
     links = [each.attributes.get(name, "") for each in loaded for name in ("href", "src")]
     assert [link for link in links if ":" in link or link.startswith("/")] == []
@@ -66,7 +62,6 @@ def test_pages_ask_nobody(site: Path, pages: Mapping[str, Parsed]) -> None:
 
 
 def test_pages_are_small(site: Path) -> None:
-    """A page must come quickly, and the whole must be easy to hand on."""
     sizes = {path.relative_to(site).as_posix(): path.stat().st_size for path in site.rglob("*") if path.is_file()}
     assert {path: size for path, size in sizes.items() if size > PAGE and path.endswith(".html")} == {}
     assert sum(sizes.values()) < SITE

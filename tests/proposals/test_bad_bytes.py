@@ -1,4 +1,4 @@
-"""Bad bytes and bad values in what the proposals add: always our error, with the place and both sides of the matter."""
+"""Invalid bytes and values in the wire formats of the proposals."""
 
 # ruff: noqa: E501 -- each expected text is whole, as a user reads it
 
@@ -40,7 +40,7 @@ NAMES = PACKAGE.message_names
 
 
 def refused(cls: Any, version: int, data: bytes) -> DecodeError:
-    """The error for bad bytes; it knows the message, the version and an offset inside the bytes."""
+    """Return the error for invalid bytes, after checking message, version and offset."""
     with pytest.raises(DecodeError) as caught:
         cls.read(data, version)
     error = caught.value
@@ -58,7 +58,7 @@ LONGEST = {16: 3, 32: 5, 64: 10}
 
 
 def encoded_fields() -> Iterator[tuple[str, str, int]]:
-    """Every field of AllEncodings v0 that is written as a varint: path, encoding, its offset in a default message."""
+    """Yield each varint field of AllEncodings v0: path, encoding, and offset in a default message."""
     offset = 0
     for field in PACKAGE.facts_of(PACKAGE.message("AllEncodings")).fields:
         if 0 not in field.versions:
@@ -70,7 +70,7 @@ def encoded_fields() -> Iterator[tuple[str, str, int]]:
 
 
 def spoiled(path: str, offset: int, varint: bytes) -> tuple[bytes, int]:
-    """A default message with other bytes for a field, or as the only element of an array; and where they begin."""
+    """Return a default message with a field or its only array element replaced, and the offset of the replacement."""
     data = AllEncodings().write(0)
     if not path.endswith("[0]"):
         return data[:offset] + varint + data[offset + 1 :], offset
@@ -80,7 +80,6 @@ def spoiled(path: str, offset: int, varint: bytes) -> tuple[bytes, int]:
 
 @pytest.mark.parametrize(("path", "name", "offset"), list(encoded_fields()))
 def test_varints_that_are_too_long(path: str, name: str, offset: int) -> None:
-    """A varint without an end would otherwise take in the whole message; each width has its own longest."""
     longest = LONGEST[int(name[-2:])]
     for varint in (b"\x80" * longest + b"\0", b"\xff" * 40):
         data, at = spoiled(path, offset, varint)
@@ -92,7 +91,6 @@ def test_varints_that_are_too_long(path: str, name: str, offset: int) -> None:
 
 @pytest.mark.parametrize(("path", "name", "offset"), list(encoded_fields()))
 def test_varints_of_too_many_bits(path: str, name: str, offset: int) -> None:
-    """The last group of a varint has room for more bits than the number; one too many is no number of that width."""
     bits = int(name[-2:])
     longest = LONGEST[bits]
     most = 1 << bits - 7 * (longest - 1)
@@ -109,7 +107,6 @@ def test_varints_of_too_many_bits(path: str, name: str, offset: int) -> None:
 
 @pytest.mark.parametrize(("path", "name", "offset"), list(encoded_fields()))
 def test_varints_in_more_bytes_than_they_need(path: str, name: str, offset: int) -> None:
-    """A number padded with empty groups is that number: Kafka reads its varints so, and a writer may do it."""
     longest = LONGEST[int(name[-2:])]
     data, _ = spoiled(path, offset, b"\x82" + b"\x80" * (longest - 2) + b"\0")
     value = getattr(AllEncodings.read(data, 0), path.removesuffix("[0]"))
@@ -117,7 +114,6 @@ def test_varints_in_more_bytes_than_they_need(path: str, name: str, offset: int)
 
 
 def test_the_end_within_a_varint() -> None:
-    """The varint that the bytes end in is named, with what there is of it."""
     data = AllEncodings().write(0)
     at = next(offset for path, _, offset in encoded_fields() if path == "int64_packed64")
     text = f"AllEncodings v0: int64_packed64: VARLONG: 1 byte needed at offset {at + 2}, 0 left"
@@ -125,7 +121,6 @@ def test_the_end_within_a_varint() -> None:
 
 
 def test_more_elements_than_bytes() -> None:
-    """The count of an encoded array is checked against one byte an element, before anything is made."""
     data, at = spoiled("int64s_packed64[0]", next(o for p, _, o in encoded_fields() if p == "int64s_packed64[0]"), b"")
     start = at - 4
     data = data[:start] + b"\x7f\xff\xff\xff" + data[at:]
@@ -160,14 +155,12 @@ INTEGERS: list[tuple[Message, int, str]] = [
 
 @pytest.mark.parametrize(("message", "version", "text"), INTEGERS, ids=lambda value: str(value)[:40])
 def test_numbers_that_the_encoding_cannot_hold(message: Message, version: int, text: str) -> None:
-    """A field that was made wider still has to fit into the versions from before; a cut number would be a wrong one."""
     with pytest.raises(EncodeError) as caught:
         message.write(version)
     assert str(caught.value) == f"{message.NAME} v{version}: {text}"
 
 
 def test_numbers_in_json_that_the_encoding_cannot_hold() -> None:
-    """What JSON gives at a version can be written at that version, so its numbers have the same bounds."""
     for version, name, key, value, kind in (
         (0, "too_small", "tooSmall", 1 << 40, "INT32"),
         (3, "offset", "offset", -32769, "PACKED16"),
@@ -191,7 +184,6 @@ WRONG = ["5", 5.0, None, b"\x05", [5]]
     ("name", "kind"), [("int64_packed64", "VARLONG"), ("int64_upacked16", "UPACKED16"), ("int64_fixed16", "INT16")]
 )
 def test_values_that_are_no_integers(name: str, kind: str, value: object) -> None:
-    """A float or a text is no integer, however it is written; the table of short varints must not take 5.0 for 5."""
     message: Any = AllEncodings()
     setattr(message, name, value)
     with pytest.raises(EncodeError) as caught:
@@ -200,10 +192,8 @@ def test_values_that_are_no_integers(name: str, kind: str, value: object) -> Non
 
 
 def test_values_near_integers() -> None:
-    """Booleans and objects that stand for an integer are written as it, in every encoding, by both codecs."""
-
     class Three(int):
-        """An integer with a class of its own, as members of enumerations are."""
+        """An int subclass, as members of enumerations are."""
 
     for value in (True, Three(3)):
         names = [path for path, _, _ in encoded_fields() if not path.endswith("[0]")]
@@ -249,7 +239,6 @@ INTERLEAVED = [
 
 @pytest.mark.parametrize(("data", "text"), INTERLEAVED)
 def test_interleaved_sections(data: str, text: str) -> None:
-    """One varlong says two things, so one wrong byte can spoil both; the error says which of them does not hold."""
     error = refused(InterleavedTags, 0, bytes.fromhex(data))
     assert str(error) == f"InterleavedTags v0: {text}"
 
@@ -280,14 +269,12 @@ INTERLEAVED_VALUES: list[tuple[Message, int, str]] = [
 
 @pytest.mark.parametrize(("message", "version", "text"), INTERLEAVED_VALUES, ids=lambda value: str(value)[:40])
 def test_interleaved_fields_that_cannot_be_written(message: Message, version: int, text: str) -> None:
-    """Unknown fields come from other programs; one that would become another field on the wire is refused."""
     with pytest.raises(EncodeError) as caught:
         message.write(version)
     assert str(caught.value) == f"{message.NAME} v{version}: {text}"
 
 
 def test_tags_of_the_sequential_format_twice() -> None:
-    """Kafka's own format has the same rule: a tag comes once, known or not."""
     # NullableAssignment v1: null, two fields: tag 0, null (00), twice.
     data = bytes.fromhex("ff 02 00 01 00 00 01 00")
     text = "NullableAssignment v1: tag 0 comes twice, again at offset 5"
@@ -321,7 +308,7 @@ OPTIONAL = [
     ("08 0001 0003616263 00 00000000", "user_agent: optional field 1 has size 4 at offset 3, but its value 5"),
     ("08 0001 00036162", "user_agent: NULLABLE_STRING: 3 bytes needed at offset 5, 2 left"),
     ("06 0001 0001 ff 00 00000000", "user_agent: invalid UTF-8 at offset 5: invalid start byte"),
-    # Inside the second foo: bar is not nullable, its baz is missing, its buffer does not end.
+    # In the second foo: bar is not nullable, baz is missing, the buffer is truncated.
     ("00 00000002 00 0007 04 0001 ffff 00 0008", "foos[1].bar: null at offset 11, where this version allows none"),
     ("00 00000002 00 0007 00 00", "foos[1].baz: INT16: 2 bytes needed at offset 9, 1 left"),
     ("00 00000002 00 0007", "foos[1]: the optional-field buffer at offset 8 is not ended by a length of 0"),
@@ -333,14 +320,12 @@ OPTIONAL = [
 
 @pytest.mark.parametrize(("data", "text"), OPTIONAL)
 def test_optional_field_buffers(data: str, text: str) -> None:
-    """A buffer stands in front of everything else, so nothing behind it may be read from the wrong place."""
     error = refused(FooResponse, 9, bytes.fromhex(data))
     assert str(error) == f"FooResponse v9: {text}"
     assert error.path == (text.partition(":")[0] if text.startswith(("user_agent", "foos")) else "")
 
 
 def test_optional_fields_of_optional_structs() -> None:
-    """Buffers lie inside buffers; the path goes all the way down."""
     # limits (tag 2): buffer with reason (tag 0) = a string of claimed length 9, then bytes64.
     inner = bytes.fromhex("06 0000 000978 00 0000000000000000")
     #    length (zig-zag)  tag   value  end  names     depth
@@ -353,7 +338,6 @@ def test_optional_fields_of_optional_structs() -> None:
 
 
 def test_lengths_in_more_bytes_than_they_need() -> None:
-    """The length of an entry, and the 0 that ends a buffer, are varints like all others and may be padded."""
     message = FooResponse(user_agent="abc", foos=[Foo(baz=7)])
     for buffer in ("8a 00 0001 0003616263 80 00", "8a 80 80 80 00 0001 0003616263 80 80 00"):
         for foo in ("00", "80 00", "80 80 80 80 00"):
@@ -361,7 +345,7 @@ def test_lengths_in_more_bytes_than_they_need() -> None:
             assert FooResponse.read(data, 9) == message
             struct, end = schemas_of(FooResponse)[9].read(data)
             assert (struct["user_agent"], end) == ("abc", len(data))
-    # The same where the struct has no optional fields that anybody knows.
+    # The same for a struct without known optional fields.
     data = bytes.fromhex("80 00 00000000 80 00 00000005")
     assert FooRequest.read(data, 9) == FooRequest(depth=Depth(level=5))
     data = bytes.fromhex("80 80 80 80 80 00 00000000 00 00000005")
@@ -410,14 +394,12 @@ OPTIONAL_VALUES: list[tuple[Message, int, str]] = [
 
 @pytest.mark.parametrize(("message", "version", "text"), OPTIONAL_VALUES, ids=lambda value: str(value)[:40])
 def test_optional_fields_that_cannot_be_written(message: Message, version: int, text: str) -> None:
-    """What would end a buffer early, or read back as something else, never reaches the wire."""
     with pytest.raises(EncodeError) as caught:
         message.write(version)
     assert str(caught.value) == f"{message.NAME} v{version}: {text}"
 
 
 def test_an_optional_struct_that_cannot_be_null() -> None:
-    """The constructor takes None for the default of a struct; the attribute does not."""
     message = FooRequest(limits=None)
     assert message.limits == Limits()
     message.limits = None  # type: ignore[assignment]
@@ -427,7 +409,6 @@ def test_an_optional_struct_that_cannot_be_null() -> None:
 
 
 def test_an_ignorable_optional_field_is_dropped_in_older_versions() -> None:
-    """Only what is ignorable may be lost; FooRequest's priority is."""
     assert FooRequest(priority=3).write(8) == FooRequest().write(8)
 
 
@@ -448,13 +429,11 @@ PRESENCE = [
 
 @pytest.mark.parametrize(("data", "version", "text"), PRESENCE)
 def test_structs_that_may_be_null(data: str, version: int, text: str) -> None:
-    """The byte in front decides whether anything follows; what follows has its place in the path."""
     assert str(refused(NullableAssignment, version, bytes.fromhex(data))) == f"NullableAssignment v{version}: {text}"
 
 
 @pytest.mark.parametrize("mark", range(256))
 def test_every_mark_of_presence(mark: int) -> None:
-    """As in Kafka, every negative mark is null and every other one is a struct; it is written as -1 and 1."""
     struct = bytes.fromhex("05 00000000 00000000 0002 00000000")
     if mark > 127:
         assert NullableAssignment.read(bytes([mark]), 0) == NullableAssignment()
@@ -468,7 +447,7 @@ def test_every_mark_of_presence(mark: int) -> None:
 
 
 def samples(name: str, seed: int, mixed: int) -> Iterator[tuple[Any, int, bytes]]:
-    """Random messages of every version as bytes; long ones are left out, there is nothing new in them."""
+    """Yield short random messages of every version as bytes."""
     cls = PACKAGE.message(name)
     for version in versions_of(cls):
         for message in messages(cls, version, seed, mixed):
@@ -479,7 +458,6 @@ def samples(name: str, seed: int, mixed: int) -> Iterator[tuple[Any, int, bytes]
 
 @pytest.mark.parametrize("name", NAMES)
 def test_cut_anywhere(name: str) -> None:
-    """A message that ends too early is never taken for a whole one, whichever byte was its last."""
     for cls, version, data in samples(name, seed=1, mixed=2):
         cuts = range(len(data)) if len(data) < 700 else random.Random(name).sample(range(len(data)), 700)
         for cut in cuts:
@@ -490,7 +468,6 @@ def test_cut_anywhere(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_followed_by_more(name: str) -> None:
-    """Bytes behind a message are an error for ``read``, and the beginning of something else for ``read_from``."""
     for cls, version, data in samples(name, seed=2, mixed=2):
         error = refused(cls, version, data + b"\0")
         reason = f"the message ends at offset {len(data)}, but 1 more byte(s) follow"
@@ -505,7 +482,6 @@ CHANGES += [b"\xff" * 4 + b"\x0f", b"\xff" * 4 + b"\x7f", b"\xff" * 9 + b"\x01",
 
 @pytest.mark.parametrize("name", NAMES)
 def test_changed_anywhere(name: str) -> None:
-    """Other bytes at any place give our error, or a message that both codecs agree on; nothing else."""
     for cls, version, data in samples(name, seed=3, mixed=3):
         draw = random.Random(f"{name} {version} {len(data)}")
         for _ in range(60 if data else 0):
@@ -527,16 +503,11 @@ def test_changed_anywhere(name: str) -> None:
 
 
 def test_elements_that_hold_only_a_struct() -> None:
-    """An element without fields of its own still takes bytes if the struct in it does: its array has no other bound.
-
-    Only elements that take none are bound to 65535, because nothing else bounds them.
-    """
     message = AllTypesRequest(wrappers=[Wrapper(content=Content(size=1))] * 70000)
     assert AllTypesRequest.read(message.write(0), 0) == message
 
 
 def test_tagged_fields_name_their_place() -> None:
-    """A tagged field has no place of its own in the bytes; path and offset find it all the same."""
     data = TaggedTypes(words="abc").write(1)
     at = data.index(b"abc")
     error = refused(TaggedTypes, 1, data[: at - 1] + b"\x09" + data[at:])

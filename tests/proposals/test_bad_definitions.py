@@ -1,4 +1,4 @@
-"""Definitions that use what the proposals add, and use it wrongly: every line that the generator says about them."""
+"""Errors of the generator about definitions that misuse the proposals."""
 
 # ruff: noqa: E501 -- each expected line is whole, as a user reads it
 
@@ -33,7 +33,7 @@ LEADER = """{
       } }
   ]
 }"""
-"""The last example of the 002 text, completed: its own encoding is none of those that its grammar has."""
+"""The last example of proposal 002, completed; its encoding is missing from the proposal's grammar."""
 
 TOO_SMALL = """{
   "type": "data",
@@ -45,7 +45,7 @@ TOO_SMALL = """{
       "encoding": { "0-1": "fixed32", "2+", "2+": "fixed64"} }
   ]
 }"""
-"""The example of the 002 text for a field that grew, with the key it has twice."""
+"""The example of proposal 002 for a field that grew, with its duplicate key."""
 
 FOO = """{
   "apiKey": 9000,
@@ -68,7 +68,7 @@ FOO = """{
       ] }
   ]
 }"""
-"""The definition of the 004 text without its versionsWithOptional and its commas before brackets, and with some more mistakes."""
+"""The definition of proposal 004 without versionsWithOptional and commas, and with further mistakes."""
 
 ENCODINGS = (
     Case(
@@ -200,7 +200,7 @@ ENCODINGS = (
             field("A", "int64", default="0x80000000", encoding={"0": "fixed32", "1": "fixed64", "2+": "upacked16"}),
             field("B", "int64", versions="2+", tag=0, taggedVersions="2+", default="70000", encoding="packed16"),
         ),
-        # A tagged field is left out at its default, so B can always be written.
+        # Tagged fields are omitted at their default, so B can always be written.
         "2: $.fields[0].encoding.0: default 2147483648 of field A is out of range for encoding fixed32; change one of the two",
         "2: $.fields[0].encoding.2+: default 2147483648 of field A is out of range for encoding upacked16; change one of the two",
     ),
@@ -362,12 +362,10 @@ NULLABLE_STRUCTS = (
 
 @pytest.mark.parametrize("case", [*ENCODINGS, *TAGS, *OPTIONAL, *NULLABLE_STRUCTS], ids=lambda case: case.name)
 def test_refused_with_these_words(case: Case) -> None:
-    """Whoever tries a proposal makes just these mistakes; each gets its place and what to do, all of them in one run."""
     assert sorted(problems_of(case.files)) == sorted(case.lines)
 
 
 def test_the_command_reports_every_file_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same lines reach the terminal, for all files at once, and a package is not half written."""
     specs, output = tmp_path / "specs", tmp_path / "output"
     specs.mkdir()
     (specs / "Leader.json").write_text(LEADER)

@@ -1,6 +1,6 @@
-"""The printed code against the schema codec, the JSON form and copies, on random messages of every message version.
+"""Generated code against the schema codec, JSON form and copies, on random messages of every version.
 
-Another set of messages: RANDOM_SEED=7 python -m pytest tests/proposals/test_codecs_agree.py
+RANDOM_SEED=7 selects another set of messages.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ ALL = [pytest.param(package, name, id=name) for package in map(Package, PACKAGES
 
 
 def drawn(package: Package, name: str) -> Iterator[tuple[Message, int]]:
-    """Random messages of a class, each with its version."""
     cls = package.message(name)
     for version in versions_of(cls):
         for message in messages(cls, version, SEED, mixed=6):
@@ -32,7 +31,6 @@ def drawn(package: Package, name: str) -> Iterator[tuple[Message, int]]:
 
 @pytest.mark.parametrize(("package", "name"), ALL)
 def test_codecs_agree(package: Package, name: str) -> None:
-    """The two codecs share no code and read the definition apart: what both say is what the definition means."""
     for message, version in drawn(package, name):
         data = message.write(version)
         assert message.size(version) == len(data)
@@ -55,7 +53,6 @@ def test_codecs_agree(package: Package, name: str) -> None:
 
 @pytest.mark.parametrize(("package", "name"), ALL)
 def test_json_gives_the_same_message(package: Package, name: str) -> None:
-    """JSON goes by the definition too: nothing a version can express is lost in its text."""
     codec = package.module("json")
     for message, version in drawn(package, name):
         form = json.loads(json.dumps(codec.to_json(message, version, unknown_tagged_fields=True)))
@@ -66,7 +63,6 @@ def test_json_gives_the_same_message(package: Package, name: str) -> None:
 
 @pytest.mark.parametrize(("package", "name"), ALL)
 def test_copies_are_equal(package: Package, name: str) -> None:
-    """Messages travel between processes, also those whose tagged structs were never looked at."""
     for message, version in drawn(package, name):
         data = message.write(version)
         for original in (message, type(message).read(data, version)):
@@ -76,7 +72,7 @@ def test_copies_are_equal(package: Package, name: str) -> None:
 
 
 def fields_of(message: Any, version: int) -> Iterator[tuple[FieldFacts, Any]]:
-    """Every field that a message has in a version, also inside its structs, with its value."""
+    """Yield every field that a version of a message has, nested structs included, with its value."""
     facts = package_of(type(message)).facts_of(type(message))
 
     def walk(struct: Any, fields: tuple[FieldFacts, ...]) -> Iterator[tuple[FieldFacts, Any]]:
@@ -93,7 +89,6 @@ def fields_of(message: Any, version: int) -> Iterator[tuple[FieldFacts, Any]]:
 
 @pytest.mark.parametrize(("package", "name"), ALL)
 def test_the_random_messages_hold_everything(package: Package, name: str) -> None:
-    """What is never drawn is never compared: each version has a message with all in it, and one with every null."""
     cls = package.message(name)
     for version in versions_of(cls):
         full, nulls = messages(cls, version, mixed=0)
@@ -107,7 +102,6 @@ def test_the_random_messages_hold_everything(package: Package, name: str) -> Non
 
 
 def test_the_random_messages_repeat() -> None:
-    """A failure has to come back when the test is run again, in any order and any process."""
     cls = Package("kafka_messages").message("MetadataResponse")
     first, second = ([each.write(13) for each in messages(cls, 13, seed=3)] for _ in range(2))
     assert first == second
@@ -116,7 +110,6 @@ def test_the_random_messages_repeat() -> None:
 
 @pytest.mark.parametrize("package", [*map(Package, PACKAGES)], ids=PACKAGES)
 def test_the_random_messages_repeat_keys_and_have_unknown_fields(package: Package) -> None:
-    """Keyed arrays with duplicates and unknown fields are where other generators lost data, so both must occur."""
     repeated = unknown = 0
     for name in package.message_names:
         for message, version in drawn(package, name):

@@ -1,4 +1,4 @@
-"""The definitions in specs/ use all that the generator can print: no line of it works only in somebody's head."""
+"""Coverage of the generator: the definitions in specs/ reach every line that prints code."""
 
 from __future__ import annotations
 
@@ -29,19 +29,17 @@ PRINTER = [
     *(RENDER / f"{name}.py" for name in ("literals", "naming", "prose", "sections")),
     Path(kafka_message_generator.plan.__file__).parent / "builder.py",
 ]
-"""Everything that decides what is printed for a message. There is no exception: what no definition needs can go."""
+"""Files that determine the printed code of a message."""
 OF_PACKAGES = ("README.md", "__init__.py", "__main__.py", *(name for _, name in package.TABLES), "pyproject.toml")
-"""The files that are printed once a package, from all its definitions."""
+"""Files printed once per package."""
 
 
 @pytest.fixture(scope="module")
 def proposals() -> Definitions:
-    """The definitions that use what the proposals add."""
     return definitions.load(PROPOSALS)
 
 
 def test_every_line_of_the_printer_runs() -> None:
-    """``specs/proposals`` alone reaches every line of plan and lowering, so the second package shows all of them."""
     with recording(*PRINTER) as lines:
         for plan in definitions.load(PROPOSALS).plans:
             codec.render(plan)
@@ -51,10 +49,6 @@ def test_every_line_of_the_printer_runs() -> None:
 def test_every_branch_of_every_template_is_taken(
     proposals: Definitions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Modules come from ``specs/proposals``; a release, error codes and removed APIs only Kafka's own have.
-
-    Links neither has: they are not published yet.
-    """
     original = environment.ENVIRONMENT
     branches = Branches(original)
     for name, module in list(sys.modules.items()):
@@ -63,7 +57,7 @@ def test_every_branch_of_every_template_is_taken(
     branches.load_all()
     for plan in proposals.plans:
         codec.render(plan)
-    # A package of records alone has no APIs, one of a removed API has no messages; Kafka has everything.
+    # A package of records has no APIs; a removed API has no messages; Kafka's package has both.
     records, removed = tmp_path / "records", tmp_path / "removed"
     for folder, files in ((records, [PROPOSALS / "NothingKey.json"]), (removed, removed_apis())):
         folder.mkdir()
@@ -84,13 +78,12 @@ def test_every_branch_of_every_template_is_taken(
 
 
 def removed_apis() -> list[Path]:
-    """Kafka's definitions of APIs that have no versions any more."""
     files = sorted((KAFKA / "clients").glob("*.json"))
     return [file for file in files if '"validVersions": "none"' in file.read_text(encoding="utf-8")]
 
 
 def walk(plan: MessagePlan) -> list[tuple[Operation, str]]:
-    """Every operation of a plan, with the section it stands in ("" outside)."""
+    """Return every operation of a plan with its section, which is "" outside of sections."""
     found: list[tuple[Operation, str]] = []
     for operation in [each for struct in plan.structs for layout in struct.layouts for each in layout.operations]:
         found.append((operation, ""))
@@ -101,10 +94,6 @@ def walk(plan: MessagePlan) -> list[tuple[Operation, str]]:
 
 
 def test_every_type_stands_everywhere(proposals: Definitions) -> None:
-    """Each type plain, nullable, tagged, optional, in classic and in compact form: the combinations, not only the lines.
-
-    A combination that is never printed is one whose bytes no test has seen.
-    """
     seen: set[tuple[str, str, str]] = set()
     for message in proposals.messages:
         for version in message.valid:
@@ -131,7 +120,6 @@ def test_every_type_stands_everywhere(proposals: Definitions) -> None:
 
 
 def test_every_encoding_stands_everywhere(proposals: Definitions) -> None:
-    """Each encoding of each integer type, alone and in arrays, in classic and in flexible versions."""
     seen = {
         (field.type.name, encoding.name, field.type.is_array, version in message.flexible)
         for message in proposals.messages
@@ -152,7 +140,6 @@ def test_every_encoding_stands_everywhere(proposals: Definitions) -> None:
 
 
 def test_every_operation_of_the_plan_is_used(proposals: Definitions) -> None:
-    """A kind of operation, or a section in some form, that no plan holds is one that no printed code shows."""
     operations = [each for plan in proposals.plans for each in walk(plan)]
     kinds = {type(operation).__name__ for operation, _ in operations}
     assert kinds == {kind.__name__ for kind in Operation.__args__}

@@ -1,4 +1,4 @@
-"""What is printed for each proposal, whole: the modules of four definitions in specs/proposals."""
+"""Golden modules of four definitions in specs/proposals."""
 
 from __future__ import annotations
 
@@ -15,5 +15,4 @@ MESSAGES = proposals.SOURCE / "kafka_messages_proposals" / "messages"
 
 @pytest.mark.parametrize("name", ["interleaved_tags", "integer_encodings", "nullable_assignment", "foo_response"])
 def test_module_of_a_proposal(name: str) -> None:
-    """A module of the generated package equals its golden file."""
     matches_golden(GOLDENS / f"{name}.py.txt", (MESSAGES / f"{name}.py").read_text(encoding="utf-8"))

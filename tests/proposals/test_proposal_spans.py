@@ -1,4 +1,4 @@
-"""Spans of what the proposals add, and of own packages: integer encodings, interleaved tags, optional fields."""
+"""Spans in the wire formats of the proposals: integer encodings, interleaved tags, optional fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXPLAIN = PACKAGE.module("explain")
 
 
 def assert_agrees(cls: type[Message], version: int, data: bytes) -> None:
-    """The leaves tile the bytes, and the tree ends where ``read`` ends, with its words."""
+    """Assert that leaves cover the bytes, and that the tree ends at the offset and with the error of ``read``."""
     found = EXPLAIN.explain(data, cls, version)
     at = 0
     for leaf in found.leaves():
@@ -35,7 +35,6 @@ def assert_agrees(cls: type[Message], version: int, data: bytes) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_random_messages(name: str) -> None:
-    """Messages that use every encoding there is, whole and damaged: other integers have other ends."""
     cls = PACKAGE.message(name)
     draw = random.Random(f"14 {name}")
     for version in versions_of(cls):
@@ -49,7 +48,6 @@ def test_random_messages(name: str) -> None:
 
 
 def test_values_of_encodings() -> None:
-    """A number that is written as a varint is the same number, and its type says how it was written."""
     message = PACKAGE.message("AllEncodings")()
     found = EXPLAIN.explain(message.write(0), type(message), 0)
     types = {leaf.type for leaf in found.leaves() if leaf.role == "value"}
@@ -60,7 +58,6 @@ def test_values_of_encodings() -> None:
 
 
 def test_optional_fields() -> None:
-    """The buffer in front of a struct has no count but an end."""
     message = PACKAGE.message("OptionalTypes")()
     version = max(versions_of(type(message)))
     found = EXPLAIN.explain(message.write(version), type(message), version)

@@ -1,4 +1,4 @@
-"""``schema`` as a library of its own: types, fields and structs put together by hand, without a message class."""
+"""``schema`` as a library: hand-made types, fields and structs without message classes."""
 
 # ruff: noqa: E501 -- each expected text is whole, as a user reads it
 
@@ -81,7 +81,6 @@ VALUES: list[tuple[str, object, str]] = [
 
 @pytest.mark.parametrize(("name", "value", "data"), VALUES, ids=[name for name, _, _ in VALUES])
 def test_types(name: str, value: object, data: str) -> None:
-    """Every wire type is there by the name it has in Kafka's protocol guide, and each can be used alone."""
     kind: Type = getattr(schema, name)
     expected = bytes.fromhex(data)
     out = bytearray(b"\xff")
@@ -97,7 +96,6 @@ def test_types(name: str, value: object, data: str) -> None:
 
 
 def test_no_type_is_forgotten() -> None:
-    """A type constant without a line in the table above is one that nobody tried; and all of them are exported."""
     constants = {name for name in dir(schema) if isinstance(getattr(schema, name), Type)}
     assert constants == {name for name, _, _ in VALUES}
     made = {
@@ -132,7 +130,6 @@ def test_no_type_is_forgotten() -> None:
     ids=str,
 )
 def test_arrays(kind: Type, value: object, data: str, name: str) -> None:
-    """Arrays are made of any type, also of arrays, which no definition has."""
     expected = bytes.fromhex(data)
     assert kind.read(expected, 0) == (value, len(expected))
     assert kind.size_of(value) == len(expected)
@@ -157,7 +154,6 @@ INVALID: list[tuple[Type, object, str]] = [
 
 @pytest.mark.parametrize(("kind", "value", "text"), INVALID, ids=[text for _, _, text in INVALID])
 def test_validate(kind: Type, value: object, text: str) -> None:
-    """``validate``, ``size_of`` and ``write`` refuse the same, in the same words, with the path inside the value."""
     for attempt in (kind.validate, kind.size_of, lambda given: kind.write(bytearray(), given)):
         with pytest.raises(SchemaError) as caught:
             attempt(value)
@@ -175,7 +171,6 @@ PERSON = Schema(
 
 
 def test_a_schema_by_hand() -> None:
-    """A schema reads and writes without any class: structs, mappings and objects with attributes are all values."""
     #                           name      ages  two fields  tag 0, 4 bytes  tag 1, 3 bytes
     data = bytes.fromhex("0003 416e6e ffffffff 02 00 04 0000002a 01 03 0001 41")
     struct, end = PERSON.read(data)
@@ -194,7 +189,6 @@ def test_a_schema_by_hand() -> None:
 
 
 def test_the_default_of_a_tagged_field() -> None:
-    """A tagged field with a default is left out at it, one without is written if it is there."""
     struct, _ = PERSON.read(bytes.fromhex("0000 00000000 00"))
     assert "home" not in struct
     assert "nick" not in struct
@@ -206,7 +200,6 @@ def test_the_default_of_a_tagged_field() -> None:
 
 
 def test_structs() -> None:
-    """A struct is a mapping that knows its schema: it takes no other names, compares by value, and prints itself."""
     struct, _ = PERSON.read(bytes.fromhex("0000 00000000 00"))
     assert repr(struct) == "Struct(name='', ages=[])"
     assert "name" in struct
@@ -227,7 +220,6 @@ def test_structs() -> None:
 
 
 def test_unknown_fields_are_kept() -> None:
-    """Tags that the schema does not name are kept as bytes, in every kind of section, and written back in order."""
     unknown = (RawTaggedField(3, b"xy"), RawTaggedField(70000, b""))
     for section in (TagSection({}), InterleavedTagSection({})):
         kind = Schema(tags=section)
@@ -245,7 +237,6 @@ def test_unknown_fields_are_kept() -> None:
 
 
 def test_optional_fields_as_in_the_text() -> None:
-    """The 004 text: ``Schema(Map<Short, Field> optionalFields, Field... fields)``; the same bytes as the message class."""
     foo = Schema({1: Field("bar", STRING, default="hello world")}, Field("baz", INT16))
     response = Schema({1: Field("user_agent", NULLABLE_STRING, default=None)}, Field("foos", ArrayOf(foo)))
     assert str(response) == str(schemas_of(FooResponse)[9])
@@ -256,7 +247,6 @@ def test_optional_fields_as_in_the_text() -> None:
 
 
 def test_nullable_structs() -> None:
-    """The 003 text: presence as an int8 in front of a regular field, as an unsigned varint in a tagged one."""
     inner = Schema(Field("a", INT8))
     assert NullableStruct(inner).read(b"\xff", 0) == (None, 1)
     assert NullableStruct(inner).read(b"\x01\x05", 0) == (Struct(inner, {"a": 5}), 2)
@@ -290,14 +280,12 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
 
 @pytest.mark.parametrize(("make", "text"), MISTAKES, ids=[text for _, text in MISTAKES])
 def test_schemas_that_do_not_hold_together(make: Callable[[], object], text: str) -> None:
-    """A schema in which two fields would be one is refused when it is made, not when it is used."""
     with pytest.raises(SchemaError) as caught:
         make()
     assert str(caught.value) == text
 
 
 def test_fields_in_any_order_of_tags() -> None:
-    """Sections are written by ascending tag, in whatever order they were given; pairs and mappings are the same."""
     first = TagSection({2: B, 1: A})
     second = TagSection([(1, A), (2, B)])
     assert list(first.fields) == list(second.fields) == [1, 2]
@@ -307,7 +295,6 @@ def test_fields_in_any_order_of_tags() -> None:
 
 
 def test_errors_of_reading() -> None:
-    """An error of the schema codec has path, reason and offset apart, and reads as one line."""
     kind = Schema(Field("people", ArrayOf(PERSON)))
     with pytest.raises(SchemaError) as caught:
         kind.read(bytes.fromhex("00000001 0001 41 ffffffff 01 01 05 0001"))
@@ -323,7 +310,6 @@ def test_errors_of_reading() -> None:
 
 @pytest.mark.parametrize("name", PACKAGES)
 def test_equal_versions_share_one_schema(name: str) -> None:
-    """Most versions look like their neighbours; one object for them says so, and is built once."""
     package = Package(name)
     shared = 0
     for message in map(package.message, package.message_names):
@@ -353,7 +339,6 @@ print(len(schemas))
 
 
 def test_schemas_are_made_on_demand() -> None:
-    """Programs that only read and write messages do not pay for the dynamic layer, neither time nor memory."""
     result = subprocess.run(
         [sys.executable, "-c", PROBE],
         env={"PYTHONPATH": str(proposals.SOURCE)},
@@ -365,7 +350,6 @@ def test_schemas_are_made_on_demand() -> None:
 
 
 def test_printed_on_one_line() -> None:
-    """The short form says all that matters for the bytes: names, types, tags, whether a section is there."""
     assert str(schemas_of(FooResponse)[8]) == "{foos => ARRAY({baz => INT16})}"
     inner = "{_optional_fields, bar<optional: 0x0001> => STRING, baz => INT16}"
     outer = f"{{_optional_fields, user_agent<optional: 0x0001> => NULLABLE_STRING, foos => ARRAY({inner})}}"
@@ -387,13 +371,11 @@ BNF: list[tuple[Any, int]] = [(AllTypesRequest, 4), (FooRequest, 9), (Interleave
 
 @pytest.mark.parametrize(("message", "version"), BNF, ids=lambda value: getattr(value, "NAME", str(value)))
 def test_printed_as_in_the_protocol_guide(message: Any, version: int) -> None:
-    """The long form is for people who know Kafka's protocol guide; a golden shows all of it."""
     title = f"{message.NAME} (Version: {version})"
     matches_golden(GOLDENS / f"{message.NAME}.bnf.txt", message.schemas()[version].bnf(title))
 
 
 def test_printed_forms_of_arrays_and_nulls() -> None:
-    """An array is in brackets, one of arrays in two; a question mark says that null may stand there."""
     kind = Schema(
         Field("plain", ArrayOf(INT8)),
         Field("maybe", CompactArrayOf(INT8, nullable=True)),
@@ -413,7 +395,6 @@ def test_printed_forms_of_arrays_and_nulls() -> None:
 
 
 def test_printed_forms_of_kafka_s_messages() -> None:
-    """Every version of every message can be printed, one line for each field."""
     for name in PACKAGES:
         package = Package(name)
         for message in map(package.message, package.message_names):
@@ -424,7 +405,6 @@ def test_printed_forms_of_kafka_s_messages() -> None:
 
 
 def test_the_count_of_a_section_and_of_fields_are_checked() -> None:
-    """A schema made by hand is as careful with lengths as those of messages."""
     with pytest.raises(SchemaError) as caught:
         Schema(tags=TagSection({})).read(b"\x80\x80\x80\x80\x80")
     assert str(caught.value) == "UNSIGNED_VARINT at offset 0 has more than 5 bytes"

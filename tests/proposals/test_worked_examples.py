@@ -1,4 +1,4 @@
-"""The examples of the proposals' own texts, byte for byte; where a text is wrong, what is right."""
+"""Examples in the texts of the proposals, byte for byte, with corrections."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from tests.support.building import check
 
 
 def agrees(message: Any, version: int, data: str) -> None:
-    """A message has these bytes (hexadecimal, blanks for reading) in both codecs, and is what they are read as."""
+    """Assert the exact bytes of a message in both codecs, and that they decode to it; ``data`` is hexadecimal."""
     expected = bytes.fromhex(data)
     assert message.write(version).hex(" ") == expected.hex(" ")
     assert message.size(version) == len(expected)
@@ -59,7 +59,7 @@ def agrees(message: Any, version: int, data: str) -> None:
 
 
 def test_tag_5_of_length_4() -> None:
-    """The text: length 0b100 in the even bits and tag 0b101 in the odd ones are ...110010, here one byte, 0x32."""
+    """Length 0b100 in the even bits and tag 0b101 in the odd bits: 110010, one byte, 0x32."""
     assert fast.interleave(5, 4) == 0b110010 == 0x32
     # An int32 with tag 5 has length 4:
     #   id           pieces (none)  one tagged field  T2 L2 T1 L1 T0 L0 = 1 1 0 0 1 0   tag5 = 7
@@ -81,7 +81,6 @@ def test_tag_5_of_length_4() -> None:
     ],
 )
 def test_interleaved_headers(tag: int, length: int, header: str) -> None:
-    """Tag and length each get every second bit, so a header is short while both of them are small."""
     expected = bytes.fromhex(header)
     assert wire.VARINTS[fast.interleave(tag, length)] == expected
     data = expected + bytes(length)
@@ -89,7 +88,6 @@ def test_interleaved_headers(tag: int, length: int, header: str) -> None:
 
 
 def test_unknown_interleaved_fields_stand_in_order_of_their_tags() -> None:
-    """The text: ascending order of tags; a length in the even bits must not disturb that order."""
     unknown = (RawTaggedField(6, b""), RawTaggedField(8, b"\x01"))
     # tag 2 is tag2 = [1] of five bytes (02 00000001): length 0b101, tag 0b010: 01 10 01 = 0x19
     # tag 6 without bytes: 0b101000 = 0x28; tag 8 of one byte: 0b10000001 = 81 01
@@ -98,7 +96,7 @@ def test_unknown_interleaved_fields_stand_in_order_of_their_tags() -> None:
 
 
 def test_300() -> None:
-    """The text: 300 is 0b100101100, so a byte 10101100 and a byte 00000010."""
+    """300 is 0b100101100, so the bytes are 10101100 and 00000010."""
     assert bytes([0b10101100, 0b00000010]).hex(" ") == "ac 02"
     out = bytearray()
     UNSIGNED_VARINT.write(out, 300)
@@ -110,7 +108,6 @@ def test_300() -> None:
 
 
 def test_a_field_that_was_too_small() -> None:
-    """The text: what was an int32 is promoted when it is read, and written as 32 bits up to version 1, then as 64."""
     body = IntegerEncodings(too_small=-2).write(0)
     assert body[:4].hex() == "fffffffe"
     assert IntegerEncodings.read(body, 0).too_small == -2
@@ -121,10 +118,7 @@ def test_a_field_that_was_too_small() -> None:
 
 @pytest.mark.parametrize(("kind", "size"), [(UPACKED16, 3), (UPACKED32, 5), (UPACKED64, 10)], ids=str)
 def test_minus_one_is_long_as_two_s_complement(kind: Type, size: int) -> None:
-    """``upacked`` serves numbers from 0: the two's complement of -1 is all ones, 16, 32 or 64 of them.
-
-    The text says that long varints take up to 9 bytes; 64 bits in groups of seven are ten.
-    """
+    """The proposal's limit of 9 bytes is wrong: 64 bits in groups of seven take ten."""
     out = bytearray()
     kind.write(out, -1)
     bits = {3: 16, 5: 32, 10: 64}[size]
@@ -136,14 +130,12 @@ def test_minus_one_is_long_as_two_s_complement(kind: Type, size: int) -> None:
 
 
 def with_number(name: str, number: int) -> AllEncodings:
-    """A message in which one field is set."""
     message = AllEncodings()
     setattr(message, name, number)
     return message
 
 
 def test_minus_one_in_a_message() -> None:
-    """The same numbers cost the same in a message: -1 against 1 in each encoding of an int64."""
     sizes = {
         name: with_number(name, -1).size(0) - with_number(name, 1).size(0)
         for name in (f"int64_{form}{bits}" for form in ("fixed", "packed", "upacked") for bits in (16, 32, 64))
@@ -153,12 +145,11 @@ def test_minus_one_in_a_message() -> None:
 
 
 SIGNED = [(6, 1), (13, 2), (20, 3), (27, 4), (31, 5)]
-"""A signed number of at most so many bits beside its sign takes so many bytes."""
+"""Maximum bits of a magnitude, without its sign, and bytes of the encoding."""
 
 
 @pytest.mark.parametrize(("bits", "size"), SIGNED)
 def test_histogram_of_signed_numbers(bits: int, size: int) -> None:
-    """The text's histogram for ``packed32``, with its bounds put right: at each bound, and one beyond it."""
     highest, lowest = (1 << bits) - 1, -(1 << bits)
     assert size_of("packed32", highest) == size
     assert size_of("packed32", lowest) == size
@@ -172,12 +163,9 @@ def test_histogram_of_signed_numbers(bits: int, size: int) -> None:
     [(-134217727, 5, 4), (-1048575, 4, 3), (-8191, 3, 2), (-63, 2, 1)],
 )
 def test_bounds_of_the_text_that_are_wrong(bound: int, claimed: int, true: int) -> None:
-    """The text's ranges of negative numbers end two too high: [-8192,-63] are not 2 bytes, but [-8192,-65] are.
-
-    Its last range, "[134217728,2147483647) require 5 bytes", leaves out the largest int32, which takes 5 as well.
-    """
+    """Errors in the proposal: [-8192, -65] takes 2 bytes, not [-8192, -63]; the largest int32 takes 5 bytes, too."""
     assert size_of("packed32", bound) == true == claimed - 1
-    assert size_of("packed32", bound - 1) == true  # the text has this number in both of its ranges
+    assert size_of("packed32", bound - 1) == true  # in both ranges of the text
     assert size_of("packed32", bound - 2) == claimed
     assert size_of("packed32", 2147483647) == 5
 
@@ -188,12 +176,11 @@ UNSIGNED += [(268435456, 5), (2147483647, 5), (-2147483648, 5), (-1, 5)]
 
 @pytest.mark.parametrize(("number", "size"), UNSIGNED)
 def test_histogram_of_unsigned_numbers(number: int, size: int) -> None:
-    """The text's histogram for ``upacked32``, whose bounds are right; the upper half of them are negative int32."""
     assert size_of("upacked32", number) == size
 
 
 def size_of(encoding: str, number: int) -> int:
-    """Bytes of a number, by the schema codec, the printed code and a whole message alike."""
+    """Return the size of a number, equal in the schema codec, the printed code and a message."""
     kind: Type = {"packed32": PACKED32, "upacked32": UPACKED32}[encoding]
     table = {"packed32": fast.PACKED32, "upacked32": fast.UPACKED32}[encoding]
     name = f"int32_{encoding}"
@@ -210,14 +197,13 @@ def size_of(encoding: str, number: int) -> int:
     ("kind", "highest"), [(PACKED16, (63, 8191, 32767)), (PACKED64, tuple((1 << 7 * n - 1) - 1 for n in range(1, 10)))]
 )
 def test_histograms_of_other_widths(kind: Type, highest: Sequence[int]) -> None:
-    """16 bits end within the third byte, 64 bits within the tenth."""
     for size, number in enumerate(highest, 1):
         assert kind.size_of(number) == kind.size_of(-number - 1) == size
     assert PACKED64.size_of((1 << 63) - 1) == PACKED64.size_of(-(1 << 63)) == 10
 
 
 def partition_size(form: str, number: int, error_code: int, replicas: int, isr: int, offline: int) -> int:
-    """Bytes that one more partition adds to a response; every integer in it but the error code is ``number``."""
+    """Return the bytes that one partition adds to a response whose integers, but the error code, are ``number``."""
     partition, topic, message = {
         "fixed": (FixedPartition, FixedTopic, MetadataFixed),
         "packed": (PackedPartition, PackedTopic, MetadataPacked),
@@ -242,15 +228,12 @@ def partition_size(form: str, number: int, error_code: int, replicas: int, isr: 
 
 LISTS = [(0, 0, 0), (3, 3, 0), (3, 2, 1), (126, 1, 126)]
 TAG_SECTION = 1
-"""What the text leaves out: these are flexible versions, whose structs end with a tag section, one zero byte."""
+"""Size of an empty tag section, which the text omits for flexible versions."""
 
 
 @pytest.mark.parametrize(("r", "i", "o"), LISTS)
 def test_size_of_a_partition_in_the_best_case(r: int, i: int, o: int) -> None:
-    """The text: 17 + 4(R + I + O) bytes with fixed widths, 7 + R + I + O in the best case; and the tag section.
-
-    The best case are lists of fewer than 127 elements, numbers up to 63 (packed) or 127 (upacked).
-    """
+    """The proposal: 17 + 4(R + I + O) bytes with fixed widths, 7 + R + I + O in the best case."""
     assert partition_size("fixed", 63, 63, r, i, o) == 17 + 4 * (r + i + o) + TAG_SECTION
     for form, number in (("packed", 63), ("packed", -64), ("upacked", 127)):
         assert partition_size(form, number, number, r, i, o) == 7 + r + i + o + TAG_SECTION
@@ -258,10 +241,7 @@ def test_size_of_a_partition_in_the_best_case(r: int, i: int, o: int) -> None:
 
 @pytest.mark.parametrize(("r", "i", "o"), LISTS)
 def test_size_of_a_partition_in_the_worst_case(r: int, i: int, o: int) -> None:
-    """The text's worst case, ids above 134,217,727, makes varints longer than what they replace: five bytes for four.
-
-    It says that an error code above 255 is the worst; packed16 takes its third byte from 8192 on, upacked16 from 16384.
-    """
+    """Ids above 134,217,727 take five bytes. Error in the proposal: packed16 takes three bytes from 8192 on only."""
     for form, error_code, number in (("packed", 8192, 134217728), ("upacked", 16384, 268435456), ("upacked", -1, -1)):
         assert partition_size(form, number, error_code, r, i, o) == 3 + 3 * 5 + 3 + 5 * (r + i + o) + TAG_SECTION
     assert partition_size("packed", 0, 256, 0, 0, 0) == 2 + 3 + 3 + TAG_SECTION
@@ -279,13 +259,11 @@ ASSIGNMENT = Assignment(
 
 
 def test_assignment_that_is_null() -> None:
-    """The text: -1 if null, in one byte; a tagged struct that is null, as by default, is not there at all."""
     agrees(NullableAssignment(), 0, "ff")
     agrees(NullableAssignment(), 1, "ff 00")
 
 
 def test_assignment_that_is_present() -> None:
-    """The text: 1 and then the struct as it always was; here in the classic and in the flexible form."""
     #      1  error  one topic, its id                                     [1]                none      v2    one byte
     struct = "05 00000001 00112233445566778899aabbccddeeff 00000001 00000001 00000000 0002 00000001 ab"
     agrees(NullableAssignment(assignment=ASSIGNMENT), 0, f"01 {struct}")
@@ -295,16 +273,14 @@ def test_assignment_that_is_present() -> None:
 
 
 def test_tagged_struct_that_is_present() -> None:
-    """The text: in a tagged field the presence is an unsigned varint, 1 if not null, and part of the field's size."""
     #   no assignment  one field  tag 0  six bytes  1   epoch 9   its tag section
     agrees(NullableAssignment(previous=Previous(epoch=9)), 1, "ff 01 00 06 01 00000009 00")
 
 
 def test_tagged_struct_that_is_null() -> None:
-    """The text: 0 if null, always one byte; it is sent where null is not the default."""
     before, after = AllTypesRequest().write(2), AllTypesRequest(empty_tagged_inner=None).write(2)
     assert before.endswith(bytes.fromhex("00"))
-    # One tagged field, 11, of one byte, which is 0.
+    # One tagged field with tag 11 and the byte 0.
     assert after == before[:-1] + bytes.fromhex("01 0b 01 00")
     assert AllTypesRequest.read(after, 2).empty_tagged_inner is None
 
@@ -332,11 +308,10 @@ TEXT = """{
       ] },
   ],
 }"""
-"""The definition of the 004 text with the brackets that the page has lost, and its commas."""
+"""The definition of proposal 004 with the missing brackets and commas."""
 
 
 def test_the_definition_of_the_text() -> None:
-    """The text's own definition is a sound one, commas before closing brackets included."""
     message = check(TEXT).message
     (user_agent,) = message.optional_fields
     (foos,) = message.fields
@@ -347,26 +322,23 @@ def test_the_definition_of_the_text() -> None:
 
 
 def test_foo_response_without_optional_fields() -> None:
-    """The text: if there are no optional fields, the buffer is a single zero byte, in the response and in each foo."""
     #                        response  two foos  foo  baz   foo  baz
     agrees(FooResponse(foos=[Foo(baz=7), Foo(baz=8)]), 9, "00 00000002 00 0007 00 0008")
     agrees(FooResponse(foos=[Foo(baz=7), Foo(baz=8)]), 8, "00000002 0007 0008")
 
 
 def test_foo_response_with_optional_fields() -> None:
-    """The text: length (a zig-zag varint, so twice the number), tag (int16) and value of each, then a length of 0."""
+    """Length (zig-zag varint), tag (int16) and value of each field, then length 0."""
     # "abc" as a classic string is 0003 616263, five bytes: length 0a. "b" is 0001 62, three bytes: length 06.
     message = FooResponse(user_agent="abc", foos=[Foo(bar="b", baz=7), Foo(baz=8)])
     agrees(message, 9, "0a 0001 0003616263 00  00000002  06 0001 000162 00 0007  00 0008")
 
 
 def test_foo_response_with_unknown_optional_fields() -> None:
-    """The text: fields must ascend by tag, so those that only the sender knows stand between those that are known."""
     unknown = (RawTaggedField(0, b"\x01"), RawTaggedField(0x7FFF, b"\x02\x03"))
     message = FooResponse(user_agent="", unknown_tagged_fields=unknown)
     agrees(message, 9, "02 0000 01  04 0001 0000  04 7fff 0203  00  00000000")
 
 
 def test_a_long_optional_field() -> None:
-    """The length is a varint like any other: 64 bytes are 128 in zig-zag, the first number of two bytes."""
     agrees(FooResponse(user_agent="x" * 62), 9, "8001 0001 003e" + "78" * 62 + "00 00000000")

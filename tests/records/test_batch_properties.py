@@ -1,4 +1,4 @@
-"""Record batches of any records: written and read by themselves, and as ``segments`` does it; whole and damaged."""
+"""Random record batches, whole and damaged, through ``RecordBatch`` and ``segments``."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ NUMBERS = st.integers(-1, 300) | st.integers(0, 1 << 41) | INT64
 BYTES = st.none() | st.binary(max_size=9) | st.integers(60, 200).map(bytes)
 TEXT = st.text(max_size=5)
 NO_TEXT = st.binary(max_size=5).map(lambda name: name.decode("utf-8", "surrogateescape"))
-"""Names of headers that Arrow cannot hold as they are, and so ``segments`` neither."""
+"""Header names of invalid UTF-8, which Arrow and ``segments`` cannot represent."""
 
 
 @st.composite
 def batches(
     draw: st.DrawFn, magics: tuple[int, ...] = (2, 1, 0), names: st.SearchStrategy[str] = TEXT
 ) -> tuple[list[Record], dict[str, Any]]:
-    """Records with ascending offsets, and arguments for ``write_batch``."""
+    """Draw records with ascending offsets, and arguments for ``write_batch``."""
     magic = draw(st.sampled_from(magics))
     headers_of_one = st.lists(st.tuples(names, BYTES), max_size=3).map(tuple)
     fields = st.tuples(st.integers(1, 200) | st.integers(1, 1 << 26), NUMBERS, BYTES, BYTES, headers_of_one)
@@ -52,7 +52,7 @@ def batches(
 
 
 def ours(data: bytes, *, verify: bool = True) -> list[tuple[object, ...]] | None:
-    """What is in some bytes, but for timestamps and control records; None if they are refused."""
+    """Return the records without timestamps and control records; None if the data is refused."""
     try:
         found = list(read_batches(data, verify=verify).records())
     except BatchDecodeError:
@@ -61,12 +61,11 @@ def ours(data: bytes, *, verify: bool = True) -> list[tuple[object, ...]] | None
 
 
 def as_text(headers: Sequence[tuple[str, bytes | None]]) -> tuple[tuple[str, bytes | None], ...]:
-    """As Arrow can hold them: bytes of names that are no text are U+FFFD there."""
+    """Return headers as Arrow represents them: invalid UTF-8 becomes U+FFFD."""
     return tuple((name.encode("utf-8", "surrogateescape").decode("utf-8", "replace"), value) for name, value in headers)
 
 
 def of_segments(data: bytes, *, verify: bool = True) -> list[tuple[object, ...]] | None:
-    """The same by ``segments``."""
     from kafka_records.segments import read_segments
 
     columns = ["offset", "key", "value", "headers", "corrupt"]
@@ -83,7 +82,6 @@ def of_segments(data: bytes, *, verify: bool = True) -> list[tuple[object, ...]]
 @settings(max_examples=300, deadline=None)
 @given(batches(names=TEXT | NO_TEXT))
 def test_what_is_written_is_read(batch: tuple[list[Record], dict[str, Any]]) -> None:
-    """Any records, in any format and compression, and however they are handed over."""
     records, arguments = batch
     data = write_batch(iter(records), **arguments)
     assert list(read_batches(bytearray(data)).records()) == records
@@ -95,7 +93,6 @@ def test_what_is_written_is_read(batch: tuple[list[Record], dict[str, Any]]) -> 
 @settings(max_examples=150, deadline=None)
 @given(batches())
 def test_segments_agree(batch: tuple[list[Record], dict[str, Any]]) -> None:
-    """The same bytes are written where no library compresses, and each reads the other's."""
     from kafka_records.segments import write_batches
 
     records, arguments = batch
@@ -118,7 +115,6 @@ def test_segments_agree(batch: tuple[list[Record], dict[str, Any]]) -> None:
 def test_damage_is_refused_alike(
     batch: tuple[list[Record], dict[str, Any]], changes: list[tuple[int, int]], verify: bool
 ) -> None:
-    """Changed bytes are taken by both or by none, and then they are the same records: the rules are Kafka's."""
     data = bytearray(write_batch(batch[0], **batch[1]))
     for place, byte in changes:
         if place < len(data):

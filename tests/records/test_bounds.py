@@ -1,4 +1,4 @@
-"""What a batch may cost whoever reads it: bytes that compress to nearly nothing must not become gigabytes of objects."""
+"""Limits on decompressed sizes and record counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ HEADERS = [Record(headers=(("", None),) * 7), Record(headers=(("", None),) * 4)]
 
 
 def test_records_within_the_default() -> None:
-    """The review's batch: seven bytes a record and a thousandth of it after gzip; nothing is decompressed for its count."""
     data = write_batch([Record()] * (MAX_BATCH_RECORDS + 1), compression="gzip")
     with pytest.raises(BatchDecodeError) as raised:
         list(read_batches(data).records())
@@ -27,7 +26,6 @@ def test_records_within_the_default() -> None:
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 @pytest.mark.parametrize("magic", [2, 1, 0])
 def test_records(magic: int, compression: str) -> None:
-    """As many as the bound are read, one more is not; a plain message of the old formats is a batch of its own."""
     data = write_batch(MANY, compression=compression, magic=magic)
     assert len(list(read_batches(data, max_batch_records=20).records())) == 20
     if compression == "none" and magic < 2:
@@ -44,7 +42,6 @@ def test_records(magic: int, compression: str) -> None:
 
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 def test_headers(compression: str) -> None:
-    """Headers are objects too, of two bytes each: those of all records of a batch count together."""
     data = write_batch(HEADERS, compression=compression)
     assert [len(each.headers) for each in read_batches(data, max_batch_records=11).records()] == [7, 4]
     for most, record in ((10, 1), (2, 0)):
@@ -67,7 +64,6 @@ def test_headers(compression: str) -> None:
     ],
 )
 def test_wrong_bounds(argument: str, given: Any, error: type[Exception], said: str) -> None:
-    """None for no bound is what one would try first; it must not end as a comparison somewhere within."""
     read: Callable[..., Any] = read_batches
     with pytest.raises(error) as raised:
         read(b"", **{argument: given})

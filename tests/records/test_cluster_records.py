@@ -1,4 +1,4 @@
-"""A real broker's files, read without Spark: what Kafka's consumer, its dump tool and its admin client say of them."""
+"""A real broker's files, read without Spark, against Kafka's consumer, dump tool and admin client."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ Row = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def cluster() -> Cluster:
-    """The committed files; tests/interop runs these tests on new ones."""
+    """Return the committed files; tests/interop overrides this fixture with new ones."""
     return Cluster(COMMITTED)
 
 
 @pytest.fixture(scope="module")
 def rows(cluster: Cluster) -> list[Row]:
-    """Every record of every file, control records too, in the order of the files."""
+    """Return every record of every file, control records included, in file order."""
     return list(read(cluster))
 
 
@@ -50,7 +50,6 @@ def read(cluster: Cluster) -> Iterator[Row]:
 
 
 def test_there_is_something_to_see(cluster: Cluster) -> None:
-    """The cluster has what the tests are about, or they would say nothing: all compressions, controls, snapshots."""
     batches = cluster.batches
     assert {batch["compression"] for batch in batches} == {"none", "gzip", "snappy", "lz4", "zstd"}
     assert {batch["timestampType"] for batch in batches} == {"CreateTime", "LogAppendTime"}
@@ -68,7 +67,6 @@ def test_there_is_something_to_see(cluster: Cluster) -> None:
 
 
 def test_records_are_those_of_a_consumer(cluster: Cluster, rows: list[Row]) -> None:
-    """Keys, values, headers and timestamps of all compressions are what Kafka's consumer hands out, and nothing more."""
     found = {}
     for row in rows:
         if row["is_control"] or row["topic"] == METADATA or "-delete/" in row["file"]:
@@ -89,7 +87,6 @@ def test_records_are_those_of_a_consumer(cluster: Cluster, rows: list[Row]) -> N
 
 
 def test_batches_are_those_of_the_dump_tool(cluster: Cluster, rows: list[Row]) -> None:
-    """Every fact of every batch of every file, snapshots and the deleted topic too, is what Kafka's dump tool prints."""
     found = [
         (
             *(row["file"], row["position"], row["base_offset"], row["offset"], milliseconds(row["timestamp"])),
@@ -121,11 +118,10 @@ CONTROL_NAMES = {
     "KRaftVersion": "KRAFT_VERSION",
     "KRaftVoters": "KRAFT_VOTERS",
 }
-"""Names of control records in the dump tool's text, and in Kafka's ControlRecordType."""
+"""Names of control records in the dump tool's text, mapped to Kafka's ControlRecordType."""
 
 
 def test_control_records(cluster: Cluster, rows: list[Row]) -> None:
-    """Markers of transactions and the control records of the quorum are told as what they are."""
     found = [(row["file"], row["offset"], row["control_type"]) for row in rows if row["is_control"]]
     want = [
         (batch["file"], record["offset"], CONTROL_NAMES[record["control"]["type"]])
@@ -139,7 +135,6 @@ def test_control_records(cluster: Cluster, rows: list[Row]) -> None:
 
 @pytest.mark.parametrize("topic", COORDINATORS)
 def test_coordinators_records(cluster: Cluster, rows: list[Row], topic: str) -> None:
-    """Each record of an internal topic gives the very JSON that the dump tool's decoder prints, of key and value."""
     want = cluster.decoded(topic)
     chosen = [row for row in rows if row["topic"] == topic and not row["is_control"]]
     assert [(row["file"], row["offset"]) for row in chosen] == [(record.file, record.offset) for record in want]
@@ -151,7 +146,6 @@ def test_coordinators_records(cluster: Cluster, rows: list[Row], topic: str) -> 
 
 
 def test_metadata_records(cluster: Cluster, rows: list[Row]) -> None:
-    """The metadata log and its snapshots, which no consumer can read: each record is the dump tool's JSON."""
     want = cluster.decoded(METADATA)
     chosen = [row for row in rows if row["topic"] == METADATA and not row["is_control"]]
     assert [(row["file"], row["offset"]) for row in chosen] == [(record.file, record.offset) for record in want]
@@ -162,7 +156,6 @@ def test_metadata_records(cluster: Cluster, rows: list[Row]) -> None:
 
 
 def test_ends_of_partitions(cluster: Cluster, rows: list[Row]) -> None:
-    """Where the files end is what the admin client calls the end offset of each partition."""
     with read_segments(sorted(cluster.logs.rglob("*.log"))) as reader:
         for _ in reader:
             pass
@@ -181,7 +174,6 @@ def test_ends_of_partitions(cluster: Cluster, rows: list[Row]) -> None:
 
 
 def test_committed_offsets(cluster: Cluster, rows: list[Row]) -> None:
-    """Commits, resets, tombstones, and commits in transactions come to what the admin client says of each group."""
     commits = []
     for row in rows:
         if row["topic"] != "__consumer_offsets":

@@ -1,4 +1,4 @@
-"""Record batches: checksums, compressions, finding batches, and what the writer refuses."""
+"""Checksums, compression, search for batches, and errors of the writer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ PACKED = range(1, len(CODECS))
 
 
 def slow_crc32c(data: bytes) -> int:
-    """Bit by bit, as the polynomial says."""
     value = 0xFFFFFFFF
     for byte in data:
         value ^= byte
@@ -39,7 +38,7 @@ def slow_crc32c(data: bytes) -> int:
 
 
 def test_crc32c_of_known_texts() -> None:
-    """The check value of the catalogue, and RFC 3720's examples; whichever implementation is installed."""
+    """The check value of the CRC catalogue, and examples of RFC 3720."""
     for data, expected in (
         (b"123456789", 0xE3069283),
         (bytes(32), 0x8A9136AA),
@@ -51,7 +50,6 @@ def test_crc32c_of_known_texts() -> None:
 
 
 def test_crc32c_in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same bytes are written without an extension for checksums."""
     rows = some_rows(50, 1)
     written = write_batches(rows, compression="lz4", max_records=7)
     monkeypatch.setattr("kafka_records.segments.batch_writer.checksum", lambda: plain_crc32c)
@@ -61,7 +59,6 @@ def test_crc32c_in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("codec", PACKED)
 @pytest.mark.parametrize("size", [0, 1, 31, 32768, 200_001])
 def test_compressions_give_back_what_they_got(codec: int, size: int) -> None:
-    """Several blocks of each framing, in each format; and never a byte beyond the bound."""
     plain = (b"what repeats can be packed, %d " % size * (size // 20 + 1))[:size]
     for magic in (0, 1, 2):
         packed = memoryview(compress(codec, plain, magic))
@@ -73,7 +70,6 @@ def test_compressions_give_back_what_they_got(codec: int, size: int) -> None:
 
 @pytest.mark.parametrize("codec", PACKED)
 def test_damaged_compressions_are_said_to_be(codec: int) -> None:
-    """Cut anywhere, or with any byte changed: another result, or our error, but no other error."""
     plain = random.Random(codec).randbytes(300) + bytes(300)
     packed = compress(codec, plain)
     for cut in range(len(packed)):
@@ -87,7 +83,6 @@ def test_damaged_compressions_are_said_to_be(codec: int) -> None:
 
 
 def test_gzip_of_many_members(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As concatenated files are read, and in time that does not grow with the square of their number."""
     texts = [b"", b"x", bytes(3000), b""] * 200
     data = b"".join(gzip.compress(text) for text in texts)
     given = []
@@ -108,7 +103,7 @@ def test_gzip_of_many_members(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_snappy_without_framing_and_concatenated() -> None:
-    """Clients other than Java's send raw snappy; Java's streams may follow each other."""
+    """Only Java clients frame snappy; their streams may be concatenated."""
     import pyarrow as pa
 
     raw = pa.Codec("snappy").compress(b"plain" * 100, asbytes=True)
@@ -120,7 +115,7 @@ def test_snappy_without_framing_and_concatenated() -> None:
 
 
 def test_lz4_header_checksum_of_old_formats() -> None:
-    """KAFKA-3160: format 0 sums the magic number too; in format 2 that is an error."""
+    """KAFKA-3160: the checksum of format 0 includes the magic number; in format 2 that is an error."""
     packed = compress(3, b"text", 0)
     assert packed[:6] == b"\x04\x22\x4d\x18\x60\x40"
     assert (packed[6], compress(3, b"text", 1)[6]) == (0x1A, 0x82)
@@ -131,7 +126,6 @@ def test_lz4_header_checksum_of_old_formats() -> None:
 
 
 def test_find_batch_finds_each_and_only_those() -> None:
-    """From every byte the next batch, of every format, with other bytes before, between and behind."""
     parts = [
         bytes(100),
         write_batches(some_rows(3, 1)),
@@ -151,7 +145,6 @@ def test_find_batch_finds_each_and_only_those() -> None:
 
 
 def test_find_batch_gives_up_on_bytes_made_to_mislead() -> None:
-    """Headers that promise 1 MiB each, at every 61 bytes: summing all of those would take minutes."""
     header = struct.pack(">qiibIhiqqqhii", 1, (1 << 20) - 12, 0, 2, 0, 1, 0, 0, 0, -1, -1, -1, 1)
     assert find_batch(header * (4 << 14)) is None
 
@@ -178,7 +171,6 @@ def test_find_batch_gives_up_on_bytes_made_to_mislead() -> None:
     ],
 )
 def test_topic_and_partition_from_the_folder(path: str, expected: tuple[str | None, int | None]) -> None:
-    """Brokers' folders, those being moved or deleted, and two namings of tiered storage."""
     assert topic_of(path) == expected
 
 
@@ -196,7 +188,6 @@ def test_topic_and_partition_from_the_folder(path: str, expected: tuple[str | No
     ],
 )
 def test_endings_of_folders(path: str, expected: str | None) -> None:
-    """What a broker is about to delete must be told apart from the partition of that name that is there."""
     assert ending_of(path) == expected
 
 
@@ -218,7 +209,6 @@ def test_endings_of_folders(path: str, expected: str | None) -> None:
     ],
 )
 def test_the_writer_refuses(arguments: dict[str, object], text: str) -> None:
-    """What a format cannot hold names the argument."""
     with pytest.raises(BatchEncodeError) as caught:
         write_batches([{"key": b"k", "headers": [("h", b"")]}], **arguments)
     assert str(caught.value) == text
@@ -235,14 +225,12 @@ def test_the_writer_refuses(arguments: dict[str, object], text: str) -> None:
     ],
 )
 def test_the_writer_refuses_rows(row: object, text: str) -> None:
-    """A bad record is named."""
     with pytest.raises(BatchEncodeError) as caught:
         write_batches([{"key": b"fine"}, row])
     assert str(caught.value) == text
 
 
 def test_control_batches_are_of_known_types() -> None:
-    """Markers make their value, the others need one."""
     for arguments, text in (
         (("UNKNOWN",), "control_type: expected 'ABORT', 'COMMIT', 'LEADER_CHANGE',"),
         (("COMMIT", b""), "value: a value is for all control records but COMMIT and ABORT"),

@@ -1,4 +1,4 @@
-"""The timestamps that the headers of batches tell without decompressing anything."""
+"""Timestamps in batch headers, read without decompression."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ def seconds(value: int) -> datetime:
 
 
 def test_first_and_max_timestamp() -> None:
-    """Transactions are dated by them; where the header does not have the time of the first record, it is null."""
     rows = [{"value": b"a", "timestamp": 3000}, {"value": b"b", "timestamp": 2000}]
     data = b"".join(
         (

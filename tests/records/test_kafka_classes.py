@@ -1,4 +1,4 @@
-"""Kafka's own classes read what we write, and we what they write: needs a JDK and KAFKA_JARS, a folder of Kafka's jars."""
+"""Batches exchanged with Kafka's own classes; needs a JDK and KAFKA_JARS, a folder of Kafka's jars."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SOURCE = Path(__file__).with_name("java") / "Segments.java"
 
 @pytest.fixture(scope="module")
 def classpath(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Where the compiled program and the jars are."""
+    """Return the class path of the compiled program and the jars."""
     folder = tmp_path_factory.mktemp("classes")
     jars = f"{JARS}/*"
     subprocess.run(["javac", "-encoding", "UTF-8", "-cp", jars, "-d", folder, SOURCE], check=True, timeout=120)
@@ -50,7 +50,6 @@ def rows_of(classpath: str, segment: Path) -> list[Any]:
 
 @pytest.mark.parametrize(("seed", "scale"), [(11, 1), (12, 30), (13, 1000)])
 def test_we_read_what_kafka_writes(classpath: str, tmp_path: Path, seed: int, scale: int) -> None:
-    """Batches of up to 30 000 records, so that every compression has several blocks."""
     java(classpath, "write", tmp_path, seed, scale)
     segments = sorted([*tmp_path.glob("*/*.log"), *tmp_path.glob("*/*.checkpoint")])
     assert len(segments) == 4
@@ -60,7 +59,6 @@ def test_we_read_what_kafka_writes(classpath: str, tmp_path: Path, seed: int, sc
 
 @pytest.mark.parametrize("widest", [30, 2000])
 def test_kafka_reads_what_we_write(classpath: str, tmp_path: Path, widest: int) -> None:
-    """Every format and compression: each batch and record is valid to Kafka, and is what we read."""
     parts = []
     offset = 0
     numbers = {"producer_id": 77, "producer_epoch": 3, "base_sequence": (1 << 31) - 5}
@@ -96,7 +94,6 @@ def test_kafka_reads_what_we_write(classpath: str, tmp_path: Path, widest: int) 
 
 
 def test_kafka_reads_what_batches_writes(classpath: str, tmp_path: Path) -> None:
-    """The same for ``kafka_records``, whose libraries compress otherwise: rows come back as they were given."""
     pytest.importorskip("cramjam", reason="the extra `compression` is not installed")
     pytest.importorskip("zstandard", reason="the extra `compression` is not installed")
     parts = []

@@ -1,4 +1,4 @@
-"""The committed log files of Kafka's classes and of a real cluster, read record by record."""
+"""Committed log files of Kafka's classes and of a real cluster, read record by record."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ CLUSTER = sorted((ROOT / "examples" / "cluster").rglob("*.log"))
 
 
 def row(batch: Batch, record: Record) -> tuple[object, ...]:
-    """What Kafka's classes say of a record, by our names."""
     key, value = (None if each is None else each.hex() for each in (record.key, record.value))
     headers = [[name, None if content is None else content.hex()] for name, content in record.headers]
     of_batch = (batch.leader_epoch, batch.producer_id, batch.producer_epoch, batch.compression, batch.magic)
@@ -39,7 +38,7 @@ NO_RECORDS = "no records are left, and a batch has one"
 NO_TIMESTAMPS = "a broker's time stands in place of the records' own"
 SEVERAL = "several control records, and we write one"
 LEFT = {"legacy-3": {NO_TIMESTAMPS: 7}, "orders-0": {NO_TIMESTAMPS: 5, NO_RECORDS: 1}}
-"""How many batches of a committed folder cannot be made again, by why."""
+"""Numbers of batches in each committed folder that cannot be rewritten, by reason."""
 
 FIELDS = ("offset", "timestamp", "key", "value", "headers", "leader_epoch", "producer_id", "producer_epoch")
 FIELDS += ("compression", "magic", "is_transactional", "is_control")
@@ -47,7 +46,6 @@ FIELDS += ("compression", "magic", "is_transactional", "is_control")
 
 @pytest.mark.parametrize("path", SEGMENTS, ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_kafkas_classes_read_the_same(path: Path) -> None:
-    """Every format, compression and kind of batch, as Kafka 4.4's own classes print it."""
     pytest.importorskip("cramjam", reason="the extra `compression` is not installed")
     pytest.importorskip("zstandard", reason="the extra `compression` is not installed")
     found = [row(batch, record) for batch in read_batches(path.read_bytes()) for record in batch.records()]
@@ -55,7 +53,7 @@ def test_kafkas_classes_read_the_same(path: Path) -> None:
 
 
 def cannot_be_written(batch: Batch, records: list[Record]) -> str:
-    """Why ``write_batch`` has no way to make a batch: what its records do not say."""
+    """Return why ``write_batch`` cannot reproduce a batch; empty if it can."""
     if not records:
         return NO_RECORDS
     if batch.magic == 2 and (records[0].offset != batch.base_offset or records[-1].offset != batch.last_offset):
@@ -70,14 +68,12 @@ def cannot_be_written(batch: Batch, records: list[Record]) -> str:
 
 
 def uncompressed(batch: Batch) -> bytes:
-    """The bytes behind the header, decompressed."""
     codec = batch.attributes & COMPRESSION
     body = batch.data[HEADER:]
     return bytes(codecs().decompress(codec, memoryview(body), MAX_BATCH_BYTES)) if codec else body
 
 
 def written(batch: Batch, records: list[Record]) -> bytes:
-    """Our own batch of what is known of one."""
     if batch.is_control:
         (control,) = batch.control_records()
         return write_control_batch(
@@ -105,10 +101,6 @@ def written(batch: Batch, records: list[Record]) -> bytes:
 
 @pytest.mark.parametrize("path", [*SEGMENTS, *CLUSTER], ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_batches_are_written_as_they_were(path: Path) -> None:
-    """What Kafka wrote comes out the same to the byte; compressed, the same bytes are compressed by another library.
-
-    Those that cannot be made again are counted, by why, so that none is left out unseen; a cluster's logs change.
-    """
     pytest.importorskip("cramjam", reason="the extra `compression` is not installed")
     pytest.importorskip("zstandard", reason="the extra `compression` is not installed")
     left: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""The package as a whole: its errors, what it needs, and reading segments without the C extension."""
+"""The package as a whole: errors, dependencies, and segments without the C extension."""
 
 from __future__ import annotations
 
@@ -42,7 +42,6 @@ print(rows // 64 * len(Repeated.data), resource.getrusage(resource.RUSAGE_SELF).
 
 
 def last_lines(code: str, **environment: str) -> list[str]:
-    """Return what a fresh Python prints, errors included."""
     line = [sys.executable, "-c", code]
     environment = {"PYTHONPATH": ":".join(filter(None, sys.path)), **environment}
     done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment, timeout=300)
@@ -50,7 +49,6 @@ def last_lines(code: str, **environment: str) -> list[str]:
 
 
 def test_errors_share_a_base() -> None:
-    """``except RecordError`` catches every error that leaves the package."""
     found = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, Exception)]
     assert {each.__name__ for each in found if not issubclass(each, kafka_records.RecordError)} == {"MalformedRecord"}
     assert issubclass(kafka_records.RecordError, ValueError)
@@ -58,7 +56,6 @@ def test_errors_share_a_base() -> None:
 
 
 def test_names_are_what_their_modules_have() -> None:
-    """Every exported name can be imported, and a misspelt one is an AttributeError."""
     assert all(getattr(kafka_records, name) is not None for name in kafka_records.__all__)
     assert set(kafka_records.__all__) <= set(dir(kafka_records))
     assert kafka_records.CompressionName.__args__ == kafka_records.format.CODECS  # type: ignore[attr-defined]
@@ -68,7 +65,6 @@ def test_names_are_what_their_modules_have() -> None:
 
 @pytest.mark.parametrize("package", ["numpy", "pyarrow"])
 def test_segments_without_their_extra(package: str) -> None:
-    """The error names the pip command."""
     code = f"import sys; sys.modules[{package!r}] = None; from kafka_records.segments import read_segments"
     assert last_lines(code)[-1] == (
         f"ModuleNotFoundError: kafka_records.segments needs the package {package}, which is not installed: "
@@ -77,7 +73,6 @@ def test_segments_without_their_extra(package: str) -> None:
 
 
 def test_record_objects_need_nothing() -> None:
-    """Batches are written and read with the standard library alone."""
     code = (
         "import sys; from kafka_records import *\n"
         "[record] = read_batches(write_batch([Record(value=b'v')], compression='gzip')).records()\n"
@@ -88,7 +83,6 @@ def test_record_objects_need_nothing() -> None:
 
 
 def test_a_missing_extension_is_told_once() -> None:
-    """Without the extension a process warns once; no warning if it was switched off on purpose."""
     pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
     absent = "import sys; sys.modules['kafka_messages_native'] = None\n"
     assert last_lines(absent + SEGMENT) == [
@@ -98,7 +92,6 @@ def test_a_missing_extension_is_told_once() -> None:
 
 
 def test_memory_of_a_large_segment() -> None:
-    """Record objects of 1 GiB are made window by window: 150 MiB are enough."""
     pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
     pytest.importorskip("resource", reason="this platform does not measure memory")
     [line] = last_lines(GIBIBYTE, KAFKA_MESSAGES_NATIVE="0")

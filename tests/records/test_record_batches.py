@@ -1,4 +1,4 @@
-"""Record batches as objects: against Kafka's classes, against the columns of ``segments``, and damaged."""
+"""RecordBatch objects against Kafka's classes and the columns of ``segments``; damaged batches."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ FORMATS = [
 
 
 PLACED = re.compile(r"RecordBatch( v[012])?: batches\[0\](\.records\[\d+\])?: batch at byte 0: .+")
-"""All that is said of damage names the batch and the record, as far as they are known, and the byte."""
+"""Location in error texts: batch and record if known, and the byte."""
 
 
 def written(magic: int, compression: str, package: str | None) -> bytes:
-    """A batch of a format and compression; the test is skipped where its package is not installed."""
+    """Return a batch of a format and compression; skip the test without its package."""
     if package:
         pytest.importorskip(package, reason="the extra `compression` is not installed")
     return write_batch(RECORDS if magic == 2 else PLAIN, base_offset=7, compression=compression, magic=magic)
@@ -57,7 +57,6 @@ def all_records(data: bytes, **arguments: Any) -> list[Record]:
 
 @pytest.mark.parametrize(("magic", "compression", "package"), FORMATS)
 def test_what_is_written_is_read(magic: int, compression: str, package: str | None) -> None:
-    """Each format and compression gives back what it got, with offsets."""
     found = all_records(written(magic, compression, package))
     times = {} if magic else {"timestamp": -1}
     some = RECORDS if magic == 2 else PLAIN
@@ -66,7 +65,6 @@ def test_what_is_written_is_read(magic: int, compression: str, package: str | No
 
 @pytest.mark.parametrize(("magic", "compression", "package"), FORMATS)
 def test_damaged_bytes(magic: int, compression: str, package: str | None) -> None:
-    """Cut anywhere a batch is incomplete; with any bit changed it is refused, or only what no sum covers has changed."""
     data = written(magic, compression, package)
     size = next(read_headers(data)).size
     for cut in range(size):
@@ -81,7 +79,7 @@ def test_damaged_bytes(magic: int, compression: str, package: str | None) -> Non
                 try:
                     found = all_records(bytes(changed), verify=verify)
                 except MissingCodecError:
-                    continue  # the number of the codec has changed, and it is not installed
+                    continue  # the changed codec is not installed
                 except BatchDecodeError as error:
                     refused = error
                 else:
@@ -91,7 +89,6 @@ def test_damaged_bytes(magic: int, compression: str, package: str | None) -> Non
 
 
 def test_a_partial_batch_at_the_end_of_a_fetch() -> None:
-    """Brokers cut a response where its bytes end; what was whole is read and what is left is told."""
     one = write_batch(RECORDS)
     reader = read_batches(one + one[:70])
     assert len(list(reader.records())) == 3
@@ -100,7 +97,6 @@ def test_a_partial_batch_at_the_end_of_a_fetch() -> None:
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_buffers_of_wider_items(magic: int) -> None:
-    """Their length counts items: the batch had a sound checksum, and nobody could read it."""
     wide = array("i", [1, 2])
     headers = (("h", memoryview(wide)),) if magic == 2 else ()
     (batch,) = read_batches(
@@ -116,7 +112,6 @@ def test_buffers_of_wider_items(magic: int) -> None:
 
 @pytest.mark.parametrize(("data", "kind"), [("x", "str"), (5, "int"), (None, "NoneType"), ([1], "list")])
 def test_what_has_no_bytes(data: Any, kind: str) -> None:
-    """A number was taken for so many zeros, and read as nothing; the null records of a partition got Python's own words."""
     for read in (read_batches, read_headers):
         with pytest.raises(TypeError) as caught:
             read(data)
@@ -124,7 +119,6 @@ def test_what_has_no_bytes(data: Any, kind: str) -> None:
 
 
 def test_the_fields_of_a_header() -> None:
-    """All that a producer and a broker say of a batch, without a look at the records."""
     data = write_batch(
         RECORDS,
         base_offset=40,
@@ -149,7 +143,6 @@ def test_the_fields_of_a_header() -> None:
 
 
 def test_a_base_offset_without_a_new_checksum() -> None:
-    """What a broker does on appending: the sum does not cover it, so the same bytes stay behind the header's beginning."""
     data = write_batch(RECORDS)
     moved = with_base_offset(data, 1000, leader_epoch=4)
     assert moved == write_batch(RECORDS, base_offset=1000, leader_epoch=4)
@@ -165,7 +158,6 @@ def test_a_base_offset_without_a_new_checksum() -> None:
 
 
 def test_control_records() -> None:
-    """Markers come by name and with their epoch, and are no records of users."""
     data = write_control_batch("COMMIT", offset=8, timestamp=6, producer_id=1, producer_epoch=0, coordinator_epoch=5)
     (batch,) = read_batches(data)
     assert batch.is_control
@@ -175,7 +167,6 @@ def test_control_records() -> None:
 
 
 def test_a_wrong_checksum_names_the_batch() -> None:
-    """A proxy wants to say which batch of which bytes is broken, and go on with KAFKA's CORRUPT_MESSAGE."""
     one = write_batch([Record(value=b"x")])
     with pytest.raises(ChecksumError) as caught:
         list(read_batches(one + one[:-2] + b"y" + one[-1:]))
@@ -189,7 +180,6 @@ def test_a_wrong_checksum_names_the_batch() -> None:
 @pytest.mark.parametrize(("compression", "package"), PACKED)
 @pytest.mark.parametrize("magic", [2, 1])
 def test_a_bomb_is_bounded(compression: str, package: str | None, magic: int) -> None:
-    """A few bytes must not become gigabytes."""
     if package:
         pytest.importorskip(package, reason="the extra `compression` is not installed")
     if magic == 1 and compression == "zstd":
@@ -203,8 +193,6 @@ def test_a_bomb_is_bounded(compression: str, package: str | None, magic: int) ->
 
 
 def test_a_codec_that_is_not_installed() -> None:
-    """The text says what to install."""
-
     def missing(name: str) -> Any:
         raise ModuleNotFoundError(f"No module named {name!r}")
 
@@ -214,7 +202,6 @@ def test_a_codec_that_is_not_installed() -> None:
 
 
 def test_the_checksum_in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check value of CRC-32C, and the same batches as with a package."""
     assert crc.plain_crc32c(b"123456789") == 0xE3069283
     data = write_batch(RECORDS)
     monkeypatch.setattr(crc, "installed", lambda: None)
@@ -293,14 +280,12 @@ TOO_FAR = "is too far from the first one, 0: 32 bits hold the difference"
     ],
 )
 def test_what_cannot_be_written(records: list[Record], arguments: dict[str, Any], text: str) -> None:
-    """Each refusal names its place."""
     with pytest.raises(BatchEncodeError) as caught:
         write_batch(records, **arguments)
     assert str(caught.value) == text
 
 
 def test_none_is_no_compression() -> None:
-    """As with kafka-python; a type checker refused what was taken."""
     assert write_batch(PLAIN, compression=None) == write_batch(PLAIN)
     assert write_batch(PLAIN, compression=None, magic=1) == write_batch(PLAIN, magic=1)
 
@@ -317,7 +302,6 @@ def test_none_is_no_compression() -> None:
     ],
 )  # fmt: skip
 def test_control_batches_that_cannot_be_written(arguments: dict[str, Any], text: str) -> None:
-    """As EncodeErrors, like those of other batches."""
     with pytest.raises(BatchEncodeError) as caught:
         write_control_batch(**{"control_type": "COMMIT", **arguments})
     assert str(caught.value) == text
@@ -332,14 +316,13 @@ def test_control_batches_that_cannot_be_written(arguments: dict[str, Any], text:
     ],
 )
 def test_offsets_that_no_batch_has(offset: Any, epoch: Any, text: str) -> None:
-    """Numbers in texts come from settings, and were a TypeError about ``<=``."""
     with pytest.raises(BatchEncodeError) as caught:
         with_base_offset(write_batch(PLAIN), offset, leader_epoch=epoch)
     assert str(caught.value) == text
 
 
 def random_records(seed: int) -> Iterator[Record]:
-    """Records with nulls, long fields, headers of any bytes, gaps between offsets and any timestamps."""
+    """Yield records with nulls, long fields, arbitrary header bytes, offset gaps and timestamps."""
     random_ = random.Random(seed)
 
     def maybe(most: int) -> bytes | None:
@@ -356,7 +339,6 @@ def random_records(seed: int) -> Iterator[Record]:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_random_batches_agree_with_segments(seed: int) -> None:
-    """Both write the same bytes, each reads what the other wrote; the codecs are different packages."""
     pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
     from kafka_records.segments import read_segments, write_batches
 

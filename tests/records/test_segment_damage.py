@@ -1,4 +1,4 @@
-"""Damaged segments: nothing sound is lost, nothing damaged passes, nothing is counted twice, whatever the damage."""
+"""Damaged segments: every intact record is read once, and damaged ones are reported."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from tests.support.segments import SEGMENTS, Damage, alike, crafted, crafted_rec
 Rows = list[dict[str, Any]]
 
 WIDEST = 32_000
-"""Above the bytes of the largest batch here, so that a reader of a range does not always begin at the first byte."""
+"""Upper bound for the size of a batch, so that range readers need not start at byte 0."""
 
 
 @cache
 def made() -> bytes:
-    """Batches of all formats and sizes, also many small ones side by side, in which records quote other batches."""
+    """Return batches of all formats and sizes; some records contain copies of other batches."""
     quoted = write_batches(some_rows(3, 7), base_offset=12)
     parts = []
     offset = 0
@@ -56,7 +56,7 @@ def sources() -> list[bytes]:
 
 
 def read(data: bytes, **options: Any) -> tuple[Rows, Rows, SegmentReport]:
-    """The sound rows, what the corrupt ones say, and the report, in PERMISSIVE mode."""
+    """Return intact rows, rows of corrupt ranges, and the report, in PERMISSIVE mode."""
     with read_segments(io.BytesIO(data), mode="PERMISSIVE", batch_metadata=True, **options) as reader:
         rows: Rows = []
         for batch in reader:
@@ -82,7 +82,7 @@ def sound_rows(number: int) -> Rows:
 
 @st.composite
 def damages(draw: st.DrawFn, segment: bytes) -> Damage:
-    """Flips, cuts, zeros, foreign bytes and pieces of the segment itself; borders of batches and fields are met often."""
+    """Draw bit flips, cuts, zeros, foreign bytes and copies, biased to borders of batches and fields."""
     borders = [at for at, _ in extents(segment)]
     place = st.one_of(
         st.integers(0, len(segment)),
@@ -116,9 +116,9 @@ def damages(draw: st.DrawFn, segment: bytes) -> Damage:
 
 
 def expectation(number: int, damage: Damage) -> tuple[Rows, bool]:
-    """The rows of the untouched batches, where they are now; and whether only bytes without a checksum were changed.
+    """Return the rows of intact batches at their new places, and whether only unchecksummed bytes changed.
 
-    What was left out or put in may be what stands behind it anyway: then the batch before is whole, and not the one behind.
+    A cut or insertion may equal the bytes after it: then the batch before it is intact, and the one after it is not.
     """
     segment = sources()[number]
     same = alike(segment, damage.of(segment))
@@ -141,9 +141,9 @@ def expectation(number: int, damage: Damage) -> tuple[Rows, bool]:
 
 
 def copies_later_batch(others: Rows, expected: Rows) -> bool:
-    """Whether the damage has a whole batch with later offsets than one behind it.
+    """Return whether the damage contains a whole batch with later offsets than one after it.
 
-    The reader may take what is behind it for bytes that a record quotes, and tells them as an incomplete tail.
+    The reader may then report the rest as an incomplete tail.
     """
     return any(
         row["position"] < each["position"] and row["offset"] > each["offset"] for row in others for each in expected
@@ -153,7 +153,6 @@ def copies_later_batch(others: Rows, expected: Rows) -> bool:
 @settings(max_examples=600, deadline=None)
 @given(st.data())
 def test_random_damage(data: st.DataObject) -> None:
-    """Every untouched batch is delivered once, every byte of the file is accounted for once, and FAILFAST agrees."""
     number = data.draw(st.integers(0, len(sources()) - 1))
     damage = data.draw(damages(sources()[number]))
     damaged = damage.of(sources()[number])
@@ -191,7 +190,6 @@ def _agrees_failfast(damaged: bytes, rows: Rows, corrupt: Rows) -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_ranges_give_everything_once(data: st.DataObject) -> None:
-    """Whatever the borders, and however little is looked at before a range: together the ranges are the whole."""
     number = data.draw(st.integers(0, len(sources()) - 1))
     damaged = sources()[number]
     if data.draw(st.booleans()):
@@ -217,7 +215,6 @@ def test_ranges_give_everything_once(data: st.DataObject) -> None:
 
 
 def test_ranges_before_a_batch_that_no_release_writes() -> None:
-    """Sound but odd, a batch ends the damage before it all the same, whether that is in its range or in another."""
     odd = crafted(crafted_record(0, 0, -1, 1, b"v", 0), 1, base_offset=7, producer_id=-5)
     data = bytearray(write_batches([{"value": b"v" * 50}], base_offset=6) + odd)
     data[70] ^= 1
@@ -230,7 +227,6 @@ def test_ranges_before_a_batch_that_no_release_writes() -> None:
 
 
 def test_ranges_from_a_known_batch() -> None:
-    """With a place where a batch begins nothing is searched for; what is before the range is not handed out."""
     segment = made()
     places = [at for at, _ in extents(segment)]
     rows, _, _ = read(segment)
@@ -244,7 +240,6 @@ def test_ranges_from_a_known_batch() -> None:
 
 
 def test_what_a_search_gives_up_on_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bytes among which no batch was looked for to the end are damage, that says so, and no batch that is being written."""
     first, last = (write_batches([{"value": b"v"}], base_offset=offset) for offset in (5, 6))
     monkeypatch.setattr(frames, "_SEARCH_BYTES", 0)
     monkeypatch.setattr(frames, "_SEARCH_FACTOR", 0)
@@ -278,10 +273,9 @@ BEYOND = (10_000_000).to_bytes(4, "big")
 @pytest.mark.parametrize("displaced", [0x40, 0], ids=["displaced", "later"])
 @pytest.mark.parametrize("is_pure", [False, True], ids=["native", "numpy"])
 def test_sound_batches_behind_a_displaced_offset(is_pure: bool, displaced: int, cut: int) -> None:
-    """A displaced offset before a wrong length does not hide the batches behind both, at the end or before a cut one."""
     parts = log_of(40)
     if displaced:
-        parts[3][0] ^= displaced  # no checksum covers the base offset
+        parts[3][0] ^= displaced  # the checksum does not cover the base offset
     else:
         parts[3] = parts[39]
     parts[4][8:12] = BEYOND
@@ -296,7 +290,6 @@ def test_sound_batches_behind_a_displaced_offset(is_pure: bool, displaced: int, 
 
 
 def test_batches_quoted_in_a_batch_that_is_being_written() -> None:
-    """Batches in the value of a record of an incomplete batch are not taken, also if the last one is cut."""
     quoted = b"".join(log_of(5))
     last = write_batches([{"value": quoted + b"!" * 500}], base_offset=101)
     first = write_batches([{"value": b"v"}], base_offset=100)
@@ -308,7 +301,6 @@ def test_batches_quoted_in_a_batch_that_is_being_written() -> None:
 
 
 def test_bad_batches_that_seem_to_hold_large_ones() -> None:
-    """However many bad batches there are, and whatever is in them, what is summed stays in proportion to their bytes."""
     far = crafted(b"", 1, length=(3 << 20) - 12)
     body = crafted_record(0, 0, -1, 10 * len(far), far * 10, 0)
     bad, good = bytearray(crafted(body, 1)), write_batches([{"value": b"v"}], base_offset=1)
@@ -322,7 +314,6 @@ def test_bad_batches_that_seem_to_hold_large_ones() -> None:
 
 
 def test_many_quoted_batches_within_damage() -> None:
-    """Thousands of sound batches of another log are passed over in reasonable time, each looked at once."""
     quoted = write_batches([{"value": b"q"}], base_offset=3) + b"!"
     big = write_batches([{"value": quoted * 3000}], base_offset=1000)
     small = write_batches([{"value": b"v"}], base_offset=900)
@@ -336,7 +327,6 @@ def test_many_quoted_batches_within_damage() -> None:
 
 
 def test_search_among_records_that_look_like_headers() -> None:
-    """Small numbers at every place, as rows of tables have them, are no reason to give up a sound log."""
     row = struct.Struct(">iqiqhhh").pack
     values = [{"value": row(at, at * 31, 7, 1_700_000_000_000 + at, 1, 2, 0) * 3} for at in range(150)]
     data = b"".join(write_batches(values, base_offset=number * 150) for number in range(400))

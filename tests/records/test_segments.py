@@ -1,4 +1,4 @@
-"""Log segments that Kafka's own classes wrote, read record by record as those classes read them."""
+"""Log segments written by Kafka's own classes, read record by record."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ IDS = [f"{segment.parent.name}/{segment.name}" for segment in SEGMENTS]
 
 
 def test_there_are_segments_of_every_kind() -> None:
-    """The parametrised tests below would be silent about files that are missing."""
     assert IDS == [
         "__cluster_metadata-0/00000000000000000000.log",
         "__cluster_metadata-0/00000000000000000042-0000000003.checkpoint",
@@ -44,7 +43,6 @@ def test_there_are_segments_of_every_kind() -> None:
 
 @pytest.mark.parametrize("segment", SEGMENTS, ids=IDS)
 def test_committed_segments(segment: Path) -> None:
-    """Every record and every fact about its batch is what Kafka's classes printed; all of the file is accounted for."""
     expected = kafkas_rows(segment)
     with read_segments(segment, batch_metadata=True) as reader:
         assert our_rows(reader) == expected
@@ -114,13 +112,12 @@ SOUND = write_batches(some_rows(3, 1), base_offset=100)
 @pytest.mark.parametrize(("damaged", "reason"), [lie[1:] for lie in LIES], ids=[lie[0] for lie in LIES])
 @pytest.mark.parametrize("copies", [1, 100])
 def test_batches_that_lie(damaged: bytes, reason: str, copies: int) -> None:
-    """One alone, and many side by side, which are read in another way: corrupt rows, and those around them are read."""
     data = SOUND + damaged * copies + SOUND
     with read_segments(io.BytesIO(data), mode="PERMISSIVE", batch_metadata=True) as reader:
         rows = [row for batch in reader for row in batch.to_pylist()]
     corrupt = [row["corrupt"] for row in rows if row["corrupt"]]
     assert [row["offset"] for row in rows if not row["corrupt"]] == [100, 101, 102] * 2
-    if len(corrupt) == 1:  # what is wrong with the header is found first, and the next sound batch is looked for
+    if len(corrupt) == 1:  # header errors are detected first; the reader then searches the next intact batch
         copies = 1
         assert corrupt[0]["size"] == len(data) - 2 * len(SOUND)
     assert [place["position"] for place in corrupt] == [len(SOUND) + len(damaged) * copy for copy in range(copies)]
@@ -135,7 +132,6 @@ BOMB = 64 << 20
 
 @pytest.mark.parametrize("compression", ["gzip", "snappy", "lz4", "zstd"])
 def test_decompression_bombs(compression: str) -> None:
-    """A batch that grows beyond the bound is corrupt, and no more than the bound is taken for it."""
     data = write_batches([{"value": bytes(BOMB)}], compression=compression) + SOUND
     with read_segments(io.BytesIO(data), mode="PERMISSIVE", max_batch_bytes=BOMB // 8) as reader:
         rows = [row for batch in reader for row in batch.to_pylist()]
@@ -168,7 +164,6 @@ FOREIGN: list[tuple[str, bytes, str]] = [
     ("data", "reason"), [foreign[1:] for foreign in FOREIGN], ids=[foreign[0] for foreign in FOREIGN]
 )
 def test_foreign_files(data: bytes, reason: str) -> None:
-    """What is no segment is one corrupt row with its beginning, and an error that says so."""
     reason += "; this does not look like a log segment"
     with read_segments(io.BytesIO(data), mode="PERMISSIVE") as reader:
         rows = [row for batch in reader for row in batch.to_pylist()]
@@ -180,7 +175,6 @@ def test_foreign_files(data: bytes, reason: str) -> None:
 
 @pytest.mark.parametrize("size", [0, 1, 11, 12, 61, 5000, 20 << 20])
 def test_zeros_and_nothing(size: int) -> None:
-    """Empty files and preallocated ones have no records, and are not corrupt; the report says what was there."""
     for mode in ("PERMISSIVE", "FAILFAST"):
         with read_segments(io.BytesIO(bytes(size)), mode=mode) as reader:
             assert list(reader) == []
@@ -189,7 +183,6 @@ def test_zeros_and_nothing(size: int) -> None:
 
 
 def test_segment_code_is_imported_when_it_is_used() -> None:
-    """Who decodes columns does not wait for the reader of segments; and what is exported is what the modules have."""
     code = (
         "import sys; from kafka_messages.arrow import decode\n"
         "assert not [name for name in sys.modules if name.startswith('kafka_records.segments')]\n"
@@ -204,7 +197,6 @@ def test_segment_code_is_imported_when_it_is_used() -> None:
 
 
 def test_a_native_read_leaves_pandas_alone(tmp_path: Path) -> None:
-    """A worker of Spark that reads a few segments would spend more time on importing pandas than on their records."""
     if _native.core is None:
         pytest.skip("the native core is not installed, or switched off")
     (tmp_path / "pandas.py").write_text("raise SystemExit('pandas is imported')")
@@ -237,14 +229,12 @@ def test_a_native_read_leaves_pandas_alone(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("count", [0, 1, 9])
 def test_a_repeated_value(value: Any, kind: Any, count: int) -> None:
-    """The columns that are built by hand, lest pandas be imported, are those that Arrow builds."""
     made = repeated(value, kind, count)
     made.validate(full=True)
     assert made.equals(pa.repeat(pa.scalar(value, kind), count))
 
 
 def test_what_is_kept_of_repeated_values() -> None:
-    """One array a column, or a long file with small batches would fill the memory; and no batch can change the others."""
     kept = Repeated()
     first = kept.of("position", 1, pa.int64(), 9)
     assert kept.of("position", 1, pa.int64(), 5).buffers()[1].address == first.buffers()[1].address
@@ -258,7 +248,6 @@ def test_what_is_kept_of_repeated_values() -> None:
 
 
 def test_a_text_that_is_repeated_too_often() -> None:
-    """Offsets of int32 must not wrap round, as those of pyarrow's own function do."""
     with pytest.raises(
         OverflowError, match=r"^4,096 rows of a text of 1,048,576 bytes are too many for one column of texts$"
     ):
@@ -266,13 +255,12 @@ def test_a_text_that_is_repeated_too_often() -> None:
 
 
 def test_names_that_are_not_exported() -> None:
-    """A misspelt name is an ordinary error."""
     with pytest.raises(AttributeError, match=r"module 'kafka_records\.segments' has no attribute 'read_segment'"):
         segments.read_segment  # noqa: B018
 
 
 def many(records: int, seed: int) -> list[dict[str, Any]]:
-    """Records whose values are full of zeros and of what looks like other records."""
+    """Return records whose values contain many zeros and bytes that resemble records."""
     random_ = random.Random(seed)
     lure = b"".join(crafted_record(0, number, -1, 3, b"abc", 0) for number in range(40))
     values = [bytes(50), lure, lure[5:], random_.randbytes(300), b"", None, b"plain text " * 12]
@@ -282,7 +270,6 @@ def many(records: int, seed: int) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("records", [1999, 2000, 12_345])
 @pytest.mark.parametrize("compression", [None, "lz4"])
 def test_batches_of_many_records(records: int, compression: str | None) -> None:
-    """They are read from several places at a time, by guesses that are often wrong here: the records never are."""
     rows = many(records, records)
     plain = [{"offset": at, "timestamp": at, "value": b"value %d" % at} for at in range(records)]
     batches = [write_batches(some, compression=compression, max_records=records) for some in (rows, plain, rows[:5])]
@@ -292,7 +279,6 @@ def test_batches_of_many_records(records: int, compression: str | None) -> None:
 
 
 def test_a_wrong_length_among_many_records() -> None:
-    """A record with a wrong length is named."""
     body = [crafted_record(0, at, -1, 5, b"value", 0) for at in range(5000)]
     body[4321] = crafted_record(0, 4321, -1, 5, b"value", 0, length=400)
     with pytest.raises(CorruptSegmentError) as caught:
@@ -302,7 +288,6 @@ def test_a_wrong_length_among_many_records() -> None:
 
 @pytest.mark.parametrize("compression", [None, "gzip"])
 def test_batches_that_are_not_wanted(compression: str | None) -> None:
-    """They are left out, whole, and not decompressed, but what is wrong with them is told as ever."""
     parts = [
         write_batches([{"value": b"v%d" % at}] * 3, base_offset=3 * at, compression=compression) for at in range(4)
     ]
@@ -323,7 +308,6 @@ def test_batches_that_are_not_wanted(compression: str | None) -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_the_largest_offset() -> None:
-    """No checksum covers the offset of a batch: what is behind the largest there is was the smallest, with a warning."""
     data = struct.pack(">q", (1 << 63) - 1) + write_batches([{"value": b"v"}])[8:]
     with read_segments(io.BytesIO(data)) as batches:
         assert [row["offset"] for batch in batches for row in batch.to_pylist()] == [(1 << 63) - 1]

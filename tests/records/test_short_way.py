@@ -1,4 +1,4 @@
-"""Small plain batches are read a shorter way than others: the records, and what is said of damage, are the same."""
+"""The fast path for small uncompressed batches: the same records and errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DATA = FIRST + write_batch([Record(11, -1, None, b"v" * 70)])
 
 
 def outcome(data: bytes, verify: bool, most: int, by_batches: bool) -> tuple[object, ...]:
-    """All records, or the error, and how far the reader came; through objects of batches, or without."""
+    """Return records or error, and the reader's position; optionally through batch objects."""
     reader = read_batches(data, verify=verify, max_batch_bytes=most)
     found: list[Record] = []
     try:
@@ -29,7 +29,6 @@ def outcome(data: bytes, verify: bool, most: int, by_batches: bool) -> tuple[obj
 
 @pytest.mark.parametrize("verify", [True, False])
 def test_every_damaged_byte_is_told_alike(verify: bool) -> None:
-    """A check that one of the two ways lacks would give records of a batch that the other refuses."""
     seen = set()
     for place in range(len(FIRST)):
         for value in {0, 1, 2, 8, 32, 127, 128, 255, DATA[place] ^ 1, DATA[place] ^ 128}:
@@ -41,7 +40,6 @@ def test_every_damaged_byte_is_told_alike(verify: bool) -> None:
 
 
 def test_every_cut_and_bound_is_told_alike() -> None:
-    """A last batch that is not all there, and batches above the bound."""
     for size in range(len(DATA) + 1):
         short = outcome(DATA[:size], True, 1 << 20, by_batches=False)
         assert short == outcome(DATA[:size], True, 1 << 20, by_batches=True)
@@ -51,14 +49,12 @@ def test_every_cut_and_bound_is_told_alike() -> None:
 
 @pytest.mark.parametrize("size", range(4080 - 61, 4100 - 61))
 def test_sizes_about_the_longest_short_one(size: int) -> None:
-    """Where the two ways meet, within the bound and above it."""
     data = write_batch([Record(timestamp=1, value=bytes(size))])
     for most in (len(data) - 1, len(data), 1 << 20):
         assert outcome(data, True, most, by_batches=False) == outcome(data, True, most, by_batches=True)
 
 
 def test_keys_of_headers_are_not_kept_without_bound() -> None:
-    """Whoever puts a new key into each record must not fill the memory of the other side; long ones are not kept at all."""
     wanted = [Record(number, 1, headers=((f"{number}" * (1 + number % 50), None),)) for number in range(3000)]
     assert list(read_batches(write_batch(wanted)).records()) == wanted
     assert 0 < len(records._NAMES) <= 1024

@@ -91,7 +91,7 @@ def fetch(
 
 
 def list_offsets(*timestamps: int, name: str = "t", max_num_offsets: int = 1) -> ListOffsetsRequest:
-    """Return ListOffsets requests with a timestamp per partition 0, 1 and so on."""
+    """Return a ListOffsets request with one timestamp per partition 0, 1 and so on."""
     kind = ListOffsetsRequest.ListOffsetsPartition
     parts = [
         kind(partition_index=index, timestamp=timestamp, max_num_offsets=max_num_offsets)

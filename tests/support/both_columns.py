@@ -1,4 +1,4 @@
-"""Columns by the native extension and through message objects, to compare; and arrays whose buffers end where they must."""
+"""Native columns against columns of message objects; arrays with exactly sized buffers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tests.support import vectors
 from tests.support.renderings import pure
 
 WRONG = (b"", b"\xff", b"\x80\x00", b"\x7f\xff", b"\xff\xff\xff\xff\x0f", b"\x7f\xff\xff\xff", b"\xc3")
-"""What may stand where a byte was: lengths that are too large, null where there is none, half a character."""
+"""Replacement bytes: lengths that are too large, null in non-nullable fields, incomplete characters."""
 
 
 @dataclass(frozen=True)
 class Versioned:
-    """A message with its encodings, each at its version."""
+    """A message class with encodings, each at its version."""
 
     cls: Any
     rows: Sequence[tuple[int, bytes]]
@@ -37,7 +37,7 @@ class Versioned:
 
 @cache
 def messages() -> Mapping[str, Versioned]:
-    """Every vector of Kafka's classes, by message."""
+    """Return every vector of Kafka's classes by message."""
     return {
         name: Versioned(vectors.message_class(name), [(vector.version, vector.data) for vector in group])
         for name, group in vectors.committed().items()
@@ -45,7 +45,7 @@ def messages() -> Mapping[str, Versioned]:
 
 
 def exact(array: Any) -> Any:
-    """The same array in buffers that have not a byte too many, so a sanitizer sees who reads beyond one."""
+    """Return the array with exactly sized buffers, so that sanitizers detect out-of-bounds reads."""
     children = (
         [exact(array.field(index)) for index in range(array.type.num_fields)] if pa.types.is_struct(array.type) else []
     )
@@ -69,19 +69,19 @@ def _copied(buffer: Any) -> Any:
 
 
 def binary(rows: Sequence[bytes | None], *, before: int = 0) -> Any:
-    """An exact binary array; ``before``: it is a slice of one that begins with so many other rows."""
+    """Return an exactly sized binary array; ``before``: as a slice after this number of other rows."""
     array = exact(pa.array([b"\xff\x80other"] * before + list(rows), pa.binary()))
     return array.slice(before)
 
 
 def damaged(rnd: random.Random, data: bytes) -> bytes:
-    """One place of a message with something else there."""
+    """Return the data with one random replacement."""
     at = rnd.randrange(len(data) + 1)
     return data[:at] + rnd.choice((*WRONG, bytes([rnd.randrange(256)]))) + data[at + rnd.choice((0, 1, 1, 1, 2)) :]
 
 
 def result(call: Callable[..., Any], *args: Any, **named: Any) -> Any:
-    """What a call gives, or the type and text of its error."""
+    """Return the result of a call, or type and text of its error."""
     try:
         return call(*args, **named)
     except Exception as error:
@@ -89,7 +89,7 @@ def result(call: Callable[..., Any], *args: Any, **named: Any) -> Any:
 
 
 def both(call: str, *args: Any, package: ModuleType = kafka_messages, **named: Any) -> tuple[Any, Any]:
-    """The results of ``decode`` or ``encode`` of a package's columns, native and through objects."""
+    """Return the results of ``decode`` or ``encode`` of a package's columns, native and through objects."""
     function = getattr(package.arrow, call)
     found = result(function, *args, **named)
     with pure(package.__name__):
@@ -97,7 +97,7 @@ def both(call: str, *args: Any, package: ModuleType = kafka_messages, **named: A
 
 
 def are_same(one: Any, other: Any) -> bool:
-    """Whether two results are equal, types of columns and words of errors included."""
+    """Return whether two results are equal, including column types and error texts."""
     if isinstance(one, tuple) or isinstance(other, tuple):
         return type(one) is type(other) and one == other
     return one.type == other.type and (one.equals(other) or _has_nan_and_prints_alike(one, other))
@@ -110,7 +110,6 @@ def _has_nan_and_prints_alike(one: Any, other: Any) -> bool:
 
 
 def _with_bytes(kind: Any) -> Any:
-    """The type with bytes for texts, which need not be UTF-8."""
     if pa.types.is_string(kind):
         return pa.binary()
     if pa.types.is_list(kind):
@@ -121,7 +120,7 @@ def _with_bytes(kind: Any) -> Any:
 
 
 def assert_same(call: str, *args: Any, **named: Any) -> Any:
-    """Do it natively and through objects; the native result."""
+    """Assert equal results natively and through objects; return the native one."""
     got, wanted = both(call, *args, **named)
     assert are_same(got, wanted), (args[1:], named, got, wanted)
     if isinstance(got, pa.Array) and named.get("validate_utf8", True):

@@ -92,7 +92,6 @@ class Cluster:
 
     @cached_property
     def batches(self) -> list[Json]:
-        """Return each batch as the dump tool printed it."""
         return self._lines("dump.jsonl.gz")
 
     @property
@@ -175,9 +174,9 @@ def _protocol(name: str, data: bytes) -> Json:
 
 
 def differences(said: object, row: object, message: object, path: str = "") -> Iterator[str]:
-    """Where a row (as ``asDict(recursive=True)`` or ``as_py``) is not what Kafka's JSON says.
+    """Yield the differences of a row (``asDict(recursive=True)`` or ``as_py``) from Kafka's JSON.
 
-    What the JSON leaves out must be null or have the default, which ``message``, the same as an object, has.
+    Members that the JSON omits must be null or have the default in ``message``, the decoded object.
     """
     if isinstance(said, Mapping) and isinstance(row, Mapping):
         values = {_plain(name): value for name, value in said.items()}
@@ -218,7 +217,7 @@ def _is_default(value: object, default: object) -> bool:
     return value == default
 
 
-# ---- what a log comes to
+# ---- committed offsets of a log
 
 
 @dataclass(frozen=True)

@@ -16,5 +16,4 @@ Told = Callable[..., tuple[int, str, str]]  # Runs a command line and returns ex
 
 
 def rows(output: str) -> list[dict[str, Any]]:
-    """Return the objects in JSON lines."""
     return [json.loads(line) for line in output.splitlines()]

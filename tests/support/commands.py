@@ -1,4 +1,4 @@
-"""Runs the shell blocks of the documentation as a reader would: in a fresh clone, in the environment that the README makes.
+"""Runner of the documentation's shell blocks in a fresh clone and environment.
 
 python -m tests.support.commands [--all]
 """
@@ -53,7 +53,6 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def reason_to_skip(block: Block) -> str | None:
-    """Return why a block is skipped, or None."""
     return next((why for beginning, why in SLOW.items() if block.text.startswith(beginning)), None)
 
 
@@ -77,7 +76,6 @@ def run(block: Block, clone: Path) -> bool:
 
 
 def _status(command: list[str], clone: Path, environment: dict[str, str], output: int) -> int:
-    """Return the exit status of a command; kill its processes after the timeout."""
     process = subprocess.Popen(
         command,
         cwd=clone,

@@ -35,7 +35,6 @@ def plan_of(definition: Json) -> MessagePlan | None:
 
 
 def definition_of(path: Path) -> Json:
-    """Return a definition of the history or of specs as JSON."""
     problems = source.Problems()
     node = source.load(path, path.as_posix(), problems)
     assert node is not None
@@ -116,7 +115,6 @@ def _exchange_names(_: Json, fields: list[Json], rng: random.Random) -> None:
 
 
 def _shift_names(_: Json, fields: list[Json], rng: random.Random) -> None:
-    """Rename one field, and each later field to the name before it."""
     first = rng.randrange(len(fields))
     names = ["Renamed", *(field["name"] for field in fields[first:])]
     for field, name in zip(fields[first:], names, strict=False):
@@ -140,7 +138,6 @@ def _tagged(_: Json, fields: list[Json], rng: random.Random) -> None:
 
 
 def _tagged_versions(_: Json, fields: list[Json], rng: random.Random) -> None:
-    """Change the versions of a tagged field."""
     tagged = [field for field in fields if "tag" in field]
     if tagged:
         versions = rng.choice(("0+", "1+", "2+", "9+", "12+", "16+"))
@@ -148,7 +145,6 @@ def _tagged_versions(_: Json, fields: list[Json], rng: random.Random) -> None:
 
 
 def _box(_: Json, fields: list[Json], rng: random.Random) -> None:
-    """Turn an array of values into an array of structs with one field."""
     field = rng.choice(fields)
     kind = str(field["type"])
     if kind.startswith("[]") and kind[2:] in TYPES:

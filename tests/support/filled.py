@@ -12,8 +12,7 @@ Value = Callable[[FieldFacts], Any]
 
 
 def filled(message: type[Message], value: Value) -> Any:
-    """Return a message of a class. ``value`` is used for all fields and elements except structs; None keeps their
-    defaults."""
+    """Return a message with ``value`` of each field and element except structs; None keeps the default."""
     return _struct(message, message, facts_of(message).fields, value)
 
 

@@ -16,8 +16,7 @@ HINT = "if this is what you want: UPDATE_GOLDENS=1 python -m pytest, with this t
 def matches_golden(path: Path, text: str) -> None:
     """Fail with a diff unless the file has exactly this text.
 
-    With UPDATE_GOLDENS=1 in the environment the file is written instead, and the test is reported as skipped, so that
-    a run that changed what it compares with never looks like one that compared.
+    UPDATE_GOLDENS=1 in the environment writes the file and skips the test.
     """
     old = path.read_bytes().decode("utf-8") if path.exists() else ""
     if path.exists() and old == text:

@@ -1,4 +1,4 @@
-"""Asks the JavaScript of the pages about messages, in Node; questions and answers are JSON objects."""
+"""Calls to the JavaScript codec of the pages in Node, with JSON objects as questions and answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OLDEST = 18
 
 @cache
 def missing() -> str:
-    """Why nothing can be asked; empty if it can."""
+    """Return why Node cannot be used; empty if it can."""
     node = shutil.which("node")
     if node is None:
         return "node is not installed; apt-get install nodejs brings it"
@@ -29,7 +29,7 @@ def missing() -> str:
 
 
 def ask(protocol: Path, questions: Iterable[Mapping[str, object]]) -> list[dict[str, Any]]:
-    """The answers in the order of the questions; ``protocol`` is a ``protocol.json``."""
+    """Return the answers in order of the questions; ``protocol`` is a ``protocol.json``."""
     asked = "".join(json.dumps(question) + "\n" for question in questions)
     command = ["node", str(PROGRAM), str(ASSETS), str(protocol)]
     done = subprocess.run(command, input=asked, capture_output=True, text=True, check=False, timeout=SECONDS)

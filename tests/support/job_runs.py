@@ -18,15 +18,13 @@ REPORTS = ("md", "html", "json", "txt")
 
 @dataclass(frozen=True)
 class Outcome:
-    """Output of a job."""
-
     exit_status: int
     outputs: Mapping[str, bytes]  # all output by place: files as they are, and stdout
     folder: Path
 
     @property
     def tables(self) -> str:
-        """folder of the tables"""
+        """Return the folder of the tables."""
         return str(self.folder / "tables")
 
 
@@ -46,5 +44,4 @@ def places(out: Path) -> list[str]:
 
 
 def files(out: Path) -> dict[str, bytes]:
-    """Return all files below a folder."""
     return {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}

@@ -1,6 +1,6 @@
-"""What Kafka 4.4.0 itself says of its protocol: its table of APIs, its error codes, and requests and responses as bytes.
+"""Kafka 4.4.0's own table of APIs, error codes, and encoded requests and responses.
 
-Bytes marked "Kafka 4.4.0" were printed by the named class of the released jars.
+The named class of the released jars printed the bytes marked "Kafka 4.4.0".
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from tests.support.pages import ROOT
 from tests.support.vectors import COMMITTED, RELEASE
 
 KNOWN_KEYS = f"the known keys are 0 to {max(ApiKey)}"
-"""The end of the error for an unknown key; a release may bring new APIs."""
+"""End of the error for an unknown key; independent of the release."""
 FETCH = api("Fetch").supported_versions
 FETCH_VERSIONS = f"versions {FETCH.lowest} to {FETCH.highest}"
-"""What errors say of the versions of Fetch; a release may bring or drop some."""
+"""Versions in error texts about Fetch; independent of the release."""
 
 # Kafka 4.4.0, AbstractRequest.serializeWithHeader, client id "cli", topic "orders".
 METADATA_REQUEST_12 = "0003000c0000004d0003636c69000200000000000000000000000000000000076f726465727300010000"
-# What librdkafka 2.16.0 sends for the metadata of all topics: three bytes more than the request has.
+# Metadata request of librdkafka 2.16.0 for all topics, with three trailing bytes.
 METADATA_REQUEST_13_TRAILING = "0003000d00000004000772646b61666b610000000000010000"
 METADATA_REQUEST_1 = "000300010000004e0003636c690000000100066f7264657273"
 API_VERSIONS_REQUEST_3 = "001200030000004f0003636c6900046c6962023100"
@@ -44,7 +44,7 @@ FEATURES_BODY = (
 
 @cache
 def oracle() -> list[dict[str, Any]]:
-    """Kafka's own table of APIs."""
+    """Return Kafka's own table of APIs."""
     path = COMMITTED / "apis.jsonl"
     if not path.exists():
         pytest.skip(
@@ -55,11 +55,11 @@ def oracle() -> list[dict[str, Any]]:
 
 
 def kafka_errors() -> list[dict[str, Any]]:
-    """Kafka's own error codes."""
+    """Return Kafka's own error codes."""
     errors: list[dict[str, Any]] = json.loads((ROOT / "specs/kafka/errors.json").read_text(encoding="utf-8"))
     return errors
 
 
 def kafka_api(name: str) -> dict[str, Any]:
-    """One row of Kafka's table."""
+    """Return one row of Kafka's table."""
     return next(row for row in oracle() if row["name"] == name)

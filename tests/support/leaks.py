@@ -20,7 +20,7 @@ def forms(plain: bytes) -> Iterator[bytes]:
     for before in range(3):
         whole = base64.b64encode(bytes(before) + plain)
         whole = whole[: len(whole) - 4] if (before + len(plain)) % 3 else whole
-        yield whole[4 if before else 0 :]  # its ends depend on what is around it
+        yield whole[4 if before else 0 :]  # its ends depend on the surrounding bytes
 
 
 def leaked(content: bytes, planted: Iterable[bytes]) -> list[bytes]:

@@ -105,7 +105,7 @@ def lines_of_functions(files: list[Path]) -> list[Site]:
 
 def _functions(code: CodeType) -> Iterator[CodeType]:
     for constant in code.co_consts:
-        # Python 3.14 keeps the annotations of a function in another one, which runs when somebody asks for them.
+        # Python 3.14 has the annotations of a function in a separate function, which runs on access.
         if isinstance(constant, CodeType) and constant.co_name != "__annotate__":
             if not constant.co_flags & 0x02:  # a class body has no CO_NEWLOCALS; it runs at import
                 yield from _functions(constant)

@@ -19,7 +19,6 @@ class Element:
 
     @property
     def text(self) -> str:
-        """Return all text inside."""
         return "".join(each if isinstance(each, str) else each.text for each in self.inside)
 
     def all(self, tag: str = "", css: str = "") -> Iterator[Element]:
@@ -38,8 +37,6 @@ class Element:
 
 @dataclass(frozen=True)
 class Parsed:
-    """A parsed page."""
-
     root: Element
 
     @property
@@ -54,8 +51,6 @@ class Parsed:
 
 
 class _Reader(HTMLParser):
-    """Raises ValueError for an unclosed element."""
-
     def __init__(self) -> None:
         super().__init__()
         self.open = [Element("", {})]

@@ -1,4 +1,4 @@
-"""Shows that this Python reads and writes messages natively: every encoding by Kafka's own classes, and none by pure code.
+"""Proof that this Python encodes and decodes messages natively, for every vector of Kafka's classes.
 
 python -m tests.support.native_proof
 """
@@ -16,7 +16,7 @@ from tests.support.renderings import declined, pure
 
 
 def problems() -> Iterator[str]:
-    """What is not native here."""
+    """Yield what is not native in this Python."""
     if kafka_messages.implementation() == "pure":
         yield f"the core is not used: {native.reason}"
         return

@@ -13,11 +13,11 @@ VECTORS = Path(__file__).parents[3] / "shared" / "vectors"
 
 def needs(path: Path, what: str, instead: str) -> pytest.MarkDecorator:
     """Skip if a file is missing; ``what`` describes it, ``instead`` names the coverage in the repository."""
-    import pytest  # which is not there where wheels are tried
+    import pytest  # not installed in trials of wheels
 
     return pytest.mark.skipif(not path.exists(), reason=reason(path, what, instead))
 
 
 def reason(path: Path, what: str, instead: str) -> str:
-    """Return the reason to skip: no action is needed, and where the same is tested."""
+    """Return the skip reason, which names the equivalent coverage in the repository."""
     return f"{path.name} ({what}) is not part of the repository, nothing is to be done; {instead}"

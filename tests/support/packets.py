@@ -1,4 +1,4 @@
-"""Captures made by tests: TCP segments, the packets and link layers around them, and files of them."""
+"""Hand-made captures: TCP segments, IP packets, link layers and capture files."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from kafka_messages_tools.capture.network import ACK, FIN, RST, SYN
 
 ETHERNET, SLL, SLL2, RAW, NULL, LOOP = 1, 113, 276, 101, 0, 108
 START = 1_700_000_000_000_000_000
-"""The time of the first packet, in nanoseconds."""
+"""Time of the first packet in nanoseconds."""
 
 
 def tcp(
     source: int, target: int, sequence: int, data: bytes = b"", *, flags: int = ACK, acknowledged: int = 0
 ) -> bytes:
-    """A TCP segment between two ports; sequence numbers wrap."""
+    """Return a TCP segment; sequence numbers wrap."""
     numbers = (sequence % (1 << 32), acknowledged % (1 << 32))
     return struct.pack(">HHIIBBHHH", source, target, *numbers, 5 << 4, flags, 65535, 0, 0) + data
 
@@ -26,13 +26,13 @@ def tcp(
 def ipv4(
     segment: bytes, source: str = "10.0.0.1", target: str = "10.0.0.2", *, fragment: int = 0, identity: int = 0
 ) -> bytes:
-    """A packet of IPv4; ``fragment`` is flags and offset as they lie in the header."""
+    """Return an IPv4 packet; ``fragment`` contains flags and offset as in the header."""
     head = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(segment), identity, fragment, 64, 6, 0)
     return head + ip_address(source).packed + ip_address(target).packed + segment
 
 
 def ipv6(segment: bytes, extensions: Sequence[tuple[int, bytes]] = ()) -> bytes:
-    """A packet of IPv6 with extension headers: the kind of each, and its bytes behind that of the next kind."""
+    """Return an IPv6 packet with extension headers: type of each, and its bytes after the next-header field."""
     kinds = [kind for kind, _ in extensions] + [6]
     body = b"".join(bytes([kinds[place + 1]]) + data for place, (_, data) in enumerate(extensions)) + segment
     addresses = ip_address("fd00::1").packed + ip_address("fd00::2").packed
@@ -40,7 +40,7 @@ def ipv6(segment: bytes, extensions: Sequence[tuple[int, bytes]] = ()) -> bytes:
 
 
 def linked(packet: bytes, link: int, tags: Sequence[int] = ()) -> bytes:
-    """A packet of IP behind a link layer; ``tags`` are the protocols of VLAN tags, the outermost first."""
+    """Return an IP packet with a link-layer header; ``tags`` are protocols of VLAN tags, outermost first."""
     kind = 0x86DD if packet[0] >> 4 == 6 else 0x0800
     vlan = b"".join(struct.pack(">HH", 7, following) for following in [*tags[1:], kind]) if tags else b""
     first = struct.pack(">H", tags[0] if tags else kind)
@@ -61,7 +61,7 @@ def pcap(
     nanoseconds: bool = False,
     snap: int = 1 << 18,
 ) -> bytes:
-    """A pcap file of packets, a millisecond apart; ``snap`` is how much of each is kept."""
+    """Return a pcap file of packets at intervals of a millisecond; ``snap`` is the snap length."""
     magic, unit = (0xA1B23C4D, 1) if nanoseconds else (0xA1B2C3D4, 1000)
     out = [struct.pack(f"{order}IHHiIII", magic, 2, 4, 0, 0, snap, link)]
     for number, packet in enumerate(packets):
@@ -71,14 +71,14 @@ def pcap(
 
 
 def block(kind: int, body: bytes, order: str = "<") -> bytes:
-    """A block of pcapng."""
+    """Return a pcapng block."""
     body += bytes(-len(body) % 4)
     size = struct.pack(f"{order}I", len(body) + 12)
     return struct.pack(f"{order}I", kind) + size + body + size
 
 
 def option(code: int, value: bytes, order: str = "<") -> bytes:
-    """An option of a block."""
+    """Return an option of a pcapng block."""
     return struct.pack(f"{order}HH", code, len(value)) + value + bytes(-len(value) % 4)
 
 
@@ -91,7 +91,7 @@ def pcapng(
     nanoseconds: bool = False,
     snap: int = 0,
 ) -> bytes:
-    """A pcapng file of packets, a millisecond apart."""
+    """Return a pcapng file of packets at intervals of a millisecond."""
     options = option(9, b"\x09", order) if nanoseconds else b""
     out = [block(0x0A0D0D0A, struct.pack(f"{order}IHHq", 0x1A2B3C4D, 1, 0, -1), order)]
     out.append(block(1, struct.pack(f"{order}HHI", link, 0, snap) + options, order))
@@ -110,7 +110,7 @@ def pcapng(
 
 @dataclass
 class Talk:
-    """A TCP connection that a test has: segments in the order in which they are said."""
+    """A TCP connection as a list of segments."""
 
     client: int = 40000
     server: int = 9092
@@ -122,7 +122,7 @@ class Talk:
         self.next = [self.starts[0] + 1, self.starts[1] + 1]
 
     def open(self) -> Talk:
-        """SYN, SYN and ACK."""
+        """Add SYN and SYN-ACK."""
         self.segments.append(tcp(self.client, self.server, self.starts[0], flags=SYN))
         self.segments.append(
             tcp(self.server, self.client, self.starts[1], flags=SYN | ACK, acknowledged=self.starts[0] + 1)
@@ -130,7 +130,7 @@ class Talk:
         return self
 
     def made(self, data: bytes, *, from_client: bool = True, flags: int = ACK, at: int | None = None) -> bytes:
-        """A segment, which goes on where the last one ended unless ``at`` says how far behind the beginning it is."""
+        """Return the next segment, or one at the stream offset ``at``."""
         side = 0 if from_client else 1
         ports = (self.client, self.server) if from_client else (self.server, self.client)
         sequence = self.next[side] if at is None else self.starts[side] + 1 + at
@@ -139,23 +139,22 @@ class Talk:
         return tcp(*ports, sequence, data, flags=flags, acknowledged=self.next[1 - side])
 
     def say(self, data: bytes, *, from_client: bool = True, size: int = 1400) -> Talk:
-        """Bytes of one side, in segments of at most ``size``."""
+        """Add the data of one side in segments of at most ``size`` bytes."""
         for start in range(0, len(data), size):
             self.segments.append(self.made(data[start : start + size], from_client=from_client))
         return self
 
     def close(self, flags: int = FIN | ACK) -> Talk:
-        """FIN of both sides, or RST of the client."""
+        """Add FIN of both sides, or RST of the client."""
         for from_client in (True, False) if flags & FIN else (True,):
             self.segments.append(self.made(b"", from_client=from_client, flags=flags))
         return self
 
     def packets(self) -> Iterator[bytes]:
-        """Packets of IPv4."""
         return (ipv4(segment, *self.hosts(segment)) for segment in self.segments)
 
     def hosts(self, segment: bytes) -> tuple[str, str]:
-        """Where a segment comes from and goes to."""
+        """Return source and target address of a segment."""
         hosts = ("10.0.0.1", "10.0.0.2")
         return hosts if int.from_bytes(segment[:2], "big") == self.client else hosts[::-1]
 

@@ -59,7 +59,6 @@ def text(page: str) -> str:
 
 @cache
 def blocks(page: str) -> Sequence[Block]:
-    """Return all fenced blocks of a page, in order."""
     whole = text(page)
     return tuple(
         Block(page, whole.count("\n", 0, found.start(3)) + 1, found[2], found[3], found[1])
@@ -68,7 +67,6 @@ def blocks(page: str) -> Sequence[Block]:
 
 
 def to_run(page: str, language: str) -> list[Block]:
-    """Return the runnable blocks of a page in a language."""
     return [block for block in blocks(page) if block.language == language and block.not_run is None]
 
 
@@ -93,7 +91,6 @@ def module(page: str, program: Sequence[Block] | None = None) -> str:
 
 
 def _sources(block: Block) -> Iterator[tuple[int, str]]:
-    """Yield the statements of a block with their first line numbers; an interactive block loses its output."""
     if not block.is_doctest:
         yield block.line, block.text
         return
@@ -107,11 +104,9 @@ def about_spark() -> list[str]:
 
 
 def run(page: str, names: dict[str, object], leave_out: str = "") -> None:
-    """Run the Python of a page from top to bottom, as one who follows it does; interactive blocks print what they show.
+    """Run the Python of a page from top to bottom, without the start of complete programs.
 
-    What a program does only when it is started as one is left out: other tests start those of ``examples``.
-
-    ``names`` is the namespace, before and after; ``leave_out`` what an older version of something does not have.
+    ``names`` is the namespace, before and after; ``leave_out`` is text that an older dependency does not support.
     """
     for block in to_run(page, "python"):
         if block.is_doctest:
@@ -128,7 +123,7 @@ def _run_doctest(block: Block, names: dict[str, object]) -> None:
     report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False)
     runner.run(test, out=report.append, clear_globs=False)
-    names.update(test.globs)  # a test has a copy of its own
+    names.update(test.globs)  # DocTest copies its namespace
     assert not report, "".join(report)
 
 

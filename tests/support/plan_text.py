@@ -49,8 +49,6 @@ class PlanText:
 
 @dataclass(frozen=True)
 class _Member:
-    """A field of a struct line; ``letter`` is the type of the field or its elements, None for structs."""
-
     name: str
     is_array: bool
     letter: str | None

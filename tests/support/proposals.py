@@ -1,4 +1,4 @@
-"""The package of the proposals: generated from specs/proposals into a cache folder, again after a change.
+"""The package of the proposals, generated from specs/proposals into a cache folder.
 
 python -m tests.support.proposals
 """
@@ -22,7 +22,7 @@ DIGEST = FOLDER / ".digest"  # File with the digest of the package's inputs.
 
 
 def generate() -> Path:
-    """Generate the package unless it is current; return the folder of its project."""
+    """Generate the package unless it is current; return its project folder."""
     digest = _digest()
     if not DIGEST.exists() or DIGEST.read_text() != digest:
         work = FOLDER.with_name(f"proposals-{os.getpid()}")
@@ -43,7 +43,6 @@ def make_importable() -> None:
 
 
 def _digest() -> str:
-    """Return the digest of the inputs: generator, tools and definitions."""
     spec = find_spec("kafka_message_generator")
     assert spec is not None
     assert spec.origin is not None

@@ -16,40 +16,31 @@ PACKAGES = ("kafka_messages", "kafka_messages_proposals")
 
 @dataclass(frozen=True)
 class Package:
-    """A generated package: its modules are the same in every package, its classes are not.
-
-    Types are written as those of ``kafka_messages``; at run time they are the package's own.
-    """
+    """A generated package; types are those of ``kafka_messages`` for type checkers, and its own at run time."""
 
     name: str
 
     def module(self, name: str) -> Any:
-        """Return a module of the package."""
         return importlib.import_module(f"{self.name}.{name}")
 
     @property
     def message_names(self) -> list[str]:
-        """Return the name of every message of the package."""
         modules: dict[str, str] = importlib.import_module(self.name)._MODULES
         return sorted(name for name, module in modules.items() if module.startswith("messages."))
 
     def message(self, name: str) -> Any:
-        """Return the class of a message."""
         return getattr(importlib.import_module(self.name), name)
 
     def facts_of(self, message: type[Message]) -> MessageFacts:
-        """Return the definition of a message class."""
         facts: MessageFacts = self.module("schema.facts").facts_of(message)
         return facts
 
 
 def package_of(message: type[Message]) -> Package:
-    """Return the package of a message class."""
     return Package(message.__module__.partition(".")[0])
 
 
 def versions_of(message: type[Message]) -> range:
-    """Return the versions of a message."""
     return range(message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION + 1)
 
 

@@ -1,7 +1,4 @@
-"""Kafka's wire format once more, as plainly as it can be written, to compare the generated code with.
-
-Only values that are sound are written here; nothing is checked and nothing is fast.
-"""
+"""Simple independent encoder of Kafka's wire format, without validation, for comparison with generated code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same call done natively and purely, and both outcomes to compare: results as they print, errors with their texts."""
+"""Outcomes of the same call in native and pure code, in comparable form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ METHODS = (*READERS, *WRITERS)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a call gave: a result as it prints and its type, or an error with its text."""
+    """Result of a call as type and text, or an error with its text."""
 
     kind: type
     text: str
@@ -40,7 +40,7 @@ class Outcome:
 
 
 def outcome(call: Callable[..., Any], *args: Any, **named: Any) -> Outcome:
-    """Call, and keep what comes of it. Objects print with their classes and all their fields."""
+    """Return the outcome of a call. The text contains classes and all fields."""
     try:
         value = call(*args, **named)
     except Exception as error:
@@ -49,7 +49,6 @@ def outcome(call: Callable[..., Any], *args: Any, **named: Any) -> Outcome:
 
 
 def _text(value: Any) -> str:
-    """The text of a result with its secrets."""
     if isinstance(value, tuple):
         return f"({', '.join(map(_text, value))})"
     return revealed(value) if isinstance(value, StructBase) else repr(value)
@@ -57,7 +56,7 @@ def _text(value: Any) -> str:
 
 @contextmanager
 def pure(package: str = "kafka_messages") -> Iterator[None]:
-    """Let messages be read and written, and columns be made, as without the core: by what it calls when it declines."""
+    """Replace native methods and columns by their pure fallbacks inside the block."""
     modules = [sys.modules.get(f"{package}.{name}.{'_' * (name == 'arrow')}native") for name in ("arrow", "segments")]
     with ExitStack() as stack:
         message = sys.modules[package].Message
@@ -69,19 +68,19 @@ def pure(package: str = "kafka_messages") -> Iterator[None]:
 
 
 def purely(call: Any, *args: Any, **named: Any) -> Outcome:
-    """The outcome of a call of a class or message by the pure method of the same name."""
+    """Return the outcome of a bound method's pure counterpart."""
     with pure():
         return outcome(getattr(call.__self__, call.__name__), *args, **named)
 
 
 def opened(cls: Any) -> Any:
-    """The plan of a message, which its first use makes; it counts the calls that were ``declined``."""
+    """Return the plan of a message class, created on first use, with its counter ``declined``."""
     assert type(cls.read).__name__ == "Reader"
     return cls._native
 
 
 def declined(cls: Any) -> int:
-    """How many calls of a message the core left to the pure methods so far."""
+    """Return how many calls of a message class the core has declined."""
     count: int = opened(cls).declined
     return count
 
@@ -90,12 +89,12 @@ LEFT = object()  # returned by `bare_calls` where the pure method would be calle
 
 
 def left(*args: object) -> object:
-    """Stand for a pure method."""
+    """Replace a pure method."""
     return LEFT
 
 
 def bare_calls(cls: Any, plan: Any, package: Any) -> dict[str, Any]:
-    """Return native methods that follow a plan of their own, and give LEFT instead of calling the pure code."""
+    """Return native methods by another plan that return LEFT instead of calling the pure code."""
     import kafka_messages_native as core
 
     owner: Any = next((base for base in cls.__mro__ if "_plan" in vars(base)), cls)
@@ -117,7 +116,7 @@ def bare_calls(cls: Any, plan: Any, package: Any) -> dict[str, Any]:
 
 
 def structs_in(value: Any) -> Iterator[Any]:
-    """A message and every struct in it, the outer ones first."""
+    """Yield a message and every struct in it, outer ones first."""
     if hasattr(value, "_names"):
         yield value
         for name in value._names:
@@ -128,7 +127,7 @@ def structs_in(value: Any) -> Iterator[Any]:
 
 
 def script(text: str, **environment: str) -> str:
-    """What a program prints in a process of its own; a crash or a traceback fails the test that runs it."""
+    """Return the output of a program in a fresh process; fail on a crash or traceback."""
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", text],
         env=os.environ | environment,

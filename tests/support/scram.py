@@ -17,7 +17,7 @@ class ScramError(Exception):
 
 
 class ScramServer:
-    """One login: it keeps a salt and the two keys that a server stores, not the password."""
+    """The server in one login; it stores a salt and two keys, not the password."""
 
     def __init__(self, algorithm: str, name: str, password: str, *, salt: bytes = b"", nonce: bytes = b"") -> None:
         self._hash, self._name, self._rounds = algorithm, name.encode(), 4096
@@ -31,7 +31,7 @@ class ScramServer:
         self._nonce = b""
 
     def _salted(self, password: bytes) -> bytes:
-        """Return the salted password: the exclusive or of the iterated MACs, as the RFC defines Hi()."""
+        """Return the salted password, Hi() of RFC 5802."""
         block = hmac.new(password, self._salt + b"\0\0\0\1", self._hash).digest()
         total = int.from_bytes(block)
         for _ in range(self._rounds - 1):

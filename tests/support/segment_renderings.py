@@ -1,4 +1,4 @@
-"""Log segments read natively and purely: all that a caller sees of both, to be compared."""
+"""Log segments read with and without the native core: all observable results."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ COLUMNS = (
 
 @dataclass
 class Outcome:
-    """What a caller has seen when a reader is through, or has raised."""
+    """Batches, reports and error of a reader."""
 
     batches: list[pa.RecordBatch]
     seen: list[str]
-    """The report, as it was when each batch was handed out, and at last."""
+    """Texts of the reports after each batch and at the end."""
     reports: list[SegmentReport]
     error: str
 
@@ -52,7 +52,7 @@ class Outcome:
 
 
 def outcome(read: Reader, data: bytes, **options: Any) -> Outcome:
-    """Read a segment to its end or to its error. Each array is checked as a whole."""
+    """Read a segment to its end or error; validate each array fully."""
     found = Outcome([], [], [], "")
     try:
         with read(io.BytesIO(data), **options) as reader:
@@ -68,7 +68,7 @@ def outcome(read: Reader, data: bytes, **options: Any) -> Outcome:
 
 
 def both(read: Reader, data: bytes, **options: Any) -> tuple[Outcome, Outcome]:
-    """What is seen with the core, and what without it."""
+    """Return the outcomes with and without the core."""
     found = []
     for core in (native_core(), None):
         with mock.patch.object(_native, "core", core):
@@ -78,14 +78,14 @@ def both(read: Reader, data: bytes, **options: Any) -> tuple[Outcome, Outcome]:
 
 @cache
 def native_core() -> Any:
-    """Return the extension, also in a run that switches it off."""
+    """Return the extension, even in a run that disables it."""
     with mock.patch.dict(os.environ):
         os.environ.pop(_native.SWITCH, None)
         return _native.load()
 
 
 def difference(native: Outcome, pure: Outcome) -> str:
-    """The first thing that is not the same; empty if there is none. Rows and how they are cut into batches, too."""
+    """Return the first difference in rows, batches, reports or errors; empty if none."""
     if native.error != pure.error:
         return f"the error is {native.error!r}, and {pure.error!r} without the core"
     for number, (one, other) in enumerate(zip(native.batches, pure.batches, strict=False)):
@@ -103,7 +103,7 @@ _CODECS: tuple[CompressionName | None, ...] = (None, None, "gzip", "snappy", "lz
 
 
 def some_batches(random_: random.Random) -> bytes:
-    """Sound batches of all codecs and formats, a few or many records in each, transactional ones with their markers."""
+    """Return intact batches of all codecs and formats, including transactions with markers."""
     parts, offset = [], random_.choice((0, 5, 1 << 40))
     for _ in range(random_.randrange(1, 9)):
         rows = some_rows(
@@ -123,7 +123,7 @@ def some_batches(random_: random.Random) -> bytes:
 
 
 def some_options(random_: random.Random, size: int) -> tuple[str, dict[str, Any]]:
-    """A function and its options, any that there are."""
+    """Return the name of a reader function, and random options."""
     name = random_.choice(("read_segments", "read_segments", "read_segments", "read_batch_headers"))
     options: dict[str, Any] = {
         "mode": random_.choice(("PERMISSIVE", "FAILFAST")),
@@ -145,7 +145,7 @@ def some_options(random_: random.Random, size: int) -> tuple[str, dict[str, Any]
 
 
 def summed_again(segment: bytes) -> bytes:
-    """The segment with checksums that agree, as far as lengths lead from batch to batch: damage beyond the checksum."""
+    """Recompute the checksums of consecutive batches."""
     data = bytearray(segment)
     at = 0
     while at + 61 <= len(data):
@@ -159,7 +159,7 @@ def summed_again(segment: bytes) -> bytes:
 
 
 def damaged(segment: bytes, random_: random.Random) -> bytes:
-    """A segment with something wrong: bytes anywhere, or just where fields of headers and records are."""
+    """Return the segment with random damage, often with recomputed checksums."""
     data = bytearray(segment)
     for _ in range(random_.choice((1, 1, 1, 2, 5))):
         if not data:
@@ -183,7 +183,7 @@ def damaged(segment: bytes, random_: random.Random) -> bytes:
 
 
 def repacked(random_: random.Random) -> bytes:
-    """Some batches whose records were damaged before they were compressed, as no checksum can tell."""
+    """Return batches with records that were damaged before compression."""
     parts = []
     for number in range(random_.randrange(1, 5)):
         rows = some_rows(

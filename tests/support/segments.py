@@ -81,12 +81,10 @@ class Damage:
         return len(self.data) - (self.end - self.start)
 
     def of(self, segment: bytes) -> bytes:
-        """Return the damaged segment."""
         return segment[: self.start] + self.data + segment[self.end :]
 
 
 def alike(one: bytes, other: bytes) -> int:
-    """Return the length of the common prefix."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
 

@@ -28,9 +28,9 @@ def message(*fields: Mapping[str, object], **more: object) -> dict[str, object]:
 
 
 def text(*fields: object, **more: object) -> str:
-    """The definition of ``message`` as text: everything else on line 1, then each field on a line of its own from 2.
+    """Return the definition of ``message`` as text: properties on line 1, then one field per line.
 
-    A property given as ``...`` is left out.
+    A property given as ``...`` is omitted.
     """
     properties = {key: value for key, value in message(**more).items() if key != "fields" and value is not ...}
     head = json.dumps(properties).removesuffix("}")

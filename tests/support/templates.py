@@ -25,7 +25,7 @@ class Branches:
         def instrumented(source: str, name: str | None, filename: str | None) -> nodes.Template:
             return self._instrument(parse(source, name, filename), name or "", source.splitlines())
 
-        # The one place through which each template passes before it is compiled.
+        # Jinja calls this for each template before compiling it.
         setattr(self.environment, "_parse", instrumented)  # noqa: B010
 
     def load_all(self) -> None:

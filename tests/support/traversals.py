@@ -1,6 +1,6 @@
-"""The traversals, ``unsupported_fields`` and ``downgraded``, by a walk that asks the definition at every struct.
+"""Reference implementation of traversals, ``unsupported_fields`` and ``downgraded``.
 
-It is slow and compiles nothing. What it finds are plain tuples: the path first, and objects that have the value.
+It asks the definition at every struct and compiles nothing. Results are tuples that start with the path.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def errors(message: Message) -> list[tuple[str, int, str | None]]:
 
 
 def error_codes(message: Message, version: int | None = None) -> list[tuple[str, int, str | None]]:
-    """Return path, code and text of each error code, of those fields alone that a version has if it is given."""
+    """Return path, code and text of each error code, optionally only of fields of a version."""
     return [
         (
             joined(path, field.name),
@@ -60,7 +60,7 @@ def error_codes(message: Message, version: int | None = None) -> list[tuple[str,
 
 
 def has_place(message: Message, path: str, field: FieldFacts, version: int) -> bool:
-    """Whether a version has a field and every field on the way to it."""
+    """Return whether a version has a field and every field on the path to it."""
     fields = facts_of(type(message)).fields
     for name in filter(None, path.split(".")):
         above = next(each for each in fields if each.name == name.partition("[")[0])
@@ -105,7 +105,7 @@ def entities(message: Message, *types: str, request: Message | None = None) -> l
 
 
 def unsupported_fields(message: Message, version: int) -> list[tuple[str, bool, str]]:
-    """Return path, whether ``write`` refuses it, and the reason of each value that a version cannot carry."""
+    """Return each value that a version cannot carry: path, whether ``write`` refuses it, and reason."""
     facts = facts_of(type(message))
     builder, is_extensible = Builder(facts), version in facts.flexible or version in facts.with_optional
 
@@ -131,7 +131,7 @@ def unsupported_fields(message: Message, version: int) -> list[tuple[str, bool, 
 
 
 def downgraded(message: Message, version: int) -> Any:
-    """Return a copy of a message, made by the constructors, of what a version can carry."""
+    """Return a copy with the values that a version can carry, made by the constructors."""
     facts = facts_of(type(message))
     is_extensible = version in facts.flexible or version in facts.with_optional
 

@@ -1,4 +1,4 @@
-"""Distributions tried as users have them: wheels in environments where nothing else is. Downloads what they depend on.
+"""Trials of built distributions in empty environments; downloads dependencies.
 
 python -m tests.support.trials generator|records|native|packages|tools|pages|upstream FOLDER
 """
@@ -47,7 +47,7 @@ for name in sys.argv[1:]:
 
 
 class Place:
-    """An environment of its own, empty at first."""
+    """A new virtual environment."""
 
     def __init__(self, folder: Path, python: str = sys.executable) -> None:
         run(python, "-m", "venv", "--without-pip", str(folder))
@@ -55,11 +55,11 @@ class Place:
         self.python = str(self.commands / "python")
 
     def install(self, *what: str) -> None:
-        """Install wheels or folders with all that they depend on."""
+        """Install wheels or folders with dependencies."""
         run(sys.executable, "-m", "pip", "--python", self.python, "install", "--quiet", *what)
 
     def run_script(self, script: str, *arguments: str) -> str:
-        """What a script prints that sees only what is installed."""
+        """Return the output of a script that sees only installed packages."""
         return run(self.python, "-I", "-c", script, *arguments)
 
 
@@ -69,7 +69,7 @@ def same(what: str, found: str, expected: str) -> None:
 
 
 def wheel(folder: Path, name: str, tag: str = "py3") -> Path:
-    """The one wheel of a distribution in a folder, for every Python or for the one with a tag."""
+    """Return the only wheel of a distribution in a folder with a Python tag."""
     found = sorted(folder.glob(f"{name}-*-{tag}-*.whl"))
     if len(found) != 1:
         raise Failed(f"{folder} has {len(found)} wheels of {name} for {tag}, expected one")
@@ -77,7 +77,7 @@ def wheel(folder: Path, name: str, tag: str = "py3") -> Path:
 
 
 def try_generator(folder: Path, work: Path) -> None:
-    """The generator makes a stranger's package, which is installed by itself, talks, and is all its owner's."""
+    """Generate, install and use a package unrelated to Kafka."""
     path = wheel(folder, "kafka_message_generator")
     tool = Place(work / "tool")
     tool.install(str(path))
@@ -95,7 +95,7 @@ def try_generator(folder: Path, work: Path) -> None:
 
 
 def try_packages(folder: Path, work: Path) -> None:
-    """The packages are installed together, with PySpark, import whole and decode what a broker said."""
+    """Install the packages with PySpark, import all modules, and decode a broker's response."""
     place = Place(work / "place")
     names = ("kafka_messages", "kafka_records", "kafka_messages_spark")
     messages, records, spark = (wheel(folder, name) for name in names)
@@ -108,7 +108,7 @@ def try_packages(folder: Path, work: Path) -> None:
 
 
 def try_records(folder: Path, work: Path) -> None:
-    """The package of record batches works alone: its README's example runs where nothing else is installed."""
+    """Install the package of record batches alone, and run its README's example."""
     place = Place(work / "place")
     place.install(str(wheel(folder, "kafka_records")))
     text = (ROOT / "packages" / "records" / "README.md").read_text(encoding="utf-8")
@@ -117,7 +117,7 @@ def try_records(folder: Path, work: Path) -> None:
 
 
 def try_native(folder: Path, work: Path) -> None:
-    """With the wheel for it each CPython of this machine reads and writes every message natively, at every version."""
+    """Read and write every message natively at every version, in each CPython with a wheel."""
     for interpreter in interpreters():
         place = Place(work / interpreter.tag, interpreter.path)
         core = wheel(folder, "kafka_messages_native", interpreter.tag)
@@ -126,7 +126,7 @@ def try_native(folder: Path, work: Path) -> None:
 
 
 def try_tools(folder: Path, work: Path) -> None:
-    """The tools are installed with the package and nothing else; the command, captures and the dissector work."""
+    """Install the tools, and run the command, captures and the dissector."""
     place = Place(work / "place")
     names = ("kafka_messages", "kafka_records", "kafka_messages_tools")
     place.install("--no-deps", *(str(wheel(folder, name)) for name in names))
@@ -146,7 +146,7 @@ def try_tools(folder: Path, work: Path) -> None:
 
 
 def try_pages(folder: Path, work: Path) -> None:
-    """The pages are installed with the generator and the package, and write the site of this repository."""
+    """Install the pages, and write the site of this repository."""
     place = Place(work / "place")
     wheels = [wheel(folder, name) for name in ("kafka_message_generator", "kafka_messages", "kafka_protocol_pages")]
     place.install(*map(str, wheels))
@@ -160,7 +160,7 @@ def try_pages(folder: Path, work: Path) -> None:
 
 
 def try_upstream(folder: Path, work: Path) -> None:
-    """The maintainers' tasks are installed with the generator and the package, and take a release out of a jar."""
+    """Install the maintainers' tasks, and import a release from a jar."""
     place = Place(work / "place")
     names = ("kafka_message_generator", "kafka_messages", "kafka_protocol_upstream")
     place.install(*(str(wheel(folder, name)) for name in names))

@@ -1,4 +1,4 @@
-"""Encodings by Kafka's own classes: the files that hold them, as objects."""
+"""Vectors: messages encoded by Kafka's own classes."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def snapshot() -> Mapping[str, Sequence[Vector]]:
 
 
 def plain(value: object) -> object:
-    """Return JSON in which numbers differ from their equals of other types."""
+    """Return JSON in a form that separates numbers from equal values of other types."""
     return json.loads(json.dumps(value), parse_constant=str)
 
 
@@ -81,7 +81,7 @@ class Groups(dict[str, list[Vector]]):
     """Vectors by message; tests of a message without vectors are skipped, and ``test_vectors.py`` fails."""
 
     def __missing__(self, name: str) -> list[Vector]:
-        import pytest  # nothing else here needs it: the wheels of the core are tried without it
+        import pytest  # not installed in trials of wheels
 
         pytest.skip(f"there are no vectors of {name}; nox -s upstream -- vectors writes them")
 
@@ -111,7 +111,6 @@ def versions_of(message: type[Message]) -> range:
 
 
 def samples(name: str, *wanted: str) -> list[Vector]:
-    """Return the vectors of a message with the given sample names."""
     return [vector for vector in committed()[name] if vector.sample in wanted]
 
 

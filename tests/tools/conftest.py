@@ -1,4 +1,4 @@
-"""How tests of the command run it."""
+"""Fixtures for the tests of the command."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.command import Told
 
 @pytest.fixture
 def told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Told:
-    """Runs a command line: exit status, output, errors."""
+    """Return a function that runs a command line and returns exit status, output and errors."""
     monkeypatch.setattr(sys, "argv", ["kafka-messages"])
 
     def runs(*words: str) -> tuple[int, str, str]:

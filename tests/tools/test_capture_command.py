@@ -1,4 +1,4 @@
-"""The subcommands ``capture`` and ``wireshark``: what is printed, where, and with which exit status."""
+"""The subcommands ``capture`` and ``wireshark``: output, files and exit status."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ def lines(capsys: pytest.CaptureFixture[str], *words: str, status: int = 0) -> l
 
 
 def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    """What a reader sees must be what the page promised."""
     promised = [block.text for block in pages.blocks("docs/capture.md") if block.language == ""]
     printed = ["capture", LIBRDKAFKA], ["capture", JAVA, "--clients"]
     assert len(promised) == len(printed)
@@ -39,7 +38,6 @@ def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_exchanges_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    """One object a line, for jq and the like, with what was chosen."""
     found = [
         json.loads(line) for line in lines(capsys, "capture", LIBRDKAFKA, "--api", "createtopics", "--errors", "--json")
     ]
@@ -53,14 +51,12 @@ def test_exchanges_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_the_capture_had_is_told_beside_the_result(capsys: pytest.CaptureFixture[str]) -> None:
-    """Standard output stays clean for other programs."""
     assert main(["capture", LIBRDKAFKA]) == 0
     told = "187 packets; 187 segments; 9 connections; 9 connections of Kafka; 47 exchanges; 247 bytes sent again\n"
     assert capsys.readouterr().err == told
 
 
 def test_clients_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    """What breaks at the next upgrade is asked by programs, too."""
     request = bytes.fromhex("0000000e 0001 0003 00000001 0004 6f6c6421".replace(" ", ""))  # Fetch v3
     stream = io.BytesIO(pcap(Talk().open().say(request).close().packets()))
     with pytest.MonkeyPatch.context() as patch:
@@ -74,7 +70,6 @@ def test_clients_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_clients_as_text_say_where_they_would_fail(capsys: pytest.CaptureFixture[str]) -> None:
-    """The lines are what somebody reads before an upgrade."""
     request = bytes.fromhex("0000000e 0001 0003 00000001 0004 6f6c6421".replace(" ", ""))  # Fetch v3
     stream = io.BytesIO(pcap(Talk().open().say(request).close().packets()))
     with pytest.MonkeyPatch.context() as patch:
@@ -89,10 +84,6 @@ def test_clients_as_text_say_where_they_would_fail(capsys: pytest.CaptureFixture
 
 
 def test_clients_that_fail_on_one_release(capsys: pytest.CaptureFixture[str]) -> None:
-    """Between releases that have all of it may be one that has not: 4.0.0 gave up JoinGroup 1, and 4.0.1 took it back.
-
-    And what the oldest of them has and those before lack is said, for a downgrade is asked for as well.
-    """
     requests = [
         bytes.fromhex(f"0000000e {key:04x} {version:04x} 00000001 0004 6f6c6421") for key, version in ((11, 1), (1, 11))
     ]
@@ -117,7 +108,6 @@ def test_clients_that_fail_on_one_release(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_strict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A check in CI must not pass because half of the capture was missing."""
     assert main(["capture", LIBRDKAFKA, "--strict"]) == 0
     cut = tmp_path / "cut.pcap"
     cut.write_bytes(gzip.decompress(captured("librdkafka.pcap").read_bytes())[:-7])
@@ -144,7 +134,6 @@ def test_strict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_wrong_calls(
     words: list[str], status: int, text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A mistake is told in words, with the status that says whose it was."""
     monkeypatch.chdir(pages.ROOT)
     assert main(["capture", *words]) == status
     said = capsys.readouterr().err.splitlines()
@@ -152,7 +141,6 @@ def test_wrong_calls(
 
 
 def test_the_dissector_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    """As it is, whatever standard output is."""
     assert main(["wireshark", "--name", "kafka_44", "--ports", "9092"]) == 0
     assert capsys.readouterr().out == dissector("kafka_44", "9092")
     assert main(["wireshark", "--name", "Kafka 4"]) == 2
@@ -161,7 +149,6 @@ def test_the_dissector_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_each_byte_of_an_exchange(capsys: pytest.CaptureFixture[str]) -> None:
-    """What one wants of the one exchange that went wrong; what is secret stays hidden here, too."""
     found = lines(capsys, "capture", LIBRDKAFKA, "--explain", "6", "--text", "--width", "120")
     assert found[0].split()[3:5] == ["CreateTopics", "v4"]
     assert [line for line in found if line.startswith(("request", "response", "0019"))] == [

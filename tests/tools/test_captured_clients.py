@@ -1,4 +1,4 @@
-"""Captures that tcpdump and tshark made of real clients and a real broker, against what that broker logged."""
+"""Captures of real clients by tcpdump and tshark, against the broker's request log."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ PASSWORD = "planted-secret-of-alice"
 
 @pytest.mark.parametrize("name", CAPTURES)
 def test_every_request_and_response_is_what_the_broker_logged(name: str) -> None:
-    """The broker's log is an independent witness: it decoded the same bytes with Kafka's own classes."""
     log = logged()
     compared = Counter[str]()
     with open_capture(captured(name)) as capture:
         for exchange in capture:
             shown: Any = to_object(exchange, show_secrets=True, records="size")
             key = exchange.client.port, shown["api_key"], shown["api_version"], shown["correlation_id"]
-            if key not in log:  # brokers log nothing before a client is authenticated
+            if key not in log:  # brokers do not log requests before authentication
                 assert shown["api"] in ("ApiVersions", "SaslHandshake", "SaslAuthenticate")
                 compared["before authentication"] += 1
                 continue
@@ -46,7 +45,6 @@ def test_every_request_and_response_is_what_the_broker_logged(name: str) -> None
 
 @pytest.mark.parametrize("name", CAPTURES)
 def test_no_secret_is_shown(name: str) -> None:
-    """Captures are passed on to others: what SASL exchanged must not be in what we print of them."""
     with open_capture(captured(name)) as capture:
         shown = [(json.dumps(to_object(exchange)), to_line(exchange)) for exchange in capture]
     with open_capture(captured(name)) as capture:
@@ -64,7 +62,6 @@ def test_no_secret_is_shown(name: str) -> None:
 
 
 def test_clients_are_told_apart() -> None:
-    """Who uses which versions is what one wants to know before an upgrade; the names come from ApiVersions."""
     clients = Clients()
     for name in CAPTURES:
         with open_capture(captured(name)) as capture:
@@ -89,7 +86,6 @@ def test_clients_are_told_apart() -> None:
 
 
 def test_repr_of_exchanges() -> None:
-    """An exchange prints its number, API, version and ends, and which of its sides is missing."""
     with open_capture(captured("kafka-python.pcap")) as capture:
         printed = {exchange.number: repr(exchange) for exchange in capture}
     assert printed[2] == "<Exchange 2: SaslHandshake v1, 127.0.0.1:58208 to 127.0.0.1:39157>"

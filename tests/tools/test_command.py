@@ -1,4 +1,4 @@
-"""The command: what each subcommand prints, its exit statuses, and what it says of bad usage and bad bytes."""
+"""The command: output of each subcommand, exit status, and errors for bad usage and bad bytes."""
 
 from __future__ import annotations
 
@@ -44,14 +44,12 @@ ApiVersionsRequest v3
 
 
 def test_explain_request(told: Told) -> None:
-    """The flagship, as it stands in a terminal of 80 columns."""
     status, out, err = told("explain", "--frame", FRAME.hex(), "--text", "--width", "80")
     assert (status, out, err) == (0, EXPLAINED, "")
     assert max(map(len, out.splitlines())) <= 80
 
 
 def test_explain_as_json_lines(told: Told) -> None:
-    """A program finds the same: a line for each leaf, which together are all bytes."""
     status, out, _ = told("explain", "ApiVersionsRequest", "3", BODY.hex(), "--json")
     found = rows(out)
     assert status == 0
@@ -69,7 +67,6 @@ def test_explain_as_json_lines(told: Told) -> None:
 
 
 def test_explain_damaged(told: Told) -> None:
-    """What could be read is shown, the fault with what it needed, and the exit status is 1."""
     status, out, _ = told("explain", "ApiVersionsRequest", "3", BODY[:8].hex(), "--text")
     assert status == 1
     reason = "COMPACT_STRING: 5 bytes needed at offset 6, 2 left"
@@ -78,7 +75,6 @@ def test_explain_damaged(told: Told) -> None:
 
 
 def test_explain_frames(told: Told) -> None:
-    """A captured connection has many requests; addresses go on through all of them."""
     path = COMMITTED / "traffic" / "36338.request.bin"
     status, out, _ = told("explain", "--frame", str(path), "--json")
     found = rows(out)
@@ -89,7 +85,6 @@ def test_explain_frames(told: Told) -> None:
 
 
 def test_explain_response_by_its_request(told: Told) -> None:
-    """A response does not say what it is; its request does."""
     response = encode_response(ApiVersionsResponse(error_code=35), 3, 7)
     status, out, _ = told("explain", "--request", FRAME.hex(), "--frame", response.hex(), "--json")
     assert (status, rows(out)[2]["note"]) == (0, "UNSUPPORTED_VERSION")
@@ -97,7 +92,6 @@ def test_explain_response_by_its_request(told: Told) -> None:
 
 
 def test_explain_records(told: Told) -> None:
-    """What stands before values of coordinators says their version."""
     data = write_versioned(OffsetCommitValue(offset=5, commit_timestamp=1_700_000_000_000), 3)
     status, out, _ = told("explain", "OffsetCommitValue", "--header", data.hex(), "--json")
     found = rows(out)
@@ -110,7 +104,6 @@ def test_explain_records(told: Told) -> None:
 
 
 def test_decode_and_encode(told: Told) -> None:
-    """One's output is the other's input."""
     status, text, _ = told("decode", "ApiVersionsRequest", "3", BODY.hex())
     assert status == 0
     assert json.loads(text) == {"clientSoftwareName": "java", "clientSoftwareVersion": "4.4.0"}
@@ -121,15 +114,13 @@ def test_decode_and_encode(told: Told) -> None:
 
 @pytest.mark.parametrize("form", ["hex", "base64", "c", "python"])
 def test_every_form_is_read_again(form: str, told: Told) -> None:
-    """What one subcommand prints the others take, without being told the form."""
     value = '{"clientSoftwareName": "java", "clientSoftwareVersion": "4.4.0"}'
     _, text, _ = told("encode", "ApiVersionsRequest", "3", value, "--out", form)
-    form_of = ("--in", form) if form == "base64" else ()  # which could be the name of a file
+    form_of = ("--in", form) if form == "base64" else ()  # base64 could also be a file name
     assert json.loads(told("decode", "ApiVersionsRequest", "3", text, *form_of)[1]) == json.loads(value)
 
 
 def test_decode_lines(told: Told, tmp_path: Path) -> None:
-    """A file of many messages, one a line."""
     file = tmp_path / "messages.txt"
     file.write_text(f"{BODY.hex()}\n\n{BODY.hex(' ')}\n")
     status, out, _ = told("decode", "ApiVersionsRequest", "3", str(file), "--lines", "--in", "raw")
@@ -139,7 +130,6 @@ def test_decode_lines(told: Told, tmp_path: Path) -> None:
 
 
 def test_decode_damaged(told: Told) -> None:
-    """The words are those of the package's own error."""
     status, out, err = told("decode", "ApiVersionsRequest", "3", BODY[:8].hex())
     reason = "COMPACT_STRING: 5 bytes needed at offset 6, 2 left"
     assert (status, out) == (1, "")
@@ -147,7 +137,6 @@ def test_decode_damaged(told: Told) -> None:
 
 
 def test_the_place_among_many(told: Told, tmp_path: Path) -> None:
-    """Of many messages that which is damaged is named, by its number and its place in the input."""
     status, out, err = told("decode", "--frame", (FRAME * 2 + FRAME[:9]).hex())
     reason = "the frame has 25 bytes, but 5 follow"
     assert (status, len(rows(out)), err) == (1, 2, f"kafka-messages: message 3, at byte {2 * len(FRAME)}: {reason}\n")
@@ -200,14 +189,12 @@ def test_the_place_among_many(told: Told, tmp_path: Path) -> None:
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_bad_usage(words: list[str], says: str, told: Told) -> None:
-    """The exit status is 2, and the first line says what is wrong and what was meant."""
     status, out, err = told(*words)
     assert (status, out) == (2, "")
     assert err.startswith(f"kafka-messages: {says}"), err
 
 
 def test_bad_json(told: Told) -> None:
-    """JSON that is none, and JSON that is not the message."""
     status, _, err = told("encode", "ApiVersionsRequest", "3", "{x}")
     assert (status, err.startswith("kafka-messages: the argument is not JSON: ")) == (1, True)
     status, _, err = told("encode", "ApiVersionsRequest", "3", '{"clientSoftwareName": 1}')
@@ -218,7 +205,6 @@ def test_bad_json(told: Told) -> None:
 
 
 def test_help(told: Told) -> None:
-    """Each subcommand says what it is for, what it takes, and how it is used."""
     _, out, _ = told("--help")
     names = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
     assert {"explain", "decode", "encode", "guess", "diff", "log", "show", "list", "apis", "errors", "tags"} <= set(
@@ -234,8 +220,6 @@ def test_help(told: Told) -> None:
 
 
 class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
-
     def isatty(self) -> bool:
         return True
 
@@ -248,7 +232,6 @@ def on_terminal(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
 
 
 def test_a_terminal_gets_colours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Text with colours there; none with NO_COLOR (https://no-color.org) or --color never, JSON lines in a pipe."""
     for name in ("NO_COLOR", "TERM"):
         monkeypatch.delenv(name, raising=False)
     line = ("explain", "ApiVersionsRequest", "3", BODY.hex())
@@ -261,7 +244,6 @@ def test_a_terminal_gets_colours(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_texts_cannot_change_the_terminal(told: Told) -> None:
-    """A client id may hold escape sequences; printed as they are, they would rename the window, or worse."""
     data = encode_request(REQUEST, 3, 7, "\x1b]0;owned\x07\u202e")
     for words in (("explain", "--frame", data.hex(), "--text"), ("explain", "--frame", data.hex())):
         _, out, _ = told(*words)
@@ -271,14 +253,12 @@ def test_texts_cannot_change_the_terminal(told: Told) -> None:
 
 
 def process(*words: str, **more: Any) -> subprocess.CompletedProcess[bytes]:
-    """The command as a process of its own, in a pipe."""
     return subprocess.run(
         [sys.executable, "-m", "kafka_messages_tools", *words], capture_output=True, check=False, timeout=60, **more
     )
 
 
 def test_as_a_module() -> None:
-    """``python -m kafka_messages_tools``, with bytes from standard input in every form."""
     done = process("--version")
     assert (done.returncode, done.stdout.split()[0], done.stderr) == (0, b"kafka_messages", b"")
     for given in (BODY, BODY.hex().encode(), BODY.hex(":").encode()):
@@ -287,13 +267,11 @@ def test_as_a_module() -> None:
 
 
 def test_raw_bytes_to_a_pipe() -> None:
-    """Nothing is added to them."""
     value = b'{"clientSoftwareName": "java", "clientSoftwareVersion": "4.4.0"}'
     assert process("encode", "ApiVersionsRequest", "3", "--out", "raw", input=value).stdout == BODY
 
 
 def test_a_broken_pipe_is_silent() -> None:
-    """Who has seen enough closes the pipe; nobody wants to read a traceback then."""
     line = f"{sys.executable} -m kafka_messages_tools list"
     command = f"set -o pipefail; {line} | head -1"
     done = subprocess.run(
@@ -307,7 +285,6 @@ def test_a_broken_pipe_is_silent() -> None:
 
 
 def test_completion_in_bash(tmp_path: Path) -> None:
-    """The script knows subcommands, options, choices and messages."""
     script = tmp_path / "completion"
     script.write_bytes(process("completion", "bash").stdout)
     ask = '. "$0"; COMP_WORDS=("${@}"); COMP_CWORD=$(($# - 1)); _shtab_kafka_messages; echo "${COMPREPLY[@]}"'

@@ -1,4 +1,4 @@
-"""What the command says of messages and logs: show, diff, guess, log, errors, apis, tags and list."""
+"""The subcommands show, diff, guess, log, errors, apis, tags and list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from tests.support.vectors import message_names
 
 
 def test_show_matrix(told: Told) -> None:
-    """Where is a field, where may it be null, from which version on?"""
     _, out, _ = told("show", "MetadataRequest", "--text", "--width", "120")
     lines = out.splitlines()
     assert lines[0].startswith(
@@ -30,7 +29,6 @@ def test_show_matrix(told: Told) -> None:
 
 
 def test_show_layout_and_field(told: Told) -> None:
-    """One version with its BNF; one field with its life."""
     _, out, _ = told("show", "MetadataRequest", "13", "--text")
     assert "MetadataRequest (Version: 13) => [topics]? allow_auto_topic_creation" in out
     _, out, _ = told("show", "MetadataRequest", "--field", "topics.name", "--text")
@@ -47,7 +45,6 @@ def test_show_layout_and_field(told: Told) -> None:
 
 
 def test_show_says_since_when(told: Told) -> None:
-    """A field may be younger than its version, and gone with the last one that had it; programs ask both by JSON."""
     _, out, _ = told("show", "ApiVersionsResponse", "--field", "zk_migration_ready", "--json")
     (row,) = rows(out)
     assert (row["since"], row["until"]) == ("3.4.0", None)
@@ -63,13 +60,12 @@ def test_show_says_since_when(told: Told) -> None:
     _, out, _ = told("show", "FetchRequest", "18", "--json")
     assert {row["version_since"] for row in rows(out)} == {"4.1.0"}
     _, out, _ = told("show", "InitProducerIdRequest", "6", "--text", "--width", "120")
-    assert out.splitlines()[1] == "version 6"  # unstable: in no release yet
+    assert out.splitlines()[1] == "version 6"  # unstable, not released
     _, out, _ = told("show", "JoinGroupRequest", "1", "--text", "--width", "120")
     assert out.splitlines()[1] == "version 1, since Kafka 2.2.0 or before, not in 4.0.0"
 
 
 def test_show_says_what_is_older_than_its_definition(told: Told) -> None:
-    """Records had no definitions once; the release that wrote the first one down did not bring the record."""
     _, out, _ = told("show", "AbortedTxn", "--text", "--width", "120")
     assert out.splitlines()[1] == "  Kafka: version 0: since before 4.4.0, which defines it first"
     assert out.splitlines()[3].split() == ["producer_id", "int64", "+", "<4.4.0", "a", "producerId"]
@@ -87,7 +83,6 @@ def test_show_says_what_is_older_than_its_definition(told: Told) -> None:
 
 
 def test_diff_versions(told: Told) -> None:
-    """What changed between two versions; nothing between equal ones."""
     status, out, _ = told("diff", "MetadataRequest", "9", "12", "--json")
     assert status == 1
     added = {"message": "MetadataRequest", "path": "topics.topic_id", "left": None, "right": "UUID"}
@@ -98,13 +93,11 @@ def test_diff_versions(told: Told) -> None:
 
 @pytest.mark.parametrize("word", ["Metadata", "3"])
 def test_diff_versions_of_an_api(word: str, told: Told) -> None:
-    """An API stands for its request and its response, as in ``show``."""
     shown = "MetadataRequest v12 and v13: no differences\nMetadataResponse v12 and v13\nerror_code\n  + INT16\n"
     assert told("diff", word, "12", "13") == (1, shown, "")
 
 
 def test_diff_messages(told: Told) -> None:
-    """Fields that differ, also if only one side has them; and bytes that say the same in another way."""
     other = ApiVersionsRequest(client_software_name="jaxa", client_software_version="4.4.0").write(3)
     status, out, _ = told("diff", "ApiVersionsRequest", "3", BODY.hex(), other.hex(), "--json")
     assert (status, rows(out)) == (
@@ -129,7 +122,6 @@ def test_diff_messages(told: Told) -> None:
 
 
 def test_guess(told: Told) -> None:
-    """A frame says what it is; a body is found among the messages of its shape."""
     _, out, _ = told("guess", FRAME.hex(), "--json")
     best = rows(out)[0]
     assert (best["message"], best["versions"], best["before"]) == ("ApiVersionsRequest", "3", "a length and a header")
@@ -142,7 +134,6 @@ def test_guess(told: Told) -> None:
 
 
 def test_log(told: Told) -> None:
-    """Records of internal topics are decoded; those of others are texts or base64."""
     _, out, _ = told("log", str(COMMITTED / "logs" / "__consumer_offsets-1" / "00000000000000000000.log"), "--json")
     found = rows(out)
     assert {row["type"] for row in found if "type" in row} >= {"GroupMetadata", "OffsetCommit"}
@@ -152,7 +143,6 @@ def test_log(told: Told) -> None:
 
 
 def test_log_snapshot(told: Told) -> None:
-    """A snapshot of the metadata is a file of the same format."""
     name = "00000000000000000038-0000000001.checkpoint"
     status, out, _ = told("log", str(COMMITTED / "logs" / "__cluster_metadata-0" / name), "--json")
     found = rows(out)
@@ -162,7 +152,6 @@ def test_log_snapshot(told: Told) -> None:
 
 
 def test_damaged_log(told: Told, tmp_path: Path) -> None:
-    """What stands before the damage is printed, and then where it is."""
     whole = (COMMITTED / "logs" / "__consumer_offsets-1" / "00000000000000000000.log").read_bytes()
     file = tmp_path / "cut.log"
     file.write_bytes(whole[:-5])
@@ -173,7 +162,6 @@ def test_damaged_log(told: Told, tmp_path: Path) -> None:
 
 
 def test_errors_apis_and_tags(told: Told) -> None:
-    """The small tables."""
     assert rows(told("errors", "35", "--json")[1]) == [
         {
             "code": 35,
@@ -202,7 +190,6 @@ def test_errors_apis_and_tags(told: Told) -> None:
 
 
 def test_list(told: Told) -> None:
-    """All messages with their versions, none of which is imported for that."""
     found = rows(told("list", "--json")[1])
     assert sorted(row["message"] for row in found) == message_names()
     header = [{"from_version": 0, "header_version": 1}, {"from_version": 9, "header_version": 2}]

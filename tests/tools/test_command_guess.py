@@ -1,4 +1,4 @@
-"""``guess``: messages alone, behind headers and lengths, and behind what says type and version in logs."""
+"""The subcommand ``guess``: bare messages, headers, length prefixes, and type and version prefixes in logs."""
 
 from __future__ import annotations
 
@@ -32,14 +32,12 @@ def best(told: Told, data: bytes) -> tuple[str, str]:
 
 @pytest.mark.parametrize("version", [8, 9, 12])
 def test_responses_behind_headers(version: int, told: Told) -> None:
-    """A response does not say what it is; the header before it is of two forms, and hides the message if it is not tried."""
     data = encode_response(METADATA, version, 7)
     assert best(told, data) == ("MetadataResponse", "a length and a header")
     assert best(told, data[4:]) == ("MetadataResponse", "a header")
 
 
 def test_reasons_of_a_response(told: Told) -> None:
-    """People decide by the reasons, so they name what speaks for the frame as well as for the message."""
     data = encode_response(METADATA, 12, 7)
     _, out, _ = told("guess", data.hex(), "--json")
     assert rows(out)[0]["reasons"][:3] == [
@@ -50,7 +48,6 @@ def test_reasons_of_a_response(told: Told) -> None:
 
 
 def test_several_frames(told: Told) -> None:
-    """What is copied from a connection goes on behind the first frame, which is the one that is guessed."""
     frames = encode_response(METADATA, 12, 7) + encode_response(METADATA, 12, 8)
     assert best(told, frames) == ("MetadataResponse", "a length and a header")
     asked = encode_request(ApiVersionsRequest(client_software_name="java", client_software_version="1"), 3, 1, "me")
@@ -59,7 +56,6 @@ def test_several_frames(told: Told) -> None:
 
 
 def test_records_of_logs(told: Told) -> None:
-    """Keys and values of internal topics begin with their type and version, and not with the message."""
     record = write_metadata_record(TopicRecord(name="orders"), 0)
     assert best(told, record) == ("TopicRecord", "its type and version")
     key = (1).to_bytes(2, "big") + OffsetCommitKey(group="billing", topic="orders", partition=1).write(0)
@@ -72,7 +68,7 @@ def test_records_of_logs(told: Told) -> None:
 
 
 def conversations() -> Iterator[tuple[str, int, bytes]]:
-    """Name, version and frame of each response of a real broker that is long enough to say something."""
+    """Yield name, version and frame of each response of a real broker that is long enough to identify."""
     for file in sorted((COMMITTED / "traffic").glob("*.request.bin")):
         answers = {
             int.from_bytes(frame[:4], "big"): frame
@@ -86,7 +82,6 @@ def conversations() -> Iterator[tuple[str, int, bytes]]:
 
 
 def test_responses_of_a_real_broker(told: Told) -> None:
-    """Five guesses are printed, so the right one of a response of some length has to be among them, nearly always."""
     seen = {(name, version): data for name, version, data in conversations()}
     missed = []
     for (name, version), data in seen.items():

@@ -1,4 +1,4 @@
-"""What a command line imports before it does anything: benchmarks/command.py measures it, these say what makes it slow."""
+"""Modules imported by the command at startup; benchmarks/command.py measures the time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import pytest
 
 SLOW = ("ast", "asyncio", "dataclasses", "inspect", "shutil", "textwrap", "tokenize")
-"""Modules of the standard library of which each takes milliseconds, and drags in others."""
+"""Modules of the standard library that take milliseconds to import."""
 MESSAGES = "kafka_messages.messages."
 
 
@@ -22,7 +22,6 @@ MESSAGES = "kafka_messages.messages."
     ids=lambda each: "-".join(each) if isinstance(each, tuple) else "",
 )
 def test_little_is_imported(words: tuple[str, ...], messages: list[str]) -> None:
-    """A command is started for each line of a script and each press of TAB: 15 ms, and 25 ms to explain a message."""
     script = f"""
 import sys
 before = set(sys.modules)

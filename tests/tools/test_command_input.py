@@ -1,4 +1,4 @@
-"""Bytes on a command line: every form that tools print is told apart, and what is none is refused with its place."""
+"""Input formats on the command line: detection, and errors with positions."""
 
 from __future__ import annotations
 
@@ -78,13 +78,11 @@ FORMS: dict[str, str | bytes] = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_forms(form: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever was copied from another tool is taken as it is, and nothing is said about it."""
     assert auto(FORMS[form]) == (b"" if form == "nothing" else DATA)
     assert capsys.readouterr().err == ""
 
 
 def test_random_dumps() -> None:
-    """Dumps of any bytes at all, also of those whose characters look like hex digits."""
     draw = random.Random(14)
     for _ in range(300):
         data = bytes(
@@ -96,13 +94,11 @@ def test_random_dumps() -> None:
 
 @pytest.mark.skipif(shutil.which("xxd") is None, reason="xxd is not installed")
 def test_xxd_itself() -> None:
-    """Not only what we think that it prints."""
     printed = subprocess.run(["xxd"], input=DATA * 9, capture_output=True, check=True).stdout
     assert auto(printed) == DATA * 9
 
 
 def test_repeated_lines() -> None:
-    """hexdump prints a star for lines that are as the one before."""
     assert (
         auto("00000000  61 61 61 61 61 61 61 61  61 61 61 61 61 61 61 61  |aaaaaaaaaaaaaaaa|\n*\n00000030\n")
         == b"a" * 48
@@ -122,26 +118,22 @@ def test_repeated_lines() -> None:
     ],
 )
 def test_dumps_with_gaps(text: str, says: str) -> None:
-    """A dump that lost a line is no hex: its addresses are no bytes. Nor does a far address fill the memory."""
     with pytest.raises(UsageError) as caught:
         auto(text)
     assert str(caught.value) == f"the input is no hex: {says}; --in base64 and --in raw say what it is else"
 
 
 def test_dump_of_tcpdump() -> None:
-    """``tcpdump -X`` writes 0x before its addresses, and two blanks behind them."""
     assert auto("\t0x0000:  4500 003c 1c46  E..<.F\n\t0x0006:  4000  @.\n") == bytes.fromhex("4500003c1c464000")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le"])
 def test_texts_of_windows(encoding: str) -> None:
-    """Editors and shells of Windows put a mark before a text, or write two bytes a character."""
     text = "00 12 00 03".encode(encoding)
     assert auto(b"\xff\xfe" + text if encoding == "utf-16-le" else text) == bytes.fromhex("00120003")
 
 
 def test_half_a_byte_behind_0x() -> None:
-    """What begins with 0x is meant as hex, never as base64."""
     with pytest.raises(
         UsageError, match=r"^the input is no hex: 1 hex digits are an odd number; bytes have two each; "
     ):
@@ -149,7 +141,6 @@ def test_half_a_byte_behind_0x() -> None:
 
 
 def test_doubtful(capsys: pytest.CaptureFixture[str]) -> None:
-    """A few hex digits could be base64 as well; what was taken is said."""
     assert auto("cafecafe") == b"\xca\xfe\xca\xfe"
     assert capsys.readouterr().err == "note: the input is taken as hex; it could be base64, which --in base64 says\n"
     assert decoded(b"cafecafe", "base64", "the input") == base64.b64decode("cafecafe")
@@ -175,14 +166,12 @@ def test_doubtful(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_what_is_none(text: str, says: str) -> None:
-    """A guess would show bytes that nobody sent."""
     with pytest.raises(UsageError) as caught:
         auto(text)
     assert says in str(caught.value)
 
 
 def test_forms_that_were_asked_for() -> None:
-    """With --in the form is not found out, and raw is whatever it looks like."""
     assert decoded(b"00", "raw", "the input") == b"00"
     with pytest.raises(UsageError, match=r"^x is no text, so no hex; --in raw takes the bytes as they are$"):
         decoded(b"\xff\0", "hex", "x")

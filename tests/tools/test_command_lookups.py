@@ -1,4 +1,4 @@
-"""What is named on a command line and is not there, and what is found by an API, a key, a field or an entity type."""
+"""Lookups by API, key, field or entity type, and unknown names."""
 
 from __future__ import annotations
 
@@ -57,13 +57,11 @@ OF_API = "no message is called '18'; there are ApiVersionsRequest and ApiVersion
     ],
 )
 def test_what_is_not_there(words: Sequence[str], says: str, told: Told) -> None:
-    """Scripts ask by the exit status whether something is there; it is one, and one line says what is missing."""
     assert told(*words) == (2, "", f"kafka-messages: {says}\n")
 
 
 @pytest.mark.parametrize("word", ["Metadata", "metadata", "3"])
 def test_both_messages_of_an_api(word: str, told: Told) -> None:
-    """People know an API, and programs its key; whether it was the request or the response comes later."""
     _, out, _ = told("show", word, "--text", "--width", "120")
     assert [line.partition(" ")[0] for line in out.splitlines() if "key 3" in line] == [
         "MetadataRequest",
@@ -75,13 +73,11 @@ def test_both_messages_of_an_api(word: str, told: Told) -> None:
 
 @pytest.mark.parametrize("word", ["topics.topic_id", "topicId", "TOPICID", "Topics[].TopicId"])
 def test_fields_in_any_spelling(word: str, told: Told) -> None:
-    """Names come from Kafka's definitions, from Java and from Python."""
     _, out, _ = told("show", "MetadataRequest", "--field", word, "--json")
     assert [row["path"] for row in rows(out)] == ["topics.topic_id"]
 
 
 def test_a_path_is_meant_before_a_name(told: Told) -> None:
-    """``error_code`` of a response is its own, and not that of all its elements."""
     _, out, _ = told("show", "FetchResponse", "--field", "errorCode", "--json")
     assert [row["path"] for row in rows(out)] == ["error_code"]
     _, out, _ = told("show", "Metadata", "--field", "cluster_id", "--text")
@@ -89,7 +85,6 @@ def test_a_path_is_meant_before_a_name(told: Told) -> None:
 
 
 def test_fields_of_all_messages(told: Told) -> None:
-    """Where is an id of a topic, which messages name a transaction: nobody wants to ask 290 messages one by one."""
     found = rows(told("show", "--field", "topic_id", "--json")[1])
     assert {row["message"] for row in found} >= {"FetchRequest", "FetchResponse", "MetadataRequest", "TopicRecord"}
     fetch = [row for row in found if row["message"] == "FetchRequest"]
@@ -110,7 +105,6 @@ def test_fields_of_all_messages(told: Told) -> None:
 
 
 def test_fields_that_hold_error_codes(told: Told) -> None:
-    """Error 16 can stand in each of them; the code alone does not say where to look."""
     found = rows(told("errors", "16", "--fields", "--json")[1])
     assert found[0]["name"] == "NOT_COORDINATOR"
     paths = {(row["message"], row["path"]) for row in found[1:]}
@@ -120,7 +114,6 @@ def test_fields_that_hold_error_codes(told: Told) -> None:
 
 
 def test_tags_name_their_versions_as_runs(told: Told) -> None:
-    """Both ends of what has gaps would say too much."""
     found = rows(told("tags", "FetchRequest", "--json")[1])
     assert {(row["path"], row["versions"]) for row in found} >= {
         ("cluster_id", f"12-{FETCH.highest}"),
@@ -130,19 +123,17 @@ def test_tags_name_their_versions_as_runs(told: Told) -> None:
 
 @pytest.mark.parametrize("word", ["payments-0", "__consumer_offsets-1"])
 def test_a_log_from_standard_input(word: str) -> None:
-    """A segment comes out of a container by a pipe, in which nobody can go back. Nothing says its topic then."""
     file = COMMITTED / "logs" / word / "00000000000000000000.log"
     topic = word.rpartition("-")[0]
     words = [sys.executable, "-m", "kafka_messages_tools", "log", "-", "--topic", topic]
     piped = subprocess.run(words, input=file.read_bytes() + bytes(100), capture_output=True, check=False)
     named = subprocess.run([*words[:4], str(file)], capture_output=True, check=False)
     assert piped.stderr == b""
-    assert (piped.returncode, piped.stdout) == (named.returncode, named.stdout)  # 1 where a codec is not installed
+    assert (piped.returncode, piped.stdout) == (named.returncode, named.stdout)  # 1 if a codec is not installed
     assert piped.stdout != b""
 
 
 def test_what_follows_zeros_in_a_pipe() -> None:
-    """The place is counted, not asked of the file."""
     data = (COMMITTED / "logs" / "payments-0" / "00000000000000000000.log").read_bytes()
     words = [sys.executable, "-m", "kafka_messages_tools", "log", "-"]
     found = subprocess.run(words, input=data + bytes(40) + data, capture_output=True, check=False)
@@ -152,19 +143,17 @@ def test_what_follows_zeros_in_a_pipe() -> None:
 
 
 def test_other_exit_statuses(told: Told) -> None:
-    """1 is of bytes and of differences; a script can tell these from what it has written wrong."""
     assert told("explain", "ApiVersionsRequest", "3", BODY[:3].hex())[0] == 1
     assert told("diff", "MetadataRequest", "9", "12")[0] == 1
     assert told("guess", "ff" * 31)[0] == 1
     assert told("log", "nowhere.log")[0] == 2
 
 
-# --- what is near to the right call -----------------------------------------------------------------------------------
+# --- almost correct calls ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("words", [[FRAME.hex()], ["00 12 00 03"], ["examples/cluster/traffic/36338.request.bin"]])
 def test_bytes_without_a_message(words: list[str], told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hex alone is the first thing that one types; the answer says what is missing, and what does without it."""
     monkeypatch.chdir(ROOT)
     says = (
         "kafka-messages: MESSAGE and VERSION are missing before the bytes; --frame and --header read requests, "
@@ -175,7 +164,6 @@ def test_bytes_without_a_message(words: list[str], told: Told, monkeypatch: pyte
 
 
 def test_json_in_place_of_bytes(told: Told, tmp_path: Path) -> None:
-    """``decode`` and ``encode`` are easily confused."""
     says = "is JSON, not bytes; the subcommand encode makes bytes of it"
     for word in ('{"a": 1}', '{ "clientSoftwareName": "java" }'):
         status, _, err = told("decode", "ApiVersionsRequest", "3", word)
@@ -187,7 +175,6 @@ def test_json_in_place_of_bytes(told: Told, tmp_path: Path) -> None:
 
 
 def test_broken_json_is_no_wrong_command_line(told: Told) -> None:
-    """The page says 1 for input that cannot be read."""
     status, _, err = told("encode", "ApiVersionsRequest", "3", "{broken")
     says = "the argument is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
     assert (status, err) == (1, f"kafka-messages: {says}\n")
@@ -196,7 +183,6 @@ def test_broken_json_is_no_wrong_command_line(told: Told) -> None:
 
 
 def test_a_header_with_an_unknown_version(told: Told) -> None:
-    """The header says which request it is, although no version of the package fits."""
     header = "0003 0063 00000001 0002 6d65 00"
     for before, data, also in (
         ("a header", header, []),
@@ -210,14 +196,12 @@ def test_a_header_with_an_unknown_version(told: Told) -> None:
 
 
 def test_errors_say_what_they_mean(told: Told) -> None:
-    """The name alone is not always enough."""
     meaning = "This broker does not have the topic or partition, or the caller may not know of it."
     assert told("errors", "3")[1].splitlines()[-1] == f"UNKNOWN_TOPIC_OR_PARTITION: {meaning}"
     assert rows(told("errors", "3", "--json")[1])[0]["about"] == meaning
 
 
 def test_several_logs(told: Told, tmp_path: Path) -> None:
-    """A partition has several segments; each is named, and a damaged one does not keep the others back."""
     file = str(COMMITTED / "logs" / "payments-0" / "00000000000000000000.log")
     damaged = tmp_path / "damaged.log"
     damaged.write_bytes(Path(file).read_bytes()[:-1])

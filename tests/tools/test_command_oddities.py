@@ -1,4 +1,4 @@
-"""Odd words on a command line, odd texts in messages, and logs that are not all there."""
+"""Unusual arguments, control characters in messages, and incomplete logs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from tests.support.command import FRAME, Told, rows
 
 
 def test_controls_of_terminals(capsys: pytest.CaptureFixture[str]) -> None:
-    """Texts come from the wire: none may give a terminal orders, and U+009B does without an escape character."""
     data = ApiVersionsRequest(client_software_name="a\x9b31m", client_software_version="\x7f").write(3)
     for words in (
         ("decode", "ApiVersionsRequest", "3", data.hex()),
@@ -32,7 +31,6 @@ def test_controls_of_terminals(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_negative_numbers_of_errors(capsys: pytest.CaptureFixture[str]) -> None:
-    """Kafka's UNKNOWN_SERVER_ERROR is -1, which is a number and no option."""
     assert main(("errors", "-1", "--json")) == 0
     assert '"UNKNOWN_SERVER_ERROR"' in capsys.readouterr().out
 
@@ -45,7 +43,6 @@ def test_negative_numbers_of_errors(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_numbers_without_end(words: tuple[str, ...], says: str, told: Told) -> None:
-    """Python refuses to read more than 4300 digits, which was a traceback."""
     number = "9" * 5000
     status, out, err = told(*(word.format(number) for word in words))
     assert (status, out) == (2, "")
@@ -53,13 +50,11 @@ def test_numbers_without_end(words: tuple[str, ...], says: str, told: Told) -> N
 
 
 def test_a_terminal_of_any_width(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is set in the environment is no reason to fail."""
     monkeypatch.setenv("COLUMNS", "9" * 5000)
     assert told("list", "MetadataRequest", "--text")[0] == 0
 
 
 def test_the_difference_to_the_latest_version(told: Told) -> None:
-    """``latest`` is a version wherever one is asked for."""
     assert told("diff", "MetadataRequest", "12", "latest") == told("diff", "MetadataRequest", "12", "v13")
     same = "MetadataRequest v13 and v13: no differences\n"
     assert told("diff", "MetadataRequest", "latest", "latest") == (0, same, "")
@@ -76,7 +71,6 @@ def test_the_difference_to_the_latest_version(told: Told) -> None:
     ],
 )
 def test_frames_that_are_none(data: str, says: str, told: Told, tmp_path: Path) -> None:
-    """No frame, or one of no bytes, was a traceback; ``decode`` says what ``explain`` does."""
     file = tmp_path / "frames"
     file.write_bytes(bytes.fromhex(data))
     status, _, err = told("decode", "--frame", str(file), "--in", "raw")
@@ -87,7 +81,6 @@ def test_frames_that_are_none(data: str, says: str, told: Told, tmp_path: Path) 
 
 
 def test_records_of_another_type(told: Told) -> None:
-    """What was asked for is not what is there: its fields were printed without the name that tells."""
     topic = write_metadata_record(TopicRecord(name="t"), 0).hex()
     assert told("decode", "TopicRecord", "--header", topic)[0] == 0
     says = "kafka-messages: the record type is 2, but that of PartitionRecord is 3\n"
@@ -99,14 +92,12 @@ def test_records_of_another_type(told: Told) -> None:
 
 
 def test_hex_of_digits_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    """Behind --header a message needs no version, so that digits alone may be all of the bytes."""
     data = "0012000000000007000161"
     assert main(("explain", "ApiVersionsRequest", "--header", data, "--text")) == 0
     assert capsys.readouterr().out.startswith("ApiVersionsRequest v0")
 
 
 def test_a_log_with_zeros_inside(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Zeros end a segment, unless something follows them: then a part was lost, and nobody may take the rest for all."""
     batch = write_batch([Record(value=b"one", timestamp=1)])
     file = tmp_path / "copied.log"
     for zeros in (100, 1 << 17, 3 << 20):
@@ -122,7 +113,6 @@ def test_a_log_with_zeros_inside(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_a_log_with_a_missing_codec(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One batch whose compression no package reads must not hide those behind it."""
     file = tmp_path / "copied.log"
     batches = [write_batch([Record(value=value, timestamp=1)]) for value in (b"one", b"two", b"three")]
     file.write_bytes(b"".join(batches))
@@ -140,7 +130,6 @@ def test_a_log_with_a_missing_codec(
 
 
 def test_offsets_of_a_second_frame(capsys: pytest.CaptureFixture[str]) -> None:
-    """Offsets in notes count from the frame, addresses from the first byte of all: the title says so."""
     frame = encode_request(ApiVersionsRequest(client_software_name="java", client_software_version="1"), 3, 7, "me")
     broken = frame[:-3] + b"\x7f" + frame[-2:]
     assert main(("explain", "--frame", (frame + broken).hex(), "--text", "--width", "120")) == 1
@@ -152,7 +141,6 @@ def test_offsets_of_a_second_frame(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_explain_stops_at_a_limit(told: Told) -> None:
-    """Gigabytes of frames would print for hours; who wants that says so, and is told where it ended otherwise."""
     frames = 3 * FRAME
     status, out, err = told("explain", "--frame", frames.hex(), "--limit", "9", "--json")
     assert (status, rows(out)[-1]["end"]) == (1, len(FRAME))
@@ -163,7 +151,6 @@ def test_explain_stops_at_a_limit(told: Told) -> None:
 
 
 def test_explain_of_many_elements(told: Told) -> None:
-    """An array of a million topics takes no gigabytes; the output says how many are left out, and what follows them."""
     data = MetadataRequest(topics=[MetadataRequestTopic(name="t") for _ in range(100)]).write(4)
     status, out, _ = told("explain", "MetadataRequest", "4", data.hex(), "--limit", "40", "--json")
     assert status == 0

@@ -1,4 +1,4 @@
-"""Planted secrets: none of them is in the output of any subcommand, in no form, unless it is asked for."""
+"""Planted secrets: no subcommand prints one in any encoding without ``--show-secrets``."""
 
 from __future__ import annotations
 
@@ -55,13 +55,12 @@ CREDENTIAL = UserScramCredentialRecord(name="ada", salt=SECRET, stored_key=SECRE
 
 
 def of_kraft(compression: str) -> bytes:
-    """Batches of the metadata log with the secret in a record, and in one of a type that nobody knows."""
+    """Return metadata log batches with the secret in a known and in an unknown record type."""
     values = write_metadata_record(CREDENTIAL, 0), b"\x01\x63\0" + SECRET
     return write_batch([Record(value=value, timestamp=1) for value in values], compression=compression)
 
 
 def fetched(compression: str, **topic: Any) -> FetchResponse:
-    """What a controller answers another one."""
     partition = PartitionData(records=of_kraft(compression))
     return FetchResponse(responses=[FetchableTopicResponse(**topic, partitions=[partition])])
 
@@ -75,7 +74,7 @@ SNAPSHOT = FetchSnapshotResponse(
 
 @dataclass(frozen=True)
 class Planted:
-    """A message with the secret in it."""
+    """A message that contains the secret."""
 
     message: Message
     version: int
@@ -111,7 +110,7 @@ PLANTED = [
 
 
 def forms(secret: bytes) -> Iterator[str]:
-    """How a secret could be printed, whole or in pieces as rows of a dump have them."""
+    """Yield the encodings of a secret, whole and split as in rows of a dump."""
     piece = secret[4:10]
     yield from (piece.decode(), piece.hex(), piece.hex(" "), ", ".join(f"0x{byte:02x}" for byte in piece))
     yield from (base64.b64encode(secret[start:]).decode()[:8] for start in (0, 3, 6))
@@ -127,7 +126,7 @@ Run = Callable[..., str]
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs a command line and gives all that it printed."""
+    """Return a function that runs a command line and returns all its output."""
 
     def runs(*words: str) -> str:
         main(words)
@@ -138,7 +137,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def lines_with_bytes(planted: Planted) -> Iterator[Sequence[str]]:
-    """Command lines that show the message, whole and damaged at every place."""
+    """Yield command lines that print the message, whole and damaged at every position."""
     data = planted.data
     kind = "--header" if planted.name.endswith("Record") else ""
     whole = write_metadata_record(planted.message, planted.version) if kind else data
@@ -163,7 +162,6 @@ def lines_with_bytes(planted: Planted) -> Iterator[Sequence[str]]:
 
 @pytest.mark.parametrize("planted", PLANTED, ids=str)
 def test_no_subcommand_shows_a_secret(planted: Planted, run: Run) -> None:
-    """What is pasted into a ticket stays there: in texts, in hex, in JSON, and also where bytes are damaged."""
     for line in lines_with_bytes(planted):
         if line[0] != "guess" or planted is PLANTED[0]:
             assert_hidden(run(*line))
@@ -171,13 +169,11 @@ def test_no_subcommand_shows_a_secret(planted: Planted, run: Run) -> None:
 
 @pytest.mark.parametrize("planted", PLANTED, ids=str)
 def test_secrets_are_shown_when_they_are_asked_for(planted: Planted, run: Run) -> None:
-    """Otherwise the test above could pass because there was nothing to see."""
     line = ("explain", planted.name, str(planted.version), planted.data.hex(), "--json", "--show-secrets", "--records")
     assert SECRET.hex() in run(*line).replace(" ", "")
 
 
 def test_requests_of_unknown_versions(run: Run) -> None:
-    """Behind a header that can be read stands something that cannot: nobody knows what is in it."""
     data = bytearray(encode_request(SaslAuthenticateRequest(auth_bytes=SECRET), 2, 7))
     for key, version in ((36, 9), (36, 99), (999, 2)):
         data[4:8] = key.to_bytes(2, "big") + version.to_bytes(2, "big")
@@ -204,13 +200,12 @@ DAMAGED = {
     "the first bytes of a token": b"\0A\0" + SECRET[4:8],
     "a token of another mechanism": SECRET,
 }
-"""Requests whose header cannot be trusted, and tokens that have none."""
+"""Requests with unreadable headers, and tokens without one."""
 
 
 @pytest.mark.parametrize("form", ["--text", "--json"])
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_damaged_headers(damage: str, form: str, run: Run) -> None:
-    """A header that cannot be read says no more where the secret is, so that all behind it is hidden."""
     data = DAMAGED[damage]
     printed = " ".join(run("explain", "--header", data.hex(), form, "--all", "--in", "hex", "--width", "200").split())
     assert_hidden(printed)
@@ -221,7 +216,6 @@ def test_damaged_headers(damage: str, form: str, run: Run) -> None:
 @pytest.mark.parametrize("form", ["--text", "--json"])
 @pytest.mark.parametrize("length", [-1, -(1 << 31), 0, 5])
 def test_damaged_lengths_of_frames(length: int, form: str, run: Run) -> None:
-    """Where a frame has another length than it says, nobody knows what its bytes are."""
     request = bytes.fromhex(f"{HEADER} 0002 6d65 00") + AUTHENTICATE
     printed = run("explain", "--frame", (length.to_bytes(4, "big", signed=True) + request).hex(), form, "--all")
     assert_hidden(printed)
@@ -234,14 +228,12 @@ def test_damaged_lengths_of_frames(length: int, form: str, run: Run) -> None:
 @pytest.mark.parametrize("form", ["--text", "--json"])
 @pytest.mark.parametrize("header", ["00000007 7f", "00000007 01 00 7f", "00000007 01 00 0a", "000007"])
 def test_damaged_headers_of_responses(header: str, form: str, run: Run) -> None:
-    """The token that a broker sends back is as secret as the client's."""
     data = bytes.fromhex(header) + SaslAuthenticateResponse(auth_bytes=SECRET).write(2)
     assert_hidden(run("explain", "SaslAuthenticateResponse", "2", "--header", data.hex(), form, "--all"))
 
 
 @pytest.mark.parametrize("form", ["--text", "--json"])
 def test_records_that_are_others(form: str, run: Run) -> None:
-    """Type and version before a record say what it is; where they say something else, all of it is hidden."""
     record = write_metadata_record(CREDENTIAL, 0)
     others = [record[:1] + b"\x63" + record[2:], record[:2] + b"\x63" + record[3:], b"\xff" * 6 + record, SECRET]
     for name, data in [("TopicRecord", record), *(("UserScramCredentialRecord", each) for each in others)]:
@@ -251,14 +243,12 @@ def test_records_that_are_others(form: str, run: Run) -> None:
 
 
 def test_damaged_headers_of_what_has_no_secrets(run: Run) -> None:
-    """Of an API that has no secrets in any version the bytes are shown: they are what one looks for the damage in."""
     printed = run("explain", "--header", "0003 000c 00000007 7fff 6d65 00 7075626c6963", "--json")
     assert "client_id" in printed
     assert "7075626c6963" in printed
 
 
 def test_requests_that_were_cut_off(run: Run) -> None:
-    """What a capture or a log has of a long request is shown field by field, but for what is secret in it."""
     data = encode_request(SCRAM, 0, 7)
     for end in range(4, len(data)):
         printed = run("explain", "--frame", data[:end].hex(), "--in", "hex", "--text", "--all")
@@ -268,7 +258,6 @@ def test_requests_that_were_cut_off(run: Run) -> None:
 
 
 def test_records_of_the_metadata_log(run: Run, tmp_path: Path) -> None:
-    """Segments of internal topics hold what clients sent; a record that cannot be read is hidden whole."""
     record = PLANTED[5].message
     values = [write_metadata_record(record, 0), b"\x01\x63\0" + SECRET, b"\x01\x0b\0" + SECRET]
     folder = tmp_path / "__cluster_metadata-0"
@@ -285,7 +274,6 @@ def test_records_of_the_metadata_log(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 @pytest.mark.parametrize("name", ["copied.log", "orders-0/00000000000000000000.log", "copied.checkpoint"])
 def test_copies_of_the_metadata_log(name: str, compression: str, run: Run, tmp_path: Path) -> None:
-    """People copy a segment before they look at it, and the folder that said whose it is stays behind."""
     file = tmp_path / name
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(of_kraft(compression))
@@ -301,7 +289,6 @@ def test_copies_of_the_metadata_log(name: str, compression: str, run: Run, tmp_p
 
 
 def test_records_of_a_topic_that_is_named(run: Run, tmp_path: Path) -> None:
-    """Who says whose a log is sees its records, also those that begin as a record of the metadata log does."""
     file = tmp_path / "copied.log"
     file.write_bytes(write_batch([Record(value=b"\x01plain", timestamp=1), Record(value=b"text", timestamp=1)]))
     assert '"\\u0001plain"' in run("log", str(file), "--topic", "orders", "--json")
@@ -312,7 +299,6 @@ def test_records_of_a_topic_that_is_named(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("frame", [1, 2, 7])
 def test_a_metadata_record_of_another_frame_version(frame: int, run: Run, tmp_path: Path) -> None:
-    """A later release may write another frame version; its records have passwords, too."""
     value = bytes([frame]) + write_metadata_record(ConfigRecord(name="ssl.key.password", value=TEXT), 0)[1:]
     file = tmp_path / "copied.log"
     file.write_bytes(write_batch([Record(value=value, timestamp=1)]))
@@ -324,7 +310,6 @@ def test_a_metadata_record_of_another_frame_version(frame: int, run: Run, tmp_pa
 
 
 def test_hidden_bytes_in_json_are_no_base64(run: Run) -> None:
-    """A program that takes ``(redacted)`` for a token fails at once; base64 of it looked like a token."""
     message = SaslAuthenticateRequest(auth_bytes=SECRET)
     printed = json.loads(run("decode", "SaslAuthenticateRequest", "2", message.write(2).hex()))
     assert printed == {"authBytes": "(redacted)"}
@@ -336,21 +321,18 @@ def test_hidden_bytes_in_json_are_no_base64(run: Run) -> None:
 
 
 def test_an_empty_secret_is_shown(run: Run) -> None:
-    """There is nothing to hide, and that a token is empty explains much."""
     words = ("SaslAuthenticateRequest", "2", SaslAuthenticateRequest(auth_bytes=b"").write(2).hex(), "--in", "hex")
     assert json.loads(run("decode", *words)) == {"authBytes": ""}
     assert json.loads(run("explain", *words, "--json").splitlines()[0])["hex"] == "01"
 
 
 def test_encode_is_what_was_given(run: Run) -> None:
-    """Bytes are the result there and cannot be hidden; what is refused is told without its value."""
     value = to_json(PLANTED[0].message, 2) | {"authBytes": TEXT + "!"}
     printed = run("encode", "SaslAuthenticateRequest", "2", json.dumps(value))
     assert "authBytes: expected bytes as base64" in printed
 
 
 def test_the_tree_has_the_values() -> None:
-    """Programs that read the tree are told which spans are secret; only what is printed hides them."""
     found = explain(PLANTED[0].data, SaslAuthenticateRequest, 2)
     assert [(leaf.path, leaf.value) for leaf in found.leaves() if leaf.is_secret] == [("auth_bytes", SECRET)]
     assert "(redacted)" in found.text()
@@ -358,7 +340,6 @@ def test_the_tree_has_the_values() -> None:
 
 
 def test_settings_that_are_no_secrets_are_shown() -> None:
-    """Hiding everything would be simple, and of no use."""
     text = explain(PLANTED[3].data, IncrementalAlterConfigsRequest, 1).text()
     assert '"all"' in text
     assert '"ssl.key.password"' in text

@@ -1,4 +1,4 @@
-"""Every message that has secrets, at every version, whole, cut off and damaged: nothing that is printed has a planted one."""
+"""Every message with secrets at every version, whole, truncated and damaged: no output contains a secret."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from tests.support.random_messages import messages, versions_of
 SECRET = "swordfish-and-chips"
 DATA = SECRET.encode()
 ODD = (0, 1, 0x20, 0x7F, 0x80, 0xFF)
-"""What a damaged byte becomes, beside its neighbours in number: these are lengths that matter."""
+"""Replacement values for a damaged byte, in addition to its neighbours; typical lengths."""
 
 
 def forms() -> Iterator[str]:
-    """Pieces of the secret, of the middle and of the end, as texts, hex and base64 have them."""
+    """Yield middle and end of the secret as text, hexadecimal and base64."""
     for piece in (DATA[4:10], DATA[-6:]):
         yield from (piece.decode(), piece.hex(), piece.hex(" "))
     for start in range(6):
@@ -45,12 +45,10 @@ def leaks(text: str) -> list[str]:
 
 
 def told(found: Explanation) -> str:
-    """All that is ever printed of an explanation."""
     return "\n".join([found.text(width=200, whole=True), *map(json.dumps, found.rows())])
 
 
 def refused(message: type[Message], version: int, data: bytes) -> str:
-    """What the class says of bytes that it refuses."""
     try:
         message.read(data, version)
     except ValueError as error:
@@ -59,7 +57,7 @@ def refused(message: type[Message], version: int, data: bytes) -> str:
 
 
 def with_secret(name: str) -> Iterator[tuple[Message, int]]:
-    """A full message of each version that has a secret in it."""
+    """Yield a full message with a secret, with each of its versions."""
     for version in versions_of(getattr(km, name)):
         message = next(iter(messages(getattr(km, name), version, mixed=0)))
         if planted(message, SECRET):
@@ -67,9 +65,9 @@ def with_secret(name: str) -> Iterator[tuple[Message, int]]:
 
 
 def damaged(data: bytes, seed: str, count: int, certain: int = 0) -> Iterator[bytes]:
-    """The bytes, cut off around the secret, and with changed, missing and additional ones before and in it.
+    """Yield the bytes cut around the secret, then with changed, missing and inserted bytes.
 
-    The first bytes are left as they are: what says which message it is, and which version.
+    The first bytes, which identify message and version, stay intact.
     """
     chance = random.Random(seed)
     at = data.find(DATA)
@@ -90,7 +88,6 @@ def damaged(data: bytes, seed: str, count: int, certain: int = 0) -> Iterator[by
 
 @pytest.mark.parametrize("name", WITH_SECRETS)
 def test_bodies(name: str) -> None:
-    """A wrong length makes a part of a secret the value of another field; nobody may see that field then."""
     seen = 0
     for message, version in with_secret(name):
         for data in damaged(message.write(version), f"{name} {version}", 30):
@@ -106,7 +103,6 @@ def test_bodies(name: str) -> None:
 
 @pytest.mark.parametrize("name", WITH_SECRETS)
 def test_behind_headers_and_in_logs(name: str) -> None:
-    """The same where a header, a length or the type of a record stands before it and may be damaged as well."""
     for message, version in with_secret(name):
         kind = type(message)
         if name.endswith("Request"):
@@ -124,7 +120,6 @@ def test_behind_headers_and_in_logs(name: str) -> None:
 
 @pytest.mark.parametrize("name", WITH_SECRETS)
 def test_the_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each subcommand that takes bytes, whole and damaged; and with ``--show-secrets`` there is something to see."""
     printed = ""
     message, version = list(with_secret(name))[-1]
     other = bytearray(message.write(version))
@@ -144,7 +139,6 @@ def test_the_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Requests and responses of all of them on connections, whole, with damaged bytes and with lost segments."""
     chance = random.Random(1)
     shown = 0
     for name in WITH_SECRETS:
@@ -180,7 +174,6 @@ def test_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Segments of internal topics with a record of each, and with damaged ones in batches that are sound."""
     metadata = [each for each in WITH_SECRETS if each.endswith("Record")]
     values = [write_metadata_record(message, version) for name in metadata for message, version in with_secret(name)]
     for name, topic in (("__cluster_metadata-0", "__cluster_metadata"), ("copied", None)):

@@ -1,4 +1,4 @@
-"""What the command is given and where it prints: closed streams, pipes that break, JSON that is none or never ends."""
+"""Input and output streams of the command: closed streams, broken pipes, invalid or endless JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOG = "examples/cluster/logs/__consumer_offsets-1/00000000000000000000.log"
 
 
 def shell(line: str) -> tuple[int, str, str]:
-    """Exit status, output and errors of a line of bash in which KM is the command."""
+    """Return exit status, output and errors of a line of bash in which KM is the command."""
     script = f'set -o pipefail; KM() {{ {sys.executable} -m kafka_messages_tools "$@"; }}; {line}'
     done = subprocess.run(["bash", "-c", script], capture_output=True, check=False, text=True, timeout=60, cwd=ROOT)
     return done.returncode, done.stdout, done.stderr
@@ -35,12 +35,10 @@ def shell(line: str) -> tuple[int, str, str]:
     ],
 )
 def test_a_broken_pipe_is_silent(words: str) -> None:
-    """Whatever prints much is looked at through head or less; nobody wants to read a traceback then."""
     assert shell(f"KM {words} | head -c 20 > /dev/null") == (0, "", "")
 
 
 def test_closed_streams() -> None:
-    """Services start programs so: what is closed is not wanted, or not there, and no reason for a traceback."""
     assert shell("KM list >&-") == (0, "", "")
     assert shell("KM guess cafecafe 2>&- >/dev/null") == (0, "", "")
     for words, says in (
@@ -69,7 +67,6 @@ def test_json_that_is_none(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Any file can be named by mistake, and a pipe may never end; the same for standard input."""
     monkeypatch.setattr(sys, "argv", ["kafka-messages"])
     monkeypatch.setattr(_input, "MOST", 100_000)
     file = tmp_path / "some.json"

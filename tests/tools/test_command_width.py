@@ -1,4 +1,4 @@
-"""Tables fit the terminal: no line is wider than it, nothing is lost in JSON, and a pipe has whole rows."""
+"""Tables fit the terminal; JSON and pipes get complete rows."""
 
 from __future__ import annotations
 
@@ -32,14 +32,12 @@ TABLES = (
 @pytest.mark.parametrize("width", [80, 100, 132])
 @pytest.mark.parametrize("words", TABLES, ids=lambda words: f"{words[0]} {words[-1][-12:]}")
 def test_no_line_is_wider_than_the_output(words: tuple[str, ...], width: int, told: Told) -> None:
-    """The terminal would break such a line, and with it the columns."""
     status, out, _ = told(*words, "--width", str(width))
     assert status == 0
     assert [line for line in out.splitlines() if len(line) > width] == []
 
 
 def test_the_width_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No option is needed for it."""
     monkeypatch.setenv("COLUMNS", "80")
     stream = Terminal()
     monkeypatch.setattr(sys, "stdout", stream)
@@ -50,13 +48,11 @@ def test_the_width_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_pipe_has_whole_rows(told: Told) -> None:
-    """``grep`` finds a message with its field."""
     lines = told("show", "--entity", "groupId")[1].splitlines()
     assert ["OffsetFetchRequest", "groups.group_id", "string", "8-10"] in [line.split() for line in lines]
 
 
 def test_client_ids_are_cut_where_there_is_little_room(told: Told) -> None:
-    """A narrow table has the beginning of a long client id, a wide one all of it, and JSON too."""
     file = str(captured("kafka-python.pcap"))
     ids = {row["client_id"] for row in rows(told("capture", file, "--json")[1])}
     long = next(each for each in ids if each and len(each) > 12)
@@ -67,7 +63,6 @@ def test_client_ids_are_cut_where_there_is_little_room(told: Told) -> None:
 
 
 def test_an_error_that_does_not_fit_follows_below(told: Told) -> None:
-    """It is what the reader looks for, so it is never cut."""
     _, out, _ = told("capture", str(captured("librdkafka.pcap")), "--errors", "--width", "80")
     assert out.splitlines()[1:3] == [
         "     6 05:43:25.436    2  CreateTopics v4          rd-client       7.050",
@@ -76,7 +71,6 @@ def test_an_error_that_does_not_fit_follows_below(told: Told) -> None:
 
 
 def test_columns_are_narrowed_where_it_folds_the_fewest_cells() -> None:
-    """One long cell is folded, and the short ones beside it are left as they are."""
     cells = [("key", "name"), ("one.two.three", "a"), ("four", "five six"), ("seven", "eight")]
     assert fitted(cells, 23) == [13, 8]
     assert fitted(cells, 18) == [8, 8]

@@ -1,4 +1,4 @@
-"""TCP connections and the frames in them: what comes twice, late, never, or from the middle."""
+"""TCP reassembly and frames: retransmitted, reordered and lost segments, and captures that start in the middle."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def capture_of(
 
 
 def said(packets: Iterable[bytes]) -> dict[int, bytes]:
-    """What each port said; ``?`` for each byte that is missing."""
+    """Return the bytes sent by each port; ``?`` for a missing byte."""
     out: dict[int, bytes] = {}
     for piece in streams(segments(read_packets(io.BytesIO(pcap(packets))))):
         if isinstance(piece, reassembly.TcpSegment):
@@ -69,7 +69,7 @@ def answer(number: int, brokers: int = 1) -> bytes:
 
 
 def summary(found: Iterable[Exchange]) -> list[tuple[int | None, bool, bool]]:
-    """Correlation id, and whether request and response are decoded."""
+    """Return correlation id, and whether request and response are decoded."""
     return [
         (
             None if each.header is None else each.header.correlation_id,
@@ -94,14 +94,12 @@ def summary(found: Iterable[Exchange]) -> list[tuple[int | None, bool, bool]]:
 )
 @pytest.mark.parametrize("start", [1000, (1 << 32) - 3], ids=["plain", "wrap"])
 def test_segments_in_any_order(start: int, order: list[tuple[int, bytes]], expected: bytes) -> None:
-    """Sent again, overlapping, out of order, missing; and all of it where sequence numbers begin with 0 again."""
     talk = Talk(starts=(start, 5000)).open()
     talk.segments += [talk.made(data, at=at) for at, data in order]
     assert said(talk.packets()) == {40000: expected}
 
 
 def test_what_the_other_side_has_is_not_waited_for() -> None:
-    """A packet that the capture lost would otherwise hold back all that follows until the end."""
     talk = Talk().open()
     talk.segments += [talk.made(b"abc", at=0), talk.made(b"ghi", at=6)]
     talk.next[0] += 9
@@ -115,7 +113,6 @@ def test_what_the_other_side_has_is_not_waited_for() -> None:
 
 
 def test_ports_are_used_again() -> None:
-    """A client that connects again may get the same port: what was left of the old connection must not go on."""
     first, second = Talk().open(), Talk(starts=(70000, 90000)).open()
     first.say(one(1)).say(one(2)[:16])
     second.say(one(7)).say(answer(7), from_client=False).close()
@@ -127,7 +124,6 @@ def test_ports_are_used_again() -> None:
 
 
 def test_a_reset_ends_a_connection() -> None:
-    """What waits for an answer is told then, not at the end of the capture."""
     talk = Talk().open().say(one(1)).close(RESET)
     other = Talk(client=40001).open().say(one(2)).say(answer(2), from_client=False)
     found, _ = capture_of([*talk.packets(), *other.packets()])
@@ -136,7 +132,6 @@ def test_a_reset_ends_a_connection() -> None:
 
 
 def test_the_middle_of_a_stream() -> None:
-    """Most captures begin while clients run: the next frame is looked for, in both directions."""
     talk = Talk()
     requests, answers = b"".join(map(one, range(1, 6))), b"".join(answer(n, 20) for n in range(1, 6))
     talk.say(requests[7:], size=30).say(answers[100:], from_client=False, size=30)
@@ -147,7 +142,6 @@ def test_the_middle_of_a_stream() -> None:
 
 
 def test_a_gap_costs_only_the_frame_it_is_in() -> None:
-    """The size of a frame says where the next one begins, whatever is missing within."""
     talk = Talk().open().say(one(1)).say(answer(1, 300), from_client=False, size=1000).say(one(2))
     talk.say(answer(2), from_client=False).close()
     packets = list(talk.packets())
@@ -160,7 +154,6 @@ def test_a_gap_costs_only_the_frame_it_is_in() -> None:
 
 
 def test_a_gap_over_the_beginning_of_a_frame() -> None:
-    """Nothing says how long it was: the next one that can be decoded counts."""
     talk = Talk().open()
     for number in range(1, 6):
         talk.say(one(number)).say(answer(number, 10), from_client=False)
@@ -175,7 +168,6 @@ def test_a_gap_over_the_beginning_of_a_frame() -> None:
 
 
 def test_snap_length() -> None:
-    """Of captures that keep the beginnings of packets one still learns who asked what, and how long it took."""
     talk = Talk().open().say(one(1)).say(answer(1, 100), from_client=False, size=100000).say(one(2)).close()
     found, _ = capture_of(talk.packets(), snap=70)
     assert [(each.api.name, each.header.client_id) for each in found if each.api] == [("Metadata", "me")] * 2
@@ -186,7 +178,6 @@ def test_snap_length() -> None:
 
 
 def test_the_capture_has_the_answer_before_the_question() -> None:
-    """Network cards with several queues do that."""
     talk = Talk().open().say(one(1)).say(answer(1), from_client=False).close()
     packets = list(talk.packets())
     packets[2], packets[3] = packets[3], packets[2]
@@ -194,7 +185,6 @@ def test_the_capture_has_the_answer_before_the_question() -> None:
 
 
 def test_other_protocols_and_ports() -> None:
-    """Without ports whatever does not begin like Kafka is left alone; with ports nothing else is looked at."""
     http = Talk(client=40001, server=80).open().say(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").close()
     tls = Talk(client=40002, server=9093).open().say(bytes.fromhex("1603010200010001fc0303") + bytes(500)).close()
     kafka = Talk().open().say(one(1)).say(answer(1), from_client=False).close()
@@ -211,7 +201,6 @@ def test_other_protocols_and_ports() -> None:
 
 
 def test_unknown_apis_and_versions_are_kept() -> None:
-    """A client that is newer than this package is what one wants to find."""
     head = bytes.fromhex("7000 0003 00000009 0002 6d65")  # API 28672
     future = bytes.fromhex("0003 0063 0000000a 0002 6d65 00 0102")
     talk = Talk().open().say(one(1)).say(frame(head + b"body")).say(frame(future))
@@ -221,7 +210,7 @@ def test_unknown_apis_and_versions_are_kept() -> None:
     shown: list[Any] = [to_object(each) for each in found]
     assert shown[1]["request"]["problem"] == f"no API has the key 28672; {KNOWN_KEYS}"
     assert (shown[1]["api"], shown[1]["api_key"], shown[1]["client_id"]) == (None, 28672, None)
-    assert shown[1]["request"]["data"] == "(redacted)"  # nobody knows what is in it
+    assert shown[1]["request"]["data"] == "(redacted)"  # unknown contents
     assert to_object(found[1], show_secrets=True)["request"]["data"] == (head + b"body").hex()  # type: ignore[index]
     assert shown[2]["request"]["problem"] == "MetadataRequest has no version 99, only versions 0 to 13"
     assert shown[2]["request"]["data"] == future.hex()
@@ -229,7 +218,6 @@ def test_unknown_apis_and_versions_are_kept() -> None:
 
 
 def test_api_versions_falls_back() -> None:
-    """A broker answers a version that it does not have in version 0 (KIP-511)."""
     request = bytes.fromhex("0012 000c 00000005 0002 6d65 00 0102")
     talk = Talk().open().say(frame(request))
     talk.say(encode_response(ApiVersionsResponse(error_code=35), 0, 5), from_client=False)
@@ -243,7 +231,6 @@ def test_api_versions_falls_back() -> None:
 
 
 def test_tokens_of_sasl() -> None:
-    """After a handshake of version 0 there is no Kafka for a while, but a password."""
     token = b"\0alice\0planted-secret"
     talk = Talk().open().say(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1, "me"))
     talk.say(encode_response(SaslHandshakeResponse(mechanisms=["PLAIN"]), 0, 1), from_client=False)
@@ -260,7 +247,6 @@ def test_tokens_of_sasl() -> None:
 @pytest.mark.parametrize("user", [b"Alice", b"alice", b"u", b"A"])
 @pytest.mark.parametrize("has_handshake", [True, False])
 def test_tokens_of_sasl_behind_a_gap(user: bytes, has_handshake: bool) -> None:
-    """A capture may lack the response of the handshake, or all of it: the token behind it is a password all the same."""
     token = b"\0" + user + b"\0planted-secret"
     talk = Talk().open().say(one(7)).say(answer(7), from_client=False)
     if has_handshake:
@@ -273,7 +259,6 @@ def test_tokens_of_sasl_behind_a_gap(user: bytes, has_handshake: bool) -> None:
 
 
 def test_a_client_id_that_takes_in_a_secret() -> None:
-    """The damaged length of a client id makes the password behind it a part of it."""
     body = bytes.fromhex("0024 0001 00000001 0012 6d65") + (14).to_bytes(4, "big") + b"planted-secret" + b"more"
     found, _ = capture_of(Talk().open().say(one(7)).say(frame(body)).close().packets())
     assert "planted" not in str([to_object(each) for each in found]) + "".join(map(to_line, found))
@@ -290,7 +275,6 @@ def test_a_client_id_that_takes_in_a_secret() -> None:
 
 
 def test_a_damaged_secret_is_hidden() -> None:
-    """What cannot be decoded of a message that has secrets may be one of them."""
     body = bytes.fromhex("0024 0001 00000001 0002 6d65") + (99).to_bytes(4, "big") + b"planted-secret"
     found, _ = capture_of(Talk().open().say(frame(body)).close().packets())
     shown: Any = to_object(found[0])
@@ -299,7 +283,6 @@ def test_a_damaged_secret_is_hidden() -> None:
 
 
 def test_a_damaged_answer_of_the_log_of_kraft_is_hidden() -> None:
-    """Controllers fetch SCRAM keys from each other: what cannot be decoded of such an answer may be one of them."""
     for topic, is_secret in (("__cluster_metadata", True), ("orders", False)):
         partition = PartitionData(records=b"planted-secret")
         body = FetchResponse(responses=[FetchableTopicResponse(topic=topic, partitions=[partition])])
@@ -313,7 +296,6 @@ def test_a_damaged_answer_of_the_log_of_kraft_is_hidden() -> None:
 
 
 def test_requests_that_are_not_answered() -> None:
-    """Produce with acks=0 has no response, and must not wait for one."""
     talk = Talk().open().say(encode_request(ProduceRequest(acks=0), 9, 1, "me")).say(one(2))
     talk.say(answer(2), from_client=False)
     found, capture = capture_of(talk.packets())
@@ -323,7 +305,6 @@ def test_requests_that_are_not_answered() -> None:
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A frame may claim much, and a hole may never close: neither may cost more than was decided."""
     import tracemalloc
 
     monkeypatch.setattr(framing, "MOST_KEPT_OF_ALL", 1 << 20)
@@ -353,7 +334,6 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_handshake_without_its_beginning() -> None:
-    """A capture may begin with the answer to a SYN: the side that sends it is the server."""
     syn = tcp(9092, 40000, 5000, flags=SYN | ACK, acknowledged=1001)
     talk = Talk().say(one(1)).say(answer(1), from_client=False)
     found, _ = capture_of([ipv4(syn, "10.0.0.2", "10.0.0.1"), *talk.packets()])

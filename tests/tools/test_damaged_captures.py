@@ -1,4 +1,4 @@
-"""Captures with damage anywhere: whatever it is, reading ends, in time, with exchanges or an error of ours."""
+"""Damaged captures: reading ends in bounded time, with exchanges or CaptureError."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.support.packets import pcap
 
 ROUNDS = 60
 SECONDS = 20
-"""Of one capture; an undamaged one takes less than one."""
+"""Time limit per capture; an undamaged one takes less than a second."""
 
 
 def read_all(data: bytes) -> int:
-    """Reads a capture and shows everything in it; the number of exchanges."""
+    """Read a capture and format all exchanges; return their number."""
     clients = Clients()
     number = 0
     try:
@@ -36,7 +36,6 @@ def read_all(data: bytes) -> int:
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
-    """The data with some bytes changed, taken out, doubled, or cut off."""
     out = bytearray(data)
     for _ in range(chance.choice((1, 5, 50))):
         if len(out) < 2:
@@ -56,7 +55,6 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
 
 @pytest.mark.parametrize("name", [*(f"{each}.gz" for each in CAPTURES), "follow.hex.txt", "follow.yaml.txt"])
 def test_no_damage_hangs_or_crashes(name: str) -> None:
-    """Captures come from anywhere; a wrong length in one must not end in a stack trace or an endless loop."""
     data = captured(name[:-3]).read_bytes() if name.endswith(".gz") else (DATA / name).read_bytes()
     data = gzip.decompress(data) if name.endswith(".gz") else data
     whole = read_all(data)
@@ -71,7 +69,6 @@ def test_no_damage_hangs_or_crashes(name: str) -> None:
 
 
 def test_no_damage_within_packets_hangs_or_crashes() -> None:
-    """Here the file stays whole, so that the damage reaches IP, TCP and Kafka."""
     from kafka_messages_tools.capture import read_packets
 
     data = gzip.decompress(captured("java.pcapng").read_bytes())

@@ -1,4 +1,4 @@
-"""Files of packets and what is around a segment: formats, link layers, fragments, damage."""
+"""Capture files: formats, link layers, fragments and damage."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ def segments_of(data: bytes) -> tuple[list[Segment], Report]:
 @pytest.mark.parametrize("make", [pcap, pcapng])
 @pytest.mark.parametrize("nanoseconds", [False, True])
 def test_both_formats_in_both_byte_orders(make: Callable[..., bytes], order: str, nanoseconds: bool) -> None:
-    """Captures come from machines of either endianness; times must be nanoseconds in all of them."""
     found, report = read(make([ONE, ONE], order=order, nanoseconds=nanoseconds))
     assert found == [
         Packet(1, packets.START, packets.RAW, ONE, len(ONE)),
@@ -46,14 +45,12 @@ def test_both_formats_in_both_byte_orders(make: Callable[..., bytes], order: str
 @pytest.mark.parametrize("form", ["enhanced", "simple", "old"])
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_every_packet_block(form: Any, order: Any) -> None:
-    """Old programs wrote other blocks; a simple one has no time, and is cut where the interface says."""
     found, _ = read(pcapng([ONE], order=order, form=form, snap=30))
     time = None if form == "simple" else packets.START
     assert found == [Packet(1, time, packets.RAW, ONE[:30], len(ONE))]
 
 
 def test_a_gzipped_file_and_one_that_ends_too_early() -> None:
-    """Captures are kept gzipped, and copied while they are written."""
     whole = pcap([ONE, ONE, ONE])
     assert len(read(gzip.compress(whole))[0]) == 3
     found, report = read(gzip.compress(whole)[:-12])
@@ -66,7 +63,6 @@ def test_a_gzipped_file_and_one_that_ends_too_early() -> None:
 
 
 def test_damage_ends_the_reading_with_a_word() -> None:
-    """A length that cannot be must not be believed, and nothing behind it is a packet for certain."""
     data = pcap([ONE]) + struct.pack("<IIII", 0, 0, 1 << 30, 1 << 30)
     found, report = read(data)
     assert (len(found), report.remarks) == (1, ["packet 2 claims 1073741824 bytes: the file is damaged from there on"])
@@ -89,14 +85,12 @@ def test_damage_ends_the_reading_with_a_word() -> None:
     ],
 )
 def test_what_is_no_capture(data: bytes, text: str) -> None:
-    """A wrong file is the most frequent mistake: the first thing said must be that."""
     with pytest.raises(CaptureError) as caught:
         read(data)
     assert str(caught.value) == text
 
 
 def test_the_capture_says_what_it_lost() -> None:
-    """Missing bytes are no riddle if the statistics of the capture explain them."""
     statistics = block(5, bytes(12) + packets.option(5, struct.pack("<Q", 17)) + packets.option(0, b""))
     _, report = read(pcapng([ONE]) + statistics)
     assert report.remarks == ["the capture itself lost 17 packets, as it says"]
@@ -106,20 +100,17 @@ def test_the_capture_says_what_it_lost() -> None:
 @pytest.mark.parametrize("link", [packets.ETHERNET, packets.SLL, packets.SLL2])
 @pytest.mark.parametrize("packet", [ONE, ipv6(tcp(1, 2, 7, DATA))], ids=["v4", "v6"])
 def test_link_layers_with_tags(packet: bytes, link: int, tags: tuple[int, ...]) -> None:
-    """Switches add VLAN tags, one or two; "any" captures have layers of their own."""
     (segment,), _ = segments_of(pcap([linked(packet, link, tags)], link))
     assert (segment.source.port, segment.sequence, segment.data) == (1, 7, DATA)
 
 
 @pytest.mark.parametrize("link", [packets.RAW, packets.NULL, packets.LOOP])
 def test_link_layers_without_a_protocol(link: int) -> None:
-    """Loopback of other systems, and tunnels."""
     (segment,), _ = segments_of(pcap([linked(ONE, link)], link))
     assert (str(segment.source), str(segment.target), segment.data) == ("10.0.0.1:1", "10.0.0.2:2", DATA)
 
 
 def test_padding_and_snap_length() -> None:
-    """Ethernet pads short packets; what a snap length cut is known by the header of IP."""
     padded = linked(ipv4(tcp(1, 2, 7, b"x")), packets.ETHERNET) + bytes(6)
     (segment,), _ = segments_of(pcap([padded], packets.ETHERNET))
     assert (segment.data, segment.missing) == (b"x", 0)
@@ -131,7 +122,6 @@ def test_padding_and_snap_length() -> None:
 
 
 def test_extension_headers() -> None:
-    """Between IPv6 and TCP anything may stand that has a length."""
     extensions = [(0, bytes([0]) + bytes(6)), (60, bytes([1]) + bytes(14)), (51, bytes([4]) + bytes(22))]
     (segment,), _ = segments_of(pcap([ipv6(tcp(1, 2, 7, DATA), extensions)]))
     assert (str(segment.source), segment.data) == ("[fd00::1]:1", DATA)
@@ -139,7 +129,6 @@ def test_extension_headers() -> None:
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0, 1)])
 def test_fragments_are_put_together(order: tuple[int, ...]) -> None:
-    """In any order, some of them twice; the datagram is there with the packet that completes it."""
     segment = tcp(1, 2, 7, DATA * 3)
     parts = [ipv4(segment[:24], fragment=0x2000, identity=5), ipv4(segment[24:48], fragment=0x2003, identity=5)]
     parts.append(ipv4(segment[48:], fragment=6, identity=5))
@@ -151,7 +140,6 @@ def test_fragments_are_put_together(order: tuple[int, ...]) -> None:
 
 
 def test_fragments_of_ipv6() -> None:
-    """They have a header of their own."""
     segment = tcp(1, 2, 7, DATA * 3)
     first = ipv6(segment[:24], [(44, struct.pack(">BHI", 0, 1, 9))])
     second = ipv6(segment[24:], [(44, struct.pack(">BHI", 0, 24, 9))])
@@ -160,7 +148,6 @@ def test_fragments_of_ipv6() -> None:
 
 
 def test_what_is_not_tcp_is_counted() -> None:
-    """A capture of everything has much that is not ours; none of it may vanish without a word."""
     arp = bytes(12) + b"\x08\x06" + bytes(28)
     udp = ONE[:9] + b"\x11" + ONE[10:]
     _, report = segments_of(pcap([arp, linked(udp, packets.ETHERNET), linked(ONE, packets.ETHERNET)], packets.ETHERNET))
@@ -170,7 +157,6 @@ def test_what_is_not_tcp_is_counted() -> None:
 
 
 def test_times_of_an_exchange_come_from_its_packets() -> None:
-    """What is shown of a capture refers to packets as Wireshark numbers them."""
     talk = Talk().open().say(encode_request(MetadataRequest(), 12, 1, "me"), size=20).close()
     capture = Capture(io.BytesIO(pcapng(talk.packets(), nanoseconds=True)))
     (exchange,) = capture

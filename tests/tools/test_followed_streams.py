@@ -1,4 +1,4 @@
-"""Followed streams: what tshark prints of a connection, in each of its forms."""
+"""Followed streams of tshark, in each output form."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ def shown(capture: Capture) -> list[Any]:
 
 @pytest.mark.parametrize("form", ["hex", "raw", "yaml"])
 def test_every_form_tells_what_the_packets_tell(form: str) -> None:
-    """Text is what people paste into a ticket when they cannot pass on a capture."""
     found = shown(open_capture(DATA / f"follow.{form}.txt"))
     with open_capture(captured("librdkafka.pcap")) as capture:
         wanted = [each for each in shown(capture) if each["connection"] == 1]
@@ -33,7 +32,6 @@ def test_every_form_tells_what_the_packets_tell(form: str) -> None:
 
 
 def test_a_hex_dump_as_wireshark_saves_it() -> None:
-    """It has no head, and blanks where tshark has a tab."""
     text = (DATA / "follow.hex.txt").read_text().partition("Node 1")[2].partition("\n")[2]
     saved = text.replace("\t", "    ").replace(RULE + "\n", "")
     first, second = shown(Capture(io.BytesIO(saved.encode())))
@@ -74,7 +72,6 @@ def test_a_hex_dump_as_wireshark_saves_it() -> None:
     ],
 )
 def test_text_that_is_wrong(text: str, problem: str) -> None:
-    """What was cut while copying must be told with its line, not guessed."""
     with pytest.raises(CaptureError) as caught:
         list(Capture(io.BytesIO(text.encode())))
     assert str(caught.value) == problem

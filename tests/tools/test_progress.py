@@ -1,4 +1,4 @@
-"""Long work on a terminal says how far it is, and never stands in what is printed."""
+"""Progress of long work on a terminal, separate from the output."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN = re.compile(r"(?:\r[\d,]+ of [\d,]+ (?:bytes|messages))+\r\x1b\[K")
 
 
 def printed(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, words: Sequence[str]) -> str:
-    """Output and errors as a terminal gets them, one after the other."""
+    """Return output and errors as a terminal receives them."""
     monkeypatch.setattr(sys, "stdout", stream)
     monkeypatch.setattr(sys, "stderr", stream)
     assert main([*words, "--width", "80", "--color", "never"]) == 0
@@ -35,7 +35,6 @@ def printed(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, words: Sequenc
     ids=lambda each: each[0],
 )
 def test_progress_is_gone_before_anything_is_printed(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A row behind what is left of the progress could not be read; and work without a sign of life is stopped by its user."""
     plain = printed(monkeypatch, io.StringIO(), words)
     assert "\r" not in plain
     clock = itertools.count()
@@ -46,6 +45,5 @@ def test_progress_is_gone_before_anything_is_printed(words: Sequence[str], monke
 
 
 def test_short_work_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line that flashes up for a moment only disturbs."""
     monkeypatch.setattr(time, "monotonic", lambda: 1.0)
     assert "\r" not in printed(monkeypatch, Terminal(), ("log", str(LOG)))

@@ -1,4 +1,4 @@
-"""The wheel of the tools: the program of the dissector and the completion scripts are in it."""
+"""The wheel of the tools contains the dissector and the completion scripts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ PROJECT = ROOT / "packages" / "tools"
 
 
 def test_the_wheel_has_what_is_no_python(tmp_path: Path) -> None:
-    """The Lua is that of the sources; the scripts are printed by the build, with placeholders for names of messages."""
     for name in ("setuptools", "shtab"):
         pytest.importorskip(name, reason=f"{name} is not installed; nox -s tests installs it")
     copy = shutil.copytree(PROJECT, tmp_path / "project", ignore=shutil.ignore_patterns("build", "*.egg-info"))

@@ -1,4 +1,4 @@
-"""The dissector for Wireshark: what tshark says with it is what the capture reader says, field by field."""
+"""The Wireshark dissector: tshark shows the same fields as the capture reader."""
 
 from __future__ import annotations
 
@@ -43,7 +43,6 @@ needs_tshark = pytest.mark.skipif(
 
 
 def test_the_dissector_knows_all_apis() -> None:
-    """What a release adds must be there without anybody thinking of it."""
     text = dissector()
     names = [name for api in apis() if not api.is_removed for name in (api.request_name, api.response_name) if name]
     assert [name for name in names if f"\n  {name} = [[1\n:" not in text] == []
@@ -52,7 +51,6 @@ def test_the_dissector_knows_all_apis() -> None:
 
 
 def test_a_wrong_name_is_refused() -> None:
-    """Wireshark would refuse the whole file, in words about Lua."""
     name = "the name of a protocol is of lower-case letters, digits, - and _, not 'Kafka Messages'"
     with pytest.raises(ValueError, match=f"^{re.escape(name)}$"):
         dissector("Kafka Messages")
@@ -62,7 +60,6 @@ def test_a_wrong_name_is_refused() -> None:
 
 
 def test_it_compiles(tmp_path: Path) -> None:
-    """A slip in the Lua would show only in Wireshark."""
     compiler = next(filter(None, map(shutil.which, ("luac", "luac5.4", "luac5.3", "luac5.2", "luac5.1"))), None)
     if compiler is None:
         pytest.skip("luac is not installed; the tests in tshark load the dissector, too")
@@ -72,7 +69,7 @@ def test_it_compiles(tmp_path: Path) -> None:
 
 
 def dissected(capture: Path, folder: Path) -> Iterator[Node]:
-    """The requests and responses that tshark finds, as its XML has them."""
+    """Yield the requests and responses in tshark's XML."""
     script = folder / "kafka.lua"
     script.write_text(dissector(), encoding="utf-8")
     command = ["tshark", "-X", f"lua_script:{script}", "-r", str(capture), "-Y", "kafka_messages", "-T", "pdml"]
@@ -86,7 +83,7 @@ def dissected(capture: Path, folder: Path) -> Iterator[Node]:
 
 
 def compare(capture: Path, folder: Path) -> Counter[str]:
-    """Compares every field of every message; counts what was compared."""
+    """Compare every field of every message; return the number of comparisons."""
     compared = Counter[str]()
     found: dict[tuple[int, bool, int], list[Node]] = {}
     for node in dissected(capture, folder):
@@ -168,7 +165,7 @@ def _scalar(node: Node, kind: str) -> object:
         case "bool":
             return shown in ("1", "True")
         case "float64":
-            return struct.unpack(">d", bytes.fromhex(_value(node)))[0]  # it is shown with 15 digits only
+            return struct.unpack(">d", bytes.fromhex(_value(node)))[0]  # its text has only 15 digits
         case _:
             return int(shown)
 
@@ -192,7 +189,6 @@ def _shown(node: Node, name: str) -> str:
 @needs_tshark
 @pytest.mark.parametrize("name", CAPTURES)
 def test_tshark_agrees_on_real_traffic(name: str, tmp_path: Path) -> None:
-    """Two readers that share nothing but the definitions: their TCP, their framing and their decoding must be the same."""
     capture = tmp_path / name
     capture.write_bytes(gzip.decompress(captured(name).read_bytes()))
     assert (
@@ -207,7 +203,6 @@ def test_tshark_agrees_on_real_traffic(name: str, tmp_path: Path) -> None:
 
 @needs_tshark
 def test_tshark_agrees_on_every_version_of_every_api(tmp_path: Path) -> None:
-    """Real traffic has few versions; Kafka's own classes wrote bytes of each."""
     talk = Talk().open()
     number = 0
     for api in apis():
@@ -229,7 +224,6 @@ def test_tshark_agrees_on_every_version_of_every_api(tmp_path: Path) -> None:
 
 
 def _bodies(name: str, version: int) -> list[bytes]:
-    """Encodings of a message at a version; without those of Produce that no response follows."""
     found = [vector.data for vector in committed()[name] if vector.version == version]
     if name == "ProduceRequest":
         found = [data for data in found if ProduceRequest.read(data, version).acks]
@@ -240,7 +234,6 @@ def _bodies(name: str, version: int) -> list[bytes]:
 
 
 def test_the_filter_for_errors_names_every_field() -> None:
-    """The filter, which the page has too, names every field of a response that holds an error code."""
     responses = [facts_of(api.response_class) for api in apis() if api.valid_versions and api.response_name]
     fields = [field for facts in responses for some in (facts.fields, *facts.structs.values()) for field in some]
     names = {field.name for field in fields if field.is_error_code}
@@ -255,11 +248,11 @@ ADDED = {
         {"name": "orders", "resultsByPartition": [{"partitionIndex": 0, "partitionErrorCode": 16}]}
     ],
 }
-"""A response whose error code has a name of its own."""
+"""A response with a named error code."""
 
 
 def with_errors(capture: Path, folder: Path) -> tuple[list[int], list[int]]:
-    """The packets that the filter finds in tshark, and those that ``capture --errors`` finds."""
+    """Return the packets selected by the filter in tshark, and those of ``capture --errors``."""
     script = folder / "kafka.lua"
     script.write_text(dissector(), encoding="utf-8")
     command = ["tshark", "-X", f"lua_script:{script}", "-r", str(capture), "-Y", error_filter()]
@@ -276,7 +269,6 @@ def with_errors(capture: Path, folder: Path) -> tuple[list[int], list[int]]:
 @needs_tshark
 @pytest.mark.parametrize("name", CAPTURES)
 def test_the_filter_finds_the_errors_of_real_traffic(name: str, tmp_path: Path) -> None:
-    """The filter of the page finds the same packets as ``capture --errors``."""
     capture = tmp_path / name
     capture.write_bytes(gzip.decompress(captured(name).read_bytes()))
     found, wanted = with_errors(capture, tmp_path)
@@ -285,7 +277,6 @@ def test_the_filter_finds_the_errors_of_real_traffic(name: str, tmp_path: Path) 
 
 @needs_tshark
 def test_the_filter_finds_an_error_beside_codes_that_are_0(tmp_path: Path) -> None:
-    """One bad topic of two, a code of another name and a negative code are found, and a response without errors is not."""
     topic, good = MetadataResponse.MetadataResponseTopic, MetadataResponse.MetadataResponseTopic(name="good")
     added = from_json(AddPartitionsToTxnResponse, ADDED, 3)
     talk = Talk().open()

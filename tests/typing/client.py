@@ -1,4 +1,4 @@
-"""A client as users write it; strict mypy and pyright check it, and pytest runs it (see test_typing_client)."""
+"""A typed client program for strict mypy and pyright; pytest runs it (see test_typing_client)."""
 
 # pyright: reportUnnecessaryTypeIgnoreComment=true
 from __future__ import annotations
@@ -51,13 +51,13 @@ Send = Callable[[Request], bytes]
 
 
 async def ask(request: Request[R], send: Send) -> R:
-    """What a client is made of: whoever asks need not say what the answer is."""
+    """The response type follows from the request."""
     assert_type(request.response_class, type[R])
     return request.response_class.read(send(request), request.HIGHEST_SUPPORTED_VERSION)
 
 
 def empty_response(request: Request) -> bytes:
-    """What a mock is made of: any request will do."""
+    """Any request has a response class."""
     assert_type(request.response_class, type[Response])
     return request.response_class().write(request.HIGHEST_SUPPORTED_VERSION)
 
@@ -76,7 +76,7 @@ async def asked() -> int:
 
 
 def tables() -> list[str]:
-    """An API is typed by what names it, if that is a class."""
+    """Message classes determine the types of an API; names and keys give general types."""
     assert_type(api(MetadataRequest), Api[MetadataResponse])
     assert_type(api(MetadataResponse), Api[MetadataResponse])
     assert_type(api("Metadata"), Api[Response])
@@ -87,7 +87,7 @@ def tables() -> list[str]:
 
 
 def structs() -> MetadataResponse:
-    """A struct is found by its message, as a class and as a type."""
+    """Structs are attributes of their message, as classes and as types."""
     assert_type(MetadataResponse.MetadataResponseTopic(), MetadataResponseTopic)
     found: list[MetadataResponse.MetadataResponseTopic] = []
     return MetadataResponse(topics=found)
@@ -120,7 +120,7 @@ def names(topics: list[MetadataResponseTopic]) -> list[str]:
 
 
 def changed(topics: MetadataResponseTopicCollection) -> list[str]:
-    """A keyed collection is a list of its elements, also to type checkers."""
+    """A keyed collection is a list of its elements."""
     assert_type(topics[0], MetadataResponseTopic)
     assert_type(topics[:1], list[MetadataResponseTopic])
     assert_type(topics.find_all("t"), list[MetadataResponseTopic])
@@ -152,7 +152,7 @@ def unknown_tags(messages: Iterable[Message]) -> list[int]:
 
 
 def events(client: ClientConnection, server: ServerConnection, proxy: ProxyConnection) -> int:
-    """What the sides of a connection give has names."""
+    """Events of a connection have named union types."""
     of_client, of_server = list(client.receive_data(b"")), list(server.receive_data(b""))
     assert_type(of_client, list[ClientEvent])
     assert_type(of_server, list[ServerEvent])
@@ -164,7 +164,7 @@ def events(client: ClientConnection, server: ServerConnection, proxy: ProxyConne
 
 
 def compressed(compression: CompressionName) -> CompressionName:
-    """The names of compressions are checked, in both directions."""
+    """Compression names are checked as arguments and results."""
     try:
         write_batch([Record()], compression="gzp")  # type: ignore[arg-type]
     except EncodeError as error:
@@ -179,7 +179,7 @@ def topic_names(message: Message, wanted: EntityType = "topicName") -> list[str]
 
 
 def newest(kind: MessageClass) -> int:
-    """Any class of a message has versions."""
+    """Any message class has versions."""
     return kind.HIGHEST_SUPPORTED_VERSION
 
 
@@ -198,7 +198,7 @@ async def fetch(_: FetchRequest, version: int) -> FetchResponse:
 
 
 def wrong_handlers() -> list[object]:
-    """A handler of a request returns its response, and takes what the registry says: nothing else passes a checker."""
+    """Invalid handlers that a type checker must reject."""
 
     def other_response(_: MetadataRequest) -> FetchResponse:
         return FetchResponse()
@@ -225,7 +225,7 @@ def wrong_handlers() -> list[object]:
 
 
 def handled(request: Request) -> int:
-    """A registry knows the response of each request."""
+    """The registry infers the response of each request."""
     assert_type(HANDLERS.answer(MetadataRequest()), MetadataResponse)
     assert_type(HANDLERS.answer(request), Response)
     assert_type(asyncio.run(VERSIONED.answer_async(FetchRequest(), 18)), FetchResponse)

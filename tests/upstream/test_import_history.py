@@ -1,4 +1,4 @@
-"""Definitions of every release out of its jars into a history."""
+"""Import of every release's definitions from jars into a history."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ def jar(folder: Path, name: str, **files: str) -> Path:
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A small history of two releases."""
     one = jar(tmp_path, "kafka-clients-3.0.0.jar", PayRequest=DEFINITION)
     two = jar(
         tmp_path,
@@ -53,7 +52,6 @@ def copied(tmp_path: Path) -> Path:
 
 
 def test_what_is_imported_are_facts(copied: Path) -> None:
-    """Comments and descriptions are the authors' words; they stay in the jar."""
     assert (copied / "definitions" / "PayRequest" / "3.0.0.json").read_text() == FACTS
     history = store.read(copied)
     assert {name: found.since for name, found in history.definitions("3.1.0").items()} == {
@@ -64,13 +62,11 @@ def test_what_is_imported_are_facts(copied: Path) -> None:
 
 
 def test_an_import_twice_changes_nothing(copied: Path, tmp_path: Path) -> None:
-    """Deterministic, or every import would be a change to review."""
     jars = {"3.0.0": [tmp_path / "kafka-clients-3.0.0.jar"], "3.1.0": [tmp_path / "kafka-clients-3.1.0.jar"]}
     assert importer.import_history(jars, copied) == []
 
 
 def test_two_definitions_of_one_name(tmp_path: Path) -> None:
-    """One of them would be lost."""
     one = jar(tmp_path, "kafka-clients-3.0.0.jar", PayRequest=DEFINITION)
     two = jar(tmp_path, "kafka-raft-3.0.0.jar", PayRequest=DEFINITION.replace("int32", "int64"))
     with pytest.raises(store.HistoryError) as error:
@@ -79,7 +75,6 @@ def test_two_definitions_of_one_name(tmp_path: Path) -> None:
 
 
 def test_a_definition_that_cannot_be_read(tmp_path: Path) -> None:
-    """The error names jar, file and place."""
     path = jar(tmp_path, "kafka-clients-3.0.0.jar", PayRequest=DEFINITION + "]")
     with pytest.raises(store.HistoryError) as error:
         importer.import_history({"3.0.0": [path]}, tmp_path / "history")
@@ -90,7 +85,6 @@ def test_a_definition_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_a_fixup_is_said_and_must_fit(tmp_path: Path) -> None:
-    """What is changed in a released file is told at each import, and never done where the text is another."""
     fixup = fixups.FIXUPS[0]
     broken = (
         '{ "name": "DescribeProducersRequest", "type": "request", "validVersions": "0",\n  "fields": [\n    ]}\n  ]\n}'

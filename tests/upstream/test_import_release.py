@@ -44,7 +44,6 @@ NEW_PAID = PAID.replace('"validVersions": "0"', '"validVersions": "0-1"')
 
 
 def jar(folder: Path, release: str, **files: str) -> Path:
-    """Return a folder with one jar of a release."""
     folder.mkdir()
     with zipfile.ZipFile(folder / f"kafka-clients-{release}.jar", "w") as archive:
         for file, text in files.items():
@@ -59,7 +58,6 @@ def run(what: Path | str, root: Path, *options: str) -> int:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Return a history of one release and its definitions."""
     store.write(tmp_path / "history", {}, {})
     assert run(jar(tmp_path / "one", "3.0.0", PayRequest=PAY, PayResponse=PAID), tmp_path) == 0
     return tmp_path
@@ -91,7 +89,6 @@ next:
 
 
 def describe(folder: Path) -> None:
-    """Add a description to every message and field without one."""
     for path in folder.rglob("*.json"):
         text = re.sub(
             r'("versions": "[0-9+-]+"(?:, "entityType": "groupId")?) }', r'\1, "about": "Ours." }', path.read_text()

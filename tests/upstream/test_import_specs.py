@@ -53,9 +53,9 @@ def test_a_release_with_fewer_modules(tmp_path: Path) -> None:
 
 
 def class_file(*fields: tuple[str, int], code: bytes = b"") -> bytes:
-    """A class with fields of these names and flags, as the JVM specification has it; one constant takes two places.
+    """Return a class file with fields of these names and flags; ``code`` follows them.
 
-    The String with the name of field N is constant 3 + fields + N. ``code`` stands behind the fields, as that of methods.
+    One constant takes two slots. The String with the name of field N is constant 3 + fields + N.
     """
     texts = [name.encode() for name, _ in fields]
     pool = b"\x05" + bytes(8) + b"".join(b"\x01" + struct.pack(">H", len(text)) + text for text in texts)

@@ -1,4 +1,4 @@
-"""What ``nox -s release`` refuses before it builds anything, and what it says at the end."""
+"""Checks and final output of ``nox -s release``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ PROPOSALS = Project("kafka-messages-proposals", "0.2.0", (), True)
 
 
 def projects(needs: str, messages: str = "4.4.0.1", generator: str = "0.2.0") -> list[Project]:
-    """A pipeline with what it needs, and what is released with it."""
     return [
         Project("kafka-messages-spark", "0.2.0", (Requirement("pyspark>=4"), Requirement(needs)), False),
         Project("kafka-message-generator", generator, (), False),
@@ -25,7 +24,6 @@ def projects(needs: str, messages: str = "4.4.0.1", generator: str = "0.2.0") ->
 
 
 def test_ours_fit() -> None:
-    """The state of the repository can always be released."""
     assert list(versions.misfits([versions.read(folder) for folder in PROJECTS.values()])) == []
 
 
@@ -57,12 +55,10 @@ def test_ours_fit() -> None:
     ],
 )
 def test_misfits(found: list[Project], lines: list[str]) -> None:
-    """Versions that pip could not install together, or that nobody could tell apart, are refused with the remedy."""
     assert list(versions.misfits(found)) == lines
 
 
 def test_uploads(tmp_path: Path) -> None:
-    """What another one needs goes first, and what is not for an index is not among the commands."""
     for stem in ("kafka_messages-4.4.0.1", "kafka_messages_spark-0.2.0", "kafka_message_generator-0.2.0"):
         for end in ("-py3-none-any.whl", ".tar.gz"):
             (tmp_path / f"{stem}{end}").touch()
@@ -76,7 +72,6 @@ def test_uploads(tmp_path: Path) -> None:
 
 
 def test_uploads_of_compiled_wheels(tmp_path: Path) -> None:
-    """An index refuses a wheel that was made for one machine; whoever releases is told where the others come from."""
     for end in ("-cp311-cp311-linux_x86_64.whl", "-cp312-cp312-manylinux_2_28_x86_64.whl", ".tar.gz"):
         (tmp_path / f"kafka_messages_native-0.2.0{end}").touch()
     stem, place = (tmp_path / "kafka_messages_native-0.2.0").as_posix(), tmp_path.as_posix()

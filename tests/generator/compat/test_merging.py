@@ -1,4 +1,4 @@
-"""Definitions of all releases as one set: every version that any of them had, equal to what it was."""
+"""Definitions of all releases merged into one set: every version keeps its layout."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ def today() -> dict[str, Message]:
 
 
 def test_every_version_that_any_release_had(older: Baseline, today: dict[str, Message]) -> None:
-    """No version is left out, none is another than it was, and today's are supported as before."""
     problems = Problems()
     merged = {message.name: message for message in with_older(list(today.values()), older, problems)}
     assert problems.found == []
@@ -38,7 +37,7 @@ def test_every_version_that_any_release_had(older: Baseline, today: dict[str, Me
     for name, released in older.versions.items():
         message = merged.get(name)
         if message is None or message.kind == COORDINATOR_KEY:
-            continue  # a name that another message has taken over, and keys, which are told apart by apiKeys now
+            continue  # names reused by another message, and keys, now distinguished by apiKey
         checked = rules.check_alone(message, Problems())
         plan = builder.build(checked, name)
         for version, each in released.items():
@@ -50,7 +49,6 @@ def test_every_version_that_any_release_had(older: Baseline, today: dict[str, Me
 
 
 def test_what_cannot_be_one_is_told(older: Baseline, today: dict[str, Message]) -> None:
-    """Two types for one field are two definitions, whatever a reader would make of it."""
     message = today["ListOffsetsRequest"]
     kind = replace(message.fields[0].type, name="string")
     wrong = replace(message.fields[0], type=kind, entity_type="unknown")

@@ -1,4 +1,4 @@
-"""Verdicts on random edits of random definitions, against what happens when messages are exchanged."""
+"""Verdicts on random edits of random definitions, against exchanged messages."""
 
 from __future__ import annotations
 
@@ -27,21 +27,19 @@ from tests.support.pages import ROOT
 
 EDITS = 500
 MESSAGES = 12
-"""Exchanged for each version and direction."""
+"""Messages per version and direction."""
 PACKAGES = 20
-"""Edits of which both sides are generated, too."""
+"""Number of edits for which both packages are generated."""
 
 
 @dataclass(frozen=True)
 class DefinitionSet:
-    """A definition and its plan."""
-
     definition: Json
     plan: MessagePlan
 
 
 def pairs(seed: int) -> Iterator[tuple[DefinitionSet, DefinitionSet]]:
-    """Definitions and edited ones, both of which the generator takes."""
+    """Yield definitions and edited copies that the generator accepts."""
     rng = random.Random(seed)
     folders = (
         ROOT / "specs" / "kafka" / "clients",
@@ -58,7 +56,7 @@ def pairs(seed: int) -> Iterator[tuple[DefinitionSet, DefinitionSet]]:
 
 
 def exchanges(one: DefinitionSet, other: DefinitionSet) -> Iterator[tuple[int, DefinitionSet, DefinitionSet]]:
-    """The newest versions that both sides have, in both directions: version, who writes, who reads."""
+    """Yield version, writer and reader for the newest common versions, in both directions."""
     for version in sorted(set(one.plan.valid) & set(other.plan.valid))[-3:]:
         yield version, one, other
         yield version, other, one
@@ -74,7 +72,7 @@ def written(schema: Schema, rng: random.Random) -> bytes | None:
 
 
 def is_annotated(found: Witness) -> bool:
-    """Whether the rows of both sides tile their bytes, and a place is found where they part."""
+    """Return whether the rows of both sides cover their bytes and differ in one place."""
     again = b"".join(row.data for row in found.read)
     tiled = b"".join(row.data for row in found.written) == found.data
     tiled = tiled and (again == found.data) == (found.outcome != REWRITES_DIFFERENTLY)
@@ -82,7 +80,6 @@ def is_annotated(found: Witness) -> bool:
 
 
 def test_verdicts_are_what_exchanging_messages_shows() -> None:
-    """Proved is a strong word: nothing that was proved may differ, and nothing is said to break without bytes for it."""
     rng, counts, wrong = random.Random(7), Counter[str](), []
     for number, pair in zip(range(EDITS), pairs(11), strict=False):
         for version, writer, reader in exchanges(*pair):
@@ -105,13 +102,12 @@ def test_verdicts_are_what_exchanging_messages_shows() -> None:
 
 
 def alone(definition: Json) -> Json:
-    """The same message as one of type data, which needs no partner."""
+    """Return the definition as type ``data``, which needs no partner."""
     of_apis = ("apiKey", "listeners", "latestVersionUnstable", "headerVersions")
     return {key: value for key, value in definition.items() if key not in of_apis} | {"type": "data"}
 
 
 def values(message: object) -> object:
-    """A message as data, in the order of its fields."""
     names = getattr(message, "_names", None)
     if names is not None:
         return [(name, values(getattr(message, name))) for name in names]
@@ -119,18 +115,17 @@ def values(message: object) -> object:
 
 
 def broken(data: bytes, version: int, writer: Any, reader: Any) -> bool:
-    """Whether a generated class does not take what another one wrote as the same."""
+    """Return whether the reader's class fails on the writer's bytes or decodes another value."""
     meant = writer.read(data, version)
     assert meant.write(version) == data
     try:
         got = reader.read(data, version)
         return bool(got.write(version) != data or values(got) != values(meant))
-    except ValueError:  # what the errors of every package are, too
+    except ValueError:  # base class of the errors of every package
         return True
 
 
 def test_generated_packages_exchange_what_the_verdict_says(tmp_path: Path) -> None:
-    """The verdict is about the code that people run: both sides are generated, and their classes read each other's bytes."""
     rng, counts = random.Random(5), Counter[str]()
     for number, pair in zip(range(PACKAGES), pairs(3), strict=False):
         classes = {id(side): build_message(tmp_path, alone(side.definition)) for side in pair}

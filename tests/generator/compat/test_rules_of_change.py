@@ -1,4 +1,4 @@
-"""Each rule both ways: a change that it finds, with its whole text, and one next to it that it must pass."""
+"""Each compatibility rule: a change that it reports, and a similar one that it accepts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def field(name: str, kind: str, versions: str = "0+", **more: object) -> Json:
 
 
 def definitions() -> dict[str, Json]:
-    """A request, its response and a record, with what the rules look at."""
+    """Return a request, its response and a record that cover all rules."""
     request = {
         "apiKey": 7,
         "type": "request",
@@ -71,7 +71,7 @@ def side(folder: Path, found: Mapping[str, Json], name: str) -> DefinitionSet:
 
 
 def findings(tmp_path: Path, *edits: Edit) -> list[Finding]:
-    """The findings of the last of some edits, each applied to the one before; all but the last were released."""
+    """Apply the edits in sequence; return the findings of the last against the earlier ones as releases."""
     found, sides = definitions(), []
     for number, edit in enumerate((lambda _: None, *edits)):
         edit(found)
@@ -135,7 +135,7 @@ def swap(name: str, one: int, two: int) -> Edit:
 
 
 def box(found: dict[str, Json]) -> None:
-    """An array of numbers becomes one of structs of a number: the same bytes where no tags end a struct."""
+    """Change an array of numbers into one of structs with a number: the same bytes without tag sections."""
     ids = fields_of(found, "OrderRecord")[0]
     ids |= {"type": "[]Id", "fields": [field("Value", "int64")]}
 
@@ -149,8 +149,6 @@ def other(found: dict[str, Json]) -> None:
 
 
 def several(*edits: Edit) -> Edit:
-    """Edits as one."""
-
     def edit(found: dict[str, Json]) -> None:
         for each in edits:
             each(found)
@@ -159,7 +157,6 @@ def several(*edits: Edit) -> Edit:
 
 
 def place(*inside: Json) -> Json:
-    """A tagged struct."""
     fields = [field("Row", "int32", "2+"), *inside]
     return field("Place", "Place", "2+", tag=1, taggedVersions="2+", fields=fields)
 
@@ -369,7 +366,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
 
 
 def twice(**more: object) -> Edit:
-    """Two structs with a field of the same name, of which the second one is changed."""
+    """Return an edit to two structs with a field of the same name, changed in the second one."""
 
     def edit(found: dict[str, Json]) -> None:
         one, two = field("Name", "string"), field("Name", "string", **more)
@@ -382,7 +379,6 @@ def twice(**more: object) -> Edit:
 
 
 def test_a_type_is_that_of_the_field_at_the_path(tmp_path: Path) -> None:
-    """Another struct may have a field of this name, which did not change."""
     found = findings(
         tmp_path, twice(), several(message("OrderRecord", validVersions="0-1"), twice(nullableVersions="1+"))
     )
@@ -392,7 +388,6 @@ def test_a_type_is_that_of_the_field_at_the_path(tmp_path: Path) -> None:
 
 
 def test_what_an_array_holds_is_part_of_its_json(tmp_path: Path) -> None:
-    """The bytes may be the same where a text becomes a struct of one text; readers of JSON find an object."""
     assert shown(findings(tmp_path, box), "JSON_TYPE_CHANGED") == [
         "OrderRecord Ids: JSON_TYPE_CHANGED: the value in JSON was an array, each a number, is an array, each an object\n"
         "    keep it"
@@ -405,14 +400,13 @@ def without_key(found: dict[str, Json]) -> None:
 
 
 def test_a_key_that_is_lost_is_found(tmp_path: Path) -> None:
-    """Bytes of equal layouts are not found by their key any more."""
     assert shown(findings(tmp_path, without_key), "API_KEY_CHANGED") == [
         "OrderRecord: API_KEY_CHANGED: had apiKey 3, has none\n    keep the key"
     ]
 
 
 def kept_as(kind: str) -> Edit:
-    """Two more messages: a record of a log, with a key of its own or as a coordinator has it."""
+    """Return an edit that adds a metadata record, or a coordinator's key and value."""
 
     def edit(found: dict[str, Json]) -> None:
         common: Json = {"apiKey": 4, "validVersions": "0", "flexibleVersions": "none", "fields": [field("Id", "int32")]}
@@ -424,7 +418,6 @@ def kept_as(kind: str) -> Edit:
 
 
 def test_a_key_of_another_table_is_found(tmp_path: Path) -> None:
-    """The number is the same, but each type of message counts its own."""
     found = findings(tmp_path, kept_as("metadata"), kept_as("coordinator-value"))
     assert shown(found, "MESSAGE_TYPE_CHANGED") == [
         "StockValue: MESSAGE_TYPE_CHANGED: was of type metadata, is of type coordinator-value\n    keep the type"
@@ -438,7 +431,6 @@ def shown(found: list[Finding], rule: str) -> list[str]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_whole_text_of_a_finding(name: str, tmp_path: Path) -> None:
-    """A finding has to say where, what, which way it breaks, with which bytes, and what to do."""
     edits, text = CASES[name]
     assert text in shown(findings(tmp_path, *edits), name.split()[0])
 
@@ -481,12 +473,11 @@ FINDS: dict[str, tuple[Edit, ...]] = {
     "VERSION_WITHOUT_CHANGE": (both(validVersions="0-3"),),
     "ENTITY_TYPE_CHANGED": (change("OrderRequest", 0, entityType="topicName"),),
 }
-"""For each rule a change that it finds."""
+"""Changes that each rule reports."""
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_each_rule_finds_its_change(rule: str, tmp_path: Path) -> None:
-    """A rule without a case here is one that nobody has seen to work."""
     assert rule in {each.rule for each in findings(tmp_path, *FINDS[rule])}
 
 
@@ -528,12 +519,11 @@ SPARES: dict[str, tuple[Edit, ...]] = {
     ),
     "ENTITY_TYPE_CHANGED": (change_line(1, name="Number"),),
 }
-"""For each rule a change close to those that it finds, which it must leave to other rules, or to nobody."""
+"""Similar changes that each rule must not report."""
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_each_rule_spares_its_neighbour(rule: str, tmp_path: Path) -> None:
-    """A rule that finds too much is waived, and then it finds nothing."""
     assert rule not in {each.rule for each in findings(tmp_path, *SPARES[rule])}
 
 
@@ -559,12 +549,11 @@ REASONED: dict[str, tuple[Edit, ...]] = {
     "TAGGED_VALUE": (change("OrderRequest", 4, type="int8"),),
     "TAGGED_DEFAULT": (change("OrderRequest", 4, default="true"),),
 }
-"""A change for each reason that a layout can differ for."""
+"""A change for each reason of a layout difference."""
 
 
 @pytest.mark.parametrize("reason", REASONS)
 def test_each_reason_has_its_change_and_its_bytes(reason: str, tmp_path: Path) -> None:
-    """Who is told the wrong reason looks at the wrong place; and no break is told without bytes that show it."""
     found = [each for each in findings(tmp_path, *REASONED[reason]) if each.new_reads_old is not None]
     rule = "TAGGED_DEFAULT_CHANGED" if reason == "TAGGED_DEFAULT" else "RELEASED_LAYOUT_CHANGED"
     assert (rule, "" if reason == "TAGGED_DEFAULT" else reason) in {(each.rule, each.reason) for each in found}
@@ -607,18 +596,14 @@ PASSES: dict[str, tuple[Edit, ...]] = {
 
 @pytest.mark.parametrize("name", PASSES)
 def test_what_is_allowed_breaks_no_bytes(name: str, tmp_path: Path) -> None:
-    """A checker that cries at what the guide allows is switched off."""
     assert [each.rule for each in findings(tmp_path, *PASSES[name]) if each.level in ("wire", "behaviour")] == []
 
 
 def test_an_unchanged_folder_has_no_findings(tmp_path: Path) -> None:
-    """Not even advice: there is nothing to say."""
     assert findings(tmp_path, lambda found: None) == []
 
 
 def test_an_unstable_version_is_free_to_change(tmp_path: Path) -> None:
-    """Until it is released, which the definition says by dropping the mark."""
-
     def unstable(found: dict[str, Json]) -> None:
         both(validVersions="0-3")(found)
         message("OrderRequest", latestVersionUnstable=True)(found)
@@ -628,7 +613,6 @@ def test_an_unstable_version_is_free_to_change(tmp_path: Path) -> None:
 
 
 def test_a_tag_is_remembered_beyond_the_last_release(tmp_path: Path) -> None:
-    """Pair by pair nothing is wrong: the field goes, then another comes. Only the whole history shows the reuse."""
     edits = FINDS["TAG_REUSED"]
     found = findings(tmp_path, *edits)
     assert [(each.rule, each.since) for each in found if each.level == "wire"] == [("TAG_REUSED", "release 0")]

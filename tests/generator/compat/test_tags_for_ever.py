@@ -1,4 +1,4 @@
-"""A tag stands for one field, for ever: over releases that lack it, and under other names of what holds it."""
+"""A tag identifies one field for ever, across releases without it and renamed structs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ X = field("X")
 
 
 def tag_findings(tmp_path: Path, *releases: list[Json]) -> list[str]:
-    """What is said of tags when the last of some lists of fields follows the others."""
+    """Return the findings about tags in the last list of fields after the earlier ones."""
     sides = []
     for number, fields in enumerate(releases):
         folder = tmp_path / str(number)
@@ -93,12 +93,10 @@ KEPT: dict[str, list[list[Json]]] = {
 
 @pytest.mark.parametrize("case", REUSED)
 def test_a_tag_that_was_used_is_not_free_again(case: str, tmp_path: Path) -> None:
-    """Bytes of an old release are read for years: its tag may not come back as something else, wherever it is found."""
     releases, text = REUSED[case]
     assert tag_findings(tmp_path, *releases) == text.split("\n\n")
 
 
 @pytest.mark.parametrize("case", KEPT)
 def test_another_name_for_the_same_bytes_is_no_reuse(case: str, tmp_path: Path) -> None:
-    """Names are not on the wire; a rule that cries at them is waived, and then it finds nothing."""
     assert tag_findings(tmp_path, *KEPT[case]) == []

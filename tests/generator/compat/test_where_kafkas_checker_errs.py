@@ -1,6 +1,6 @@
-"""Changes that the checker of Kafka's own generator judges wrongly, as its source says (EvolutionVerifier, Unifier, 4.x).
+"""Changes that the checker of Kafka's generator misjudges (EvolutionVerifier and Unifier, 4.x).
 
-It compares two files, field by field in their order, by type text and version ranges. Each case says what it does.
+It compares two files field by field, in order, by type text and version ranges.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ MISSED: dict[str, tuple[tuple[Edit, ...], str]] = {
         "COLLECTION_CHANGED OrderRequest Lines",
     ),
 }
-"""What it passes, and what we say."""
+"""Incompatible changes that it accepts, with our findings."""
 
 REFUSED: dict[str, tuple[Edit, ...]] = {
     "a new version with a new field: refused in its form for git, where old and new change places": (
@@ -79,7 +79,7 @@ REFUSED: dict[str, tuple[Edit, ...]] = {
         several(both(validVersions="0-3"), change("OrderRequest", 1, encoding={"0-2": "fixed32", "3+": "packed32"})),
     ),
 }
-"""What it refuses, and breaks no bytes."""
+"""Compatible changes that it refuses."""
 
 
 def told(finding: Finding) -> str:
@@ -89,19 +89,16 @@ def told(finding: Finding) -> str:
 
 @pytest.mark.parametrize("case", MISSED)
 def test_what_it_passes_is_found(case: str, tmp_path: Path) -> None:
-    """Each of these reached, or could have reached, a release under the eyes of a checker."""
     edits, text = MISSED[case]
     assert text in list(map(told, findings(tmp_path, *edits)))
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_it_refuses_is_passed(case: str, tmp_path: Path) -> None:
-    """Who has to work around a checker does not ask it any more."""
     assert [told(each) for each in findings(tmp_path, *REFUSED[case]) if each.level in ("wire", "behaviour")] == []
 
 
 def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
-    """It looks at one file in a run and ends with the first error."""
     wrong = several(change("OrderRequest", 1, type="int64"), remove("OrderRecord", 0), both(flexibleVersions="1+"))
     found = {(each.rule, each.message) for each in findings(tmp_path, wrong) if each.level == "wire"}
     assert found == {

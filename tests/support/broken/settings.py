@@ -67,7 +67,7 @@ TEXTS = (
         "must be letters, digits, and dots, dashes or underscores between them",
     ),
 )
-# Every key; docs/own-package.md has the same example.
+# All keys, as in docs/own-package.md.
 SOUND = """
 [package]
 name = "acme-asks"
