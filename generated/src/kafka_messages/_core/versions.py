@@ -12,14 +12,14 @@ MAX_VERSION = 32767
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """A range of versions, both ends included; empty when ``highest`` is below ``lowest``. Iterates upwards."""
+    """Inclusive range of versions, empty if ``highest < lowest``. Iterates in ascending order."""
 
     lowest: int
     highest: int
 
     @classmethod
     def parse(cls, text: str) -> Versions:
-        """Return the range that a definition writes as ``text``."""
+        """Return the range for the notation of definitions: ``0+``, ``3-5``, ``7``, ``none``."""
         if text == "none":
             return cls(0, -1)
         if text.endswith("+"):
@@ -29,7 +29,7 @@ class Versions:
 
     @property
     def notation(self) -> str:
-        """The range as definitions write it: ``0+``, ``3-5``, ``7``, ``none``."""
+        """Range in the notation of definitions: ``0+``, ``3-5``, ``7``, ``none``."""
         if not self:
             return "none"
         if self.highest == MAX_VERSION:
@@ -57,5 +57,5 @@ NO_VERSIONS = Versions(0, -1)
 
 
 def with_noun(notation: str) -> str:
-    """Return a range as definitions write it with its noun: ``version 3``, ``versions 0-4``."""
+    """Return a notation with its noun: ``version 3``, ``versions 0-4``."""
     return f"version {notation}" if notation.isdecimal() else f"versions {notation}"

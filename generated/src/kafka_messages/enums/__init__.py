@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        # Made when first asked for: who needs no enumeration but ErrorCode and ApiKey does not wait for the others.
+        # Enumerations are created on first use; most programs need only ErrorCode and ApiKey.
         if name == "__all__":
             return _module("_tables").__all__
         for where in () if name.startswith("_") else ("_protocol", "_tables"):
@@ -34,5 +34,5 @@ else:
         return sorted([*globals(), *__getattr__("__all__")])
 
     def _module(name):
-        __import__(f"{__name__}.{name}")  # importlib would cost more than the module
+        __import__(f"{__name__}.{name}")  # faster than importlib
         return sys.modules[f"{__name__}.{name}"]

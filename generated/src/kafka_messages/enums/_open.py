@@ -45,7 +45,7 @@ class Number(IntEnum):
 
 
 class Special(Number):
-    """Base of enumerations of special numbers among ordinary ones, which become ``VALUE_<number>``."""
+    """Base of enumerations of special numbers; ordinary ones become ``VALUE_<number>``."""
 
     @classmethod
     def _prefix(cls) -> str:

@@ -28,14 +28,14 @@ FLOATS = (0.0, -0.0, 1.5, -2.25, 1e300, 5e-324, float("inf"), float("-inf"), flo
 COUNTS = (0, 1, 2, 3, 14, 15, 16, 17, 126, 127, 128)
 
 
+# Elements drawn individually; the others share one choice of Hypothesis.
 _FEW = 4
-"""Elements drawn individually; more come from one choice of Hypothesis."""
 
 
 @dataclass(frozen=True)
 class Chances:
-    """Probabilities (0 to 1) of null, defaults, unknown tagged fields and repeated keys. ``empty`` is that of an empty
-    array, string or bytes, ``member`` that of a declared enumeration member.
+    """Probabilities (0 to 1) of null, defaults, unknown tagged fields, repeated keys, empty values and enumeration
+    members.
     """
 
     null: float = 0.2
@@ -47,7 +47,7 @@ class Chances:
 
 
 FULL = Chances(null=0, default=0, unknown=1, empty=0)
-"""Every field is present, not null and not empty; by chance it may equal its default."""
+"""Every field is present, not null and not empty."""
 NULLS = Chances(null=1, default=0)
 MIXED = Chances()
 
@@ -190,7 +190,7 @@ class Draw(Generic[M]):
         alphabet = self.random.choice(ALPHABETS)
         seed = self.random.getrandbits(16) if length < 1000 else 0
         drawn = "".join(random.Random(seed).choices(alphabet, k=length)) if seed else alphabet[0] * length
-        # Cut to that many bytes: a character that does not fit whole goes away.
+        # Cut to `length` bytes and drop a partial character.
         return drawn.encode()[:length].decode(errors="ignore") or "~" * length
 
     def unknown(self, fields: tuple[FieldFacts, ...]) -> tuple[RawTaggedField, ...]:
@@ -203,7 +203,7 @@ class Draw(Generic[M]):
         tags = {self.random.choice((self.random.randrange(40), self.random.randrange(bound), bound - 1))}
         tags |= {self.random.randrange(40) for _ in range(self.random.randrange(3))}
         size = self.random.choice((1, 2, 70, 130))
-        shortest = 1 if is_optional else 0  # no bytes would end the buffer
+        shortest = 1 if is_optional else 0  # an empty field would end the buffer
         return tuple(
             RawTaggedField(tag, self.random.randbytes(self.random.randint(shortest, size)))
             for tag in sorted(tags - taken)

@@ -24,9 +24,7 @@ M = TypeVar("M", bound=Message)
 
 
 def versions(message: type[Message], *, older: bool = False) -> st.SearchStrategy[int]:
-    """Draw a supported version of a message; with ``older``, any valid version. A removed message always uses its valid
-    versions.
-    """
+    """Draw a supported version of a message; with ``older`` or for a removed message, any valid version."""
     check_class(message)
     known = next((each for each in all_messages() if each.name == name_of(message)), None)
     if known is not None and known.supported_versions and not older:
@@ -37,10 +35,9 @@ def versions(message: type[Message], *, older: bool = False) -> st.SearchStrateg
 def messages(message: type[M], version: int, *, unknown_tagged_fields: bool = True) -> st.SearchStrategy[M]:
     """Draw messages that can be written at a version.
 
-    Numbers cover the range of their type, strings all characters and the relevant lengths. Nullable fields are
-    sometimes null, fields often keep their defaults, and fields that the version lacks always do. Keyed collections
-    sometimes repeat a key. ``unknown_tagged_fields`` adds unknown tagged fields where the version allows them. Raises
-    UnsupportedVersionError.
+    Values cover the whole range of their types. Nullable fields are sometimes null, fields often keep their defaults,
+    and keyed collections sometimes repeat a key. Fields that the version lacks keep their defaults.
+    ``unknown_tagged_fields`` adds unknown tagged fields where the version allows them. Raises UnsupportedVersionError.
     """
     check_class(message)
     version = checked_version(message, version)
@@ -64,13 +61,11 @@ def damaged_bytes(message: type[Message], version: int) -> st.SearchStrategy[byt
 
 @st.composite
 def _drawn(draw: st.DrawFn, message: type[M], version: int, chances: Chances) -> M:
-    # Not a source of true random numbers: each of them is drawn by Hypothesis, which can then make it smaller.
+    # Hypothesis draws each number, so that it can shrink it.
     return _DrawnByFields(message, version, draw(st.randoms(use_true_random=False)), chances, draw).message()
 
 
 class _DrawnByFields(Draw[M]):
-    """Draws each field in a strategy of its own, so that Hypothesis can shrink fields independently."""
-
     def __init__(self, message: type[M], version: int, source: Random, chances: Chances, draw: st.DrawFn) -> None:
         super().__init__(message, version, source, chances)
         self.draw = draw
