@@ -23,8 +23,6 @@ elif ON_CONNECT:
     collect_ignore_glob = [
         f"test_{name}.py" for name in ("connect", "demo", "discovery", "java", "worker_python")
     ]  # have their own sessions
-# Test runs are short: the second compiler and parallel collection cost more than they save (40 % of the CPU time).
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
