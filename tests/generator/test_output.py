@@ -307,7 +307,7 @@ def test_progress_is_for_terminals(
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
     assert generate(request_of(tmp_path)) == 0
-    shown = "".join(f"\r{done} of 4 modules" for done in (1, 2, 3, 4)) + "\n"
+    shown = "".join(f"\r{done} of 5 modules" for done in range(1, 6)) + "\n"
     assert capsys.readouterr().err == (shown if is_terminal else "")
 
 

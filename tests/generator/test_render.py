@@ -103,12 +103,12 @@ def test_the_samples_take_every_branch_of_every_template(tmp_path: Path, monkeyp
     secret = {"message": "Kinds", "fields": ["Blob"]}
     setting = {"message": "Kinds", "name": "Text", "value": "MaybeText"}
     secrets = {"secrets": [secret], "settings": [setting]}
-    answers = [{"message": "AskResponse", "field": "Count", "value": "-1"}]
+    error_responses = [{"message": "AskResponse", "field": "Count", "value": "-1"}]
     named = {"source": "KIP-1", "entity": "brokerId", "fields": [{"message": "AskResponse", "fields": ["Count"]}]}
     facts = {
-        "answers": answers,
         "entities": [named],
         "enumerations": enumerations,
+        "error_responses": error_responses,
         "errors": errors,
         "restrictions": [{"message": "AskRequest", "versions": "0", "brokersOnly": True}],
         "secrets": secrets,

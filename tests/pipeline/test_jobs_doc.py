@@ -132,7 +132,7 @@ def test_reports(spark: SparkSession, job: str, tmp_path: Path, capsys: pytest.C
     assert (
         page.count("<figure>")
         == page.count("</figure>")
-        == int(f"| `{job}` | " in TEXT.split("| picture |")[1].split("\n\n")[0])
+        == int(f"| `{job}` | " in TEXT.split("| job | chart |")[1].split("\n\n")[0])
     )
     content = json.loads((tmp_path / "report.json").read_text())
     Draft202012Validator(json.loads(files(_report).joinpath("report.schema.json").read_text())).validate(content)

@@ -100,7 +100,7 @@ class Decoder:
             places.append(place)
             messages.append(message)
         values = self._in_order(by_version, len(rows))
-        return self._with_columns(values, array, bad, rests) if self._has_columns else values
+        return self._with_columns(values, array, rows, bad, rests) if self._has_columns else values
 
     def _read(self, data: bytes, row: int) -> tuple[int, Message, int]:
         # Raises KafkaMessageError for a bad row.
@@ -181,14 +181,19 @@ class Decoder:
         return self.corrupt_column is not None or self.trailing_column is not None
 
     def _with_columns(
-        self, values: pa.StructArray, array: pa.Array, bad: list[bool], rests: list[bytes | None]
+        self,
+        values: pa.StructArray,
+        array: pa.Array,
+        rows: list[bytes | None],
+        bad: list[bool],
+        rests: list[bytes | None],
     ) -> pa.StructArray:
         added, nulls = {}, array.is_null()
         if self.trailing_column is not None:
             added[self.trailing_column] = pa.array(rests, pa.binary())
         if self.corrupt_column is not None:
-            nothing = pa.scalar(None, pa.binary())
-            added[self.corrupt_column] = pc.if_else(pa.array(bad), array.cast(pa.binary()), nothing)
+            corrupt = [row if is_bad else None for row, is_bad in zip(rows, bad, strict=True)]
+            added[self.corrupt_column] = pa.array(corrupt, pa.binary())
         else:
             nulls = pc.or_(nulls, pa.array(bad))
         children = [pc.struct_field(values, [index]) for index in range(values.type.num_fields)]
