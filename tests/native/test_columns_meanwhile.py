@@ -1,4 +1,4 @@
-"""Arrays modified by another thread during decoding: no out-of-bounds reads."""
+"""Arrays modified by another thread during native decoding: no out-of-bounds reads."""
 
 from __future__ import annotations
 
