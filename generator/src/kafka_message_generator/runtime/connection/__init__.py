@@ -1,14 +1,4 @@
-"""Kafka connections without I/O, in the style of h11: bytes in, events and bytes out.
-
-* ``ClientConnection`` sends requests, negotiates versions and matches responses to requests.
-* ``ServerConnection`` decodes requests and writes responses in request order.
-* ``ProxyConnection`` forwards traffic between a client and a broker, and decodes selected APIs.
-* ``announce`` builds an ApiVersionsResponse; ``error_response`` builds an error response to any request.
-* ``Handlers`` maps request classes to functions that return responses.
-* ``errors``, ``error_codes``, ``endpoints`` and ``entities`` iterate over parts of any message.
-
-No function opens a socket. Use the classes with asyncio, threads, trio or captured bytes.
-"""
+"""Kafka connections without I/O, in the style of h11, and functions on any message."""
 
 from __future__ import annotations
 
@@ -32,7 +22,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        if name == "EntityType":  # on first use: importing typing costs more than this module
+        if name == "EntityType":  # importing typing takes longer than importing this module
             from typing import Literal
 
             from ._iterators import ENTITY_TYPES

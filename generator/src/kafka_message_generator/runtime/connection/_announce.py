@@ -1,4 +1,4 @@
-"""Build the ApiVersionsResponse with which a broker announces its APIs and features."""
+"""Builder of the ApiVersionsResponse that announces a broker's APIs and features."""
 
 from __future__ import annotations
 
@@ -40,27 +40,22 @@ def announce(
     finalized_features_epoch: int = -1,
     zk_migration_ready: bool = False,
 ) -> ApiVersionsResponse:
-    """Return the ApiVersionsResponse of a broker that implements the given APIs.
+    """Return the ApiVersionsResponse of a broker that implements ``apis``.
 
-    ``apis`` are the implemented APIs; ApiVersions is always added. The default is every API of ``listener``: ``broker``
-    (the default) or ``controller``. Client telemetry is included only with ``has_telemetry``.
+    ApiVersions is always included. ``apis`` defaults to all APIs of ``listener``: ``broker`` (the default),
+    ``controller``, or ``zkBroker`` (the default for releases with ZooKeeper). ``has_telemetry`` adds client telemetry.
 
-    Each API is announced with the stable versions that this package supports. ``allow_unstable`` adds an unstable
-    latest version, and ``versions`` overrides the range of single APIs. Produce is announced from version 0, as Kafka
-    does: otherwise librdkafka up to 2.5.3 silently disables compression (KAFKA-18659).
+    Each API has its stable versions. ``versions`` overrides single APIs; ``allow_unstable`` adds an unstable version.
+    Produce starts at version 0, as in Kafka: otherwise librdkafka up to 2.5.3 disables compression (KAFKA-18659).
 
-    ``release``, such as ``2.8``, announces the APIs and versions of that Kafka release; it needs the component
-    ``history``. The default listener is then ``zkBroker`` for releases that support ZooKeeper.
+    ``release``, such as ``2.8``, uses the APIs and versions of that Kafka release (component ``history``).
+    ``only_present`` skips APIs without versions there instead of raising.
 
-    With ``only_present``, APIs that the release or package lacks are left out; otherwise they are an error.
+    Features map to levels: ``{"transaction.version": Versions(0, 2)}``. Clients read ``finalized_features`` only if
+    ``finalized_features_epoch`` is not -1.
 
-    ``supported_features`` maps the features that the broker can run to levels, such as ``{"transaction.version":
-    Versions(0, 2)}``. ``finalized_features`` are those in force; clients read them only if ``finalized_features_epoch``
-    is not -1.
-
-    Raises UnknownApiError for an unknown API or one without versions. Raises ValueError for an unknown listener or
-    release, an empty version range, or ``allow_unstable`` with ``release``. Raises TypeError for a range that is not
-    ``Versions``.
+    Raises UnknownApiError for an API that is unknown or has no versions. Raises ValueError for an unknown listener or
+    release, an empty range, or ``allow_unstable`` with ``release``; TypeError for a range that is not ``Versions``.
     """
     if release is not None and allow_unstable:
         raise ValueError("allow_unstable is for what this package has; a release announces stable versions only")

@@ -1,7 +1,6 @@
-"""Choose the version of a request: the highest one that loses no field.
+"""Selection of the highest request version that loses no field.
 
-An ignorable field may be dropped if another field has the same meaning (``topic_id`` for a name), or if every version
-of the broker is older than the field.
+An ignorable field may be dropped if another field has the same meaning or the broker is too old for it.
 """
 
 from __future__ import annotations
@@ -27,18 +26,15 @@ if TYPE_CHECKING:
     from ..schema.facts import FieldFacts
 
 _NO_VERSION = -1
-_MOST_SHOWN = 3  # losses in the text of an error
+_MOST_SHOWN = 3  # lost fields listed in an error message
 
 
 Absent = tuple[str, object, int, str, object]
-"""Name of a field that a version lacks, its default, and the highest lower version that may have it (or -1); then the
-field with the same meaning in this version (or ""), and its default.
-"""
+"""Field name, default, highest lower version that may have the field (or -1), equivalent field (or ""), its default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The checks that decide whether a version loses part of a struct."""
 
     absent: tuple[Absent, ...]
     not_null: tuple[str, ...]
@@ -52,15 +48,12 @@ class Plan:
 
 
 class Choices:
-    """The candidate versions of one API, the highest first."""
+    """Candidate versions of one API, highest first."""
 
     __slots__ = ("api", "broker", "fields", "kind", "plan", "unmet", "versions")
 
     def __init__(self, api: Api, broker: BrokerVersions | None, set_fields: Iterable[str] = ()) -> None:
-        """Collect the candidates; ``set_fields`` are the restricting fields that are not null.
-
-        Without a broker's versions the only candidate is the package's highest. Raises UnsupportedVersionError.
-        """
+        """Raise UnsupportedVersionError without a candidate; ``set_fields`` are the non-null restricting fields."""
         self.api = api
         kind: Any = api.request_class
         self.kind = kind
@@ -73,7 +66,6 @@ class Choices:
         self.plan = plan_of(self.kind, highest, highest, False)
 
     def best_version(self, request: Message) -> int:
-        """Return the highest version that loses no field. Raises LocalProtocolError if there is none."""
         highest = self.versions[0]
         version: int | None = highest
         while version is not None:
@@ -101,18 +93,12 @@ class Choices:
 
 @lru_cache(maxsize=1024)
 def plan_of(cls: type[Any], version: int, newest: int, with_refused: bool) -> Plan | None:
-    """Return the checks for a version, or None if it cannot lose anything.
-
-    ``newest`` is the broker's highest version. ``with_refused`` includes losses that ``write`` refuses.
-    """
+    """Return the checks for a version; ``with_refused`` includes losses that ``write`` refuses."""
     return _Planner(cls, version, newest, with_refused).plan(facts_of(cls).fields)
 
 
 def limit_of(plan: Plan, request: Message) -> int | None:
-    """Return None if the version loses nothing, else the highest version that may lose less, or -1.
-
-    Also None for a struct of the wrong type, which ``write`` refuses. A field of the wrong type counts as set.
-    """
+    """Return None for a lossless version, else the highest version that may lose less, or -1."""
     try:
         return _limit(plan, request)
     except (SchemaError, *WRITE_FAILURES):
@@ -184,7 +170,6 @@ class _Planner:
         return field.name, default, limit, instead.name, self.builder.default(instead)
 
     def says_the_same(self, other: FieldFacts, field: FieldFacts) -> bool:
-        """Return whether two fields have the same meaning: adjacent version ranges, or both identify a topic."""
         if self.version not in other.versions:
             return False
         ours, theirs = field.versions, other.versions

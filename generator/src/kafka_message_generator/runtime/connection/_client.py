@@ -1,4 +1,4 @@
-"""The client's end of a connection."""
+"""Client side of a connection."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _MAX_ID = 2**31 - 1
 
 
 class Sent(Generic[R]):
-    """A sent request. Write ``data`` to the broker."""
+    """A sent request. Write ``data`` to the broker in the order of ``send``."""
 
     __slots__ = (
         *("_is_free", "_response", "api", "correlation_id", "data", "expects_response", "request"),
@@ -60,12 +60,11 @@ class Sent(Generic[R]):
         self.version = version
         self.correlation_id = correlation_id
         self.data = data
-        """The framed request. Write frames in the order of ``send``."""
         self.expects_response = is_answered(api, request)
         """False for a ProduceRequest with ``acks=0``."""
         self.unsupported_fields: tuple[UnsupportedField, ...] = request.unsupported_fields(version)
-        """Fields that ``version`` does not have; they were not sent."""
-        self._is_free = is_free  # to choose another version
+        """Fields that ``version`` lacks."""
+        self._is_free = is_free  # True if the connection chose the version
         self._response: R | None = None
 
     @property
@@ -74,7 +73,7 @@ class Sent(Generic[R]):
 
     @property
     def response(self) -> R:
-        """The response. Raises LocalProtocolError if it has not been received."""
+        """The response. Raises LocalProtocolError before it is received."""
         if self._response is None:
             raise LocalProtocolError(
                 f"{self} is not answered; iterate over what receive_data returns to read responses"
@@ -96,28 +95,25 @@ class ResponseReceived(Generic[R]):
     header: ResponseHeader
     message: R
     trailing: bytes = b""
-    """Bytes after the message, if the connection is ``lenient``."""
+    """Bytes after the message; needs ``lenient``."""
 
 
 @dataclass(frozen=True, slots=True)
 class VersionFallback:
-    """ApiVersions at a lower version, after the broker rejected the first one (KIP-511). Write ``data``.
-
-    ``sent`` stays the same object and keeps its correlation id.
-    """
+    """ApiVersionsRequest at a lower version, after the broker rejected the first (KIP-511). Write ``data``."""
 
     sent: Sent[Any]
     data: bytes
 
 
 ClientEvent: TypeAlias = ResponseReceived["Any"] | VersionFallback | TokenReceived | ConnectionClosed
-"""The events of ``ClientConnection``."""
+"""Events of ``ClientConnection``."""
 
 
 class ClientConnection(Connection[ClientEvent]):
-    """A client connection without I/O. Write the bytes that it returns, and pass it the bytes you read.
+    """Client connection without I/O: write the returned bytes, and pass in the received bytes.
 
-    Requests can be pipelined; brokers respond in order. Not thread-safe.
+    Requests can be pipelined. Not thread-safe.
     """
 
     def __init__(
@@ -129,10 +125,10 @@ class ClientConnection(Connection[ClientEvent]):
         text: Text = "strict",
         lenient: bool = False,
     ) -> None:
-        """``versions`` is what the broker supports, if that is known in advance.
+        """Set options; ``versions`` are the broker's if already known, ``text`` is as for ``Message.read``.
 
-        ``max_frame_size`` is the largest accepted response in bytes. ``text`` is as for ``Message.read``. Bytes after a
-        response end the connection unless ``lenient``; they are then in ``ResponseReceived.trailing``.
+        ``max_frame_size`` limits responses, in bytes. ``lenient`` accepts trailing bytes after a response
+        (``ResponseReceived.trailing``), which otherwise end the connection.
         """
         if client_id is not None and not isinstance(client_id, str):
             raise TypeError(f"client_id must be a str or None, not {shown(client_id)}")
@@ -144,14 +140,14 @@ class ClientConnection(Connection[ClientEvent]):
         self.versions = versions
         self._text: Text = text
         self._lenient = lenient
-        self._waiting: deque[Sent[Any] | None] = deque()  # None stands for a token
+        self._waiting: deque[Sent[Any] | None] = deque()  # None for a token
         self._next_id = 0
-        self._refused: Sent[Any] | None = None  # the ApiVersionsRequest that was answered with an error
+        self._refused: Sent[Any] | None = None  # the rejected ApiVersionsRequest
         self._choices: dict[type[Any], Choices] = {}
 
     @property
     def versions(self) -> BrokerVersions | None:
-        """The versions that the broker supports, from its ApiVersionsResponse or set by the caller; None if unknown."""
+        """Versions that the broker supports, or None if unknown."""
         return self._versions
 
     @versions.setter
@@ -161,32 +157,28 @@ class ClientConnection(Connection[ClientEvent]):
 
     @property
     def unanswered(self) -> tuple[Sent[Any], ...]:
-        """The sent requests without a response, oldest first."""
         return tuple(sent for sent in self._waiting if sent is not None)
 
     def best_version(self, request: Request[Any]) -> int:
-        """Return the highest stable version that both sides support and that loses no field of the request.
+        """Return the highest stable version that both sides support and that loses no field.
 
         An ignorable field may be dropped if another field has the same meaning (a topic id for a name) or the broker is
-        too old for it. Versions restricted to brokers or to features that are not finalized are excluded; see
-        ``Api.restrictions``.
+        too old for it. ``Api.restrictions`` exclude versions for brokers only or for features that are not finalized.
 
-        Raises LocalProtocolError before versions are negotiated or if every version loses a field, and
-        UnsupportedVersionError.
+        Raises UnsupportedVersionError, and LocalProtocolError if no version is negotiated or lossless.
         """
         check_request(request)
         return self._choices_for(request).best_version(request)
 
     def send(self, request: Request[R], version: int | None = None, *, lossy: bool = False) -> Sent[R]:
-        """Encode a request, assign its correlation id and return it; write its ``data``.
+        """Encode a request and return it with a new correlation id; write its ``data``.
 
-        ``version`` defaults to ``best_version(request)``. ApiVersionsRequest needs no negotiation: it is sent at the
-        package's highest version, and resent at the broker's if rejected. ``lossy`` drops fields that the version
-        lacks, and by default selects the highest version that both sides support.
+        ``version`` defaults to ``best_version(request)``. ``lossy`` drops fields that the version lacks; the default is
+        then the highest common version. ApiVersionsRequest needs no negotiation: it starts at the package's highest
+        version and falls back to the broker's.
 
-        Raises LocalProtocolError before versions are negotiated, if every version loses a field, or if the broker
-        closed the connection. Also raises UnsupportedVersionError, EncodeError with the field, RemoteProtocolError if
-        the connection failed, and TypeError for anything but a message.
+        Raises LocalProtocolError (see ``best_version``; also after the broker closed the connection), EncodeError,
+        UnsupportedVersionError, RemoteProtocolError if the connection failed, and TypeError.
         """
         check_request(request)
         self._incoming.check_open()
@@ -208,10 +200,10 @@ class ClientConnection(Connection[ClientEvent]):
         return sent
 
     def send_token(self, token: BytesLike, *, expects_answer: bool = True) -> bytes:
-        """Return the frame of a raw SASL token, which may be sent after a successful SaslHandshake of version 0.
+        """Return the frame of a raw SASL token, allowed after a successful SaslHandshake of version 0.
 
-        The broker answers with a TokenReceived, unless ``expects_answer`` is false (the last token of GSSAPI). Raises
-        LocalProtocolError in other states, and after the broker closed the connection.
+        Pass ``expects_answer=False`` for the last token of GSSAPI, which gets no TokenReceived. Raises
+        LocalProtocolError in other states.
         """
         self._incoming.check_open()
         if self._incoming.state is not AUTHENTICATING:
@@ -221,7 +213,6 @@ class ClientConnection(Connection[ClientEvent]):
         return frame(token)
 
     def next_event(self) -> ClientEvent | None:
-        """Return the next event, or None if more bytes are needed. Raises RemoteProtocolError."""
         payload = self._incoming.next_frame()
         if payload is None:
             return self._end()
@@ -261,13 +252,13 @@ class ClientConnection(Connection[ClientEvent]):
         return ResponseReceived(sent, response.header, message, trailing)
 
     def _again(self, sent: Sent[Any], theirs: BrokerVersions) -> VersionFallback:
-        """Encode ApiVersions again; brokers before Kafka 2.4 do not report a version, but support 0."""
+        """Resend ApiVersions at the broker's version, or at 0, which every broker supports."""
         try:
             version = theirs.highest_common(sent.api)
         except UnsupportedVersionError:
             version = 0
         sent.version = version if version < sent.version else 0
-        request = sent.request.downgraded(sent.version)  # the broker's version may have no tagged fields, say
+        request = sent.request.downgraded(sent.version)  # older versions may lack tagged fields
         sent.data = encode_request(request, sent.version, sent.correlation_id, self.client_id, text=self._text)
         sent.unsupported_fields = sent.request.unsupported_fields(sent.version)
         self._waiting.append(sent)
@@ -277,7 +268,6 @@ class ClientConnection(Connection[ClientEvent]):
         return encode_request(request, version, self._next_id, self.client_id, text=self._text)
 
     def _encoded_at_best(self, request: Request[Any], choices: Choices, lossy: bool) -> tuple[int, bytes]:
-        """Return the version and frame of a request. Usually the highest version loses nothing."""
         highest = choices.versions[0]
         if lossy:
             return highest, self._encoded(request.downgraded(highest), highest)

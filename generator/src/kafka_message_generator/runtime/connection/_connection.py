@@ -1,4 +1,4 @@
-"""Behaviour shared by client and server connections."""
+"""Base class of client and server connections."""
 
 from __future__ import annotations
 
@@ -22,25 +22,24 @@ else:
 
 
 class Connection(Generic[E]):
-    """One end of a connection. Not thread-safe."""
+    """One side of a connection. Not thread-safe."""
 
     def __init__(self, max_frame_size: int, transitions: Mapping[State, Mapping[Event, State]], state: State) -> None:
         self._incoming = Incoming(max_frame_size, transitions, state)
 
     @property
     def state(self) -> State:
-        """The state of the connection."""
         return self._incoming.state
 
     @property
     def trailing_data(self) -> tuple[bytes, bool]:
-        """The bytes that belong to no event, and whether the peer closed its side (as in h11)."""
+        """Unconsumed bytes, and whether the peer closed its side (as in h11)."""
         return self._incoming.trailing_data
 
     def receive_data(self, data: BytesLike) -> Iterator[E]:
-        """Pass in bytes read from the peer, or b"" at the end of the stream, and iterate over events.
+        """Add bytes from the peer (b"" at the end of the stream) and iterate over events.
 
-        Unread events stay for the next call. Calling and iterating raise RemoteProtocolError.
+        Unread events stay for the next call. Both steps raise RemoteProtocolError.
         """
         self._incoming.receive(data)
         return iter(self.next_event, None)
@@ -51,7 +50,7 @@ class Connection(Generic[E]):
 
     @property
     def unanswered(self) -> Sequence[Any]:
-        """The requests without a response, oldest first."""
+        """Requests without a response, oldest first."""
         raise NotImplementedError
 
     def _end(self) -> ConnectionClosed | None:

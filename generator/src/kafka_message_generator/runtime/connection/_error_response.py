@@ -1,4 +1,4 @@
-"""Build error responses as Kafka's brokers do."""
+"""Builder of error responses that equal those of Kafka's brokers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SAME = (
     frozenset(("name", "topic", "topic_name")),
     frozenset(("name", "user")),
 )
-"""Groups of field names with one meaning, which Kafka's definitions name differently."""
+"""Groups of field names that mean the same."""
 _NONE = 0
 _CODES = range(-(1 << 15), 1 << 15)
 
@@ -46,14 +46,12 @@ def error_response(
 ) -> Response:
     """Return the error response to a request, equal to that of Java's ``getErrorResponse``.
 
-    ``request`` comes from ``decode_request``; for a bare message ``version`` is required. The code is set on the
-    response if it has an error code, else on each topic, partition, group or resource of the request. A response to a
-    request that names none, such as MetadataRequest for all topics, has no place for the code. ``message`` is set
-    beside the codes where there is a field for it.
+    A bare message needs ``version``. The code is at the top level, else at each topic, partition, group or resource of
+    the request. Requests that name none, such as MetadataRequest for all topics, get no code. ``message`` is set
+    at each code that has a field for it.
 
-    With ``where``, the response always has an element for each topic, partition, group or resource of the request. The
-    error is set only at the places for which ``where`` returns true; others get NONE. ``topic_config_error_code`` of
-    CreateTopicsResponse always stays NONE.
+    ``where`` selects the places of the error; others get NONE. The response then always has an element per topic,
+    partition, group or resource. ``topic_config_error_code`` of CreateTopicsResponse stays NONE.
 
     Raises UnknownApiError for a request without a response, ValueError for 0 or a code beyond int16,
     UnsupportedVersionError, and TypeError for anything but a request.
@@ -99,13 +97,12 @@ class _Answering:
     code: int
     text: str | None
     is_whole: bool
-    """Whether a struct with an error code also gets its arrays."""
 
     def response(self) -> Response:
         kind = self.api.response_class
         asked, told = facts_of(type(self.message)), facts_of(kind)
         rows = [row for row in ERROR_RESPONSES if row[0] == kind.NAME]
-        # An array that other versions fill comes first, to be replaced by what is said of this one.
+        # Rules of this version replace those of other versions.
         exceptions = {row[1]: row for row in rows if self.is_whole and row[4]}
         exceptions |= {row[1]: row for row in rows if row[2] <= self.version <= row[3]}
         filled: Response = _Filling(self, asked, told, exceptions, {}).struct(
@@ -119,15 +116,12 @@ class _Recipe:
     kind: Any
     constants: dict[str, Any]
     copies: tuple[tuple[str, int, str, bool], ...]
-    """Fields copied from the request: name, struct depth (0 is the source), field in that struct, nullable."""
+    """Fields copied from the request: name, struct depth (0 is the source), source field, nullable."""
     arrays: tuple[tuple[FieldFacts, str, tuple[str, ...]], ...]
-    """Arrays of structs, their paths, and the request arrays they correspond to."""
+    """Arrays of structs with their paths and request arrays."""
     asked: tuple[FieldFacts, ...]
-    """Fields of the source struct; empty if the source is a scalar."""
     own: tuple[FieldFacts, ...]
-    """Fields of the response struct, if the source is a scalar."""
     first_names: dict[type, str]
-    """The field that gets a scalar source, by type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,18 +141,13 @@ class _Filling:
         source: Any,
         around: Around = (),
     ) -> Any:
-        """Build a struct of the response from ``source``, a struct or scalar of the request.
-
-        ``paths`` are the paths in response and request. ``around`` are the request structs that contain the source,
-        innermost first, without a counterpart in the response.
-        """
         recipe = self.recipes.get(paths)
         if recipe is None:
             recipe = self.recipes[paths] = self.recipe(paths[0], name, fields, asked, around)
         values = recipe.constants.copy()
         for own, depth, there, may_be_null in recipe.copies:
             named = getattr(around[depth - 1][1] if depth else source, there)
-            if named is not None or may_be_null:  # a name that is null may stand beside an id
+            if named is not None or may_be_null:  # a null name may accompany an id
                 values[own] = named
         for field, place, sources in recipe.arrays:
             values[field.name] = list(self.elements((place, paths[1]), field, recipe.asked, source, sources))
@@ -205,7 +194,7 @@ class _Filling:
         return "" if text is None and self.answering.version not in field.nullable else text
 
     def counterpart(self, field: FieldFacts, asked: tuple[FieldFacts, ...], has_code: bool) -> tuple[str, ...]:
-        """Return the request array that corresponds to a response array: the one of equal name, or the only one."""
+        """Return the request array for a response array: the one of equal name, or the only one."""
         if (has_code and not self.answering.is_whole) or not self.has_code(self.told.structs[field.type]):
             return ()
         arrays = [each.name for each in asked if each.is_array]
@@ -214,7 +203,6 @@ class _Filling:
         return tuple(found) if len(found) == 1 else ()
 
     def has_code(self, fields: tuple[FieldFacts, ...]) -> bool:
-        """Return whether a struct or a nested struct has an error code."""
         version = self.answering.version
         return any(
             version in field.versions and (field.is_error_code or self.has_code(self.told.structs.get(field.type, ())))
@@ -224,7 +212,6 @@ class _Filling:
     def elements(
         self, paths: Paths, field: FieldFacts, asked: tuple[FieldFacts, ...], source: Any, sources: tuple[str, ...]
     ) -> Iterator[Any]:
-        """Yield a response element for each request element; duplicates across several arrays are dropped."""
         seen: set[str] = set()
         place, above = paths
         for path in sources:
@@ -233,7 +220,7 @@ class _Filling:
             for inner, each, around in self.within(source, names, asked):
                 made = self.struct(below, field.type, self.told.structs[field.type], inner, each, around)
                 if len(sources) > 1:
-                    words = repr(made)  # structs have no hash, and comparing each with each takes minutes
+                    words = repr(made)  # structs are unhashable, and pairwise comparison takes minutes
                     if words in seen:
                         continue
                     seen.add(words)
@@ -242,7 +229,6 @@ class _Filling:
     def within(
         self, source: Any, names: list[str], asked: tuple[FieldFacts, ...], around: Around = ()
     ) -> Iterator[tuple[tuple[FieldFacts, ...], Any, Around]]:
-        """Yield the elements at the end of a path of arrays, with their fields and enclosing structs."""
         field = next((each for each in asked if each.name == names[0]), None)
         if field is None:
             return
@@ -259,7 +245,6 @@ def _joined(path: str, name: str) -> str:
 
 
 def _named_alike(field: FieldFacts, structs: tuple[tuple[FieldFacts, ...], ...]) -> tuple[int, str] | None:
-    """Return the depth and name of the request field that identifies the same thing."""
     if field.is_array or field.is_struct or not (_is_name(field) or field.type == "int8"):
         return None
     alike = (
@@ -281,7 +266,6 @@ def _same(one: str, other: str) -> bool:
 
 
 def _first_name(fields: tuple[FieldFacts, ...], value: Any) -> str:
-    """Return the response field for a request element that is a number, string or UUID."""
     wanted = {int: ("int32", "int64"), str: ("string",)}.get(type(value), ("uuid",))
     return next(
         field.name

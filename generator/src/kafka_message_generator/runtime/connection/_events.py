@@ -1,4 +1,4 @@
-"""Events that clients, servers and proxies share."""
+"""Events shared by clients, servers and proxies."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TokenReceived:
-    """A raw SASL token: a frame without a header, after SaslHandshake version 0."""
+    """Raw SASL token: a frame without a header, after SaslHandshake version 0."""
 
     token: bytes
 
     def __repr__(self) -> str:
-        return f"<TokenReceived, {len(self.token)} bytes>"  # a token may have a password
+        return f"<TokenReceived, {len(self.token)} bytes>"  # tokens can contain passwords
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionClosed:
-    """The peer closed the connection between two frames."""
+    """End of the stream, between two frames."""
 
     unanswered: Sequence[Any]
-    """The requests without a response, oldest first."""
+    """Requests without a response, oldest first."""
 
     @property
     def data(self) -> bytes:
-        """Empty, so that every event of a ProxyConnection can be written."""
+        """Empty, so that callers can write the ``data`` of every event."""
         return b""
 
     @property

@@ -1,4 +1,4 @@
-"""Protocol rules that the definitions do not contain."""
+"""Protocol rules that the definitions lack."""
 
 from __future__ import annotations
 
@@ -22,16 +22,15 @@ if TYPE_CHECKING:
     from ..protocol._apis import AnyApi
 
 UNSUPPORTED_VERSION = 35
-"""Error code for an unsupported version of ApiVersions (KIP-511)."""
 INVALID_REQUEST = 42
 API_VERSIONS = "ApiVersions"
 PRODUCE = "Produce"
 
 
 def expects_response(request: Message) -> bool:
-    """Return whether a request gets a response; ProduceRequest with ``acks=0`` does not.
+    """Return whether a request gets a response: all but ProduceRequest with ``acks=0``.
 
-    Raises UnknownApiError for a message that is neither request nor response.
+    Raises UnknownApiError for other messages.
     """
     return is_answered(api_of(type(request)), request)
 
@@ -41,10 +40,7 @@ def is_answered(api: Api, request: Message) -> bool:
 
 
 def opens_tokens(message: Message, version: int) -> bool:
-    """Return whether raw SASL tokens follow: after a successful response to SaslHandshake version 0.
-
-    Version 1 sends tokens in SaslAuthenticate requests instead (KIP-152).
-    """
+    """Return whether raw SASL tokens follow: after a successful SaslHandshakeResponse of version 0 (KIP-152)."""
     is_last = version == 0 and getattr(message, "error_code", -1) == 0
     return is_last and name_of(type(message)) == "SaslHandshakeResponse"
 
@@ -60,7 +56,6 @@ def check_text(text: str) -> None:
 
 
 def check_request(request: Message) -> None:
-    """Raise TypeError for anything but a message, and EncodeError for a response."""
     if not isinstance(request, Message):
         raise TypeError(f"expected a request, got {or_class(request)}")
     if isinstance(request, ResponseMessage):
@@ -72,14 +67,12 @@ def or_class(value: object) -> str:
 
 
 def several(named: Iterable[AnyApi], what: str) -> list[Api]:
-    """Return the APIs of an argument. Raises UnknownApiError and TypeError."""
     if isinstance(named, str | type) or not hasattr(named, "__iter__"):
         raise TypeError(f"{what} takes several APIs, in a list, not {shown(named)}")
     return [api_of(each) for each in named]
 
 
 def check_response(api: Api, response: Message) -> None:
-    """Raise LocalProtocolError for a message that is not the response of an API."""
     if not isinstance(response, Message):
         raise TypeError(f"expected {api.response_name or 'a message'}, got {shown(response)}")
     name = name_of(type(response))
@@ -89,7 +82,6 @@ def check_response(api: Api, response: Message) -> None:
 
 
 def unsupported(response: Any) -> Response:
-    """Return the response to an unsupported version of ApiVersions, with its error code set."""
     answer: Any = copy(response)
     if not response.error_code:
         answer.error_code = UNSUPPORTED_VERSION

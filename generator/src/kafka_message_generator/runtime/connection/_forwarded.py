@@ -1,4 +1,4 @@
-"""The events of a proxy: frames to forward."""
+"""Events of a proxy: frames to forward."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..protocol._shapes import RequestHeader
 
 TEXT: Text = "surrogateescape"
-"""Brokers accept invalid UTF-8, so proxies forward it."""
+"""Accepts invalid UTF-8, as brokers do."""
 
 
 class Forwarded:
@@ -25,12 +25,12 @@ class Forwarded:
 
     @property
     def data(self) -> bytes:
-        """The frame as received, including its length; not copied."""
+        """Received frame with its length; not copied."""
         return self._frame
 
     @property
     def chunks(self) -> list[bytes]:
-        """``data`` as a list, for ``writelines``."""
+        """``data`` as a list for ``writelines``."""
         return [self._frame]
 
     def __repr__(self) -> str:
@@ -41,7 +41,7 @@ class Forwarded:
 
 
 class RequestForwarded(Forwarded):
-    """A request for the broker. Write ``data``, or ``encode()`` if the message was changed."""
+    """Request for the broker. Write ``data``, or ``encode()`` after changes."""
 
     __slots__ = (
         *("_answer", "_correlation_id", "_header", "_is_unread", "_key", "_tokens_before", "_version", "_waits_at"),
@@ -53,23 +53,22 @@ class RequestForwarded(Forwarded):
         self._key = key
         self._version = version
         self._correlation_id = correlation_id
-        self._header: RequestHeader | None = None  # until somebody asks
+        self._header: RequestHeader | None = None  # decoded on first use
         self.api = api
-        """None if the package does not know the API."""
+        """None for an unknown API."""
         self.request: DecodedRequest | None = None
-        """The decoded request; None if its API is not decoded, or decoding failed with ``error``."""
+        """None if the API is not decoded or decoding failed."""
         self.error: KafkaMessageError | None = None
-        """The error that prevented decoding."""
         self.expects_response = True
         """False for a ProduceRequest with ``acks=0``."""
-        self._answer: bytes | None = None  # of this side, with its length
-        self._waits_at: object = None  # the proxy that a response is to come to
-        self._tokens_before = 0  # those that wait for an answer, between the request before it and this one
-        self._is_unread = False  # nor will its response be read
+        self._answer: bytes | None = None  # local response with its length
+        self._waits_at: object = None  # the proxy that awaits the response
+        self._tokens_before = 0  # unanswered tokens between the previous request and this one
+        self._is_unread = False  # nor is its response decoded
 
     @property
     def header(self) -> RequestHeader:
-        """The header, decoded on first use. For an unknown API it has only the fields common to all headers."""
+        """Header, decoded on first use. An unknown API has only the common fields."""
         if self._header is None:
             self._header = header_of(self._frame[LENGTH_SIZE:])[0]
         return self._header
@@ -79,7 +78,7 @@ class RequestForwarded(Forwarded):
         return self.request.message if self.request is not None else None
 
     def encode(self) -> bytes:
-        """Return the frame of the current message, or ``data`` if it was not decoded. Raises EncodeError."""
+        """Return the frame of the current message, or ``data`` if undecoded. Raises EncodeError."""
         return self.request.encode(text=TEXT) if self.request is not None else self.data
 
     def encode_chunks(self) -> list[bytes]:
@@ -92,7 +91,7 @@ class RequestForwarded(Forwarded):
 
 
 class ResponseForwarded(Forwarded):
-    """A response for the client. Write ``data``, or ``encode()`` if the message was changed."""
+    """Response for the client. Write ``data``, or ``encode()`` after changes."""
 
     __slots__ = ("error", "request", "response")
 
@@ -100,20 +99,19 @@ class ResponseForwarded(Forwarded):
         self._frame = frame
         self.request = request
         self.response: DecodedResponse[Message] | None = None
-        """The decoded response; None if its API is not decoded, or decoding failed with ``error``."""
+        """None if the API is not decoded or decoding failed."""
         self.error: KafkaMessageError | None = None
-        """The error that prevented decoding."""
 
     @property
     def message(self) -> Message | None:
         return self.response.message if self.response is not None else None
 
     def encode(self) -> bytes:
-        """Return the frame of the current message, or ``data`` if it was not decoded. Raises EncodeError."""
+        """Return the frame of the current message, or ``data`` if undecoded. Raises EncodeError."""
         return self.response.encode(text=TEXT) if self.response is not None else self.data
 
     def encode_chunks(self) -> list[bytes]:
-        """Return ``encode()`` as a list for ``writelines``, without copying long fields."""
+        """Return ``encode()`` as a list for ``writelines``."""
         return self.response.encode_chunks(text=TEXT) if self.response is not None else self.chunks
 
     def _what(self) -> str:
@@ -121,7 +119,7 @@ class ResponseForwarded(Forwarded):
 
 
 class LocalResponse(Forwarded):
-    """A response given to ``ProxyConnection.answer`` that is now next in order. Write ``data`` to the client."""
+    """Response from ``ProxyConnection.answer``, now next in order. Write ``data`` to the client."""
 
     __slots__ = ("request",)
 
@@ -134,13 +132,13 @@ class LocalResponse(Forwarded):
 
 
 class TokenForwarded(Forwarded):
-    """A raw SASL token after SaslHandshake version 0. Write ``data``."""
+    """Raw SASL token after SaslHandshake version 0. Write ``data``."""
 
     __slots__ = ()
 
     @property
     def token(self) -> bytes:
-        """The token without its length."""
+        """Token without its length."""
         return self._frame[LENGTH_SIZE:]
 
     def _what(self) -> str:
@@ -148,7 +146,6 @@ class TokenForwarded(Forwarded):
 
 
 def header_of(payload: bytes) -> tuple[RequestHeader, int]:
-    """Return the header of a request and the offset of its body."""
     try:
         return read_request_header(payload)
     except DecodeError:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, Concatenate, TypeVar, overload
 
-    from typing_extensions import ParamSpec  # checkers bring it along
+    from typing_extensions import ParamSpec  # installed with type checkers
 
     from .._base.message import Response
 
@@ -27,31 +27,30 @@ else:
 
 
 class Handlers(Generic[P]):
-    """Handlers by request class, for mock brokers and proxies.
+    """Request handlers by class, for mock brokers and proxies.
 
-    ``@handlers.on(MetadataRequest)`` registers a function or coroutine function that takes a MetadataRequest and returns a
-    MetadataResponse. Type checkers reject any other parameter or result. ``Handlers[int]()`` holds handlers that take an
-    int after the request, such as its version. Iterating yields the request classes, as ``announce`` takes them.
+    ``@handlers.on(MetadataRequest)`` registers a function or coroutine function that returns a MetadataResponse.
+    Handlers in ``Handlers[int]()`` take an int after the request. Iterating yields the request classes.
     """
 
     def __init__(self) -> None:
         self._by_name: dict[str, Callable[..., Any]] = {}
 
     def on(self, kind: type[Q]) -> HandlerDecorator[Q, P]:
-        """Return a decorator that registers the handler of a request class.
+        """Return a decorator that registers a handler.
 
-        Raises TypeError for another class, and ValueError if the class has a handler already.
+        Raises TypeError for other classes, and ValueError for a second handler.
         """
         return HandlerDecorator(self._by_name, _request_name(kind))
 
     def find(self, kind: type[Request[R]]) -> Callable[Concatenate[Request[R], P], R | Coroutine[Any, Any, R]] | None:
-        """Return the handler of a request class, or None. Raises TypeError for another class."""
+        """Return the handler of a request class, or None. Raises TypeError for other classes."""
         return self._by_name.get(_request_name(kind))
 
     def answer(self, request: Request[R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the handler of a request and return the response.
 
-        Raises LookupError if the class has no handler, and TypeError if the handler is a coroutine function.
+        Raises LookupError without a handler, and TypeError for a coroutine function.
         """
         found: Any = self._handler(request)(request, *args, **kwargs)
         if isinstance(found, Coroutine):
@@ -61,10 +60,7 @@ class Handlers(Generic[P]):
         return response
 
     async def answer_async(self, request: Request[R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call the handler of a request, await it if it is a coroutine function, and return the response.
-
-        Raises LookupError if the class has no handler.
-        """
+        """Call or await the handler of a request and return the response. Raises LookupError without a handler."""
         found: Any = self._handler(request)(request, *args, **kwargs)
         response: R = await found if isinstance(found, Coroutine) else found
         return response
@@ -92,14 +88,14 @@ class Handlers(Generic[P]):
 
 
 class HandlerDecorator(Generic[Q_co, P]):
-    """The decorator that ``Handlers.on`` returns; it returns the handler unchanged."""
+    """Decorator that returns the handler unchanged."""
 
     def __init__(self, by_name: dict[str, Callable[..., Any]], name: str) -> None:
         self._by_name = by_name
         self._name = name
 
     if TYPE_CHECKING:
-        # The annotation of `self` ties the response to the request class: Request is covariant in its response.
+        # `self` is annotated to tie the response to the request class: Request is covariant in its response.
 
         @overload
         def __call__(
@@ -111,7 +107,6 @@ class HandlerDecorator(Generic[Q_co, P]):
         ) -> Callable[Concatenate[Q_co, P], Coroutine[Any, Any, R]]: ...
 
     def __call__(self, handler: Any) -> Any:
-        """Register the handler."""
         if not callable(handler):
             raise TypeError(f"expected a function as the handler of {self._name}, got {or_class(handler)}")
         if self._name in self._by_name:

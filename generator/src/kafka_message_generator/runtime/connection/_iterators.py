@@ -1,4 +1,4 @@
-"""Iterate over the error codes, addresses and names in any message."""
+"""Iterators over error codes, addresses and names in messages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ENTITY_TYPES: tuple[EntityType, ...] = (
     "transactionalId",
     "user",
 )
-# Compiled on first use, by class: of the printed ones, for those that are derived from them come and go.
+# Compiled on first use. Only generated classes are cached; derived classes may be short-lived.
 _errors: _Traversals = {}
 _error_codes: _Traversals = {}
 _endpoints: _Traversals = {}
@@ -49,7 +49,7 @@ def _printed(message: object) -> Any:
 
 
 def errors(message: Message) -> Iterator[Error]:
-    """Iterate over every error code that is not NONE, outer structs first.
+    """Iterate over every error code except NONE, outer structs first.
 
     Like the other iterators, raises EncodeError with the path of a value of the wrong type.
     """
@@ -61,10 +61,9 @@ def errors(message: Message) -> Iterator[Error]:
 
 
 def error_codes(message: Message, *, version: int | None = None) -> Iterator[ErrorCodePlace]:
-    """Iterate over every place of an error code, including NONE, to read or change it; outer structs first.
+    """Iterate over every place of an error code, to read or change it; outer structs first.
 
-    ``version`` selects the places that this version has. Raises UnsupportedVersionError for a version that the message
-    does not have.
+    ``version`` limits this to places of that version. Raises UnsupportedVersionError.
     """
     cls = _printed(message)
     at = None if version is None else checked_version(cls, version)
@@ -73,11 +72,7 @@ def error_codes(message: Message, *, version: int | None = None) -> Iterator[Err
 
 
 def endpoints(message: Message) -> Iterator[Endpoint]:
-    """Iterate over every host with its port, in message order, to read or change it. Empty hosts are skipped.
-
-    The fields are called ``host`` and ``port``; some versions of LeaderAndIsr and UpdateMetadata call them
-    ``host_name``, ``v0_host`` and ``v0_port``.
-    """
+    """Iterate over every nonempty host with its port, in message order, to read or change it."""
     found = _endpoints.get(type(message))
     if found is None:
         cls = _printed(message)
@@ -88,14 +83,13 @@ def endpoints(message: Message) -> Iterator[Endpoint]:
 def entities(message: Message, *types: EntityType, request: Message | DecodedRequest | None = None) -> Iterator[Entity]:
     """Iterate over the names in a message (topics, groups, brokers …), in message order, to read or change them.
 
-    ``types`` selects entity types; the default is all. The type comes from the definition or from ``entities.json``.
-    Some fields have their type in another field, such as the resource type of configurations, ACLs and quotas. The keys
-    of a FindCoordinatorResponse have it in the ``request``; without the request they are skipped.
+    ``types`` limits the entity types, which come from the definition, from ``entities.json``, or from a sibling field
+    (configurations, ACLs, quotas). For keys of FindCoordinatorResponse pass ``request``; otherwise they are skipped.
 
-    Also skipped are unknown types, the wildcards ``*`` and ``User:*`` of ACLs, null, empty strings, negative numbers,
-    and names inside encoded bytes (records of Produce, group assignments).
+    Also skipped: unknown types, ACL wildcards (``*``, ``User:*``), null, empty strings, negative numbers, and encoded
+    bytes such as records and group assignments.
 
-    Raises ValueError for an unknown type, and TypeError for a request that does not belong to the response.
+    Raises ValueError for an unknown type, and TypeError if ``request`` does not match the response.
     """
     found = _entities.get((type(message), *types))
     if found is None:

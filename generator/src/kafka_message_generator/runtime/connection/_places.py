@@ -1,4 +1,4 @@
-"""The objects that the iterators yield."""
+"""Objects that the iterators yield."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     ]
 
 NUMBERS = ("brokerId", "producerId")
-"""Entity types whose names are integers."""
+"""Entity types with integer names."""
 _DIGITS = re.compile(r"[0-9]{1,10}").fullmatch
 
 
@@ -43,7 +43,7 @@ def _is_number(value: object) -> bool:
 
 
 class Error:
-    """An error in a response, read-only; use ``error_codes`` to change one."""
+    """Error in a response, read-only; ``error_codes`` yields changeable ones."""
 
     __slots__ = ("_code", "_place", "_text")
     __match_args__ = ("path", "code", "message")
@@ -64,7 +64,7 @@ class Error:
 
     @property
     def message(self) -> str | None:
-        """The error message beside the code, or None."""
+        """Error message for the code, or None."""
         return self._text
 
     def _values(self) -> tuple[str, ErrorCode, str | None]:
@@ -87,22 +87,20 @@ class Error:
 
 @dataclass(frozen=True, slots=True)
 class ErrorCodeSite:
-    """What all places of one error code field share. Depths count structs, starting with the message."""
+    """Common data of all places of an error code field."""
 
     field: str
     text: str | None
-    """Field of the error message."""
     is_nullable: bool
-    """Whether that field is nullable."""
     topics: tuple[tuple[int, str, Named | None], ...]
-    """Candidate fields for the topic name: depth, field, rule from ``entities.json``."""
+    """Candidate topic name fields: depth, field, rule from ``entities.json``."""
     groups: tuple[tuple[int, str, Named | None], ...]
     topic_ids: tuple[tuple[int, str, None], ...]
     partitions: tuple[tuple[int, str, None], ...]
 
 
 class ErrorCodePlace:
-    """A place of an error code in a response. Assigning ``code`` changes the response."""
+    """Place of an error code in a response. Assigning ``code`` changes the response."""
 
     __slots__ = ("_place", "_site", "_structs")
 
@@ -118,7 +116,7 @@ class ErrorCodePlace:
 
     @property
     def code(self) -> ErrorCode:
-        """The code. Assigning raises TypeError for anything but an ``int``, and ValueError beyond int16."""
+        """Error code. Assigning raises TypeError for other types, and ValueError beyond int16."""
         code = getattr(self._structs[-1], self._site.field)
         if not _is_number(code):
             name: str = self._structs[0].NAME
@@ -135,14 +133,14 @@ class ErrorCodePlace:
 
     @property
     def has_message(self) -> bool:
-        """Whether there is a field for an error message beside the code."""
+        """True if the struct has an error message field."""
         return self._site.text is not None
 
     @property
     def message(self) -> str | None:
-        """The error message beside the code, or None.
+        """Error message for the code, or None.
 
-        Assigning raises TypeError for anything but ``str`` or None, and AttributeError if ``has_message`` is false.
+        Assigning raises TypeError for other types, and AttributeError without ``has_message``.
         """
         text: str | None = None if self._site.text is None else getattr(self._structs[-1], self._site.text)
         return text
@@ -162,25 +160,25 @@ class ErrorCodePlace:
 
     @property
     def topic(self) -> str | None:
-        """Name of the topic that the code belongs to, or None."""
+        """Topic name of the code, or None."""
         name: str | None = self._first(self._site.topics, "topicName")
         return name or None
 
     @property
     def topic_id(self) -> UUID | None:
-        """Id of the topic that the code belongs to, or None; zero if only the name is known."""
+        """Topic id of the code, or None; zero if only the name is known."""
         found: UUID | None = self._first(self._site.topic_ids, "")
         return found
 
     @property
     def partition(self) -> int | None:
-        """Number of the partition that the code belongs to, or None."""
+        """Partition number of the code, or None."""
         number: int | None = self._first(self._site.partitions, "")
         return number
 
     @property
     def group(self) -> str | None:
-        """Id of the group that the code belongs to, or None."""
+        """Group id of the code, or None."""
         name: str | None = self._first(self._site.groups, "groupId")
         return name or None
 
@@ -196,7 +194,7 @@ class ErrorCodePlace:
 
 
 class Endpoint:
-    """A host and port in a message. Assigning changes the message."""
+    """Host and port in a message. Assigning changes the message."""
 
     __slots__ = ("_names", "_place", "_struct")
 
@@ -207,12 +205,12 @@ class Endpoint:
 
     @property
     def path(self) -> str:
-        """Path of the struct: ``brokers[0]``; empty for the message itself."""
+        """Path of the struct: ``brokers[0]``; empty for the message."""
         return path_of(self._place)
 
     @property
     def host(self) -> str:
-        """Name or address."""
+        """Host name or address."""
         host: str = getattr(self._struct, self._names[0])
         return host
 
@@ -240,39 +238,33 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class EntitySite:
-    """What all entities of one field and type share."""
 
     type: EntityType
     path: str
-    """Path template."""
     field: str | None
-    """Field with the name; None for an array of names."""
+    """None for an array of names."""
     is_key: bool
-    """Whether the name is the key of a keyed collection."""
     nothing: tuple[str, ...]
     """Values that are not names, such as wildcards."""
 
     def is_name(self, stored: str | int) -> bool:
-        """Return whether a stored value is a name."""
         if isinstance(stored, str) and self.type in NUMBERS:
             return _DIGITS(stored) is not None
         return stored >= 0 if isinstance(stored, int) else stored not in self.nothing
 
 
 class Entity:
-    """A name in a message. Assigning ``value`` changes the message."""
+    """Name in a message. Assigning ``value`` changes the message."""
 
     __slots__ = ("_holder", "_index", "_indices", "_site", "_within")
-    # Objects are made without a constructor, by these slots in this order: see ``Entities`` of the traversals.
+    # `_traversal.Entities` fills these slots without a constructor, in this order.
     _holder: Any
-    """A struct, or an array of names."""
+    """Struct, or array of names."""
     _index: Any
-    """Index in an array of names."""
     _indices: tuple[int, ...]
-    """Indices in the path of the struct."""
     _site: EntitySite
     _within: object
-    """The array of the struct, if the name is a key."""
+    """Array of the struct, if the name is a key."""
 
     @property
     def path(self) -> str:
@@ -286,18 +278,17 @@ class Entity:
 
     @property
     def value(self) -> str | int:
-        """The name: ``int`` for brokers and producers, else ``str``."""
+        """Name: ``int`` for brokers and producers, else ``str``. Assigning raises TypeError for other types."""
         stored = self._stored
         return int(stored) if isinstance(stored, str) and self._site.type in NUMBERS else stored
 
     @value.setter
     def value(self, value: str | int) -> None:
-        """Raise TypeError for a value of the wrong type."""
         wanted = int if self.type in NUMBERS else str
         if not isinstance(value, wanted) or isinstance(value, bool):
             raise TypeError(f"the {self.type} at {self.path} must be of type {wanted.__name__}, not {shown(value)}")
         if value == self.value:
-            return  # as it is stored: text of a number may begin with 0
+            return  # the stored text of a number may begin with 0
         stored = str(value) if isinstance(self._stored, str) else value
         if self._site.field is not None:
             self._set(self._site.field, stored)
@@ -324,7 +315,6 @@ class Entity:
 
 
 def kind_of(named: Named, struct: object, request: object) -> str | None:
-    """Return the entity type of a field by its rule, or None if unknown."""
     _, _, _, entity, asked, by, kinds, _ = named
     if not by:
         return entity

@@ -1,4 +1,4 @@
-"""A connection between a client and a broker."""
+"""Connection between a client and a broker."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from ..protocol._shapes import RequestHeader
 
 FromClient: TypeAlias = RequestForwarded | TokenForwarded | ConnectionClosed
-"""The events of ``receive_from_client``; write their ``data`` to the broker."""
+"""Events of ``receive_from_client``; write their ``data`` to the broker."""
 FromBroker: TypeAlias = ResponseForwarded | LocalResponse | TokenForwarded | ConnectionClosed
-"""The events of ``receive_from_broker``; write their ``data`` to the client."""
+"""Events of ``receive_from_broker``; write their ``data`` to the client."""
 
 _int32 = Struct(">i").unpack_from
 
@@ -54,9 +54,9 @@ _int32 = Struct(">i").unpack_from
 class ProxyConnection:
     """Both directions of a proxied connection, without I/O.
 
-    Each received frame becomes one event at once; only local responses are delayed. Requests and responses of the APIs
-    in ``decode`` (default: all) are decoded. Others are forwarded undecoded, including unknown APIs and versions. Only
-    a frame without a valid header, or an unexpected response, ends the connection. Not thread-safe.
+    Each frame becomes one event at once; only local responses are delayed. The APIs in ``decode`` (default: all) are
+    decoded. Other frames pass undecoded, including unknown APIs and versions. Only an invalid header or an unexpected
+    response ends the connection. Not thread-safe.
     """
 
     def __init__(
@@ -65,48 +65,46 @@ class ProxyConnection:
         *,
         max_frame_size: int = MAX_FRAME_SIZE,
     ) -> None:
-        """``max_frame_size`` is the largest accepted frame in bytes."""
+        """Select the decoded APIs, and the maximum frame size in bytes."""
         self._decoded = {int(api.key) for api in (apis() if decode is None else several(decode, "decode"))}
         self._client = Incoming(max_frame_size, PROXY_CLIENT, READY)
         self._broker = Incoming(max_frame_size, PROXY_BROKER, READY)
-        self._requests: deque[RequestForwarded] = deque()  # those whose responses have not come
-        self._tokens = 0  # behind the last of them
+        self._requests: deque[RequestForwarded] = deque()  # without a response yet
+        self._tokens = 0  # after the last request
 
     @property
     def unanswered(self) -> tuple[RequestForwarded, ...]:
-        """The requests without a response, oldest first."""
+        """Requests without a response, oldest first."""
         return tuple(request for request in self._requests if request._answer is None)
 
     @property
     def trailing_data(self) -> tuple[bytes, bytes]:
-        """The bytes of client and broker that belong to no event."""
+        """Unconsumed bytes of client and broker."""
         return self._client.trailing_data[0], self._broker.trailing_data[0]
 
     def receive_from_client(self, data: BytesLike) -> Iterator[FromClient]:
-        """Pass in bytes read from the client, or b"" at its end, and iterate over events for the broker.
+        """Add bytes from the client (b"" at its end) and iterate over events for the broker.
 
-        Calling and iterating raise RemoteProtocolError.
+        Both steps raise RemoteProtocolError.
         """
         self._client.receive(data)
         return self._of_client()
 
     def receive_from_broker(self, data: BytesLike) -> Iterator[FromBroker]:
-        """Pass in bytes read from the broker, or b"" at its end, and iterate over events for the client.
+        """Add bytes from the broker (b"" at its end) and iterate over events for the client.
 
-        Calling and iterating raise RemoteProtocolError.
+        Both steps raise RemoteProtocolError.
         """
         self._broker.receive(data)
         return self._of_broker()
 
     def answer(self, request: RequestForwarded, response: ResponseMessage) -> bytes:
-        """Answer a request locally instead of forwarding it; return the bytes to write to the client now.
+        """Answer a request locally; return the bytes to write to the client now.
 
-        Responses keep request order. If the broker still owes an earlier response, the result is empty, and
-        ``receive_from_broker`` yields a LocalResponse later. The result is also empty for a request that expects no
-        response. ``error_response(request.request, code)`` builds a response to a decoded request.
+        The result is empty if the request expects no response or an earlier request is unanswered;
+        ``receive_from_broker`` then yields a LocalResponse in order.
 
-        Raises LocalProtocolError for the wrong message, and for a request that was answered or belongs to another
-        connection. Also raises UnsupportedVersionError, EncodeError with the field, and TypeError.
+        Raises LocalProtocolError for the wrong response or request, UnsupportedVersionError, EncodeError and TypeError.
         """
         check_type(request, RequestForwarded)
         api, version = request.api, request._version
@@ -130,7 +128,6 @@ class ProxyConnection:
         return b"".join(answers)
 
     def _take(self) -> RequestForwarded:
-        """Remove the first request, and unanswered tokens before it, such as the last one of GSSAPI."""
         first = self._requests.popleft()
         first._waits_at = None
         return first
@@ -163,7 +160,7 @@ class ProxyConnection:
         self._requests.append(request)
 
     def _unread(self, frame: bytes) -> RequestForwarded | None:
-        """Return a request that needs no decoding if its first bytes suffice, which is the usual case."""
+        """Return an undecoded request if its first bytes suffice, the usual case."""
         if len(frame) < START_SIZE:
             return None
         key, version, correlation_id, client_id_size = read_start(frame, LENGTH_SIZE)

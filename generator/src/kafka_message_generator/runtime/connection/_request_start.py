@@ -1,4 +1,4 @@
-"""The first bytes of requests that are forwarded undecoded."""
+"""First bytes of requests that are forwarded undecoded."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 _start = Struct(">hhih")
 START_SIZE = LENGTH_SIZE + _start.size
 read_start = _start.unpack_from
-"""API key, version, correlation id, and length of the client id."""
+"""API key, version, correlation id, and client id length."""
 
 
 class RequestStart:
-    """The start of a request at one version of an API."""
 
     __slots__ = ("_before_acks", "_is_compact", "_is_flexible", "_is_produce", "api")
 
@@ -36,7 +35,7 @@ class RequestStart:
             self._before_acks = [field for field in facts.fields if field.name in names[: names.index("acks")]]
 
     def expects_response(self, frame: bytes, client_id_size: int) -> bool | None:
-        """Return whether a request gets a response; None if the first bytes do not tell."""
+        """Return whether a request gets a response; None if the first bytes do not suffice."""
         pos = START_SIZE + client_id_size if client_id_size > 0 else START_SIZE
         if client_id_size < -1 or pos > len(frame):
             return None
@@ -47,8 +46,7 @@ class RequestStart:
         return self._acks(frame, pos) if self._is_produce else True
 
     def _acks(self, frame: bytes, pos: int) -> bool | None:
-        """Return whether ``acks`` of a ProduceRequest is not 0; None if a field other than null precedes it."""
-        if self._before_acks:  # the transactional id, nearly always null
+        if self._before_acks:  # the transactional id, usually null
             null = b"\0" if self._is_compact else b"\xff\xff"
             if len(self._before_acks) > 1 or not frame.startswith(null, pos):
                 return None
@@ -60,16 +58,15 @@ STARTS: dict[tuple[int, int], RequestStart] = {}
 
 
 def keep_start(api: Api, version: int) -> None:
-    """Register an API version whose requests can be forwarded by their first bytes."""
     has_client_id = version in api.valid_versions and api.request_header_version(version) > 0
     if has_client_id and api.response_name and api.name != "SaslHandshake":
         STARTS[int(api.key), version] = RequestStart(api, version)
 
 
 def acks_in(api: Api, version: int, payload: bytes, pos: int) -> int | None:
-    """Return ``acks`` of an undecoded ProduceRequest, also at unknown versions; None if it cannot be read."""
+    """Return ``acks`` of an undecoded ProduceRequest of any version, or None if unreadable."""
     facts = facts_of(api.request_class)
-    builder = Builder(facts, ESCAPED_STRINGS)  # any text goes before acks, as brokers take it
+    builder = Builder(facts, ESCAPED_STRINGS)  # brokers accept any text before acks
     try:
         for field in facts.fields:
             if version in field.versions:

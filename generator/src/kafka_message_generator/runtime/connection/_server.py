@@ -1,4 +1,4 @@
-"""The broker's end of a connection."""
+"""Broker side of a connection."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
 
 
 class RequestReceived:
-    """A request of the client. Answer it with ``ServerConnection.send``."""
+    """A client's request. Answer it with ``ServerConnection.send``."""
 
     __slots__ = ("_answer", "_connection", "expects_response", "is_supported", "request")
 
     def __init__(self, request: DecodedRequest, connection: ServerConnection, is_supported: bool = True) -> None:
         self.request = request
-        """The decoded request."""
         self.is_supported = is_supported
-        """False for ApiVersionsRequest at a version that is not announced. Its ``message`` has defaults, and ``send``
-        responds at version 0 with UNSUPPORTED_VERSION (KIP-511).
+        """False for ApiVersionsRequest at an unannounced version (KIP-511).
+
+        ``message`` then has defaults, and ``send`` responds at version 0 with UNSUPPORTED_VERSION.
         """
         self.expects_response = expects_response(request.message)
         """False for a ProduceRequest with ``acks=0``."""
@@ -67,12 +67,10 @@ class RequestReceived:
 
     @property
     def version(self) -> int:
-        """The version of the request."""
         return self.request.version
 
     @property
     def response_version(self) -> int:
-        """The version of the response."""
         return self.request.version if self.is_supported else 0
 
     def __repr__(self) -> str:
@@ -80,14 +78,13 @@ class RequestReceived:
 
 
 ServerEvent: TypeAlias = RequestReceived | TokenReceived | ConnectionClosed
-"""The events of ``ServerConnection``."""
+"""Events of ``ServerConnection``."""
 
 
 class ServerConnection(Connection[ServerEvent]):
-    """A server connection without I/O. Write the bytes that it returns, and pass it the bytes you read.
+    """Server connection without I/O: write the returned bytes, and pass in the received bytes.
 
-    Requests at versions outside ``announced`` are refused; by default all supported versions are accepted. Not
-    thread-safe.
+    Requests at versions outside ``announced`` (default: all supported ones) are refused. Not thread-safe.
     """
 
     def __init__(
@@ -98,12 +95,12 @@ class ServerConnection(Connection[ServerEvent]):
         max_unanswered: int | None = None,
         text: Text = "strict",
     ) -> None:
-        """``announced`` may contain any version that the package can read, also those of an older release.
+        """Set options; ``announced`` may be of an older release, ``text`` is as for ``Message.read``.
 
-        ``max_frame_size`` is the largest accepted request in bytes. With ``max_unanswered`` requests unanswered,
-        ``next_event`` returns None until one is answered; the default is no limit. ``text`` is as for ``Message.read``.
+        ``max_frame_size`` limits requests, in bytes. At ``max_unanswered`` requests (default: no limit)
+        ``next_event`` returns None until one is answered.
         """
-        given: object = announced  # whatever it is: who checks no types may give anything
+        given: object = announced  # untyped callers may pass anything
         is_response = isinstance(given, Message) and name_of(type(given)) == "ApiVersionsResponse"
         if announced is not None and not is_response:
             raise TypeError(f"announced must be an ApiVersionsResponse or None, not {shown(announced)}")
@@ -114,23 +111,21 @@ class ServerConnection(Connection[ServerEvent]):
         check_text(text)
         self._text: Text = text
         self._max_unanswered = max_unanswered
-        self._unanswered = 0  # how many
-        self._accepted: set[bytes] = set()  # API keys and versions, as requests begin with them
+        self._unanswered = 0  # number of requests
+        self._accepted: set[bytes] = set()  # API keys and versions, as encoded in requests
         self._announced = BrokerVersions.from_response(announced) if announced is not None else None
         super().__init__(max_frame_size, SERVER, READY)
-        self._waiting: deque[RequestReceived | bytes] = deque()  # bytes are the frame of a token behind an answer
+        self._waiting: deque[RequestReceived | bytes] = deque()  # bytes: the frame of a token
         self._unanswered_tokens = 0
 
     @property
     def unanswered(self) -> tuple[RequestReceived, ...]:
-        """The requests without a response, oldest first."""
         return tuple(each for each in self._waiting if isinstance(each, RequestReceived) and each._answer is None)
 
     def next_event(self) -> ServerEvent | None:
         """Return the next event, or None if more bytes are needed. Raises RemoteProtocolError.
 
-        Also None while a SaslHandshake of version 0 or ``max_unanswered`` requests are unanswered; call it again after
-        ``send``.
+        Also None while a SaslHandshake of version 0 or ``max_unanswered`` requests are unanswered.
         """
         state = self._incoming.state
         if state is HANDSHAKING or (self._unanswered == self._max_unanswered and state is READY):
@@ -152,10 +147,10 @@ class ServerConnection(Connection[ServerEvent]):
     def send(self, received: RequestReceived, response: Response) -> bytes:
         """Encode the response to a request; return the bytes to write now.
 
-        Responses keep request order. The result is empty if an earlier request is unanswered, and otherwise includes
-        later responses that were waiting. It is also empty for a request that expects no response.
+        The result is empty if the request expects no response or an earlier request is unanswered. Otherwise it
+        includes later responses that waited.
 
-        Raises LocalProtocolError for the wrong message or a second response, EncodeError with the field, and TypeError.
+        Raises LocalProtocolError for the wrong or a second response, EncodeError, and TypeError.
         """
         check_type(received, RequestReceived)
         api, correlation_id = received.api, received.header.correlation_id
@@ -178,8 +173,7 @@ class ServerConnection(Connection[ServerEvent]):
     def send_token(self, token: BytesLike) -> bytes:
         """Return the bytes to write now for a raw SASL token.
 
-        The result is empty if an earlier request is unanswered; the token then follows its response. Raises
-        LocalProtocolError if tokens are not allowed.
+        Empty if an earlier request is unanswered. Raises LocalProtocolError in other states.
         """
         if self._incoming.state is not AUTHENTICATING and not self._unanswered_tokens:
             raise LocalProtocolError("raw SASL tokens are only allowed after a successful SaslHandshake of version 0")
@@ -189,7 +183,7 @@ class ServerConnection(Connection[ServerEvent]):
         return b"".join(self._ready())
 
     def end_tokens(self) -> None:
-        """Mark the client as authenticated: the next frame is a request."""
+        """Mark the client as authenticated: requests follow."""
         self._unanswered_tokens = 0
         self._incoming.change(Event.TOKENS_ENDED)
 
@@ -213,7 +207,7 @@ class ServerConnection(Connection[ServerEvent]):
         header, _ = read_request_header(payload, text=self._text)
         asked, version = api_of(header.request_api_key), header.request_api_version
         if version not in asked.valid_versions:
-            return  # decode_request says why
+            return  # decode_request raises
         if not (
             version in asked.supported_versions if self._announced is None else self._announced.supports(asked, version)
         ):

@@ -1,4 +1,4 @@
-"""The states of a connection and the events that change them, one table per role."""
+"""States of a connection and the events that change them, one table per role."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from enum import Enum
 
 
 class State(Enum):
-    """The state of a connection, as seen from one of its ends."""
+    """State of one side of a connection."""
 
     NEGOTIATING = "negotiating"
-    """Client: the broker's versions are unknown. Only ApiVersions and requests with an explicit version can be sent."""
+    """Client: the broker's versions are unknown; only ApiVersions and explicit versions can be sent."""
     HANDSHAKING = "handshaking"
-    """Server: a SaslHandshake of version 0 is unanswered; its response decides how to read the next frame."""
+    """Server: a SaslHandshake of version 0 is unanswered; its response determines the next frame's format."""
     AUTHENTICATING = "authenticating"
     """Frames are raw SASL tokens, after a successful SaslHandshake of version 0."""
     READY = "ready"
     """Frames are requests and responses."""
     CLOSED = "closed"
-    """The peer closed the connection, or it failed with a RemoteProtocolError."""
+    """The peer closed the connection or violated the protocol."""
 
 
 class Event(Enum):
@@ -30,10 +30,10 @@ class Event(Enum):
     CLOSED = "closed"
 
 
-# Bound to module names, because looking up a member of an Enum class is slow.
+# Module names: looking up an Enum member is slow.
 NEGOTIATING, HANDSHAKING, AUTHENTICATING, READY, CLOSED = State
 
-# An event without an entry leaves the state as it is.
+# Events without an entry keep the state.
 CLIENT = {
     NEGOTIATING: {
         Event.VERSIONS_AGREED: READY,

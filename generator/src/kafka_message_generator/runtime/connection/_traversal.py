@@ -1,4 +1,4 @@
-"""Compile the loops of ``errors``, ``error_codes``, ``endpoints`` and ``entities`` for a message class."""
+"""Compiler of the loops of ``errors``, ``error_codes``, ``endpoints`` and ``entities``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,6 @@ PARTITIONS = frozenset(("index", "partition", "partition_id", "partition_index")
 
 @cache
 def facts_about() -> dict[str, Own]:
-    """Return the rules of ``entities.json`` by message, then by struct and field."""
     found: dict[str, Own] = {}
     for each in ENTITIES:
         found.setdefault(each[0], {})[each[1], each[2]] = each
@@ -46,7 +45,6 @@ def facts_about() -> dict[str, Own]:
 
 
 class _Traversal(Loops):
-    """Generates a function that yields or lists parts of a message, outer structs first."""
 
     def __init__(self, message: type[HasDescriptor], **names: object) -> None:
         super().__init__(
@@ -59,14 +57,12 @@ class _Traversal(Loops):
             raise EncodeError(f"expected {kind}, got {summary(struct)}", self.name, path=path_of(place))
 
     def listed(self, value: object, place: Place) -> list[Any]:
-        """Return the elements of an array. Raises EncodeError for any other value."""
         try:
             return elements(value)
         except SchemaError as error:
             raise EncodeError(error.reason, self.name, path=path_of(place)) from None
 
     def compiled(self) -> Callable[..., Iterator[Any]]:
-        """Return the function; its second parameter is the request of a response, or None."""
         self.source.add(0, "def traverse(x, request=None):")
         if not self.copies_lists:
             self.source.add(1, "out = []")
@@ -112,7 +108,7 @@ class Errors(_Traversal):
         self.source.add(depth, f"c = {spot.variable}.{field.name}")
         self.source.add(depth, "if c:")
         self.source.add(depth + 1, f"if type(c) is not int and not isinstance(c, int): no_code(c, {place})")
-        self.source.add(depth + 1, "e = new(Error)")  # its constructor would take longer than all that is done here
+        self.source.add(depth + 1, "e = new(Error)")  # calling the constructor would take longer than the rest
         self.source.add(depth + 1, "e._code = c")
         self.source.add(depth + 1, f"e._place = {place}")
         self.source.add(depth + 1, f"e._text = {f'{spot.variable}.{text}' if text else 'None'}")
@@ -125,7 +121,7 @@ def _text_beside(spot: Spot, field: FieldFacts) -> str | None:
 
 
 class ErrorCodes(_Traversal):
-    """Every place of an error code, or those of one version."""
+    """All places of an error code, or those of one version."""
 
     copies_lists = True
 
@@ -174,7 +170,6 @@ class ErrorCodes(_Traversal):
         )
 
     def naming(self, around: list[tuple[int, str, FieldFacts]], kind: str) -> tuple[tuple[int, str, Any], ...]:
-        """Return the fields that may have an entity of a type, innermost first."""
         found: list[tuple[int, str, Any]] = []
         for depth, struct, field in around:
             named = self.entities.get((struct, field.name))
@@ -215,7 +210,7 @@ class Entities(_Traversal):
         self.entities = facts_about().get(self.name, {})
 
     def sites(self, struct: str, field: FieldFacts, path: str = "") -> dict[int | str | None, EntitySite]:
-        """Return the entity sites of a field by the code that selects them, or under None."""
+        """Return the entity sites of a field by selecting code, or under None."""
         named = self.entities.get((struct, field.name))
         name, place = (None, f"{path}[%d]") if field.is_array else (field.name, path)
         kinds: dict[Any, Any] = {None: field.entity_type if named is None else named[3]}
@@ -261,7 +256,6 @@ class Entities(_Traversal):
         self.named(depth, spot, field, known, f"{test} else {known}.is_name(w)")
 
     def named(self, depth: int, spot: Spot, field: FieldFacts, site: str, test: str) -> None:
-        """Generate the loop over the names in a field."""
         source, value = self.source, f"{spot.variable}.{field.name}"
         if not field.is_array:
             source.add(depth, f"w = {value}")
@@ -278,7 +272,6 @@ class Entities(_Traversal):
         self.found(depth + 3, "v", "i", site, "")
 
     def found(self, depth: int, holder: str, index: str, site: str, within: str) -> None:
-        """Generate the code that yields an entity, by the native core or without a constructor call."""
         if self.is_native:
             values = ", ".join(filter(None, ("Entity", holder, index, "a", site, within)))
             self.source.add(depth, f"yield filled({values})")
