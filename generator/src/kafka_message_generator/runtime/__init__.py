@@ -1,1 +1,1 @@
-"""Hand-written modules that are copied into every generated package; they import only each other."""
+"""Hand-written modules that are copied into every generated package."""

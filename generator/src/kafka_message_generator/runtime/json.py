@@ -1,8 +1,6 @@
 """Messages in the JSON form of Kafka's converters, for ``json.dumps`` and ``json.loads``.
 
-Keys are the camelCase names of the definition. UUIDs are 22 characters of URL-safe base64, bytes are base64 with
-padding, int64 is a number. Tagged fields at their default are omitted. ``uuid_text`` and ``parse_uuid`` convert a
-single UUID, such as a topic id.
+Keys are camelCase. UUIDs are 22 characters of URL-safe base64, bytes are padded base64, int64 is a number.
 """
 
 from __future__ import annotations
@@ -36,12 +34,11 @@ if TYPE_CHECKING:
 __all__ = ["JsonError", "from_json", "parse_uuid", "to_json", "uuid_text"]
 
 RAW_KEY = "_unknownTaggedFields"
-"""Key of unknown tagged fields; no field name starts with an underscore."""
 RECORDS_FORMS = ("data", "size", "empty")
 
 
 class JsonError(PlacedError):
-    """The JSON does not describe the message at this version; ``path`` is the place and ``reason`` the cause."""
+    """JSON that does not describe the message at this version; ``path`` is the place and ``reason`` the cause."""
 
 
 def to_json(
@@ -54,19 +51,19 @@ def to_json(
 ) -> dict[str, object]:
     """Return the message as Kafka's JSON converters write it at ``version``.
 
-    Kafka omits the bytes of ``records`` fields. ``records`` selects the form: "data" is base64, which ``from_json``
-    reads back; "empty" is Kafka's empty string; "size" is Kafka's ``<name>SizeInBytes``. Null stays null.
+    ``records`` selects the form of ``records`` fields: "data" is base64, as in ``from_json``; "empty" is Kafka's empty
+    string; "size" is Kafka's ``<name>SizeInBytes``. Null stays null.
 
-    ``unknown_tagged_fields`` adds a key ``_unknownTaggedFields``, a list of ``{"tag": 5, "data": "<base64>"}``, to each
-    struct that has some. ``names`` writes the names of ``enums`` instead of numbers, such as ``"operation": "READ"``.
-    Kafka does neither. NaN and infinite floats stay floats.
+    Unlike Kafka, ``unknown_tagged_fields`` adds a list of ``{"tag": 5, "data": "<base64>"}`` per struct at the key
+    ``_unknownTaggedFields``, and ``names`` writes the names of ``enums`` instead of numbers. Non-finite floats stay
+    floats.
 
-    Raises EncodeError for what ``message.write`` refuses at this version, and UnsupportedVersionError.
+    Raises UnsupportedVersionError, and EncodeError for a message that cannot be written.
     """
     if records not in RECORDS_FORMS:
         raise ValueError(f"records is one of {', '.join(map(repr, RECORDS_FORMS))}, not {records!r}")
     version = _json_version(type(checked_message(message)), version)
-    message.write(version)  # it holds every rule of what a version can express
+    message.write(version)  # checks every rule of the version
     out = _struct_to(_shape_of(type(message), version), message, records, unknown_tagged_fields)
     if names:
         from ._base.named import put_names
@@ -86,10 +83,9 @@ def from_json(
 ) -> M:
     """Return the message of class ``cls`` that ``obj`` describes at ``version``.
 
-    Unlike Kafka's converters, this function is strict. A missing field that is not tagged is an error, and so are null
-    in a version without it, a field that the version lacks, and an unknown key. ``ignore_unknown`` accepts unknown
-    keys; ``default_missing`` gives missing fields their defaults, also in nested structs. ``names`` accepts names of
-    ``enums`` as well as numbers. ``records`` are base64.
+    Unlike Kafka's converters, rejects missing untagged fields, fields that the version lacks and unknown keys.
+    ``ignore_unknown`` accepts unknown keys, ``default_missing`` gives missing fields their defaults, and ``names``
+    accepts names of ``enums``. ``records`` are base64.
 
     Raises JsonError with the path, and UnsupportedVersionError.
     """
@@ -103,7 +99,6 @@ def from_json(
 
 
 def _json_version(cls: type[Message], version: int) -> int:
-    """Check the version; the key of a coordinator record has its record type as only version."""
     check_class(cls)
     is_type = version == cls.API_KEY and version not in cls._codecs and facts_of(cls).kind == "coordinator-key"
     return checked_version(cls, cls.HIGHEST_SUPPORTED_VERSION if is_type else version)
@@ -117,7 +112,7 @@ def uuid_text(value: UUID) -> str:
 
 
 def parse_uuid(text: str) -> UUID:
-    """Return the UUID of a text in Kafka's form. Raises ValueError for any other text."""
+    """Return the UUID of a text in Kafka's form. Raises ValueError."""
     if not isinstance(text, str):
         raise TypeError(f"expected a str, got {shown(text)}")
     try:
@@ -134,7 +129,6 @@ def _without_names(cls: type[Message], obj: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A field at one version, with the scalar type or struct of the field or its elements."""
 
     name: str
     key: str
@@ -149,14 +143,12 @@ class _Field:
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """A struct at one version; also has the keys of fields of other versions."""
 
     cls: type
     version: int
     fields: tuple[_Field, ...]
     absent: frozenset[str]
     section: Section | None
-    """Tag section for unknown fields, if the version has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +161,7 @@ _shapes: dict[tuple[type, int], _Shape] = {}
 
 
 def _shape_of(message: type[Message], version: int) -> _Shape:
-    own = message_class(message)  # classes that are derived from it come and go
+    own = message_class(message)  # derived classes may be short-lived
     shape = _shapes.get((own, version))
     if shape is None:
         shape = _shapes[own, version] = _shape(message, own, facts_of(message).fields, version)
@@ -258,7 +250,7 @@ def _missing(shape: _Shape, field: _Field, obj: Mapping[object, object], lenient
     if f"{field.key}SizeInBytes" in obj:
         reason += f"; {field.key}SizeInBytes alone cannot give back its bytes"
     else:
-        _check_keys(shape, obj, lenient)  # its key may be there, misspelt
+        _check_keys(shape, obj, lenient)  # the key may be present but misspelt
     return SchemaError(reason).inside(f".{field.key}")
 
 
@@ -292,7 +284,7 @@ def _element_from(field: _Field, value: object, lenient: _Leniency) -> object:
         return _struct_from(field.shape, value, lenient)
     result = _FROM_JSON[field.type](value)
     assert field.wire is not None  # it is a scalar
-    field.wire.validate(result)  # ranges of numbers, lengths and characters of texts
+    field.wire.validate(result)  # ranges of numbers, lengths and characters of strings
     return result
 
 
@@ -369,7 +361,6 @@ def _wrong(value: object, expected: str) -> SchemaError:
 
 
 def _shown(value: object) -> str:
-    """Return a short form of a JSON value; strings by length only, as they may be secret."""
     if isinstance(value, Mapping):
         return "an object"
     if isinstance(value, (list, tuple)):

@@ -1,1 +1,1 @@
-"""Base classes of messages, and functions that find and read messages by name."""
+"""Base classes of messages, and access to messages by name."""

@@ -1,4 +1,4 @@
-"""List of the package's messages, available without importing them."""
+"""List of the package's messages."""
 
 from __future__ import annotations
 
@@ -14,19 +14,17 @@ class MessageInfo:
 
     name: str
     kind: str
-    """Type in the definition file: ``request``, ``response``, ``header``, ``data``, ``metadata``,
-    ``coordinator-key`` or ``coordinator-value``.
-    """
+    """``request``, ``response``, ``header``, ``data``, ``metadata``, ``coordinator-key`` or ``coordinator-value``."""
     api_key: int | None
     """API key of requests and responses, type of records, or None."""
     valid_versions: Versions
     """Readable and writable versions."""
     supported_versions: Versions
-    """Valid versions in the package's Kafka release; others are never negotiated."""
+    """Valid versions in the package's Kafka release, the only ones negotiated."""
     flexible_versions: Versions
-    """Valid versions with tagged fields and compact lengths (KIP-482); may be empty."""
+    """Valid versions with tagged fields and compact lengths (KIP-482)."""
     deprecated_versions: Versions
-    """Valid versions that a later release removes; usually empty."""
+    """Valid versions that a later release removes."""
     latest_version_unstable: bool
     """True if the highest valid version may still change."""
 
@@ -37,7 +35,7 @@ class MessageInfo:
 
 
 def all_messages() -> tuple[MessageInfo, ...]:
-    """Return all messages of this package, sorted by name, without importing them."""
+    """Return all messages, sorted by name, without importing them."""
     return tuple(map(_info, MESSAGES))
 
 

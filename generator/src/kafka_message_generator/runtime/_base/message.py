@@ -1,4 +1,4 @@
-"""Base classes of messages, requests and responses: reading and writing at a version."""
+"""Base classes of messages, requests and responses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, ClassVar, Literal, Self, TypeAlias
 
-    from typing_extensions import TypeVar  # type checkers include it
+    from typing_extensions import TypeVar  # installed with type checkers
 
     from .._core.wire import BytesLike
     from ..schema.downgrade import UnsupportedField
@@ -34,18 +34,18 @@ _PACKAGE = __name__.rsplit(".", 2)[0]
 
 
 class Message(StructBase):
-    """Base of all messages. An object has no version: one class reads and writes every version."""
+    """Base of all messages. One class reads and writes every version."""
 
     __slots__ = ()
 
     NAME: ClassVar[str] = ""
     """Name of the definition."""
     API_KEY: ClassVar[int | None] = None
-    """API key, record type or key version; None if the definition has none."""
+    """API key, record type, key version, or None."""
     LOWEST_SUPPORTED_VERSION: ClassVar[int] = 0
     HIGHEST_SUPPORTED_VERSION: ClassVar[int] = -1
     LOWEST_FLEXIBLE_VERSION: ClassVar[int] = 32768
-    """First version with tagged fields and compact lengths (KIP-482); 32768 if there is none."""
+    """First version with tagged fields and compact lengths (KIP-482), or 32768."""
     _codecs: ClassVar[dict[int, Codec]] = {}
     _losses: ClassVar[dict[int, Callable[[Any], tuple[UnsupportedField, ...]]]] = {}
     _fits: ClassVar[dict[int, Callable[[Any], Any]]] = {}
@@ -56,12 +56,12 @@ class Message(StructBase):
     def read(cls, data: BytesLike, version: int, *, text: Text = "strict") -> Self:
         """Return the message that fills ``data``, decoded at ``version``.
 
-        ``data`` is one message body without header; bytearrays and memoryviews are copied. Fields absent from
-        ``version`` get their defaults. ``text="surrogateescape"`` decodes invalid UTF-8 bytes to surrogates
-        (PEP 383); ``write`` with the same ``text`` restores them.
+        ``data`` is one message body without header; bytearrays and memoryviews are copied. Fields that the version
+        lacks get their defaults. ``text="surrogateescape"`` keeps invalid UTF-8 as surrogates (PEP 383), which
+        ``write`` restores.
 
-        Raises DecodeError with field and offset, also for trailing bytes. Raises UnsupportedVersionError, and
-        TypeError if ``data`` is not bytes-like.
+        Raises DecodeError with field and offset, also for trailing bytes; UnsupportedVersionError; and TypeError if
+        ``data`` is not bytes-like.
         """
         if text != "strict":
             return _read_escaped(cls, data, 0, version, text, True)[0]
@@ -84,7 +84,7 @@ class Message(StructBase):
         """Return the message at byte ``offset`` and the offset after it. ``text`` as for ``read``.
 
         Raises DecodeError with field and offset, UnsupportedVersionError, ValueError for an offset outside ``data``,
-        and TypeError if ``data`` is not bytes-like.
+        and TypeError.
         """
         if text != "strict":
             return _read_escaped(cls, data, offset, version, text, False)
@@ -107,8 +107,8 @@ class Message(StructBase):
     def write(self, version: int, *, text: Text = "strict") -> bytes:
         """Return this message encoded at ``version``. ``text`` as for ``read``.
 
-        Raises EncodeError with the field for values out of range, nulls that ``version`` does not allow, and set
-        fields that it lacks, unless ignorable. Raises UnsupportedVersionError.
+        Raises UnsupportedVersionError, and EncodeError for out-of-range values, nulls that the version does not allow,
+        and set fields that it lacks, unless ignorable.
         """
         if text != "strict":
             return _write_escaped(self, version, text)
@@ -123,11 +123,7 @@ class Message(StructBase):
             raise _encode_error(self, version, error) from error
 
     def chunks(self, version: int, *, text: Text = "strict") -> list[bytes]:
-        """Return the bytes of ``write`` as a list of chunks, for ``writelines``. Errors as for ``write``.
-
-        Long values of type ``bytes`` and ``records`` are chunks of their own and are not copied. Other boundaries are
-        unspecified.
-        """
+        """Return the bytes of ``write`` as a list for ``writelines``, without copying long fields."""
         if text != "strict":
             _check_text(text)
             try:
@@ -145,7 +141,7 @@ class Message(StructBase):
             raise _encode_error(self, version, error) from error
 
     def size(self, version: int, *, text: Text = "strict") -> int:
-        """Return the number of bytes that ``write`` returns. Errors as for ``write``."""
+        """Return the number of bytes that ``write`` returns."""
         if text != "strict":
             return len(_write_escaped(self, version, text))
         codec = self._codecs.get(version) if type(version) is int else _codec_at(type(self), version)
@@ -159,24 +155,18 @@ class Message(StructBase):
             raise _encode_error(self, version, error) from error
 
     def unsupported_fields(self, version: int) -> tuple[UnsupportedField, ...]:
-        """Return the values of this message that ``version`` cannot carry.
+        """Return the values of this message that ``version`` cannot carry: set fields, nulls and unknown tagged fields.
 
-        These are set fields that ``version`` lacks, nulls that it does not allow, and unknown tagged fields. Each
-        result has the path, and whether ``write`` refuses the value or drops it (ignorable fields). Other values are
-        not checked.
-
-        Raises UnsupportedVersionError, and EncodeError for a non-struct or non-list value on the path to such a
-        field.
+        Each has its path, and whether ``write`` refuses or drops it. Raises UnsupportedVersionError, and EncodeError
+        if a struct or list on the way has another type.
         """
         losses = self._losses.get(version) if type(version) is int else None
         return (losses or _losses_at(type(self), version))(self)
 
     def downgraded(self, version: int) -> Self:
-        """Return a copy with all ``unsupported_fields`` at their defaults, as a reader of ``version`` gets them.
+        """Return a copy with all ``unsupported_fields`` at their defaults.
 
-        Structs and lists are copied, other values shared. Out-of-range numbers stay; ``write`` refuses them.
-
-        Raises UnsupportedVersionError, and EncodeError for a value that is not the expected struct or list.
+        Structs and lists are copied, other values shared and not checked. Errors as for ``unsupported_fields``.
         """
         fit = self._fits.get(version) if type(version) is int else None
         copy: Self = (fit or _fit_at(type(self), version))(self)
@@ -200,7 +190,7 @@ class Response(Message):
 
 
 class _ResponseClass:
-    # Descriptor that imports the response class and replaces itself on first access.
+    # Imports the response class and replaces itself on first access.
 
     def __get__(self, request: object, owner: type[Request[R_co]]) -> type[R_co]:
         if not owner._response:
@@ -212,20 +202,18 @@ class _ResponseClass:
 
 
 class Request(Message, Generic[R_co]):
-    """Base of all requests; ``Request[MetadataResponse]`` is a request with that response type.
+    """Base of all requests; ``Request[MetadataResponse]`` has that response type.
 
-    ``Request`` alone has any response. Annotate generic functions with ``Request[R]``, for a TypeVar ``R`` with the
-    bound ``Response``.
+    Annotate generic functions with ``Request[R]``, for a TypeVar ``R`` with the bound ``Response``.
     """
 
     __slots__ = ()
     _response: ClassVar[str] = ""
     response_class = _ResponseClass()
-    """Class of the response, imported on first access. Raises AttributeError for requests without response."""
+    """Response class, imported on first access. Raises AttributeError for requests without response."""
 
 
 MessageClass: TypeAlias = type[Message]
-"""Class of any message."""
 
 
 def class_of(name: str) -> type[Message]:
@@ -292,7 +280,7 @@ def unsupported(message: type[Message], version: int) -> UnsupportedVersionError
 def _read_escaped(
     message: type[M], data: BytesLike, offset: int, version: int, text: str, is_whole: bool
 ) -> tuple[M, int]:
-    # Strict first: text is rarely invalid.
+    # Strict first: invalid text is rare.
     _check_text(text)
     data = as_bytes(data)
     try:

@@ -1,4 +1,4 @@
-"""Readers of messages after a prefix, and of int16 and varint prefixes."""
+"""Readers of int16 and varint prefixes, and of messages after them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _unpack_h = Struct(">h").unpack_from
 
 
 def read_rest(message: type[M], data: bytes, offset: int, version: int, text: Text = "strict") -> M:
-    """Return the message that fills ``data`` from ``offset`` to the end. ``text`` as for ``Message.read``.
+    """Return the message in ``data`` from ``offset`` to the end. ``text`` as for ``Message.read``.
 
     Raises UnsupportedVersionError, and DecodeError with an offset in ``data``.
     """

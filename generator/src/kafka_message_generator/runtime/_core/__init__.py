@@ -1,1 +1,1 @@
-"""Helpers of the generated classes: wire primitives, arrays, keyed collections, struct bases."""
+"""Helpers of generated classes: wire primitives, arrays, keyed collections, struct bases."""

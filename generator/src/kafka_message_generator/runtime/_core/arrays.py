@@ -1,7 +1,4 @@
-"""Array elements of primitive types, read and written without their count.
-
-Readers return the elements and the offset after them; failures carry no position, as in ``wire``.
-"""
+"""Array elements of primitive types, without their count; failures have no position, as in ``wire``."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-# Arrays with fewer fixed-width elements use a precompiled struct.
+# Shorter arrays of fixed-width elements use a precompiled struct.
 SHORT = 16
 
 
@@ -56,7 +53,6 @@ PACK_Q = _packers("q")
 
 
 def fixed_array(data: bytes, pos: int, count: int, code: str, width: int) -> tuple[list[int], int]:
-    """Read ``count`` elements of struct format ``code``, each ``width`` bytes."""
     end = pos + count * width
     if not pos <= end <= len(data):
         raise Malformed
@@ -64,7 +60,6 @@ def fixed_array(data: bytes, pos: int, count: int, code: str, width: int) -> tup
 
 
 def long_fixed_array(data: bytes, pos: int, first: int, code: str, width: int) -> tuple[list[int], int]:
-    """Read a compact array whose count starts with the byte ``first``."""
     count, pos = long_count(data, pos, first)
     return fixed_array(data, pos, count, code, width)
 
@@ -171,7 +166,7 @@ def elements_of(values: Iterable[T], field: str, element: str) -> Iterable[T]:
 
 
 _NO_LISTS = (str, bytes, bytearray, memoryview, dict)
-# Iterable types that are refused as arrays, even when empty.
+# Iterable types that are refused even when empty.
 NO_LISTS = frozenset(_NO_LISTS)
 
 

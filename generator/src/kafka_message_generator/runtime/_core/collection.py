@@ -1,7 +1,4 @@
-"""Lists of structs with key fields, indexed by key.
-
-Kafka's Java classes use ``ImplicitLinkedHashMultiCollection`` for these arrays.
-"""
+"""Lists of structs indexed by key fields, like Kafka's ``ImplicitLinkedHashMultiCollection``."""
 
 from __future__ import annotations
 
@@ -21,12 +18,11 @@ else:
 class KeyedCollection(list[E]):
     """List with constant-time lookup by the key fields of its elements.
 
-    Brokers may send duplicate keys: ``find`` returns the first match, ``find_all`` all of them. The first lookup builds
-    the index and each change drops it. Call ``reindex`` after changing a key field of an element.
+    ``find`` returns the first of duplicate keys, ``find_all`` all. Call ``reindex`` after changing a key field.
     """
 
     __slots__ = ("_index",)
-    # Elements by key; None or unset while there is no index.
+    # Elements by key, or None.
     _index: dict[Any, list[E]] | None
 
     def _key(self, element: E) -> Any:
@@ -75,7 +71,7 @@ class KeyedCollection(list[E]):
         self._index = None
 
     def _set_key(self, element: E, field: str, value: object) -> None:
-        # The index stays if the old key was unique and the new key is unused.
+        # Keep the index if the old key was unique and the new key is unused.
         try:
             index = self._index
         except AttributeError:
@@ -98,14 +94,14 @@ class KeyedCollection(list[E]):
         except AttributeError:
             index = self._index = None
         if index is not None:
-            self._index = None  # if the element has no key, the next lookup raises
+            self._index = None  # the next lookup raises if the element has no key
             index.setdefault(self._key(element), []).append(element)
             self._index = index
 
     add = append
 
     def extend(self, elements: Iterable[E], /) -> None:
-        """Append elements; those of an iterator one by one, since it may look up earlier ones."""
+        """Append elements, one by one if from an iterator, which may look up earlier ones."""
         if isinstance(elements, (list, tuple)):
             super().extend(elements)
             self._index = None
@@ -118,7 +114,7 @@ class KeyedCollection(list[E]):
         return self
 
     def remove(self, element: E, /) -> None:
-        """Remove the identical element, or else the first equal one. Raises ValueError if there is none."""
+        """Remove the identical element, or else the first equal one. Raises ValueError."""
         for position, candidate in enumerate(self):
             if candidate is element:
                 del self[position]

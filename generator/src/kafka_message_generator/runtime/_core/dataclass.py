@@ -1,8 +1,4 @@
-"""Replacements for ``dataclass`` and ``field`` that avoid importing ``dataclasses``.
-
-That import takes longer than the rest of a message module. Generated classes define their own constructor and equality;
-the field table is built when ``dataclasses`` first accesses it.
-"""
+"""Replacements for ``dataclass`` and ``field`` that defer importing ``dataclasses``, which is slow."""
 
 from __future__ import annotations
 
@@ -20,7 +16,7 @@ else:
             self.default_factory = default_factory
 
     class _Late:
-        # Builds and stores the table of fields and the options on first access.
+        # Builds the tables of fields and options on first access.
 
         __slots__ = ("annotations", "defaults", "name", "owner")
 
@@ -63,7 +59,7 @@ else:
         return _with_slots
 
     def _with_slots(cls):
-        annotations = cls.__annotations__  # its own, never those of a base
+        annotations = cls.__annotations__  # without those of bases
         namespace = dict(cls.__dict__)
         defaults = {name: namespace.pop(name) for name in annotations}
         for name in ("__dict__", "__weakref__"):

@@ -1,7 +1,4 @@
-"""Docstrings of messages and structs with a line per field, built from the definition on access.
-
-With the component ``history`` they include the releases that introduced each version and field.
-"""
+"""Docstrings of messages and structs with a line per field and, with ``history``, their first releases."""
 
 from __future__ import annotations
 
@@ -18,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def message_of(cls: type[Any]) -> Any:
-    """Return the generated message class that defines ``cls``, a message or struct class; None if there is none."""
-    for base in getattr(cls, "__mro__", ()):  # accepts objects that are no class
+    """Return the generated message class that defines a message or struct class, or None."""
+    for base in getattr(cls, "__mro__", ()):  # any object is accepted
         for each in (base, *vars(sys.modules.get(base.__module__, object)).values()):
             if isinstance(each, type) and each.__module__ == base.__module__ and "_plan" in vars(each):
                 return each
@@ -55,7 +52,7 @@ def _younger(history: Any, message: str, structs: dict[str, Any], struct: str) -
     for above in _places(structs, message, struct, ""):
         for field in structs[struct]:
             release = releases[f"{above}{field['name']}"]
-            if release is not None:  # a struct used in several places: the earliest release counts
+            if release is not None:  # shared structs: the earliest release counts
                 known = found.setdefault(field["name"], release)
                 found[field["name"]] = min(known, release, key=history.RELEASES.index)
     return {name: release for name, release in found.items() if release != first}

@@ -1,7 +1,4 @@
-"""Wire primitives of proposed encodings: packed integers, interleaved tag headers, optional-field buffers.
-
-Conventions as in ``wire``.
-"""
+"""Wire primitives of proposed encodings: packed integers, interleaved tag headers, optional-field buffers."""
 
 from __future__ import annotations
 
@@ -45,12 +42,10 @@ def _gather(bits: int) -> int:
 
 
 def interleave(tag: int, size: int) -> int:
-    """Return a tag header with the size in the even bits and the tag in the odd bits."""
     return _spread(tag) << 1 | _spread(size)
 
 
 def interleaved_header(data: bytes, pos: int, seen: set[int]) -> tuple[int, int, int]:
-    """Return tag, start and end of the tagged field at ``pos``."""
     bits, pos = _long_bits(data, pos + 1, data[pos], 64)
     tag = _gather(bits >> 1)
     end = pos + _gather(bits)
@@ -84,12 +79,11 @@ _unpack_h = struct.Struct(">h").unpack_from
 
 
 def optional_length(data: bytes, pos: int) -> tuple[int, int]:
-    """Read the length of the next optional field, 0 at the end of the buffer."""
     return long_packed(data, pos + 1, data[pos], 32)
 
 
 def optional_header(data: bytes, pos: int, length: int, last: int) -> tuple[int, int, int]:
-    """Return tag, start and end of an optional field. Tags must ascend."""
+    """Return tag, start and end of an optional field; tags must ascend."""
     (tag,) = _unpack_h(data, pos)
     pos += 2
     end = pos + length
@@ -99,7 +93,6 @@ def optional_header(data: bytes, pos: int, length: int, last: int) -> tuple[int,
 
 
 def unknown_optional(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields, int]:
-    """Read an optional-field buffer without known fields."""
     out = []
     tag = -1
     length, pos = long_packed(data, pos, first, 32)
@@ -111,7 +104,6 @@ def unknown_optional(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields
 
 
 def optional(known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int, ...] = ()) -> bytes:
-    """Encode an optional-field buffer, in ascending order of tags."""
     fields = merged(known, unknown, reserved, 1 << 15)
     out: list[bytes] = []
     for tag in sorted(fields):

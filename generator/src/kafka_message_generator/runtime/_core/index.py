@@ -1,4 +1,4 @@
-"""Lazy package attributes: the first access to a name imports its module."""
+"""Lazy package attributes: first access to a name imports its module."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ def load(
 ) -> object:
     """Return the attribute ``name`` of ``package`` and store it in ``namespace``.
 
-    ``modules`` maps names to the modules that define them; ``parts`` are submodules available as attributes.
-    The ``__all__`` of a package with parts lists ``modules``, except for pydoc, which would document every class.
-
-    Raises AttributeError, or ImportError during ``from package import name``, with the closest known name.
+    ``modules`` maps names to defining modules; ``parts`` are submodules. ``__all__`` is hidden from pydoc, which would
+    document every class. Raises AttributeError or ImportError with the closest known name.
     """
     if name == "__all__" and parts and sys._getframe(2).f_globals.get("__name__") != "pydoc":
         return list(modules)
@@ -43,7 +41,7 @@ def _unknown(package: str, modules: dict[str, str], name: str, parts: Sequence[s
     meant = f"; it is in {module}" if module else did_you_mean(name, modules)
     if meant and _is_importing(asking):  # an import statement drops the text of an AttributeError
         return ImportError(f"cannot import name {name!r} from {package!r}{meant}", name=package)
-    # Passing the name keeps Python from adding its own suggestion.
+    # Passing the name prevents Python's own suggestion.
     return AttributeError(f"module {package!r} has no attribute {name!r}{meant}", name=name)
 
 

@@ -1,7 +1,6 @@
-"""Backend loader: selects the native core or the pure Python code when the package is imported.
+"""Loader of the native core (`kafka-messages-native`) or the pure Python code.
 
-The core (`kafka-messages-native`) reads and writes messages by the plan text of each module. It raises no errors:
-the pure methods repeat every call that it declines.
+The core reads and writes by the plan text of each module. Pure methods repeat every call that it declines, and raise.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-FORMAT = 1  # version of the plan texts in this package
+FORMAT = 1  # version of the plan texts
 SWITCH = "KAFKA_MESSAGES_NATIVE"  # environment variable; 0 selects the pure code
 
 
@@ -26,7 +25,6 @@ def implementation() -> Literal["native", "pure"]:
 
 
 def install(base: type) -> None:
-    """Replace the methods of the message base class by the native ones, if the core is loaded."""
     if _core is not None:
         for name in ("read", "read_from"):
             setattr(base, name, _core.ReadMethod(_package, base, name))
@@ -49,7 +47,7 @@ def _load() -> tuple[Any, str]:
 
 
 def _make_plan(cls: type) -> object:
-    # Called by the core at first use; if two threads race, either plan is valid.
+    # Called by the core at first use; concurrent calls return equal plans.
     owner = owner_of(cls)
     if owner is None:
         return None
@@ -67,7 +65,7 @@ def _make_plan(cls: type) -> object:
 
 
 def _construct_natively(plan: object, struct: Any, namespace: dict[str, Any]) -> None:
-    # Constructors that were wrapped or replaced stay.
+    # Keep constructors that were wrapped or replaced.
     init: Any = vars(struct).get("__init__")
     is_here = getattr(init, "__globals__", None) is namespace
     if is_here and init.__code__.co_qualname == f"{struct.__qualname__}.__init__":
@@ -75,7 +73,7 @@ def _construct_natively(plan: object, struct: Any, namespace: dict[str, Any]) ->
         _core.use_maker(struct)
 
 
-refused: dict[str, Exception] = {}  # errors of messages that the core rejected, by name
+refused: dict[str, Exception] = {}  # errors by the name of rejected messages
 _core, reason = _load()
 _package = None if _core is None else _core.Package(RawTaggedField, ZERO_UUID, NULLED, UNSET, as_derived, _make_plan)
-filled = None if _core is None else _core.filled  # creates objects of classes with slots
+filled = None if _core is None else _core.filled  # creates objects with slots

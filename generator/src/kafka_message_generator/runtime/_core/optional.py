@@ -1,4 +1,4 @@
-"""Optional components of the package, imported by name on demand."""
+"""Optional components, imported by name on demand."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ PACKAGE = __name__.rsplit(".", 2)[0]
 
 
 def module(name: str) -> Any:
-    """Import and return a module by its name within the package."""
     full = f"{PACKAGE}.{name}"
     __import__(full)  # importing importlib would slow down commands
     return sys.modules[full]
 
 
 def optional(name: str) -> Any:
-    """Import and return a component, or None if the package was generated without it."""
+    """Import and return a component, or None if the package lacks it."""
     try:
         return module(name)
     except ModuleNotFoundError as error:
@@ -29,7 +28,7 @@ def optional(name: str) -> Any:
 
 
 def check_extra(error: ModuleNotFoundError, user: str, extra: str) -> None:
-    """Raise ModuleNotFoundError with the extra to install if ``error`` concerns another distribution."""
+    """Raise ModuleNotFoundError with the extra to install, if ``error`` concerns another distribution."""
     name = (error.name or PACKAGE).partition(".")[0]
     if name != PACKAGE.partition(".")[0]:
         text = f"{user} needs the package {name}, which is not installed; the extra `{extra}` brings it"

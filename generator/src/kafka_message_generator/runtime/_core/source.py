@@ -1,4 +1,4 @@
-"""Functions compiled at runtime from generated source text."""
+"""Functions compiled from generated source text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Source:
-    """Lines of Python source and the objects they refer to by name."""
+    """Source lines and the objects they refer to by name."""
 
     def __init__(self, **names: object) -> None:
         self.lines: list[str] = []
@@ -20,7 +20,6 @@ class Source:
         self.lines.append(" " * depth + line)
 
     def constant(self, value: object) -> str:
-        """Return the name of an object, always the same one."""
         for name, known in self.names.items():
             if known is value:
                 return name
@@ -33,7 +32,7 @@ class Source:
         return f"{prefix}{self._variables}"
 
     def function(self, name: str) -> Callable[..., Any]:
-        """Compile and clear the lines; return the function that they define as ``name``."""
+        """Compile and clear the lines; return their function ``name``."""
         exec("\n".join(self.lines), self.names)
         self.lines.clear()
         found: Callable[..., Any] = self.names[name]

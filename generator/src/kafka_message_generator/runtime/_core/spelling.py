@@ -1,4 +1,4 @@
-"""Suggestions for unknown names: the closest match, or the module that exports the name."""
+"""Suggestions for unknown names: the closest match or the exporting module."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def module_with(name: str, package: str, parts: Iterable[str]) -> str | None:
 
 
 def _exported(module: str) -> Collection[str]:
-    # Parsed, since importing may be slow or need packages that are not installed.
+    # Parsed: importing may be slow or need missing packages.
     import ast
     from importlib import import_module
     from importlib.util import find_spec

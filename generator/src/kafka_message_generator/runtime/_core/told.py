@@ -1,4 +1,4 @@
-"""Values as text for people and for JSON."""
+"""Values as text and as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .words import quoted
 
 
 def told(value: object) -> str:
-    """Return a value as short text: strings quoted and escaped, bytes by their count, UUIDs in base64."""
+    """Return a value as short text: strings quoted, bytes by their count, UUIDs in base64."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -34,7 +34,7 @@ def json_value(value: object) -> object:
 
 
 def uuid_text(value: UUID) -> str:
-    """Return a UUID in Kafka's text form: 22 characters of URL-safe base64."""
+    """Return a UUID as 22 characters of URL-safe base64."""
     from base64 import urlsafe_b64encode
 
     return urlsafe_b64encode(value.bytes).decode().rstrip("=")

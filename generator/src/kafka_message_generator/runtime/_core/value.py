@@ -1,7 +1,4 @@
-"""Replacement for ``dataclass(frozen=True, slots=True)`` that avoids importing ``dataclasses``.
-
-It serves small immutable values, created by position or by name. Defaults must be immutable.
-"""
+"""Replacement for ``dataclass(frozen=True, slots=True)`` that avoids importing ``dataclasses``."""
 
 from __future__ import annotations
 

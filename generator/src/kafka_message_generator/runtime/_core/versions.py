@@ -1,4 +1,4 @@
-"""Ranges of versions."""
+"""Version ranges."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_VERSION = 32767
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """Inclusive range of versions, empty if ``highest < lowest``. Iterates in ascending order."""
+    """Inclusive version range, empty if ``highest < lowest``; iterates in ascending order."""
 
     lowest: int
     highest: int
@@ -28,7 +28,7 @@ class Versions:
 
     @property
     def notation(self) -> str:
-        """Range in the notation of definitions: ``0+``, ``3-5``, ``7``, ``none``."""
+        """Notation as for ``parse``."""
         if not self:
             return "none"
         if self.highest == MAX_VERSION:

@@ -1,10 +1,9 @@
-"""Wire primitives of the generated code, for everything beyond the inlined common case.
+"""Wire primitives of generated code, for cases beyond the inlined common one.
 
-Readers return a value and the offset after it. ``long_`` readers get the first byte of the varint as ``first``, and in
-``pos`` the offset after it. Only ``nullable`` readers accept null.
+Readers return a value and the offset after it. ``long_`` readers get the varint's first byte as ``first``, and the
+offset after it as ``pos``. Only ``nullable`` readers accept null.
 
-Failures raise one of ``READ_FAILURES`` or ``WRITE_FAILURES`` without a position. The caller then repeats the work with
-the schema codec, which reports field and offset.
+Failures raise one of ``READ_FAILURES`` or ``WRITE_FAILURES``; the schema codec then finds field and offset.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ else:
 
 
 def as_bytes(data: BytesLike, what: str = "data") -> bytes:
-    """Return a bytes-like object as ``bytes``. Raises TypeError, with ``what`` in the message, for others."""
+    """Return a bytes-like object as ``bytes``. Raises TypeError that names ``what``."""
     if isinstance(data, (bytes, bytearray)):
         return bytes(data)
     try:
@@ -45,7 +44,7 @@ LONG = 16384
 
 
 def in_chunks(pieces: list[bytes]) -> list[bytes]:
-    """Return the pieces with short neighbours joined and long ones separate."""
+    """Return the pieces with short neighbours joined."""
     for piece in pieces:  # faster than max() of the lengths for small messages
         if len(piece) >= LONG:
             return _apart(pieces)
@@ -66,16 +65,16 @@ def _apart(pieces: list[bytes]) -> list[bytes]:
 UNSET: Any = object()
 
 MAX_STRING_LENGTH = 32767
-# Maximum count of arrays whose elements take no bytes.
+# Maximum count of arrays with elements of no bytes.
 MAX_EMPTY_ELEMENTS = 65535
 
 
 class Malformed(Exception):
-    """Invalid bytes, raised without a position."""
+    """Invalid bytes, without a position."""
 
 
 class Refused(Exception):
-    """Invalid value, raised without a position."""
+    """Invalid value, without a position."""
 
 
 READ_FAILURES = (struct.error, IndexError, UnicodeDecodeError, Malformed, OverflowError, MemoryError, DecodeError)
@@ -93,7 +92,7 @@ WRITE_FAILURES = (
 
 
 class RawTaggedField:
-    """Unknown tagged field: its tag and its undecoded bytes."""
+    """Unknown tagged field: tag and undecoded bytes."""
 
     __slots__ = ("data", "tag")
 
@@ -115,7 +114,7 @@ class RawTaggedField:
 
 RawTaggedFields = tuple[RawTaggedField, ...]
 
-# Byte of a bool; other values, such as None, raise KeyError.
+# Byte of a bool; other values raise KeyError.
 TRUTH = {False: 0, True: 1}
 
 ZERO_UUID = UUID(int=0)
@@ -125,7 +124,7 @@ _is_safe_unknown = ZERO_UUID.is_safe
 
 
 def uuid_from(data: bytes) -> UUID:
-    """Create a UUID without the checks of its constructor."""
+    """Return a UUID without the checks of its constructor."""
     result = new(UUID)
     _set_uuid_int(result, int.from_bytes(data, "big"))
     _set_uuid_is_safe(result, _is_safe_unknown)
@@ -234,14 +233,13 @@ def long_nullable_count(data: bytes, pos: int, first: int) -> tuple[int, int]:
 
 
 def empty_count(count: int) -> int:
-    """Return ``count``. Raises Malformed above ``MAX_EMPTY_ELEMENTS``."""
     if count > MAX_EMPTY_ELEMENTS:
         raise Malformed
     return count
 
 
 def tag_header(data: bytes, pos: int, seen: set[int]) -> tuple[int, int, int]:
-    """Return tag, start and end of the tagged field at ``pos``. Raises Malformed for a repeated tag."""
+    """Return tag, start and end of a tagged field. Raises Malformed for a repeated tag."""
     tag, pos = read_uvarint(data, pos)
     size, pos = read_uvarint(data, pos)
     end = pos + size
@@ -252,14 +250,13 @@ def tag_header(data: bytes, pos: int, seen: set[int]) -> tuple[int, int, int]:
 
 
 def same_floats(left: list[float] | None, right: list[float] | None) -> bool:
-    """Return whether two arrays of floats are equal, with NaN equal to NaN."""
+    """Return whether two arrays of floats are equal; NaN equals NaN."""
     if left is None or right is None:
         return left is right
     return len(left) == len(right) and all(a == b or (a != a and b != b) for a, b in zip(left, right, strict=True))
 
 
 def unknown_tags(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields, int]:
-    """Read a tag section without known tags."""
     count, pos = long_uvarint(data, pos, first)
     out = []
     seen: set[int] = set()
@@ -283,7 +280,7 @@ def _tag_of(field: RawTaggedField) -> int:
 def merged(
     known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int, ...], bound: int
 ) -> dict[int, bytes]:
-    """Return known and unknown tagged fields by tag. Raises Refused for repeated, reserved or out-of-range tags."""
+    """Return tagged fields by tag. Raises Refused for repeated, reserved or out-of-range tags."""
     fields = dict(known)
     for raw in unknown:
         if not 0 <= raw.tag < bound or raw.tag in reserved or raw.tag in fields:
@@ -293,7 +290,6 @@ def merged(
 
 
 def tags(known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int, ...] = ()) -> bytes:
-    """Encode a tag section, in ascending order of tags."""
     fields = merged(known, unknown, reserved, 1 << 32)
     out = [VARINTS[len(fields)]]
     for tag in sorted(fields):

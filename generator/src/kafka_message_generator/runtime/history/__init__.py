@@ -1,8 +1,4 @@
-"""Lifetimes of messages, versions, fields and error codes in Kafka's releases.
-
-The data starts with the definitions of ``RELEASES[0]``, whose content may be older. ``is_older`` reports versions
-that existed before their first definition.
-"""
+"""Lifetimes of messages, versions, fields and error codes in Kafka's releases, from ``RELEASES[0]`` on."""
 
 from __future__ import annotations
 
@@ -26,7 +22,6 @@ if TYPE_CHECKING:
     from ..schema.facts import FieldFacts
 
     AnyMessage = str | type[Message]
-    """A message class or name."""
 
 __all__ = [
     "RELEASES",
@@ -53,10 +48,7 @@ _in_array = re.compile(r"\[[0-9]*\]").sub
 
 
 def release_of(release: str) -> str:
-    """Return a known release; a line such as ``2.8`` means its newest release.
-
-    Raises ValueError for an unknown release, and TypeError for a number, as 3.10 equals 3.1.
-    """
+    """Return a known release; ``2.8`` means its newest release. Raises ValueError, and TypeError for a number."""
     if not isinstance(release, str):
         raise TypeError(f"a release is a text, such as '2.8', not {shown(release)}")
     if release in RELEASES:
@@ -65,13 +57,15 @@ def release_of(release: str) -> str:
     if line:
         return line[-1]
     major = release.split(".")[0]
-    alike = did_you_mean(release, [each for each in RELEASES if each.split(".")[0] == major])  # 3.5.0 is not like 5.0
+    alike = did_you_mean(
+        release, [each for each in RELEASES if each.split(".")[0] == major]
+    )  # 3.5.0 does not resemble 5.0
     known = f"which has {RELEASES[0]} to {RELEASES[-1]}"
     raise ValueError(f"Kafka {shown(release)} is not in the history of this package, {known}{alike}")
 
 
 def versions_in(release: str, message: AnyMessage) -> Versions:
-    """Return the stable versions of a message in a release; empty if it has none.
+    """Return the stable versions of a message in a release; may be empty.
 
     Raises ValueError for an unknown release or message.
     """
@@ -84,10 +78,9 @@ def versions_in(release: str, message: AnyMessage) -> Versions:
 
 
 def listeners_in(release: str, request: AnyMessage) -> tuple[str, ...]:
-    """Return the listeners that serve a request in a release: ``zkBroker``, ``broker``, ``controller``.
+    """Return the listeners of a request in a release: ``zkBroker`` (always before 2.8), ``broker``, ``controller``.
 
-    Always ``zkBroker`` before 2.8. Empty if the release lacks the request. Raises ValueError for an unknown release or
-    message.
+    Empty if the release lacks the request. Raises ValueError for an unknown release or message.
     """
     number = RELEASES.index(release_of(release))
     found: tuple[str, ...] = ()
@@ -110,9 +103,9 @@ def has_listeners(release: str) -> bool:
 
 
 def since(message: AnyMessage, version: int | None = None) -> str | None:
-    """Return the first release with a version of a message, or with any stable version; None if there is none.
+    """Return the first release with a version of a message, or with any stable version; None without one.
 
-    Raises ValueError for an unknown message and TypeError for a version that is not an int.
+    Raises ValueError for an unknown message, and TypeError for a version that is not an int.
     """
     _check_version(version)
     for release, lowest, highest, _ in _runs(message):
@@ -122,7 +115,7 @@ def since(message: AnyMessage, version: int | None = None) -> str | None:
 
 
 def is_older(message: AnyMessage, version: int) -> bool:
-    """Return whether a version existed before the release returned by ``since``, such as those of AbortedTxn.
+    """Return whether a version, such as one of AbortedTxn, is older than its first definition.
 
     Raises ValueError for an unknown message.
     """
@@ -133,7 +126,7 @@ def is_older(message: AnyMessage, version: int) -> bool:
 
 
 def until(message: AnyMessage, version: int | None = None) -> str | None:
-    """Return the first release that no longer has a version of a message, or any version.
+    """Return the release that removed a version of a message, or all its versions.
 
     None if the newest release has it, or none ever had. Raises ValueError for an unknown message.
     """
@@ -150,7 +143,7 @@ def until(message: AnyMessage, version: int | None = None) -> str | None:
 
 
 def gaps(message: AnyMessage, version: int) -> tuple[str, ...]:
-    """Return the releases without a version that earlier and later ones have, such as 4.0.0 for JoinGroupRequest 0.
+    """Return the releases without a version that earlier and later ones have: 4.0.0 for JoinGroupRequest 0.
 
     Raises ValueError for an unknown message.
     """
@@ -163,11 +156,11 @@ def gaps(message: AnyMessage, version: int) -> tuple[str, ...]:
 
 
 def field_since(message: AnyMessage, path: str, version: int | None = None) -> str | None:
-    """Return the first release with a field, in a version or in any; None as for ``since`` or if the version lacks it.
+    """Return the first release with a field, in a version or in any; None without one.
 
-    ``path`` is Kafka's (``Topics[].Partitions[].LeaderId``), Python's (``topics.partitions.leader_id``) or that of a
-    value (``topics[0].partitions[2].leader_id``). A tagged field may be newer than its version. Raises ValueError for
-    an unknown message or field.
+    ``path`` is ``Topics[].Partitions[].LeaderId``, ``topics.partitions.leader_id`` or
+    ``topics[0].partitions[2].leader_id``. A tagged field may be newer than its version. Raises ValueError for an
+    unknown message or field.
     """
     _check_version(version)
     name = _name(message)
@@ -179,9 +172,9 @@ def field_since(message: AnyMessage, path: str, version: int | None = None) -> s
 
 
 def field_until(message: AnyMessage, path: str) -> str | None:
-    """Return the first release that no longer has a field in any version.
+    """Return the release that removed a field from every version; None as for ``until``.
 
-    None if the newest release has it, or none ever had. Paths and errors are those of ``field_since``.
+    Raises ValueError for an unknown message or field.
     """
     name = _name(message)
     versions = [each for each in _field_versions(name, path) if _first(name, each) is not None]
@@ -190,9 +183,9 @@ def field_until(message: AnyMessage, path: str) -> str | None:
 
 
 def fields_since(message: AnyMessage) -> dict[str, str | None]:
-    """Return the first release of each field by Python path, in definition order.
+    """Return the first release, or None, of each field by Python path, in definition order.
 
-    None for fields in no stable version. Raises ValueError for an unknown message.
+    Raises ValueError for an unknown message.
     """
     name = _name(message)
     late = _late(name)
@@ -209,21 +202,21 @@ def error_code_since(code: str | int) -> str | None:
 
 
 def error_code_until(code: str | int) -> str | None:
-    """Return the first release that no longer has an error code; None if the newest has it or it is unknown."""
+    """Return the release that removed an error code; None if the newest has it or it is unknown."""
     found = [last for _, last, _ in _lives(code)]
     gone = [last for last in found if last is not None]
     return RELEASES[max(gone)] if gone and len(gone) == len(found) else None
 
 
 def error_code_names(number: int) -> tuple[str, ...]:
-    """Return the names of an error code, oldest first; empty if it is unknown."""
+    """Return the names of an error code, oldest first; empty if unknown."""
     return tuple(sorted((name for name, life in ERROR_CODES.items() if life[2] == number), key=_first_of_code))
 
 
 def missing_in(message: AnyMessage, version: int) -> str:
     """Return the releases without a version as text: ``before 2.4.0``, ``in 4.0.0``, ``from 4.0.0 on``.
 
-    Empty if all have it. ``before`` is omitted if ``is_older``. Raises ValueError for an unknown message.
+    Empty if all have it; omits ``before`` if ``is_older``. Raises ValueError for an unknown message.
     """
     _check_number(version)
     first, last = since(message, version), until(message, version)
@@ -235,7 +228,7 @@ def missing_in(message: AnyMessage, version: int) -> str:
 
 
 def releases_with(versions: Iterable[tuple[AnyMessage, int]]) -> tuple[str, ...]:
-    """Return the releases with all given pairs of message and version. Raises ValueError for an unknown message."""
+    """Return the releases with all pairs of message and version. Raises ValueError for an unknown message."""
     wanted = [_pair(each) for each in _several(versions)]
     return tuple(
         release for release in RELEASES if all(version in versions_in(release, name) for name, version in wanted)
@@ -243,7 +236,7 @@ def releases_with(versions: Iterable[tuple[AnyMessage, int]]) -> tuple[str, ...]
 
 
 def words(message: AnyMessage) -> list[str]:
-    """Return when a message has its versions, as text: ``versions 0-5: since 2.2.0 or before, until 4.0.0``.
+    """Return the lifetimes of a message's versions: ``versions 0-5: since 2.2.0 or before, until 4.0.0``.
 
     Raises ValueError for an unknown message.
     """

@@ -1,4 +1,4 @@
-"""What the renderer prints into ``history/_tables.py`` of a package, for type checkers that look at these sources."""
+"""Types of the generated module ``history/_tables.py``."""
 
 RELEASES: tuple[str, ...]
 LISTENERS: tuple[tuple[str, ...], ...]

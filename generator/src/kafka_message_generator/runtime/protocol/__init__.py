@@ -1,15 +1,4 @@
-"""APIs, headers, framing, version negotiation and error codes, without I/O.
-
-* ``api(...)`` and ``apis()`` return ``Api`` objects: messages, versions, listeners and header versions.
-* ``encode_request``, ``decode_request``, ``encode_response`` and ``decode_response`` handle a header and its message;
-  ``read_request_header`` stops before the body. ``encode_request_chunks`` and ``encode_response_chunks`` return lists for
-  ``writelines`` and do not copy long records.
-* ``frame``, ``split_frames`` and ``FrameReader`` handle the length before each frame.
-* ``negotiate`` and ``BrokerVersions`` choose versions from an ApiVersionsResponse.
-* ``ErrorCode`` names error codes; ``is_retriable`` tells whether a retry may succeed.
-
-The tables come from the definitions that this package was generated from.
-"""
+"""APIs, headers, framing, version negotiation and error codes, without I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of APIs."""
+"""Table of APIs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, overload
 
-    from typing_extensions import TypeVar  # checkers bring it along
+    from typing_extensions import TypeVar  # installed with type checkers
 
     R = TypeVar("R", bound=Response)
     R_co = TypeVar("R_co", bound=Response, covariant=True, default=Response)
@@ -27,15 +27,15 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """Versions of a request that are not negotiated unconditionally."""
+    """Versions of a request that need a condition."""
 
     versions: Versions
     feature: str | None
-    """The feature that has to be finalized, such as ``transaction.version``; None for versions for brokers only."""
+    """Feature to be finalized, such as ``transaction.version``; None for versions for brokers only."""
     level: int
-    """The lowest level of the feature; 0 without a feature."""
+    """Lowest level of the feature; 0 without a feature."""
     field: str | None
-    """Restrict only requests in which this field is not null; None restricts all requests."""
+    """Field that triggers the restriction unless null; None for all requests."""
 
     def __str__(self) -> str:
         is_one = self.versions.lowest == self.versions.highest
@@ -47,40 +47,37 @@ class Restriction:
 
 @dataclass(frozen=True, slots=True)
 class Api(Generic[R_co]):
-    """A request, its response and their versions. ``Api[MetadataResponse]`` has that response type."""
+    """Request, response and versions of an API. ``Api[MetadataResponse]`` has that response type."""
 
     key: ApiKey
     name: str
     """Kafka's name, such as ``Metadata``."""
     request_name: str
     response_name: str
-    """Empty if the request has no response."""
+    """Empty for requests without a response."""
     valid_versions: Versions
-    """Versions that can be read and written; empty if the package has no message classes for the API."""
+    """Versions with message classes; may be empty."""
     supported_versions: Versions
-    """Versions in this package's Kafka release; empty for a removed API. Other valid versions come from other releases
-    and are neither negotiated nor announced by default.
-    """
+    """Versions in this package's Kafka release, the only ones negotiated by default; empty for a removed API."""
     deprecated_versions: Versions
     """Supported versions that a later release removes."""
     latest_version_unstable: bool
-    """Whether the highest valid version may still change. Brokers announce it only if configured to."""
+    """True if the highest valid version may still change."""
     listeners: tuple[str, ...]
-    """Listeners that serve the API, such as ``broker`` and ``controller``; for a removed API those of its last release.
-    """
+    """Listeners that serve the API, such as ``broker`` and ``controller``."""
     request_headers: Headers
-    """Pairs of first API version and request header version, ascending."""
+    """Ascending pairs of first API version and request header version."""
     response_headers: Headers
-    """Pairs of first API version and response header version, ascending; empty without a response."""
+    """Ascending pairs of first API version and response header version."""
 
     @property
     def is_removed(self) -> bool:
-        """Whether only older releases have the API."""
+        """True if only older releases have the API."""
         return not self.supported_versions
 
     @property
     def stable_versions(self) -> Versions:
-        """The supported versions without an unstable latest one."""
+        """Supported versions without an unstable latest one."""
         offered = self.supported_versions
         return Versions(offered.lowest, offered.highest - 1) if self.latest_version_unstable else offered
 
@@ -95,13 +92,13 @@ class Api(Generic[R_co]):
 
     @property
     def request_class(self) -> type[Request[R_co]]:
-        """The request class, imported on first use. Raises UnknownApiError if the package has none."""
+        """Request class, imported on first use. Raises UnknownApiError."""
         found: type[Request[R_co]] = self._class(self.request_name)
         return found
 
     @property
     def response_class(self) -> type[R_co]:
-        """The response class, imported on first use. Raises UnknownApiError if the package has none."""
+        """Response class, imported on first use. Raises UnknownApiError."""
         if not self.response_name:
             raise UnknownApiError(f"{self.request_name} has no response")
         found: type[R_co] = self._class(self.response_name)
@@ -113,15 +110,14 @@ class Api(Generic[R_co]):
         return class_of(name)
 
     def request_header_version(self, version: int) -> int:
-        """Return the version of RequestHeader before a request of ``version``.
+        """Return the RequestHeader version for a request of ``version``.
 
-        For a version that is not valid, the header of the nearest valid version is used, so that a broker can reject
-        the request (KIP-482, KIP-511).
+        For an invalid version this is the header of the nearest valid version (KIP-482, KIP-511).
         """
         return _header_version(self.request_headers, version)
 
     def response_header_version(self, version: int) -> int:
-        """Return the version of ResponseHeader before a response of ``version``; 0 for ApiVersionsResponse (KIP-511).
+        """Return the ResponseHeader version for a response of ``version``; 0 for ApiVersionsResponse (KIP-511).
 
         Raises UnknownApiError if there is no response.
         """
@@ -151,7 +147,6 @@ _keys: dict[str, int] = {}
 
 if TYPE_CHECKING:
     AnyApi = ApiKey | int | str | type[Message] | Api
-    """An API by key, name, message name, message class, or the object itself."""
 
 if TYPE_CHECKING:
 
@@ -166,10 +161,9 @@ if TYPE_CHECKING:
 
 
 def api(which: AnyApi) -> Api[Any]:
-    """Return an API by key, name, message name or message class.
+    """Return the same API for ``3``, ``"Metadata"``, ``"MetadataResponse"`` and ``MetadataRequest``.
 
-    ``api(3)``, ``api("Metadata")``, ``api("MetadataResponse")`` and ``api(MetadataRequest)`` are the same. Raises
-    UnknownApiError if there is none, and for a class that is neither request nor response.
+    Raises UnknownApiError.
     """
     if isinstance(which, int) and not isinstance(which, bool):
         return _built.get(which) or _build(which)
@@ -179,13 +173,12 @@ def api(which: AnyApi) -> Api[Any]:
         return api(_key(which, f"no API is called {shown(which)}"))
     if not isinstance(which, type):
         raise TypeError(f"expected an API key, an API name or a message class, got {shown(which)}")
-    cls: type = which  # of anything, where no checker has looked
+    cls: type = which  # untyped callers may pass any class
     name = name_of(cls) if issubclass(cls, Message) else cls.__name__
     return api(_key(name, f"{name} is neither the request nor the response of an API", False))
 
 
 def key_of(which: AnyApi) -> int:
-    """Return the key of an API; a number may be an unknown key."""
     return int(which) if isinstance(which, int) else int(api(which).key)
 
 

@@ -1,4 +1,4 @@
-"""Encode and decode requests and responses with their headers."""
+"""Encoding and decoding of requests and responses with their headers."""
 
 from __future__ import annotations
 
@@ -41,17 +41,12 @@ _peek = Struct(">hh").unpack_from
 _sent: dict[tuple[type[Message], int], Route] = {}
 _answered: dict[tuple[type[Message], int], Route] = {}
 _requests: dict[bytes, Route] = {}
-"""By the first four bytes of a request: API key and version."""
 _responses: dict[tuple[object, int], Route] = {}
-"""By API and version."""
 _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 
 
 class UnsupportedRequestError(UnsupportedVersionError):
-    """A request at a version that its API does not have; the body was not read.
-
-    ``api`` and ``header`` are what a broker needs to respond.
-    """
+    """Request at an invalid version, with ``api`` and ``header``; the body was not read."""
 
     def __init__(self, reason: str, api: Api, header: RequestHeader) -> None:
         super().__init__(reason, api, header)
@@ -67,19 +62,17 @@ class DecodedRequest:
     """A request and its header."""
 
     header: RequestHeader
-    """The RequestHeader, including unknown tagged fields."""
     api: Api
     version: int
-    """API version of the message, as in the header."""
     message: RequestMessage
     trailing: bytes = b""
-    """Bytes after the message, which some clients send and brokers ignore."""
+    """Bytes after the message, which brokers ignore."""
 
     def encode(self, *, framed: bool = True, text: Text = "strict") -> bytes:
         """Return header, message and ``trailing``, preceded by their length if ``framed``.
 
-        Raises EncodeError with the field, or if header, API, version and message do not match; and
-        UnsupportedVersionError. ``text`` is as for ``Message.read``.
+        ``text`` is as for ``Message.read``. Raises UnsupportedVersionError, and EncodeError, also if header, API,
+        version and message do not match.
         """
         return b"".join(self.encode_chunks(framed=framed, text=text))
 
@@ -101,16 +94,15 @@ class DecodedResponse(Generic[M_co]):
     """A response and its header."""
 
     header: ResponseHeader
-    """The ResponseHeader, including unknown tagged fields."""
     api: Api
     version: int
-    """API version of the message: that of the request, or 0 after a fallback of ApiVersions (KIP-511)."""
+    """Request version, or 0 after a fallback of ApiVersions (KIP-511)."""
     message: M_co
 
     def encode(self, *, framed: bool = True, text: Text = "strict") -> bytes:
         """Return header and message, preceded by their length if ``framed``.
 
-        Raises EncodeError with the field, and UnsupportedVersionError. ``text`` is as for ``Message.read``.
+        ``text`` is as for ``Message.read``. Raises EncodeError and UnsupportedVersionError.
         """
         return b"".join(self.encode_chunks(framed=framed, text=text))
 
@@ -144,9 +136,8 @@ def encode_request(
 ) -> bytes:
     """Return the bytes of a request: header and message at ``version``.
 
-    ``correlation_id`` (int32) is repeated in the response; ``client_id`` may be None. ``framed`` adds the length
-    (int32) in front. ``text`` is as for ``Message.read``. Raises EncodeError with the field, and
-    UnsupportedVersionError.
+    ``correlation_id`` is an int32; ``framed`` adds the length (int32) in front. ``text`` is as for ``Message.read``.
+    Raises EncodeError and UnsupportedVersionError.
     """
     return b"".join(encode_request_chunks(message, version, correlation_id, client_id, framed=framed, text=text))
 
@@ -172,10 +163,9 @@ def encode_request_chunks(
 def encode_response(
     message: ResponseMessage, version: int, correlation_id: int, *, framed: bool = True, text: Text = "strict"
 ) -> bytes:
-    """Return the bytes of a response: header and message at ``version``, the version of the request.
+    """Return the bytes of a response: header and message at the request's ``version``, as ``encode_request`` does.
 
-    Respond to an unsupported version of ApiVersions at version 0 (KIP-511). Parameters and errors are those of
-    ``encode_request``.
+    Respond to an unsupported version of ApiVersions at version 0 (KIP-511).
     """
     return b"".join(encode_response_chunks(message, version, correlation_id, framed=framed, text=text))
 
@@ -197,28 +187,28 @@ def _route_of(message: Message, version: int, side: str) -> Route:
     if version not in api.valid_versions:
         raise unsupported(cls, version)
     routes, own = (_sent, api.request_class) if is_request else (_answered, api.response_class)
-    found = routes.get((own, version))  # by what others are derived from: those come and go
+    found = routes.get((own, version))  # derived classes may be short-lived
     return found or routes.setdefault((own, version), Route(api, version, is_request))
 
 
 def read_request_header(data: BytesLike, *, text: Text = "strict") -> tuple[RequestHeader, int]:
     """Return the header of a request (without its length) and the offset of the body.
 
-    Versions that the API does not have are accepted. ``text`` is as for ``Message.read``. Raises DecodeError, and
-    UnknownApiError with the header fields that all requests share.
+    Accepts invalid versions; ``text`` is as for ``Message.read``. Raises DecodeError, and UnknownApiError with the
+    common header fields.
     """
     if type(data) is not bytes:
         data = as_bytes(data)
     reader: Any = class_of("RequestHeader")
     if len(data) < _essential.size:
-        # Not even the part that all headers share: this raises, with the field that is missing.
+        # Raises DecodeError with the missing field.
         reader.read_from(data, 0, reader.LOWEST_SUPPORTED_VERSION)
     key, version = _peek(data)
     try:
         header_version = api_of(key).request_header_version(version)
     except UnknownApiError as error:
         raise UnknownApiError(str(error), _certain_header(data)) from None
-    if header_version < reader.LOWEST_SUPPORTED_VERSION:  # version 0, of ControlledShutdown: nothing but these
+    if header_version < reader.LOWEST_SUPPORTED_VERSION:  # header version 0, of ControlledShutdown
         return _certain_header(data), _essential.size
     header, end = (
         reader.read_from(data, 0, header_version)
@@ -240,12 +230,10 @@ def _certain_header(data: bytes) -> RequestHeader:
 def decode_request(data: BytesLike, *, text: Text = "strict") -> DecodedRequest:
     """Decode a request: header and body, without the frame length.
 
-    Bytes after the body are kept in ``DecodedRequest.trailing``: brokers ignore them, and librdkafka appends one to three to
-    a MetadataRequest for all topics. ``text`` is as for ``Message.read``; Kafka's broker replaces invalid UTF-8 by
-    U+FFFD.
+    Keeps bytes after the body, such as those of librdkafka's MetadataRequest for all topics. ``text`` is as for
+    ``Message.read``; Kafka's broker replaces invalid UTF-8 by U+FFFD.
 
-    Raises UnknownApiError and UnsupportedRequestError (an UnsupportedVersionError), both with the header, and
-    DecodeError with the offset in ``data``.
+    Raises UnknownApiError and UnsupportedRequestError with the header, and DecodeError with the offset in ``data``.
     """
     if type(data) is not bytes:
         data = as_bytes(data)
@@ -265,7 +253,6 @@ def decode_request(data: BytesLike, *, text: Text = "strict") -> DecodedRequest:
 
 
 def _hint_at_length(error: KafkaMessageError, data: bytes, decode: Callable[..., object], *arguments: object) -> None:
-    """Add a hint to an error if the data starts with its frame length and the rest can be decoded."""
     if len(data) < _LENGTH_SIZE or int.from_bytes(data[:_LENGTH_SIZE], "big") != len(data) - _LENGTH_SIZE:
         return
     try:
@@ -322,9 +309,8 @@ if TYPE_CHECKING:
 def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict") -> DecodedResponse[Any]:
     """Decode a response: header and body, without the frame length.
 
-    ``api`` and ``version`` are those of the request, found by correlation id. If ``api`` is the class of the request or
-    response, the result is typed. An ApiVersionsResponse with UNSUPPORTED_VERSION is read at version 0 (KIP-511).
-    ``text`` is as for ``Message.read``.
+    ``api`` and ``version`` are the request's; a message class makes the result typed. An ApiVersionsResponse with
+    UNSUPPORTED_VERSION is read at version 0 (KIP-511). ``text`` is as for ``Message.read``.
 
     Raises DecodeError with the offset in ``data``, UnsupportedVersionError and UnknownApiError.
     """
@@ -336,7 +322,7 @@ def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = 
         if route.may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
             try:
                 return DecodedResponse(header, route.api, 0, read_rest(route.message, data, body, 0, text))
-            except DecodeError:  # perhaps from a broker that does answer in the version it was asked for
+            except DecodeError:  # the broker may have used the requested version
                 if version == 0:
                     raise
         return DecodedResponse(header, route.api, version, read_rest(route.message, data, body, version, text))
@@ -351,7 +337,6 @@ def _whole(data: bytes, route: Route, version: int, text: Text) -> None:
 
 
 def decode_response_leniently(data: bytes, api: Api, version: int, text: Text) -> tuple[DecodedResponse[Any], bytes]:
-    """Return the response in ``data``, and the bytes after it."""
     try:
         return decode_response(data, api, version, text=text), b""
     except DecodeError:
@@ -366,7 +351,7 @@ def decode_response_leniently(data: bytes, api: Api, version: int, text: Text) -
 def _known_response(api: AnyApi, version: int) -> Route | None:
     try:
         return _responses.get((api.key if isinstance(api, Api) else api, version))
-    except TypeError:  # what names no API may have no hash
+    except TypeError:  # unhashable
         return None
 
 
@@ -379,6 +364,6 @@ def _first_response(api: AnyApi, version: int) -> Route:
     route = Route(which, version, False)
     route.may_fall_back = may_fall_back
     is_derived = isinstance(api, type) and api not in (which.request_class, message)
-    if is_valid and not is_derived:  # those come and go
+    if is_valid and not is_derived:  # derived classes may be short-lived
         _responses[which.key if isinstance(api, Api) else api, version] = route
     return route

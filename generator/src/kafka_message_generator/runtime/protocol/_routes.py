@@ -1,4 +1,4 @@
-"""Cached functions that encode and decode one version of an API."""
+"""Codec functions for one version of an API, for caches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Route:
-    """The request or response of an API at one version. Versions that are not valid have a header only."""
+    """Request or response of an API at one version; invalid versions have only a header."""
 
     __slots__ = ("api", "header", "header_version", "key", "may_fall_back", "message", "version")
 
@@ -24,4 +24,4 @@ class Route:
         self.header: Any = class_of("RequestHeader" if is_request else "ResponseHeader")
         self.header_version = header_version(version)
         self.may_fall_back = False
-        """Whether the message may come at version 0 instead (KIP-511)."""
+        """True if the message may have version 0 instead (KIP-511)."""

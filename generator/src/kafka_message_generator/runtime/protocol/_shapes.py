@@ -1,7 +1,4 @@
-"""Protocols of generated classes that this package reads, for type checkers only.
-
-A package generated from other definitions may lack these messages.
-"""
+"""Protocols of generated classes, for type checkers only; a package may lack these messages."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What the renderer prints into ``protocol/_tables.py`` of a package, for type checkers that look at these sources.
-
-Not copied: a package has the real module, with its own rows.
-"""
+"""Types of the generated module ``protocol/_tables.py``."""
 
 Headers = tuple[tuple[int, int], ...]
 APIS: tuple[tuple[int, str, str, int, int, int, int, int, int, bool, tuple[str, ...], Headers, Headers], ...]
