@@ -1,4 +1,4 @@
-"""Casts of Arrow columns to the types that the encoder expects."""
+"""Casts of Arrow columns to the encoder's types."""
 
 from __future__ import annotations
 
@@ -40,10 +40,9 @@ _TAKEN: dict[str, tuple[Is, ...]] = {
 
 
 def conformed(array: pa.Array, shape: Shape) -> pa.StructArray:
-    """Cast an array of structs to the types of a shape, leaving out absent columns and keeping narrower integers.
+    """Cast an array of structs to a shape, leaving out absent columns and keeping narrower integers.
 
-    Raises TypeError for a column of the wrong kind or with offsets outside its buffers, and pa.ArrowException for
-    values that do not fit.
+    Raises TypeError for a wrong or invalid column, and pa.ArrowException for out-of-range values.
     """
     path = shape.message.NAME
     if array.type == shape.type:
@@ -63,7 +62,7 @@ def _plain(array: pa.Array, path: str) -> pa.Array:
 
 
 def _without_views(array: pa.Array) -> pa.Array:
-    # Cast view types to large types; the cast goes through bytes to skip UTF-8 validation.
+    # Cast view types to large types, through bytes to skip UTF-8 validation.
     if pa.types.is_string_view(array.type):
         return array.view(pa.binary_view()).cast(pa.large_binary()).view(pa.large_string())
     return array.cast(pa.large_binary()) if pa.types.is_binary_view(array.type) else array
@@ -91,7 +90,7 @@ def _struct(array: pa.Array, shape: Shape, fields: tuple[FieldFacts, ...], path:
 
 
 def _inside(array: pa.StructArray, child: pa.Array) -> pa.Array:
-    # Values below a null struct are undefined; mask them so that no cast fails on them.
+    # Mask values below null structs, which are undefined, so that no cast fails on them.
     if array.null_count == 0 or pa.types.is_null(child.type):
         return child
     return pc.struct_field(pa.StructArray.from_arrays([child], names=["child"], mask=array.is_null()), [0])
@@ -143,7 +142,7 @@ def _value(array: pa.Array, shape: Shape, field: FieldFacts, path: str) -> pa.Ar
     if not any(each(array.type) for each in _TAKEN.get(field.type, _NUMBERS)):
         raise TypeError(f"{path} is {array.type}, {wanted} is needed")
     if pa.types.is_integer(wanted):
-        wanted = pa.int64()  # values out of range are reported with their row
+        wanted = pa.int64()  # out-of-range values are reported with their row
     if pa.types.is_fixed_size_binary(array.type):
         array = array.cast(pa.binary())
     if wanted == pa.string() and array.type in BYTES_OF_TEXT:

@@ -1,4 +1,4 @@
-"""Bridge to the native extension, which reads message plans and exchanges arrays by Arrow's C data interface."""
+"""Bridge to the native extension, which exchanges arrays by Arrow's C data interface."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # Option flags of the extension.
 EMIT_DEFAULTS, VALIDATE_UTF8, IGNORE_REST, PERMISSIVE = 1, 2, 4, 8
 
-# Maximum number of column types cached per plan.
+# Maximum number of cached column types per plan.
 MOST_TYPES = 64
 
 
@@ -50,7 +50,7 @@ class _Plan:
         return pa.Array._import_from_c_capsule(*found) if isinstance(found, tuple) else found
 
 
-# Plans by message, with and without a column of unknown tags; None if the extension does not support it.
+# Plans by message, without and with a column of unknown tags; None if unsupported.
 _plans: WeakKeyDictionary[type[Message], dict[bool, _Plan | None]] = WeakKeyDictionary()
 
 
@@ -67,7 +67,7 @@ def decoded(
     trailing_column: str | None,
     corrupt_column: str | None,
 ) -> pa.StructArray | int | None:
-    """Return the columns of an array, the number of its first bad row, or None if unsupported by the extension."""
+    """Return the columns, the number of the first bad row, or None if the extension does not support them."""
     extension = native_columns()
     if extension is None or (plan := _plan(extension, message, unknown_tagged_fields)) is None:
         return None
@@ -78,7 +78,7 @@ def decoded(
 
 
 def encoded(array: pa.Array, message: type[Message], version: int, prefix: bool) -> pa.Array | int | None:
-    """Return the encoded messages of a struct array, the number of its first bad row, or None as ``decoded`` does."""
+    """Return the encoded messages, the number of the first bad row, or None as ``decoded`` does."""
     extension = native_columns()
     if extension is None or (plan := _plan(extension, message, False)) is None:
         return None
@@ -92,6 +92,6 @@ def _plan(extension: Any, message: type[Message], has_unknown: bool) -> _Plan | 
     if has_unknown not in plans:
         try:
             plans[has_unknown] = _Plan(extension, message._plan, has_unknown)
-        except (ValueError, AttributeError):  # not a plan of the generator: the schema is read from the definition
+        except (ValueError, AttributeError):  # a foreign plan: the schema is read from the definition
             plans[has_unknown] = None
     return plans[has_unknown]

@@ -1,4 +1,4 @@
-"""Conversion through message objects, the fallback without the native extension."""
+"""Conversion through message objects, without the native extension."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-MOST_ROWS = 1024  # message objects alive at a time
-MOST_BYTES = 1 << 20  # encoded bytes of the message objects alive at a time
+MOST_ROWS = 1024  # messages in memory
+MOST_BYTES = 1 << 20  # encoded bytes of the messages in memory
 LIMIT = 1 << 31  # encoded bytes per array
 _was_warned = False
 
 
 def warn_once() -> None:
-    """Warn about a missing native extension on the first conversion without it."""
     global _was_warned
     if not _was_warned and native_columns() is None:
         _was_warned = True
@@ -41,7 +40,6 @@ def warn_once() -> None:
 
 
 class Decoder:
-    """Decoder of the rows of one array."""
 
     def __init__(
         self,
@@ -116,7 +114,7 @@ class Decoder:
         return version, message, end
 
     def _in_order(self, by_version: dict[int, tuple[list[int], list[Message]]], count: int) -> pa.StructArray:
-        # Build the columns of each version at once, then restore the order of the rows.
+        # Build the columns per version, then restore the row order.
         parts, done = [], 0
         index: list[int | None] = [None] * count
         for self.version, (places, messages) in by_version.items():
@@ -132,7 +130,7 @@ class Decoder:
     def _struct(
         self, structs: list[Any], fields: tuple[FieldFacts, ...], not_sent: Sequence[bool] = ()
     ) -> pa.StructArray:
-        # Null structs are allowed; those ``not_sent`` get defaults and no unknown fields.
+        # Null structs are allowed; those in ``not_sent`` get defaults and no unknown fields.
         kind = self.shape.struct(fields)
         nulls = [each is None for each in structs]
         has_nulls = any(nulls)
@@ -201,7 +199,7 @@ class Decoder:
 
 
 def _is_not_sent(struct: Any, name: str) -> bool:
-    if getattr(struct, f"_{name}", struct) is None:  # a default that was never accessed does not exist yet
+    if getattr(struct, f"_{name}", struct) is None:  # skip defaults that were never accessed
         return True
     value = getattr(struct, name, None)
     return value is not None and value == type(value)()
@@ -229,7 +227,7 @@ def _chunks(array: pa.Array) -> Iterator[tuple[int, list[bytes | None]]]:
 
 
 def encoded(array: pa.StructArray, shape: Shape, version: int, prefix: bool) -> pa.Array:
-    """Return the encoded messages of conformed structs. Raises EncodeRowError for the first invalid row."""
+    """Return the encoded messages of conformed structs. Raises EncodeRowError."""
     check_columns(array.type, shape, shape.facts.fields, version)
     if not len(array):  # its lists may lack offsets, which pyarrow would read
         return pa.array([], pa.binary())
@@ -303,7 +301,6 @@ class _Encoder:
 
 
 def check_columns(kind: pa.DataType, shape: Shape, fields: tuple[FieldFacts, ...], version: int) -> None:
-    """Raise KeyError for a field of the version without a column."""
     for field in fields:
         if version not in field.versions:
             continue

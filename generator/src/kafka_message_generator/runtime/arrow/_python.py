@@ -1,4 +1,4 @@
-"""Conversion of Arrow rows of any column type to Python objects."""
+"""Conversion of Arrow rows of any type to Python objects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def as_python(array: pa.Array, facts: MessageFacts, fields: tuple[FieldFacts, ...]) -> list[Any]:
-    """Return structs as dicts of their existing fields; invalid UTF-8 becomes surrogates (PEP 383)."""
+    """Return structs as dicts; invalid UTF-8 becomes surrogates (PEP 383)."""
     return _each(array, lambda structs: _dicts(structs, facts, fields))
 
 
@@ -75,6 +75,5 @@ def _each(array: pa.Array, values_of: Callable[[Any], list[Any]]) -> list[Any]:
 
 
 def runs_of(array: pa.RunEndEncodedArray) -> list[int]:
-    """Return the run number of each row."""
     ends = array.run_ends.to_pylist()
     return [bisect_right(ends, place) for place in range(array.offset, array.offset + len(array))]

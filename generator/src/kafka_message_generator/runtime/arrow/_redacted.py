@@ -1,4 +1,4 @@
-"""Redaction of secrets in columns, by the rules of ``secrets``."""
+"""Redaction of secrets in columns."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ if TYPE_CHECKING:
     from ..secrets._rule import Mark
 
 Kinds = Mapping[str, pa.Array]
-"""Resource types by path, one per element of the current array."""
+"""Resource types by path, per element of the current array."""
 
 
 def redacted(array: pa.StructArray, message: type[Message], mark: Mark = REDACTED) -> pa.StructArray:
-    """Return a column from ``decode`` with its secrets replaced by ``mark``; see ``secrets.redacted``.
+    """Return a column from ``decode`` with its secrets replaced by ``mark``, called once per distinct secret.
 
-    Columns may be missing. Without the name column of settings, all their values are secret. A ``mark`` function is
-    called once per distinct secret.
+    Columns may be missing; without config names, all config values are secret. See ``secrets.redacted``.
     """
     found = secrets_of(message)
     return _Hiding(found, mark).column(array, "", {}) if found else array
@@ -111,7 +110,7 @@ def _may_be_secret(kinds: pa.Array) -> pa.BooleanArray:
 
 
 def _spread(array: pa.Array, lists: pa.ListArray) -> pa.Array:
-    # Repeat a value per list for each element of ``lists.values``; null for elements outside all lists.
+    # Repeat a value per list for each element of ``lists.values``; null outside all lists.
     count = len(lists.values)
     if not len(lists):
         return pa.nulls(count, array.type)

@@ -1,4 +1,4 @@
-"""Row-by-row encoding, to find the reason of an error and to write unknown tagged fields."""
+"""Encoding of single rows, for error reasons and unknown tagged fields."""
 
 from __future__ import annotations
 
@@ -58,7 +58,6 @@ class EncodeRowError(EncodeError):
 
 
 def explain(message: type[Message], array: pa.StructArray, number: int, version: int) -> EncodeRowError:
-    """Return the error for a row that the native extension refused."""
     try:
         one_by_one(message, array[number : number + 1], number, version, False)
     except EncodeRowError as error:
@@ -68,10 +67,9 @@ def explain(message: type[Message], array: pa.StructArray, number: int, version:
 
 
 def one_by_one(message: type[Message], rows: pa.Array, start: int, version: int, prefix: bool) -> pa.Array:
-    """Encode rows through the schema codec; null stays null. The first row has the number ``start``.
+    """Encode rows through the schema codec; the first has the number ``start``, null stays null.
 
-    Merges unknown tagged fields with the declared ones. Accepts column types that Arrow cannot convert, and values out
-    of range. Raises EncodeRowError for the first row that cannot be written.
+    Accepts column types that Arrow cannot convert. Raises EncodeRowError.
     """
     before = version.to_bytes(2, "big") if prefix else b""
     values = []
@@ -89,7 +87,6 @@ def _rows(message: type[Message], array: pa.Array) -> list[Any]:
 
 
 def written(message: type[Message], row: dict[str, object], version: int) -> bytes:
-    """Return the bytes of a row. Raises SchemaError for the values that the object codec refuses."""
     facts, out = facts_of(message), bytearray()
     found = _object(facts, facts.fields, row, version)
     escaped_schemas(message)[version].write(out, found)
@@ -108,11 +105,11 @@ def _object(facts: MessageFacts, fields: tuple[FieldFacts, ...], row: dict[str, 
 
 
 def _absent(facts: MessageFacts, field: FieldFacts, value: object, version: int) -> object:
-    # Null counts as absent: columns decoded at such a version have it.
+    # Null counts as absent: decoded columns have it at such versions.
     try:
         return Builder(facts).default(field) if value is None else _plain(facts, field, value, version)
     except SchemaError:
-        return value  # any value but the default
+        return value  # not the default
 
 
 def _plain(facts: MessageFacts, field: FieldFacts, value: object, version: int) -> object:
@@ -138,7 +135,7 @@ def _element(facts: MessageFacts, field: FieldFacts, value: object, version: int
 
 
 def _cast(field: FieldFacts, value: object) -> object:
-    # Convert the value of a column of another type like Arrow's cast.
+    # Convert a value of another column type like Arrow's cast.
     if isinstance(value, float | Decimal) and field.type in _INTEGERS and isfinite(value) and value == int(value):
         return int(value)
     if isinstance(value, str) and field.type in ("bytes", "records"):

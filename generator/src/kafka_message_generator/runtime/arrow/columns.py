@@ -1,7 +1,4 @@
-"""Decoding of Arrow arrays of messages to columns, and encoding.
-
-``decode(array, MetadataResponse, 12)`` returns a ``StructArray`` with a child for every field of any version.
-"""
+"""Decoding of Arrow arrays of messages to columns, and encoding."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ if TYPE_CHECKING:
 def schema(message: type[Message], *, unknown_tagged_fields: bool = False) -> pa.Schema:
     """Return the Arrow schema of a message: the nullable union of its fields over all versions.
 
-    A uuid is a string of 22 characters, a uint16 an int32, a uint32 an int64, and a list element is named ``element``.
+    A uuid is a 22-character string, a uint16 an int32, a uint32 an int64; list elements are named ``element``.
     ``unknown_tagged_fields`` adds a map of tag to bytes to every struct.
     """
     return pa.schema(list(shape_of(message, unknown_tagged_fields).type))
@@ -55,18 +52,17 @@ def decode(
     emit_defaults: bool = False,
     validate_utf8: bool = True,
 ) -> pa.StructArray:
-    """Decode an array of binary values, one message each; null stays null.
+    """Decode an array of binary values, one message each, to structs; null stays null.
 
-    ``version`` applies to all rows, or is an integer array with one version per row. With None, each value starts with
-    its version as an int16, as coordinator values do. Fields that the version lacks are null, or their default with
-    ``emit_defaults``. ``trailing`` is "error" or "ignore"; ``trailing_column`` names a binary field for the ignored
-    bytes. Invalid UTF-8 makes a row bad, unless ``validate_utf8=False`` keeps its bytes.
+    ``version`` is an int, an integer array with one version per row, or None for an int16 prefix (coordinator values).
+    Fields that the version lacks are null, or their default with ``emit_defaults``. ``trailing`` is "error" or
+    "ignore"; ``trailing_column`` receives ignored bytes. ``validate_utf8=False`` keeps invalid UTF-8.
 
-    In mode "FAILFAST" the first bad row raises RowError (a DecodeError) with row, field and offset. In "PERMISSIVE" a
-    bad row is null, or has null fields and its bytes in ``corrupt_column``.
+    A bad row raises RowError (a DecodeError) in mode "FAILFAST". In "PERMISSIVE" it is null, or has null fields and
+    its bytes in ``corrupt_column``.
 
-    Raises ValueError for invalid arguments and for 2 GiB or more in one array. Raises TypeError for other arrays, for
-    offsets outside the buffers, and for versions that are not integers.
+    Raises ValueError for invalid arguments and for 2 GiB or more in one array. Raises TypeError for other arrays,
+    invalid offsets, and versions that are not integers.
     """
     if mode not in MODES:
         raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
@@ -100,15 +96,11 @@ def encode(
 ) -> pa.Array:
     """Encode an array of structs from ``decode``, or a table, to binary values of one version; null stays null.
 
-    Columns are found by name; every field of the version needs one. Other types for the same values are cast: large or
-    view types, dictionaries, fixed-size lists, wider integers, and whole floats and decimals. ``prefix`` writes the
-    version before each value as an int16.
+    Every field of the version needs a column of its name; types with the same values are cast. A field that the
+    version lacks must be null, its default or ignorable. ``prefix`` writes the version (int16) before each value.
 
-    A field that the version lacks must be null or its default, unless it is ignorable.
-
-    Raises EncodeRowError for the first row that cannot be written, UnsupportedVersionError, and KeyError for a missing
-    column. Raises TypeError for a column of the wrong kind, offsets outside the buffers, or a version that is no
-    integer.
+    Raises EncodeRowError for the first invalid row, UnsupportedVersionError, KeyError for a missing column, and
+    TypeError for a wrong column, invalid offsets or a non-integer version.
     """
     if isinstance(array, pa.RecordBatch | pa.Table):
         array = array.to_struct_array()
@@ -148,7 +140,7 @@ def encode(
 
 
 def _slowly(array: pa.Array, shape: Shape, version: int, prefix: bool) -> pa.Array:
-    # Encode rows that no column type can hold, or of types that pyarrow cannot cast; the first bad row raises.
+    # For rows that no column type can hold and types that pyarrow cannot cast; raises for the first bad row.
     _objects.encoded(conformed(array[:0], shape), shape, version, prefix)  # check types and columns first
     check_places(array, shape.message.NAME)
     return one_by_one(shape.message, array, 0, version, prefix)

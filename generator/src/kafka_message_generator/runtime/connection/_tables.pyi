@@ -1,4 +1,4 @@
-"""What the renderer prints into ``connection/_tables.py`` of a package, for type checkers that look at these sources."""
+"""Types of the generated module ``connection/_tables.py``."""
 
 from typing import Any
 

@@ -1,8 +1,7 @@
 """Kafka's names for numbers and strings: ``AclOperation.READ``, ``GroupState.STABLE``.
 
-Fields keep plain numbers and strings; members compare equal to them and can be assigned. An unknown number becomes a
-member such as ``AclOperation.UNKNOWN_99``. ``schema.fields_of`` returns the enumeration of a field; ``ENUMERATIONS``
-has all by name.
+Members equal the numbers and strings of fields. An unknown number becomes ``AclOperation.UNKNOWN_99``.
+``ENUMERATIONS`` has all enumerations by name.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        # Enumerations are created on first use; most programs need only ErrorCode and ApiKey.
+        # Created on first use; most programs need only ErrorCode and ApiKey.
         if name == "__all__":
             return _module("_tables").__all__
         for where in () if name.startswith("_") else ("_protocol", "_tables"):

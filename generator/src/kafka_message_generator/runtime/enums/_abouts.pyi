@@ -1,3 +1,3 @@
-"""What the renderer prints into ``enums/_abouts.py`` of a package, for type checkers that look at these sources."""
+"""Types of the generated module ``enums/_abouts.py``."""
 
 ABOUTS: dict[str, dict[str, str]]

@@ -34,7 +34,7 @@ class Number(IntEnum):
 
     @property
     def is_known(self) -> bool:
-        """Whether the value is declared."""
+        """True for declared values."""
         return self._name_ in type(self).__members__
 
     @property
@@ -44,7 +44,7 @@ class Number(IntEnum):
 
 
 class Special(Number):
-    """Base of enumerations of special numbers; ordinary ones become ``VALUE_<number>``."""
+    """Base of enumerations of special numbers; others become ``VALUE_<number>``."""
 
     @classmethod
     def _prefix(cls) -> str:
@@ -65,7 +65,7 @@ class Text(StrEnum):
 
     @property
     def is_known(self) -> bool:
-        """Whether the value is declared."""
+        """True for declared values."""
         return self._name_ in type(self).__members__
 
     @property

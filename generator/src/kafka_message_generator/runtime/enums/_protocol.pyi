@@ -1,8 +1,4 @@
-"""What the renderer prints into ``enums/_protocol.py`` of a package, for type checkers that look at these sources.
-
-Not copied: a package has the real module, with its own members (an enum of a stub needs a member: one that every Kafka
-has).
-"""
+"""Types of the generated module ``enums/_protocol.py``; enums in stubs need a member."""
 
 from ._open import Number
 

@@ -1,4 +1,4 @@
-"""What the renderer prints into ``enums/_tables.py`` of a package, for type checkers that look at these sources."""
+"""Types of the generated module ``enums/_tables.py``."""
 
 from collections.abc import Mapping
 

@@ -1,10 +1,4 @@
-"""Explanation of each byte of a message, as a tree of spans with text and JSON output.
-
-* ``explain`` reads a message, ``explain_request`` and ``explain_response`` also its header, and ``explain_record`` the
-  prefix of records of internal logs.
-* The leaves of the tree cover all bytes, also of damaged messages.
-* ``Explanation.text()`` and ``Explanation.rows()`` redact secrets by default.
-"""
+"""Explanation of each byte of a message, as a tree of spans with text and JSON output that redacts secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spans of the record batches in ``records`` fields, read by the optional package `kafka_records`."""
+"""Spans of record batches in ``records`` fields, read by `kafka_records`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _FORMATS = (_FORMAT_0, _FORMAT_1, _FORMAT_2)
 
 # Maximum decompressed bytes per batch.
 _MOST_UNPACKED = 4 << 20
-# Maximum records per batch with spans of their own.
+# Maximum records per batch with their own spans.
 _MOST_RECORDS = 10_000
 
 
@@ -50,7 +50,6 @@ INSTALL = "not opened: pip install kafka-records"
 
 
 def kafka_records() -> Any:
-    """Return the module `kafka_records`, or None if it is not installed."""
     try:
         import kafka_records
     except ModuleNotFoundError:
@@ -59,10 +58,7 @@ def kafka_records() -> Any:
 
 
 def batch_spans(data: bytes, base: int, path: str, room: Room) -> list[Span]:
-    """Return the spans of the batches in ``data``, moved by ``base``; ``path`` is that of the enclosing field.
-
-    Batches beyond the limit of ``room`` and incomplete or invalid ones share a span. Empty without `kafka_records`.
-    """
+    """Return the spans of the batches in ``data``, moved by ``base``; empty without `kafka_records`."""
     batches = kafka_records()
     if batches is None:
         return []
@@ -117,7 +113,7 @@ def _note(batch: Any, field: str, value: int) -> str:
 
 
 def _content(data: bytes, pos: int, end: int, batch: Any, path: str, room: Room) -> list[Span]:
-    # Compressed records are one leaf, with the spans of the decompressed bytes in ``unpacked``.
+    # Compressed records are one leaf; ``unpacked`` has the spans of the decompressed bytes.
     path = f"{path}.records"
     if pos == end:
         return []

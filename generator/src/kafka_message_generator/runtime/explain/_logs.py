@@ -1,4 +1,4 @@
-"""Spans of KRaft metadata records inside messages, redacted where they cannot be read."""
+"""Spans of KRaft metadata records inside messages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _UNKNOWN = "unknown_tagged_fields"
 
 
 def metadata_topics(top: Span, message: str, data: bytes) -> list[Span]:
-    """Return the spans of metadata log topics in a message, detected by name, id or content."""
+    """Return the spans of metadata log topics, detected by name, id or content."""
     fetched = FETCHED.get(message)
     if fetched is None:
         return []
@@ -36,10 +36,7 @@ def metadata_topics(top: Span, message: str, data: bytes) -> list[Span]:
 
 
 def open_metadata(topic: Span) -> None:
-    """Open the records of a topic with opened batches, each a metadata record with its type and version.
-
-    Redacts records that cannot be read, except control records.
-    """
+    """Open the metadata records of a topic; redact unreadable ones, except control records."""
     for batch in topic.all():
         if batch.type.startswith("RECORD_BATCH"):
             attributes = next((each.value for each in batch.children if each.name == "attributes"), 0)
@@ -50,8 +47,7 @@ def open_metadata(topic: Span) -> None:
 def redact_metadata(top: Span, message: str, topics: list[Span], data: bytes) -> None:
     """Redact the metadata records that were not opened or could not be read.
 
-    After a fault the topic is unknown. The rest is then redacted, unless another topic was read and the data
-    cannot contain the metadata log.
+    After a fault, redact the rest too, unless it cannot contain the metadata log.
     """
     fetched = FETCHED.get(message)
     if fetched is None:
@@ -114,7 +110,7 @@ def _read(records: Any, value: bytes) -> Any:
 def _open_batch(batch: Span) -> None:
     for leaf in list(batch.leaves()):
         if leaf.unpacked is not None:
-            redact(leaf)  # as it could be decompressed
+            redact(leaf)  # it could be decompressed
             for inner in list(leaf.unpacked[1].leaves()):
                 _open_leaf(inner)
         else:

@@ -52,7 +52,6 @@ NAMERS: list[Namer] = [_error, _api, _enumeration]
 
 
 def name_of(message: str, path: str, facts: FieldFacts, value: int) -> str | None:
-    """Return the name of a field's value, or None."""
     for namer in NAMERS:
         name = namer(message, path, facts, value)
         if name is not None:
@@ -74,6 +73,5 @@ def time_text(milliseconds: int) -> str | None:
 
 
 def is_time(facts: FieldFacts) -> bool:
-    """Return whether a field is a timestamp in milliseconds; durations are not."""
     name = facts.name
     return facts.type == "int64" and not facts.is_array and ("timestamp" in name or name.endswith("_time"))

@@ -35,10 +35,9 @@ def open_fields(
     room: Room,
     request: Callable[[bytes], Explanation],
 ) -> None:
-    """Add child spans to the fields of a message with known content.
+    """Open the fields of a message with known content; redact metadata records that stay closed.
 
-    ``records`` also opens record batches; ``request`` explains a whole request. Metadata records that stay closed are
-    redacted.
+    ``records`` also opens record batches; ``request`` explains a request.
     """
     name = name_of(message)
     topics = metadata_topics(top, name, data)
@@ -77,7 +76,6 @@ _WITH_BLOBS = {message for message, _ in (*VERSIONED, *REQUESTS)}
 
 
 def put_inside(span: Span, inner: list[Span]) -> None:
-    """Add the length and content of a leaf as its children."""
     if not inner:
         return
     span.role = OPENED
@@ -87,7 +85,7 @@ def put_inside(span: Span, inner: list[Span]) -> None:
 
 
 def _open_versioned(span: Span, data: bytes, name: str, room: Room) -> None:
-    # A newer version is read as the latest known one, as Kafka's consumers do.
+    # Read a newer version as the latest known one, like Kafka's consumers.
     try:
         message = class_of(name)
     except AttributeError:

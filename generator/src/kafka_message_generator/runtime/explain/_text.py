@@ -1,4 +1,4 @@
-"""Text layout of an explanation: address, hex, ASCII, and the tree of fields."""
+"""Text layout of an explanation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ _MIDDLE_DOTS = "·"
 
 
 class Text:
-    """Text layout for one width."""
 
     def __init__(
         self, data: bytes, tops: list[Span], width: int, color: bool, show_secrets: bool, whole: bool, address: int
@@ -39,7 +38,7 @@ class Text:
         self.values = 0
 
     def render(self, title: str, error: Exception | None) -> str:
-        """Return the lines with a title; ``error`` is the exception that ended the tree early."""
+        """Return the lines with a title; ``error`` ended the tree early."""
         lines = [self._styled(title, "title")]
         if self.address:
             where = f"from address {self.address:0{self.digits}x}, where the offsets in its notes begin"
@@ -67,7 +66,7 @@ class Text:
             return
         first = span.children[0]
         if span.role in (ARRAY, SECTION) and first.role == LENGTH:
-            # Show an array on the line of its count, which saves a line.
+            # Show an array on the line of its count.
             self._leaf(first, span.name, depth, lines, span)
             rest = span.children[1:]
         else:
@@ -152,7 +151,7 @@ class Text:
         return told(leaf.value)
 
     def _flow(self, pieces: list[tuple[str, str]], indent: str) -> list[str]:
-        # Put the name first and wrap the other pieces in the column after it.
+        # Put the name first and wrap the rest in the column after it.
         at = self.values if self.right - self.values >= 30 else len(indent) + 2
         column = " " * at
         name, style = pieces[0] if pieces[0][1] == "name" else ("", "")

@@ -1,7 +1,6 @@
 """Records of internal logs: coordinators, KRaft metadata, remote log metadata and the consumer protocol.
 
-A log is named by the folder of its definitions (``group-coordinator``) or by its topic (``__consumer_offsets``, see
-``LOGS``). Functions take the key and value of single records, not batches.
+A log has the name of its definitions' folder (``group-coordinator``) or of its topic, see ``LOGS``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Codec of single records of internal logs: type and version prefix, and message."""
+"""Codec of single records of internal logs: prefix and message."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     M = TypeVar("M", bound=Message)
 
 KEY_VERSION = 0
-"""Version of all coordinator keys; their prefix is the record type."""
+"""Version of all coordinator keys, whose prefix is the record type."""
 FRAME_VERSION = 1
-"""Version of the frame of a metadata record; Kafka 2.8's preview had 0."""
+"""Frame version of metadata records; Kafka 2.8's preview had 0."""
 
 _pack_h = Struct(">h").pack
 _COORDINATOR_LOGS = {log for log, _, key, value in RECORD_TYPES if key and value}
@@ -34,7 +34,7 @@ _NUMBERS = {key or value: (number, key, value) for _, number, key, value in RECO
 
 
 class UnknownRecordTypeError(KafkaMessageError, ValueError):
-    """Unknown record type ``type`` of ``log``, such as one of a newer release."""
+    """Unknown record ``type`` of ``log``, such as one of a newer release."""
 
     def __init__(self, log: str, type: int) -> None:
         super().__init__(log, type)
@@ -75,11 +75,10 @@ class MetadataRecord:
 
 
 def read_coordinator_record(log: str, key: BytesLike, value: BytesLike | None) -> CoordinatorRecord:
-    """Read a coordinator record from its key and value, like Kafka's CoordinatorRecordSerde.
+    """Read a coordinator record, like Kafka's CoordinatorRecordSerde; a null value is a tombstone.
 
-    The key is the record type (int16) and a message, the value its version (int16) and a message. A null value is a
-    tombstone. Raises UnknownRecordTypeError, which readers should skip; UnsupportedVersionError for a newer value;
-    DecodeError, also for trailing bytes; ValueError for a log that is not a coordinator's.
+    The key has an int16 record type, the value an int16 version. Raises UnknownRecordTypeError, which readers should
+    skip; UnsupportedVersionError for a newer value; DecodeError, also for trailing bytes; ValueError for another log.
     """
     log = _known(log, _COORDINATOR_LOGS, "coordinator")
     key = as_bytes(key, "key")
@@ -99,8 +98,8 @@ def write_coordinator_record(
 ) -> tuple[bytes, bytes | None]:
     """Return the key and value of a coordinator record, like Kafka's CoordinatorRecordSerde.
 
-    A value needs ``value_version``, which coordinators choose by the cluster's features. Without a value the record is
-    a tombstone. Raises EncodeError, also for key and value of different types, and UnsupportedVersionError.
+    A value needs ``value_version``; None makes a tombstone. Raises UnsupportedVersionError, and EncodeError, also if
+    key and value have different types.
     """
     name = name_of(type(checked_message(key)))
     number, key_name, value_name = _NUMBERS.get(name, (0, None, None))
@@ -121,10 +120,9 @@ def write_coordinator_record(
 def read_metadata_record(data: BytesLike, log: str = "metadata") -> MetadataRecord:
     """Read a metadata record from the value of a record, like Kafka's AbstractApiMessageSerde.
 
-    ``log`` is ``metadata`` (topic ``__cluster_metadata``) or ``storage`` (topic ``__remote_log_metadata``). The message
-    follows three unsigned varints: frame version 1, record type, version. Control records are not metadata records.
-    Raises UnknownRecordTypeError, UnsupportedVersionError, DecodeError, also for trailing bytes, and ValueError for
-    another log.
+    ``log`` is ``metadata`` (``__cluster_metadata``) or ``storage`` (``__remote_log_metadata``). The message follows
+    three unsigned varints: frame version 1, record type, version. Raises UnknownRecordTypeError,
+    UnsupportedVersionError, DecodeError, also for trailing bytes, and ValueError for another log.
     """
     log = _known(log, _METADATA_LOGS, "metadata")
     data = as_bytes(data)
@@ -150,12 +148,10 @@ def write_metadata_record(message: Message, version: int) -> bytes:
 
 
 def read_versioned(message: type[M], data: BytesLike, *, allow_newer: bool = False) -> tuple[M, int]:
-    """Read a message after its version (int16) and return both.
+    """Read a message after its version (int16), such as a ConsumerProtocolSubscription, and return both.
 
-    Used by ConsumerProtocolSubscription, ConsumerProtocolAssignment, EndTxnMarker and coordinator values. With
-    ``allow_newer``, a newer version is read as the highest known one without trailing bytes, like Kafka's
-    ConsumerProtocol; the returned version is that of the data. Raises DecodeError with offsets in ``data``, and
-    UnsupportedVersionError.
+    ``allow_newer`` reads newer versions as the highest known one, without trailing bytes, like Kafka's
+    ConsumerProtocol. Raises DecodeError with offsets in ``data``, and UnsupportedVersionError.
     """
     check_class(message)
     data = as_bytes(data)

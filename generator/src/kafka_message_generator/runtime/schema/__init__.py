@@ -1,7 +1,7 @@
 """Dynamic codec: schemas that read and write each version of a message without the generated classes.
 
-``MetadataResponse.schemas()[12].read(data)`` returns a ``Struct``. The codec is slower than the generated classes, but
-tracks positions: it produces their error messages.
+``MetadataResponse.schemas()[12].read(data)`` returns a ``Struct``. Slower than generated code, but errors have
+positions.
 """
 
 from __future__ import annotations

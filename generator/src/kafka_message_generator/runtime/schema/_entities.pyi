@@ -1,3 +1,3 @@
-"""What the renderer prints into ``schema/_entities.py`` of a package, for type checkers that look at these sources."""
+"""Types of the generated module ``schema/_entities.py``."""
 
 ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]]

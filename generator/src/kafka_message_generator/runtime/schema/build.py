@@ -1,4 +1,4 @@
-"""Schemas built from definitions, independently of the generated readers and writers."""
+"""Builder of schemas from definitions, independent of generated code."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _built: dict[type, dict[int, Schema]] = {}
 
 
 def schemas_of(message: type[HasDescriptor]) -> dict[int, Schema]:
-    """Return the schema of each valid version of a message; identical versions share one object."""
+    """Return the schema of each valid version; identical versions share one object."""
     owner = checked_owner(message)
     schemas = _built.get(owner)
     if schemas is None:

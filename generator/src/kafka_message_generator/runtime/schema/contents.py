@@ -1,4 +1,4 @@
-"""Contents of Kafka's bytes fields: embedded messages, whole requests, fetched records."""
+"""Contents of Kafka's bytes fields: messages, requests, fetched records."""
 
 from __future__ import annotations
 
@@ -16,12 +16,9 @@ VERSIONED = {
     ("GroupMetadataValue", "members.assignment"): _ASSIGNMENT,
     ("EnvelopeRequest", "request_principal"): "DefaultPrincipalData",
 }
-"""Messages in bytes fields, after an int16 version, by message and field path.
-
-In group messages this applies to groups of consumers only.
-"""
+"""Messages after an int16 version, by message and field path; in group messages for groups of consumers only."""
 REQUESTS = {("EnvelopeRequest", "request_data")}
-"""Bytes fields that contain a whole request including its header, as message and field path."""
+"""Fields with a whole request, as message and field path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +27,10 @@ class FetchedRecords:
 
     topics: str
     names: tuple[str, ...]
-    """Fields that identify a topic: name or id."""
     partitions: str
     records: str
 
     def paths(self) -> dict[str, str | list[str]]:
-        """Return the paths of the topic fields (``topics``) and of the records (``records``)."""
         names = [f"{self.topics}.{name}" for name in self.names]
         return {"topics": names, "records": f"{self.topics}.{self.partitions}.{self.records}"}
 
@@ -44,4 +39,3 @@ FETCHED = {
     "FetchResponse": FetchedRecords("responses", ("topic", "topic_id"), "partitions", "records"),
     "FetchSnapshotResponse": FetchedRecords("topics", ("name",), "partitions", "unaligned_records"),
 }
-"""Responses with fetched records, by message name."""

@@ -1,7 +1,4 @@
-"""Values that a version of a message cannot carry, and copies without them.
-
-Both are compiled per class and version on first use.
-"""
+"""Values that a version cannot carry, and copies without them; compiled per class and version on first use."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ class UnsupportedField:
     path: str
     """Path in the message: ``topics[0].topic_id``."""
     is_refused: bool
-    """True if ``write`` raises EncodeError; False if it drops the value of an ignorable field."""
+    """True if ``write`` raises EncodeError; False if it drops the value."""
     reason: str
     """Reason, without the path."""
 
@@ -44,7 +41,6 @@ class UnsupportedField:
 
 
 def losses_at(cls: type[HasDescriptor], version: int) -> Callable[[Any], tuple[UnsupportedField, ...]]:
-    """Return a function that lists the unsupported values of a message, in the order of the definition."""
     return _Losses(message_class(cls), version).compiled()
 
 
@@ -53,7 +49,7 @@ def _nothing(message: object) -> tuple[UnsupportedField, ...]:
 
 
 def _check(struct: object, kind: str, place: Place) -> None:
-    # Structs of other classes pass: they may have the same fields.
+    # Accept other structs: they may have the same fields.
     if not isinstance(struct, StructBase):
         raise SchemaError("is no struct").inside(f".{path_of(place)}")
 
@@ -139,7 +135,6 @@ class _Losses(Loops):
 
 
 def fit_at(cls: type[HasDescriptor], version: int) -> Callable[[Any], Any]:
-    """Return a function that copies a message without its unsupported values."""
     return _Fit(message_class(cls), version).compiled()
 
 

@@ -1,4 +1,4 @@
-"""Messages with invalid UTF-8, read and written by the schema codec with surrogates (PEP 383)."""
+"""Schema codec for invalid UTF-8, with surrogates (PEP 383)."""
 
 from __future__ import annotations
 

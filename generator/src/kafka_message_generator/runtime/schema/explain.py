@@ -1,4 +1,4 @@
-"""Error messages for failures of the generated code, found by repeating the work with the schema codec."""
+"""Errors of the generated code, explained by the schema codec."""
 
 from __future__ import annotations
 
@@ -22,10 +22,7 @@ def explain_read(
     is_whole: bool,
     error: Exception | None = None,
 ) -> DecodeError:
-    """Return the DecodeError for ``data`` that ``message`` could not be read from.
-
-    ``error`` is the exception of the generated code. Raises it again if it is a MemoryError and the data is valid.
-    """
+    """Return the DecodeError for ``data`` after ``error``, or raise ``error`` if it is a MemoryError and the data is valid."""
     _remove_text(error)
     try:
         read_placed(message, data, offset, version, is_whole, schemas_of(message)[version])
@@ -39,7 +36,6 @@ def explain_read(
 def read_placed(
     message: type[HasDescriptor], data: bytes, offset: int, version: int, is_whole: bool, schema: Schema
 ) -> tuple[Struct, int]:
-    """Return the struct at ``offset`` and the offset after it. Raises DecodeError with field and offset."""
     try:
         struct, end = schema.read(data, offset)
     except SchemaError as error:
@@ -51,7 +47,6 @@ def read_placed(
 
 
 def explain_write(message: HasDescriptor, version: int, error: Exception, schema: Schema | None = None) -> EncodeError:
-    """Return the EncodeError for a message that could not be written, after the exception ``error``."""
     _remove_text(error)
     facts = facts_of(type(message))
     found = None
@@ -69,7 +64,7 @@ def explain_write(message: HasDescriptor, version: int, error: Exception, schema
 
 
 def _remove_text(error: Exception | None) -> None:
-    # Drop the data that a Unicode error carries, which may be secret.
+    # Drop the data of a Unicode error, which may be secret.
     if isinstance(error, UnicodeDecodeError):
         error.object = b""
         error.args = (error.encoding, b"", *error.args[2:])
@@ -81,7 +76,7 @@ def _remove_text(error: Exception | None) -> None:
 def _strangers(
     message: type[HasDescriptor], fields: tuple[FieldFacts, ...], container: object
 ) -> Iterator[SchemaError]:
-    # Other classes with the same attributes can be written; after a failure, the class explains it best.
+    # The message's class explains a failure of other classes best.
     for field in fields:
         value = getattr(container, field.name, None)
         if not field.is_struct or value is None:
@@ -107,7 +102,7 @@ def _stranger(wanted: type[StructBase], found: object) -> SchemaError:
 
 
 def check_absent(facts: MessageFacts, fields: tuple[FieldFacts, ...], container: object, version: int) -> None:
-    """Raise SchemaError for a set field that ``version`` lacks, unless it is ignorable."""
+    """Raise SchemaError for a set field that the version lacks, unless it is ignorable."""
     builder = Builder(facts)
     for field in fields:
         try:

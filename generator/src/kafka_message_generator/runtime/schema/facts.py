@@ -1,7 +1,4 @@
-"""Definitions of messages, parsed on first use from the descriptor in each generated module.
-
-This package depends on ``HasDescriptor`` only, not on message classes.
-"""
+"""Definitions of messages, parsed on first use from descriptors."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from .._core.wire import ZERO_UUID
 
 
 class HasDescriptor(Protocol):
-    """Class with a descriptor, such as every message class."""
+    """Class with a descriptor, such as a message class."""
 
     NAME: ClassVar[str]
     _descriptor: ClassVar[str]
@@ -35,30 +32,30 @@ class FieldFacts:
     json_name: str
     """Key in Kafka's JSON form."""
     type: str
-    """Kafka type or struct name; for arrays that of the elements."""
+    """Kafka type or struct name; for arrays the element's."""
     is_array: bool
     versions: Versions
     nullable: Versions
     tag: int | None
     tagged: Versions
-    """Versions that write the field as a tagged field, omitted at its default."""
+    """Versions with the field as a tagged field."""
     flexible: Versions | None
-    """Versions with compact lengths, or None for those of the message."""
+    """Versions with compact lengths, or None for the message's."""
     ignorable: bool
-    """True if versions that lack the field drop its value; False if they refuse it."""
+    """True if versions without the field drop its value; False if they refuse it."""
     map_key: bool
-    """True if the field is a key of the array that contains its struct."""
+    """True for a key of a keyed array."""
     default_fact: object
-    """Default in JSON, or ``...`` for the default of the type."""
+    """Default in JSON, or ``...`` for the type's."""
     optional: bool
-    """True if the field is in an optional-field buffer, where ``tag`` is its key."""
+    """True for a field in an optional-field buffer, with the key ``tag``."""
     encodings: tuple[tuple[Versions, str], ...]
-    """Names of integer encodings by version range."""
+    """Integer encodings by version range."""
     element_encodings: tuple[tuple[Versions, str], ...]
     entity_type: str | None
-    """``brokerId``, ``groupId``, ``producerId``, ``topicName``, ``transactionalId`` or None."""
+    """Entity type, such as ``topicName``, or None."""
     enumeration: str | None = None
-    """Name of the enumeration of the field's values, or None."""
+    """Name of the enumeration, or None."""
     about: str = ""
     fields: tuple[FieldFacts, ...] = ()
     """Fields of the struct; empty for other types."""
@@ -80,7 +77,7 @@ class FieldFacts:
         return self.enumeration == "ErrorCode"
 
     def default(self) -> object:
-        """Return the default. Raises LookupError for struct fields that are not null by default."""
+        """Return the default. Raises LookupError for non-null structs."""
         fact = self.default_fact
         if fact is None:
             return None
@@ -113,7 +110,7 @@ _OWN_DEFAULTS: dict[str, object] = {
 
 @dataclass(frozen=True, slots=True)
 class MessageFacts:
-    """Definition of a message; ``structs`` has the fields of its structs by name."""
+    """Definition of a message; ``structs`` has the fields of structs by name."""
 
     name: str
     kind: str
@@ -122,7 +119,7 @@ class MessageFacts:
     fields: tuple[FieldFacts, ...]
     structs: dict[str, tuple[FieldFacts, ...]]
     with_optional: Versions = NO_VERSIONS
-    """Versions in which every struct starts with an optional-field buffer."""
+    """Versions with an optional-field buffer at the start of each struct."""
     is_interleaved: bool = False
     """True if tag and size of a tagged field share one varlong."""
 
@@ -130,12 +127,12 @@ class MessageFacts:
         return self.flexible if field.flexible is None else field.flexible
 
     def endpoints(self) -> tuple[str, ...]:
-        """Return the sorted names of structs with host and port, the message included."""
+        """Return the sorted names of structs with host and port."""
         structs = {**self.structs, self.name: self.fields}
         return tuple(sorted(name for name, fields in structs.items() if address_of(fields) is not None))
 
 
-# The last two are in requests from controllers to brokers before 4.0.
+# The last two are in requests of controllers before 4.0.
 _ADDRESSES = (("host", "port"), ("host_name", "port"), ("v0_host", "v0_port"))
 
 
@@ -170,10 +167,7 @@ def class_in(message: type[HasDescriptor], name: str) -> type[StructBase]:
 
 
 def fields_of(cls: type[StructBase]) -> tuple[FieldFacts, ...]:
-    """Return the fields of a message or struct class, in the order of the definition.
-
-    Raises TypeError for classes that are not generated.
-    """
+    """Return the fields of a message or struct class, in definition order. Raises TypeError for other classes."""
     message = message_of(cls)
     if message is None:
         raise TypeError(f"expected the class of a message or of a struct inside one, got {shown(cls)}")
@@ -183,7 +177,7 @@ def fields_of(cls: type[StructBase]) -> tuple[FieldFacts, ...]:
 
 
 def facts_in(text: str) -> MessageFacts:
-    """Return the definition in a descriptor (JSON); no class is needed."""
+    """Return the definition in a descriptor (JSON)."""
     data = json.loads(text)
     defined = data.get("structs", {})
     structs: dict[str, tuple[FieldFacts, ...]] = {}

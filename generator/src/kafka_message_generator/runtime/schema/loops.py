@@ -1,7 +1,4 @@
-"""Source code of loops over the structs of a message, limited to structs that need a visit.
-
-Such loops are about 20 times as fast as a generic traversal.
-"""
+"""Generator of loops over the structs of a message, about 20 times as fast as a generic traversal."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
 class Spot:
     name: str
     fields: tuple[FieldFacts, ...]
-    # Template of the path: ``topics[%d].partitions[%d]``.
+    # Path template: ``topics[%d].partitions[%d]``.
     path: str
     # Variables, outermost first.
     structs: tuple[str, ...]
@@ -53,18 +50,16 @@ def array_class(message: type[HasDescriptor], field: FieldFacts) -> Any:
 
 
 def is_late(message: type[HasDescriptor], struct: str, field: FieldFacts) -> bool:
-    """Return whether a field is in a ``LazyDefaults`` slot."""
     return field.name in getattr(class_in(message, struct), "_lazy", ())
 
 
 class Loops:
-    """Builder of one function over the structs of a message; subclasses add the lines for each struct.
+    """Builder of one function over a message; subclasses add the lines for each struct.
 
-    The functions ``listed`` and ``check`` get lists and structs of unexpected classes, and raise if those cannot be
-    visited.
+    ``listed`` and ``check`` get lists and structs of unexpected classes, and may raise.
     """
 
-    # True in generators, whose callers may change the message meanwhile.
+    # True in generators, as callers may change the message meanwhile.
     copies_lists = False
 
     def __init__(self, message: type[HasDescriptor], **names: object) -> None:
@@ -74,7 +69,6 @@ class Loops:
         self._reached: dict[str, bool] = {}
 
     def has_own(self, name: str, fields: tuple[FieldFacts, ...]) -> bool:
-        """Return whether a struct needs code, apart from structs inside it."""
         raise NotImplementedError
 
     def enters(self, field: FieldFacts) -> bool:
@@ -85,7 +79,6 @@ class Loops:
         return False
 
     def visit(self, depth: int, spot: Spot) -> None:
-        """Add the lines for a struct; call ``inner`` for each field."""
         raise NotImplementedError
 
     def reaches(self, name: str, fields: tuple[FieldFacts, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""Struct types: regular fields, tag sections, nullable structs, and their printed form."""
+"""Struct types: fields, tag sections, nullable structs, and their printed form."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from .types import INT8, UNSIGNED_VARINT, ArrayOf, SchemaError, Type, has_smalle
 
 
 class Schema(StructType):
-    """Struct type: fields in order, with an optional-field buffer before them or a tag section after them.
+    """Struct type: ``Schema(*fields)``, ``Schema(*fields, tags=TagSection(...))`` or ``Schema(optional_fields, *fields)``.
 
-    Call it as ``Schema(*fields)``, ``Schema(*fields, tags=TagSection(...))`` or ``Schema(optional_fields, *fields)``,
-    where ``optional_fields`` is a mapping or pairs of tag and field. Raises SchemaError for duplicate names or tags.
+    ``optional_fields`` maps tags to fields. Raises SchemaError for duplicate names or tags.
     """
 
     name = "STRUCT"
@@ -83,7 +82,7 @@ class Schema(StructType):
             raise SchemaError("is set, but this version has no tagged fields").inside(".unknown_tagged_fields")
 
     def bnf(self, name: str) -> str:
-        """Return the schema in the notation of Kafka's protocol guide, one line per field, headed by ``name``."""
+        """Return the schema in the notation of Kafka's protocol guide."""
         return "\n".join(_rule(name, self, "")) + "\n"
 
     def __str__(self) -> str:
@@ -131,7 +130,7 @@ class NullableStruct(Type):
 
 
 class TaggedStruct(NullableStruct):
-    """Nullable struct in a tagged field, with an unsigned varint for presence: 0 or 1."""
+    """Nullable struct in a tagged field, after an unsigned varint: 0 for null, 1 for a struct."""
 
     _marks = (0, 1)
     presence = UNSIGNED_VARINT
@@ -185,7 +184,7 @@ def _element(kind: Type) -> Type:
 
 
 def _mention(label: str, kind: Type) -> str:
-    # The rules of arrays and structs do not name a nullable type, so ? marks them.
+    # ? marks nullable types, which array and struct rules do not name.
     mark = "?" if kind.nullable and isinstance(kind, (ArrayOf, NullableStruct)) else ""
     if isinstance(kind, ArrayOf):
         return f"[{_mention(label, kind.element)}]{mark}"

@@ -1,4 +1,4 @@
-"""Tag sections after a struct's regular fields, and optional-field buffers before them."""
+"""Tag sections and optional-field buffers of structs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .types import INT16, UNSIGNED_VARINT, UNSIGNED_VARLONG, ElementObserver, Sc
 
 
 class Place(NamedTuple):
-    """Part of a section: a field with its header, or the count or end marker, whose ``tag`` is None."""
+    """Field of a section with its header, or the count or end marker (``tag`` is None)."""
 
     start: int
     # Offset of the value.
@@ -22,10 +22,7 @@ class Place(NamedTuple):
 
 
 class Observer(ElementObserver):
-    """Reader of nested values in place of ``Schema.read``; it holds the data and the current position.
-
-    Schemas, arrays, nullable structs and sections call these methods if ``read`` gets an observer.
-    """
+    """Reader of nested values in place of ``Schema.read``, with data and position."""
 
     def value(self, kind: Type, name: str) -> tuple[object, int]:
         """Return the value of a field and the offset after it."""
@@ -38,14 +35,13 @@ class Observer(ElementObserver):
         raise NotImplementedError
 
     def presence(self, kind: Type, is_there: bool, at: int) -> None:
-        """Record whether a nullable struct is present; ``at`` is the offset after its presence byte."""
         raise NotImplementedError
 
 
 class Section(Type):
-    """Fields by tag, given as a mapping or pairs. ``absent`` are tags of fields from other versions.
+    """Fields by tag, as a mapping or pairs; ``absent`` are tags of other versions.
 
-    Raises SchemaError for duplicate tags or names and for tags out of range.
+    Raises SchemaError for duplicate or out-of-range tags and duplicate names.
     """
 
     highest_tag = (1 << 32) - 1
@@ -73,13 +69,13 @@ class Section(Type):
         self.absent = absent
 
     def places(self, data: bytes, pos: int) -> Iterator[Place]:
-        """Yield the parts of the section at ``pos``, each after its checks. Raises SchemaError."""
+        """Yield the checked parts of the section at ``pos``. Raises SchemaError."""
         raise NotImplementedError
 
     def read_into(
         self, data: bytes, pos: int, values: dict[str, object], observer: Observer | None = None
     ) -> tuple[tuple[RawTaggedField, ...], int]:
-        """Read known fields into ``values``. Return the unknown fields by tag, and the offset after the section."""
+        """Read known fields into ``values``; return the unknown fields and the offset after the section."""
         unknown, end = [], pos
         for place in self.places(data, pos) if observer is None else observer.places(self):
             end = place.end
@@ -104,13 +100,12 @@ class Section(Type):
             raise error.inside(f".{field.name}") from None
 
     def check_size(self, place: Place, after: int) -> None:
-        """Raise SchemaError if the value of a known field does not fill its size."""
         if after != place.end:
             sizes = f"has size {place.end - place.at} at offset {place.at}, but its value {after - place.at}"
             raise SchemaError(f"{self.noun} {place.tag} {sizes}", place.at)
 
     def write_from(self, out: bytearray, container: object) -> None:
-        """Append the section of a container: fields not at their default, and unknown fields."""
+        """Append the fields that are not at their default, and unknown fields."""
         parts: dict[int, bytes] = {}
         for tag, field in self.fields.items():
             if isinstance(container, Struct) and field.name not in container.values:
@@ -133,7 +128,6 @@ class Section(Type):
         out += self.join(parts)
 
     def add_unknown(self, parts: dict[int, bytes], raw: object) -> None:
-        """Add an unknown field to ``parts``. Raises SchemaError for invalid, known or duplicate tags."""
         if not isinstance(raw, RawTaggedField):
             raise wrong(raw, "a RawTaggedField")
         self.check_unknown(raw)

@@ -1,8 +1,4 @@
-"""Byte view of a message: a tree of spans, whose leaves cover every byte.
-
-The traversal is an observer of ``Schema.read`` and fails with the same errors. The tree keeps all spans before the
-fault, and one for the rest.
-"""
+"""Byte view of a message: a tree of spans whose leaves cover every byte, also after a fault."""
 
 from __future__ import annotations
 
@@ -18,12 +14,12 @@ VALUE, LENGTH, FAULT, REST = "value", "length", "fault", "rest"
 # Roles of spans with children; OPENED is a bytes field with decoded contents.
 STRUCT, ARRAY, SECTION, OPENED = "struct", "array", "section", "opened"
 
-# Maximum leaves per tree, to bound memory; further array elements share one span.
+# Maximum leaves per tree; further array elements share one span.
 MOST_LEAVES = 1 << 20
 
 
 class Room:
-    """Remaining number of leaves, shared by nested traversals."""
+    """Remaining number of leaves."""
 
     def __init__(self, left: int | None = None) -> None:
         self.left = MOST_LEAVES if left is None else left
@@ -32,12 +28,9 @@ class Room:
 class Span:
     """Bytes from ``start`` to ``end`` and their meaning.
 
-    - ``path``: as in errors (``topics[3].name``); ``name`` is its last part
-    - ``type``: wire type in Kafka's notation
-    - ``value``: Python value; the count of an array, None for a struct
-    - ``content``: offset of the value after its length
-    - ``children``: spans that cover this one
-    - ``unpacked``: decompressed bytes and their span, or None
+    - ``path``: as in errors (``topics[3].name``) - ``type``: wire type in Kafka's notation - ``value``: Python value;
+    count of an array, None for a struct - ``content``: offset of the value after its length - ``unpacked``:
+    decompressed bytes and their span, or None
     """
 
     __slots__ = (
@@ -94,7 +87,7 @@ class Span:
             waiting.extend(reversed(span.children))
 
     def moved(self, by: int) -> Span:
-        """Shift this span and its descendants by ``by`` bytes, and return it."""
+        """Shift this span and its descendants by ``by`` bytes."""
         for span in self.all():
             span.start += by
             span.end += by
@@ -109,7 +102,6 @@ class Span:
 
 
 class Walk(Observer):
-    """Traversal of a message; ``error`` is the error that ended it, ``end`` the current offset."""
 
     def __init__(self, data: bytes, pos: int = 0, room: Room | None = None) -> None:
         self.data = data
@@ -123,7 +115,6 @@ class Walk(Observer):
         self._extent = -1
 
     def struct(self, schema: Schema, path: str, name: str, is_whole: bool = False) -> Span:
-        """Return the span of the struct at ``end``. With ``is_whole``, trailing bytes are a fault."""
         top = Span(self.end, self.end, path, name, "STRUCT", STRUCT)
         self._open, self._path = [top], path
         self._reading = path, name, schema
@@ -198,7 +189,7 @@ class Walk(Observer):
         return self.end
 
     def _more(self, span: Span, element: Type, index: int, count: int, path: str) -> None:
-        # The remaining elements share one span; a faulty one gets its own.
+        # Remaining elements share one span; a faulty one gets its own.
         start, at = index, self.end
         while index < count:
             try:
@@ -323,7 +314,7 @@ def type_name(kind: Type) -> str:
 def walk(schema: Schema, data: bytes, pos: int = 0, *, is_whole: bool = True) -> tuple[Span, SchemaError | None]:
     """Return the span of the struct at ``pos``, and the error of ``Schema.read`` or None.
 
-    With ``is_whole``, trailing bytes are an error, as for ``Message.read``.
+    With ``is_whole``, trailing bytes are an error.
     """
     walking = Walk(data, pos)
     top = walking.struct(schema, "", "", is_whole)

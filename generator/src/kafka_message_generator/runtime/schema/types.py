@@ -1,7 +1,4 @@
-"""Wire types of the schema codec: each reads, writes, measures and validates one kind of value.
-
-They favour clear errors over speed, and share no code with the generated functions that they check.
-"""
+"""Wire types of the schema codec, which favour clear errors over speed and share no code with generated functions."""
 
 from __future__ import annotations
 
@@ -16,14 +13,14 @@ from ..errors import KafkaMessageError
 
 MAX_STRING_LENGTH = 32767
 MAX_EMPTY_ELEMENTS = 65535
-# Prefix of the errors that ``surrogateescape`` avoids.
+# Prefix of errors that ``surrogateescape`` avoids.
 NO_UTF8 = "invalid UTF-8"
 
 
 class SchemaError(KafkaMessageError, ValueError):
-    """Error for values or bytes that do not match a schema, and for invalid schemas.
+    """Error for mismatched values or bytes and for invalid schemas.
 
-    ``path`` is a list of names and ``[index]`` parts; ``offset`` is the byte when reading, else -1.
+    ``path`` lists names and ``[index]`` parts; ``offset`` is the byte when reading, else -1.
     """
 
     def __init__(self, reason: str, offset: int = -1) -> None:
@@ -33,7 +30,7 @@ class SchemaError(KafkaMessageError, ValueError):
         self.path: list[str] = []
 
     def inside(self, part: str) -> SchemaError:
-        """Prepend a part to the path, and return the error."""
+        """Prepend a part to the path."""
         self.path.insert(0, part)
         return self
 
@@ -50,7 +47,7 @@ class ShortError(SchemaError):
 
 
 class Type:
-    """Wire type. ``name`` is its name in Kafka's protocol guide."""
+    """Wire type with its name in Kafka's protocol guide."""
 
     name = ""
     nullable = False
@@ -64,7 +61,7 @@ class Type:
         raise NotImplementedError
 
     def size_of(self, value: object) -> int:
-        """Return the number of bytes that ``write`` appends. Raises SchemaError."""
+        """Return the encoded size in bytes. Raises SchemaError."""
         out = bytearray()
         self.write(out, value)
         return len(out)
@@ -80,7 +77,7 @@ class Type:
 
 
 def need(data: bytes, pos: int, count: int, what: str) -> int:
-    """Return the offset after ``count`` bytes at ``pos``. Raises ShortError if the data ends before it."""
+    """Return the offset after ``count`` bytes. Raises ShortError."""
     left = len(data) - pos
     if left < count:
         raise ShortError(f"{what}: {_bytes(count)} needed at offset {pos}, {left} left", pos)
@@ -107,7 +104,6 @@ class Fixed(Type):
         return self._struct.unpack_from(data, pos)[0], end
 
     def read_int(self, data: bytes, pos: int) -> tuple[int, int]:
-        """Return an integer and the offset after it; a faster, typed ``read``."""
         end = pos + self.width
         if end > len(data):
             need(data, pos, self.width, self.name)
@@ -195,7 +191,6 @@ class VarInt(Type):
 
 
 def integer(value: object, kind: Fixed | VarInt) -> int:
-    """Return ``operator.index(value)``. Raises SchemaError if ``kind`` cannot hold it."""
     try:
         number = operator.index(cast(SupportsIndex, value))
     except TypeError:
@@ -351,7 +346,7 @@ class ElementObserver:
     """Reader of array elements in place of ``ArrayOf.read``."""
 
     def elements(self, kind: ArrayOf, count: int, at: int) -> int:
-        """Read ``count`` elements (-1 for null) from offset ``at``; return the offset after them."""
+        """Read ``count`` elements (-1 for null); return the offset after them."""
         raise NotImplementedError
 
 
@@ -366,10 +361,7 @@ class ArrayOf(_Sized):
         self.element = element
 
     def read_count(self, data: bytes, pos: int) -> tuple[int, int]:
-        """Return the count (-1 for null) and the offset after it.
-
-        Raises SchemaError if the data is too short.
-        """
+        """Return the count (-1 for null) and the offset after it. Raises SchemaError."""
         count, at = self.read_length(data, pos)
         bound = max(len(data) - at, 0) if smallest(self.element) else MAX_EMPTY_ELEMENTS
         if count > bound:
@@ -413,7 +405,7 @@ class CompactArrayOf(ArrayOf):
 
 
 def elements(value: object) -> list[object]:
-    """Return the elements as a list. Raises SchemaError for strings, bytes, dicts, iterators and non-iterables."""
+    """Return the elements of an array. Raises SchemaError for strings, bytes, dicts, iterators and non-iterables."""
     if isinstance(value, (str, bytes, bytearray, memoryview, dict, Iterator)) or not isinstance(value, Iterable):
         raise wrong(value, "a list")
     return list(value)

@@ -1,9 +1,4 @@
-"""Find and redact secrets in messages.
-
-Secrets are credentials (SCRAM keys, tokens, SASL exchanges) and the values of configs that Kafka's definitions declare
-as passwords. Values of unknown configs, such as those of plugins, count as secrets too, as in Kafka's own logs
-(``AbstractKafkaConfig.loggableValue``).
-"""
+"""Redaction of secrets in messages: credentials, and configs that are passwords or unknown to Kafka."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recognize the KRaft metadata log."""
+"""Detection of the KRaft metadata log."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from uuid import UUID
 from ..schema.contents import FETCHED
 
 METADATA_TOPIC = "__cluster_metadata"
-"""Topic of the metadata log. Its records contain SCRAM keys and passwords in plain text."""
+"""Topic of the metadata log, which has SCRAM keys and passwords in plain text."""
 METADATA_TOPIC_ID = UUID(int=1)
-"""Id of this topic in every cluster (``Uuid.METADATA_TOPIC_ID``)."""
+"""Id of this topic in every cluster."""
 
 
 _NEWEST_FRAME = 7
@@ -17,7 +17,7 @@ _NEWEST_FRAME = 7
 
 
 def may_be_metadata_record(key: bytes | None, value: bytes) -> bool:
-    """Return whether a record may be of the metadata log: it has no key and starts with a frame version."""
+    """Return whether a record may be of the metadata log: no key, and a frame version first."""
     return key is None and 0 < int.from_bytes(value[:1], "big") <= _NEWEST_FRAME
 
 

@@ -1,3 +1,3 @@
-"""What the renderer prints into ``secrets/_tables.py`` of a package, for type checkers that look at these sources."""
+"""Types of the generated module ``secrets/_tables.py``."""
 
 OPEN_SETTINGS: frozenset[str]

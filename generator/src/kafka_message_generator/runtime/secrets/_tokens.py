@@ -1,4 +1,4 @@
-"""Recognize raw SASL tokens."""
+"""Detection of raw SASL tokens."""
 
 from __future__ import annotations
 

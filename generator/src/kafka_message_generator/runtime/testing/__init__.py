@@ -1,4 +1,4 @@
-"""Random messages and damaged bytes for tests, seeded or as Hypothesis strategies (extra ``testing``)."""
+"""Random messages and damaged bytes, seeded or as Hypothesis strategies (extra ``testing``)."""
 
 from __future__ import annotations
 

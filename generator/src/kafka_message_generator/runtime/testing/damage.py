@@ -1,4 +1,4 @@
-"""Corrupt encoded messages."""
+"""Corruption of encoded messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ FORGED = (
     *(b"\x01\x00\x00", b"\x01\x05\x00", b"\x02\x05\x00\x05\x00", b"\x01\x00\x01\x00", b"\x01\x63\x04abcd"),
     b"\x28" + bytes(byte for tag in range(40) for byte in (60 + tag, 0)),
 )
-"""Forged lengths, counts, varints and tag sections."""
 
 
 def damaged(rnd: random.Random, data: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Draw random messages of any class and version from its descriptor."""
+"""Random messages of any class and version, drawn by descriptor."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ _FEW = 4
 
 @dataclass(frozen=True)
 class Chances:
-    """Probabilities (0 to 1) of null, defaults, unknown tagged fields, repeated keys, empty values and enumeration
-    members.
-    """
+    """Probabilities (0 to 1) of special values."""
 
     null: float = 0.2
     default: float = 0.25
@@ -46,13 +44,12 @@ class Chances:
 
 
 FULL = Chances(null=0, default=0, unknown=1, empty=0)
-"""Every field is present, not null and not empty."""
 NULLS = Chances(null=1, default=0)
 MIXED = Chances()
 
 
 def random_messages(message: type[M], version: int, seed: int = 0, mixed: int = 3) -> Iterator[M]:
-    """Yield a full message, one with nulls, and ``mixed`` random ones; equal seeds give equal messages.
+    """Yield a full message, one with nulls, and ``mixed`` random ones, by ``seed``.
 
     Fields that the version lacks keep their defaults. Raises UnsupportedVersionError on the call.
     """
@@ -67,7 +64,7 @@ def _drawn(message: type[M], version: int, seed: int, mixed: int) -> Iterator[M]
 
 
 class Draw(Generic[M]):
-    """Draws one message from a random source; a source of zeros gives the simplest message."""
+    """Draws one message from a random source; zeros give the simplest message."""
 
     def __init__(self, message: type[M], version: int, source: random.Random, chances: Chances = MIXED) -> None:
         self.cls = message
@@ -97,7 +94,7 @@ class Draw(Generic[M]):
         return made(cls, values)
 
     def part(self, field: FieldFacts) -> object:
-        """Draw the value of a struct field; overridden to record what was drawn."""
+        """Draw a struct field; overridden to record what was drawn."""
         return self.value(field)
 
     def value(self, field: FieldFacts) -> object:
@@ -138,7 +135,6 @@ class Draw(Generic[M]):
         return self.random.choice(COUNTS[1:])
 
     def bits(self, kind: str, encodings: tuple[tuple[Versions, str], ...]) -> int:
-        """Return the integer width at this version, which an encoding may narrow."""
         name = next((name for versions, name in encodings if self.version in versions), None)
         return WIDTHS.get(kind, 0) if name is None else int(name[-2:])
 
@@ -161,7 +157,7 @@ class Draw(Generic[M]):
         return self.text() if kind == "string" else self.random.randbytes(self.length())
 
     def integer(self, bits: int, is_signed: bool) -> int:
-        """Return a random integer of ``bits`` bits, biased towards the boundaries of the varint encodings."""
+        """Return a random integer, biased towards the boundaries of the varint encodings."""
         lowest, highest = _bounds(bits, is_signed)
         number = self.random.choice(
             (
@@ -193,7 +189,6 @@ class Draw(Generic[M]):
         return drawn.encode()[:length].decode(errors="ignore") or "~" * length
 
     def unknown(self, fields: tuple[FieldFacts, ...]) -> tuple[RawTaggedField, ...]:
-        """Draw unknown tagged fields, if the version has a tag section."""
         is_optional = self.version in self.facts.with_optional
         if (not is_optional and self.version not in self.facts.flexible) or self.chance(1 - self.chances.unknown):
             return ()
