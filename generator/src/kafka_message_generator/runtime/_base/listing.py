@@ -18,7 +18,6 @@ class MessageInfo:
     api_key: int | None
     """API key of requests and responses, type of records, or None."""
     valid_versions: Versions
-    """Readable and writable versions."""
     supported_versions: Versions
     """Valid versions in the package's Kafka release, the only ones negotiated."""
     flexible_versions: Versions
@@ -30,7 +29,6 @@ class MessageInfo:
 
     @property
     def message_class(self) -> type[Message]:
-        """Message class, imported on first access."""
         return class_of(self.name)
 
 

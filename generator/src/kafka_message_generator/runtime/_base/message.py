@@ -39,7 +39,6 @@ class Message(StructBase):
     __slots__ = ()
 
     NAME: ClassVar[str] = ""
-    """Name of the definition."""
     API_KEY: ClassVar[int | None] = None
     """API key, record type, key version, or None."""
     LOWEST_SUPPORTED_VERSION: ClassVar[int] = 0

@@ -20,10 +20,7 @@ _unpack_h = Struct(">h").unpack_from
 
 
 def read_rest(message: type[M], data: bytes, offset: int, version: int, text: Text = "strict") -> M:
-    """Return the message in ``data`` from ``offset`` to the end. ``text`` as for ``Message.read``.
-
-    Raises UnsupportedVersionError, and DecodeError with an offset in ``data``.
-    """
+    """Return the message in ``data`` from ``offset`` to the end. Raises UnsupportedVersionError and DecodeError."""
     if text == "strict":
         result, end = message.read_from(data, offset, version)
     else:

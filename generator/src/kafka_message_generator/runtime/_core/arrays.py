@@ -1,4 +1,4 @@
-"""Array elements of primitive types, without their count; failures have no position, as in ``wire``."""
+"""Array elements of primitive types, without their count."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class KeyedCollection(list[E]):
     add = append
 
     def extend(self, elements: Iterable[E], /) -> None:
-        """Append elements, one by one if from an iterator, which may look up earlier ones."""
+        """Append elements; those of an iterator one by one, as it may look up earlier ones."""
         if isinstance(elements, (list, tuple)):
             super().extend(elements)
             self._index = None

@@ -1,4 +1,4 @@
-"""Loader of the native column builder, an extension module of `kafka-messages-native`."""
+"""Loader of the native column builder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 @cache
 def native_columns() -> Any:
-    """Return the extension module that builds columns, or None if unavailable."""
     if implementation() == "pure":
         return None
     try:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def message_of(cls: type[Any]) -> Any:
-    """Return the generated message class that defines a message or struct class, or None."""
     for base in getattr(cls, "__mro__", ()):  # any object is accepted
         for each in (base, *vars(sys.modules.get(base.__module__, object)).values()):
             if isinstance(each, type) and each.__module__ == base.__module__ and "_plan" in vars(each):

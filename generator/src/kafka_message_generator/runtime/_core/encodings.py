@@ -83,7 +83,6 @@ def optional_length(data: bytes, pos: int) -> tuple[int, int]:
 
 
 def optional_header(data: bytes, pos: int, length: int, last: int) -> tuple[int, int, int]:
-    """Return tag, start and end of an optional field; tags must ascend."""
     (tag,) = _unpack_h(data, pos)
     pos += 2
     end = pos + length
@@ -129,13 +128,11 @@ def _long_bits(data: bytes, pos: int, first: int, bits: int) -> tuple[int, int]:
 
 
 def long_packed(data: bytes, pos: int, first: int, bits: int) -> tuple[int, int]:
-    """Read a zigzag varint."""
     value, pos = _long_bits(data, pos, first, bits)
     return value >> 1 ^ -(value & 1), pos
 
 
 def long_upacked(data: bytes, pos: int, first: int, bits: int) -> tuple[int, int]:
-    """Read a two's complement varint."""
     value, pos = _long_bits(data, pos, first, bits)
     return (value if value < 1 << bits - 1 else value - (1 << bits)), pos
 

@@ -13,10 +13,9 @@ if TYPE_CHECKING:
 def load(
     package: str, modules: dict[str, str], name: str, namespace: dict[str, object], parts: Sequence[str] = ()
 ) -> object:
-    """Return the attribute ``name`` of ``package`` and store it in ``namespace``.
+    """Store the attribute ``name`` of ``package`` in ``namespace``, and return it.
 
-    ``modules`` maps names to defining modules; ``parts`` are submodules. ``__all__`` is hidden from pydoc, which would
-    document every class. Raises AttributeError or ImportError with the closest known name.
+    ``modules`` maps names to defining modules; ``parts`` are submodules. Raises AttributeError or ImportError.
     """
     if name == "__all__" and parts and sys._getframe(2).f_globals.get("__name__") != "pydoc":
         return list(modules)

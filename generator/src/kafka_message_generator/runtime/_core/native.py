@@ -1,6 +1,6 @@
 """Loader of the native core (`kafka-messages-native`) or the pure Python code.
 
-The core reads and writes by the plan text of each module. Pure methods repeat every call that it declines, and raise.
+The pure code repeats every call that the core declines.
 """
 
 from __future__ import annotations

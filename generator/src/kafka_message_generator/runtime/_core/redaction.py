@@ -20,10 +20,7 @@ _rules: WeakKeyDictionary[type, dict[str, Any]] = WeakKeyDictionary()
 
 
 def text_of(struct: Any, *, is_revealed: bool = False, field: str = "", around: tuple[Any, ...] = ()) -> str:
-    """Return the text form of a struct; null and empty values are never redacted.
-
-    ``field`` contains the struct; ``around`` are its enclosing structs, outermost first.
-    """
+    """Return the text form of a struct in ``field``; ``around`` are its enclosing structs, outermost first."""
     cls = type(struct)
     redacted = () if is_revealed else list(secret_names(struct, field, around))
     texts = []

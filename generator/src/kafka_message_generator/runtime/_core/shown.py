@@ -33,7 +33,6 @@ def one_of(choices: Sequence[str]) -> str:
 
 
 def is_int(value: object, bits: int, lowest: int | None = None) -> bool:
-    """Return whether ``value`` is a signed int of ``bits`` bits, at least ``lowest``."""
     most = 1 << bits - 1
     return isinstance(value, int) and (-most if lowest is None else lowest) <= value < most
 

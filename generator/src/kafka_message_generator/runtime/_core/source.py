@@ -9,7 +9,6 @@ if TYPE_CHECKING:
 
 
 class Source:
-    """Source lines and the objects they refer to by name."""
 
     def __init__(self, **names: object) -> None:
         self.lines: list[str] = []
@@ -32,7 +31,6 @@ class Source:
         return f"{prefix}{self._variables}"
 
     def function(self, name: str) -> Callable[..., Any]:
-        """Compile and clear the lines; return their function ``name``."""
         exec("\n".join(self.lines), self.names)
         self.lines.clear()
         found: Callable[..., Any] = self.names[name]

@@ -94,7 +94,7 @@ def as_derived(cls: type[S], struct: StructBase) -> S:
 
 
 def made(cls: type[S], values: dict[str, Any]) -> S:
-    """Return ``cls(**values)``. Raises TypeError for an incompatible derived constructor."""
+    """Return ``cls(**values)``. Raises TypeError."""
     make: Any = cls
     try:
         found: S = make(**values)
@@ -111,10 +111,7 @@ NULLED = object()
 
 
 class LazyDefaults(StructBase):
-    """Base of structs whose tagged struct fields get their default on first access.
-
-    Until then the slot ``_name`` holds None.
-    """
+    """Base of structs with tagged struct fields, whose slot ``_name`` holds None until first access."""
 
     __slots__ = ()
     _lazy: ClassVar[dict[str, Callable[[], object]]] = {}

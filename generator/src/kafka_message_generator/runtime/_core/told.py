@@ -34,7 +34,6 @@ def json_value(value: object) -> object:
 
 
 def uuid_text(value: UUID) -> str:
-    """Return a UUID as 22 characters of URL-safe base64."""
     from base64 import urlsafe_b64encode
 
     return urlsafe_b64encode(value.bytes).decode().rstrip("=")

@@ -30,7 +30,6 @@ else:
 
 
 def as_bytes(data: BytesLike, what: str = "data") -> bytes:
-    """Return a bytes-like object as ``bytes``. Raises TypeError that names ``what``."""
     if isinstance(data, (bytes, bytearray)):
         return bytes(data)
     try:
@@ -44,7 +43,6 @@ LONG = 16384
 
 
 def in_chunks(pieces: list[bytes]) -> list[bytes]:
-    """Return the pieces with short neighbours joined."""
     for piece in pieces:  # faster than max() of the lengths for small messages
         if len(piece) >= LONG:
             return _apart(pieces)
@@ -70,11 +68,11 @@ MAX_EMPTY_ELEMENTS = 65535
 
 
 class Malformed(Exception):
-    """Invalid bytes, without a position."""
+    pass
 
 
 class Refused(Exception):
-    """Invalid value, without a position."""
+    pass
 
 
 READ_FAILURES = (struct.error, IndexError, UnicodeDecodeError, Malformed, OverflowError, MemoryError, DecodeError)
@@ -124,7 +122,6 @@ _is_safe_unknown = ZERO_UUID.is_safe
 
 
 def uuid_from(data: bytes) -> UUID:
-    """Return a UUID without the checks of its constructor."""
     result = new(UUID)
     _set_uuid_int(result, int.from_bytes(data, "big"))
     _set_uuid_is_safe(result, _is_safe_unknown)
@@ -227,7 +224,6 @@ def long_nullable_bytes(data: bytes, pos: int, first: int) -> tuple[bytes | None
 
 
 def long_nullable_count(data: bytes, pos: int, first: int) -> tuple[int, int]:
-    """Read a compact array count; -1 is null."""
     count, end = long_uvarint(data, pos, first)
     return (-1, end) if count == 0 else long_count(data, pos, first)
 
@@ -250,7 +246,6 @@ def tag_header(data: bytes, pos: int, seen: set[int]) -> tuple[int, int, int]:
 
 
 def same_floats(left: list[float] | None, right: list[float] | None) -> bool:
-    """Return whether two arrays of floats are equal; NaN equals NaN."""
     if left is None or right is None:
         return left is right
     return len(left) == len(right) and all(a == b or (a != a and b != b) for a, b in zip(left, right, strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Return one or more lines of at most ``width`` characters, broken at spaces where possible."""
+    """Return lines of at most ``width`` characters, broken at spaces where possible."""
     lines: list[str] = []
     while len(text) > width:
         at = text.rfind(" ", 1, width + 1)

@@ -40,10 +40,7 @@ _TAKEN: dict[str, tuple[Is, ...]] = {
 
 
 def conformed(array: pa.Array, shape: Shape) -> pa.StructArray:
-    """Cast an array of structs to a shape, leaving out absent columns and keeping narrower integers.
-
-    Raises TypeError for a wrong or invalid column, and pa.ArrowException for out-of-range values.
-    """
+    """Cast an array of structs to a shape. Raises TypeError, and pa.ArrowException for out-of-range values."""
     path = shape.message.NAME
     if array.type == shape.type:
         check_places(array, path)

@@ -67,7 +67,7 @@ def decoded(
     trailing_column: str | None,
     corrupt_column: str | None,
 ) -> pa.StructArray | int | None:
-    """Return the columns, the number of the first bad row, or None if the extension does not support them."""
+    """Return the columns, the number of the first bad row, or None if unsupported."""
     extension = native_columns()
     if extension is None or (plan := _plan(extension, message, unknown_tagged_fields)) is None:
         return None
@@ -78,7 +78,7 @@ def decoded(
 
 
 def encoded(array: pa.Array, message: type[Message], version: int, prefix: bool) -> pa.Array | int | None:
-    """Return the encoded messages, the number of the first bad row, or None as ``decoded`` does."""
+    """Return the encoded messages, the number of the first bad row, or None if unsupported."""
     extension = native_columns()
     if extension is None or (plan := _plan(extension, message, False)) is None:
         return None

@@ -227,7 +227,6 @@ def _chunks(array: pa.Array) -> Iterator[tuple[int, list[bytes | None]]]:
 
 
 def encoded(array: pa.StructArray, shape: Shape, version: int, prefix: bool) -> pa.Array:
-    """Return the encoded messages of conformed structs. Raises EncodeRowError."""
     check_columns(array.type, shape, shape.facts.fields, version)
     if not len(array):  # its lists may lack offsets, which pyarrow would read
         return pa.array([], pa.binary())

@@ -15,8 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..secrets._rule import Mark
 
+# Resource types by path, per element of the current array.
 Kinds = Mapping[str, pa.Array]
-"""Resource types by path, per element of the current array."""
 
 
 def redacted(array: pa.StructArray, message: type[Message], mark: Mark = REDACTED) -> pa.StructArray:

@@ -67,10 +67,7 @@ def explain(message: type[Message], array: pa.StructArray, number: int, version:
 
 
 def one_by_one(message: type[Message], rows: pa.Array, start: int, version: int, prefix: bool) -> pa.Array:
-    """Encode rows through the schema codec; the first has the number ``start``, null stays null.
-
-    Accepts column types that Arrow cannot convert. Raises EncodeRowError.
-    """
+    """Encode rows, numbered from ``start``, through the schema codec. Raises EncodeRowError."""
     before = version.to_bytes(2, "big") if prefix else b""
     values = []
     for number, row in enumerate(_rows(message, rows), start):

@@ -36,10 +36,7 @@ def check_buffers(array: pa.Array) -> None:
 
 
 def check_places(array: pa.Array, path: str) -> None:
-    """Raise TypeError for invalid offsets, views or indices; ``path`` names the column.
-
-    Requires checked buffers. Checks only the used part of most children.
-    """
+    """Raise TypeError for invalid offsets, views or indices at ``path``; requires checked buffers."""
     kind = array.type
     if len(array) == 0:
         return
@@ -129,7 +126,7 @@ def _children(array: pa.Array) -> list[pa.Array]:
 
 
 def stored(array: pa.Array) -> pa.Array:
-    """Return the array with the storage types of its extension types, of which pyarrow casts few."""
+    """Return the array with its extension types replaced by their storage types."""
     kind = storage_of(array.type)
     if kind == array.type:
         return array

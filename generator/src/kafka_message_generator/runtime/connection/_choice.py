@@ -1,7 +1,4 @@
-"""Selection of the highest request version that loses no field.
-
-An ignorable field may be dropped if another field has the same meaning or the broker is too old for it.
-"""
+"""Selection of the highest request version that loses no field."""
 
 from __future__ import annotations
 
@@ -29,8 +26,8 @@ _NO_VERSION = -1
 _MOST_SHOWN = 3  # lost fields listed in an error message
 
 
+# Field name, default, highest lower version that may have it (or -1), equivalent field (or ""), its default.
 Absent = tuple[str, object, int, str, object]
-"""Field name, default, highest lower version that may have the field (or -1), equivalent field (or ""), its default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +45,10 @@ class Plan:
 
 
 class Choices:
-    """Candidate versions of one API, highest first."""
 
     __slots__ = ("api", "broker", "fields", "kind", "plan", "unmet", "versions")
 
     def __init__(self, api: Api, broker: BrokerVersions | None, set_fields: Iterable[str] = ()) -> None:
-        """Raise UnsupportedVersionError without a candidate; ``set_fields`` are the non-null restricting fields."""
         self.api = api
         kind: Any = api.request_class
         self.kind = kind
@@ -93,7 +88,6 @@ class Choices:
 
 @lru_cache(maxsize=1024)
 def plan_of(cls: type[Any], version: int, newest: int, with_refused: bool) -> Plan | None:
-    """Return the checks for a version; ``with_refused`` includes losses that ``write`` refuses."""
     return _Planner(cls, version, newest, with_refused).plan(facts_of(cls).fields)
 
 

@@ -45,7 +45,7 @@ _MAX_ID = 2**31 - 1
 
 
 class Sent(Generic[R]):
-    """A sent request. Write ``data`` to the broker in the order of ``send``."""
+    """A sent request. Write ``data`` to the broker."""
 
     __slots__ = (
         *("_is_free", "_response", "api", "correlation_id", "data", "expects_response", "request"),
@@ -63,7 +63,6 @@ class Sent(Generic[R]):
         self.expects_response = is_answered(api, request)
         """False for a ProduceRequest with ``acks=0``."""
         self.unsupported_fields: tuple[UnsupportedField, ...] = request.unsupported_fields(version)
-        """Fields that ``version`` lacks."""
         self._is_free = is_free  # True if the connection chose the version
         self._response: R | None = None
 
@@ -73,7 +72,7 @@ class Sent(Generic[R]):
 
     @property
     def response(self) -> R:
-        """The response. Raises LocalProtocolError before it is received."""
+        """Response. Raises LocalProtocolError before it is received."""
         if self._response is None:
             raise LocalProtocolError(
                 f"{self} is not answered; iterate over what receive_data returns to read responses"
@@ -89,7 +88,7 @@ class Sent(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class ResponseReceived(Generic[R]):
-    """The response to the oldest unanswered request."""
+    """Response to the oldest unanswered request."""
 
     sent: Sent[R]
     header: ResponseHeader
@@ -100,7 +99,7 @@ class ResponseReceived(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class VersionFallback:
-    """ApiVersionsRequest at a lower version, after the broker rejected the first (KIP-511). Write ``data``."""
+    """ApiVersionsRequest at a lower version after a rejection (KIP-511). Write ``data``."""
 
     sent: Sent[Any]
     data: bytes

@@ -22,7 +22,6 @@ else:
 
 
 class Connection(Generic[E]):
-    """One side of a connection. Not thread-safe."""
 
     def __init__(self, max_frame_size: int, transitions: Mapping[State, Mapping[Event, State]], state: State) -> None:
         self._incoming = Incoming(max_frame_size, transitions, state)

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     Paths: TypeAlias = tuple[str, str]
     Around: TypeAlias = tuple[tuple[tuple[FieldFacts, ...], Any], ...]
 
+# Groups of field names that mean the same.
 _SAME = (
     frozenset(("index", "partition", "partition_id", "partition_index")),
     frozenset(("name", "topic", "topic_name")),
     frozenset(("name", "user")),
 )
-"""Groups of field names that mean the same."""
 _NONE = 0
 _CODES = range(-(1 << 15), 1 << 15)
 
@@ -115,10 +115,10 @@ class _Answering:
 class _Recipe:
     kind: Any
     constants: dict[str, Any]
+    # Fields copied from the request: name, struct depth (0 is the source), source field, nullable.
     copies: tuple[tuple[str, int, str, bool], ...]
-    """Fields copied from the request: name, struct depth (0 is the source), source field, nullable."""
+    # Arrays of structs with their paths and request arrays.
     arrays: tuple[tuple[FieldFacts, str, tuple[str, ...]], ...]
-    """Arrays of structs with their paths and request arrays."""
     asked: tuple[FieldFacts, ...]
     own: tuple[FieldFacts, ...]
     first_names: dict[type, str]
@@ -194,7 +194,6 @@ class _Filling:
         return "" if text is None and self.answering.version not in field.nullable else text
 
     def counterpart(self, field: FieldFacts, asked: tuple[FieldFacts, ...], has_code: bool) -> tuple[str, ...]:
-        """Return the request array for a response array: the one of equal name, or the only one."""
         if (has_code and not self.answering.is_whole) or not self.has_code(self.told.structs[field.type]):
             return ()
         arrays = [each.name for each in asked if each.is_array]

@@ -25,11 +25,9 @@ class ConnectionClosed:
     """End of the stream, between two frames."""
 
     unanswered: Sequence[Any]
-    """Requests without a response, oldest first."""
 
     @property
     def data(self) -> bytes:
-        """Empty, so that callers can write the ``data`` of every event."""
         return b""
 
     @property

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from ..protocol import Api, DecodedRequest, DecodedResponse
     from ..protocol._shapes import RequestHeader
 
+# Accepts invalid UTF-8, as brokers do.
 TEXT: Text = "surrogateescape"
-"""Accepts invalid UTF-8, as brokers do."""
 
 
 class Forwarded:
@@ -25,7 +25,6 @@ class Forwarded:
 
     @property
     def data(self) -> bytes:
-        """Received frame with its length; not copied."""
         return self._frame
 
     @property
@@ -57,7 +56,7 @@ class RequestForwarded(Forwarded):
         self.api = api
         """None for an unknown API."""
         self.request: DecodedRequest | None = None
-        """None if the API is not decoded or decoding failed."""
+        """None if undecoded."""
         self.error: KafkaMessageError | None = None
         self.expects_response = True
         """False for a ProduceRequest with ``acks=0``."""
@@ -99,7 +98,7 @@ class ResponseForwarded(Forwarded):
         self._frame = frame
         self.request = request
         self.response: DecodedResponse[Message] | None = None
-        """None if the API is not decoded or decoding failed."""
+        """None if undecoded."""
         self.error: KafkaMessageError | None = None
 
     @property
@@ -111,7 +110,6 @@ class ResponseForwarded(Forwarded):
         return self.response.encode(text=TEXT) if self.response is not None else self.data
 
     def encode_chunks(self) -> list[bytes]:
-        """Return ``encode()`` as a list for ``writelines``."""
         return self.response.encode_chunks(text=TEXT) if self.response is not None else self.chunks
 
     def _what(self) -> str:
@@ -119,7 +117,7 @@ class ResponseForwarded(Forwarded):
 
 
 class LocalResponse(Forwarded):
-    """Response from ``ProxyConnection.answer``, now next in order. Write ``data`` to the client."""
+    """Response from ``ProxyConnection.answer``. Write ``data`` to the client."""
 
     __slots__ = ("request",)
 
@@ -138,7 +136,6 @@ class TokenForwarded(Forwarded):
 
     @property
     def token(self) -> bytes:
-        """Token without its length."""
         return self._frame[LENGTH_SIZE:]
 
     def _what(self) -> str:

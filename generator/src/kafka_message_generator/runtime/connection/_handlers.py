@@ -1,4 +1,4 @@
-"""Request handlers by class."""
+"""Handlers of requests."""
 
 from __future__ import annotations
 
@@ -88,7 +88,6 @@ class Handlers(Generic[P]):
 
 
 class HandlerDecorator(Generic[Q_co, P]):
-    """Decorator that returns the handler unchanged."""
 
     def __init__(self, by_name: dict[str, Callable[..., Any]], name: str) -> None:
         self._by_name = by_name

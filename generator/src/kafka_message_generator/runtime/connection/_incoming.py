@@ -54,7 +54,6 @@ class Incoming:
         return self._next(self._reader.next_frame)
 
     def next_whole_frame(self) -> bytes | None:
-        """Return the next frame with its length, or None if incomplete."""
         reader = self._reader
         if self._error is not None or self.is_closed:
             return self._next(reader.next_whole_frame)
@@ -80,7 +79,6 @@ class Incoming:
         return frame
 
     def refuse(self, frame: bytes, what: str, cause: Exception | None = None) -> RemoteProtocolError:
-        """Put the last frame back and return its error."""
         reason = f"{what} at offset {self._offset}" + (f": {cause}" if cause is not None else "")
         error = self._ended(reason, len(frame).to_bytes(LENGTH_SIZE, "big") + frame + self._reader.pending_data)
         error.__cause__ = cause

@@ -1,4 +1,4 @@
-"""Iterators over error codes, addresses and names in messages."""
+"""Iterators over parts of messages."""
 
 from __future__ import annotations
 

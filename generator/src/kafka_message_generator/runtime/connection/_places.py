@@ -33,8 +33,8 @@ if TYPE_CHECKING:
         "user",
     ]
 
+# Entity types with integer names.
 NUMBERS = ("brokerId", "producerId")
-"""Entity types with integer names."""
 _DIGITS = re.compile(r"[0-9]{1,10}").fullmatch
 
 
@@ -43,7 +43,7 @@ def _is_number(value: object) -> bool:
 
 
 class Error:
-    """Error in a response, read-only; ``error_codes`` yields changeable ones."""
+    """Error in a response, read-only."""
 
     __slots__ = ("_code", "_place", "_text")
     __match_args__ = ("path", "code", "message")
@@ -64,7 +64,6 @@ class Error:
 
     @property
     def message(self) -> str | None:
-        """Error message for the code, or None."""
         return self._text
 
     def _values(self) -> tuple[str, ErrorCode, str | None]:
@@ -87,13 +86,12 @@ class Error:
 
 @dataclass(frozen=True, slots=True)
 class ErrorCodeSite:
-    """Common data of all places of an error code field."""
 
     field: str
     text: str | None
     is_nullable: bool
+    # Candidate topic name fields: depth, field, rule from ``entities.json``.
     topics: tuple[tuple[int, str, Named | None], ...]
-    """Candidate topic name fields: depth, field, rule from ``entities.json``."""
     groups: tuple[tuple[int, str, Named | None], ...]
     topic_ids: tuple[tuple[int, str, None], ...]
     partitions: tuple[tuple[int, str, None], ...]
@@ -133,7 +131,6 @@ class ErrorCodePlace:
 
     @property
     def has_message(self) -> bool:
-        """True if the struct has an error message field."""
         return self._site.text is not None
 
     @property
@@ -160,25 +157,25 @@ class ErrorCodePlace:
 
     @property
     def topic(self) -> str | None:
-        """Topic name of the code, or None."""
+        """Topic name, or None."""
         name: str | None = self._first(self._site.topics, "topicName")
         return name or None
 
     @property
     def topic_id(self) -> UUID | None:
-        """Topic id of the code, or None; zero if only the name is known."""
+        """Topic id, or None; zero if only the name is known."""
         found: UUID | None = self._first(self._site.topic_ids, "")
         return found
 
     @property
     def partition(self) -> int | None:
-        """Partition number of the code, or None."""
+        """Partition number, or None."""
         number: int | None = self._first(self._site.partitions, "")
         return number
 
     @property
     def group(self) -> str | None:
-        """Group id of the code, or None."""
+        """Group id, or None."""
         name: str | None = self._first(self._site.groups, "groupId")
         return name or None
 
@@ -210,7 +207,6 @@ class Endpoint:
 
     @property
     def host(self) -> str:
-        """Host name or address."""
         host: str = getattr(self._struct, self._names[0])
         return host
 
@@ -242,10 +238,9 @@ class EntitySite:
     type: EntityType
     path: str
     field: str | None
-    """None for an array of names."""
     is_key: bool
+    # Values that are not names, such as wildcards.
     nothing: tuple[str, ...]
-    """Values that are not names, such as wildcards."""
 
     def is_name(self, stored: str | int) -> bool:
         if isinstance(stored, str) and self.type in NUMBERS:
@@ -258,13 +253,13 @@ class Entity:
 
     __slots__ = ("_holder", "_index", "_indices", "_site", "_within")
     # `_traversal.Entities` fills these slots without a constructor, in this order.
+    # Struct, or array of names.
     _holder: Any
-    """Struct, or array of names."""
     _index: Any
     _indices: tuple[int, ...]
     _site: EntitySite
+    # Array of the struct, if the name is a key.
     _within: object
-    """Array of the struct, if the name is a key."""
 
     @property
     def path(self) -> str:

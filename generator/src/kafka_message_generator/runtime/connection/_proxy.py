@@ -65,7 +65,7 @@ class ProxyConnection:
         *,
         max_frame_size: int = MAX_FRAME_SIZE,
     ) -> None:
-        """Select the decoded APIs, and the maximum frame size in bytes."""
+        """Select the APIs to decode, and the maximum frame size in bytes."""
         self._decoded = {int(api.key) for api in (apis() if decode is None else several(decode, "decode"))}
         self._client = Incoming(max_frame_size, PROXY_CLIENT, READY)
         self._broker = Incoming(max_frame_size, PROXY_BROKER, READY)
@@ -160,7 +160,6 @@ class ProxyConnection:
         self._requests.append(request)
 
     def _unread(self, frame: bytes) -> RequestForwarded | None:
-        """Return an undecoded request if its first bytes suffice, the usual case."""
         if len(frame) < START_SIZE:
             return None
         key, version, correlation_id, client_id_size = read_start(frame, LENGTH_SIZE)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _start = Struct(">hhih")
 START_SIZE = LENGTH_SIZE + _start.size
+# API key, version, correlation id, and client id length.
 read_start = _start.unpack_from
-"""API key, version, correlation id, and client id length."""
 
 
 class RequestStart:
@@ -35,7 +35,6 @@ class RequestStart:
             self._before_acks = [field for field in facts.fields if field.name in names[: names.index("acks")]]
 
     def expects_response(self, frame: bytes, client_id_size: int) -> bool | None:
-        """Return whether a request gets a response; None if the first bytes do not suffice."""
         pos = START_SIZE + client_id_size if client_id_size > 0 else START_SIZE
         if client_id_size < -1 or pos > len(frame):
             return None
@@ -64,7 +63,7 @@ def keep_start(api: Api, version: int) -> None:
 
 
 def acks_in(api: Api, version: int, payload: bytes, pos: int) -> int | None:
-    """Return ``acks`` of an undecoded ProduceRequest of any version, or None if unreadable."""
+    """Return ``acks`` of an undecoded ProduceRequest, or None if unreadable."""
     facts = facts_of(api.request_class)
     builder = Builder(facts, ESCAPED_STRINGS)  # brokers accept any text before acks
     try:

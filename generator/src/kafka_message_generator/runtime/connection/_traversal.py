@@ -121,7 +121,6 @@ def _text_beside(spot: Spot, field: FieldFacts) -> str | None:
 
 
 class ErrorCodes(_Traversal):
-    """All places of an error code, or those of one version."""
 
     copies_lists = True
 
@@ -210,7 +209,6 @@ class Entities(_Traversal):
         self.entities = facts_about().get(self.name, {})
 
     def sites(self, struct: str, field: FieldFacts, path: str = "") -> dict[int | str | None, EntitySite]:
-        """Return the entity sites of a field by selecting code, or under None."""
         named = self.entities.get((struct, field.name))
         name, place = (None, f"{path}[%d]") if field.is_array else (field.name, path)
         kinds: dict[Any, Any] = {None: field.entity_type if named is None else named[3]}

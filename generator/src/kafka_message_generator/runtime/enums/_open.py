@@ -52,7 +52,7 @@ class Special(Number):
 
 
 class Text(StrEnum):
-    """Base of enumerations of strings. An unknown string becomes a member with a derived name."""
+    """Base of enumerations of strings; unknown strings become members, too."""
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
@@ -65,10 +65,8 @@ class Text(StrEnum):
 
     @property
     def is_known(self) -> bool:
-        """True for declared values."""
         return self._name_ in type(self).__members__
 
     @property
     def description(self) -> str:
-        """Description; empty for an unknown string."""
         return description_of(self)

@@ -58,7 +58,6 @@ def kafka_records() -> Any:
 
 
 def batch_spans(data: bytes, base: int, path: str, room: Room) -> list[Span]:
-    """Return the spans of the batches in ``data``, moved by ``base``; empty without `kafka_records`."""
     batches = kafka_records()
     if batches is None:
         return []

@@ -28,7 +28,6 @@ _UNKNOWN = "unknown_tagged_fields"
 
 
 def metadata_topics(top: Span, message: str, data: bytes) -> list[Span]:
-    """Return the spans of metadata log topics, detected by name, id or content."""
     fetched = FETCHED.get(message)
     if fetched is None:
         return []
@@ -45,10 +44,7 @@ def open_metadata(topic: Span) -> None:
 
 
 def redact_metadata(top: Span, message: str, topics: list[Span], data: bytes) -> None:
-    """Redact the metadata records that were not opened or could not be read.
-
-    After a fault, redact the rest too, unless it cannot contain the metadata log.
-    """
+    """Redact closed metadata records, and after a fault the rest unless it cannot contain the metadata log."""
     fetched = FETCHED.get(message)
     if fetched is None:
         return

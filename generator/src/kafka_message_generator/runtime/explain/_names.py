@@ -64,7 +64,7 @@ _LATEST = 253402300800000
 
 
 def time_text(milliseconds: int) -> str | None:
-    """Return milliseconds since 1970 as UTC text, or None for values such as -1."""
+    """Return milliseconds since 1970 as UTC text, or None."""
     if not 0 < milliseconds < _LATEST:
         return None
     from time import gmtime, strftime

@@ -35,10 +35,7 @@ def open_fields(
     room: Room,
     request: Callable[[bytes], Explanation],
 ) -> None:
-    """Open the fields of a message with known content; redact metadata records that stay closed.
-
-    ``records`` also opens record batches; ``request`` explains a request.
-    """
+    """Open the fields of a message with known content; redact metadata records that stay closed."""
     name = name_of(message)
     topics = metadata_topics(top, name, data)
     if records or name in _WITH_BLOBS:

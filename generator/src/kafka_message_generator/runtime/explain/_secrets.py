@@ -22,7 +22,6 @@ _HIDDEN_REST = "hidden, as it may be secret: --show-secrets shows it"
 
 
 def mark(top: Span, message: type[Message], prefix: str = "") -> None:
-    """Mark the secrets in the spans of a message, including unknown tagged fields and unreadable bytes."""
     if not has_secrets(message):
         return
     secrets = secrets_of(message)
@@ -54,7 +53,7 @@ def _redact_closed(span: Span) -> None:
 
 
 def redact_header(top: Span, *, is_damaged: bool) -> None:
-    """Redact header parts that a damaged length may have taken from a body with secrets."""
+    """Redact header parts that a damaged length may have taken from the body."""
     for span in top.leaves():
         is_odd = isinstance(span.value, str) and not span.value.isprintable()
         if span.name not in _CERTAIN and (is_damaged or is_odd or _UNKNOWN in span.path):

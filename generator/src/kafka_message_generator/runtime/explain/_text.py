@@ -38,7 +38,6 @@ class Text:
         self.values = 0
 
     def render(self, title: str, error: Exception | None) -> str:
-        """Return the lines with a title; ``error`` ended the tree early."""
         lines = [self._styled(title, "title")]
         if self.address:
             where = f"from address {self.address:0{self.digits}x}, where the offsets in its notes begin"

@@ -216,7 +216,7 @@ def error_code_names(number: int) -> tuple[str, ...]:
 def missing_in(message: AnyMessage, version: int) -> str:
     """Return the releases without a version as text: ``before 2.4.0``, ``in 4.0.0``, ``from 4.0.0 on``.
 
-    Empty if all have it; omits ``before`` if ``is_older``. Raises ValueError for an unknown message.
+    Raises ValueError for an unknown message.
     """
     _check_number(version)
     first, last = since(message, version), until(message, version)

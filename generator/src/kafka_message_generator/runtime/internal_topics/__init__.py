@@ -1,7 +1,4 @@
-"""Records of internal logs: coordinators, KRaft metadata, remote log metadata and the consumer protocol.
-
-A log has the name of its definitions' folder (``group-coordinator``) or of its topic, see ``LOGS``.
-"""
+"""Records of internal logs: coordinators, KRaft metadata, remote log metadata and the consumer protocol."""
 
 from __future__ import annotations
 

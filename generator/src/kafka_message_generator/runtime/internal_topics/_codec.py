@@ -50,16 +50,14 @@ class CoordinatorRecord:
     """Record of a coordinator's log."""
 
     type: int
-    """Record type, the prefix of the key."""
     key: Message
     value: Message | None
-    """Value message; None for a tombstone."""
+    """None for a tombstone."""
     value_version: int | None
-    """Version of the encoded value; None for a tombstone."""
+    """None for a tombstone."""
 
     @property
     def key_version(self) -> int:
-        """Version of the encoded key, always 0."""
         return KEY_VERSION
 
 
@@ -68,9 +66,8 @@ class MetadataRecord:
     """Record of the KRaft metadata log or the remote log metadata topic."""
 
     type: int
-    """Record type: the API key of the definition."""
+    """API key of the definition."""
     version: int
-    """Version of the encoded message."""
     message: Message
 
 

@@ -71,8 +71,7 @@ class DecodedRequest:
     def encode(self, *, framed: bool = True, text: Text = "strict") -> bytes:
         """Return header, message and ``trailing``, preceded by their length if ``framed``.
 
-        ``text`` is as for ``Message.read``. Raises UnsupportedVersionError, and EncodeError, also if header, API,
-        version and message do not match.
+        Raises UnsupportedVersionError, and EncodeError, also if header, API, version and message do not match.
         """
         return b"".join(self.encode_chunks(framed=framed, text=text))
 
@@ -102,12 +101,11 @@ class DecodedResponse(Generic[M_co]):
     def encode(self, *, framed: bool = True, text: Text = "strict") -> bytes:
         """Return header and message, preceded by their length if ``framed``.
 
-        ``text`` is as for ``Message.read``. Raises EncodeError and UnsupportedVersionError.
+        Raises EncodeError and UnsupportedVersionError.
         """
         return b"".join(self.encode_chunks(framed=framed, text=text))
 
     def encode_chunks(self, *, framed: bool = True, text: Text = "strict") -> list[bytes]:
-        """Return ``encode()`` as a list for ``writelines``, without copying long fields."""
         header_version = self.api.response_header_version(self.version)
         body = _chunks(self.message, self.version, text)
         return framed_chunks(_written(self.header, header_version, text), body, framed)

@@ -18,8 +18,8 @@ _size = Struct(">i")
 _size_at = _size.unpack_from
 _LONGEST = 2**31 - 1
 
+# Shorter parts are joined, as each separate object has overhead.
 _SMALL = 1024
-"""Shorter parts are joined, as each separate object has overhead."""
 
 MAX_FRAME_SIZE = 100 * 1024 * 1024
 """Default limit in bytes, equal to the broker's ``socket.request.max.bytes``."""

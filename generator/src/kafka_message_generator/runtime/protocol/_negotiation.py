@@ -78,7 +78,6 @@ class BrokerVersions:
 def common_versions(
     broker: BrokerVersions, api: Api, restrictions: Iterable[Restriction], *, allow_unstable: bool = False
 ) -> tuple[int, ...]:
-    """Return the common versions, highest first, without unmet ``restrictions``. Raises UnsupportedVersionError."""
     theirs = broker.versions.get(int(api.key), NO_VERSIONS)
     ours = api.supported_versions if allow_unstable else api.stable_versions
     unmet = [each for each in restrictions if not _is_met(each, broker)]

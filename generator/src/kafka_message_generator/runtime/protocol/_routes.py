@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 
 class Route:
-    """Request or response of an API at one version; invalid versions have only a header."""
 
     __slots__ = ("api", "header", "header_version", "key", "may_fall_back", "message", "version")
 
@@ -24,4 +23,3 @@ class Route:
         self.header: Any = class_of("RequestHeader" if is_request else "ResponseHeader")
         self.header_version = header_version(version)
         self.may_fall_back = False
-        """True if the message may have version 0 instead (KIP-511)."""

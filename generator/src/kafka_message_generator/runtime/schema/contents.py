@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._core.value import dataclass
 
 _SUBSCRIPTION, _ASSIGNMENT = "ConsumerProtocolSubscription", "ConsumerProtocolAssignment"
+# Messages after an int16 version, by message and field path; in group messages for groups of consumers only.
 VERSIONED = {
     ("JoinGroupRequest", "protocols.metadata"): _SUBSCRIPTION,
     ("JoinGroupResponse", "members.metadata"): _SUBSCRIPTION,
@@ -16,14 +17,12 @@ VERSIONED = {
     ("GroupMetadataValue", "members.assignment"): _ASSIGNMENT,
     ("EnvelopeRequest", "request_principal"): "DefaultPrincipalData",
 }
-"""Messages after an int16 version, by message and field path; in group messages for groups of consumers only."""
+# Fields with a whole request, as message and field path.
 REQUESTS = {("EnvelopeRequest", "request_data")}
-"""Fields with a whole request, as message and field path."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedRecords:
-    """Location of the records in a fetch response."""
 
     topics: str
     names: tuple[str, ...]

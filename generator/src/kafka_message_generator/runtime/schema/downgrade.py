@@ -34,7 +34,6 @@ class UnsupportedField:
     is_refused: bool
     """True if ``write`` raises EncodeError; False if it drops the value."""
     reason: str
-    """Reason, without the path."""
 
     def __str__(self) -> str:
         return f"{self.path}: {'refused' if self.is_refused else 'dropped'}, {self.reason}"

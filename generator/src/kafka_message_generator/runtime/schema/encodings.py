@@ -37,4 +37,3 @@ ENCODINGS: dict[str, Type] = {
     "upacked32": UPACKED32,
     "upacked64": UPACKED64,
 }
-"""Encodings by their name in definitions."""

@@ -22,7 +22,7 @@ def explain_read(
     is_whole: bool,
     error: Exception | None = None,
 ) -> DecodeError:
-    """Return the DecodeError for ``data`` after ``error``, or raise ``error`` if it is a MemoryError and the data is valid."""
+    """Return the DecodeError for ``data``, or raise ``error`` if it is a MemoryError and the data is valid."""
     _remove_text(error)
     try:
         read_placed(message, data, offset, version, is_whole, schemas_of(message)[version])

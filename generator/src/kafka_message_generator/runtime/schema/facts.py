@@ -30,7 +30,6 @@ class FieldFacts:
 
     name: str
     json_name: str
-    """Key in Kafka's JSON form."""
     type: str
     """Kafka type or struct name; for arrays the element's."""
     is_array: bool
@@ -44,23 +43,20 @@ class FieldFacts:
     ignorable: bool
     """True if versions without the field drop its value; False if they refuse it."""
     map_key: bool
-    """True for a key of a keyed array."""
     default_fact: object
     """Default in JSON, or ``...`` for the type's."""
     optional: bool
     """True for a field in an optional-field buffer, with the key ``tag``."""
     encodings: tuple[tuple[Versions, str], ...]
-    """Integer encodings by version range."""
     element_encodings: tuple[tuple[Versions, str], ...]
     entity_type: str | None
     """Entity type, such as ``topicName``, or None."""
     enumeration: str | None = None
-    """Name of the enumeration, or None."""
     about: str = ""
     fields: tuple[FieldFacts, ...] = ()
-    """Fields of the struct; empty for other types."""
+    """Fields of a struct."""
     secret: bool = False
-    """True for secrets and for config values, whose config name decides."""
+    """True for secrets and config values."""
 
     def __repr__(self) -> str:
         kind = f"[]{self.type}" if self.is_array else self.type
@@ -110,7 +106,7 @@ _OWN_DEFAULTS: dict[str, object] = {
 
 @dataclass(frozen=True, slots=True)
 class MessageFacts:
-    """Definition of a message; ``structs`` has the fields of structs by name."""
+    """Definition of a message."""
 
     name: str
     kind: str
@@ -127,7 +123,6 @@ class MessageFacts:
         return self.flexible if field.flexible is None else field.flexible
 
     def endpoints(self) -> tuple[str, ...]:
-        """Return the sorted names of structs with host and port."""
         structs = {**self.structs, self.name: self.fields}
         return tuple(sorted(name for name, fields in structs.items() if address_of(fields) is not None))
 
@@ -177,7 +172,6 @@ def fields_of(cls: type[StructBase]) -> tuple[FieldFacts, ...]:
 
 
 def facts_in(text: str) -> MessageFacts:
-    """Return the definition in a descriptor (JSON)."""
     data = json.loads(text)
     defined = data.get("structs", {})
     structs: dict[str, tuple[FieldFacts, ...]] = {}

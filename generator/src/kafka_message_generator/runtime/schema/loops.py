@@ -54,10 +54,7 @@ def is_late(message: type[HasDescriptor], struct: str, field: FieldFacts) -> boo
 
 
 class Loops:
-    """Builder of one function over a message; subclasses add the lines for each struct.
-
-    ``listed`` and ``check`` get lists and structs of unexpected classes, and may raise.
-    """
+    """Builder of one function over a message; subclasses add the lines for each struct."""
 
     # True in generators, as callers may change the message meanwhile.
     copies_lists = False
@@ -88,7 +85,6 @@ class Loops:
         return self._reached[name]
 
     def all(self, depth: int, variable: str) -> bool:
-        """Add the lines for a message; return False if there are none."""
         if not self.reaches(self.facts.name, self.facts.fields):
             return False
         self.visit(depth, Spot(self.facts.name, self.facts.fields, "", (variable,)))

@@ -1,4 +1,4 @@
-"""Struct types: fields, tag sections, nullable structs, and their printed form."""
+"""Struct types, tag sections and nullable structs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .types import INT8, UNSIGNED_VARINT, ArrayOf, SchemaError, Type, has_smalle
 
 
 class Schema(StructType):
-    """Struct type: ``Schema(*fields)``, ``Schema(*fields, tags=TagSection(...))`` or ``Schema(optional_fields, *fields)``.
+    """Struct type: ``Schema(*fields, tags=TagSection(...))`` or ``Schema(optional_fields, *fields)``.
 
-    ``optional_fields`` maps tags to fields. Raises SchemaError for duplicate names or tags.
+    Raises SchemaError for duplicate names or tags.
     """
 
     name = "STRUCT"

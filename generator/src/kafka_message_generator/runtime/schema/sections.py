@@ -12,7 +12,6 @@ from .types import INT16, UNSIGNED_VARINT, UNSIGNED_VARLONG, ElementObserver, Sc
 
 
 class Place(NamedTuple):
-    """Field of a section with its header, or the count or end marker (``tag`` is None)."""
 
     start: int
     # Offset of the value.
@@ -22,10 +21,8 @@ class Place(NamedTuple):
 
 
 class Observer(ElementObserver):
-    """Reader of nested values in place of ``Schema.read``, with data and position."""
 
     def value(self, kind: Type, name: str) -> tuple[object, int]:
-        """Return the value of a field and the offset after it."""
         raise NotImplementedError
 
     def tagged_value(self, section: Section, field: Field, place: Place) -> tuple[object, int]:
@@ -39,10 +36,7 @@ class Observer(ElementObserver):
 
 
 class Section(Type):
-    """Fields by tag, as a mapping or pairs; ``absent`` are tags of other versions.
-
-    Raises SchemaError for duplicate or out-of-range tags and duplicate names.
-    """
+    """Fields by tag; ``absent`` are tags of other versions. Raises SchemaError."""
 
     highest_tag = (1 << 32) - 1
     noun = "tagged field"
@@ -69,13 +63,11 @@ class Section(Type):
         self.absent = absent
 
     def places(self, data: bytes, pos: int) -> Iterator[Place]:
-        """Yield the checked parts of the section at ``pos``. Raises SchemaError."""
         raise NotImplementedError
 
     def read_into(
         self, data: bytes, pos: int, values: dict[str, object], observer: Observer | None = None
     ) -> tuple[tuple[RawTaggedField, ...], int]:
-        """Read known fields into ``values``; return the unknown fields and the offset after the section."""
         unknown, end = [], pos
         for place in self.places(data, pos) if observer is None else observer.places(self):
             end = place.end
@@ -105,7 +97,6 @@ class Section(Type):
             raise SchemaError(f"{self.noun} {place.tag} {sizes}", place.at)
 
     def write_from(self, out: bytearray, container: object) -> None:
-        """Append the fields that are not at their default, and unknown fields."""
         parts: dict[int, bytes] = {}
         for tag, field in self.fields.items():
             if isinstance(container, Struct) and field.name not in container.values:

@@ -19,7 +19,6 @@ MOST_LEAVES = 1 << 20
 
 
 class Room:
-    """Remaining number of leaves."""
 
     def __init__(self, left: int | None = None) -> None:
         self.left = MOST_LEAVES if left is None else left

@@ -24,7 +24,6 @@ class Field:
 
 
 class StructType(Type):
-    """Base of ``Schema``, with the members that ``Struct`` needs."""
 
     fields: tuple[Field, ...]
     names: frozenset[str]
@@ -68,7 +67,6 @@ class Struct:
 
 
 def value_of(container: object, name: str) -> object:
-    """Return a field of a Struct, mapping or object. Raises SchemaError."""
     try:
         if isinstance(container, (Struct, Mapping)):
             return container[name]

@@ -1,4 +1,4 @@
-"""Wire types of the schema codec, which favour clear errors over speed and share no code with generated functions."""
+"""Wire types of the schema codec, which share no code with generated functions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ class SchemaError(KafkaMessageError, ValueError):
         self.path: list[str] = []
 
     def inside(self, part: str) -> SchemaError:
-        """Prepend a part to the path."""
         self.path.insert(0, part)
         return self
 
@@ -43,7 +42,7 @@ class SchemaError(KafkaMessageError, ValueError):
 
 
 class ShortError(SchemaError):
-    """Error for data that ends within a value."""
+    pass
 
 
 class Type:
@@ -77,7 +76,6 @@ class Type:
 
 
 def need(data: bytes, pos: int, count: int, what: str) -> int:
-    """Return the offset after ``count`` bytes. Raises ShortError."""
     left = len(data) - pos
     if left < count:
         raise ShortError(f"{what}: {_bytes(count)} needed at offset {pos}, {left} left", pos)
@@ -343,10 +341,8 @@ COMPACT_NULLABLE_RECORDS = Blob("COMPACT_NULLABLE_RECORDS", _COMPACT, nullable=T
 
 
 class ElementObserver:
-    """Reader of array elements in place of ``ArrayOf.read``."""
 
     def elements(self, kind: ArrayOf, count: int, at: int) -> int:
-        """Read ``count`` elements (-1 for null); return the offset after them."""
         raise NotImplementedError
 
 
@@ -361,7 +357,6 @@ class ArrayOf(_Sized):
         self.element = element
 
     def read_count(self, data: bytes, pos: int) -> tuple[int, int]:
-        """Return the count (-1 for null) and the offset after it. Raises SchemaError."""
         count, at = self.read_length(data, pos)
         bound = max(len(data) - at, 0) if smallest(self.element) else MAX_EMPTY_ELEMENTS
         if count > bound:
@@ -415,7 +410,6 @@ _smallest: dict[type, Callable[[Type], int]] = {}
 
 
 def smallest(kind: Type) -> int:
-    """Return a lower bound of the encoded size in bytes."""
     return _smallest[type(kind)](kind) if type(kind) in _smallest else 1
 
 

@@ -12,8 +12,8 @@ METADATA_TOPIC_ID = UUID(int=1)
 """Id of this topic in every cluster."""
 
 
+# Highest accepted frame version of a metadata record. Kafka 4.4.0 writes 1.
 _NEWEST_FRAME = 7
-"""Highest accepted frame version of a metadata record. Kafka 4.4.0 writes 1."""
 
 
 def may_be_metadata_record(key: bytes | None, value: bytes) -> bool:

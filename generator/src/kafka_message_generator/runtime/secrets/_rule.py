@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 REDACTED = "(redacted)"
 """Default replacement of a secret."""
 
+# Kafka's ConfigResource.Type.BROKER_LOGGER, whose configs are log levels.
 BROKER_LOGGER = 8
-"""Kafka's ConfigResource.Type.BROKER_LOGGER, whose configs are log levels."""
 
 _LISTENER = "listener.name."
+# The only config per SASL mechanism without ``sasl.`` in its name.
 _REAUTHENTICATION = "connections.max.reauth.ms"
-"""The only config per SASL mechanism without ``sasl.`` in its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,6 @@ class Secrets:
     fields: tuple[str, ...]
     """Paths of secret fields, such as ``upsertions.salted_password``."""
     settings: tuple[Setting, ...]
-    """Configs, for ``is_secret_setting``."""
 
     def __bool__(self) -> bool:
         return bool(self.fields or self.settings)
@@ -61,7 +60,6 @@ _found: dict[str, Secrets] = {}
 
 
 def secrets_of(message: type[Message]) -> Secrets:
-    """Return the secrets of a message type."""
     name = name_of(message)
     found = _found.get(name)
     if found is None:
@@ -93,7 +91,7 @@ def has_secrets(message: type[Message]) -> bool:
 
 
 def may_have_secrets(message: type[Message]) -> bool:
-    """Return whether a message may contain its own secrets or metadata records."""
+    """Return whether a message may contain secrets or metadata records."""
     return has_secrets(message) or name_of(message) in FETCHED
 
 

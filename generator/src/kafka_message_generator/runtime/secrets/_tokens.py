@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+# A PLAIN token has two zero bytes, other text mechanisms none, a request header at least three.
 _MOST_ZEROS = 2
-"""A PLAIN token has two zero bytes, other text mechanisms none, a request header at least three."""
 
 
 def may_be_token(data: bytes) -> bool:

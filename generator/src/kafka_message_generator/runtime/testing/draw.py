@@ -94,7 +94,6 @@ class Draw(Generic[M]):
         return made(cls, values)
 
     def part(self, field: FieldFacts) -> object:
-        """Draw a struct field; overridden to record what was drawn."""
         return self.value(field)
 
     def value(self, field: FieldFacts) -> object:
@@ -108,7 +107,6 @@ class Draw(Generic[M]):
         return self.struct(class_in(self.cls, field.type), field.fields)
 
     def array(self, field: FieldFacts) -> list[Any]:
-        """Draw an array; keyed elements may repeat a key."""
         if not field.is_struct:
             bits = self.bits(field.type, field.element_encodings)
             # NaN in a list equals no other NaN, in Python as in Java.
@@ -180,7 +178,6 @@ class Draw(Generic[M]):
         return self.random.choice(LONG if self.chance(0.25) else SHORT[1:])
 
     def text(self) -> str:
-        """Draw a string of characters of one to four bytes."""
         length = self.length()
         alphabet = self.random.choice(ALPHABETS)
         seed = self.random.getrandbits(16) if length < 1000 else 0
