@@ -83,9 +83,9 @@ def from_json(
 ) -> M:
     """Return the message of class ``cls`` that ``obj`` describes at ``version``.
 
-    Unlike Kafka's converters, rejects missing untagged fields, fields that the version lacks and unknown keys.
-    ``ignore_unknown`` accepts unknown keys, ``default_missing`` gives missing fields their defaults, and ``names``
-    accepts names of ``enums``. ``records`` are base64.
+    Unlike Kafka's converters, rejects unknown keys, missing untagged fields, and fields or nulls that the version
+    lacks. ``ignore_unknown`` accepts unknown keys, ``default_missing`` gives missing fields their defaults, and
+    ``names`` accepts names of ``enums``. ``records`` are base64.
 
     Raises JsonError with the path, and UnsupportedVersionError.
     """

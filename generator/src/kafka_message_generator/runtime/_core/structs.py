@@ -111,7 +111,7 @@ NULLED = object()
 
 
 class LazyDefaults(StructBase):
-    """Base of structs with tagged struct fields, whose slot ``_name`` holds None until first access."""
+    """Base of structs with lazy defaults: the slot of a tagged struct field holds None until first access."""
 
     __slots__ = ()
     _lazy: ClassVar[dict[str, Callable[[], object]]] = {}

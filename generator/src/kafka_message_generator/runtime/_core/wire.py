@@ -68,11 +68,11 @@ MAX_EMPTY_ELEMENTS = 65535
 
 
 class Malformed(Exception):
-    pass
+    """Invalid bytes, without a position."""
 
 
 class Refused(Exception):
-    pass
+    """Invalid value, without a position."""
 
 
 READ_FAILURES = (struct.error, IndexError, UnicodeDecodeError, Malformed, OverflowError, MemoryError, DecodeError)

@@ -92,6 +92,6 @@ def _plan(extension: Any, message: type[Message], has_unknown: bool) -> _Plan | 
     if has_unknown not in plans:
         try:
             plans[has_unknown] = _Plan(extension, message._plan, has_unknown)
-        except (ValueError, AttributeError):  # a foreign plan: the schema is read from the definition
+        except (ValueError, AttributeError):  # unknown plan: the schema is read from the definition
             plans[has_unknown] = None
     return plans[has_unknown]

@@ -56,7 +56,7 @@ def decode(
 
     ``version`` is an int, an integer array with one version per row, or None for an int16 prefix (coordinator values).
     Fields that the version lacks are null, or their default with ``emit_defaults``. ``trailing`` is "error" or
-    "ignore"; ``trailing_column`` receives ignored bytes. ``validate_utf8=False`` keeps invalid UTF-8.
+    "ignore"; ``trailing_column`` names a field for ignored bytes. ``validate_utf8=False`` keeps invalid UTF-8.
 
     A bad row raises RowError (a DecodeError) in mode "FAILFAST". In "PERMISSIVE" it is null, or has null fields and
     its bytes in ``corrupt_column``.
@@ -96,8 +96,9 @@ def encode(
 ) -> pa.Array:
     """Encode an array of structs from ``decode``, or a table, to binary values of one version; null stays null.
 
-    Every field of the version needs a column of its name; types with the same values are cast. A field that the
-    version lacks must be null, its default or ignorable. ``prefix`` writes the version (int16) before each value.
+    Every field of the version needs a column of its name; other types for the same values are cast. A field that
+    the version lacks must be null or its default, unless ignorable. ``prefix`` writes the version (int16) before each
+    value.
 
     Raises EncodeRowError for the first invalid row, UnsupportedVersionError, KeyError for a missing column, and
     TypeError for a wrong column, invalid offsets or a non-integer version.

@@ -48,8 +48,8 @@ def announce(
     Each API has its stable versions. ``versions`` overrides single APIs; ``allow_unstable`` adds an unstable version.
     Produce starts at version 0, as in Kafka: otherwise librdkafka up to 2.5.3 disables compression (KAFKA-18659).
 
-    ``release``, such as ``2.8``, uses the APIs and versions of that Kafka release (component ``history``).
-    ``only_present`` skips APIs without versions there instead of raising.
+    ``release``, such as ``2.8``, uses the APIs and versions of that Kafka release; it needs the component ``history``.
+    ``only_present`` skips APIs that the release or package lacks, instead of raising.
 
     Features map to levels: ``{"transaction.version": Versions(0, 2)}``. Clients read ``finalized_features`` only if
     ``finalized_features_epoch`` is not -1.

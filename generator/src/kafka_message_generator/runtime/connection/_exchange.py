@@ -40,7 +40,7 @@ def is_answered(api: Api, request: Message) -> bool:
 
 
 def opens_tokens(message: Message, version: int) -> bool:
-    """Return whether raw SASL tokens follow: after SaslHandshake version 0 (KIP-152)."""
+    """Return whether raw SASL tokens follow: after a successful SaslHandshake of version 0, unlike 1 (KIP-152)."""
     is_last = version == 0 and getattr(message, "error_code", -1) == 0
     return is_last and name_of(type(message)) == "SaslHandshakeResponse"
 

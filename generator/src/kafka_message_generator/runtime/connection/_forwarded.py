@@ -63,7 +63,7 @@ class RequestForwarded(Forwarded):
         self._answer: bytes | None = None  # local response with its length
         self._waits_at: object = None  # the proxy that awaits the response
         self._tokens_before = 0  # unanswered tokens between the previous request and this one
-        self._is_unread = False  # nor is its response decoded
+        self._is_unread = False  # forwarded undecoded, like its response
 
     @property
     def header(self) -> RequestHeader:

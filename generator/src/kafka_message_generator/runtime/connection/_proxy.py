@@ -101,7 +101,7 @@ class ProxyConnection:
     def answer(self, request: RequestForwarded, response: ResponseMessage) -> bytes:
         """Answer a request locally; return the bytes to write to the client now.
 
-        The result is empty if the request expects no response or an earlier request is unanswered;
+        The result is empty if the request expects no response. It is also empty if the broker owes an earlier response;
         ``receive_from_broker`` then yields a LocalResponse in order.
 
         Raises LocalProtocolError for the wrong response or request, UnsupportedVersionError, EncodeError and TypeError.

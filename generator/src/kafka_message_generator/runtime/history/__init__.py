@@ -57,9 +57,7 @@ def release_of(release: str) -> str:
     if line:
         return line[-1]
     major = release.split(".")[0]
-    alike = did_you_mean(
-        release, [each for each in RELEASES if each.split(".")[0] == major]
-    )  # 3.5.0 does not resemble 5.0
+    alike = did_you_mean(release, [each for each in RELEASES if each.split(".")[0] == major])  # 3.5.0 is not like 5.0
     known = f"which has {RELEASES[0]} to {RELEASES[-1]}"
     raise ValueError(f"Kafka {shown(release)} is not in the history of this package, {known}{alike}")
 

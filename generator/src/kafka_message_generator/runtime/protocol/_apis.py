@@ -27,7 +27,7 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """Versions of a request that need a condition."""
+    """Versions of a request that are negotiated only under a condition."""
 
     versions: Versions
     feature: str | None
@@ -161,7 +161,7 @@ if TYPE_CHECKING:
 
 
 def api(which: AnyApi) -> Api[Any]:
-    """Return the same API for ``3``, ``"Metadata"``, ``"MetadataResponse"`` and ``MetadataRequest``.
+    """Return an API by key, name, message name or class: ``3``, ``"Metadata"``, ``"MetadataResponse"``.
 
     Raises UnknownApiError.
     """

@@ -27,9 +27,11 @@ class Room:
 class Span:
     """Bytes from ``start`` to ``end`` and their meaning.
 
-    - ``path``: as in errors (``topics[3].name``) - ``type``: wire type in Kafka's notation - ``value``: Python value;
-    count of an array, None for a struct - ``content``: offset of the value after its length - ``unpacked``:
-    decompressed bytes and their span, or None
+    - ``path``: as in errors (``topics[3].name``)
+    - ``type``: wire type in Kafka's notation
+    - ``value``: Python value; count of an array, None for a struct
+    - ``content``: offset of the value after its length
+    - ``unpacked``: decompressed bytes and their span, or None
     """
 
     __slots__ = (

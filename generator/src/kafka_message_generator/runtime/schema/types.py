@@ -42,7 +42,7 @@ class SchemaError(KafkaMessageError, ValueError):
 
 
 class ShortError(SchemaError):
-    pass
+    """Data that ends within a value."""
 
 
 class Type:

@@ -49,7 +49,7 @@ MIXED = Chances()
 
 
 def random_messages(message: type[M], version: int, seed: int = 0, mixed: int = 3) -> Iterator[M]:
-    """Yield a full message, one with nulls, and ``mixed`` random ones, by ``seed``.
+    """Yield a full message, one with nulls, and ``mixed`` random ones; equal seeds give equal messages.
 
     Fields that the version lacks keep their defaults. Raises UnsupportedVersionError on the call.
     """
@@ -64,7 +64,7 @@ def _drawn(message: type[M], version: int, seed: int, mixed: int) -> Iterator[M]
 
 
 class Draw(Generic[M]):
-    """Draws one message from a random source; zeros give the simplest message."""
+    """Generator of one message from a random source; zeros give the simplest message."""
 
     def __init__(self, message: type[M], version: int, source: random.Random, chances: Chances = MIXED) -> None:
         self.cls = message

@@ -32,7 +32,7 @@ def versions(message: type[Message], *, older: bool = False) -> st.SearchStrateg
 
 
 def messages(message: type[M], version: int, *, unknown_tagged_fields: bool = True) -> st.SearchStrategy[M]:
-    """Draw messages that can be written at a version, with values of the whole range.
+    """Draw messages that can be written at a version, over the whole range of their types.
 
     Nulls, defaults and repeated keys occur; ``unknown_tagged_fields`` adds unknown tagged fields. Fields that the
     version lacks keep their defaults. Raises UnsupportedVersionError.
