@@ -1,4 +1,4 @@
-"""Format values as text for reports and charts."""
+"""Text formatting for reports and charts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def format_value(value: object, widest: int = _MAX_WIDTH) -> str:
 
 
 def format_path(value: object) -> str:
-    """Return a path; a long one is cut at the start, because the end contains partition and segment."""
+    """Return a path, shortened at the start."""
     text = format_value(value, widest=MAX_LENGTH)
     return text if len(text) <= _MAX_WIDTH else f"…{text[1 - _MAX_WIDTH :]}"
 

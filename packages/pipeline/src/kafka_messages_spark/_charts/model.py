@@ -12,7 +12,7 @@ Look = Literal["good", "bad", "notice", "calm", "busy"]
 
 @dataclass(frozen=True)
 class Mark:
-    """An interval or a moment on a timeline."""
+    """Interval or moment on a timeline."""
 
     # Milliseconds since the epoch, like all times here.
     start: int
@@ -27,7 +27,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Lane:
-    """Related marks in one row of a timeline."""
+    """Row of a timeline."""
 
     name: str
     marks: Sequence[Mark]
@@ -35,7 +35,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Timeline:
-    """Marks in lanes over a common time axis."""
+    """Lanes over a common time axis."""
 
     title: str
     # Looks by kind, in the order of the legend.
@@ -49,7 +49,7 @@ class Timeline:
 
 @dataclass(frozen=True)
 class Series:
-    """Values over time; each holds until the next one."""
+    """Step function over time."""
 
     name: str
     # Times and values; None ends the line.
@@ -62,7 +62,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """Series over one axis of values."""
+    """Series with a common value axis."""
 
     title: str
     series: Sequence[Series]
@@ -74,7 +74,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Chart:
-    """Panels in rows over a common time axis."""
+    """Rows of panels with a common time axis."""
 
     title: str
     rows: Sequence[Sequence[Panel]]
@@ -85,7 +85,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Bar:
-    """A value with its labels."""
+    """Value with its labels."""
 
     name: str
     value: float
@@ -99,7 +99,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Bars:
-    """A horizontal bar chart."""
+    """Horizontal bar chart."""
 
     title: str
     kinds: Mapping[str, Look]

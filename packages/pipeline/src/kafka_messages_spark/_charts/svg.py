@@ -1,4 +1,4 @@
-"""Draw charts as SVG for HTML pages; ``document`` writes files."""
+"""SVG renderer of charts."""
 
 from __future__ import annotations
 
@@ -228,8 +228,6 @@ _VALUES, _ENDS, _DIGIT = 62, 92, 6.8
 
 @dataclass(frozen=True)
 class _Scale:
-    """The value range of a panel and its labelled values."""
-
     low: int
     high: int
     marks: Sequence[tuple[int, str]]

@@ -1,4 +1,4 @@
-"""Build texts from columns."""
+"""Build text columns."""
 
 from __future__ import annotations
 

@@ -36,8 +36,6 @@ FIELDS = (
 
 @dataclass
 class _Sizes:
-    """The columns ``FIELDS`` of some batches of a file."""
-
     path: str
     uncompressed: list[int | None] = field(default_factory=list)
     records: list[int | None] = field(default_factory=list)
@@ -57,7 +55,7 @@ class _Sizes:
                     self.uncompressed[at] = HEADER + size
 
     def unwrap(self, messages: Sequence[tuple[int, dict[str, Any]]]) -> None:
-        """Measure compressed messages of formats 0 and 1 by the messages inside."""
+        """Measure compressed messages of formats 0 and 1."""
         count, contents, reasons = Counter[int](), Counter[int](), dict[int, str]()
         first, last = (messages[at][1]["position"] for at in (0, -1))
         columns = ["position", "key", "value", "corrupt"]

@@ -1,7 +1,4 @@
-"""Aggregate integers by field in the workers.
-
-Each worker keeps counters by field, version and size for its whole partition, so its output is small.
-"""
+"""Aggregate integers by field in the workers."""
 
 from __future__ import annotations
 
@@ -53,7 +50,7 @@ def varint_sizes(values: Ints, bits: int, *, zigzag: bool) -> Ints:
 
 @dataclass
 class Sums:
-    """Counters by field."""
+    """Counters by field, version and size."""
 
     rows: dict[_Key, list[int]] = field(default_factory=dict)
 

@@ -44,7 +44,7 @@ _ORDER = ("name_offset", "file", "start")
 
 
 def between(summary: DataFrame) -> DataFrame:
-    """Check offsets and leader epochs between consecutive ranges."""
+    """Check offsets and leader epochs between ranges."""
     window = Window.partitionBy("folder").orderBy(*_ORDER)
     log = summary.where("first_offset is not null and name_offset is not null").withColumns(
         {
@@ -108,7 +108,7 @@ def tails(summary: DataFrame) -> DataFrame:
 
 
 def producers(checks: DataFrame, summary: DataFrame) -> DataFrame:
-    """Check producer sequences between consecutive ranges."""
+    """Check producer sequences between ranges."""
     order = summary.select("file", "start", "folder", "name_offset", "topic").where("name_offset is not null")
     window = Window.partitionBy("folder", "producer_id").orderBy(*_ORDER)
     each = checks.where("producer is not null").select("file", "start", "producer.*").join(order, ["file", "start"])
