@@ -1,7 +1,4 @@
-"""Internal data sources that list files during planning, so that they also work on Spark Connect.
-
-They are registered when they are read.
-"""
+"""Base of internal data sources that list files during planning, for Spark Connect."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class ListingReader(DataSourceReader):
-    """Find files as ``kafka_log`` does; errors are prefixed with ``owner``."""
+    """Reader that searches files; errors are prefixed with ``owner``."""
 
     owner: str
     paths: list[str]

@@ -1,4 +1,4 @@
-"""Split large files and combine small ones into tasks of similar size."""
+"""Tasks of similar size from large and small files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TASKS = 64
 
 
 class Sized(Protocol):
-    """A unit of work with a size."""
+    """Unit of work."""
 
     @property
     def size(self) -> int:
@@ -29,7 +29,7 @@ Piece = TypeVar("Piece", bound=Sized)
 
 
 def cuts(start: int, size: int, most: int) -> list[tuple[int, int]]:
-    """Return the start and end of pieces of at most ``most`` bytes; one empty piece if ``size`` is 0."""
+    """Return start and end of pieces of at most ``most`` bytes; one empty piece if ``size`` is 0."""
     stop = start + size
     starts = range(start, max(stop, start + 1), most)
     return list(zip(starts, [*starts[1:], stop], strict=True))
@@ -37,7 +37,7 @@ def cuts(start: int, size: int, most: int) -> list[tuple[int, int]]:
 
 @dataclass
 class Share(InputPartition):
-    """The pieces that one task reads."""
+    """Pieces of one task."""
 
     pieces: list[Sized]
 

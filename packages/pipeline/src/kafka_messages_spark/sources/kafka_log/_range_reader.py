@@ -1,4 +1,4 @@
-"""Read byte ranges of segments in the workers, for batch queries and streams."""
+"""Read byte ranges of segments in the workers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Range:
-    """A byte range of a file: the batches that start in it."""
+    """Byte range of a file: the batches that start in it."""
 
     # Display name of the file.
     name: str
@@ -78,7 +78,7 @@ def read_share(
 def read_range(
     options: LogOptions, columns: LogColumns, part: Range, pushed: PushedFilters = NO_FILTERS
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the record batches of a range. Raises OSError and CorruptSegmentError, unless corrupt files are ignored."""
+    """Yield the record batches of a range; raise OSError and CorruptSegmentError unless corrupt files are ignored."""
     try:
         with closing(FileView(open_file(part.root, part.path), part.name, 0)) as file:
             if part.planned is not None and (size := file.size()) < part.planned:

@@ -1,4 +1,4 @@
-"""``kafka_log`` as a stream, whose offsets name exact byte ranges so that a restart repeats the same batch."""
+"""Stream reader of ``kafka_log``; offsets are exact byte ranges, so that a restart repeats the same batch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FIRST = "first"
 
 
 class LogStream:
-    """The stream's logic, independent of Spark's release; subclasses adapt it."""
+    """Stream logic for all releases of Spark."""
 
     def __init__(self, options: LogOptions, schema: StructType) -> None:
         self._options = options
@@ -60,7 +60,7 @@ class LogStream:
         return self._first
 
     def planned(self, start: dict[str, Any], limit: Limit) -> dict[str, Any]:
-        """Return the offset after the next batch, or ``start`` itself if there is no new data.
+        """Return the offset after the next batch, or ``start`` itself without new data.
 
         The first batch's offset contains the initial offset, which Spark's checkpoint lacks after a crash.
         """
@@ -73,10 +73,7 @@ class LogStream:
         return self._last
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
-        """Return the available and unread data for Spark's ``StreamingQueryProgress``.
-
-        Called by Spark 4.2 and later; None before the first batch.
-        """
+        """Return available and unread data for Spark 4.2's ``StreamingQueryProgress``, or None before the first batch."""
         if self._last is None:
             return None
         return latest(Progress.from_json(NAME, self._last), self._listed)
@@ -149,7 +146,7 @@ try:
 except ImportError:  # before Spark 4.2, latestOffset has no arguments
 
     class KafkaLogStreamReader(LogStream, DataSourceStreamReader):
-        """The stream for Spark 4.1: each batch contains all available data."""
+        """Stream for Spark 4.1: each batch contains all available data."""
 
         def __init__(self, options: LogOptions, schema: StructType) -> None:
             for name, value in (("maxFilesPerTrigger", options.max_files), ("maxBytesPerTrigger", options.max_bytes)):
@@ -193,7 +190,7 @@ except ImportError:  # before Spark 4.2, latestOffset has no arguments
 else:
 
     class KafkaLogStreamReader(LogStream, DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[no-redef]
-        """The stream for Spark 4.1: each batch contains all available data."""
+        """Stream for Spark 4.2 and later, with read limits."""
 
         def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
             if isinstance(limit, ReadMaxFiles):
