@@ -1,4 +1,4 @@
-"""Distinguish errors of arguments and input from bugs."""
+"""Distinction between user errors and bugs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Process small local inputs in this process and in one partition, without Spark's overhead for large data."""
+"""Shortcut for small local inputs: one process, one partition."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Input:
-    """Paths of segments and the topics that a job reads from them; no topics means all."""
+    """Paths of segments and the topics read from them; no topics means all."""
 
     paths: Sequence[str]
     topics: Collection[str] = ()

@@ -1,4 +1,4 @@
-"""Get or create the Spark session of a job."""
+"""Spark session of a job."""
 
 from __future__ import annotations
 
@@ -28,10 +28,7 @@ def is_ours() -> bool:
 
 
 def start(name: str, settings: Mapping[str, str], java: str = "") -> SparkSession:
-    """Return the existing session, or a new one with these settings and JVM options.
-
-    A new local session logs only errors, unless the environment configures Spark.
-    """
+    """Return the existing session, or a new one with these settings and JVM options."""
     ensure_java()
     builder = SparkSession.builder.appName(f"kafka {name}")
     if not is_ours():

@@ -1,4 +1,4 @@
-"""The common table of unreadable places: corrupt batches, records and checkpoint files."""
+"""Table of corrupt batches, records and checkpoint files."""
 
 from __future__ import annotations
 

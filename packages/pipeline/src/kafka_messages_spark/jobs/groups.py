@@ -1,4 +1,4 @@
-"""Report commits, resets, commit storms, removed offsets, members, rebalances and lag of groups.
+"""Report the history and lag of groups.
 
 spark-submit groups.py /kafka/__consumer_offsets-* --data /kafka/orders-* --output /tables/groups
 """
@@ -121,7 +121,6 @@ def _offsets(history: DataFrame, partitions: DataFrame | None, batches: DataFram
 
 
 def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] | None) -> DataFrame:
-    """Return one row per group with all counts."""
     states = _of_groups(groups.group_states(records), chosen)
     commits = (
         tables["history"]
@@ -191,7 +190,6 @@ def _report(
 
 
 def _sections(tables: dict[str, DataFrame], sort: str, *, with_data: bool) -> dict[str, tuple[str, DataFrame]]:
-    """Return titles and ordered rows of the report's tables, by figure."""
     columns = ["group", "type", "members", "removed", "partitions", "commits", "resets", "storms", "last_commit"]
     lag = ["lag", F.col("lag_ms").alias("lag in time")] if with_data else []
     newest = (F.desc("time"), "group", "topic", "partition")

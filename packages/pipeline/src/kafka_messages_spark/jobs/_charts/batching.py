@@ -1,4 +1,4 @@
-"""Bar chart of topic sizes, with compression gain and dead bytes."""
+"""Bar chart of topic sizes."""
 
 from __future__ import annotations
 

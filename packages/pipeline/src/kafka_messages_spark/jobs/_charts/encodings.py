@@ -13,7 +13,7 @@ KINDS: Mapping[str, Look] = {"defined": "calm", "packed": "good", "upacked": "no
 def pictures(
     fields: Sequence[Mapping[str, Any]], sizes: Mapping[tuple[str, str], Mapping[int, int]]
 ) -> tuple[Bars, Bars]:
-    """Return charts of bytes per field and encoding, and of the sizes of packed values.
+    """Return charts of bytes by encoding, and of packed sizes.
 
     ``sizes`` maps message and path to numbers of values by size in bytes.
     """

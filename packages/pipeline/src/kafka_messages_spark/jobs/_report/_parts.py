@@ -15,7 +15,7 @@ Severity = Literal["error", "warning", "info"]
 
 @dataclass(frozen=True)
 class Heading:
-    """A section heading."""
+    """Section heading."""
 
     text: str
     level: int
@@ -23,7 +23,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph of text."""
+    """Paragraph of text."""
 
     text: str
 
@@ -41,7 +41,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A column of a table with its type and format."""
+    """Table column with its type and format."""
 
     name: str
     # integer, number, boolean, timestamp (milliseconds since the epoch), bytes, list or text.
@@ -79,7 +79,7 @@ ReportItem = Heading | Paragraph | Facts | Table | Picture
 
 @dataclass(frozen=True)
 class Finding:
-    """The number of findings of one kind; severity ``info`` is expected behaviour."""
+    """Number of findings of one kind; severity ``info`` is expected behaviour."""
 
     kind: str
     severity: Severity
