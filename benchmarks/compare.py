@@ -2,9 +2,7 @@
 
     python benchmarks/compare.py [--quick] [--workloads W1,W6] [--codecs kafka-messages,kio] [--output FILE]
 
-Every codec runs in its own process and environment. All codecs must first write the same bytes for every workload,
-also after decoding. Samples are taken in turns with a rotating order, and ratios within a round. Memory of decoded
-messages is measured in fresh processes.
+Every codec runs in its own process and environment. All codecs must write the same bytes for every workload.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from workloads import WORKLOADS, Workload
 
 
 def check(workers: Sequence[Worker], workloads: Sequence[Workload]) -> dict[str, Sequence[str]]:
-    """Load all workloads and return the operations of each codec; exit if codecs disagree on any bytes."""
+    """Load all workloads and return the operations of each codec; exit if their bytes differ."""
     problems: list[str] = []
     operations: dict[str, Sequence[str]] = {}
     for workload in workloads:
@@ -43,7 +41,7 @@ def check(workers: Sequence[Worker], workloads: Sequence[Workload]) -> dict[str,
 def measurements(
     prepared: Sequence[Environment], arguments: Namespace, versions: dict[str, str]
 ) -> list[report.Measurement]:
-    """Measure every operation on every workload with all codecs that have it; set ``versions`` of the codecs."""
+    """Measure all codecs on every workload and operation; set ``versions`` of the codecs."""
     taken = []
     with ExitStack() as stack:
         workers = [stack.enter_context(started(*environment.worker())) for environment in prepared]

@@ -2,9 +2,7 @@
 
     python benchmarks/jobs.py [--quick] [--samples N] [--jobs groups,segments] [--limit SECONDS] [--output FILE]
 
-Each job runs its command in a fresh process, and so does a session that sends one row through ``mapInArrow``. CPU
-covers Python, the JVM and its Python workers. A cost is the median of the differences within a round. Exits with
-status 1 if a job takes more than 15 s beyond the session.
+Each run is a fresh process; its CPU covers Python, the JVM and its workers. Exits with status 1 above the limit.
 """
 
 from __future__ import annotations
@@ -47,7 +45,7 @@ HEADER = ("job", "CPU s", "of it Python", "beyond a session", "Spark jobs", "sta
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of a run: seconds of all processes and of Python's, and what Spark ran."""
+    """Seconds of all processes and of Python's, and Spark's counts."""
 
     cpu: float
     python: float

@@ -1,4 +1,4 @@
-"""Report on our package next to other languages as Markdown: time ratios, and those above the bounds."""
+"""Markdown report on other languages: time ratios, and those above the bounds."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Worker of one codec in its own process, with one JSON request per line on stdin and one answer on stdout.
+"""Worker of one codec, with one JSON request per line on stdin and one answer on stdout.
 
-Started by the driver as ``python peer_worker.py ADAPTER``. The requests are::
+Started as ``python peer_worker.py ADAPTER``. The requests are::
 
     {"do": "hello"}                                                          return the versions
     {"do": "load", "workload": "W1"}                                         build, encode, decode, encode again
@@ -9,7 +9,7 @@ Started by the driver as ``python peer_worker.py ADAPTER``. The requests are::
     {"do": "traced", "workload": "W1", "copies": 1000}                       bytes allocated per decoded message
     {"do": "keep", "workload": "W1", "copies": 1000}                         decode and keep messages
 
-The answer to a failed request has the traceback as ``"error"``.
+A failed request returns the traceback as ``"error"``.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class Worker:
 
 
 def freeze() -> None:
-    """Exempt existing objects from collection, so that only measured objects are collected."""
+    """Exempt existing objects from garbage collection."""
     gc.collect()
     gc.freeze()
 

@@ -1,4 +1,4 @@
-"""Plots of the comparison of integer encodings, in the style of the Spark jobs' reports."""
+"""Plots of integer encodings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def draw(folder: Path, results: Sequence[Result]) -> None:
 
 
 def measurements(results: Sequence[Result]) -> str:
-    """Return bars of size and times relative to the fixed encoding, one plot per kind of numbers."""
+    """Return bars of size and times relative to the fixed encoding."""
     return document("Size and time of packed and upacked integers relative to fixed ones", [*map(_bars, results)])
 
 
@@ -51,7 +51,7 @@ def _ratios(result: Result, form: str) -> list[float]:
 
 
 def histogram() -> str:
-    """Return the encoded size of 32-bit values over their number of bits."""
+    """Return the encoded size of 32-bit values by number of bits."""
     types: Any = schema_module()
     kinds = {"packed": types.PACKED32, "upacked": types.UPACKED32}
     fixed = Series("fixed32", [(bits, 4) for bits in range(-32, 33)], 5, dashed=True)

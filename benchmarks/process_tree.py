@@ -1,4 +1,4 @@
-"""CPU seconds and resident memory of a process tree, read from /proc (Linux)."""
+"""CPU seconds and resident memory of a process tree (Linux)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,12 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def cpu_seconds(root: int, without: int | None = None) -> float:
-    """Return user and system time of a process and its descendants, including reaped ones.
-
-    ``without`` is a descendant to exclude with its own descendants.
-    """
+    """Return user and system time of a process and its descendants, except the subtree of ``without``."""
     return sum(map(_seconds, tree(root, without)))
 
 
 def python_seconds(root: int) -> float:
-    """Return the part of ``cpu_seconds`` of Python processes, without those reaped by the JVM."""
+    """Return ``cpu_seconds`` of Python processes, without those reaped by the JVM."""
     return sum(_seconds(pid) for pid in tree(root) if is_python(pid))
 
 

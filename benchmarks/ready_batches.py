@@ -1,4 +1,4 @@
-"""Spark data source that returns prepared rows, the lower bound for ``kafka_log``."""
+"""Spark data source of prepared rows, the lower bound for ``kafka_log``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Ready(InputPartition):
 
 
 class ReadyBatches(DataSource):
-    """Options: ``path`` of a segment, ``rows`` per partition, ``partitions``. The schema is required."""
+    """Data source with the options ``path`` of a segment, ``rows`` per partition, and ``partitions``."""
 
     @classmethod
     def name(cls) -> str:

@@ -1,4 +1,4 @@
-"""Comparison as Markdown: times and ratios by operation, then memory of decoded messages."""
+"""Markdown report: times and ratios by operation, and memory."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Measurement:
         return median(self.times[name]) * 1e6
 
     def speedup(self, name: str, baseline: str) -> float:
-        """Return the median of the rounds' ratios of the baseline to this codec."""
+        """Return the median ratio of the baseline to this codec."""
         return median(theirs / ours for ours, theirs in zip(self.times[name], self.times[baseline], strict=True))
 
     def spreads(self) -> list[float]:

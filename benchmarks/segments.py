@@ -2,11 +2,8 @@
 
     python benchmarks/segments.py [--samples N] [--records N] [--only PART] [--output FILE]
 
-Alone, ``read_segments`` runs in a fresh process per sample, which gives its peak of resident memory. The part ``core``
-reads segments in memory in one process, with and without the core in turns. In Spark (``local[2]``, ``noop`` sink) all
-sources read the same four files in turns: ``kafka_log``, ``spark.read.format("binaryFile")``, which returns the files
-as bytes, and ``ready batches``, which returns prepared rows. A ratio is the median of the rounds' ratios. CPU is that
-of the JVM and all Python workers. Finally, segments up to 1 GiB are read to measure memory.
+``read_segments`` runs in a fresh process per sample, to measure peak memory, and in one process with and without the
+core. In Spark (``local[2]``), ``kafka_log`` is compared with ``binaryFile`` and with a source of prepared rows.
 """
 
 from __future__ import annotations
@@ -93,7 +90,7 @@ def read_alone(path: str, columns: Sequence[str]) -> None:
 
 
 def alone(path: Path, columns: Sequence[str] = tuple(COLUMNS)) -> tuple[int, float, float, int]:
-    """Return records, wall and CPU seconds, and peak resident bytes of a fresh process that reads a segment."""
+    """Return records, wall and CPU seconds, and peak resident bytes of a fresh process."""
     command = [sys.executable, __file__, "--read", str(path), ",".join(columns)]
     done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8", timeout=600)
     rows, wall, cpu, peak = json.loads(done.stdout)
@@ -140,7 +137,7 @@ def tasks(data: bytes) -> dict[str, Callable[[], int]]:
 
 
 def core_rows(arguments: Namespace, folder: Path) -> Iterator[Sequence[str]]:
-    """Compare core and pure code in turns; ``records alone`` is all columns without headers and checksums."""
+    """Yield rows that compare core and pure code; ``records alone`` is without headers and checksums."""
     if _native.core is None:
         raise SystemExit("the native core is not there: pip install ./packages/native")
     for shape in CORE_SHAPES:
@@ -161,7 +158,7 @@ def core_rows(arguments: Namespace, folder: Path) -> Iterator[Sequence[str]]:
 
 
 def core_samples(task: Callable[[], int], samples: int) -> dict[str, list[float]]:
-    """Return the CPU seconds of both, after a warm-up; both must return the same number of rows."""
+    """Return the CPU seconds of both, after a warm-up."""
     taken: dict[str, list[float]] = {"native": [], "pure": []}
     found = set()
     core = _native.core

@@ -2,12 +2,8 @@
 
     python benchmarks/spark_connector.py [--quick] [--samples N] [--records N] [--topics 64,4096] [--output FILE]
 
-A local broker gets a topic of 64-byte values and one of 4 KiB values. All sources read the seven columns of a topic in
-one Spark session (``local[2]``) in turns: the connector from the broker, and ``kafka_log`` from the broker's segments,
-native and pure. ``ready batches`` is the lower bound for ``kafka_log``, a source of prepared rows of the same shape.
-
-CPU is that of the JVM and all Python workers, without the broker. The last column is the connector's CPU time divided
-by the source's own, the median of the rounds' ratios; more is better. Needs Maven and a JDK.
+All sources read a topic in one Spark session (``local[2]``) in turns; ``ready batches`` is the lower bound for
+``kafka_log``. CPU excludes the broker. Ratios are the connector's time divided by the source's. Needs Maven and a JDK.
 """
 
 from __future__ import annotations
@@ -51,7 +47,7 @@ HEADER = ("values", "way", "wall s", "CPU s", "of it Python", "µs CPU a record"
 
 @dataclass(frozen=True)
 class Topic:
-    """Topic with its batch shape, close to a producer's defaults, and its records."""
+    """Topic with its records, in batches close to a producer's defaults."""
 
     shape: Shape
     share: float
@@ -93,7 +89,7 @@ def fill(connection: Connection, topic: Topic, batches: int) -> int:
 
 
 def write(connection: Connection, topic: Topic, parts: Sequence[PartitionProduceData]) -> None:
-    """Write a batch to each partition, retried while a new partition has no leader."""
+    """Write a batch to each partition, with retries while it has no leader."""
     from kafka_messages import ProduceRequest, ProduceResponse
     from kafka_messages.messages.produce_request import TopicProduceData
     from kafka_messages.protocol import ErrorCode

@@ -1,4 +1,4 @@
-"""Timed runs of Spark queries in turns, to the ``noop`` sink."""
+"""Timed Spark queries to the ``noop`` sink, in turns."""
 
 from __future__ import annotations
 

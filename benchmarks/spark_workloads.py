@@ -1,4 +1,4 @@
-"""Workloads of the Spark functions, as Kafka and as Avro, and the functions to compare."""
+"""Workloads of the Spark functions, as Kafka and as Avro."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Workload:
     avro: str
     fields: str = ""
     by_row: bool = False
-    """True to measure the row-by-row ``udf`` too, which is slow."""
+    """True to measure the slow row-by-row ``udf`` too."""
 
     @property
     def options(self) -> dict[str, str]:
-        """Return the options of ``from_kafka``: the fields of this version, if others have more."""
+        """Return the option ``fields`` of this version, if other versions have more."""
         return {"fields": self.fields} if self.fields else {}
 
 
@@ -95,7 +95,7 @@ def record(name: str, *fields: str) -> str:
 
 
 def field(name: str, kind: str) -> str:
-    """Return a field of an Avro record; a kind that is JSON already is kept."""
+    """Return a field of an Avro record; ``kind`` is a name or JSON."""
     return f'{{"name":"{name}","type":{kind if kind[0] in "[{" else chr(34) + kind + chr(34)}}}'
 
 
@@ -251,7 +251,7 @@ def ready_batches(workload: Workload) -> Way:
 
 
 def as_row(struct: Any, kind: StructType, known: StructType) -> tuple[Any, ...]:
-    """Return a generated object as a tuple for Spark, with null for fields that are not in ``known``."""
+    """Return an object as a tuple for Spark, with null for fields that are not in ``known``."""
     return tuple(
         (
             as_value(getattr(struct, each.name), each.dataType, known[each.name].dataType)
