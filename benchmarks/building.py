@@ -21,8 +21,7 @@ class Constructor:
     """Construction of a struct by a codec.
 
     ``keywords`` maps fields to renamed keywords. ``convert`` returns a field's value in the codec's types. ``first``
-    are
-    constant arguments such as ``version=12``.
+    are constant arguments such as ``version=12``.
     """
 
     call: Callable[..., object]

@@ -1,7 +1,7 @@
 """Interface of adapters: a built message and statements to time.
 
-Each adapter module has ``DISTRIBUTION``, the measured distribution, and ``prepare(workload) -> Case``. Statements
-avoid the cost of a call.
+Each adapter module has ``DISTRIBUTION``, the measured distribution, and ``prepare(workload) -> Case``. Statements avoid
+the cost of a call.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ class Case:
     """Workload in the terms of a codec.
 
     ``decode`` reads the variable ``data`` (``bytes``) and assigns ``message``; ``encode`` does the reverse. ``more``
-    has
-    other operations, ``names`` further names in the statements.
+    has other operations, ``names`` further names in the statements.
     """
 
     message: object

@@ -233,8 +233,8 @@ def committed_offsets(history: DataFrame, partitions: DataFrame | None = None) -
     """Return the current offsets of groups.
 
     With ``partitions`` (``transactions.partition_offsets`` of the data segments), also ``start_offset``,
-    ``end_offset``,
-    ``lag``, and ``place``: ``within``, ``below the log`` or ``beyond the log``; null for unread partitions.
+    ``end_offset``, ``lag``, and ``place``: ``within``, ``below the log`` or ``beyond the log``; null for unread
+    partitions.
     """
     last = F.max_by(F.struct("*"), F.struct(*_LOG)).alias("last")
     now = history.groupBy(*_KEY).agg(last).select("last.*").where("not is_tombstone")

@@ -86,8 +86,7 @@ def latest(df: DataFrame, *, tombstones: bool = False) -> DataFrame:
     """Return the last row of each key and partition, as compaction does.
 
     Keys that end in a tombstone are dropped unless ``tombstones``. Rows without a key and control records are kept.
-    With
-    ``includeBatchMetadata``, records of aborted and open transactions are dropped.
+    With ``includeBatchMetadata``, records of aborted and open transactions are dropped.
     """
     for name in ("key", "value", "offset"):
         require(df, name, "latest")

@@ -35,8 +35,7 @@ def share_offsets(states: DataFrame, names: DataFrame, partitions: DataFrame | N
     """Return the current position of share groups by partition, from rows of ``share_group_state``.
 
     ``names`` come from ``topic_names``. ``delivered`` counts completed records above ``start_offset``. With
-    ``partitions``
-    (``transactions.partition_offsets``), also ``end_offset`` and ``lag`` (KIP-1226).
+    ``partitions`` (``transactions.partition_offsets``), also ``end_offset`` and ``lag`` (KIP-1226).
     """
     for name in ("share_snapshot", "share_update", "is_tombstone", "topic", "partition", "offset"):
         require(states, name, "share_offsets")

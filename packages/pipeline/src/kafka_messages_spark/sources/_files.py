@@ -95,8 +95,7 @@ class FileSelection:
         """Return the matching files, each once, sorted by name.
 
         Patterns have ``*``, ``?``, ``[ab]`` and ``{a,b}``. Names starting with ``_`` are included. Raises
-        PySparkValueError
-        for a missing path; with ``lenient``, a pattern may match nothing.
+        PySparkValueError for a missing path; with ``lenient``, a pattern may match nothing.
         """
         found: dict[str, File] = {}
         for root in self._roots:

@@ -23,8 +23,7 @@ def by_key(files: DataFrame, logs: Mapping[tuple[str, int], LogBounds], *, trans
 
     ``superseded`` counts records without a key, aborted, or followed by one with the same key. ``cleanable_bytes`` are
     superseded in closed segments; ``dirty_bytes`` follow the cleaner's checkpoint. ``is_removed`` marks keys that end
-    in
-    a tombstone. Sizes are stored bytes. ``transactions`` false skips the search for aborted records.
+    in a tombstone. Sizes are stored bytes. ``transactions`` false skips the search for aborted records.
     """
     rows = records_in(files, logs)
     none = F.lit(None).cast("string")

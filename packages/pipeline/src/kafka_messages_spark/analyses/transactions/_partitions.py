@@ -18,8 +18,7 @@ def partition_offsets(batches: DataFrame, starts: DataFrame | None = None) -> Da
     """Return offsets, files, batches, corrupt places and gaps of each partition.
 
     ``starts`` (``checkpoints.log_start_offsets``) sets ``log_start_offset`` and adds empty files. ``gaps`` are structs
-    of
-    ``start`` and exclusive ``end``.
+    of ``start`` and exclusive ``end``.
     """
     is_sound = F.col("corrupt").isNull() if "corrupt" in batches.columns else F.lit(True)
     files = (
