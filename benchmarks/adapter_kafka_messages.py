@@ -12,7 +12,6 @@ DISTRIBUTION = "kafka-messages"
 
 
 def prepare(workload: Workload) -> Case:
-    """Return the case of ``Message.read(data, version)`` and ``message.write(version)``."""
     # Imported by name, as type checkers lack the package.
     message_class = getattr(import_module("kafka_messages"), workload.message)
     module = import_module(f"kafka_messages.messages.{snake_case(workload.message)}")

@@ -23,7 +23,6 @@ OPERATIONS_FIELD = "topic_authorized_operations"
 
 
 def prepare(workload: Workload) -> Case:
-    """Return the case of ``Message.decode(data, version=…)`` and ``message.encode()``, which returns a ``bytearray``."""
     # Imported by name, as type checkers lack the package.
     message_class = getattr(import_module(MODULES[workload.message]), workload.message)
 

@@ -15,7 +15,6 @@ DISTRIBUTION = "kio"
 
 
 def prepare(workload: Workload) -> Case:
-    """Return the case of kio's reader and writer."""
     # Imported by name, as type checkers lack the package.
     serial = import_module("kio.serial")
     error_code = import_module("kio.schema.errors").ErrorCode

@@ -37,14 +37,12 @@ Case = tuple[int, bool]
 
 
 def fields(case: Case) -> list[tuple[int, bytes, bytes, tuple[tuple[str, bytes], ...]]]:
-    """Return timestamp, key, value of 100 bytes and headers of each record."""
     count, has_headers = case
     headers = HEADERS if has_headers else ()
     return [(START + 3 * number, b"key-%06d" % number, b"v" * 100, headers) for number in range(count)]
 
 
 def operations(case: Case) -> dict[str, dict[str, Callable[[], Any]]]:
-    """Return the measured calls by direction and codec."""
     from kafka_records import Record, read_batches, write_batch
 
     peer = import_module("kafka.record")

@@ -46,7 +46,6 @@ class Building:
 def building(
     workload: Workload, constructors: Constructors, sequence: Callable[[str], str] = "[{}]".format
 ) -> Building:
-    """Return the construction of a workload; ``sequence`` turns a comprehension's content into an array."""
     printer = _Printer(workload, constructors, sequence)
     body = workload.body()
     expression = printer.expression((), body)

@@ -84,7 +84,6 @@ def seconds(call: Callable[[], object], budget: float) -> float:
 
 
 def measured(given: Input, rounds: int) -> dict[tuple[str, str], float]:
-    """Return the minimum time of each operation and implementation for all rows."""
     import pyarrow as pa
     from kafka_messages import arrow, implementation
 

@@ -32,8 +32,6 @@ _SCRIPT = (
 
 @dataclass(frozen=True)
 class Case:
-    """Arguments of Python, the case to subtract, and the limit."""
-
     name: str
     arguments: tuple[str, ...]
     beyond: str = ""

@@ -41,7 +41,6 @@ def check(workers: Sequence[Worker], workloads: Sequence[Workload]) -> dict[str,
 def measurements(
     prepared: Sequence[Environment], arguments: Namespace, versions: dict[str, str]
 ) -> list[report.Measurement]:
-    """Measure all codecs on every workload and operation; set ``versions`` of the codecs."""
     taken = []
     with ExitStack() as stack:
         workers = [stack.enter_context(started(*environment.worker())) for environment in prepared]
@@ -89,7 +88,6 @@ def add_arguments(parser: ArgumentParser, operations: Sequence[str] = OPERATIONS
 
 
 def complete(parser: ArgumentParser, arguments: Namespace, operations: Sequence[str] = OPERATIONS) -> None:
-    """Validate the options of ``add_arguments`` and replace names by their objects."""
     arguments.samples = arguments.samples or (5 if arguments.quick else 21)
     arguments.seconds = 0.010 if arguments.quick else 0.040
     for kind, chosen, known in (

@@ -49,7 +49,6 @@ def schema_module() -> ModuleType:
 
 
 def build(form: str, contents: Contents) -> Any:
-    """Return a message of one topic, 100 partitions, and two in-sync replicas each."""
     return _message(form, [_partition(contents, index, [1, 2], [1, 2], []) for index in range(PARTITIONS)])
 
 

@@ -24,7 +24,6 @@ from rounds import in_turns
 
 
 def load(contents: Contents) -> dict[tuple[str, str], Loaded]:
-    """Return every codec with every encoding; exit if codecs disagree."""
     loaded = {}
     for form in FORMS:
         message, cls = metadata.build(form, contents), metadata.message_class(form)

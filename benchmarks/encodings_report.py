@@ -29,8 +29,6 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Series:
-    """CPU seconds per message by encoding and round."""
-
     times: Mapping[str, Sequence[float]]
 
     def microseconds(self, form: str) -> float:

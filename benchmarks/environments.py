@@ -45,7 +45,6 @@ class Environment:
     import_root: Path | None = None
 
     def variables(self) -> dict[str, str]:
-        """Return the caller's environment without its Python settings."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         switch = {SWITCH: "1" if self.codec.name == NATIVE else "0"}
         return clean | switch | ({"PYTHONPATH": str(self.import_root)} if self.import_root else {})

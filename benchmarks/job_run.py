@@ -40,7 +40,6 @@ def one_row() -> int:
 
 
 def counts() -> dict[str, int]:
-    """Return the numbers of jobs, stages and tasks, without skipped stages."""
     from pyspark.sql import SparkSession
 
     context = SparkSession.active().sparkContext._jsc.sc()

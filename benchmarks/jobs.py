@@ -45,8 +45,6 @@ HEADER = ("job", "CPU s", "of it Python", "beyond a session", "Spark jobs", "sta
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of all processes and of Python's, and Spark's counts."""
-
     cpu: float
     python: float
     jobs: int

@@ -24,7 +24,6 @@ class Held:
 
 
 def measure(prepared: Sequence[Environment], workloads: Sequence[Workload]) -> list[Held]:
-    """Measure traced memory for every workload, and process memory for the largest one."""
     held = [Held(workload.title, workload.size, {}) for workload in workloads]
     for environment in prepared:
         with started(*environment.worker()) as worker:

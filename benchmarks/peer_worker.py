@@ -57,7 +57,6 @@ class Loaded:
         return self.loops[operation](repeat(None, loops), self.case.message, self.data)
 
     def traced(self, copies: int) -> float:
-        """Return the traced bytes per decoded message while all ``copies`` are alive."""
         decode = self._decoder()
         kept: list[object] = [None] * copies
         gc.collect()  # also empties the free lists, which are not traced
@@ -110,7 +109,6 @@ class Worker:
         self.loaded: dict[str, Loaded] = {}
 
     def answer(self, request: dict[str, object]) -> Answer:
-        """Handle a request; an exception becomes an answer with ``error``."""
         try:
             match request:
                 case {"do": "hello"}:
@@ -135,7 +133,6 @@ class Worker:
 
 
 def freeze() -> None:
-    """Exempt existing objects from garbage collection."""
     gc.collect()
     gc.freeze()
 

@@ -33,7 +33,6 @@ def resident_bytes(pid: int) -> int:
 
 
 def peak_bytes(pid: int) -> int:
-    """Return the peak resident memory of a process, 0 if it has ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -42,7 +41,6 @@ def peak_bytes(pid: int) -> int:
 
 
 def tree(root: int, without: int | None = None) -> Iterator[int]:
-    """Yield a process and its descendants, except one subtree."""
     children: dict[int, list[int]] = {}
     for path in Path("/proc").iterdir():
         if path.name.isdigit():

@@ -32,8 +32,6 @@ class ReadyBatches(DataSource):
 
 
 class ReadyReader(DataSourceReader):
-    """Reader that repeats the first Arrow batch of a segment."""
-
     def __init__(self, options: dict[str, str], names: Sequence[str]) -> None:
         self._options = options
         self._names = list(names)

@@ -30,8 +30,6 @@ class Facts:
 
 @dataclass(frozen=True)
 class Measurement:
-    """CPU seconds per message by codec and round."""
-
     workload: Workload
     operation: str
     times: Mapping[str, Sequence[float]]
@@ -72,7 +70,6 @@ def render(facts: Facts, measurements: Sequence[Measurement], held: Sequence[Hel
 
 
 def conditions(facts: Facts, measurements: Sequence[Measurement], ratios: str = "above 1 is faster") -> Iterator[str]:
-    """Yield command, versions, noise and the meaning of the ratios."""
     spreads = [spread for measurement in measurements for spread in measurement.spreads()]
     yield from (f"`{facts.command}`", "")
     yield from (f"- {name} {version}" for name, version in facts.versions.items())

@@ -9,7 +9,6 @@ T = TypeVar("T")
 
 
 def rotated(subjects: Sequence[T], turn: int) -> Sequence[T]:
-    """Return the subjects rotated by one round."""
     first = turn % len(subjects)
     return (*subjects[first:], *subjects[:first])
 

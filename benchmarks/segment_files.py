@@ -16,8 +16,6 @@ TIME = 1_700_000_000_000
 
 @dataclass(frozen=True)
 class Shape:
-    """Records per batch, bytes per value, and compression."""
-
     records: int
     value: int
     compression: str | None = None

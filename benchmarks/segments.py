@@ -72,7 +72,6 @@ MEBIBYTE = 1 << 20
 
 
 def fewer(records: int, shape: Shape) -> int:
-    """Return ``records``, limited to the bytes that one Spark task reads."""
     return min(records, MOST_BYTES // (shape.value + 32))
 
 
@@ -123,8 +122,6 @@ CORE = ("batches", "what is read", "core, M records/s", "without", "ratio")
 
 
 def tasks(data: bytes) -> dict[str, Callable[[], int]]:
-    """Return the reads to measure; each returns its number of rows."""
-
     def rows(**options: Any) -> int:
         return sum(batch.num_rows for batch in read_segments(io.BytesIO(data), **options))
 
@@ -137,7 +134,6 @@ def tasks(data: bytes) -> dict[str, Callable[[], int]]:
 
 
 def core_rows(arguments: Namespace, folder: Path) -> Iterator[Sequence[str]]:
-    """Yield rows that compare core and pure code; ``records alone`` is without headers and checksums."""
     if _native.core is None:
         raise SystemExit("the native core is not there: pip install ./packages/native")
     for shape in CORE_SHAPES:
@@ -158,7 +154,6 @@ def core_rows(arguments: Namespace, folder: Path) -> Iterator[Sequence[str]]:
 
 
 def core_samples(task: Callable[[], int], samples: int) -> dict[str, list[float]]:
-    """Return the CPU seconds of both, after a warm-up."""
     taken: dict[str, list[float]] = {"native": [], "pure": []}
     found = set()
     core = _native.core
@@ -179,8 +174,6 @@ def core_samples(task: Callable[[], int], samples: int) -> dict[str, list[float]
 
 
 def ways(spark: Any, folder: str, records: int) -> dict[str, Way]:
-    """Return the sources to compare, as data frames of equal size and shape."""
-
     def ready(*columns: str) -> Any:
         reader = spark.read.format("ready_batches").schema(schema(*columns))
         path = min(Path(folder).iterdir())

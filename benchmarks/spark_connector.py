@@ -47,8 +47,6 @@ HEADER = ("values", "way", "wall s", "CPU s", "of it Python", "µs CPU a record"
 
 @dataclass(frozen=True)
 class Topic:
-    """Topic with its records, in batches close to a producer's defaults."""
-
     shape: Shape
     share: float
     """Number of records per record of ``--records``."""
@@ -89,7 +87,6 @@ def fill(connection: Connection, topic: Topic, batches: int) -> int:
 
 
 def write(connection: Connection, topic: Topic, parts: Sequence[PartitionProduceData]) -> None:
-    """Write a batch to each partition, with retries while it has no leader."""
     from kafka_messages import ProduceRequest, ProduceResponse
     from kafka_messages.messages.produce_request import TopicProduceData
     from kafka_messages.protocol import ErrorCode
@@ -140,8 +137,6 @@ def register_all(spark: SparkSession) -> None:
 
 
 def ways(spark: SparkSession, logs: Path, topic: Topic, records: int, bootstrap: str) -> dict[str, Way]:
-    """Return the sources to compare, as data frames of the same number of rows."""
-
     def connector() -> DataFrame:
         reader = spark.read.format("kafka").options(subscribe=topic.name, startingOffsets="earliest")
         return reader.option("kafka.bootstrap.servers", bootstrap).load()
@@ -158,7 +153,6 @@ def ways(spark: SparkSession, logs: Path, topic: Topic, records: int, bootstrap:
 
 
 def check(found: Mapping[str, Way], records: int) -> None:
-    """Exit unless all sources have the same number of rows, and connector and ``kafka_log`` the same values."""
     from pyspark.sql import functions as F
 
     digest = F.sum(F.xxhash64(*COLUMNS).cast("decimal(38,0)"))

@@ -56,14 +56,12 @@ HEADER = (
 
 @contextmanager
 def session(arguments: Namespace) -> Iterator[SparkSession]:
-    """Start Spark with from_avro and the workloads."""
     with local_session("spark-avro_2.13", arguments.jars, arguments.conf) as spark:
         spark.sparkContext.addPyFile(spark_workloads.__file__)
         yield spark
 
 
 def prepare(spark: SparkSession, workload: Workload, rows: int, folder: Path) -> None:
-    """Write Parquet files with equal values in the columns ``kafka`` and ``avro``."""
     path, message = str(folder / workload.message), getattr(kafka_messages, workload.message)
     values = pa.array([workload.row(at) for at in range(DISTINCT)], pa.struct(list(arrow.schema(message))))
     data = arrow.encode(values, message, workload.version)
@@ -75,7 +73,6 @@ def prepare(spark: SparkSession, workload: Workload, rows: int, folder: Path) ->
 
 
 def check(df: DataFrame, workload: Workload) -> None:
-    """Exit unless every function returns the same rows."""
     made = ways(workload)
     kind = made["from_kafka"](df).schema["m"].dataType  # Avro has no int16 and uses int32
     digests = {}

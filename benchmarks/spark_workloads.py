@@ -27,8 +27,6 @@ Way = Callable[[DataFrame], DataFrame]
 
 @dataclass(frozen=True)
 class Workload:
-    """Message, version, share of the rows, and function from number to row."""
-
     title: str
     message: str
     version: int
@@ -95,7 +93,6 @@ def record(name: str, *fields: str) -> str:
 
 
 def field(name: str, kind: str) -> str:
-    """Return a field of an Avro record; ``kind`` is a name or JSON."""
     return f'{{"name":"{name}","type":{kind if kind[0] in "[{" else chr(34) + kind + chr(34)}}}'
 
 
@@ -195,7 +192,6 @@ WORKLOADS = (
 
 
 def ways(workload: Workload) -> dict[str, Way]:
-    """Return the functions to compare, from a data frame of bytes to one of the struct ``m``."""
     name, version, options = workload.message, workload.version, workload.options
     message = getattr(kafka_messages, name)
     kind, known = schema_of_kafka(name), schema_of_kafka(name, version)
@@ -217,8 +213,6 @@ def ways(workload: Workload) -> dict[str, Way]:
 
 
 class Ready:
-    """Structs of a task's first Arrow batch, repeated for all others."""
-
     def __init__(self, workload: Workload) -> None:
         fields = tuple(workload.fields.split(",")) if workload.fields else ()
         self._decoding = Decoding(workload.message, workload.version, DecodeOptions(fields=fields))

@@ -14,8 +14,6 @@ from workloads import Workload
 
 @dataclass(frozen=True)
 class Written:
-    """Bytes of a built message, bytes after decoding it, and the codec's operations."""
-
     data: bytes
     again: bytes
     operations: Sequence[str]
@@ -51,7 +49,6 @@ class Worker:
         return Written(_bytes(answer["data"]), _bytes(answer["again"]), _texts(answer["operations"]))
 
     def load_bytes(self, workload: Workload, data: bytes) -> Written:
-        """Decode a message and write it again, for a codec that does not build it."""
         message = {"message": workload.message, "version": workload.version, "data": b64encode(data).decode()}
         answer = self.ask(do="load", workload=workload.key, **message)
         return Written(data, _bytes(answer["again"]), _texts(answer["operations"]))

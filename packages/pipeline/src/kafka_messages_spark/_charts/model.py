@@ -27,8 +27,6 @@ class Mark:
 
 @dataclass(frozen=True)
 class Lane:
-    """Row of a timeline."""
-
     name: str
     marks: Sequence[Mark]
 
@@ -49,8 +47,6 @@ class Timeline:
 
 @dataclass(frozen=True)
 class Series:
-    """Step function over time."""
-
     name: str
     # Times and values; None ends the line.
     points: Sequence[tuple[int, int | None]]
@@ -85,8 +81,6 @@ class Chart:
 
 @dataclass(frozen=True)
 class Bar:
-    """Value with its labels."""
-
     name: str
     value: float
     # The formatted value.
@@ -99,8 +93,6 @@ class Bar:
 
 @dataclass(frozen=True)
 class Bars:
-    """Horizontal bar chart."""
-
     title: str
     kinds: Mapping[str, Look]
     bars: Sequence[Bar]

@@ -10,8 +10,6 @@ from pyspark.sql.types import StructType
 
 
 class LazyDataSource(DataSource):
-    """Data source that imports its implementation on first use."""
-
     # Name of the format, and the module and class that implement it.
     source: ClassVar[tuple[str, str, str]]
 

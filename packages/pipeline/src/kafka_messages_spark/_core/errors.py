@@ -27,7 +27,6 @@ def malformed_batch(cause: Exception) -> ValueError:
 
 
 def type_mismatch(function: str, place: str, required: str, found: object) -> TypeError:
-    """Return Spark's type error for an argument in a worker, where Arrow types are known."""
     text = str(found)
     text = text if len(text) <= 60 else f"{text[:57]}..."
     return TypeError(

@@ -115,8 +115,6 @@ DECODE_OPTIONS = ("mode", "columnNameOfCorruptRecord", "fields", "unknownTaggedF
 
 @dataclass(frozen=True)
 class DecodeOptions:
-    """Options of ``from_kafka`` and ``decode``."""
-
     mode: str = "FAILFAST"
     corrupt_column: str | None = None
     fields: tuple[str, ...] = ()

@@ -24,7 +24,6 @@ _SCALARS: dict[pa.DataType, spark.DataType] = {
 
 
 def spark_type(arrow: pa.DataType) -> spark.DataType:
-    """Return the nullable Spark type of an Arrow type."""
     if pa.types.is_struct(arrow):
         return struct_type(arrow)
     if pa.types.is_list(arrow):
@@ -72,7 +71,6 @@ def _forbids_null(kind: spark.DataType) -> bool:
 
 
 def at_version(message: type[Message], arrow: pa.StructType, version: int) -> pa.StructType:
-    """Return the struct type of one version, at every depth."""
     facts = facts_of(message)
 
     def struct(kind: pa.StructType, fields: tuple[FieldFacts, ...]) -> pa.StructType:

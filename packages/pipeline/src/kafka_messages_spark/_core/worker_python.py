@@ -22,16 +22,12 @@ _ENVIRONMENT = {"SPARK_REMOTE", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_
 
 
 def use_for_next_session() -> None:
-    """Set ``PYSPARK_PYTHON`` for the next local session."""
     if not _ENVIRONMENT & os.environ.keys() and _needs_python():
         os.environ["PYSPARK_PYTHON"] = sys.executable
 
 
 def use_for_session(spark: SparkSession) -> None:
-    """Set the Python of an existing local session.
-
-    Raises PySparkValueError if a running Spark Connect server uses a Python without this package.
-    """
+    """Set the Python of a local session; raise PySparkValueError if a running Spark Connect server cannot be changed."""
     if not _needs_python():
         return
     if "connect" not in type(spark).__module__:

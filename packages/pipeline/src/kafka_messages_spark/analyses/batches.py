@@ -53,7 +53,7 @@ def read_batches(
     check_crcs: bool = True,
     max_partition_bytes: int = MAX_PARTITION_BYTES,
 ) -> DataFrame:
-    """Return one row per record batch, with the columns of ``read_batch_headers``.
+    """Return one row per record batch in ``paths``, with the columns of ``read_batch_headers``.
 
     Corrupt places and unreadable files are rows with the struct ``corrupt`` (position, size, reason). Raises
     PySparkValueError for a missing path.
@@ -66,14 +66,11 @@ def read_batches(
 
 @dataclass(frozen=True)
 class ExtraColumns:
-    """Columns computed from path, start and end of a range and its batches."""
-
     fields: Sequence[pa.Field]
     compute: Callable[[str, int, int | None, pa.RecordBatch], Sequence[pa.Array]]
 
 
 def batches_in(files: DataFrame, *, check_crcs: bool = True, added: ExtraColumns | None = None) -> DataFrame:
-    """Return the batches of ranges from ``_segment_ranges.ranges``."""
     schema = _schema()
     whole = pa.schema([*schema, *(added.fields if added else ())])
 

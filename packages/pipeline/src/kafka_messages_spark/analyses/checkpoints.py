@@ -39,10 +39,9 @@ def read_checkpoints(
     recursive: bool = True,
     owner: str = "read_checkpoints",
 ) -> DataFrame:
-    """Return the entries of checkpoint files, searched in the log directories of the segments ``paths``.
+    """Return the entries of checkpoint files in the log directories of the segments ``paths``.
 
-    Columns: ``file``, ``topic``, ``partition``, ``offset``, ``problem``. A damaged file is one row with ``file`` and
-    ``problem``. Raises PySparkValueError for a missing path.
+    A damaged file is one row with ``file`` and ``problem``. Raises PySparkValueError for a missing path.
     """
     return CheckpointFiles.load(spark, paths, owner=owner, glob=glob, recursive=recursive, name=name)
 

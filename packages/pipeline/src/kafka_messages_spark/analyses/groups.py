@@ -129,7 +129,6 @@ def _with_members(history: DataFrame, records: DataFrame | None) -> DataFrame:
 
 
 def member_counts(records: DataFrame) -> DataFrame:
-    """Return group sizes over time, one row per record that changes them."""
     for name in ("group_metadata", *_MEMBER_TYPES):
         require(records, name, "member_counts")
     metadata = F.col("group_metadata")

@@ -11,8 +11,6 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Bytes:
-    """Binary Arrow array with its offsets and data as NumPy arrays."""
-
     def __init__(self, array: pa.Array) -> None:
         array = array.cast(pa.binary())
         count = len(array)
@@ -24,9 +22,7 @@ class Bytes:
         self._data = np.frombuffer(self._buffer, np.uint8)
 
     def leading(self, size: int) -> tuple[npt.NDArray[np.uint8], Bools]:
-        """Return the first ``size`` bytes of each value as a matrix (zeros if shorter or null), and a mask of complete
-        rows.
-        """
+        """Return the first ``size`` bytes of each value (zeros if shorter), and a mask of complete rows."""
         starts = self._offsets[:-1]
         enough = (self._offsets[1:] - starts >= size) & ~self._null
         matrix = np.zeros((len(starts), size), np.uint8)

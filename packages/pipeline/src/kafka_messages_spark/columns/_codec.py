@@ -58,7 +58,6 @@ class Decoding:
         return pruned(structs, self.type()) if self.options.fields else structs
 
     def decode_with_trailing(self, data: pa.Array, versions: pa.Array | None = None) -> tuple[pa.StructArray, pa.Array]:
-        """Return the structs and the trailing bytes, null if there are none."""
         structs = self._decode(data, versions, _TRAILING)
         return pruned(structs, self.type()), structs.field(_TRAILING)
 
@@ -91,8 +90,6 @@ class Decoding:
 
 @dataclass(frozen=True)
 class Encoding:
-    """Encoder of a struct column."""
-
     message: str
     version: int | None
     prefix: bool

@@ -33,7 +33,6 @@ def tree_of(names: Iterable[str]) -> Tree:
 
 
 def pruned_type(owner: str, kind: pa.DataType, tree: Tree, path: str = "") -> pa.DataType:
-    """Return the type with the selected fields; raise PySparkValueError for an unknown name."""
     if not tree:
         return kind
     if pa.types.is_list(kind):

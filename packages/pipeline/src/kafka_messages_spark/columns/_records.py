@@ -54,8 +54,6 @@ class MalformedRecordError(ValueError):
 
 @dataclass(frozen=True)
 class RecordType:
-    """Record type and its struct column."""
-
     number: int
     key: str | None
     value: str
@@ -78,8 +76,6 @@ def types_of(log: str) -> tuple[RecordType, ...]:
 
 @dataclass(frozen=True)
 class RawRecords:
-    """Columns of a batch with undecoded messages."""
-
     # Record types; -1 if unknown.
     number: Ints
     # Versions of the values; -1 for none.
@@ -109,7 +105,6 @@ class LogDecoder:
         ]
 
     def decode(self, key: pa.Array, value: pa.Array, control: pa.Array | None) -> list[pa.Array]:
-        """Return the added columns, in the order of ``fields``."""
         count = len(value)
         is_control = np.zeros(count, np.bool_) if control is None else np.asarray(control.fill_null(False))
         missing = np.asarray(value.is_null())

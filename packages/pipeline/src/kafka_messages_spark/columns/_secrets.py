@@ -17,8 +17,6 @@ SECRET_OPTIONS = ("showSecrets", "secretSalt")
 
 @dataclass(frozen=True)
 class Redaction:
-    """Options for secrets."""
-
     shows: bool = False
     # With a salt, equal secrets get equal marks.
     salt: str | None = None

@@ -103,7 +103,6 @@ def map_in_arrow(
 
 
 def require(df: DataFrame, name: str, owner: str) -> None:
-    """Raise PySparkValueError if a column is missing."""
     if not isinstance(name, str):
         raise invalid_argument(f"{owner}: columns are given by their names, not as {name!r}")
     if name not in df.columns:

@@ -72,7 +72,6 @@ class Job:
 
     @property
     def spark(self) -> SparkSession:
-        """Session, created on first use."""
         if self._spark is None:
             use_for_next_session()
             small = _local_mode.SETTINGS if self.is_small else {}
@@ -92,7 +91,6 @@ class Job:
 
     @property
     def exit_status(self) -> int:
-        """Exit status of a completed run."""
         return FINDINGS if self.findings and not self.args.exit_zero else FINE
 
     @property
@@ -194,7 +192,6 @@ class Job:
         return self._source(KafkaLogDataSource, options)
 
     def ranges(self, paths: Sequence[str], glob: str | None = None) -> DataFrame:
-        """Return the byte ranges of files."""
         most = MAX_PARTITION_BYTES
         return self._source(Ranges, Ranges.options_of(paths, owner=self.name, glob=glob, max_partition_bytes=most))
 
@@ -266,7 +263,6 @@ def _skipped_files(files: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def no_segments_message(owner: str, paths: Sequence[str], others: Mapping[str, str]) -> str:
-    """Return the error message for paths without segments; ``others`` maps skipped files to reasons."""
     are = ""
     for why in sorted(set(others.values())):
         names = sorted(name for name in others if others[name] == why)
@@ -303,7 +299,6 @@ def parser(name: str, description: str) -> ArgumentParser:
 
 
 def show_secrets(parser: ArgumentParser) -> None:
-    """Add the argument ``--show-secrets``."""
     parser.add_argument(
         "--show-secrets",
         action="store_true",
@@ -312,7 +307,6 @@ def show_secrets(parser: ArgumentParser) -> None:
 
 
 def positive(text: str) -> int:
-    """Parse an integer above zero."""
     value = int(text)
     if value < 1:
         raise ValueError(text)

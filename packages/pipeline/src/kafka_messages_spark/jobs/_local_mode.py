@@ -48,7 +48,6 @@ class Input:
 
 
 def is_small(inputs: Sequence[Input], glob: str | None) -> bool:
-    """Return whether all input files are local and small; False if they cannot be listed."""
     used = [each for each in inputs if each.paths]
     if not used or not all(is_path(path) for each in used for path in each.paths):
         return False

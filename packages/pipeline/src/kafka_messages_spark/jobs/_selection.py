@@ -55,8 +55,6 @@ def records(job: Job, paths: Sequence[str], topic: str, *, batch_metadata: bool 
 
 @dataclass(frozen=True)
 class Count:
-    """Numbers of records, as in ``copies.counts``."""
-
     records: int
     copies: int = 0
     differing: int = 0
@@ -133,8 +131,6 @@ class FileSummary:
 
 @dataclass(frozen=True)
 class RecordSelection:
-    """Selected files."""
-
     log: list[FileSummary]
     # State before the first selected record of the log.
     snapshot: FileSummary | None = None
@@ -225,7 +221,6 @@ def of_topic(files: Sequence[FileSummary], topic: str) -> tuple[list[FileSummary
 
 
 def summarize_files(batches: DataFrame) -> list[FileSummary]:
-    """Return summaries of files from ``batches.batches_in``; empty files are omitted."""
     begins = F.coalesce("base_offset", "last_offset")
     before = Window.partitionBy("file").orderBy("position").rowsBetween(Window.unboundedPreceding, -1)
     placed = batches.withColumns({"begins": begins, "reached": F.max("last_offset").over(before)})

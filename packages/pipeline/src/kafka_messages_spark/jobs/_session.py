@@ -28,7 +28,6 @@ def is_ours() -> bool:
 
 
 def start(name: str, settings: Mapping[str, str], java: str = "") -> SparkSession:
-    """Return the existing session, or a new one with these settings and JVM options."""
     ensure_java()
     builder = SparkSession.builder.appName(f"kafka {name}")
     if not is_ours():

@@ -75,7 +75,6 @@ def work(job: _cli.Job) -> None:
 
 
 def _table(records: DataFrame, record_type: str) -> DataFrame:
-    """Return the rows of a record type, without empty structs, which Parquet and Delta reject."""
     if record_type == UNREADABLE:
         return records.where("record_type is null").select(*FACTS[:4], "problem", "key", "value", "corrupt")
     if record_type == CONTROL:

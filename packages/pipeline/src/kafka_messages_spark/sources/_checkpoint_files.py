@@ -82,8 +82,6 @@ class _CheckpointsReader(ListingReader):
 
 
 class CheckpointFiles(Listing):
-    """Data source of checkpoint entries."""
-
     format = "kafka_checkpoint_files"
     columns = SCHEMA
     reader_class = _CheckpointsReader

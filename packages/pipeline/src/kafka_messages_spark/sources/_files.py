@@ -1,4 +1,4 @@
-"""File search by paths, folders and glob patterns, on local disks and in object stores."""
+"""File search by paths, folders and glob patterns."""
 
 from __future__ import annotations
 
@@ -32,8 +32,6 @@ _SECRET = re.compile(r"(?<=://)[^/@]*@")
 
 @dataclass(frozen=True)
 class File:
-    """File that matches a selection."""
-
     # Path or URI for display, without credentials and query.
     name: str
     # Path in its file system.
@@ -71,8 +69,6 @@ class File:
 
 @dataclass(frozen=True)
 class FileSelection:
-    """Paths or URIs of files, folders and patterns, with a glob for file names."""
-
     paths: tuple[str, ...]
     glob: str | None = None
     default_glob: str = DEFAULT_GLOB
@@ -191,14 +187,11 @@ def open_filesystem(root: str, owner: str | None = None) -> tuple[Any, str, str]
 
 
 def open_file(root: str, path: str) -> Any:
-    """Open a file for reading in binary mode; raise OSError."""
     filesystem, _, _ = open_filesystem(root)
     return open(path, "rb", buffering=0) if is_local(filesystem) else filesystem.open_input_file(path)
 
 
 class FileView:
-    """View of a file from an offset; closing it closes the file."""
-
     def __init__(self, file: Any, name: str, base: int) -> None:
         self._file = file
         self._base = base

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 @dataclass
 class ListingReader(DataSourceReader):
-    """Reader that searches files; errors are prefixed with ``owner``."""
-
     owner: str
     paths: list[str]
     glob: str | None
@@ -33,8 +31,6 @@ class ListingReader(DataSourceReader):
 
 
 class Listing(DataSource):
-    """Data source with rows about files."""
-
     format: ClassVar[str]
     columns: ClassVar[pa.Schema]
     reader_class: ClassVar[type[ListingReader]]

@@ -48,8 +48,6 @@ def ranges(
 
 @dataclass(frozen=True)
 class FileRange:
-    """Byte range of a file."""
-
     path: str
     file_size: int
     start: int
@@ -78,8 +76,6 @@ class _RangesReader(ListingReader):
 
 
 class Ranges(Listing):
-    """Data source of byte ranges."""
-
     format = "kafka_segment_ranges"
     columns = SCHEMA
     reader_class = _RangesReader

@@ -18,8 +18,6 @@ _TASKS = 64
 
 
 class Sized(Protocol):
-    """Unit of work."""
-
     @property
     def size(self) -> int:
         """Bytes to read."""
@@ -37,8 +35,6 @@ def cuts(start: int, size: int, most: int) -> list[tuple[int, int]]:
 
 @dataclass
 class Share(InputPartition):
-    """Pieces of one task."""
-
     pieces: list[Sized]
 
 

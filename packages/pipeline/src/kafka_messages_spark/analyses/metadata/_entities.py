@@ -47,7 +47,7 @@ class _Entity:
 
 @dataclass
 class EntityReplay:
-    """State of one group of entities; changes after the offset ``start`` are listed."""
+    """State of one group of entities."""
 
     start: int | None
     state: dict[tuple[str, str], _Entity] = field(default_factory=dict)
@@ -152,7 +152,6 @@ _SETS = ("log_dirs", "cordoned_log_dirs")
 
 
 def normalized(entity: str, fields: Fields) -> Fields:
-    """Return comparable fields, with Kafka's defaults for missing values."""
     if entity == "partition":
         empty = ("eligible_leader_replicas", "last_known_elr", "directories")
         return fields | {name: fields[name] or [] for name in empty}
@@ -168,7 +167,7 @@ def normalized(entity: str, fields: Fields) -> Fields:
 
 
 def apply_change(before: Fields, record_type: str, fields: Fields) -> Fields:
-    """Apply a partial change to a partition or broker (Kafka's PartitionRegistration.merge and ClusterDelta.replay)."""
+    """Apply a partial change (Kafka's PartitionRegistration.merge and ClusterDelta.replay)."""
     if record_type == "clear_elr_record":
         return before | {"eligible_leader_replicas": [], "last_known_elr": []}
     if record_type == "fence_broker_record":

@@ -101,8 +101,6 @@ class _Last:
 
 @dataclass
 class RangeCheck:
-    """Checks of one range."""
-
     path: str
     size: int
     start: int
@@ -120,7 +118,6 @@ class RangeCheck:
         self.producers = Producers(topic_of(self.path)[0])
 
     def rows(self) -> pa.RecordBatch:
-        """Read the range; return its summary, findings and producers."""
         report = SegmentReport("", *topic_of(self.path), self.start, self.end)
         self.summary |= dict.fromkeys(_COUNTS, 0)
         try:

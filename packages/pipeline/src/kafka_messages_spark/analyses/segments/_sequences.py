@@ -27,8 +27,6 @@ class _Producer:
 
 @dataclass
 class Producers:
-    """Producers of a range."""
-
     # None if the folder does not name it.
     topic: str | None
     known: dict[int, _Producer] = field(default_factory=dict)

@@ -16,7 +16,6 @@ _LOG = ("directory", "topic", "partition")
 
 
 def below_watermark(summary: DataFrame, watermarks: DataFrame) -> DataFrame:
-    """Return a finding of severity ``info`` for each log that ends below its high watermark."""
     is_log = F.col("name_offset").isNotNull() & F.col("topic").isNotNull() & ~F.col("file").endswith(".checkpoint")
     end = F.max(F.greatest("next_offset", "name_offset"))
     directory = folder("folder").alias("directory")

@@ -22,7 +22,6 @@ def sound(batches: DataFrame, owner: str) -> DataFrame:
 
 
 def with_names(batches: DataFrame, owner: str) -> DataFrame:
-    """Replace an unknown topic by the folder, and an unknown partition by -1."""
     for name in ("topic", "partition", "file", "base_offset", "last_offset", "producer_id", "control_type"):
         require(batches, name, owner)
     names = {"topic": F.coalesce("topic", folder()), "partition": F.coalesce("partition", F.lit(-1))}

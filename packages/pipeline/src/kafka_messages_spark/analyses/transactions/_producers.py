@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def whole_transactions(transactions: DataFrame) -> DataFrame:
     """Combine the completed transactions of partitions into whole transactions.
 
-    They are exact with transaction version 2 (KIP-890). Otherwise two transactions in quick succession may be combined.
+    The result is exact with transaction version 2 (KIP-890). Otherwise two transactions in quick succession may be
+    combined.
     """
     times = {name: F.unix_millis(name) for name in ("first_timestamp", "marker_timestamp")}
     done = transactions.where("status <> 'open'").withColumns(times).select(*READ)

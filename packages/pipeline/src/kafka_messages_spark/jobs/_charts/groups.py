@@ -83,7 +83,6 @@ def chart(
     total: tuple[int, int],
     until: int,
 ) -> Chart:
-    """Return the chart, with offsets on the left and known lag on the right."""
     offsets = _points(commits, 3)
     logs = _points(ends, 2)
     rows = []

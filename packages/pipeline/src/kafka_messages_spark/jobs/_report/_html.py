@@ -24,7 +24,6 @@ _NAME, _SENTENCE, _LONG = 48, 32, 120
 
 
 def page(title: str, parts: Sequence[ReportItem], run: JobRun) -> str:
-    """Return the report as an HTML page, with a policy against network access."""
     style, script = (files(__package__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     style = styles() + style
     policy = f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri 'none'"

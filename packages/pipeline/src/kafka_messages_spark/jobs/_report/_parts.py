@@ -15,23 +15,17 @@ Severity = Literal["error", "warning", "info"]
 
 @dataclass(frozen=True)
 class Heading:
-    """Section heading."""
-
     text: str
     level: int
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """Paragraph of text."""
-
     text: str
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Names and values."""
-
     pairs: Sequence[tuple[str, Any]]
 
     @property
@@ -41,8 +35,6 @@ class Facts:
 
 @dataclass(frozen=True)
 class TableColumn:
-    """Table column with its type and format."""
-
     name: str
     # integer, number, boolean, timestamp (milliseconds since the epoch), bytes, list or text.
     type: str = "text"

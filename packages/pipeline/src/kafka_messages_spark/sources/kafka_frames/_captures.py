@@ -28,8 +28,6 @@ _DIRECTION = re.compile(r"(request|response)s?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Naming:
-    """Rules that derive connection and direction from file names."""
-
     # Direction of all files, overriding their names.
     direction: str | None
     # Regular expression with the groups connection and direction.

@@ -59,8 +59,6 @@ class FramesError(ValueError):
 
 @dataclass(frozen=True)
 class FramesOptions:
-    """Parsed options."""
-
     files: FileSelection
     naming: Naming
     is_followed: bool
@@ -93,7 +91,6 @@ class FramesOptions:
         )
 
     def schema(self) -> pa.Schema:
-        """Return all available columns."""
         fields = [
             pa.field("connection", pa.string()),
             pa.field("direction", pa.string()),
@@ -153,8 +150,6 @@ class KafkaFramesDataSource(DataSource):
 
 @dataclass(frozen=True)
 class CaptureFile:
-    """Captured file, read by one task."""
-
     name: str
     root: str
     path: str
@@ -164,8 +159,6 @@ class CaptureFile:
 
 
 class KafkaFramesReader(DataSourceReader):
-    """Batch reader."""
-
     def __init__(self, options: FramesOptions, schema: StructType) -> None:
         self._options = options
         self._schema = chosen_schema(NAME, options.schema(), schema)

@@ -22,8 +22,6 @@ _MAX_LINES = 64
 
 @dataclass(frozen=True)
 class FollowedStream:
-    """Client and broker of a followed connection."""
-
     connection: str
     # Node that sends the requests, 0 or 1.
     client: int
@@ -63,7 +61,7 @@ def nodes(owner: str, name: str, lines: Iterable[bytes], ports: tuple[int, ...])
 
 
 class InvalidHexError(ValueError):
-    """Line that is not hexadecimal."""
+    pass
 
 
 class HexLines:
@@ -94,7 +92,6 @@ class HexLines:
                 return
 
     def read(self, size: int) -> bytes:
-        """Return up to ``size`` bytes; empty at the end."""
         parts, got = [self._rest], len(self._rest)
         while got < size and (data := self._next()):
             parts.append(data)

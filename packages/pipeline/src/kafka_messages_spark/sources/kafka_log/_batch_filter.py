@@ -50,8 +50,6 @@ class Bounds:
 
 @dataclass(frozen=True)
 class BatchFilter:
-    """Filter for batches that may have records within bounds, outside aborted transactions."""
-
     bounds: Bounds
     aborted: tuple[AbortedTransaction, ...] = ()
 

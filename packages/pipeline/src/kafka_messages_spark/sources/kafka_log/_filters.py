@@ -99,8 +99,6 @@ class Condition:
 
 @dataclass(frozen=True)
 class PushedFilters:
-    """Conjunction of conditions."""
-
     conditions: tuple[Condition, ...] = ()
 
     @classmethod

@@ -50,8 +50,6 @@ CORRUPT = "corrupt"
 
 @dataclass(frozen=True)
 class LogOptions:
-    """Parsed options."""
-
     files: FileSelection
     max_partition_bytes: int
     headers: bool

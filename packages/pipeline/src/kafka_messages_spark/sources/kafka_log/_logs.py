@@ -75,7 +75,6 @@ def bounds_by_folder(options: LogOptions, logs: Sequence[LogFiles]) -> dict[str,
 
 
 def starting_progress(options: LogOptions, files: Iterable[File]) -> Progress:
-    """Return the start position of a stream, except ``earliest`` and ``latest``."""
     logs = logs_of(files, group_of)
     bounds = bounds_by_folder(options, logs)
     began = (log for log in logs if bounds[log.folder] != Bounds())
@@ -90,10 +89,6 @@ def _starting_folder(log: LogFiles, bounds: Bounds) -> Folder:
 
 
 def ranges_within(log: LogFiles, bounds: Bounds, pushed: Bounds, committed: CommittedView) -> list[Range]:
-    """Return the ranges to read, limited by options, pushed filters and isolation level.
-
-    The last range of a file has no end.
-    """
     bounds = bounds.within(Bounds(None, committed.until_offset))
     return [
         Range(

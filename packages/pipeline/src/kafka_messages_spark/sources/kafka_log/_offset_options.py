@@ -79,7 +79,6 @@ class OffsetOption:
 
 
 def check_batch_offsets(owner: str, start: OffsetOption, end: OffsetOption) -> None:
-    """Raise PySparkValueError for offsets that batch queries reject."""
     if start.is_all(LATEST):
         raise invalid_argument(f"{owner}: starting offset can't be latest for batch queries")
     if (found := start.has(LATEST)) is not None:
@@ -91,7 +90,6 @@ def check_batch_offsets(owner: str, start: OffsetOption, end: OffsetOption) -> N
 
 
 def check_stream_offsets(owner: str, end: OffsetOption) -> None:
-    """Raise PySparkValueError for ending offsets, which streams reject."""
     if end.is_set:
         what = "timestamp" if end.is_time else "offset"
         raise invalid_argument(f"{owner}: ending {what} not valid in streaming queries; the option is {end.option!r}")

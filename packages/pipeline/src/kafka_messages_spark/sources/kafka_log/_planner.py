@@ -26,8 +26,6 @@ _SEGMENT = re.compile(r"([0-9]{20})(?:[-.].*)?(\.[^.]+)")
 
 @dataclass(frozen=True)
 class LogAccess:
-    """File access of the planner, and its callback for data loss."""
-
     # Find the end of the complete batches from an offset on, reading at most the given bytes.
     walk: Callable[[File, int, int | None], Walk]
     # The same for an offset that is not the start of a batch.
@@ -172,7 +170,6 @@ class _Group:
         return found if found.is_batch or found.end > position else self._beyond(file, position)
 
     def folder(self) -> Folder:
-        """Return the progress after this batch."""
         if not self._in_order:
             return Folder(files=self._read, from_offset=self._start.from_offset)
         if self._peeked is not None and self._peeked.from_offset is not None:

@@ -113,7 +113,6 @@ def _base(part: Range) -> int | None:
 
 
 def _is_rewritten(part: Range) -> bool:
-    """Return whether the planned start is now inside a batch; False if unknown."""
     if not part.base or not is_local(open_filesystem(part.root)[0]):
         return False
     with closing(open_file(part.root, part.path)) as file:

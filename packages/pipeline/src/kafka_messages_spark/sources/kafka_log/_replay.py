@@ -12,8 +12,6 @@ from ._walk import Walk
 
 
 class StreamReplay:
-    """Current files of a batch planned earlier."""
-
     def __init__(self, files: Iterable[File], walk: Callable[[File, int, int | None], Walk]) -> None:
         self._walk = walk
         self._folders: defaultdict[str, list[File]] = defaultdict(list)

@@ -42,8 +42,6 @@ class KafkaLogDataSource(DataSource):
 
 
 class KafkaLogReader(DataSourceReader):
-    """Batch reader."""
-
     def __init__(self, options: LogOptions, schema: StructType) -> None:
         check_batch_offsets(NAME, options.start, options.end)
         self._options = options
@@ -99,8 +97,6 @@ class PushFilters:
 
 
 class FilteredLogReader(KafkaLogReader):
-    """Reader with filter pushdown."""
-
     @property
     def pushFilters(self) -> PushFilters:
         return PushFilters(self._take)

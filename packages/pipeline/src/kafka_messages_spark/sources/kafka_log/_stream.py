@@ -27,8 +27,6 @@ _FIRST = "first"
 
 
 class LogStream:
-    """Stream logic for all releases of Spark."""
-
     def __init__(self, options: LogOptions, schema: StructType) -> None:
         self._options = options
         if options.files.modified_after is not None or options.files.modified_before is not None:

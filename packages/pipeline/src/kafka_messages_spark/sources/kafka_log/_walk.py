@@ -27,8 +27,6 @@ _LAST_OFFSET_DELTA = 23
 
 @dataclass(frozen=True)
 class Walk:
-    """Result of a traversal from the start of a batch."""
-
     # End of the last complete batch, or the start if there is none.
     end: int
     # Base offset of the first batch.
