@@ -27,7 +27,6 @@ ROOT = Path(__file__).resolve().parents[1]
 LOGS = "examples/cluster/logs"
 SESSION = "one row"
 LIMIT = 15.0
-# Timeout of a job.
 SECONDS = 900
 # Arguments of the jobs, as on docs/spark-jobs.md.
 JOBS = {

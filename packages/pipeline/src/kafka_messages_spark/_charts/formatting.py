@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 _MAX_WIDTH = 80
 # Longer than any path.
 MAX_LENGTH = 1 << 15
-# Characters that change the text direction or break lines, with which a name could imitate another.
+# Characters that change the text direction or break lines, so that one name could imitate another.
 _TURNS = (0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
 CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
 # Escapes of invisible characters, including bytes of file names that are invalid UTF-8.

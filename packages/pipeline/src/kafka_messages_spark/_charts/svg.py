@@ -208,7 +208,7 @@ def _chart(picture: Chart) -> tuple[list[Markup], float]:
     if picture.until is not None:
         moments.append(picture.until)
     low, high = (min(moments), max(moments)) if moments else (0, 1)
-    span = low, high + max(1, (high - low) // 25)  # so that the last value is seen
+    span = low, high + max(1, (high - low) // 25)  # keeps the last value visible
     drawn: list[Markup] = []
     y = 6.0
     scales = [[_scale(panel) for panel in row] for row in picture.rows]

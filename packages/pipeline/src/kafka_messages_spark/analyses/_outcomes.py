@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _TELLING = ("topic", "partition", "offset", "is_transactional", "is_control", "control_type", "producer_id")
-# Records outside transactions are split into this many groups, so that no task gets a whole log.
+# Number of groups of records outside transactions, so that no task gets a whole log.
 _SHARES = 1024
 
 

@@ -22,9 +22,8 @@ __all__ = [
     "read_checkpoints",
 ]
 
-# Log start offsets above the first segment's base offset, as after DeleteRecords.
+# Log start offsets above the first base offset, for example after DeleteRecords.
 LOG_START_OFFSET = "log-start-offset-checkpoint"
-# Cleaner positions.
 CLEANER_OFFSET = "cleaner-offset-checkpoint"
 # High watermarks of a few seconds ago.
 HIGH_WATERMARK = "replication-offset-checkpoint"

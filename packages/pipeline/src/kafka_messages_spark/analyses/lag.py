@@ -42,7 +42,7 @@ def with_lag_times(offsets: DataFrame, batches: DataFrame) -> DataFrame:
     found = wanted.unionByName(ends).withColumns(
         {"next": F.last("first", ignorenulls=True).over(backwards), "newest": F.max("newest").over(of_log)}
     )
-    behind = F.col("newest") - F.col("next")  # null where no batch has a time
+    behind = F.col("newest") - F.col("next")  # null without batch timestamps
     behind = F.when(behind < 0, F.lit(0)).otherwise(behind)
     lag = F.when(F.col("row.lag") == 0, F.lit(0)).when(F.col("row.lag") > 0, behind).cast("long")
     return found.where("row is not null").select("row.*", lag.alias("lag_ms"))

@@ -52,7 +52,7 @@ def share_offsets(states: DataFrame, names: DataFrame, partitions: DataFrame | N
     )
     place = F.struct(*_PLACE)
     last = F.struct("delivered", F.col("timestamp").alias("time"), "log_partition", "is_tombstone")
-    told = F.when((F.col("start_offset") >= 0) & ~F.col("is_tombstone"), place)  # -1: as it was
+    told = F.when((F.col("start_offset") >= 0) & ~F.col("is_tombstone"), place)  # -1: unchanged
     found = events.groupBy(*_KEY).agg(
         F.max_by("start_offset", told).alias("start_offset"),
         F.max(told).alias("told"),

@@ -37,13 +37,12 @@ from kafka_messages_spark.sources._shares import MAX_PARTITION_BYTES
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
 
 FINE, FINDINGS, WRONG = 0, 1, 2
-# Name of the command.
 PROGRAM = "kafka-messages-spark"
 # The only topic with snapshots.
 METADATA = "__cluster_metadata"
 # Spark's progress bars, which only terminals erase.
 _PROGRESS = "spark.ui.showConsoleProgress"
-# Lets Spark combine small shuffle partitions of cached tables; otherwise a few rows make 200 tasks.
+# Combine small shuffle partitions of cached tables; otherwise a few rows make 200 tasks.
 _CACHED_PARTITIONS = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 
 
@@ -325,7 +324,7 @@ def run(
     """Parse the arguments, run a job and return the exit status.
 
     ``settings`` are for a new session. ``reads`` returns the inputs, for tuning. ``writes`` returns the names of output
-    tables, which must not exist.
+    tables, checked before reading.
     """
     args = parser.parse_args(argv)
     job = Job(parser.prog.rpartition(" ")[2], args, Report(title), dict(settings or {}))

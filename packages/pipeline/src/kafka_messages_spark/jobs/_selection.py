@@ -136,7 +136,6 @@ class RecordSelection:
     snapshot: FileSummary | None = None
     # First log offset that the snapshot does not contain.
     start: int = 0
-    # Skipped snapshots.
     left_out: list[FileSummary] = field(default_factory=list)
     # Why snapshots are skipped; empty if the log is complete.
     reason: str = ""

@@ -34,7 +34,7 @@ def start(name: str, settings: Mapping[str, str], java: str = "") -> SparkSessio
         return builder.getOrCreate()
     for key, value in settings.items():
         builder = builder.config(key, value)
-    if _LOGGING.exists():  # not so in a zip
+    if _LOGGING.exists():  # missing in a zip
         java = f'{java} "-Dlog4j2.configurationFile={_LOGGING.as_uri()}"'
     if java:
         builder = builder.config("spark.driver.extraJavaOptions", java.strip())

@@ -68,7 +68,7 @@ def _is_there(spark: SparkSession, place: str) -> bool:
 
 
 def writers(name: str, df: DataFrame, args: Namespace) -> Iterator[tuple[str, Callable[[], None]]]:
-    mode = "error" if args.mode == "errorifexists" else args.mode  # the only name that Connect has
+    mode = "error" if args.mode == "errorifexists" else args.mode  # Spark Connect accepts only this name
     writer = df.write.format(args.format).mode(mode)
     if args.output:
         place = f"{args.output.rstrip('/')}/{name}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-# Columns of the table.
 COLUMNS = ("file", "topic", "partition", "position", "offset", "reason")
 
 

@@ -36,7 +36,6 @@ _DEAD = (
     "cleanable_bytes",
     "dirty_bytes",
 )
-# Columns of the report's tables.
 _GROUPS = ("group", "topic", "records", "keys", "bytes", "dead_bytes")
 _FIGURES = ("batches", "records", "bytes", "uncompressed_bytes")
 

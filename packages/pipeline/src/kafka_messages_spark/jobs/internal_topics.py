@@ -62,7 +62,7 @@ def work(job: _cli.Job) -> None:
         F.min("offset").alias("first_offset"),
         F.max("offset").alias("last_offset"),
     )
-    found = counts.orderBy("record_type").collect()  # there are not many record types
+    found = counts.orderBy("record_type").collect()  # few record types
     job.report.table([name.replace("_", " ") for name in counts.columns], found)
     job.find("records with problems, or corrupt batches", sum(row["problems"] for row in found), "error")
     job.report.figures |= {row["record_type"]: row["records"] for row in found}

@@ -20,8 +20,9 @@ def register(spark: SparkSession, functions: Mapping[str, Sequence[Any]] | None 
     """Register the data sources and SQL functions in a session.
 
     ``functions`` maps names of SQL functions to (message, version) or (message, version, options), such as
-    ``{"metadata_response": (MetadataResponse, 12)}``; they decode bytes like ``from_kafka``. The functions
-    ``kafka_message_json(message, version, bytes)`` and ``try_kafka_message_json`` are always registered.
+    ``{"metadata_response": (MetadataResponse, 12)}``; they decode bytes like ``from_kafka``.
+    ``kafka_message_json(message, version, bytes)``, which returns Kafka's JSON, is always registered, and
+    ``try_kafka_message_json``, which returns null for malformed bytes.
 
     Workers of a local session use the current Python. Raises PySparkValueError for an invalid function, or if a local
     Spark Connect server uses a Python without this package.

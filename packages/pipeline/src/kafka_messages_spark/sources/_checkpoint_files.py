@@ -91,7 +91,7 @@ def places_of(files: Iterable[File], name: str) -> list[tuple[str, str, str]]:
     found = {}
     for file in files:
         path, shown = (_checkpoint_path(each, name) for each in (file.path, file.name))
-        if path and shown and ("/" in path or "://" not in file.root):  # above the bucket of a store there is nothing
+        if path and shown and ("/" in path or "://" not in file.root):  # a bucket has no parent directory
             found[shown] = file.root, path
     return [(shown, *place) for shown, place in sorted(found.items())]
 

@@ -34,11 +34,9 @@ _SECRET = re.compile(r"(?<=://)[^/@]*@")
 class File:
     # Path or URI for display, without credentials and query.
     name: str
-    # Path in its file system.
     path: str
     # The user's path or URI that led to the file; it opens the file system.
     root: str
-    # Size in bytes.
     size: int
     # Seconds since the epoch; 0 if not reported.
     modified: float
@@ -113,7 +111,7 @@ class FileSelection:
     def _inside(self, filesystem: Any, folder: str, owner: str, root: str) -> Iterator[Any]:
 
         def listed(place: str, *, recursive: bool) -> Iterator[Any]:
-            # A folder that is deleted between its listing and this one has no files.
+            # A folder may be deleted after it was listed.
             selector = fs.FileSelector(place, recursive=recursive, allow_not_found=True)
             return _named(filesystem.get_file_info(selector), owner, root)
 

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from pyspark.sql.datasource import InputPartition
 
-# Bytes per task, as Spark's file sources have it by default.
+# Bytes per task, the default of Spark's file sources.
 MAX_PARTITION_BYTES = 128 << 20
 # Cost of opening a file, in bytes.
 OPEN_COST = 1 << 20

@@ -25,7 +25,7 @@ def findings(found: DataFrame, dead: DataFrame, busy: int = BUSY) -> DataFrame:
 
     - ``batches of one record``: at least 90 % of a producer's batches, at 10 records per second or more.
     - ``compression that enlarges``: compressed batches exceed their uncompressed size.
-    - ``not cleaned``: at least 75 % of the bytes in closed segments is superseded.
+    - ``not cleaned``: at least 75 % of the bytes in closed segments are superseded.
     """
     producers = at_level(found, "producers").where(
         (F.col("batches") >= busy)

@@ -19,7 +19,7 @@ _LAST_PLACE = (1 << 63) - 1
 
 
 def records_of(records: DataFrame, *, up_to: int | None = None, base: int | None = None) -> DataFrame:
-    """Return the latest snapshot at or below ``up_to`` and ``base``, and the log up to ``up_to`` (None: the end).
+    """Return the records of the latest snapshot at or below ``up_to`` and ``base``, and of the log up to ``up_to``.
 
     Added: ``at``, the offset (for snapshots the last one contained), and ``place`` within the snapshot.
     """

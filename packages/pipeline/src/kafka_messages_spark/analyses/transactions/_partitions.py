@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def partition_offsets(batches: DataFrame, starts: DataFrame | None = None) -> DataFrame:
     """Return offsets, files, batches, corrupt places and gaps of each partition.
 
-    ``starts`` (``checkpoints.log_start_offsets``) sets ``log_start_offset`` and adds empty files. ``gaps`` are structs
-    of ``start`` and exclusive ``end``.
+    ``starts`` (``checkpoints.log_start_offsets``) sets ``log_start_offset`` and adds partitions without batches.
+    ``gaps`` are structs of ``start`` and exclusive ``end``.
     """
     is_sound = F.col("corrupt").isNull() if "corrupt" in batches.columns else F.lit(True)
     files = (

@@ -19,7 +19,7 @@ from ._parts import Facts, Finding, Heading, JobRun, Paragraph, ReportItem, Tabl
 
 # Largest integer that JavaScript represents exactly; larger ones sort as text.
 _LARGEST = 1 << 53
-# Lengths up to which a word is not broken, and from which on text columns get more width.
+# Maximum length of an unbroken word, and minimum lengths of text for wider columns.
 _NAME, _SENTENCE, _LONG = 48, 32, 120
 
 

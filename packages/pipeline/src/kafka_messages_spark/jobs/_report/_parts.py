@@ -39,7 +39,6 @@ class TableColumn:
     # integer, number, boolean, timestamp (milliseconds since the epoch), bytes, list or text.
     type: str = "text"
     show: Callable[[Any], str] = format_value
-    # Align right.
     right: bool = False
     # ms, bytes or None.
     unit: str | None = None

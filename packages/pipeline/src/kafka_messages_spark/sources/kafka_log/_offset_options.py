@@ -31,7 +31,6 @@ TopicPartition = tuple[str, int]
 class OffsetOption:
     """Start (inclusive) or end (exclusive) of a read, as offset or timestamp."""
 
-    # Name of the option.
     option: str
     # Value for all partitions.
     number: int | None = None

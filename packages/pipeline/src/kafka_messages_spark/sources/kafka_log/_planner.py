@@ -19,7 +19,7 @@ from .._files import File
 from ._progress import VERSION, Folder, Progress
 from ._walk import Walk
 
-# A file with a later file in its folder is complete after this time without writes.
+# Time without writes after which a file with a successor is complete.
 SETTLE_SECONDS = 60.0
 _SEGMENT = re.compile(r"([0-9]{20})(?:[-.].*)?(\.[^.]+)")
 

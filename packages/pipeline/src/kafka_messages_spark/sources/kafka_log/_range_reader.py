@@ -53,7 +53,6 @@ class Range:
     from_offset: int | None = None
     # Skip records from this offset on; if planned is set, such records mean that the file was rewritten.
     limit: int | None = None
-    # Aborted transactions to skip.
     aborted: tuple[AbortedTransaction, ...] = ()
     # Bytes to read, as listed.
     size: int = 0

@@ -20,7 +20,7 @@ from ._range_reader import Range, read_share, report_data_loss, split
 from ._replay import StreamReplay
 from ._walk import Walk, beyond_damage, walk
 
-# Key in an offset: it is the configured start of the stream.
+# Key that marks an offset as the configured start of the stream.
 _INITIAL = "initial"
 # Key in the offset after the first batch: the initial offset.
 _FIRST = "first"

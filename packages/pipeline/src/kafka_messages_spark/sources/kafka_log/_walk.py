@@ -14,7 +14,7 @@ from kafka_records.segments.batch_headers import read_batch_headers
 from .._files import File, FileView, is_local, open_file, open_filesystem
 
 _LOCAL_CHUNK, _REMOTE_CHUNK = 4 << 10, 1 << 20
-# From this batch size on, fetch the next header alone; copying the bytes between costs more.
+# Minimum batch size for reading the next header alone, instead of the bytes before it.
 _FAR = 1 << 10
 # Maximum bytes to walk in remote files; for larger ones only the end is read.
 _REMOTE_WALK = 32 << 20
@@ -29,7 +29,6 @@ _LAST_OFFSET_DELTA = 23
 class Walk:
     # End of the last complete batch, or the start if there is none.
     end: int
-    # Base offset of the first batch.
     first_offset: int | None = None
     # Offset after the last batch.
     next_offset: int | None = None
