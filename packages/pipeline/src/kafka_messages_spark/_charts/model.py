@@ -47,6 +47,8 @@ class Timeline:
 
 @dataclass(frozen=True)
 class Series:
+    """Values over time; each holds until the next one."""
+
     name: str
     # Times and values; None ends the line.
     points: Sequence[tuple[int, int | None]]

@@ -27,7 +27,7 @@ def use_for_next_session() -> None:
 
 
 def use_for_session(spark: SparkSession) -> None:
-    """Set the Python of a local session; raise PySparkValueError if a running Spark Connect server cannot be changed."""
+    """Set a local session's Python; raise PySparkValueError if a running Spark Connect server lacks this package."""
     if not _needs_python():
         return
     if "connect" not in type(spark).__module__:

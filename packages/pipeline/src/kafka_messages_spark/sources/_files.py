@@ -52,7 +52,7 @@ class File:
 
     @property
     def ending(self) -> str | None:
-        """Return the suffix ``delete``, ``future`` or ``stray`` of the file's folder, unless the user's path names it."""
+        """Return the suffix ``delete``, ``future`` or ``stray`` of the folder, unless the user's path names it."""
         ending = ending_of(self.name)
         return None if ending is None or re.search(rf"-{ending}(?:[/\\]|$)", display_path(self.root)) else ending
 

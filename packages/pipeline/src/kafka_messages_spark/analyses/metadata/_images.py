@@ -24,7 +24,7 @@ _TOPIC = "2"
 
 
 def replay(chosen: DataFrame, *, start: int | None = None) -> DataFrame:
-    """Replay ``records_of`` for ``image`` and ``changes``; with ``start``, also the image there and each later change."""
+    """Replay ``records_of`` for ``image`` and ``changes``; with ``start``, also that image and each later change."""
     columns = ["at", "place", "timestamp", "leader_epoch", "record_type"]
     columns += [name for name in columns_of("metadata") if name in RULES]
 
