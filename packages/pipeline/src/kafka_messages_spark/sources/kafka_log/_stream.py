@@ -71,7 +71,7 @@ class LogStream:
         return self._last
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
-        """Return available and unread data for ``StreamingQueryProgress`` (Spark 4.2), or None before the first batch."""
+        """Return available and unread data for ``StreamingQueryProgress`` (Spark 4.2), or None at the start."""
         if self._last is None:
             return None
         return latest(Progress.from_json(NAME, self._last), self._listed)
