@@ -1,4 +1,4 @@
-"""Adapter of this project's generated package, in pure Python."""
+"""Adapter of the generated package in pure Python."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ DISTRIBUTION = "kafka-messages"
 
 
 def prepare(workload: Workload) -> Case:
-    """Build the message and its calls, ``Message.read(data, version)`` and ``message.write(version)``."""
     # Imported by name, as type checkers lack the package.
     message_class = getattr(import_module("kafka_messages"), workload.message)
     module = import_module(f"kafka_messages.messages.{snake_case(workload.message)}")

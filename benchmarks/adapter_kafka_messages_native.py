@@ -1,4 +1,4 @@
-"""Adapter of this project's generated package with the native core."""
+"""Adapter of the generated package with the native core."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DISTRIBUTION = "kafka-messages-native"
 
 
 def prepare(workload: Workload) -> Case:
-    """Prepare as for the pure code. Raises RuntimeError if the core does not support the message."""
+    """Return the case; raise RuntimeError if the core does not support the message."""
     case = adapter_kafka_messages.prepare(workload)
     message_class: Any = case.names[workload.message]
     message_class.read(message_class().write(workload.version), workload.version)

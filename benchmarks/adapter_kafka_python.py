@@ -1,4 +1,4 @@
-"""Adapter of kafka-python, with classes built from the definitions and codecs compiled on first use."""
+"""Adapter of kafka-python, with classes built from the definitions."""
 
 from __future__ import annotations
 
@@ -23,10 +23,6 @@ OPERATIONS_FIELD = "topic_authorized_operations"
 
 
 def prepare(workload: Workload) -> Case:
-    """Build the message and its calls, ``Message.decode(data, version=…)`` and ``message.encode()``.
-
-    ``encode`` returns a ``bytearray``, which kafka-python sends without conversion.
-    """
     # Imported by name, as type checkers lack the package.
     message_class = getattr(import_module(MODULES[workload.message]), workload.message)
 

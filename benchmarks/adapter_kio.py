@@ -1,4 +1,4 @@
-"""Adapter of kio, with a dataclass per struct and version, a decoder in Rust and an encoder in Python."""
+"""Adapter of kio, which decodes in Rust and encodes in Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ DISTRIBUTION = "kio"
 
 
 def prepare(workload: Workload) -> Case:
-    """Build the message and its calls, a reader and a writer obtained once per class."""
     # Imported by name, as type checkers lack the package.
     serial = import_module("kio.serial")
     error_code = import_module("kio.schema.errors").ErrorCode

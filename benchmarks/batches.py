@@ -1,9 +1,8 @@
 """Compare record batches with kafka-python's ``kafka.record`` in one process, with and without a checksum package.
 
-python benchmarks/batches.py [--samples N] [--output FILE]
+    python benchmarks/batches.py [--samples N] [--output FILE]
 
-Both codecs use the same ``crc32c`` package or none, and must first write the same bytes and read the same records.
-kafka-python's writer takes fields, ours existing objects. Reading verifies the checksum and creates all record
+Both codecs must write the same bytes and read the same records. Reading verifies the checksum and creates all record
 objects; kafka-python's fields stay encoded.
 """
 
@@ -38,14 +37,12 @@ Case = tuple[int, bool]
 
 
 def fields(case: Case) -> list[tuple[int, bytes, bytes, tuple[tuple[str, bytes], ...]]]:
-    """Return timestamp, key, value of 100 bytes and headers of each record."""
     count, has_headers = case
     headers = HEADERS if has_headers else ()
     return [(START + 3 * number, b"key-%06d" % number, b"v" * 100, headers) for number in range(count)]
 
 
 def operations(case: Case) -> dict[str, dict[str, Callable[[], Any]]]:
-    """Return the measured calls by direction and codec; both codecs must agree."""
     from kafka_records import Record, read_batches, write_batch
 
     peer = import_module("kafka.record")

@@ -1,7 +1,6 @@
-"""Construction of a workload's message in one expression of nested constructor calls with keywords.
+"""Message construction in one expression of nested constructor calls.
 
-Repeated structs become a comprehension such as ``Response(error_code=error_code, topics=[Topic(name=name) for (name,)
-in topics])`` over prepared nested tuples of values in the codec's own types.
+Repeated structs become comprehensions such as ``[Topic(name=name) for (name,) in topics]`` over prepared values.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ def _as_it_is(name: str, value: Value) -> object:
 class Constructor:
     """Construction of a struct by a codec.
 
-    ``call`` is its class, ``keywords`` maps fields to renamed keywords, ``convert`` returns a field's value in the
-    codec's types, and ``first`` are arguments independent of the body, such as ``version=12``.
+    ``keywords`` maps fields to renamed keywords. ``convert`` returns a field's value in the codec's types. ``first``
+    are constant arguments such as ``version=12``.
     """
 
     call: Callable[..., object]
@@ -47,7 +46,6 @@ class Building:
 def building(
     workload: Workload, constructors: Constructors, sequence: Callable[[str], str] = "[{}]".format
 ) -> Building:
-    """Prepare to build a workload's message; ``sequence`` turns a comprehension's content into an array."""
     printer = _Printer(workload, constructors, sequence)
     body = workload.body()
     expression = printer.expression((), body)
@@ -63,8 +61,6 @@ def _targets(body: Body) -> str:
 
 
 class _Printer:
-    """Printer of a body, both as expression and as values."""
-
     def __init__(self, workload: Workload, constructors: Constructors, sequence: Callable[[str], str]) -> None:
         self.workload = workload
         self.sequence = sequence

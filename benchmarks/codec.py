@@ -1,7 +1,7 @@
 """Interface of adapters: a built message and statements to time.
 
-Statements avoid the cost of a call, a third of the 0.1 µs that the smallest message takes to decode. Each adapter
-module has ``DISTRIBUTION``, the name of the measured distribution, and ``prepare(workload) -> Case``.
+Each adapter module has ``DISTRIBUTION``, the measured distribution, and ``prepare(workload) -> Case``. Statements avoid
+the cost of a call.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ RESULTS: Mapping[Operation, str] = {
 class Case:
     """Workload in the terms of a codec.
 
-    ``decode`` reads the variable ``data`` (always ``bytes``) and assigns ``message``; ``encode`` does the reverse.
-    ``more`` has the codec's other operations, and ``names`` further names in the statements, created once.
+    ``decode`` reads the variable ``data`` (``bytes``) and assigns ``message``; ``encode`` does the reverse. ``more``
+    has other operations, ``names`` further names in the statements.
     """
 
     message: object

@@ -1,8 +1,8 @@
 """Compare decoding and encoding of columns and of single messages, with and without the native core.
 
-python benchmarks/columns.py [--quick] [--only W1,OffsetCommitValue] [--output FILE]
+    python benchmarks/columns.py [--quick] [--only W1,OffsetCommitValue] [--output FILE]
 
-Needs kafka-messages-native. Reports the minimum CPU time of all rounds, and ratios of these minimums.
+Times are the minimum CPU time of all rounds. Needs kafka-messages-native.
 """
 
 from __future__ import annotations
@@ -84,7 +84,6 @@ def seconds(call: Callable[[], object], budget: float) -> float:
 
 
 def measured(given: Input, rounds: int) -> dict[tuple[str, str], float]:
-    """Return the minimum time of each operation and implementation for all rows."""
     import pyarrow as pa
     from kafka_messages import arrow, implementation
 

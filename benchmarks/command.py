@@ -1,9 +1,8 @@
 """Measure the CPU time that the command takes beyond a bare Python process.
 
-python benchmarks/command.py [--samples N] [--package PATH] [--output FILE]
+    python benchmarks/command.py [--samples N] [--package PATH] [--output FILE]
 
-Exits with status 1 above a limit: 15 ms for ``--version`` and ``--help``, 45 ms for ``list``, and 25 ms beyond the
-import of the message for ``explain``.
+Exits with status 1 above a limit of ``CASES``.
 """
 
 from __future__ import annotations
@@ -33,8 +32,6 @@ _SCRIPT = (
 
 @dataclass(frozen=True)
 class Case:
-    """Arguments of Python, the case to subtract, and the limit."""
-
     name: str
     arguments: tuple[str, ...]
     beyond: str = ""

@@ -2,9 +2,7 @@
 
     python benchmarks/compare.py [--quick] [--workloads W1,W6] [--codecs kafka-messages,kio] [--output FILE]
 
-Every codec runs in its own process and environment. All codecs must first write the same bytes for every workload,
-also after decoding. Samples are taken in turns with a rotating order, and ratios within a round. Memory of decoded
-messages is measured in fresh processes.
+Every codec runs in its own process and environment. All codecs must write the same bytes for every workload.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from workloads import WORKLOADS, Workload
 
 
 def check(workers: Sequence[Worker], workloads: Sequence[Workload]) -> dict[str, Sequence[str]]:
-    """Load all workloads and return the operations of each codec; exit if codecs disagree on any bytes."""
+    """Load all workloads and return the operations of each codec; exit if their bytes differ."""
     problems: list[str] = []
     operations: dict[str, Sequence[str]] = {}
     for workload in workloads:
@@ -43,7 +41,6 @@ def check(workers: Sequence[Worker], workloads: Sequence[Workload]) -> dict[str,
 def measurements(
     prepared: Sequence[Environment], arguments: Namespace, versions: dict[str, str]
 ) -> list[report.Measurement]:
-    """Measure every operation on every workload with all codecs that have it; set ``versions`` of the codecs."""
     taken = []
     with ExitStack() as stack:
         workers = [stack.enter_context(started(*environment.worker())) for environment in prepared]
@@ -91,7 +88,6 @@ def add_arguments(parser: ArgumentParser, operations: Sequence[str] = OPERATIONS
 
 
 def complete(parser: ArgumentParser, arguments: Namespace, operations: Sequence[str] = OPERATIONS) -> None:
-    """Validate the options of ``add_arguments`` and replace names by their objects."""
     arguments.samples = arguments.samples or (5 if arguments.quick else 21)
     arguments.seconds = 0.010 if arguments.quick else 0.040
     for kind, chosen, known in (

@@ -1,7 +1,4 @@
-"""Metadata responses with fixed, packed or upacked integers, and their sizes by proposal 002.
-
-The definitions of ``kafka_messages_proposals`` differ only in their encodings.
-"""
+"""Metadata responses with fixed, packed or upacked integers (proposal 002)."""
 
 from __future__ import annotations
 
@@ -52,7 +49,6 @@ def schema_module() -> ModuleType:
 
 
 def build(form: str, contents: Contents) -> Any:
-    """Return the measured message: one topic, 100 partitions, two in-sync replicas each, none offline."""
     return _message(form, [_partition(contents, index, [1, 2], [1, 2], []) for index in range(PARTITIONS)])
 
 
@@ -64,7 +60,7 @@ def size_of_partition(form: str, replicas: int, in_sync: int, offline: int) -> i
 
 
 def formula(form: str, replicas: int, in_sync: int, offline: int) -> int:
-    """Return the proposal's minimum size of the same partition, plus one byte for its empty tag section."""
+    """Return the proposal's minimum size of a partition, plus one byte for its tag section."""
     nodes = replicas + in_sync + offline
     return (17 + 4 * nodes if form == "fixed" else 7 + nodes) + 1
 

@@ -2,9 +2,8 @@
 
     python benchmarks/encodings.py [--quick] [--samples N] [--output FILE] [--plots FOLDER]
 
-The response has one topic of 100 partitions on two brokers, with small or large numbers. It is written and read by the
-schema codec (Struct in the proposal) and by generated classes (Buffer). Samples are taken in turns with a rotating
-order; a ratio is the median of the rounds' ratios to the fixed encoding.
+The response is coded by the schema codec (Struct in the proposal) and by generated classes (Buffer). Ratios are medians
+of rounds, relative to the fixed encoding.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from rounds import in_turns
 
 
 def load(contents: Contents) -> dict[tuple[str, str], Loaded]:
-    """Return every codec with every encoding, ready to be timed; exit if codecs disagree on any bytes."""
     loaded = {}
     for form in FORMS:
         message, cls = metadata.build(form, contents), metadata.message_class(form)

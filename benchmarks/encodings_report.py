@@ -1,4 +1,4 @@
-"""Report on integer encodings as Markdown: measurements, then the formulas of the proposal."""
+"""Markdown report on integer encodings: measurements and the proposal's formulas."""
 
 from __future__ import annotations
 
@@ -29,8 +29,6 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Series:
-    """CPU seconds per message by encoding and round."""
-
     times: Mapping[str, Sequence[float]]
 
     def microseconds(self, form: str) -> float:
@@ -87,7 +85,7 @@ def _row(result: Result, form: str) -> list[str]:
 
 
 def formulas() -> list[str]:
-    """Return the proposal's formulas for one partition next to the measured size; exit if they differ."""
+    """Return the proposal's formulas and the measured sizes; exit if they differ."""
     rows = []
     for nodes in REPLICAS:
         sizes = {form: metadata.size_of_partition(form, *nodes) for form in FORMS}

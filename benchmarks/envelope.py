@@ -1,8 +1,8 @@
 """Compare small requests and responses including headers with our codec alone and with kafka-python.
 
-python benchmarks/envelope.py [--rounds N]
+    python benchmarks/envelope.py [--rounds N]
 
-Prints median CPU µs of rounds in turns. Needs kafka-python; KAFKA_MESSAGES_NATIVE=0 measures the pure code.
+KAFKA_MESSAGES_NATIVE=0 measures the pure code.
 """
 
 from __future__ import annotations

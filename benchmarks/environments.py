@@ -1,4 +1,4 @@
-"""Codecs under comparison, with a virtual environment for each that is created on first use."""
+"""Codecs with their virtual environments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SWITCH = "KAFKA_MESSAGES_NATIVE"
 
 @dataclass(frozen=True)
 class Codec:
-    """Codec to measure; ``requirement`` is for pip or, for our package, may be an import root."""
+    """Codec to measure; ``requirement`` is for pip or, for our package, an import root."""
 
     name: str
     adapter: str
@@ -45,7 +45,6 @@ class Environment:
     import_root: Path | None = None
 
     def variables(self) -> dict[str, str]:
-        """Return the caller's environment without its Python settings."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         switch = {SWITCH: "1" if self.codec.name == NATIVE else "0"}
         return clean | switch | ({"PYTHONPATH": str(self.import_root)} if self.import_root else {})
@@ -92,7 +91,7 @@ def names(text: str) -> list[str]:
 
 
 def interpreter(text: str) -> tuple[str, Path]:
-    """Parse ``NAME=EXECUTABLE``; links stay unresolved, as resolving one would leave the virtual environment."""
+    """Parse ``NAME=EXECUTABLE`` without resolving links, which would leave the virtual environment."""
     name, _, path = text.partition("=")
     if not Path(path).is_file():
         raise ArgumentTypeError(f"{text!r} does not say NAME=EXECUTABLE with an executable that exists")
@@ -158,7 +157,7 @@ def _require_compiler() -> None:
 
 
 def installed(folder: Path, *requirements: str) -> Path:
-    """Return the interpreter of a virtual environment with the requirements, recreated when they change."""
+    """Return the interpreter of a virtual environment, recreated when its requirements change."""
     python = folder.absolute() / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     installed = folder / "requirement.txt"  # written last, so that an interrupted installation starts over
     wanted = f"{' '.join(map(_identity, requirements))} on Python {sys.version}\n"

@@ -60,7 +60,7 @@ def cpu_milliseconds(environment: Environment, arguments: Sequence[str]) -> floa
 
 
 def measure(prepared: Sequence[Environment], samples: int) -> dict[str, list[float]]:
-    """Return milliseconds by codec and column: the median difference to a bare interpreter in the same round."""
+    """Return milliseconds by codec and column: the median difference to a bare interpreter."""
     costs: dict[str, list[list[float]]] = {environment.codec.name: [] for environment in prepared}
     for turn in range(-1, samples):  # round -1 only warms the bytecode and file caches
         for environment in rotated(prepared, turn):

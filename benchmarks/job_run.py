@@ -1,4 +1,4 @@
-"""Run a job, or a minimal session, in this process and write its cost to a file as JSON.
+"""Run a job, or a minimal session, and write its cost to a file as JSON.
 
 Started by ``benchmarks/jobs.py``: python benchmarks/job_run.py FILE [JOB ARGUMENT ...]
 """
@@ -27,7 +27,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def one_row() -> int:
-    """Send one row through a Python worker in a job's session, the minimum cost of any job."""
+    """Send one row through a Python worker, the minimum cost of any job."""
     from kafka_messages_spark._core.worker_python import use_for_next_session
     from kafka_messages_spark.jobs import _local_mode
     from kafka_messages_spark.jobs._session import start
@@ -40,7 +40,6 @@ def one_row() -> int:
 
 
 def counts() -> dict[str, int]:
-    """Return the numbers of jobs, stages and tasks that Spark ran, without skipped stages."""
     from pyspark.sql import SparkSession
 
     context = SparkSession.active().sparkContext._jsc.sc()

@@ -2,9 +2,7 @@
 
     python benchmarks/jobs.py [--quick] [--samples N] [--jobs groups,segments] [--limit SECONDS] [--output FILE]
 
-Each job runs its command in a fresh process, and so does a session that sends one row through ``mapInArrow``. CPU
-covers Python, the JVM and its Python workers. A cost is the median of the differences within a round. Exits with
-status 1 if a job takes more than 15 s beyond the session.
+Each run is a fresh process; its CPU covers Python, the JVM and its workers. Exits with status 1 above the limit.
 """
 
 from __future__ import annotations
@@ -29,7 +27,6 @@ ROOT = Path(__file__).resolve().parents[1]
 LOGS = "examples/cluster/logs"
 SESSION = "one row"
 LIMIT = 15.0
-# Timeout of a job.
 SECONDS = 900
 # Arguments of the jobs, as on docs/spark-jobs.md.
 JOBS = {
@@ -47,8 +44,6 @@ HEADER = ("job", "CPU s", "of it Python", "beyond a session", "Spark jobs", "sta
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of a run: seconds of all processes and of Python's, and what Spark ran."""
-
     cpu: float
     python: float
     jobs: int

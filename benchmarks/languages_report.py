@@ -1,4 +1,4 @@
-"""Report on our package next to other languages as Markdown: time ratios, and those above the bounds."""
+"""Markdown report on other languages: time ratios, and those above the bounds."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ BOUNDS = {"decode": 3.0, "encode": 1.0, "encode+reuse": 1.0}
 
 @dataclass(frozen=True)
 class Ratio:
-    """Time ratio of our fastest codec to one language for a workload."""
-
     workload: str
     language: str
     value: float
@@ -30,7 +28,6 @@ class Ratio:
 
 
 def render(facts: Facts, measurements: Sequence[Measurement], left_out: Mapping[str, Sequence[str]]) -> str:
-    """Return the report; ``left_out`` maps languages to missing commands."""
     lines = [
         *conditions(facts, measurements, "below 1 ours takes less time"),
         "- CPU time is that of whole processes; each codec decoded our bytes and wrote them again, the same",

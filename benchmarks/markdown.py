@@ -17,5 +17,5 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number with three significant digits, or from 100 on as a whole number with separators."""
+    """Return a number with three significant digits, or from 100 on as an integer."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.{1 if value >= 10 else 2 if value >= 1 else 3}f}"

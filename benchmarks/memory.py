@@ -24,7 +24,6 @@ class Held:
 
 
 def measure(prepared: Sequence[Environment], workloads: Sequence[Workload]) -> list[Held]:
-    """Measure traced memory for every workload, and process memory for the largest one."""
     held = [Held(workload.title, workload.size, {}) for workload in workloads]
     for environment in prepared:
         with started(*environment.worker()) as worker:
@@ -46,7 +45,7 @@ def traced(worker: Worker, workload: Workload) -> float:
 
 
 def resident(worker: Worker, workload: Workload) -> float:
-    """Return the growth of the process per kept message; the first half uses up memory that was free before."""
+    """Return the growth of the process per kept message, after a first half that fills free memory."""
     copies = min(MOST_COPIES, max(1, RESIDENT_BYTES // workload.size))
     worker.ask(do="keep", workload=workload.key, copies=copies)
     before = resident_bytes(worker.pid)

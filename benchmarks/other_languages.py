@@ -2,9 +2,8 @@
 
     python benchmarks/other_languages.py [--quick] [--languages java,go,rust] [--workloads W1,W2,W3] [--output FILE]
 
-Each codec runs in a worker built from ``languages/`` with its toolchain. It must first decode our bytes to objects
-and encode them to the same bytes. Samples are taken in turns with ours, pure and native. CPU time is that of the
-whole process with all threads, read from outside by the same clock (Linux).
+Each worker is built from ``languages/`` and must re-encode our bytes unchanged. CPU time is that of the whole process
+with all threads (Linux).
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ OPERATIONS = ("decode", "encode", "encode+reuse")
 
 
 def cpu_seconds(worker: Worker) -> float:
-    """Return user and system time of a worker, including all threads."""
     # Encoded like clock_getcpuclockid: inverted process id, and the kind of clock in the low bits.
     return time.clock_gettime((~worker.pid << 3) | 2)
 
@@ -67,7 +65,6 @@ def warm_up(worker: Worker, seconds: float, arguments: Namespace) -> None:
 def measure(
     ours: Sequence[Worker], theirs: Sequence[Worker], workload: Workload, arguments: Namespace
 ) -> list[report.Measurement]:
-    """Measure every operation on one workload; ours encode as always where others reuse a buffer."""
     taken = []
     for operation in arguments.operations:
         own = "encode" if operation == "encode+reuse" else operation

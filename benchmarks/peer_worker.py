@@ -1,6 +1,6 @@
-"""Worker of one codec in its own process, with one JSON request per line on stdin and one answer on stdout.
+"""Worker of one codec, with one JSON request per line on stdin and one answer on stdout.
 
-Started by the driver as ``python peer_worker.py ADAPTER``. The requests are::
+Started as ``python peer_worker.py ADAPTER``. The requests are::
 
     {"do": "hello"}                                                          return the versions
     {"do": "load", "workload": "W1"}                                         build, encode, decode, encode again
@@ -9,7 +9,7 @@ Started by the driver as ``python peer_worker.py ADAPTER``. The requests are::
     {"do": "traced", "workload": "W1", "copies": 1000}                       bytes allocated per decoded message
     {"do": "keep", "workload": "W1", "copies": 1000}                         decode and keep messages
 
-The answer to a failed request has the traceback as ``"error"``.
+A failed request returns the traceback as ``"error"``.
 """
 
 from __future__ import annotations
@@ -57,7 +57,6 @@ class Loaded:
         return self.loops[operation](repeat(None, loops), self.case.message, self.data)
 
     def traced(self, copies: int) -> float:
-        """Return the traced bytes per decoded message while all ``copies`` are alive."""
         decode = self._decoder()
         kept: list[object] = [None] * copies
         gc.collect()  # also empties the free lists, which are not traced
@@ -110,7 +109,6 @@ class Worker:
         self.loaded: dict[str, Loaded] = {}
 
     def answer(self, request: dict[str, object]) -> Answer:
-        """Handle a request; an exception becomes an answer with ``error``."""
         try:
             match request:
                 case {"do": "hello"}:
@@ -135,7 +133,6 @@ class Worker:
 
 
 def freeze() -> None:
-    """Exempt existing objects from collection, so that only measured objects are collected."""
     gc.collect()
     gc.freeze()
 

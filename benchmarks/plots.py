@@ -1,4 +1,4 @@
-"""Plots of the comparison of integer encodings, in the style of the Spark jobs' reports."""
+"""Plots of integer encodings."""
 
 from __future__ import annotations
 
@@ -22,14 +22,12 @@ STEPS = {"packed": (6, 13, 20, 27), "upacked": (7, 14, 21, 28)}
 
 
 def draw(folder: Path, results: Sequence[Result]) -> None:
-    """Write ``encodings.svg`` (measurements) and ``encodings-histogram.svg`` (bytes per value)."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in (("encodings", measurements(results)), ("encodings-histogram", histogram())):
         (folder / f"{name}.svg").write_text(content, encoding="utf-8")
 
 
 def measurements(results: Sequence[Result]) -> str:
-    """Return bars of size and times relative to the fixed encoding, one plot per kind of numbers."""
     return document("Size and time of packed and upacked integers relative to fixed ones", [*map(_bars, results)])
 
 
@@ -51,7 +49,6 @@ def _ratios(result: Result, form: str) -> list[float]:
 
 
 def histogram() -> str:
-    """Return the encoded size of 32-bit values over their number of bits."""
     types: Any = schema_module()
     kinds = {"packed": types.PACKED32, "upacked": types.UPACKED32}
     fixed = Series("fixed32", [(bits, 4) for bits in range(-32, 33)], 5, dashed=True)

@@ -1,4 +1,4 @@
-"""CPU seconds and resident memory of a process tree, read from /proc (Linux)."""
+"""CPU seconds and resident memory of a process tree (Linux)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,12 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def cpu_seconds(root: int, without: int | None = None) -> float:
-    """Return user and system time of a process and its descendants, including reaped ones.
-
-    ``without`` is a descendant to exclude with its own descendants.
-    """
+    """Return user and system time of a process and its descendants, except the subtree of ``without``."""
     return sum(map(_seconds, tree(root, without)))
 
 
 def python_seconds(root: int) -> float:
-    """Return the part of ``cpu_seconds`` of Python processes, without those reaped by the JVM."""
+    """Return ``cpu_seconds`` of Python processes, without those reaped by the JVM."""
     return sum(_seconds(pid) for pid in tree(root) if is_python(pid))
 
 
@@ -36,7 +33,6 @@ def resident_bytes(pid: int) -> int:
 
 
 def peak_bytes(pid: int) -> int:
-    """Return the peak resident memory of a process, 0 if it has ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -45,7 +41,6 @@ def peak_bytes(pid: int) -> int:
 
 
 def tree(root: int, without: int | None = None) -> Iterator[int]:
-    """Yield a process and its descendants, except one subtree."""
     children: dict[int, list[int]] = {}
     for path in Path("/proc").iterdir():
         if path.name.isdigit():

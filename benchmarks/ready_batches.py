@@ -1,4 +1,4 @@
-"""Spark data source that returns prepared rows, the lower bound for ``kafka_log``."""
+"""Spark data source of prepared rows, the lower bound for ``kafka_log``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Ready(InputPartition):
 
 
 class ReadyBatches(DataSource):
-    """Options: ``path`` of a segment, ``rows`` per partition, ``partitions``. The schema is required."""
+    """Data source with the options ``path`` of a segment, ``rows`` per partition, and ``partitions``."""
 
     @classmethod
     def name(cls) -> str:
@@ -32,8 +32,6 @@ class ReadyBatches(DataSource):
 
 
 class ReadyReader(DataSourceReader):
-    """Reader that repeats the first Arrow batch of a segment."""
-
     def __init__(self, options: dict[str, str], names: Sequence[str]) -> None:
         self._options = options
         self._names = list(names)

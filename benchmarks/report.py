@@ -1,4 +1,4 @@
-"""Comparison as Markdown: times and ratios by operation, then memory of decoded messages."""
+"""Markdown report: times and ratios by operation, and memory."""
 
 from __future__ import annotations
 
@@ -30,8 +30,6 @@ class Facts:
 
 @dataclass(frozen=True)
 class Measurement:
-    """CPU seconds per message by codec and round."""
-
     workload: Workload
     operation: str
     times: Mapping[str, Sequence[float]]
@@ -40,7 +38,7 @@ class Measurement:
         return median(self.times[name]) * 1e6
 
     def speedup(self, name: str, baseline: str) -> float:
-        """Return the median of the rounds' ratios of the baseline to this codec."""
+        """Return the median ratio of the baseline to this codec."""
         return median(theirs / ours for ours, theirs in zip(self.times[name], self.times[baseline], strict=True))
 
     def spreads(self) -> list[float]:
@@ -72,7 +70,6 @@ def render(facts: Facts, measurements: Sequence[Measurement], held: Sequence[Hel
 
 
 def conditions(facts: Facts, measurements: Sequence[Measurement], ratios: str = "above 1 is faster") -> Iterator[str]:
-    """Yield command, versions, noise and the meaning of the ratios."""
     spreads = [spread for measurement in measurements for spread in measurement.spreads()]
     yield from (f"`{facts.command}`", "")
     yield from (f"- {name} {version}" for name, version in facts.versions.items())

@@ -9,13 +9,12 @@ T = TypeVar("T")
 
 
 def rotated(subjects: Sequence[T], turn: int) -> Sequence[T]:
-    """Return the subjects in the order of one round, in which each starts equally often."""
     first = turn % len(subjects)
     return (*subjects[first:], *subjects[:first])
 
 
 def calibrated(time: Callable[[int], float], seconds: float) -> int:
-    """Return the number of repetitions that take ``seconds``; ``time`` returns the seconds of a number of them."""
+    """Return the number of repetitions that take ``seconds``; ``time`` measures a number of repetitions."""
     loops = 1
     while (elapsed := time(loops)) < seconds / 4:
         loops *= 2

@@ -19,7 +19,6 @@ from workloads import WORKLOADS
 
 
 def samples() -> Iterator[tuple[str, str, int, bytes]]:
-    """Yield name, message, version and bytes: the workloads, then the metadata in each encoding."""
     for key, workload in WORKLOADS.items():
         yield key, workload.message, workload.version, Loaded(adapter_kafka_messages.prepare(workload)).data
     for contents in encoded_metadata.ALL_CONTENTS:

@@ -1,4 +1,4 @@
-"""Log segments of a given shape, with batches repeated at new offsets up to a size."""
+"""Log segments of repeated batches."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ TIME = 1_700_000_000_000
 
 @dataclass(frozen=True)
 class Shape:
-    """Shape of the batches of a segment: records per batch, bytes per value, compression."""
-
     records: int
     value: int
     compression: str | None = None
     headers: bool = False
     repeats: int = 1
-    """Repetitions of a value's text; above 1 it compresses better than typical records."""
+    """Repetitions of a value's text; above 1, values compress unusually well."""
 
     @property
     def title(self) -> str:
@@ -51,7 +49,7 @@ class Shape:
 
 
 def write_segment(path: Path, shape: Shape, *, size: int | None = None, records: int | None = None) -> int:
-    """Write a segment of at least ``size`` bytes or ``records`` records and return its number of records."""
+    """Write a segment of at least ``size`` bytes or ``records`` records; return its number of records."""
     random_ = random.Random(1)
     distinct = max(4, DISTINCT_RECORDS // shape.records)
     batches = [bytearray(shape.batch(random_)) for _ in range(distinct)]

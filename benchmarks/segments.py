@@ -2,11 +2,8 @@
 
     python benchmarks/segments.py [--samples N] [--records N] [--only PART] [--output FILE]
 
-Alone, ``read_segments`` runs in a fresh process per sample, which gives its peak of resident memory. The part ``core``
-reads segments in memory in one process, with and without the core in turns. In Spark (``local[2]``, ``noop`` sink) all
-sources read the same four files in turns: ``kafka_log``, ``spark.read.format("binaryFile")``, which returns the files
-as bytes, and ``ready batches``, which returns prepared rows. A ratio is the median of the rounds' ratios. CPU is that
-of the JVM and all Python workers. Finally, segments up to 1 GiB are read to measure memory.
+``read_segments`` runs in a fresh process per sample, to measure peak memory, and in one process with and without the
+core. In Spark (``local[2]``), ``kafka_log`` is compared with ``binaryFile`` and with a source of prepared rows.
 """
 
 from __future__ import annotations
@@ -75,7 +72,6 @@ MEBIBYTE = 1 << 20
 
 
 def fewer(records: int, shape: Shape) -> int:
-    """Return ``records``, limited to the bytes that one Spark task reads."""
     return min(records, MOST_BYTES // (shape.value + 32))
 
 
@@ -93,7 +89,7 @@ def read_alone(path: str, columns: Sequence[str]) -> None:
 
 
 def alone(path: Path, columns: Sequence[str] = tuple(COLUMNS)) -> tuple[int, float, float, int]:
-    """Return records, wall and CPU seconds, and peak resident bytes of a fresh process that reads a segment."""
+    """Return records, wall and CPU seconds, and peak resident bytes of a fresh process."""
     command = [sys.executable, __file__, "--read", str(path), ",".join(columns)]
     done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8", timeout=600)
     rows, wall, cpu, peak = json.loads(done.stdout)
@@ -126,8 +122,6 @@ CORE = ("batches", "what is read", "core, M records/s", "without", "ratio")
 
 
 def tasks(data: bytes) -> dict[str, Callable[[], int]]:
-    """Return the reads to measure; each returns its number of rows."""
-
     def rows(**options: Any) -> int:
         return sum(batch.num_rows for batch in read_segments(io.BytesIO(data), **options))
 
@@ -140,7 +134,6 @@ def tasks(data: bytes) -> dict[str, Callable[[], int]]:
 
 
 def core_rows(arguments: Namespace, folder: Path) -> Iterator[Sequence[str]]:
-    """Compare core and pure code in turns; ``records alone`` is all columns without headers and checksums."""
     if _native.core is None:
         raise SystemExit("the native core is not there: pip install ./packages/native")
     for shape in CORE_SHAPES:
@@ -161,7 +154,6 @@ def core_rows(arguments: Namespace, folder: Path) -> Iterator[Sequence[str]]:
 
 
 def core_samples(task: Callable[[], int], samples: int) -> dict[str, list[float]]:
-    """Return the CPU seconds of both, after a warm-up; both must return the same number of rows."""
     taken: dict[str, list[float]] = {"native": [], "pure": []}
     found = set()
     core = _native.core
@@ -182,8 +174,6 @@ def core_samples(task: Callable[[], int], samples: int) -> dict[str, list[float]
 
 
 def ways(spark: Any, folder: str, records: int) -> dict[str, Way]:
-    """Return the sources to compare, as data frames of equal size and shape."""
-
     def ready(*columns: str) -> Any:
         reader = spark.read.format("ready_batches").schema(schema(*columns))
         path = min(Path(folder).iterdir())

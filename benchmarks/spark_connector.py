@@ -2,12 +2,8 @@
 
     python benchmarks/spark_connector.py [--quick] [--samples N] [--records N] [--topics 64,4096] [--output FILE]
 
-A local broker gets a topic of 64-byte values and one of 4 KiB values. All sources read the seven columns of a topic in
-one Spark session (``local[2]``) in turns: the connector from the broker, and ``kafka_log`` from the broker's segments,
-native and pure. ``ready batches`` is the lower bound for ``kafka_log``, a source of prepared rows of the same shape.
-
-CPU is that of the JVM and all Python workers, without the broker. The last column is the connector's CPU time divided
-by the source's own, the median of the rounds' ratios; more is better. Needs Maven and a JDK.
+All sources read a topic in one Spark session (``local[2]``) in turns; ``ready batches`` is the lower bound for
+``kafka_log``. CPU excludes the broker. Ratios are the connector's time divided by the source's. Needs Maven and a JDK.
 """
 
 from __future__ import annotations
@@ -51,8 +47,6 @@ HEADER = ("values", "way", "wall s", "CPU s", "of it Python", "µs CPU a record"
 
 @dataclass(frozen=True)
 class Topic:
-    """Topic with its batch shape, close to a producer's defaults, and its records."""
-
     shape: Shape
     share: float
     """Number of records per record of ``--records``."""
@@ -93,7 +87,6 @@ def fill(connection: Connection, topic: Topic, batches: int) -> int:
 
 
 def write(connection: Connection, topic: Topic, parts: Sequence[PartitionProduceData]) -> None:
-    """Write a batch to each partition, retried while a new partition has no leader."""
     from kafka_messages import ProduceRequest, ProduceResponse
     from kafka_messages.messages.produce_request import TopicProduceData
     from kafka_messages.protocol import ErrorCode
@@ -144,8 +137,6 @@ def register_all(spark: SparkSession) -> None:
 
 
 def ways(spark: SparkSession, logs: Path, topic: Topic, records: int, bootstrap: str) -> dict[str, Way]:
-    """Return the sources to compare, as data frames of the same number of rows."""
-
     def connector() -> DataFrame:
         reader = spark.read.format("kafka").options(subscribe=topic.name, startingOffsets="earliest")
         return reader.option("kafka.bootstrap.servers", bootstrap).load()
@@ -162,7 +153,6 @@ def ways(spark: SparkSession, logs: Path, topic: Topic, records: int, bootstrap:
 
 
 def check(found: Mapping[str, Way], records: int) -> None:
-    """Exit unless all sources have the same number of rows, and connector and ``kafka_log`` the same values."""
     from pyspark.sql import functions as F
 
     digest = F.sum(F.xxhash64(*COLUMNS).cast("decimal(38,0)"))

@@ -2,11 +2,9 @@
 
     python benchmarks/spark_functions.py [--quick] [--only TEXT] [--samples N] [--forks N] [--rows N] [--jars FILE]
 
-Spark writes the same values as Kafka messages and as Avro to Parquet files. Each function decodes them to the same
-struct, which is checked, and writes it to the ``noop`` sink. Each one runs in turns with ``from_avro`` in separate
-JVMs, as compiled code differs with other functions and between starts. A ratio is the median of the rounds' ratios.
-CPU is that of the JVM and all Python workers. The floors return prepared structs of the same shape from an Arrow
-function and from ``mapInArrow``. The jar of from_avro comes from Maven Central unless ``--jars`` names it.
+Each function decodes the same values to the ``noop`` sink, in turns with ``from_avro`` and in its own JVM. The lower
+bounds return prepared structs from an Arrow function and from ``mapInArrow``. from_avro comes from Maven Central unless
+``--jars`` names it.
 """
 
 from __future__ import annotations
@@ -58,14 +56,12 @@ HEADER = (
 
 @contextmanager
 def session(arguments: Namespace) -> Iterator[SparkSession]:
-    """Start Spark with from_avro, and with the workloads on its workers' path."""
     with local_session("spark-avro_2.13", arguments.jars, arguments.conf) as spark:
         spark.sparkContext.addPyFile(spark_workloads.__file__)
         yield spark
 
 
 def prepare(spark: SparkSession, workload: Workload, rows: int, folder: Path) -> None:
-    """Write Parquet files with equal values in the columns ``kafka`` and ``avro``."""
     path, message = str(folder / workload.message), getattr(kafka_messages, workload.message)
     values = pa.array([workload.row(at) for at in range(DISTINCT)], pa.struct(list(arrow.schema(message))))
     data = arrow.encode(values, message, workload.version)
@@ -77,7 +73,6 @@ def prepare(spark: SparkSession, workload: Workload, rows: int, folder: Path) ->
 
 
 def check(df: DataFrame, workload: Workload) -> None:
-    """Exit unless every function returns the same rows."""
     made = ways(workload)
     kind = made["from_kafka"](df).schema["m"].dataType  # Avro has no int16 and uses int32
     digests = {}

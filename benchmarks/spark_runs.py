@@ -1,4 +1,4 @@
-"""Timed runs of Spark queries in turns, to the ``noop`` sink."""
+"""Timed Spark queries to the ``noop`` sink, in turns."""
 
 from __future__ import annotations
 
@@ -52,7 +52,6 @@ def run(frame: DataFrame, beside: int | None = None) -> Sample:
 def measure(
     ways: Mapping[str, Way], samples: int, *, warm_ups: int = 1, beside: int | None = None
 ) -> dict[str, list[Sample]]:
-    """Return samples of every query in turns, after ``warm_ups`` discarded rounds."""
     taken: dict[str, list[Sample]] = {name: [] for name in ways}
     for turn in range(-warm_ups, samples):
         for name in rotated(list(ways), turn):

@@ -1,4 +1,4 @@
-"""Local Spark session, with one of Spark's own connectors."""
+"""Local Spark session with one of Spark's connectors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SETTINGS = {
 def local_session(
     connector: str | None = None, jars: str | None = None, settings: Sequence[str] = ()
 ) -> Iterator[SparkSession]:
-    """Start Spark on two cores and stop it at the end; settings are strings such as ``spark.some.name=true``."""
+    """Start Spark on two cores with settings such as ``spark.some.name=true``, and stop it at the end."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").appName("benchmarks")
     for name, value in [*SETTINGS.items(), *(text.split("=", 1) for text in settings)]:
@@ -45,7 +45,7 @@ def local_session(
 
 
 def fetched(connector: str) -> str:
-    """Return the jar of a connector for the running Spark version, cached from Maven Central."""
+    """Return the jar of a connector, cached from Maven Central."""
     version = pyspark.__version__
     jar = WORK / f"{connector}-{version}.jar"
     if not jar.is_file():

@@ -1,4 +1,4 @@
-"""Workloads of the Spark functions, as Kafka and as Avro, and the functions to compare."""
+"""Workloads of the Spark functions, as Kafka and as Avro."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ Way = Callable[[DataFrame], DataFrame]
 
 @dataclass(frozen=True)
 class Workload:
-    """Message, version, share of the rows, and function from number to row."""
-
     title: str
     message: str
     version: int
@@ -37,11 +35,11 @@ class Workload:
     avro: str
     fields: str = ""
     by_row: bool = False
-    """True to measure the row-by-row ``udf`` too, which is slow."""
+    """True to measure the slow row-by-row ``udf`` too."""
 
     @property
     def options(self) -> dict[str, str]:
-        """Return the options of ``from_kafka``: the fields of this version, if others have more."""
+        """Return the option ``fields`` of this version, if other versions have more."""
         return {"fields": self.fields} if self.fields else {}
 
 
@@ -95,7 +93,6 @@ def record(name: str, *fields: str) -> str:
 
 
 def field(name: str, kind: str) -> str:
-    """Return a field of an Avro record; a kind that is JSON already is kept."""
     return f'{{"name":"{name}","type":{kind if kind[0] in "[{" else chr(34) + kind + chr(34)}}}'
 
 
@@ -195,7 +192,6 @@ WORKLOADS = (
 
 
 def ways(workload: Workload) -> dict[str, Way]:
-    """Return the functions to compare, from a data frame of bytes to one of the struct ``m``."""
     name, version, options = workload.message, workload.version, workload.options
     message = getattr(kafka_messages, name)
     kind, known = schema_of_kafka(name), schema_of_kafka(name, version)
@@ -217,8 +213,6 @@ def ways(workload: Workload) -> dict[str, Way]:
 
 
 class Ready:
-    """Structs of a task's first Arrow batch, repeated for all others."""
-
     def __init__(self, workload: Workload) -> None:
         fields = tuple(workload.fields.split(",")) if workload.fields else ()
         self._decoding = Decoding(workload.message, workload.version, DecodeOptions(fields=fields))
@@ -251,7 +245,7 @@ def ready_batches(workload: Workload) -> Way:
 
 
 def as_row(struct: Any, kind: StructType, known: StructType) -> tuple[Any, ...]:
-    """Return a generated object as a tuple for Spark, with null for fields that are not in ``known``."""
+    """Return an object as a tuple for Spark, with null for fields that are not in ``known``."""
     return tuple(
         (
             as_value(getattr(struct, each.name), each.dataType, known[each.name].dataType)

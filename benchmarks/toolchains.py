@@ -1,4 +1,4 @@
-"""Codecs of other languages: required commands, and builds of the workers in ``languages/``."""
+"""Builds of the workers in ``languages/``."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ BUILD_SECONDS = 1800
 class Language:
     """Codec in another language.
 
-    ``make`` builds a worker in a folder and returns its command, ``commands`` are required, and ``toolchain`` prints
-    the compiler's version. ``warm_up`` is the number of seconds each operation runs before measuring.
+    ``make`` builds a worker in a folder and returns its command. ``commands`` are required; ``toolchain`` prints the
+    compiler's version. ``warm_up`` is in seconds per operation.
     """
 
     name: str

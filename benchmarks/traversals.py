@@ -21,7 +21,6 @@ Call = Callable[[], object]
 
 
 def produced() -> ProduceResponse:
-    """Return a response for two partitions, one of them with an error."""
     kind = ProduceResponse.PartitionProduceResponse
     topic = ProduceResponse.TopicProduceResponse(
         name="a", partition_responses=[kind(index=0), kind(index=1, error_code=3)]

@@ -1,4 +1,4 @@
-"""Driver's side of the workers: one process per codec, a JSON request and an answer per line."""
+"""Driver's side of the workers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from workloads import Workload
 
 @dataclass(frozen=True)
 class Written:
-    """Bytes of a built message, bytes after decoding it, and the codec's operations."""
-
     data: bytes
     again: bytes
     operations: Sequence[str]
@@ -29,7 +27,7 @@ class Worker:
         self.version = str(self.ask(do="hello")["version"])
 
     def ask(self, **request: object) -> dict[str, object]:
-        """Send a request and return its answer; exit with the worker's error if it failed."""
+        """Send a request and return its answer; exit with the worker's error."""
         assert self._process.stdin
         assert self._process.stdout
         try:
@@ -51,7 +49,6 @@ class Worker:
         return Written(_bytes(answer["data"]), _bytes(answer["again"]), _texts(answer["operations"]))
 
     def load_bytes(self, workload: Workload, data: bytes) -> Written:
-        """Decode and write again a message, for a codec that does not build it."""
         message = {"message": workload.message, "version": workload.version, "data": b64encode(data).decode()}
         answer = self.ask(do="load", workload=workload.key, **message)
         return Written(data, _bytes(answer["again"]), _texts(answer["operations"]))

@@ -1,8 +1,7 @@
-"""Messages that every codec encodes and decodes, independent of the codecs' classes.
+"""Messages that every codec encodes and decodes.
 
-A workload is a message name, a version and a body of plain dicts and lists. Fields have snake case names; all fields
-of the version are given except tagged ones, which keep their defaults. ``structs`` names the array fields with
-structs. Contents are deterministic, and the driver checks that all codecs write the given size.
+A workload has a message name, a version and a body of plain dicts and lists, without tagged fields. ``structs`` names
+the array fields with structs. The driver checks the given size.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ NO_OPERATIONS = -(2**31)  # Kafka's default of authorized-operations bit fields:
 
 @dataclass(frozen=True)
 class Workload:
-    """Message to measure; ``size`` is its encoded length in bytes, without header and length prefix."""
+    """Message to measure; ``size`` excludes header and length prefix."""
 
     key: str
     message: str
@@ -33,12 +32,11 @@ class Workload:
 
     @property
     def title(self) -> str:
-        """Return the name in reports, such as ``W1 metadata_response v12``."""
         return f"{self.key} {snake_case(self.message)} v{self.version}"
 
 
 def snake_case(name: str) -> str:
-    """Return ``metadata_response`` for ``MetadataResponse``; does not support runs of capitals."""
+    """Return ``metadata_response`` for ``MetadataResponse``; runs of capitals are unsupported."""
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("_")
 
 

@@ -1,8 +1,6 @@
 """Print the exchanges between a consumer and a real broker, and one response in full.
 
-    python examples/decode_response.py
-
-The bytes in examples/cluster/traffic were captured between Kafka's own Java clients and a broker of Kafka 4.4.0.
+python examples/decode_response.py
 """
 
 from __future__ import annotations
@@ -24,18 +22,18 @@ from kafka_messages.protocol import (
 
 TRAFFIC = Path(__file__).resolve().parent / "cluster" / "traffic"
 CONNECTION = "55140"
-"""Connection of a consumer in the group `billing`, which reads the topic `orders`."""
+"""Connection of a consumer in the group `billing`."""
 
 
 def frames(path: Path) -> list[bytes]:
-    """Return the frames of one direction of a connection."""
+    """Return the frames of one direction."""
     reader = FrameReader()
     reader.feed(path.read_bytes())
     return list(reader)
 
 
 def exchanges() -> Iterator[tuple[bytes, DecodedRequest, bytes, DecodedResponse[Any]]]:
-    """Yield each request with its response, as bytes and decoded; decoding a response needs its request."""
+    """Yield each request with its response, as bytes and decoded."""
     requests = frames(TRAFFIC / f"{CONNECTION}.request.bin")
     responses = frames(TRAFFIC / f"{CONNECTION}.response.bin")
     for sent, answered in zip(requests, responses, strict=True):
@@ -56,7 +54,6 @@ def show(found: list[tuple[bytes, DecodedRequest, bytes, DecodedResponse[Any]]])
 
 
 def show_metadata(response: MetadataResponse) -> None:
-    """Print brokers and topics."""
     for broker in response.brokers:
         print(f"  broker {broker.node_id} is {broker.host}:{broker.port}")
     for topic in response.topics:

@@ -2,8 +2,7 @@
 
     python examples/pipeline_demo.py [FOLDER]      # a Kafka log directory; default examples/cluster/logs
 
-Needs ``generated[arrow]`` and ``pipeline[spark,java]``, which ``nox -s pipeline`` installs. A custom job with the
-arguments, errors, reports and exit status of the package's jobs.
+Needs ``generated[arrow]`` and ``pipeline[spark,java]``.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ def work(job: Job) -> None:
 
 
 def topics_of(records: DataFrame, partitions: DataFrame) -> DataFrame:
-    """Count records by topic, including empty partitions; replicas are counted once."""
+    """Count records by topic, including empty partitions; replicas count once."""
     by_topic = partitions.groupBy("topic").agg(F.count_distinct("partition").alias("partitions"))
     found = records.groupBy(F.col("topic").alias("of")).agg(
         F.count_distinct("partition", "offset").alias("records"),

@@ -1,8 +1,6 @@
-"""Decoder of every Kafka message from protocol.json alone, in the standard library, as a model for other languages.
+"""Decoder of every Kafka message from protocol.json alone, as a model for other languages.
 
-    python examples/protocol_codec.py PROTOCOL_JSON MESSAGE VERSION HEX
-
-prints the message as Kafka's JSON; docs/protocol-json.md explains the file.
+python examples/protocol_codec.py PROTOCOL_JSON MESSAGE VERSION HEX
 """
 
 from __future__ import annotations
@@ -19,8 +17,6 @@ FIXED |= {"float64": "d", "uuid": "16s"}
 
 
 class Decoder:
-    """Reader of one message."""
-
     def __init__(self, message: dict[str, Any], version: int, data: bytes) -> None:
         self.structs = {struct["name"]: struct for struct in message["structs"]}
         self.version = version

@@ -1,4 +1,4 @@
-"""Module that Spark discovers by its name, so that ``kafka_frames`` needs no ``register``."""
+"""Spark's entry point for the format ``kafka_frames``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Read and write Kafka messages, log segments and captures with Spark.
-
-Public names are imported on first use, so that workers load only the modules they run.
-"""
+"""Read and write Kafka messages, log segments and captures with Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``kafka-messages-spark``, which imports the module of the requested job only."""
+"""The command ``kafka-messages-spark``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JOBS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a job with its arguments and return its exit status."""
+    """Run a job and return its exit status."""
     parser = _parser()
     given = list(sys.argv[1:] if argv is None else argv)
     job: str = parser.parse_args(given[:1]).job

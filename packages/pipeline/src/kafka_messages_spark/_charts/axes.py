@@ -1,4 +1,4 @@
-"""Axes of charts: positions, ticks and their labels."""
+"""Axes, ticks and tick labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STEPS = (
 
 @dataclass(frozen=True)
 class Axis:
-    """A linear or logarithmic scale from values to positions; a logarithmic one needs ``low`` above 0."""
+    """Scale from values to positions; a logarithmic one needs ``low`` above 0."""
 
     low: float
     high: float

@@ -1,4 +1,4 @@
-"""SVG files of charts, and the style sheet of charts."""
+"""SVG files and the style sheet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ _LINE = 140
 
 
 def document(title: str, pictures: Sequence[Picture]) -> str:
-    """Return charts below each other as an SVG file that follows the viewer's light or dark theme."""
     drawn: list[Markup] = []
     y = 0.0
     for picture in pictures:
@@ -41,7 +40,6 @@ def styles() -> str:
 
 
 def _resolved(css: str) -> str:
-    """Return the style sheet with variables replaced, because some SVG viewers do not support them."""
     variables, _, rules = css.partition("\n.")
     light, dark = (_with_colors(f".{rules}", colors) for colors in variables.split("@media"))
     font = "text { font: 12px system-ui, sans-serif; }"

@@ -1,4 +1,4 @@
-"""Format values as text for reports and charts."""
+"""Text formatting for reports and charts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 _MAX_WIDTH = 80
 # Longer than any path.
 MAX_LENGTH = 1 << 15
-# Characters that change the text direction or break lines, with which a name could imitate another.
+# Characters that change the text direction or break lines, so that one name could imitate another.
 _TURNS = (0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
 CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
 # Escapes of invisible characters, including bytes of file names that are invalid UTF-8.
@@ -34,7 +34,7 @@ def format_value(value: object, widest: int = _MAX_WIDTH) -> str:
 
 
 def format_path(value: object) -> str:
-    """Return a path; a long one is cut at the start, because the end contains partition and segment."""
+    """Return a path, shortened at the start."""
     text = format_value(value, widest=MAX_LENGTH)
     return text if len(text) <= _MAX_WIDTH else f"…{text[1 - _MAX_WIDTH :]}"
 

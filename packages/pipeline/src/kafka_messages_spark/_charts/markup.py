@@ -1,4 +1,4 @@
-"""Build HTML and SVG elements; strings are escaped."""
+"""HTML and SVG elements with escaping."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .formatting import CONTROL
 
 
 class Markup(str):
-    """A string that is HTML and needs no escaping."""
+    """Escaped HTML."""
 
     __slots__ = ()
 

@@ -12,7 +12,7 @@ Look = Literal["good", "bad", "notice", "calm", "busy"]
 
 @dataclass(frozen=True)
 class Mark:
-    """An interval or a moment on a timeline."""
+    """Interval or moment on a timeline."""
 
     # Milliseconds since the epoch, like all times here.
     start: int
@@ -27,15 +27,13 @@ class Mark:
 
 @dataclass(frozen=True)
 class Lane:
-    """Related marks in one row of a timeline."""
-
     name: str
     marks: Sequence[Mark]
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """Marks in lanes over a common time axis."""
+    """Lanes over a common time axis."""
 
     title: str
     # Looks by kind, in the order of the legend.
@@ -62,7 +60,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """Series over one axis of values."""
+    """Series with a common value axis."""
 
     title: str
     series: Sequence[Series]
@@ -74,7 +72,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Chart:
-    """Panels in rows over a common time axis."""
+    """Rows of panels with a common time axis."""
 
     title: str
     rows: Sequence[Sequence[Panel]]
@@ -85,8 +83,6 @@ class Chart:
 
 @dataclass(frozen=True)
 class Bar:
-    """A value with its labels."""
-
     name: str
     value: float
     # The formatted value.
@@ -99,8 +95,6 @@ class Bar:
 
 @dataclass(frozen=True)
 class Bars:
-    """A horizontal bar chart."""
-
     title: str
     kinds: Mapping[str, Look]
     bars: Sequence[Bar]

@@ -1,4 +1,4 @@
-"""Draw charts as SVG for HTML pages; ``document`` writes files."""
+"""SVG renderer of charts."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def _chart(picture: Chart) -> tuple[list[Markup], float]:
     if picture.until is not None:
         moments.append(picture.until)
     low, high = (min(moments), max(moments)) if moments else (0, 1)
-    span = low, high + max(1, (high - low) // 25)  # so that the last value is seen
+    span = low, high + max(1, (high - low) // 25)  # keeps the last value visible
     drawn: list[Markup] = []
     y = 6.0
     scales = [[_scale(panel) for panel in row] for row in picture.rows]
@@ -228,8 +228,6 @@ _VALUES, _ENDS, _DIGIT = 62, 92, 6.8
 
 @dataclass(frozen=True)
 class _Scale:
-    """The value range of a panel and its labelled values."""
-
     low: int
     high: int
     marks: Sequence[tuple[int, str]]

@@ -1,1 +1,1 @@
-"""Errors, options, type conversion and worker settings that all layers use."""
+"""Errors, options, type conversion and worker settings."""

@@ -1,7 +1,4 @@
-"""Base class for data sources that Spark discovers in modules named ``pyspark_*``.
-
-Spark imports all of these modules, so the implementation is imported on first use.
-"""
+"""Base class of data sources that Spark discovers as modules ``pyspark_*``."""
 
 from __future__ import annotations
 
@@ -13,8 +10,6 @@ from pyspark.sql.types import StructType
 
 
 class LazyDataSource(DataSource):
-    """A data source that imports its implementation on first use."""
-
     # Name of the format, and the module and class that implement it.
     source: ClassVar[tuple[str, str, str]]
 

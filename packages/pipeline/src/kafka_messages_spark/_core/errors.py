@@ -1,4 +1,4 @@
-"""Errors with the classes and wording of Spark."""
+"""Errors with Spark's error classes and wording."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ def malformed_batch(cause: Exception) -> ValueError:
 
 
 def type_mismatch(function: str, place: str, required: str, found: object) -> TypeError:
-    """Return Spark's error for an argument of the wrong type; workers raise it, because only they see the Arrow types."""
     text = str(found)
     text = text if len(text) <= 60 else f"{text[:57]}..."
     return TypeError(

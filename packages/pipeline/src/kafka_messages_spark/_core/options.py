@@ -1,4 +1,4 @@
-"""Parse Spark options, whose names and keywords are case-insensitive."""
+"""Parser of case-insensitive Spark options."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNITS = {"": 1, "b": 1, "k": 1 << 10, "kb": 1 << 10, "m": 1 << 20, "mb": 1 << 2
 
 
 class Options:
-    """The options of one call. Unknown names and invalid values raise PySparkValueError."""
+    """Options of one call; unknown names and invalid values raise PySparkValueError."""
 
     def __init__(self, owner: str, options: Mapping[str, object] | None, known: tuple[str, ...]) -> None:
         self._owner = owner
@@ -115,8 +115,6 @@ DECODE_OPTIONS = ("mode", "columnNameOfCorruptRecord", "fields", "unknownTaggedF
 
 @dataclass(frozen=True)
 class DecodeOptions:
-    """The options of ``from_kafka`` and ``decode``; pickled for the workers."""
-
     mode: str = "FAILFAST"
     corrupt_column: str | None = None
     fields: tuple[str, ...] = ()
@@ -126,7 +124,7 @@ class DecodeOptions:
 
     @classmethod
     def parse(cls, owner: str, options: Mapping[str, str] | None, trailing: str = "error") -> DecodeOptions:
-        """Parse the options of ``owner``; ``trailing`` is the default of ``trailingBytes``."""
+        """Parse options; ``trailing`` is the default of ``trailingBytes``."""
         given = Options(owner, options, DECODE_OPTIONS)
         fields = given.text("fields")
         names = () if fields is None else tuple(name.strip() for name in fields.split(","))

@@ -1,4 +1,4 @@
-"""Convert Arrow types to Spark types, for the types that occur in Kafka messages."""
+"""Conversion from Arrow to Spark types."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ _SCALARS: dict[pa.DataType, spark.DataType] = {
 
 
 def spark_type(arrow: pa.DataType) -> spark.DataType:
-    """Return the Spark type of an Arrow type; every value is nullable."""
     if pa.types.is_struct(arrow):
         return struct_type(arrow)
     if pa.types.is_list(arrow):
@@ -39,7 +38,7 @@ def struct_type(arrow: pa.StructType | pa.Schema) -> spark.StructType:
 
 
 def chosen_schema(owner: str, full: pa.Schema, schema: spark.StructType) -> pa.Schema:
-    """Return the Arrow schema of the columns that a user's schema selects, in its order.
+    """Return the Arrow fields selected by a user's schema.
 
     Raises PySparkValueError for unknown or repeated columns, other types and NOT NULL.
     """
@@ -72,7 +71,6 @@ def _forbids_null(kind: spark.DataType) -> bool:
 
 
 def at_version(message: type[Message], arrow: pa.StructType, version: int) -> pa.StructType:
-    """Return the struct type with only the fields of one version, at every depth."""
     facts = facts_of(message)
 
     def struct(kind: pa.StructType, fields: tuple[FieldFacts, ...]) -> pa.StructType:

@@ -1,7 +1,4 @@
-"""Run Spark's local workers with this Python, even if its environment is not activated.
-
-By default Spark runs the first ``python3`` on the path, which may not have this package.
-"""
+"""Run Spark's local workers with the current Python instead of ``python3`` on the path."""
 
 from __future__ import annotations
 
@@ -25,17 +22,12 @@ _ENVIRONMENT = {"SPARK_REMOTE", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_
 
 
 def use_for_next_session() -> None:
-    """Configure the next session, unless Spark already runs, is remote, or ``PYSPARK_PYTHON`` is set."""
     if not _ENVIRONMENT & os.environ.keys() and _needs_python():
         os.environ["PYSPARK_PYTHON"] = sys.executable
 
 
 def use_for_session(spark: SparkSession) -> None:
-    """Configure an existing local session, unless ``PYSPARK_PYTHON`` is set.
-
-    A running local Spark Connect server cannot be configured: raises PySparkValueError if its Python lacks this
-    package. Sessions with remote workers are not changed.
-    """
+    """Set a local session's Python; raise PySparkValueError if a running Spark Connect server lacks this package."""
     if not _needs_python():
         return
     if "connect" not in type(spark).__module__:

@@ -1,4 +1,4 @@
-"""Compute the generations of one group from its records, in the workers."""
+"""Compute the generations of one group in the workers."""
 
 from __future__ import annotations
 
@@ -67,8 +67,6 @@ def generations(table: pa.Table) -> pa.Table:
 
 
 class _GroupHistory:
-    """State of a group while its records are replayed."""
-
     def __init__(self) -> None:
         self.rows: list[Row] = []
         self.members: Members = {}

@@ -1,4 +1,4 @@
-"""Columns that identify logs by topic and partition, or by folder."""
+"""Columns that identify a log."""
 
 from __future__ import annotations
 

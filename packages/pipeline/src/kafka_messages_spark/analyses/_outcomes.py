@@ -1,4 +1,4 @@
-"""Determine whether records belong to committed, aborted or open transactions."""
+"""Outcomes of transactions by record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _TELLING = ("topic", "partition", "offset", "is_transactional", "is_control", "control_type", "producer_id")
-# Records outside transactions are split into this many groups, so that no task gets a whole log.
+# Number of groups of records outside transactions, so that no task gets a whole log.
 _SHARES = 1024
 
 
@@ -22,9 +22,9 @@ def has_outcome_columns(records: DataFrame) -> bool:
 
 
 def with_outcome(records: DataFrame, name: str = "transaction") -> DataFrame:
-    """Add a column with ``committed``, ``aborted`` or ``open`` for records in transactions, otherwise null.
+    """Add a column with ``committed``, ``aborted`` or ``open``; null outside transactions.
 
-    The outcome is the producer's next marker, so markers must be among the rows.
+    The rows must include control records.
     """
     marker = F.when(F.col("is_control") & F.col("control_type").isin("COMMIT", "ABORT"), F.col("control_type"))
     within = F.coalesce(F.col("is_transactional"), F.lit(False))

@@ -1,4 +1,4 @@
-"""Build texts from columns."""
+"""Build text columns."""
 
 from __future__ import annotations
 
@@ -11,5 +11,4 @@ if TYPE_CHECKING:
 
 
 def text(*parts: Column | str) -> Column:
-    """Concatenate literals and columns; null if a column is null."""
     return F.concat(*(F.lit(part) if isinstance(part, str) else part.cast("string") for part in parts))

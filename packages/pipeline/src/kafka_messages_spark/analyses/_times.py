@@ -14,5 +14,5 @@ _LAST = 253_402_300_799_999
 
 
 def timestamp_of(milliseconds: Column) -> Column:
-    """Return milliseconds since the epoch as a timestamp; null for -1 and other invalid values."""
+    """Return milliseconds since the epoch as a timestamp, or null if invalid."""
     return F.when(milliseconds.between(0, _LAST), F.timestamp_millis(milliseconds))

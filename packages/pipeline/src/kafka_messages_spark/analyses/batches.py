@@ -1,8 +1,4 @@
-"""Record batches as rows, without decoding records.
-
-``read_batches`` reads batch headers from segments. ``batches_of`` derives the same rows from records that ``kafka_log``
-read with ``includeBatchMetadata``.
-"""
+"""Record batches as rows."""
 
 from __future__ import annotations
 
@@ -57,9 +53,8 @@ def read_batches(
     check_crcs: bool = True,
     max_partition_bytes: int = MAX_PARTITION_BYTES,
 ) -> DataFrame:
-    """Return one row per record batch of the segments, without decompression.
+    """Return one row per record batch in ``paths``, with the columns of ``read_batch_headers``.
 
-    ``paths`` are files, folders or patterns as for ``kafka_log``. The columns are those of ``read_batch_headers``.
     Corrupt places and unreadable files are rows with the struct ``corrupt`` (position, size, reason). Raises
     PySparkValueError for a missing path.
     """
@@ -71,14 +66,11 @@ def read_batches(
 
 @dataclass(frozen=True)
 class ExtraColumns:
-    """Additional columns, computed from path, start and end of a range and the rows of its batches."""
-
     fields: Sequence[pa.Field]
     compute: Callable[[str, int, int | None, pa.RecordBatch], Sequence[pa.Array]]
 
 
 def batches_in(files: DataFrame, *, check_crcs: bool = True, added: ExtraColumns | None = None) -> DataFrame:
-    """Return the batches of ranges from ``_segment_ranges.ranges``, with extra columns."""
     schema = _schema()
     whole = pa.schema([*schema, *(added.fields if added else ())])
 
@@ -104,9 +96,9 @@ def batches_in(files: DataFrame, *, check_crcs: bool = True, added: ExtraColumns
 
 
 def batches_of(records: DataFrame) -> DataFrame:
-    """Return the batches of records that ``kafka_log`` read with ``includeBatchMetadata``.
+    """Return the batches of ``kafka_log`` rows with ``includeBatchMetadata``.
 
-    The columns are those of ``read_batches``, but ``size`` is null, and batches without records are missing.
+    The columns are those of ``read_batches``; ``size`` is null, and empty batches are missing.
     """
     for name in ("topic", "partition", "file", "position", "offset", "timestamp"):
         require(records, name, "batches_of")

@@ -1,4 +1,4 @@
-"""Read checkpoint files of log directories: log starts, high watermarks, cleaner positions."""
+"""Checkpoint files of log directories."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ __all__ = [
     "read_checkpoints",
 ]
 
-# Log start offsets above the first segment's base offset, as after DeleteRecords.
+# Log start offsets above the first base offset, for example after DeleteRecords.
 LOG_START_OFFSET = "log-start-offset-checkpoint"
-# Cleaner positions.
 CLEANER_OFFSET = "cleaner-offset-checkpoint"
 # High watermarks of a few seconds ago.
 HIGH_WATERMARK = "replication-offset-checkpoint"
@@ -39,21 +38,17 @@ def read_checkpoints(
     recursive: bool = True,
     owner: str = "read_checkpoints",
 ) -> DataFrame:
-    """Return the entries of the checkpoint files ``name`` in the log directories of segments.
+    """Return the entries of checkpoint files in the log directories of the segments ``paths``.
 
-    ``paths`` are files, folders or patterns of segments; their log directory is the parent of the segment's folder.
-    Columns: ``file``, ``topic``, ``partition``, ``offset``, ``problem``. A missing file has no rows; a damaged one has
-    a single row with ``file`` and ``problem``. Raises PySparkValueError for a missing path.
+    A damaged file is one row with ``file`` and ``problem``. Raises PySparkValueError for a missing path.
     """
     return CheckpointFiles.load(spark, paths, owner=owner, glob=glob, recursive=recursive, name=name)
 
 
 def log_start_offsets(files: DataFrame, checkpoints: DataFrame) -> DataFrame:
-    """Return log starts and ends by file names and checkpoints, for ``transactions.partition_offsets``.
+    """Return base offsets of the first and last segment, and the log start checkpoint or null, by partition.
 
-    ``files`` has ``path``, ``topic`` and ``partition``. Columns: ``topic``, ``partition``, ``checkpoint`` (or null),
-    ``first_segment`` and ``last_segment`` (base offsets). Of several replicas the highest checkpoint counts: log starts
-    only increase, and followers lag behind the leader.
+    ``files`` has ``path``, ``topic`` and ``partition``. The highest checkpoint of all replicas counts.
     """
     name = F.regexp_extract("path", NAME_OFFSET, 1)
     named = files.select("topic", "partition", F.when(name != "", name.cast("long")).alias("name_offset"))
@@ -67,9 +62,6 @@ def log_start_offsets(files: DataFrame, checkpoints: DataFrame) -> DataFrame:
 
 
 def high_watermarks(checkpoints: DataFrame) -> DataFrame:
-    """Return the high watermark of each partition from checkpoints of ``HIGH_WATERMARK``.
-
-    Brokers write it every 5 seconds and at shutdown, so it is a lower bound. The highest of several replicas counts.
-    """
+    """Return the high watermark of each partition, a lower bound; the highest of all replicas counts."""
     entries = checkpoints.where("problem is null").groupBy("topic", "partition")
     return entries.agg(F.max("offset").alias("high_watermark"))

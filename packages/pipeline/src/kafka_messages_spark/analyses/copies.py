@@ -1,4 +1,4 @@
-"""Remove copies of records when several replicas of a log are read."""
+"""Deduplication of replicated logs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,10 @@ _CONTENT = ("key", "value", "timestamp")
 
 
 def once(rows: DataFrame, *keys: Column | str) -> DataFrame:
-    """Return each record once, by topic, partition and offset.
+    """Return each record once, by topic, partition and offset or by ``keys``.
 
-    ``rows`` come from ``kafka_log``, preferably with ``includeBatchMetadata``. Of differing copies, the one with the
-    highest leader epoch is kept (KIP-101), of equal ones the first by file name. Rows of corrupt batches have no offset
-    and are all kept. Folders without topic and partition count as separate logs.
-
-    ``keys`` replace these identifying columns, with the offset last, such as ``base_offset`` for batches; the copy with
-    most records is kept. Snapshots have their own offsets and must be excluded.
+    ``rows`` come from ``kafka_log``; exclude snapshots. The copy with the highest leader epoch is kept (KIP-101), then
+    the one with most records. Rows without an offset are all kept. In ``keys``, the offset is last.
     """
     if not keys:
         require(rows, "offset", "once")
@@ -44,10 +40,7 @@ def once(rows: DataFrame, *keys: Column | str) -> DataFrame:
 
 
 def counts(rows: DataFrame) -> DataFrame:
-    """Count records, removed ``copies``, and ``differing`` offsets, whose copies have other keys, values or timestamps.
-
-    Control records are not counted.
-    """
+    """Count data records, ``copies``, and offsets ``differing`` in key, value or timestamp."""
     require(rows, "offset", "counts")
     some = rows.where("offset is not null")
     if "is_control" in rows.columns:

@@ -1,7 +1,6 @@
-"""History of groups in ``__consumer_offsets``: commits, resets, commit storms, removed offsets, members, lag.
+"""History of groups in ``__consumer_offsets``.
 
-The functions take rows of ``consumer_offsets``, preferably with ``includeBatchMetadata`` to recognize aborted
-transactions. Commits removed by compaction are not visible.
+The functions take rows of ``consumer_offsets``; ``includeBatchMetadata`` is needed to recognize aborted transactions.
 """
 
 from __future__ import annotations
@@ -49,9 +48,8 @@ _GROUP_TYPES = {
 def offset_commits(records: DataFrame) -> DataFrame:
     """Return every commit and removal of an offset, each record once.
 
-    Columns: ``group``, ``topic``, ``partition``, ``committed_offset`` (null for a removal), ``leader_epoch`` (-1:
-    none), ``metadata``, ``topic_id``, ``time``, ``is_tombstone``, ``log_topic``, ``log_partition`` and ``log_offset``
-    of the record, and ``transaction`` (``committed``, ``aborted``, ``open`` or null).
+    ``committed_offset`` is null for a removal, ``leader_epoch`` -1 for none. ``transaction`` is ``committed``,
+    ``aborted``, ``open`` or null. Columns with the prefix ``log_`` locate the record.
     """
     for name in ("offset_commit", "legacy_offset_commit", "is_tombstone", "topic", "partition", "offset"):
         require(records, name, "offset_commits")
@@ -85,12 +83,10 @@ def _log_columns() -> list[Column]:
 
 
 def offset_history(commits: DataFrame, records: DataFrame | None = None, *, jump: int = JUMP) -> DataFrame:
-    """Return the effective commits of ``offset_commits``, each compared with the previous one.
+    """Return the effective commits of ``offset_commits``, compared with the previous ones.
 
-    Added: ``previous_offset``, ``previous_time``, ``change``, ``interval_ms``, and ``kind``: ``first``, ``same``,
-    ``forward``, ``jump`` (by ``jump`` or more), ``backward`` or ``removed``. With ``records``, ``members`` is the
-    group's size at that time, null if unknown. ``is_reset`` marks jumps, backward moves, and changes while the group
-    had no members.
+    ``kind`` is ``first``, ``same``, ``forward``, ``jump`` (by ``jump`` or more), ``backward`` or ``removed``. With
+    ``records``, ``members`` is the group size. ``is_reset`` marks jumps, backward moves, and changes in an empty group.
     """
     effective = commits.where("transaction is null or transaction = 'committed'")
     in_order = Window.partitionBy(*_KEY).orderBy(*_LOG)
@@ -133,10 +129,6 @@ def _with_members(history: DataFrame, records: DataFrame | None) -> DataFrame:
 
 
 def member_counts(records: DataFrame) -> DataFrame:
-    """Return group sizes over time, one row per record that changes them.
-
-    Classic groups write all members at once, others one record per member.
-    """
     for name in ("group_metadata", *_MEMBER_TYPES):
         require(records, name, "member_counts")
     metadata = F.col("group_metadata")
@@ -159,7 +151,7 @@ def member_counts(records: DataFrame) -> DataFrame:
 
 
 def resets(history: DataFrame) -> DataFrame:
-    """Return the commits of ``offset_history`` with ``is_reset``, with the reason in ``what``."""
+    """Return the resets of ``offset_history``, with the reason in ``what``."""
     why = (
         F.when(F.col("kind") == "backward", "went back")
         .when(F.col("kind") == "jump", "jumped ahead")
@@ -185,10 +177,9 @@ def resets(history: DataFrame) -> DataFrame:
 
 
 def commit_storms(commits: DataFrame, *, least: int = STORM) -> DataFrame:
-    """Return periods in which a partition of a group had ``least`` or more commits within a minute.
+    """Return periods in which a partition had ``least`` or more commits within a minute.
 
-    Columns: ``group``, ``topic``, ``partition``, ``start``, ``end``, ``commits``, and ``peak``, the maximum per minute.
-    Aborted commits count too.
+    ``peak`` is the maximum per minute. Aborted commits count.
     """
     times = commits.where("not is_tombstone and time is not null").withColumn("at", F.unix_millis("time"))
     times = _in_last_minute(times)
@@ -238,10 +229,11 @@ def removed_offsets(history: DataFrame) -> DataFrame:
 
 
 def committed_offsets(history: DataFrame, partitions: DataFrame | None = None) -> DataFrame:
-    """Return the current offsets of groups at the end of ``offset_history``.
+    """Return the current offsets of groups.
 
-    With ``partitions`` (``transactions.partition_offsets`` of the data segments) also ``start_offset``, ``end_offset``,
-    ``lag``, and ``place``: ``within``, ``below the log`` or ``beyond the log``; null for partitions that were not read.
+    With ``partitions`` (``transactions.partition_offsets`` of the data segments), also ``start_offset``,
+    ``end_offset``, ``lag``, and ``place``: ``within``, ``below the log`` or ``beyond the log``; null for unread
+    partitions.
     """
     last = F.max_by(F.struct("*"), F.struct(*_LOG)).alias("last")
     now = history.groupBy(*_KEY).agg(last).select("last.*").where("not is_tombstone")
@@ -264,10 +256,9 @@ def committed_offsets(history: DataFrame, partitions: DataFrame | None = None) -
 
 
 def group_states(records: DataFrame) -> DataFrame:
-    """Return the last state of each group in group records; groups with offsets only are missing.
+    """Return the last state of each group that has group records.
 
-    Columns: ``group``, ``type`` (classic, consumer, share, streams), ``protocol_type``, ``generation`` (or epoch),
-    ``members``, ``removed``, ``time``.
+    ``type`` is classic, consumer, share or streams; ``generation`` is the epoch of groups that are not classic.
     """
     key = F.coalesce(
         F.col("group_metadata.key.group"), *(F.col(f"{name}.key.group_id") for name in list(_GROUP_TYPES)[1:])

@@ -1,9 +1,7 @@
-"""Decode the records of Kafka's internal topics, for ``df.transform`` on ``kafka_log`` or Spark's Kafka source.
+"""Decode the records of internal topics, for ``df.transform``.
 
 Each function adds ``record_type``, ``record_type_id``, ``record_version``, ``is_tombstone``, ``problem``, and one
-struct column per record type, of which at most one is not null. Structs of coordinator records have the fields ``key``
-and ``value``. Rows that cannot be decoded have a ``problem``. Secrets in the structs are redacted by the rules of
-``kafka_messages.secrets``; ``key`` and ``value`` keep their bytes.
+struct column per record type. Secrets in the structs are redacted; ``key`` and ``value`` keep their bytes.
 """
 
 from __future__ import annotations
@@ -48,8 +46,7 @@ def consumer_offsets(
     """Decode records of ``__consumer_offsets``: offset commits, groups and members.
 
     Options: ``mode`` PERMISSIVE (default) or FAILFAST, ``showSecrets`` (default false), and ``secretSalt``, with which
-    equal secrets get equal marks such as ``(redacted 1a2b3c4d)``. ``record_types`` selects the struct columns; fewer are
-    faster.
+    equal secrets get equal marks. ``record_types`` selects struct columns.
     """
     return _decoded(df, "consumer_offsets", "__consumer_offsets", options, record_types)
 
@@ -57,23 +54,23 @@ def consumer_offsets(
 def transaction_state(
     df: DataFrame, options: Mapping[str, str] | None = None, *, record_types: Sequence[str] | None = None
 ) -> DataFrame:
-    """Decode records of ``__transaction_state``. Arguments as for ``consumer_offsets``."""
+    """Decode records of ``__transaction_state``; arguments as for ``consumer_offsets``."""
     return _decoded(df, "transaction_state", "__transaction_state", options, record_types)
 
 
 def share_group_state(
     df: DataFrame, options: Mapping[str, str] | None = None, *, record_types: Sequence[str] | None = None
 ) -> DataFrame:
-    """Decode records of ``__share_group_state``. Arguments as for ``consumer_offsets``."""
+    """Decode records of ``__share_group_state``; arguments as for ``consumer_offsets``."""
     return _decoded(df, "share_group_state", "__share_group_state", options, record_types)
 
 
 def cluster_metadata(
     df: DataFrame, options: Mapping[str, str] | None = None, *, record_types: Sequence[str] | None = None
 ) -> DataFrame:
-    """Decode records of ``__cluster_metadata`` and its snapshots. Arguments as for ``consumer_offsets``.
+    """Decode records of ``__cluster_metadata`` and its snapshots; arguments as for ``consumer_offsets``.
 
-    The records have no keys. Without ``secretSalt``, the functions of ``metadata`` cannot detect changed secrets.
+    Changed secrets are detected only with ``secretSalt``.
     """
     return _decoded(df, "cluster_metadata", "__cluster_metadata", options, record_types)
 
@@ -81,15 +78,15 @@ def cluster_metadata(
 def remote_log_metadata(
     df: DataFrame, options: Mapping[str, str] | None = None, *, record_types: Sequence[str] | None = None
 ) -> DataFrame:
-    """Decode records of ``__remote_log_metadata``. Arguments as for ``consumer_offsets``."""
+    """Decode records of ``__remote_log_metadata``; arguments as for ``consumer_offsets``."""
     return _decoded(df, "remote_log_metadata", "__remote_log_metadata", options, record_types)
 
 
 def latest(df: DataFrame, *, tombstones: bool = False) -> DataFrame:
-    """Return the row with the highest offset of each key and partition, as compaction does.
+    """Return the last row of each key and partition, as compaction does.
 
-    Keys whose last row is a tombstone are dropped unless ``tombstones``; rows without a key and control records are
-    kept. With ``includeBatchMetadata``, records of aborted and open transactions are dropped.
+    Keys that end in a tombstone are dropped unless ``tombstones``. Rows without a key and control records are kept.
+    With ``includeBatchMetadata``, records of aborted and open transactions are dropped.
     """
     for name in ("key", "value", "offset"):
         require(df, name, "latest")

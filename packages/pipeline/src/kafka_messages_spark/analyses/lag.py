@@ -20,8 +20,7 @@ _LOG = ("topic", "partition")
 def with_lag_times(offsets: DataFrame, batches: DataFrame) -> DataFrame:
     """Add ``lag_ms`` to ``groups.committed_offsets``: age of the next batch relative to the newest record.
 
-    It is 0 without lag, and null without ``batches`` of the partition or timestamps. ``batches`` are those of the data
-    segments. Because only a batch's first timestamp is known, the lag may be too high by the batch's duration.
+    ``batches`` are those of the data segments. The error is at most a batch's duration. ``lag_ms`` is null if unknown.
     """
     for name in (*_LOG, "first_timestamp", "max_timestamp", "last_offset"):
         require(batches, name, "with_lag_times")
@@ -43,7 +42,7 @@ def with_lag_times(offsets: DataFrame, batches: DataFrame) -> DataFrame:
     found = wanted.unionByName(ends).withColumns(
         {"next": F.last("first", ignorenulls=True).over(backwards), "newest": F.max("newest").over(of_log)}
     )
-    behind = F.col("newest") - F.col("next")  # null where no batch has a time
+    behind = F.col("newest") - F.col("next")  # null without batch timestamps
     behind = F.when(behind < 0, F.lit(0)).otherwise(behind)
     lag = F.when(F.col("row.lag") == 0, F.lit(0)).when(F.col("row.lag") > 0, behind).cast("long")
     return found.where("row is not null").select("row.*", lag.alias("lag_ms"))

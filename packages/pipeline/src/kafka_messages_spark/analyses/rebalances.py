@@ -1,4 +1,4 @@
-"""Rebalances of groups in ``__consumer_offsets``: members joined and left, and duration."""
+"""Rebalances of groups in ``__consumer_offsets``."""
 
 from __future__ import annotations
 
@@ -23,15 +23,11 @@ _MEMBER = ("member_id", "instance_id", "client_id", "client_host")
 
 
 def rebalances(records: DataFrame) -> DataFrame:
-    """Return one row per generation of a classic group, or epoch of another group.
+    """Return one row per generation of a classic group or epoch of another group.
 
-    ``records`` are rows of ``consumer_offsets``. Columns: ``group``, ``type``, ``generation`` (or epoch), ``time``,
-    number of ``members``, ``joined`` and ``left`` (arrays of ``member_id``, ``instance_id``, ``client_id``,
-    ``client_host``; null if earlier generations were compacted away), ``protocol`` and ``leader`` of classic groups,
-    ``took_ms``, ``log_partition``, ``log_offset``.
-
-    For classic groups, ``took_ms`` is the time from the last join to the assignment; for others, from the new epoch
-    until all members reached it, or null if the next epoch came first.
+    ``records`` are rows of ``consumer_offsets``. ``joined`` and ``left`` are arrays of members, null if earlier
+    generations were compacted away. ``took_ms`` is the time from the last join (classic) or the new epoch until all
+    members have their assignment.
     """
     for name in ("group_metadata", "consumer_group_metadata", "is_tombstone", "topic", "partition", "offset"):
         require(records, name, "rebalances")

@@ -1,4 +1,4 @@
-"""Count records by batch headers, without decompression."""
+"""Count records by batch headers."""
 
 from __future__ import annotations
 
@@ -27,14 +27,10 @@ def count_records(
     check_crcs: bool = False,
     max_partition_bytes: int = MAX_PARTITION_BYTES,
 ) -> DataFrame:
-    """Return record counts of segments by batch headers, one row per folder.
+    """Return record counts of segments by folder; arguments as for ``read_batches``, by default without checksums.
 
     ``records`` excludes control records and includes aborted ones. ``uncounted`` are compressed messages of formats 0
-    and 1, whose headers lack a count. ``corrupt`` counts invalid places and unreadable files. Other columns:
-    ``folder``, ``topic``, ``partition``, ``batches``, ``bytes``, ``first_offset`` (null if a header lacks it),
-    ``last_offset``, ``max_timestamp``.
-
-    The arguments are those of ``read_batches``, except that checksums are skipped by default.
+    and 1. ``corrupt`` counts invalid places and unreadable files.
     """
     files = ranges(
         spark, paths, owner="count_records", glob=glob, recursive=recursive, max_partition_bytes=max_partition_bytes

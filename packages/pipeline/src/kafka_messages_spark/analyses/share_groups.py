@@ -1,4 +1,4 @@
-"""Start offsets and lag of share groups, from ``__share_group_state``."""
+"""Start offsets and lag of share groups."""
 
 from __future__ import annotations
 
@@ -32,11 +32,10 @@ def topic_names(records: DataFrame) -> DataFrame:
 
 
 def share_offsets(states: DataFrame, names: DataFrame, partitions: DataFrame | None = None) -> DataFrame:
-    """Return the current position of share groups in each partition; deleted ones are omitted.
+    """Return the current position of share groups by partition, from rows of ``share_group_state``.
 
-    ``states`` are rows of ``share_group_state``, ``names`` the result of ``topic_names``. ``start_offset`` is the first
-    record not completed, ``delivered`` the number of completed records above it, null if unknown. With ``partitions``
-    (``transactions.partition_offsets``) also ``end_offset`` and ``lag``, counted as in KIP-1226.
+    ``names`` come from ``topic_names``. ``delivered`` counts completed records above ``start_offset``. With
+    ``partitions`` (``transactions.partition_offsets``), also ``end_offset`` and ``lag`` (KIP-1226).
     """
     for name in ("share_snapshot", "share_update", "is_tombstone", "topic", "partition", "offset"):
         require(states, name, "share_offsets")
@@ -53,7 +52,7 @@ def share_offsets(states: DataFrame, names: DataFrame, partitions: DataFrame | N
     )
     place = F.struct(*_PLACE)
     last = F.struct("delivered", F.col("timestamp").alias("time"), "log_partition", "is_tombstone")
-    told = F.when((F.col("start_offset") >= 0) & ~F.col("is_tombstone"), place)  # -1: as it was
+    told = F.when((F.col("start_offset") >= 0) & ~F.col("is_tombstone"), place)  # -1: unchanged
     found = events.groupBy(*_KEY).agg(
         F.max_by("start_offset", told).alias("start_offset"),
         F.max(told).alias("told"),

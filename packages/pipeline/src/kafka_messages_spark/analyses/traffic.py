@@ -1,7 +1,4 @@
-"""Pair captured requests and responses, and decode their messages.
-
-The input are rows of the source ``kafka_frames``, or of ``frames`` for other tables with frames.
-"""
+"""Pair captured requests and responses, and decode them."""
 
 from __future__ import annotations
 
@@ -52,9 +49,9 @@ def frames(
 ) -> DataFrame:
     """Parse the headers of frames in a binary ``column``, adding the columns of ``kafka_frames``.
 
-    ``df`` has the columns ``connection`` and ``direction`` (``request`` or ``response``). ``has_length``: frames start
-    with their four-byte length. The bytes without length become ``frame``; other columns are kept. Responses get only a
-    correlation ID. The option ``mode`` is PERMISSIVE (default: unreadable frames have a ``problem``) or FAILFAST.
+    ``df`` has ``connection`` and ``direction`` (``request`` or ``response``). With ``has_length``, frames start with
+    their four-byte length. The option ``mode`` is PERMISSIVE (default: unreadable frames have a ``problem``) or
+    FAILFAST.
     """
     for name in ("connection", "direction", column):
         require(df, name, "frames")
@@ -107,14 +104,11 @@ def _headers(direction: pa.Array, data: pa.Array, has_length: bool, failfast: bo
 def pair(df: DataFrame) -> DataFrame:
     """Pair the n-th request and response with the same correlation ID on a connection.
 
-    ``df`` comes from ``kafka_frames`` or ``frames``; ``position`` or ``timestamp`` orders frames. Frames without a
-    partner, and frames with a problem, get rows of their own.
+    ``df`` comes from ``kafka_frames`` or ``frames``; ``position`` or ``timestamp`` orders it. Frames without a partner
+    and unreadable frames get their own rows.
 
-    Columns: ``connection``, ``correlation_id``, ``api_key``, ``api_name``, ``api_version``, ``client_id``; ``request``
-    and ``response`` (frames); ``request_header_size`` and ``response_header_size`` (offsets of bodies);
-    ``response_version`` (0 for an unsupported version of ApiVersions, KIP-511); with prefix ``request_`` or
-    ``response_`` also ``file``, ``position``, ``size``, ``timestamp`` and ``problem``. With timestamps, ``latency_ms``
-    (double).
+    ``request_header_size`` and ``response_header_size`` are the offsets of bodies. ``response_version`` is 0 for an
+    unsupported version of ApiVersions (KIP-511). ``latency_ms`` needs timestamps.
     """
     for name in ("connection", "direction", "correlation_id", *_REQUEST_COLUMNS, "header_size", "frame"):
         require(df, name, "pair")
@@ -165,11 +159,9 @@ def decode_requests(
     into: str = "message",
     keep: Sequence[str] | None = None,
 ) -> DataFrame:
-    """Decode the requests of one type, such as ``MetadataRequest``; other rows are dropped.
+    """Decode the requests of one type from frames or pairs, with the options of ``from_kafka``.
 
-    ``df`` has frames or pairs. ``keep`` lists the columns to keep (default: all). Options are those of ``from_kafka``.
-    Bytes after a request, which brokers ignore, go to the column ``trailing``, unless the option ``trailingBytes`` is
-    error.
+    ``keep`` lists columns to keep (default: all). Bytes after a request go to the column ``trailing``.
     """
     kind = _kind(messageName, REQUEST)
     side = _of_pairs(df, REQUEST, "decode_requests")
@@ -188,11 +180,7 @@ def decode_responses(
     into: str = "message",
     keep: Sequence[str] | None = None,
 ) -> DataFrame:
-    """Decode the responses of one type, such as ``MetadataResponse``.
-
-    ``df`` has pairs, because a response's type and version depend on its request. Trailing bytes are an error, as for
-    Kafka's clients.
-    """
+    """Decode the responses of one type from pairs; trailing bytes are an error."""
     kind = _kind(messageName, RESPONSE)
     if not _of_pairs(df, RESPONSE, "decode_responses"):
         raise invalid_argument("decode_responses: the type of a response depends on its request; pair the frames first")
@@ -213,7 +201,6 @@ def _kind(message: str, side: str) -> Api:
 
 
 def _of_pairs(df: DataFrame, side: str, owner: str) -> bool:
-    """Return whether rows are pairs instead of frames."""
     is_pair = side in df.columns and f"{side}_header_size" in df.columns
     if not is_pair:
         for name in ("direction", "api_key", "api_version", "header_size", "frame"):

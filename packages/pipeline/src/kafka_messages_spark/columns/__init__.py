@@ -1,1 +1,1 @@
-"""Functions that convert columns of bytes to structs and back, and their implementation in the workers."""
+"""Functions that convert between binary and struct columns."""

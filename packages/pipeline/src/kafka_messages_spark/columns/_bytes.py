@@ -11,8 +11,6 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Bytes:
-    """A binary array with its offsets and data as NumPy arrays."""
-
     def __init__(self, array: pa.Array) -> None:
         array = array.cast(pa.binary())
         count = len(array)
@@ -24,10 +22,7 @@ class Bytes:
         self._data = np.frombuffer(self._buffer, np.uint8)
 
     def leading(self, size: int) -> tuple[npt.NDArray[np.uint8], Bools]:
-        """Return the first ``size`` bytes of each value as a matrix row, and a mask of the values that are long enough.
-
-        Rows of shorter and null values are zeros.
-        """
+        """Return the first ``size`` bytes of each value (zeros if shorter), and a mask of complete rows."""
         starts = self._offsets[:-1]
         enough = (self._offsets[1:] - starts >= size) & ~self._null
         matrix = np.zeros((len(starts), size), np.uint8)
@@ -35,7 +30,7 @@ class Bytes:
         return matrix, enough
 
     def after(self, skip: Ints) -> pa.Array:
-        """Return the values without their first ``skip`` bytes. Shorter values become empty; nulls stay null."""
+        """Return the values after their first ``skip`` bytes; shorter values become empty."""
         count = len(skip)
         if not count:
             return pa.nulls(0, pa.binary())

@@ -1,4 +1,4 @@
-"""Decode and encode Arrow arrays of messages in the workers, without pandas."""
+"""Decode and encode Arrow arrays of messages in the workers."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _TRAILING = "__kafka_trailing"
 
 @dataclass(frozen=True)
 class Decoding:
-    """Decode a column of bytes to structs.
+    """Decoder of a binary column.
 
-    If ``version`` is None, it comes from a column or from the first two bytes of each value.
+    If ``version`` is None, versions come from a column or from the first two bytes of each value.
     """
 
     message: str
@@ -58,7 +58,6 @@ class Decoding:
         return pruned(structs, self.type()) if self.options.fields else structs
 
     def decode_with_trailing(self, data: pa.Array, versions: pa.Array | None = None) -> tuple[pa.StructArray, pa.Array]:
-        """Return the structs, and the bytes after each message (null if there are none)."""
         structs = self._decode(data, versions, _TRAILING)
         return pruned(structs, self.type()), structs.field(_TRAILING)
 
@@ -91,14 +90,12 @@ class Decoding:
 
 @dataclass(frozen=True)
 class Encoding:
-    """Encode a column of structs to bytes."""
-
     message: str
     version: int | None
     prefix: bool
 
     def encode(self, data: pa.StructArray, versions: pa.Array | None = None) -> pa.Array:
-        """Return the encoded messages; null structs and null versions give null."""
+        """Return the encoded messages; null for null structs or versions."""
         message = message_of(self.message)
         if not (pa.types.is_struct(data.type) or pa.types.is_null(data.type)):
             raise type_mismatch("to_kafka", "first", '"STRUCT"', data.type)
@@ -126,7 +123,6 @@ class Encoding:
 
 
 def _integers(function: str, versions: pa.Array) -> pa.Array:
-    """Return a column of versions; other types are rejected instead of cast."""
     if pa.types.is_null(versions.type):
         return versions.cast(pa.int16())
     if not pa.types.is_integer(versions.type):

@@ -1,4 +1,4 @@
-"""Select the struct fields named by the option ``fields``, at every depth."""
+"""Selection of struct fields by the option ``fields``."""
 
 from __future__ import annotations
 
@@ -33,10 +33,6 @@ def tree_of(names: Iterable[str]) -> Tree:
 
 
 def pruned_type(owner: str, kind: pa.DataType, tree: Tree, path: str = "") -> pa.DataType:
-    """Return the type with the selected fields, in the order of the type.
-
-    Raises PySparkValueError for an unknown name.
-    """
     if not tree:
         return kind
     if pa.types.is_list(kind):
@@ -77,7 +73,7 @@ def _under(path: str, name: str) -> str:
 
 
 def conformed(array: pa.Array, kind: pa.DataType, path: str = "") -> pa.Array:
-    """Cast an array to a type with at least the same fields, matched by name, without loss and without adding fields.
+    """Cast an array to a type with matching field names, without loss.
 
     Raises ValueError for an unknown field or a value out of range.
     """

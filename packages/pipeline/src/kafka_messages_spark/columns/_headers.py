@@ -1,4 +1,4 @@
-"""Parse headers of requests and responses in the workers, for ``kafka_frames`` and ``traffic``."""
+"""Parse request and response headers in the workers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WITH_CLIENT_ID = 1
 
 
 def headers_of(frames: pa.Array, is_request: Bools) -> list[pa.Array]:
-    """Return the columns of ``HEADER_FIELDS`` for frames without length prefix; null frames give nulls."""
+    """Return the columns ``HEADER_FIELDS`` of frames without length prefix; null for null frames."""
     count = len(frames)
     data = Bytes(frames)
     columns = _Columns(count)
@@ -42,8 +42,6 @@ def headers_of(frames: pa.Array, is_request: Bools) -> list[pa.Array]:
 
 
 class _Columns:
-    """The columns being filled; rows that are not set in a mask become null."""
-
     def __init__(self, count: int) -> None:
         self._key = np.zeros(count, np.int64)
         self._version = np.zeros(count, np.int64)
@@ -127,10 +125,7 @@ class _Columns:
 
 
 def response_headers(frames: pa.Array, key: pa.Array, version: pa.Array) -> tuple[pa.Array, pa.Array, list[str | None]]:
-    """Return the body offsets, body versions and header errors of responses.
-
-    ``key`` and ``version`` are those of the requests. Rows without a response, a request or a known API are null.
-    """
+    """Return body offsets, body versions and header errors of responses to requests with ``key`` and ``version``."""
     count = len(frames)
     known = np.asarray(frames.is_valid()) & np.asarray(key.is_valid())
     keys, versions = np.asarray(key.fill_null(-1), np.int64), np.asarray(version.fill_null(-1), np.int64)

@@ -1,4 +1,4 @@
-"""Look up messages and their versions by name."""
+"""Messages and versions by name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def names() -> tuple[str, ...]:
 
 
 def message_of(name: object) -> type[Message]:
-    """Return the class of a message. Raises PySparkValueError with a suggestion for an unknown name."""
+    """Return a message class by name; raise PySparkValueError if it is unknown."""
     if not isinstance(name, str):
         raise invalid_argument(f"messageName is the name of a message, such as 'MetadataResponse', not {name!r}")
     if name not in names():
@@ -33,7 +33,7 @@ def message_of(name: object) -> type[Message]:
 
 
 def checked_version(message: type[Message], version: int) -> int:
-    """Return the version if the message supports it; raise PySparkValueError otherwise."""
+    """Return a supported version; raise PySparkValueError for others."""
     if not message.LOWEST_SUPPORTED_VERSION <= version <= message.HIGHEST_SUPPORTED_VERSION:
         raise invalid_argument(str(unsupported(message, version)))
     return version

@@ -1,4 +1,4 @@
-"""Decode records of Kafka's internal topics in the workers, for ``internal_topics``."""
+"""Decode records of internal topics in the workers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ RECORD_FIELDS = pa.schema(
 
 
 class MalformedRecordError(ValueError):
-    """A record that cannot be decoded, raised in FAILFAST mode. ``row`` is its index in the batch."""
+    """Undecodable record in FAILFAST mode; ``row`` is its index in the batch."""
 
     def __init__(self, log: str, row: int, reason: str, place: str | None = None) -> None:
         super().__init__(
@@ -54,8 +54,6 @@ class MalformedRecordError(ValueError):
 
 @dataclass(frozen=True)
 class RecordType:
-    """One type of record, decoded into the struct ``column``."""
-
     number: int
     key: str | None
     value: str
@@ -78,8 +76,6 @@ def types_of(log: str) -> tuple[RecordType, ...]:
 
 @dataclass(frozen=True)
 class RawRecords:
-    """The records of a batch before their messages are decoded."""
-
     # Record types; -1 if unknown.
     number: Ints
     # Versions of the values; -1 for none.
@@ -94,7 +90,7 @@ class RawRecords:
 
 @dataclass(frozen=True)
 class LogDecoder:
-    """Decode the records of one log; ``columns`` are the record types that get a struct column."""
+    """Decoder of one log; ``columns`` selects record types."""
 
     log: str
     has_keys: bool
@@ -109,7 +105,6 @@ class LogDecoder:
         ]
 
     def decode(self, key: pa.Array, value: pa.Array, control: pa.Array | None) -> list[pa.Array]:
-        """Return the added columns of a batch, in the order of ``fields``."""
         count = len(value)
         is_control = np.zeros(count, np.bool_) if control is None else np.asarray(control.fill_null(False))
         missing = np.asarray(value.is_null())

@@ -1,4 +1,4 @@
-"""Redact secrets in decoded records, by the rules of the generated package."""
+"""Redaction of secrets in decoded records."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ SECRET_OPTIONS = ("showSecrets", "secretSalt")
 
 @dataclass(frozen=True)
 class Redaction:
-    """The options for secrets; pickled for the workers."""
-
     shows: bool = False
     # With a salt, equal secrets get equal marks.
     salt: str | None = None

@@ -1,4 +1,4 @@
-"""Decode messages of a data frame with ``mapInArrow``, which decodes each message once."""
+"""Decode messages of a data frame with ``mapInArrow``."""
 
 from __future__ import annotations
 
@@ -35,12 +35,11 @@ def decode(
     keep: Sequence[str] | None = None,
     trailing: str | None = None,
 ) -> DataFrame:
-    """Decode the messages in a binary column of a data frame, like ``from_kafka``.
+    """Decode a binary column into the struct column ``into``, once per message, with the options of ``from_kafka``.
 
-    ``version`` is an integer, a column or the name of a column; None means that each value starts with its version. The
-    struct is the new column ``into``. ``keep`` names the columns of ``df`` to keep (default: all); fewer columns are
-    faster. With ``trailing``, bytes after a message are not an error but go to a binary column of that name, null if
-    there are none. The options are those of ``from_kafka``. Raises PySparkValueError for wrong arguments.
+    ``version`` is an integer, a column, its name, or None for values that start with their version. ``keep`` selects
+    columns of ``df`` (default: all). ``trailing`` names a binary column for bytes after a message, otherwise an error.
+    Raises PySparkValueError for wrong arguments.
     """
     message_of(messageName)
     if isinstance(version, str):
@@ -93,7 +92,7 @@ def map_in_arrow(
     function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
     schema: StructType,
 ) -> DataFrame:
-    """Call ``mapInArrow`` on some columns; unlike PySpark's, it accepts dots in column names."""
+    """Call ``mapInArrow`` on some columns, with support for dots in column names."""
     use_for_functions()
     columns = [F.col(_quoted(name)).alias(str(number)) for number, name in enumerate(names)]
 
@@ -104,7 +103,6 @@ def map_in_arrow(
 
 
 def require(df: DataFrame, name: str, owner: str) -> None:
-    """Raise PySparkValueError if a column is missing."""
     if not isinstance(name, str):
         raise invalid_argument(f"{owner}: columns are given by their names, not as {name!r}")
     if name not in df.columns:

@@ -1,7 +1,7 @@
-"""The column functions ``from_kafka``, ``to_kafka`` and ``schema_of_kafka``, modelled on Spark's protobuf functions.
+"""The column functions ``from_kafka``, ``to_kafka`` and ``schema_of_kafka``.
 
-They are deterministic Arrow functions and work on Spark Connect. Spark runs such a function twice if a query filters on
-a field of its result: filter on other columns first, or use ``kafka_messages_spark.decode``.
+Spark runs these functions twice if a query filters on a field of the result. Filter on other columns first, or use
+``kafka_messages_spark.decode``.
 """
 
 from __future__ import annotations
@@ -34,17 +34,19 @@ def from_kafka(
     version: int | Column | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Column:
-    """Decode a binary column of Kafka messages to a struct column; nulls stay null.
+    """Decode a binary column to a struct column with the fields of all versions; nulls stay null.
 
-    ``messageName`` is the name of a message, such as ``MetadataResponse``. ``version`` is an integer, a column of
-    integers, or None if each value starts with its version (int16), as in records of coordinators. The struct has the
-    fields of all versions; fields that a row's version lacks are null.
+    ``version`` is an integer, a column of integers, or None if each value starts with its version (int16).
 
-    Options: ``mode`` FAILFAST (default; a malformed message fails the query) or PERMISSIVE (its struct is null).
-    ``columnNameOfCorruptRecord``: in PERMISSIVE mode, add a binary field of this name with the bytes of malformed
-    messages. ``fields``: comma-separated fields to keep, with dots for nested ones. ``unknownTaggedFields`` true: add a
-    map of tag to bytes to every struct. ``trailingBytes`` error (default) or ignore. ``validateUtf8`` true (default;
-    invalid UTF-8 is malformed) or false. Raises PySparkValueError for wrong arguments.
+    Options:
+    - ``mode``: FAILFAST (default) or PERMISSIVE, in which malformed messages are null.
+    - ``columnNameOfCorruptRecord``: binary field for malformed messages, with PERMISSIVE.
+    - ``fields``: comma-separated fields to keep, with dots for nested ones.
+    - ``unknownTaggedFields``: true adds a map of tag to bytes to every struct.
+    - ``trailingBytes``: error (default) or ignore.
+    - ``validateUtf8``: true (default) or false.
+
+    Raises PySparkValueError for wrong arguments.
     """
     message_of(messageName)
     decoding = Decoding.checked("from_kafka", messageName, _fixed(version), DecodeOptions.parse("from_kafka", options))
@@ -68,11 +70,10 @@ def to_kafka(
     version: int | Column,
     options: Mapping[str, str] | None = None,
 ) -> Column:
-    """Encode a struct column, as ``from_kafka`` returns it, to a binary column; nulls stay null.
+    """Encode a struct column to a binary column, matching fields by name; nulls stay null.
 
-    Fields are matched by name; every field of the version is required. The option ``versionPrefix`` true prepends the
-    version (int16) to each message. A struct that cannot be encoded fails the query. Raises PySparkValueError for wrong
-    arguments.
+    Every field of the version is required. The option ``versionPrefix`` true prepends the version (int16). Invalid
+    structs fail the query. Raises PySparkValueError for wrong arguments.
     """
     message = message_of(messageName)
     given = Options("to_kafka", options, ("versionPrefix",))
@@ -96,10 +97,7 @@ def to_kafka(
 
 
 def schema_of_kafka(messageName: str, version: int | None = None) -> StructType:
-    """Return the struct type that ``from_kafka`` decodes a message to.
-
-    It has the fields of all versions, or of ``version`` only, at every depth.
-    """
+    """Return the struct type of ``from_kafka``, for all versions or one."""
     message = message_of(messageName)
     kind = pa.struct(list(arrow.schema(message)))
     if version is not None:

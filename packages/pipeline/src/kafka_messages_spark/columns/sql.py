@@ -1,4 +1,4 @@
-"""SQL functions: named decoders, and ``kafka_message_json`` for any message and version."""
+"""SQL functions: named decoders and ``kafka_message_json``."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ Decoded = Sequence[Any]
 
 
 def register_functions(spark: SparkSession, functions: Mapping[str, Decoded]) -> None:
-    """Register the given functions and the JSON functions in a session.
+    """Register named decoders and the JSON functions in a session.
 
-    Raises PySparkValueError for an invalid definition, before anything is registered.
+    Raises PySparkValueError for an invalid definition, before any registration.
     """
     if not isinstance(functions, Mapping):
         raise invalid_argument(f"{_OWNER}: functions map names to (message, version), not {functions!r}")
@@ -116,7 +116,6 @@ def _require(name: str, place: str, kind: _Kind, column: pa.Array) -> None:
 def _json(
     owner: str, at: int, row: tuple[str | None, int | None, bytes | None], is_null_if_malformed: bool
 ) -> str | None:
-    """Return a message as Kafka's JSON, or null if an argument is null."""
     message, version, data = row
     if message is None or version is None or data is None:
         return None
@@ -132,7 +131,7 @@ def _json(
 
 
 def _text(found: object) -> str:
-    """Return JSON text; NaN and infinities become strings, as in Kafka's converters."""
+    """Return JSON with NaN and infinities as strings, as Kafka's converters do."""
     try:
         return json.dumps(found, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except ValueError:

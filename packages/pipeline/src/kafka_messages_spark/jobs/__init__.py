@@ -1,8 +1,4 @@
-"""Jobs for ``spark-submit`` and ``python -m``; each module has ``main(argv)``.
-
-Custom jobs use ``parser``, ``run`` and ``Job`` for the same arguments, errors, reports and exit status. ``records``
-reads the records of a topic without duplicates.
-"""
+"""Jobs for ``spark-submit`` and ``python -m``, and their interface for custom jobs."""
 
 from ._cli import Job, parser, run
 from ._selection import records

@@ -1,7 +1,6 @@
-"""Shared parts of jobs: arguments, session, input, tables, reports and exit status.
+"""Command line, session, input and output of jobs.
 
-Exit status: 0 without findings, 1 with findings (0 with ``--exit-zero``), 2 for invalid arguments or input. The report
-goes to stdout, progress and errors to stderr.
+Exit status: 0 without findings or with ``--exit-zero``, 1 with findings, 2 for invalid arguments or input.
 """
 
 from __future__ import annotations
@@ -38,13 +37,12 @@ from kafka_messages_spark.sources._shares import MAX_PARTITION_BYTES
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
 
 FINE, FINDINGS, WRONG = 0, 1, 2
-# Name of the command.
 PROGRAM = "kafka-messages-spark"
 # The only topic with snapshots.
 METADATA = "__cluster_metadata"
 # Spark's progress bars, which only terminals erase.
 _PROGRESS = "spark.ui.showConsoleProgress"
-# Lets Spark combine small shuffle partitions of cached tables; otherwise a few rows make 200 tasks.
+# Combine small shuffle partitions of cached tables; otherwise a few rows make 200 tasks.
 _CACHED_PARTITIONS = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 
 
@@ -73,7 +71,6 @@ class Job:
 
     @property
     def spark(self) -> SparkSession:
-        """The session, created on first use, so that argument errors come first."""
         if self._spark is None:
             use_for_next_session()
             small = _local_mode.SETTINGS if self.is_small else {}
@@ -93,12 +90,11 @@ class Job:
 
     @property
     def exit_status(self) -> int:
-        """The exit status of a completed run."""
         return FINDINGS if self.findings and not self.args.exit_zero else FINE
 
     @property
     def draws(self) -> bool:
-        """Whether a report has charts; their rows are collected for nothing else."""
+        """True if a report has charts."""
         return any(map(is_page, self.args.report))
 
     def find(self, kind: str, count: int, severity: Severity = "warning") -> None:
@@ -108,7 +104,7 @@ class Job:
             self.findings += 0 if severity == "info" else count
 
     def progress(self, text: str) -> None:
-        """Print progress on stderr, unless disabled by --quiet or Spark's settings."""
+        """Print progress on stderr, unless disabled."""
         _ = self.spark
         if self._shows_progress and not self.args.quiet:
             print(f"{self.name}: {text}", file=sys.stderr, flush=True)
@@ -116,7 +112,7 @@ class Job:
     def files(self, paths: Sequence[str], what: str, *, all_of_them: bool = False) -> DataFrame:
         """Return the byte ranges of the segments; raise PySparkValueError if there are none.
 
-        Unless ``all_of_them``, other files and partitions being deleted are skipped and listed in the report.
+        Other files and partitions being deleted are listed in the report as skipped, unless ``all_of_them``.
         """
         found = self._ranges(paths, all_of_them=all_of_them)
         total = found.where("start = 0").agg(F.count("*"), F.coalesce(F.sum("size"), F.lit(0))).collect()[0]
@@ -124,7 +120,7 @@ class Job:
         return found
 
     def checkpoint(self, paths: Sequence[str], name: str) -> DataFrame:
-        """Return the entries of a kind of checkpoint file in the segments' log directories."""
+        """Return the entries of checkpoint files in the segments' log directories."""
         options = CheckpointFiles.options_of(paths, owner=self.name, glob=self.args.glob, name=name)
         return self.keep(self._source(CheckpointFiles, options))
 
@@ -133,10 +129,7 @@ class Job:
         return self.read(self.segments_of(paths, topic), batch_metadata=batch_metadata)
 
     def segments_of(self, paths: Sequence[str], topic: str | None = None) -> list[str]:
-        """Return the segments of a topic, or of all topics; folders may contain other topics.
-
-        Raises PySparkValueError if there are none.
-        """
+        """Return the segments of a topic, or of all; raise PySparkValueError if there are none."""
         found = self._ranges(paths, topic).where("start = 0")
         unnamed = F.col("topic").isNull() & (F.lit(topic == METADATA) | ~F.col("path").endswith(".checkpoint"))
         of_topic = unnamed | (F.col("topic") == topic) if topic else F.lit(True)
@@ -151,7 +144,7 @@ class Job:
         return [row["path"] for row in files]
 
     def log_if_any(self, paths: Sequence[str], topic: str) -> DataFrame | None:
-        """Return the records of a topic by the names of folders, or None if there are no files."""
+        """Return the records of a topic by folder name, or None without files."""
         found = self._ranges(paths, topic).where((F.col("start") == 0) & (F.col("topic") == topic))
         files = [row["path"] for row in found.select("path").orderBy("path").collect()]
         return self.read(files, batch_metadata=True) if files else None
@@ -198,7 +191,6 @@ class Job:
         return self._source(KafkaLogDataSource, options)
 
     def ranges(self, paths: Sequence[str], glob: str | None = None) -> DataFrame:
-        """Return the byte ranges of files; see ``_segment_ranges.ranges``."""
         most = MAX_PARTITION_BYTES
         return self._source(Ranges, Ranges.options_of(paths, owner=self.name, glob=glob, max_partition_bytes=most))
 
@@ -219,7 +211,7 @@ class Job:
         self.progress(f"reading {what}: {files} file{'s' if files != 1 else ''}, {size(total)}")
 
     def unreadable(self, df: DataFrame) -> None:
-        """Report and write the rows of unreadable places, in the columns of ``_unreadable``."""
+        """Report and write the rows of unreadable places."""
         df = self.keep(df)
         if df.limit(1).count():
             self.report.section("Unreadable")
@@ -233,7 +225,7 @@ class Job:
         return self._kept[-1]
 
     def write(self, name: str, df: DataFrame) -> None:
-        """Register a table to be written after the report, if there is an output."""
+        """Register an output table."""
         self._tables.append((name, df))
 
     def finish(self) -> None:
@@ -270,7 +262,6 @@ def _skipped_files(files: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def no_segments_message(owner: str, paths: Sequence[str], others: Mapping[str, str]) -> str:
-    """Return the error message for paths without segments; ``others`` maps skipped files to reasons."""
     are = ""
     for why in sorted(set(others.values())):
         names = sorted(name for name in others if others[name] == why)
@@ -307,7 +298,6 @@ def parser(name: str, description: str) -> ArgumentParser:
 
 
 def show_secrets(parser: ArgumentParser) -> None:
-    """Add the argument ``--show-secrets``."""
     parser.add_argument(
         "--show-secrets",
         action="store_true",
@@ -316,7 +306,6 @@ def show_secrets(parser: ArgumentParser) -> None:
 
 
 def positive(text: str) -> int:
-    """Parse an integer above zero."""
     value = int(text)
     if value < 1:
         raise ValueError(text)
@@ -332,11 +321,10 @@ def run(
     reads: Callable[[Namespace], Sequence[_local_mode.Input]] | None = None,
     writes: Callable[[Namespace], Sequence[str]] | None = None,
 ) -> int:
-    """Parse the arguments, run a job, print its report and return the exit status.
+    """Parse the arguments, run a job and return the exit status.
 
-    ``settings`` are for a new session. ``reads`` returns the inputs for parsed arguments; if they are small and local,
-    a new session is tuned for them. ``writes`` returns the names of output tables, so that existing ones are detected
-    before reading.
+    ``settings`` are for a new session. ``reads`` returns the inputs, for tuning. ``writes`` returns the names of output
+    tables, checked before reading.
     """
     args = parser.parse_args(argv)
     job = Job(parser.prog.rpartition(" ")[2], args, Report(title), dict(settings or {}))

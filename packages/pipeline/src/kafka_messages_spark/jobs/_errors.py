@@ -1,4 +1,4 @@
-"""Distinguish errors of arguments and input from bugs."""
+"""Distinction between user errors and bugs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def message_of(error: Exception) -> str | None:
             f"the Python of Spark's workers has no module {found[-1]!r}: numpy, pyarrow and both packages must be there "
             "(PYSPARK_PYTHON, --archives, --py-files)"
         )
-    # Not every one of these has a class of its own in PySpark.
+    # PySpark lacks classes for some of these errors.
     if planned := _SPARKS.search(str(error)):
         return planned[0]
     stored = _STORES.search(str(error))

@@ -1,4 +1,4 @@
-"""Process small local inputs in this process and in one partition, without Spark's overhead for large data."""
+"""Shortcut for small local inputs: one process, one partition."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Input:
-    """Paths of segments and the topics that a job reads from them; no topics means all."""
+    """Paths of segments and the topics read from them; no topics means all."""
 
     paths: Sequence[str]
     topics: Collection[str] = ()
@@ -48,7 +48,6 @@ class Input:
 
 
 def is_small(inputs: Sequence[Input], glob: str | None) -> bool:
-    """Return whether all input files are local and small; False if they cannot be listed."""
     used = [each for each in inputs if each.paths]
     if not used or not all(is_path(path) for each in used for path in each.paths):
         return False

@@ -1,4 +1,4 @@
-"""Write reports to files, in the format of the file extension."""
+"""Report files, in the format of the file extension."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Select the records of a topic for a job, without copies by replicas and redundant snapshots.
+"""Selection of a topic's records without duplicates by replicas and snapshots.
 
-Batch headers show which files overlap before records are decoded. A snapshot repeats the log's records, so one is used
-only if the beginning of the log is missing.
+Overlaps are detected by batch headers. A snapshot is used only if the beginning of the log is missing.
 """
 
 from __future__ import annotations
@@ -29,8 +28,7 @@ Log = tuple[str | None, int | None, str | None]
 def records(job: Job, paths: Sequence[str], topic: str, *, batch_metadata: bool = False) -> DataFrame:
     """Return the records of a topic, each once, and describe the selection in the report.
 
-    ``batch_metadata`` is implied if there are copies; control records are then included. All rows of corrupt batches
-    are kept.
+    ``batch_metadata`` is implied if there are copies. All rows of corrupt batches are kept.
     """
     files = {display_path(path): path for path in job.segments_of(paths, topic)}
     there, others = of_topic(summarize_files(batches_in(job.ranges(list(files.values())))), topic)
@@ -57,8 +55,6 @@ def records(job: Job, paths: Sequence[str], topic: str, *, batch_metadata: bool 
 
 @dataclass(frozen=True)
 class Count:
-    """Numbers of records, as in ``copies.counts``."""
-
     records: int
     copies: int = 0
     differing: int = 0
@@ -128,21 +124,18 @@ class FileSummary:
 
     @property
     def end(self) -> int:
-        """The exclusive end offset in a snapshot's name, or -1."""
+        """Exclusive end offset in a snapshot's name, or -1."""
         found = re.fullmatch(SNAPSHOT, base_name(self.file))
         return int(found[1]) if found else -1
 
 
 @dataclass(frozen=True)
 class RecordSelection:
-    """The selected files."""
-
     log: list[FileSummary]
     # State before the first selected record of the log.
     snapshot: FileSummary | None = None
     # First log offset that the snapshot does not contain.
     start: int = 0
-    # Skipped snapshots.
     left_out: list[FileSummary] = field(default_factory=list)
     # Why snapshots are skipped; empty if the log is complete.
     reason: str = ""
@@ -168,8 +161,7 @@ class RecordSelection:
 def select_files(files: Sequence[FileSummary]) -> RecordSelection:
     """Select the whole log and, if its beginning is missing, a snapshot.
 
-    The snapshot is the oldest that the log continues without a gap, or the latest if there is no log. Of its copies,
-    the one with most records is used.
+    The snapshot is the oldest that the log continues without a gap, or the latest without a log.
     """
     log = [each for each in files if not each.is_snapshot]
     snapshots = [each for each in files if each.is_snapshot]
@@ -217,7 +209,7 @@ def _overlap(files: Iterable[FileSummary]) -> bool:
 def of_topic(files: Sequence[FileSummary], topic: str) -> tuple[list[FileSummary], list[FileSummary]]:
     """Split files into those of a topic and others.
 
-    Any folder name is accepted for the metadata log, unless one folder has its name.
+    Any folder name is accepted for the metadata log, unless one has its name.
     """
     if topic != METADATA:
         return list(files), []
@@ -228,7 +220,6 @@ def of_topic(files: Sequence[FileSummary], topic: str) -> tuple[list[FileSummary
 
 
 def summarize_files(batches: DataFrame) -> list[FileSummary]:
-    """Return summaries of files from the rows of ``batches.batches_in``; empty files are omitted."""
     begins = F.coalesce("base_offset", "last_offset")
     before = Window.partitionBy("file").orderBy("position").rowsBetween(Window.unboundedPreceding, -1)
     placed = batches.withColumns({"begins": begins, "reached": F.max("last_offset").over(before)})

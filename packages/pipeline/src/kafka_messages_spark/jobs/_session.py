@@ -1,4 +1,4 @@
-"""Get or create the Spark session of a job."""
+"""Spark session of a job."""
 
 from __future__ import annotations
 
@@ -28,17 +28,13 @@ def is_ours() -> bool:
 
 
 def start(name: str, settings: Mapping[str, str], java: str = "") -> SparkSession:
-    """Return the existing session, or a new one with these settings and JVM options.
-
-    A new local session logs only errors, unless the environment configures Spark.
-    """
     ensure_java()
     builder = SparkSession.builder.appName(f"kafka {name}")
     if not is_ours():
         return builder.getOrCreate()
     for key, value in settings.items():
         builder = builder.config(key, value)
-    if _LOGGING.exists():  # not so in a zip
+    if _LOGGING.exists():  # missing in a zip
         java = f'{java} "-Dlog4j2.configurationFile={_LOGGING.as_uri()}"'
     if java:
         builder = builder.config("spark.driver.extraJavaOptions", java.strip())

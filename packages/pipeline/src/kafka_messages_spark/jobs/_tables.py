@@ -1,4 +1,4 @@
-"""Write tables to a folder, or to a catalog such as Iceberg or Unity."""
+"""Output tables in a folder or in a catalog such as Iceberg or Unity."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_arguments(out: _ArgumentGroup) -> None:
 
 
 def check(owner: str, spark: SparkSession, args: Namespace, names: Sequence[str]) -> None:
-    """Raise PySparkValueError if the output tables could not be written."""
+    """Raise PySparkValueError if the output tables cannot be written."""
     if args.tables is not None and not _has_schema(spark, args.tables):
         raise invalid_argument(f"{owner}: --tables: this session has no schema {args.tables!r}")
     if (args.output or args.tables) and not _has_format(spark, args.format):
@@ -68,7 +68,7 @@ def _is_there(spark: SparkSession, place: str) -> bool:
 
 
 def writers(name: str, df: DataFrame, args: Namespace) -> Iterator[tuple[str, Callable[[], None]]]:
-    mode = "error" if args.mode == "errorifexists" else args.mode  # the only name that Connect has
+    mode = "error" if args.mode == "errorifexists" else args.mode  # Spark Connect accepts only this name
     writer = df.write.format(args.format).mode(mode)
     if args.output:
         place = f"{args.output.rstrip('/')}/{name}"

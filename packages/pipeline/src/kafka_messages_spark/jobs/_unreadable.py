@@ -1,11 +1,10 @@
-"""The common table of unreadable places: corrupt batches, records and checkpoint files."""
+"""Table of corrupt batches, records and checkpoint files."""
 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-# Columns of the table.
 COLUMNS = ("file", "topic", "partition", "position", "offset", "reason")
 
 

@@ -36,7 +36,6 @@ _DEAD = (
     "cleanable_bytes",
     "dirty_bytes",
 )
-# Columns of the report's tables.
 _GROUPS = ("group", "topic", "records", "keys", "bytes", "dead_bytes")
 _FIGURES = ("batches", "records", "bytes", "uncompressed_bytes")
 
@@ -55,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def work(job: _cli.Job) -> None:
-    """Report producers of single-record batches, compression that enlarges, and uncleaned logs as findings."""
+    """Report the findings of ``batching.findings``, and unreadable input."""
     args = job.args
     files = job.keep(job.files(args.paths, "segments"))
     batches = job.keep(batching.sized_batches(files))
@@ -84,8 +83,6 @@ def work(job: _cli.Job) -> None:
 
 @dataclass(frozen=True)
 class _Summary:
-    """Facts about all topics."""
-
     # Rows by level.
     counts: dict[str, int]
     # Sums over all batches.
@@ -193,7 +190,6 @@ def _tables(job: _cli.Job, found: DataFrame, dead: DataFrame, groups: DataFrame)
 
 
 def _section(job: _cli.Job, title: str, rows: DataFrame) -> None:
-    """Add a section with a table unless it is empty."""
     at = len(job.report.parts)
     job.report.section(title)
     if not job.report.frame(rows, job.args.limit, _FORMATS | {"gain": _gain}):

@@ -1,4 +1,4 @@
-"""Report the bytes of integer fields by encoding, for captures, internal topics or tables of messages.
+"""Report the sizes of integer fields by encoding.
 
 spark-submit encodings.py consumer_offsets /kafka/__consumer_offsets-* --plot offsets.svg
 spark-submit encodings.py table /captures.parquet --columns api,version,body

@@ -1,4 +1,4 @@
-"""Report commits, resets, commit storms, removed offsets, members, rebalances and lag of groups.
+"""Report the history and lag of groups.
 
 spark-submit groups.py /kafka/__consumer_offsets-* --data /kafka/orders-* --output /tables/groups
 """
@@ -31,7 +31,6 @@ from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import duration
 
 TOPIC, SHARE_TOPIC = "__consumer_offsets", "__share_group_state"
-# Figures of the report.
 _FIGURES = ("groups", "commits", "resets", "storms", "removed_offsets", "rebalances", "outside_the_log")
 # Type for sums of offsets, which damaged records can make huge, and the largest offset.
 _WIDE, _MOST = "decimal(38,0)", (1 << 63) - 1
@@ -121,7 +120,6 @@ def _offsets(history: DataFrame, partitions: DataFrame | None, batches: DataFram
 
 
 def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] | None) -> DataFrame:
-    """Return one row per group with all counts."""
     states = _of_groups(groups.group_states(records), chosen)
     commits = (
         tables["history"]
@@ -137,7 +135,7 @@ def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] 
     offsets = tables["offsets"].select("group", "lag", "lag_ms", "place")
     if "share_offsets" in tables:
         offsets = offsets.unionByName(tables["share_offsets"].select("group", "lag"), allowMissingColumns=True)
-    total = F.sum(F.col("lag").cast(_WIDE))  # null where no lag is known; least() would skip the null
+    total = F.sum(F.col("lag").cast(_WIDE))  # null if unknown; least() would skip null
     offsets = offsets.groupBy("group").agg(
         F.count("*").alias("partitions"),
         F.when(total > _MOST, _MOST).otherwise(total).cast("long").alias("lag"),
@@ -147,7 +145,7 @@ def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] 
     storms = tables["storms"].groupBy("group").agg(F.count("*").alias("storms"))
     generations = tables["rebalances"].groupBy("group").agg(F.count("*").alias("rebalances"))
     joined = commits.join(storms, "group", "left").join(states, "group", "full").join(generations, "group", "left")
-    joined = joined.join(offsets, "group", "full")  # share groups have offsets, and never commit
+    joined = joined.join(offsets, "group", "full")  # share groups have offsets without commits
     counts = ("commits", "resets", "storms", "removed_offsets", "rebalances", "partitions", "outside_the_log")
     columns = ("group", "type", "protocol_type", "generation", "members", "removed", *counts)
     return joined.fillna(0, list(counts)).select(*columns, "lag", "lag_ms", "first_commit", "last_commit")
@@ -191,7 +189,6 @@ def _report(
 
 
 def _sections(tables: dict[str, DataFrame], sort: str, *, with_data: bool) -> dict[str, tuple[str, DataFrame]]:
-    """Return titles and ordered rows of the report's tables, by figure."""
     columns = ["group", "type", "members", "removed", "partitions", "commits", "resets", "storms", "last_commit"]
     lag = ["lag", F.col("lag_ms").alias("lag in time")] if with_data else []
     newest = (F.desc("time"), "group", "topic", "partition")

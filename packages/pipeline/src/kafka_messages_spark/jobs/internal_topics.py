@@ -1,4 +1,4 @@
-"""Write the records of an internal topic as tables, one per record type.
+"""Write the records of an internal topic as tables.
 
 spark-submit internal_topics.py consumer_offsets /kafka/__consumer_offsets-* --output /tables/offsets
 """
@@ -46,7 +46,7 @@ def _writes(args: Namespace) -> Sequence[str]:
 
 
 def work(job: _cli.Job) -> None:
-    """Count and write the records of each type; unreadable records are findings."""
+    """Write the records of each type; unreadable records are findings."""
     args = job.args
     log = _selection.records(job, args.paths, f"__{args.topic}", batch_metadata=args.latest)
     if args.latest:
@@ -62,7 +62,7 @@ def work(job: _cli.Job) -> None:
         F.min("offset").alias("first_offset"),
         F.max("offset").alias("last_offset"),
     )
-    found = counts.orderBy("record_type").collect()  # there are not many record types
+    found = counts.orderBy("record_type").collect()  # few record types
     job.report.table([name.replace("_", " ") for name in counts.columns], found)
     job.find("records with problems, or corrupt batches", sum(row["problems"] for row in found), "error")
     job.report.figures |= {row["record_type"]: row["records"] for row in found}
@@ -75,7 +75,6 @@ def work(job: _cli.Job) -> None:
 
 
 def _table(records: DataFrame, record_type: str) -> DataFrame:
-    """Return the rows of a record type. Structs without fields are dropped, because Parquet and Delta reject them."""
     if record_type == UNREADABLE:
         return records.where("record_type is null").select(*FACTS[:4], "problem", "key", "value", "corrupt")
     if record_type == CONTROL:
@@ -86,8 +85,6 @@ def _table(records: DataFrame, record_type: str) -> DataFrame:
 
 
 def _without_bytes(unreadable: DataFrame) -> DataFrame:
-    """Return unreadable rows with their bytes redacted, because they may contain secrets."""
-
     def redacted(column: str) -> Column:
         return F.when(F.col(column).isNotNull(), F.lit(REDACTED).cast("binary"))
 

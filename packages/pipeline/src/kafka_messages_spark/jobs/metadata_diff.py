@@ -1,4 +1,4 @@
-"""Compare two states of a cluster: two snapshots, or two offsets of ``__cluster_metadata``.
+"""Compare two snapshots, or two offsets of ``__cluster_metadata``.
 
 spark-submit metadata_diff.py old.checkpoint new.checkpoint
 spark-submit metadata_diff.py /kafka/__cluster_metadata-0 --before-offset 1000 --after-offset 2000
@@ -126,7 +126,6 @@ _ARTICLES = ("a", "the")
 
 
 def _snapshot(end: int) -> str:
-    """Return a snapshot's name; Kafka's bootstrap snapshot precedes the log."""
     return f"snapshot up to offset {end - 1}" if end else "bootstrap snapshot"
 
 
@@ -167,7 +166,6 @@ def _what() -> Column:
     numbers = F.create_map(*(F.lit(each) for pair in metadata.ACL_WORDS.items() for each in pair))
 
     def word(change: Column, when: str) -> Column:
-        """Return a value, with names for the numbers of ACL fields."""
         of_acl = F.when(
             F.col("entity") == "acl", F.try_element_at(numbers, F.concat_ws(" ", change["field"], change[when]))
         )

@@ -1,4 +1,4 @@
-"""Check the integrity of log segments: checksums, gaps, order, sequences, names.
+"""Check the integrity of log segments.
 
 spark-submit segments.py s3://tier/orders-* --output /tables/integrity
 """

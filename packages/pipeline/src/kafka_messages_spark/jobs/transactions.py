@@ -1,4 +1,4 @@
-"""Report open and hanging transactions from data segments and ``__transaction_state``.
+"""Report open and hanging transactions.
 
 spark-submit transactions.py /kafka/orders-* --transaction-state /kafka/__transaction_state-* --output /tables/txn
 """
@@ -48,7 +48,7 @@ def _reads(args: Namespace) -> list[Input]:
 
 
 def work(job: _cli.Job) -> None:
-    """Report open transactions other than ongoing ones, and unreadable input, as findings."""
+    """Report late, hanging and unknown transactions, and unreadable input, as findings."""
     args = job.args
     files = job.files(args.paths, "data segments")
     batches = job.keep(batches_in(files))

@@ -1,4 +1,4 @@
-"""The data sources ``kafka_log`` and ``kafka_frames``, and their registration."""
+"""The data sources ``kafka_log`` and ``kafka_frames``."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ def register(spark: SparkSession, functions: Mapping[str, Sequence[Any]] | None 
     """Register the data sources and SQL functions in a session.
 
     ``functions`` maps names of SQL functions to (message, version) or (message, version, options), such as
-    ``{"metadata_response": (MetadataResponse, 12)}``. Such a function decodes bytes like ``from_kafka``; version None
-    means that each value starts with its version. ``kafka_message_json(message, version, bytes)``, which returns
-    Kafka's JSON of any message, and ``try_kafka_message_json``, which returns null for malformed bytes, are always
-    registered. Functions are local to the session.
+    ``{"metadata_response": (MetadataResponse, 12)}``; they decode bytes like ``from_kafka``.
+    ``kafka_message_json(message, version, bytes)``, which returns Kafka's JSON, is always registered, and
+    ``try_kafka_message_json``, which returns null for malformed bytes.
 
-    Workers of a local session run this Python, even if its environment is not activated. Raises PySparkValueError for
-    an invalid function, and if a local Spark Connect server was started with a Python that lacks this package.
+    Workers of a local session use the current Python. Raises PySparkValueError for an invalid function, or if a local
+    Spark Connect server uses a Python without this package.
     """
     use_for_session(spark)
     register_functions(spark, functions or {})

@@ -1,7 +1,7 @@
-"""Read the checkpoint files in brokers' log directories as rows.
+"""Data source of checkpoint files in brokers' log directories.
 
-A broker writes one file of each kind into every log directory: the format version ``0``, the number of entries, then a
-line ``topic partition offset`` per entry (Kafka's OffsetCheckpointFile).
+Each file has the format version ``0``, the number of entries, and lines of ``topic partition offset`` (Kafka's
+OffsetCheckpointFile).
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ Entry = tuple[str, int, int]
 
 
 def parsed(text: str) -> list[Entry]:
-    """Return the entries of a checkpoint file; an empty file has none. Raises ValueError with the reason if it is
-    damaged.
-    """
+    """Return the entries of a checkpoint file; raise ValueError if it is damaged."""
     if not text:
         return []
     *lines, rest = text.replace("\r\n", "\n").split("\n")
@@ -67,8 +65,6 @@ def _short(line: str) -> str:
 
 @dataclass
 class _Places(InputPartition):
-    """Possible checkpoint files: display path, root of the file system, path in it."""
-
     places: list[tuple[str, str, str]]
 
 
@@ -86,8 +82,6 @@ class _CheckpointsReader(ListingReader):
 
 
 class CheckpointFiles(Listing):
-    """Data source of checkpoint entries, for ``checkpoints.read_checkpoints``."""
-
     format = "kafka_checkpoint_files"
     columns = SCHEMA
     reader_class = _CheckpointsReader
@@ -97,13 +91,12 @@ def places_of(files: Iterable[File], name: str) -> list[tuple[str, str, str]]:
     found = {}
     for file in files:
         path, shown = (_checkpoint_path(each, name) for each in (file.path, file.name))
-        if path and shown and ("/" in path or "://" not in file.root):  # above the bucket of a store there is nothing
+        if path and shown and ("/" in path or "://" not in file.root):  # a bucket has no parent directory
             found[shown] = file.root, path
     return [(shown, *place) for shown, place in sorted(found.items())]
 
 
 def _checkpoint_path(path: str, name: str) -> str | None:
-    """Return the path of a file in the directory above a segment's folder, or None if there is no such directory."""
     folder = path.rpartition("/")[0]
     above, slash, _ = folder.rpartition("/")
     if folder:

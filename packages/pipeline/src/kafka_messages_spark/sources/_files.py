@@ -1,4 +1,4 @@
-"""Find files by paths, folders and glob patterns, on local disks and in object stores."""
+"""File search by paths, folders and glob patterns."""
 
 from __future__ import annotations
 
@@ -32,15 +32,11 @@ _SECRET = re.compile(r"(?<=://)[^/@]*@")
 
 @dataclass(frozen=True)
 class File:
-    """A file that matches a selection."""
-
     # Path or URI for display, without credentials and query.
     name: str
-    # Path in its file system.
     path: str
     # The user's path or URI that led to the file; it opens the file system.
     root: str
-    # Size in bytes.
     size: int
     # Seconds since the epoch; 0 if not reported.
     modified: float
@@ -56,10 +52,7 @@ class File:
 
     @property
     def ending(self) -> str | None:
-        """Return ``delete``, ``future`` or ``stray`` for a file in a folder that Kafka deletes or moves.
-
-        None if the user's own path names that folder.
-        """
+        """Return the suffix ``delete``, ``future`` or ``stray`` of the folder, unless the user's path names it."""
         ending = ending_of(self.name)
         return None if ending is None or re.search(rf"-{ending}(?:[/\\]|$)", display_path(self.root)) else ending
 
@@ -74,8 +67,6 @@ class File:
 
 @dataclass(frozen=True)
 class FileSelection:
-    """Paths or URIs of files, folders and patterns, with a glob for file names."""
-
     paths: tuple[str, ...]
     glob: str | None = None
     default_glob: str = DEFAULT_GLOB
@@ -97,10 +88,8 @@ class FileSelection:
     def find(self, owner: str, *, lenient: bool = False) -> list[File]:
         """Return the matching files, each once, sorted by name.
 
-        A path is a file, a folder or a pattern (``*``, ``?``, ``[ab]``, ``{a,b}``). ``glob`` filters file names;
-        without it, folders use ``default_glob``. Names starting with ``_`` are included, unlike in Spark's own sources,
-        because internal topics start with it. Raises PySparkValueError for a missing path; with ``lenient``, a pattern
-        without matches is allowed.
+        Patterns have ``*``, ``?``, ``[ab]`` and ``{a,b}``. Names starting with ``_`` are included. Raises
+        PySparkValueError for a missing path; with ``lenient``, a pattern may match nothing.
         """
         found: dict[str, File] = {}
         for root in self._roots:
@@ -122,7 +111,7 @@ class FileSelection:
     def _inside(self, filesystem: Any, folder: str, owner: str, root: str) -> Iterator[Any]:
 
         def listed(place: str, *, recursive: bool) -> Iterator[Any]:
-            # A folder that is deleted between its listing and this one has no files.
+            # A folder may be deleted after it was listed.
             selector = fs.FileSelector(place, recursive=recursive, allow_not_found=True)
             return _named(filesystem.get_file_info(selector), owner, root)
 
@@ -155,7 +144,7 @@ class FileSelection:
 
 @dataclass(frozen=True)
 class SearchRoot:
-    """A user's path or URI: ``path`` in its file system, and the prefix ``front`` of display names."""
+    """Path or URI of the user, with the prefix ``front`` of display names."""
 
     root: str
     path: str
@@ -167,7 +156,7 @@ class SearchRoot:
 
 
 def locate(owner: str, places: Iterable[SearchRoot], name: str) -> tuple[str, str]:
-    """Return the root and path of a file by its display name. Raises PySparkValueError if no root matches."""
+    """Return the root and path of a file by display name; raise PySparkValueError if no root matches."""
     best = max(places, key=lambda place: place.fits(name))
     if not best.fits(name):
         raise invalid_argument(
@@ -179,7 +168,7 @@ def locate(owner: str, places: Iterable[SearchRoot], name: str) -> tuple[str, st
 def open_filesystem(root: str, owner: str | None = None) -> tuple[Any, str, str]:
     """Return the file system of a path or URI, the path in it, and the prefix of display names.
 
-    Raises PySparkValueError, prefixed with ``owner``, for an unsupported URI.
+    Raises PySparkValueError for an unsupported URI.
     """
     if not _SCHEME.match(root):
         return fs.LocalFileSystem(), root, ""
@@ -196,14 +185,11 @@ def open_filesystem(root: str, owner: str | None = None) -> tuple[Any, str, str]
 
 
 def open_file(root: str, path: str) -> Any:
-    """Open a file for reading in binary mode. Raises OSError."""
     filesystem, _, _ = open_filesystem(root)
     return open(path, "rb", buffering=0) if is_local(filesystem) else filesystem.open_input_file(path)
 
 
 class FileView:
-    """A file from an offset on, with another name. Closing it closes the file."""
-
     def __init__(self, file: Any, name: str, base: int) -> None:
         self._file = file
         self._base = base
@@ -244,7 +230,6 @@ def is_local(filesystem: Any) -> bool:
 
 
 def is_path(place: str) -> bool:
-    """Return whether this is a local path instead of a URI."""
     return not _SCHEME.match(place)
 
 

@@ -1,4 +1,4 @@
-"""Recognize files that are not part of a log, such as ``server.log`` and replicas that Kafka deletes."""
+"""Detection of files that are not part of a log, such as ``server.log``."""
 
 from __future__ import annotations
 
@@ -19,18 +19,14 @@ _GONE = {"delete": "a partition that is being deleted", "stray": "a replica that
 
 
 def skip_reason(path: str, ending: str | None) -> str | None:
-    """Return why a file is not part of a log, or None if it is.
-
-    ``ending`` is the ending of its folder. ``future`` folders hold a copy of an existing partition and are not skipped.
-    """
+    """Return why a file is not part of a log, or None; ``ending`` is the suffix of its folder."""
     return _GONE.get(ending or "") or (NOT_A_SEGMENT if is_foreign(path) else None)
 
 
 def is_foreign(path: str) -> bool:
-    """Return whether a file is not a segment: Kafka would not name it so, and no batch starts in its first MiB.
+    """Return whether a file has neither a segment's name nor a batch in its first MiB.
 
-    ``path`` may be a URI. False for empty and zero-filled files, and for files that cannot be opened; the reader
-    reports those.
+    Empty, zero-filled and unreadable files are left to the reader.
     """
     if _OURS.match(base_name(path)):
         return False

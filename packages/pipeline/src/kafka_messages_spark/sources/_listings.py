@@ -1,7 +1,4 @@
-"""Internal data sources that list files during planning, so that they also work on Spark Connect.
-
-They are registered when they are read.
-"""
+"""Base of internal data sources that list files during planning, for Spark Connect."""
 
 from __future__ import annotations
 
@@ -24,8 +21,6 @@ if TYPE_CHECKING:
 
 @dataclass
 class ListingReader(DataSourceReader):
-    """Find files as ``kafka_log`` does; errors are prefixed with ``owner``."""
-
     owner: str
     paths: list[str]
     glob: str | None
@@ -36,8 +31,6 @@ class ListingReader(DataSourceReader):
 
 
 class Listing(DataSource):
-    """Data source with rows about files."""
-
     format: ClassVar[str]
     columns: ClassVar[pa.Schema]
     reader_class: ClassVar[type[ListingReader]]

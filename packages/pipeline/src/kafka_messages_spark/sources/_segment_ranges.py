@@ -1,4 +1,4 @@
-"""Split segment files into byte ranges, one Spark partition per share of the work."""
+"""Data source of the byte ranges of segment files."""
 
 from __future__ import annotations
 
@@ -48,8 +48,6 @@ def ranges(
 
 @dataclass(frozen=True)
 class FileRange:
-    """A byte range of a file, as in ``SCHEMA``."""
-
     path: str
     file_size: int
     start: int
@@ -78,8 +76,6 @@ class _RangesReader(ListingReader):
 
 
 class Ranges(Listing):
-    """Data source of byte ranges, for ``ranges``."""
-
     format = "kafka_segment_ranges"
     columns = SCHEMA
     reader_class = _RangesReader
@@ -99,10 +95,7 @@ def _row(piece: FileRange) -> dict[str, Any]:
 
 
 def ranges_of(path: str, size: int, most: int) -> list[FileRange]:
-    """Split a file into ranges of at most ``most`` bytes.
-
-    The last range has no end, so that bytes appended later are read once.
-    """
+    """Split a file into ranges of at most ``most`` bytes; the last one has no end."""
     *some, (low, high) = cuts(0, size, most)
     parts = [FileRange(path, size, start, end, end - start) for start, end in some]
     return [*parts, FileRange(path, size, low, None, high - low)]

@@ -1,4 +1,4 @@
-"""Split large files and combine small ones into tasks of similar size."""
+"""Tasks of similar size from large and small files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from pyspark.sql.datasource import InputPartition
 
-# Bytes per task, as Spark's file sources have it by default.
+# Bytes per task, the default of Spark's file sources.
 MAX_PARTITION_BYTES = 128 << 20
 # Cost of opening a file, in bytes.
 OPEN_COST = 1 << 20
@@ -18,8 +18,6 @@ _TASKS = 64
 
 
 class Sized(Protocol):
-    """A unit of work with a size."""
-
     @property
     def size(self) -> int:
         """Bytes to read."""
@@ -29,7 +27,7 @@ Piece = TypeVar("Piece", bound=Sized)
 
 
 def cuts(start: int, size: int, most: int) -> list[tuple[int, int]]:
-    """Return the start and end of pieces of at most ``most`` bytes; one empty piece if ``size`` is 0."""
+    """Return start and end of pieces of at most ``most`` bytes; one empty piece if ``size`` is 0."""
     stop = start + size
     starts = range(start, max(stop, start + 1), most)
     return list(zip(starts, [*starts[1:], stop], strict=True))
@@ -37,8 +35,6 @@ def cuts(start: int, size: int, most: int) -> list[tuple[int, int]]:
 
 @dataclass
 class Share(InputPartition):
-    """The pieces that one task reads."""
-
     pieces: list[Sized]
 
 

@@ -1,8 +1,4 @@
-"""Batch sizes, compression, and dead records in compacted topics.
-
-``sized_batches`` decompresses in the workers; ``sums`` aggregates by level. ``by_key`` reads compacted topics; ``dead``
-and ``offsets_by_group`` aggregate its result.
-"""
+"""Batch sizes, compression, and dead records in compacted topics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dead records in compacted topics, and the contents of ``__consumer_offsets`` by group."""
+"""Dead records in compacted topics."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ _OFFSET_COMMITS = (0, 1)
 
 
 def by_key(files: DataFrame, logs: Mapping[tuple[str, int], LogBounds], *, transactions: bool = True) -> DataFrame:
-    """Aggregate the records of compacted topics by ``topic``, ``partition`` and ``key``, each record once.
+    """Aggregate the records of compacted topics by ``topic``, ``partition`` and ``key``.
 
-    ``superseded`` counts records that are not the last of their key, have no key, or were aborted. ``cleanable_bytes``
-    are superseded within closed segments, ``dirty_bytes`` lie above the cleaner's checkpoint. ``is_removed`` marks keys
-    whose last record is a tombstone. Sizes are stored bytes; a batch's bytes are split by key and value sizes. Records
-    of open transactions supersede nothing. ``transactions`` false skips the search for aborted records.
+    ``superseded`` counts records without a key, aborted, or followed by one with the same key. ``cleanable_bytes`` are
+    superseded in closed segments; ``dirty_bytes`` follow the cleaner's checkpoint. ``is_removed`` marks keys that end
+    in a tombstone. Sizes are stored bytes. ``transactions`` false skips the search for aborted records.
     """
     rows = records_in(files, logs)
     none = F.lit(None).cast("string")
@@ -92,10 +91,7 @@ def dead(keys: DataFrame) -> DataFrame:
 
 
 def offsets_by_group(keys: DataFrame) -> DataFrame:
-    """Aggregate ``by_key`` of ``__consumer_offsets`` by group, and for commits also by topic.
-
-    Both come from the keys (OffsetCommitKey); invalid keys have null.
-    """
+    """Aggregate ``by_key`` of ``__consumer_offsets`` by group and committed topic; null for invalid keys."""
     version, group = _number(F.col("key"), F.lit(1)), _text(F.col("key"), F.lit(3))
     behind = F.lit(5) + _number(F.col("key"), F.lit(3))
     topic = F.when(version.isin(*_OFFSET_COMMITS), _text(F.col("key"), behind))

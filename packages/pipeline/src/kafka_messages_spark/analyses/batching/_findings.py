@@ -1,4 +1,4 @@
-"""Findings: producers that do not batch, compression that enlarges, and uncleaned logs."""
+"""Findings about batching, compression and log cleaning."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _NONE = {"partition": "int", "producer_id": "long", "compression": "string"}
 def findings(found: DataFrame, dead: DataFrame, busy: int = BUSY) -> DataFrame:
     """Return one row per finding in ``sums`` and ``dead``.
 
-    ``batches of one record``: at least 90 % of a producer's batches, at 10 records per second or more; brokers' topics
-    are excluded. ``compression that enlarges``: compressed batches of a topic are larger than uncompressed. ``not
-    cleaned``: at least 75 % of a partition's closed segments is superseded; by default brokers clean from 50 %.
+    - ``batches of one record``: at least 90 % of a producer's batches, at 10 records per second or more.
+    - ``compression that enlarges``: compressed batches exceed their uncompressed size.
+    - ``not cleaned``: at least 75 % of the bytes in closed segments are superseded.
     """
     producers = at_level(found, "producers").where(
         (F.col("batches") >= busy)

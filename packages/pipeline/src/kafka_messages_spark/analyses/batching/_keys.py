@@ -1,4 +1,4 @@
-"""Read the keys of compacted topics in the workers, with each record's share of its batch."""
+"""Read the keys and sizes of records in the workers."""
 
 from __future__ import annotations
 
@@ -60,10 +60,7 @@ class LogBounds:
 
 
 def logs_of(files: DataFrame, cleaned: DataFrame, topics: Iterable[str]) -> dict[tuple[str, int], LogBounds]:
-    """Return the partitions of topics among the files, with the cleaner's checkpoints.
-
-    Of several replicas the lowest cleaner position counts, because the copy with most records is read.
-    """
+    """Return the bounds of partitions, with the lowest cleaner position of all replicas."""
     name = F.regexp_extract("path", NAME_OFFSET, 1)
     wanted = F.col("topic").isin(*topics) & F.col("partition").isNotNull()
     named = files.where(wanted).select("topic", "partition", F.when(name != "", name.cast("long")).alias("active"))
@@ -93,7 +90,6 @@ def records_in(files: DataFrame, logs: Mapping[tuple[str, int], LogBounds]) -> D
 
 
 def _records(row: Mapping[str, Any], log: LogBounds) -> Iterator[pa.RecordBatch]:
-    """Yield the records of one range of a file."""
     reading: dict[str, Any] = {
         **reader_arguments(row["path"]),
         "mode": "PERMISSIVE",

@@ -28,16 +28,15 @@ _SHARES = (0.5, 0.95)
 
 
 def sized_batches(files: DataFrame) -> DataFrame:
-    """Return the batches of logs with ``uncompressed`` bytes, ``data_records`` and ``fault``; snapshots are skipped."""
+    """Return batches with ``uncompressed`` bytes, ``data_records`` and ``fault``, without snapshots."""
     return batches_in(files.where(~F.col("path").endswith(".checkpoint")), added=UNCOMPRESSED)
 
 
 def sums(batches: DataFrame) -> DataFrame:
-    """Aggregate ``sized_batches`` at all ``LEVELS``, named in ``level``; copies of a batch count once.
+    """Aggregate ``sized_batches`` at all ``LEVELS``, named in ``level``; copies count once.
 
-    Sizes are stored bytes; ``gain`` is uncompressed over stored bytes. Medians and 95th percentiles are approximate.
-    ``records_per_second`` spans first to last timestamp; ``timestamp_type`` tells whether brokers or producers set
-    them. ``traces`` counts batches changed by the cleaner. Control batches appear only in ``control_batches``.
+    Sizes are stored bytes. ``gain`` is uncompressed over stored bytes. Medians and 95th percentiles are approximate.
+    ``traces`` counts batches changed by the cleaner.
     """
     sound = with_names(batches.where("corrupt is null and fault is null"), "sums")
     number = F.coalesce("base_offset", "last_offset")
@@ -66,7 +65,7 @@ def sums(batches: DataFrame) -> DataFrame:
 
 
 def at_level(found: DataFrame, level: str) -> DataFrame:
-    """Return the rows of one level of ``sums``."""
+    """Return one level of ``sums``."""
     return found.where(F.col("level") == level).select(*LEVELS[level], *COLUMNS)
 
 

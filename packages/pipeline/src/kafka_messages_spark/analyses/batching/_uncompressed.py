@@ -36,8 +36,6 @@ FIELDS = (
 
 @dataclass
 class _Sizes:
-    """The columns ``FIELDS`` of some batches of a file."""
-
     path: str
     uncompressed: list[int | None] = field(default_factory=list)
     records: list[int | None] = field(default_factory=list)
@@ -57,7 +55,6 @@ class _Sizes:
                     self.uncompressed[at] = HEADER + size
 
     def unwrap(self, messages: Sequence[tuple[int, dict[str, Any]]]) -> None:
-        """Measure compressed messages of formats 0 and 1 by the messages inside."""
         count, contents, reasons = Counter[int](), Counter[int](), dict[int, str]()
         first, last = (messages[at][1]["position"] for at in (0, -1))
         columns = ["position", "key", "value", "corrupt"]
@@ -104,5 +101,4 @@ UNCOMPRESSED = ExtraColumns(FIELDS, _made)
 
 
 def lengths(column: pa.Array) -> Ints:
-    """Return the length of each value; 0 for null."""
     return np.asarray(pc.binary_length(column).fill_null(0)).astype(np.int64)

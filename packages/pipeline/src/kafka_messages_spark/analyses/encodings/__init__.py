@@ -1,7 +1,6 @@
-"""Bytes of integer fields of captured messages, by encoding.
+"""Sizes of integer fields by encoding.
 
-``measure`` aggregates in the workers; ``fields``, ``histogram`` and ``totals`` are tables of its result. The encodings
-are those of proposal 002: ``fixed`` (2, 4 or 8 bytes), ``packed`` (zig-zag varint) and ``upacked`` (varint of the two's
+Encodings (proposal 002): ``fixed`` (2, 4 or 8 bytes), ``packed`` (zig-zag varint) and ``upacked`` (varint of the two's
 complement).
 """
 

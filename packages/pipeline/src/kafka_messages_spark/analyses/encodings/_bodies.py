@@ -1,4 +1,4 @@
-"""Extract messages from records and captures, as rows of ``message``, ``version`` and ``body``."""
+"""Messages in records and captures, as rows of ``message``, ``version`` and ``body``."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ _MESSAGE = StructType(
 
 
 def messages_of(records: DataFrame, topic: str) -> DataFrame:
-    """Return the keys and values of an internal topic's records as messages.
+    """Return the messages in ``key`` and ``value`` of an internal topic.
 
-    ``records`` have ``key`` and ``value``, from ``kafka_log`` or Spark's Kafka source. Unknown record types have a null
-    message; control records and tombstones are omitted.
+    Control records and tombstones are omitted; unknown record types have a null message.
     """
     if topic not in LOGS:
         raise invalid_argument(
@@ -65,10 +64,7 @@ def _messages(log: str, key: pa.Array, value: pa.Array) -> Iterator[pa.RecordBat
 
 
 def messages_of_pairs(pairs: DataFrame) -> DataFrame:
-    """Return the messages of pairs from ``traffic.pair``.
-
-    Frames with an unreadable header, and responses without a request, have a null message.
-    """
+    """Return the messages of ``traffic.pair``; null for unreadable headers and responses without a request."""
     for name in ("api_name", "api_version", "request", "response", "response_version", "response_header_size"):
         require(pairs, name, "messages_of_pairs")
     sides = []

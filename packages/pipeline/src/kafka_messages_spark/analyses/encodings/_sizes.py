@@ -24,8 +24,8 @@ def measure(
 ) -> DataFrame:
     """Aggregate the integers of messages for ``fields``, ``histogram`` and ``totals``.
 
-    The columns contain message names (``MetadataResponse``), versions, and bodies without header. Malformed and unknown
-    messages are counted. Raises PySparkValueError if ``body`` is not binary.
+    The columns hold message names, versions and bodies without header. Raises PySparkValueError if ``body`` is not
+    binary.
     """
     columns = [F.col(each) if isinstance(each, str) else each for each in (message, version, body)]
     chosen = df.select(columns[0].alias("message"), columns[1].cast("int").alias("version"), columns[2].alias("body"))
@@ -41,11 +41,10 @@ def measure(
 
 
 def fields(measured: DataFrame) -> DataFrame:
-    """Return one row per field of a message: its values and their bytes in each encoding.
+    """Return the values of each field, and their bytes in each encoding.
 
-    ``path`` is like ``topics[].partitions[].leader_id``. ``defined`` is the size at the type's width; encodings are
-    null if a value does not fit or if they are wider than the type. ``smallest`` is the best encoding, ``saved`` the
-    bytes it saves. Tagged fields at their default are not encoded and not counted.
+    ``defined`` is the size at the type's width. Encodings that do not fit are null. ``smallest`` is the best encoding,
+    ``saved`` the bytes it saves. Tagged fields at their default are not counted.
     """
     found = (
         measured.where("path is not null")
@@ -89,7 +88,7 @@ def _range(bits: int) -> tuple[int, int]:
 
 
 def histogram(measured: DataFrame) -> DataFrame:
-    """Return the number of ``values`` of each field by ``encoding`` (packed, upacked) and ``bytes`` per value."""
+    """Return the number of ``values`` of each field by ``encoding`` and ``bytes`` per value."""
     found = measured.where("path is not null")
     parts = [
         found.select("message", "path", "type", F.lit(form).alias("encoding"), F.col(form).alias("bytes"), "count")
@@ -100,10 +99,7 @@ def histogram(measured: DataFrame) -> DataFrame:
 
 
 def totals(measured: DataFrame) -> DataFrame:
-    """Return one row per message with its total size under each encoding; ``smallest`` uses the best one per field.
-
-    Changes in the size prefixes of tagged fields are ignored.
-    """
+    """Return the total size of each message type by encoding; ``smallest`` uses the best one per field."""
     is_bad = F.coalesce(F.col("type") == "malformed", F.lit(False))
     by_message = (
         measured.where("path is null")

@@ -1,7 +1,4 @@
-"""Aggregate integers by field in the workers.
-
-Each worker keeps counters by field, version and size for its whole partition, so its output is small.
-"""
+"""Aggregate integers by field in the workers."""
 
 from __future__ import annotations
 
@@ -53,12 +50,9 @@ def varint_sizes(values: Ints, bits: int, *, zigzag: bool) -> Ints:
 
 @dataclass
 class Sums:
-    """Counters by field."""
-
     rows: dict[_Key, list[int]] = field(default_factory=dict)
 
     def add(self, message: pa.Array, version: pa.Array, body: pa.Array) -> None:
-        """Add messages; null bodies are skipped."""
         table = pa.table({"message": message, "version": version.cast(pa.int32()), "body": body})
         table = table.filter(pc.is_valid(table["body"]))
         kinds = table.group_by(["message", "version"]).aggregate([]).to_pylist()

@@ -1,7 +1,6 @@
-"""Cluster state from ``__cluster_metadata``: images at any offset, their differences, and all changes.
+"""Cluster state from ``__cluster_metadata``: images at any offset, differences and changes.
 
-The functions take rows of ``cluster_metadata`` with ``includeBatchMetadata``, from segments, snapshots or both. Changed
-secrets are detected only with its option ``secretSalt``.
+The functions take rows of ``cluster_metadata`` with ``includeBatchMetadata``, from segments, snapshots or both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Replay events in the workers, to compute the fields of entities after each record."""
+"""Replay metadata events in the workers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Entity:
 
 @dataclass
 class EntityReplay:
-    """State of one group of entities. Changes after the offset ``start`` are listed."""
+    """State of one group of entities."""
 
     start: int | None
     state: dict[tuple[str, str], _Entity] = field(default_factory=dict)
@@ -88,7 +88,6 @@ class EntityReplay:
         self._set(place, event, self._after(before.fields if before else {}, event, fields), problem)
 
     def _after(self, before: Fields, event: Fields, fields: Fields) -> Fields | None:
-        """Return the fields of an entity after an event, or None if it was removed."""
         if event["action"] == REMOVE:
             return None
         if event["action"] == SET:
@@ -153,7 +152,6 @@ _SETS = ("log_dirs", "cordoned_log_dirs")
 
 
 def normalized(entity: str, fields: Fields) -> Fields:
-    """Return fields for comparison, with Kafka's defaults for missing values."""
     if entity == "partition":
         empty = ("eligible_leader_replicas", "last_known_elr", "directories")
         return fields | {name: fields[name] or [] for name in empty}
@@ -169,10 +167,7 @@ def normalized(entity: str, fields: Fields) -> Fields:
 
 
 def apply_change(before: Fields, record_type: str, fields: Fields) -> Fields:
-    """Return the fields of a partition or broker after a partial change.
-
-    See Kafka's PartitionRegistration.merge and ClusterDelta.replay.
-    """
+    """Apply a partial change (Kafka's PartitionRegistration.merge and ClusterDelta.replay)."""
     if record_type == "clear_elr_record":
         return before | {"eligible_leader_replicas": [], "last_known_elr": []}
     if record_type == "fence_broker_record":

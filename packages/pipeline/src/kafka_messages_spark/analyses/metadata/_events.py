@@ -1,4 +1,4 @@
-"""Convert metadata records to events of entities in the workers."""
+"""Convert metadata records to events in the workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cluster images at an offset, their differences, and the changes between."""
+"""Cluster images, their differences, and the changes between."""
 
 from __future__ import annotations
 
@@ -24,10 +24,7 @@ _TOPIC = "2"
 
 
 def replay(chosen: DataFrame, *, start: int | None = None) -> DataFrame:
-    """Replay ``records_of`` by entity, for ``image`` and ``changes``.
-
-    With ``start``, the result includes the image at that offset and each later change.
-    """
+    """Replay ``records_of`` for ``image`` and ``changes``; with ``start``, also that image and each later change."""
     columns = ["at", "place", "timestamp", "leader_epoch", "record_type"]
     columns += [name for name in columns_of("metadata") if name in RULES]
 
@@ -78,15 +75,14 @@ def _renamed(names: tuple[str, ...], **values: str) -> list[Column]:
 def image(replay: DataFrame, what: str = "after") -> DataFrame:
     """Return the entities ``after`` all records, or ``before`` the changes.
 
-    Columns: ``entity``, ``key`` (JSON), ``name``, ``fields`` (map of strings), ``offset``, ``timestamp`` and
-    ``record_type`` of the last record, ``problem``.
+    ``key`` is JSON, ``fields`` a map of strings.
     """
     columns = ("entity", "key", "name", "fields", "offset", "timestamp", "record_type", "problem")
     return replay.where(F.col("what") == what).select(*columns)
 
 
 def changes(replay: DataFrame) -> DataFrame:
-    """Return the effect of each record after ``start``; order by ``offset``.
+    """Return the effect of each record after ``start``, unordered.
 
     ``change`` is added, changed, removed or unchanged; ``changes`` has structs ``field``, ``before``, ``after``.
     """
@@ -105,10 +101,7 @@ def changes(replay: DataFrame) -> DataFrame:
 
 
 def differences(before: DataFrame, after: DataFrame) -> DataFrame:
-    """Return the entities that differ between two images.
-
-    ``change`` is added, removed or changed; ``changes`` has structs ``field``, ``before``, ``after``.
-    """
+    """Return the entities that differ between two images, in the form of ``changes``."""
     old = before.select("entity", "key", *(F.col(name).alias(f"old_{name}") for name in ("name", "fields")))
     joined = old.join(after, ["entity", "key"], "full")
     had, has = F.col("old_fields"), F.col("fields")

@@ -44,7 +44,6 @@ ACL_WORDS = {
 
 
 def name_of(entity: str, key: list[Any], fields: dict[str, Any], topic: str | None = None) -> str:
-    """Return the display name of an entity."""
     if entity == "topic":
         return str(fields.get("name") or topic or key[0])
     if entity == "partition":

@@ -13,7 +13,7 @@ IGNORED = "ignored"
 
 @dataclass(frozen=True)
 class Rule:
-    """Effect of a record type. ``key`` lists the fields that identify the entity; the first one identifies its group."""
+    """Effect of a record type. ``key`` lists the identifying fields; the first one identifies the group."""
 
     record: str
     entity: str

@@ -1,4 +1,4 @@
-"""Select the records that determine the state at an offset."""
+"""Records that determine the state at an offset."""
 
 from __future__ import annotations
 
@@ -19,11 +19,9 @@ _LAST_PLACE = (1 << 63) - 1
 
 
 def records_of(records: DataFrame, *, up_to: int | None = None, base: int | None = None) -> DataFrame:
-    """Return the records that determine the state after offset ``up_to`` (None: the end).
+    """Return the records of the latest snapshot at or below ``up_to`` and ``base``, and of the log up to ``up_to``.
 
-    These are the latest snapshot at or below ``up_to`` and ``base``, and the log after it. Of its copies the longest is
-    used, because each broker writes its own. Added: ``at``, the offset (for snapshots the last one contained), and
-    ``place`` within the snapshot.
+    Added: ``at``, the offset (for snapshots the last one contained), and ``place`` within the snapshot.
     """
     for name in ("file", "offset", "is_control", "record_type", "timestamp", "leader_epoch"):
         require(records, name, "records_of")
@@ -50,7 +48,7 @@ def snapshots(records: DataFrame) -> DataFrame:
 
 
 def last_offset(records: DataFrame) -> int | None:
-    """Return the last offset of log and snapshots, or None without records."""
+    """Return the last offset, or None without records."""
     end = F.regexp_extract("file", SNAPSHOT, 1)
     at = F.when(end != "", end.cast("long") - 1).otherwise(F.col("offset"))
     last: int | None = records.where("offset is not null").agg(F.max(at)).collect()[0][0]
@@ -58,10 +56,9 @@ def last_offset(records: DataFrame) -> int | None:
 
 
 def missing_offsets(chosen: DataFrame) -> DataFrame:
-    """Return one row about ``records_of``: ``first``, ``last``, number of ``missing`` offsets, ``base``, ``is_cut``.
+    """Return one row: ``first``, ``last``, ``missing`` offsets, ``base`` and ``is_cut`` of ``records_of``.
 
-    ``base`` is the first offset after the snapshot; ``is_cut`` means that it lacks its footer. With missing offsets or
-    a cut snapshot the state may be wrong.
+    ``base`` is the first offset after the snapshot; ``is_cut`` marks a snapshot without footer.
     """
     require(chosen, "control_type", "missing_offsets")
     of_log = chosen.where(F.col("place") == _LAST_PLACE).agg(
@@ -83,7 +80,7 @@ def missing_offsets(chosen: DataFrame) -> DataFrame:
 
 
 def unhandled(records: DataFrame) -> DataFrame:
-    """Return the records that cannot be replayed: unknown types and malformed records."""
+    """Return counts of unknown and malformed records."""
     known = F.col("record_type").isin("control", *RULES) & F.col("problem").isNull()
     odd = records.where(~F.coalesce(known, F.lit(False)) & F.col("offset").isNotNull())
     return odd.groupBy("record_type", "record_type_id", "record_version", "problem").agg(

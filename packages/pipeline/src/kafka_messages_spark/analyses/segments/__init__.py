@@ -1,7 +1,4 @@
-"""Integrity of log segments: checksums, gaps, order, producer sequences, names.
-
-``check_segments`` reads each file once in the workers; ``files`` and ``findings`` are tables of its result.
-"""
+"""Integrity of log segments: checksums, gaps, order, producer sequences, names."""
 
 from __future__ import annotations
 

@@ -29,10 +29,10 @@ def check_segments(
     recursive: bool = True,
     max_partition_bytes: int = MAX_PARTITION_BYTES,
 ) -> DataFrame:
-    """Check segment files; persist the result if you need both ``files`` and ``findings``.
+    """Check segment files, for ``files`` and ``findings``.
 
-    ``depth`` is ``records`` (decode all records, reading files twice) or ``batches`` (headers and checksums only).
-    Raises PySparkValueError for a missing path.
+    ``depth`` is ``records`` (decode all records) or ``batches`` (headers and checksums only). Raises PySparkValueError
+    for a missing path.
     """
     if depth not in DEPTHS:
         raise invalid_argument(f"check_segments: depth is one of {', '.join(DEPTHS)}, not {depth!r}")

@@ -46,11 +46,9 @@ _COMPACTED = ("__consumer_offsets", "__transaction_state")
 
 
 def files(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: DataFrame | None = None) -> DataFrame:
-    """Return one row per file: its content and ``verdict``, the worst severity of its findings or ``ok``.
+    """Return the content of each file, and ``verdict``: the worst severity of its findings or ``ok``.
 
-    ``incomplete_tail`` and ``zero_tail`` are in bytes. ``missing_in_batches`` are offsets that compaction removed
-    within batches. ``unordered_timestamps`` counts batches whose highest timestamp is below an earlier one.
-    ``name_offset`` is the offset in the name.
+    ``incomplete_tail`` and ``zero_tail`` are in bytes. ``missing_in_batches`` counts offsets that compaction removed.
     """
     summary = checks.where("summary is not null").select("file", "size", "start", "summary.*")
     first = [
@@ -82,13 +80,10 @@ def files(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: DataF
 
 
 def findings(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: DataFrame | None = None) -> DataFrame:
-    """Return one row per finding: ``check`` (see ``CHECKS``), ``severity``, ``file``, position, offset, ``count``,
-    ``detail``.
+    """Return the findings of each file, by ``check`` (see ``CHECKS``) and ``severity``.
 
-    Files of one folder are also compared with each other. Gaps have severity ``info`` in compacted logs, because
-    compaction leaves gaps too. Logs count as compacted with traces of the cleaner, if Kafka compacts the topic by
-    default, or if it occurs in ``cleaned`` (``read_checkpoints`` of ``cleaner-offset-checkpoint``). ``watermarks``
-    (``replication-offset-checkpoint``) enables the check for logs that end below their high watermark.
+    Gaps in compacted logs have severity ``info``. ``cleaned`` (``cleaner-offset-checkpoint``) names more compacted
+    topics. ``watermarks`` (``replication-offset-checkpoint``) enables the check ``high_watermark``.
     """
     summary = (
         checks.where("summary is not null").select("file", "size", "start", "summary.*").withColumn("folder", folder())

@@ -44,7 +44,6 @@ _ORDER = ("name_offset", "file", "start")
 
 
 def between(summary: DataFrame) -> DataFrame:
-    """Check offsets and leader epochs between consecutive ranges."""
     window = Window.partitionBy("folder").orderBy(*_ORDER)
     log = summary.where("first_offset is not null and name_offset is not null").withColumns(
         {
@@ -76,7 +75,7 @@ def between(summary: DataFrame) -> DataFrame:
 
 
 def tails(summary: DataFrame) -> DataFrame:
-    """Check the ends of files: only the last file of a log may be incomplete."""
+    """Check the ends of files; only the last file of a log may be incomplete."""
     after = F.lead("file").over(Window.partitionBy("folder").orderBy(*_ORDER))
     log = summary.withColumns({"after": after, "sound": F.sum("batches").over(Window.partitionBy("file"))})
     is_snapshot = F.col("file").endswith(".checkpoint")
@@ -108,7 +107,6 @@ def tails(summary: DataFrame) -> DataFrame:
 
 
 def producers(checks: DataFrame, summary: DataFrame) -> DataFrame:
-    """Check producer sequences between consecutive ranges."""
     order = summary.select("file", "start", "folder", "name_offset", "topic").where("name_offset is not null")
     window = Window.partitionBy("folder", "producer_id").orderBy(*_ORDER)
     each = checks.where("producer is not null").select("file", "start", "producer.*").join(order, ["file", "start"])

@@ -90,8 +90,6 @@ SCHEMA = pa.schema(
 
 @dataclass
 class _Last:
-    """State after the previous batch."""
-
     next_offset: int = -1
     leader_epoch: int = -1
     timestamp: int = -1
@@ -103,8 +101,6 @@ class _Last:
 
 @dataclass
 class RangeCheck:
-    """The checks of one range."""
-
     path: str
     size: int
     start: int
@@ -122,7 +118,6 @@ class RangeCheck:
         self.producers = Producers(topic_of(self.path)[0])
 
     def rows(self) -> pa.RecordBatch:
-        """Read the range and return its summary, findings and producers."""
         report = SegmentReport("", *topic_of(self.path), self.start, self.end)
         self.summary |= dict.fromkeys(_COUNTS, 0)
         try:
@@ -219,7 +214,6 @@ class RangeCheck:
         self.last.leader_epoch = int(epoch[-1])
 
     def _times(self, batch: pa.RecordBatch, position: Ints, base: Ints) -> None:
-        """Check timestamps; only log append times give findings, because producers' clocks may differ."""
         times = _milliseconds(batch.column("max_timestamp"))
         highest = np.maximum.accumulate(np.concatenate(([self.last.timestamp], times)))
         self.summary["unordered_timestamps"] += int(np.count_nonzero((times >= 0) & (times < highest[:-1])))

@@ -27,8 +27,6 @@ class _Producer:
 
 @dataclass
 class Producers:
-    """The producers of a range."""
-
     # None if the folder does not name it.
     topic: str | None
     known: dict[int, _Producer] = field(default_factory=dict)
@@ -73,7 +71,7 @@ class Producers:
 
 
 def coordinator_fault(epoch_before: int, epoch: int, sequence: int) -> Fault | None:
-    """Check a batch of ``__consumer_offsets``, in which only epochs increase and sequences are 0 or -1."""
+    """Check a batch of ``__consumer_offsets``; its sequences are 0 or -1."""
     if epoch < epoch_before:
         return _back(epoch, epoch_before)
     if sequence > 0:
@@ -84,9 +82,9 @@ def coordinator_fault(epoch_before: int, epoch: int, sequence: int) -> Fault | N
 def sequence_fault(
     epoch_before: int, expected: int, epoch: int, sequence: int, last_sequence: int = -1
 ) -> Fault | None:
-    """Check the sequence number of a batch against the previous batch of its producer.
+    """Check a batch against the previous one of its producer; sequences are -1 for none.
 
-    ``expected`` and ``sequence`` are -1 for none. A new epoch starts at sequence 0 (KIP-360).
+    A new epoch starts at sequence 0 (KIP-360).
     """
     if epoch < epoch_before:
         return _back(epoch, epoch_before)

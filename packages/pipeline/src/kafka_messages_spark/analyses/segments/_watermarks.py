@@ -1,4 +1,4 @@
-"""Find logs that end below their high watermark."""
+"""Logs that end below their high watermark."""
 
 from __future__ import annotations
 
@@ -16,10 +16,6 @@ _LOG = ("directory", "topic", "partition")
 
 
 def below_watermark(summary: DataFrame, watermarks: DataFrame) -> DataFrame:
-    """Return a finding for each log that ends below the high watermark in its log directory's checkpoint.
-
-    The severity is ``info``: a checkpoint copied after the segments of a running broker looks the same as a loss.
-    """
     is_log = F.col("name_offset").isNotNull() & F.col("topic").isNotNull() & ~F.col("file").endswith(".checkpoint")
     end = F.max(F.greatest("next_offset", "name_offset"))
     directory = folder("folder").alias("directory")

@@ -1,7 +1,6 @@
-"""Find open and hanging transactions, and readers that they block.
+"""Open and hanging transactions, and the readers they block.
 
-A transaction of a partition is a producer's data up to its marker (KIP-98). ``find_transactions`` takes rows of
-``batches.read_batches`` or ``batches.batches_of``; ``coordinator_states`` takes rows of ``transaction_state``.
+A transaction of a partition is a producer's data up to its marker (KIP-98).
 """
 
 from __future__ import annotations

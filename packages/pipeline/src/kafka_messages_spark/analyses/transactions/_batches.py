@@ -1,4 +1,4 @@
-"""Batches with topic and partition, or the folder if unknown."""
+"""Batches with topic and partition, or folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ def sound(batches: DataFrame, owner: str) -> DataFrame:
 
 
 def with_names(batches: DataFrame, owner: str) -> DataFrame:
-    """Fill in the folder as topic, and -1 as partition, where they are unknown."""
     for name in ("topic", "partition", "file", "base_offset", "last_offset", "producer_id", "control_type"):
         require(batches, name, owner)
     names = {"topic": F.coalesce("topic", folder()), "partition": F.coalesce("partition", F.lit(-1))}

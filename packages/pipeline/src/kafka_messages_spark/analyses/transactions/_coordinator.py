@@ -29,9 +29,7 @@ STATES = (
 def coordinator_states(records: DataFrame) -> DataFrame:
     """Return the last state of each transactional ID, from rows of ``transaction_state``.
 
-    ``state`` is one of ``STATES``, or null after a tombstone. ``previous_producer_id`` and ``next_producer_id`` are -1
-    for none; ``producer_ids`` lists all IDs it had. ``partitions`` are structs of ``topic`` and ``partition``.
-    ``coordinator_partition``, ``coordinator_offset`` and ``timestamp`` are those of the record.
+    ``state`` is one of ``STATES``, or null after a tombstone. Producer IDs are -1 for none; ``producer_ids`` lists all.
     """
     for name in ("transaction_log", "is_tombstone", "partition", "offset", "timestamp"):
         require(records, name, "coordinator_states")

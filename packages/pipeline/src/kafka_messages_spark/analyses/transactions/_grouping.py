@@ -50,7 +50,7 @@ def whole(table: pa.Table) -> pa.Table:
 
 
 def _epochs_tell(rows: Sequence[dict[str, Any]]) -> bool:
-    """Return whether each transaction has its own epoch (transaction version 2, KIP-890)."""
+    """Return whether each transaction has its own epoch (KIP-890)."""
     places = {(row["marker_epoch"], row["topic"], row["partition"]) for row in rows}
     return len(places) == len(rows) and len({row["marker_epoch"] for row in rows}) > 1
 

@@ -1,4 +1,4 @@
-"""Judge open transactions: ongoing, late or hanging (KIP-664)."""
+"""Verdicts on open transactions: ongoing, late or hanging (KIP-664)."""
 
 from __future__ import annotations
 
@@ -29,13 +29,11 @@ def open_transactions(
 ) -> DataFrame:
     """Return the open transactions of ``find_transactions`` with coordinator state and ``verdict``.
 
-    ``partitions`` is ``partition_offsets`` of the same batches; ``states`` is ``coordinator_states``, or None.
-    ``as_of`` is an aware datetime or milliseconds. ``unread`` is the number of ``__transaction_state`` partitions
-    missing in ``states``.
+    ``partitions`` is ``partition_offsets`` of the same batches. ``states`` is ``coordinator_states`` or None. ``as_of``
+    is an aware datetime or milliseconds. ``unread`` counts ``__transaction_state`` partitions missing in ``states``.
 
-    ``verdict`` is ``ongoing`` (the coordinator has it, within its timeout), ``late`` (beyond its timeout), ``hanging``
-    (the coordinator does not have it, so it never ends), or ``unknown``. ``reason`` explains it; ``note`` and
-    ``limitation`` name what makes it uncertain.
+    ``verdict`` is ``ongoing`` (within its timeout), ``late`` (beyond it), ``hanging`` (unknown to the coordinator) or
+    ``unknown``. ``reason`` explains it; ``note`` and ``limitation`` name uncertainties.
     """
     now = F.lit(as_of if isinstance(as_of, int) else round(as_of.timestamp() * 1000))
     facts = partitions.select(*LOG, "gaps", F.col("last_timestamp").alias("partition_last"), "corrupt")

@@ -15,11 +15,10 @@ if TYPE_CHECKING:
 
 
 def partition_offsets(batches: DataFrame, starts: DataFrame | None = None) -> DataFrame:
-    """Return one row per partition with its offsets, files, batches, corrupt places and gaps.
+    """Return offsets, files, batches, corrupt places and gaps of each partition.
 
-    ``log_start_offset`` comes from ``starts`` (``checkpoints.log_start_offsets``), or from the first file name.
-    ``starts`` also adds partitions with empty files only, and extends ``next_offset`` to the last file's base offset.
-    ``gaps`` are missing offsets between files (structs ``start`` and exclusive ``end``).
+    ``starts`` (``checkpoints.log_start_offsets``) sets ``log_start_offset`` and adds partitions without batches.
+    ``gaps`` are structs of ``start`` and exclusive ``end``.
     """
     is_sound = F.col("corrupt").isNull() if "corrupt" in batches.columns else F.lit(True)
     files = (
@@ -77,9 +76,8 @@ def _with_starts(partitions: DataFrame, starts: DataFrame) -> DataFrame:
 def stable_offsets(transactions: DataFrame, partitions: DataFrame, watermarks: DataFrame | None = None) -> DataFrame:
     """Add the last stable offset to ``partition_offsets``, where ``read_committed`` readers stop.
 
-    Added: number of ``open`` transactions, ``last_stable_offset``, ``blocked_offsets`` after it,
-    ``oldest_open_timestamp``, and ``high_watermark`` (from ``checkpoints.high_watermarks``, or null). The watermark
-    file is seconds old, so the log end limits the other columns instead.
+    Added: ``open`` transactions, ``last_stable_offset``, ``blocked_offsets`` after it, ``oldest_open_timestamp``, and
+    ``high_watermark`` (from ``checkpoints.high_watermarks``, or null).
     """
     if watermarks is None:
         known = partitions.withColumn("high_watermark", F.lit(None).cast("long"))

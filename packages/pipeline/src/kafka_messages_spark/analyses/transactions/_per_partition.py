@@ -1,4 +1,4 @@
-"""Find the transactions of each partition in record batches (KIP-98)."""
+"""Transactions of each partition in record batches (KIP-98)."""
 
 from __future__ import annotations
 
@@ -15,15 +15,11 @@ if TYPE_CHECKING:
 
 
 def find_transactions(batches: DataFrame) -> DataFrame:
-    """Return one row per transaction and partition, completed or open.
+    """Return one row per transaction and partition; copies of a batch count once.
 
-    ``status`` is committed, aborted or open. ``first_offset`` and ``last_offset`` are null for a marker without data.
-    ``producer_epoch`` is the highest of its batches, ``bytes`` the stored size, ``duration_ms`` the time from first
-    record to marker. ``may_begin_earlier`` is set if retention may have removed its beginning. ``stale_markers`` counts
-    markers of older epochs, which end nothing.
-
-    Copies of a batch count once, as in ``copies.once``. Batches that a later leader replaced are dropped. Folders
-    without a topic name count as a topic.
+    ``status`` is committed, aborted or open. Offsets are null for a marker without data. ``bytes`` is the stored size,
+    ``duration_ms`` the time from first record to marker. ``may_begin_earlier`` is set if retention may have removed its
+    beginning. ``stale_markers`` counts ineffective markers of older epochs.
     """
     named = sound(batches, "find_transactions")
     is_marker = F.col("is_control") & F.col("control_type").isin("COMMIT", "ABORT")
@@ -76,7 +72,6 @@ def _without_lost(some: DataFrame, batches: DataFrame) -> DataFrame:
 
 
 def _of_transaction() -> list[Column]:
-    """Return the aggregates over the batches up to a marker."""
     data, ends = ~F.col("marker"), F.col("ends")
     data_offset = F.when(data, F.col("base_offset"))
     first_timestamp = F.coalesce("first_timestamp", "max_timestamp")

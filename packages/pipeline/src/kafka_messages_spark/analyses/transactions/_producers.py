@@ -1,4 +1,4 @@
-"""Transactions and their sums by producer, over all partitions."""
+"""Transactions by producer, over all partitions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def whole_transactions(transactions: DataFrame) -> DataFrame:
-    """Combine the completed transactions of partitions into one row per transaction.
+    """Combine the completed transactions of partitions into whole transactions.
 
-    With transaction version 2, each transaction has its own epoch (KIP-890). Otherwise partitions and times decide, and
-    two transactions in quick succession in different partitions may count as one.
+    The result is exact with transaction version 2 (KIP-890). Otherwise two transactions in quick succession may be
+    combined.
     """
     times = {name: F.unix_millis(name) for name in ("first_timestamp", "marker_timestamp")}
     done = transactions.where("status <> 'open'").withColumns(times).select(*READ)

@@ -27,7 +27,6 @@ COORDINATOR = {
 
 
 def with_coordinator(found: DataFrame, states: DataFrame) -> DataFrame:
-    """Add the columns of ``COORDINATOR``; null if no transactional ID had the producer ID."""
     owner = F.max_by("transactional_id", F.struct("timestamp", "coordinator_offset")).alias("transactional_id")
     owners = states.select("*", F.explode("producer_ids").alias("of_producer")).groupBy("of_producer").agg(owner)
     known = states.select(
@@ -49,7 +48,6 @@ def with_coordinator(found: DataFrame, states: DataFrame) -> DataFrame:
 
 
 def cases(now: Column, unread: int) -> list[tuple[Column, str, Column]]:
-    """Return conditions, verdicts and reasons; the first that holds decides."""
     state, own_id, own_epoch = F.col("state"), F.col("producer_id"), F.col("producer_epoch")
     its_id, its_epoch, timeout = F.col("state_producer_id"), F.col("coordinator_epoch"), F.col("timeout_ms")
     is_ending = state.isin("PrepareCommit", "PrepareAbort", "PrepareEpochFence")
@@ -90,7 +88,7 @@ def note() -> Column:
 
 
 def limitation() -> Column:
-    """Return what copies made at different times cannot show about a hanging transaction, or null."""
+    """Return what copies of different times make uncertain, or null."""
     is_hanging = F.col("verdict") == "hanging"
     newer = is_hanging & (F.col("last_update_time") > F.col("partition_last"))
     older = is_hanging & (F.col("first_timestamp") > F.col("newest_state"))

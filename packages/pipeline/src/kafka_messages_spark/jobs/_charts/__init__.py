@@ -1,1 +1,1 @@
-"""Charts of the reports, from a bounded number of collected rows; remarks state what is omitted."""
+"""Charts of the reports."""

@@ -1,4 +1,4 @@
-"""Bar chart of topic sizes, with compression gain and dead bytes."""
+"""Bar chart of topic sizes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 MAX_SHOWN = 60
-# Share of dead bytes from which on a topic is highlighted, as in min.cleanable.dirty.ratio.
+# Minimum share of dead bytes for highlighting, like min.cleanable.dirty.ratio.
 MUCH = 0.5
 KINDS: Mapping[str, Look] = {"not compacted": "calm", "compacted": "good", "half dead or more": "notice"}
 

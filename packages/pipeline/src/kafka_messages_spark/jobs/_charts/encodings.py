@@ -13,10 +13,6 @@ KINDS: Mapping[str, Look] = {"defined": "calm", "packed": "good", "upacked": "no
 def pictures(
     fields: Sequence[Mapping[str, Any]], sizes: Mapping[tuple[str, str], Mapping[int, int]]
 ) -> tuple[Bars, Bars]:
-    """Return charts of bytes per field and encoding, and of the sizes of packed values.
-
-    ``sizes`` maps message and path to numbers of values by size in bytes.
-    """
     bars = [
         Bar(_name(row) if kind == "defined" else "", row[kind], f"{row[kind]:,}", kind)
         for row in fields

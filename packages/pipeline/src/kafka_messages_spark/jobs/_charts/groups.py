@@ -22,10 +22,7 @@ Points = list[tuple[int, int | None]]
 
 
 def picture(history: DataFrame, offsets: DataFrame, batches: DataFrame | None) -> Chart | None:
-    """Return the chart of the groups with most resets, then most lag, then most commits, or None without commits.
-
-    ``batches`` are the batches of the data segments, for log ends.
-    """
+    """Return the chart of the groups with most resets, lag or commits, or None without commits."""
     pairs, chosen, total = _chosen(history, offsets)
     if not pairs:
         return None
@@ -86,7 +83,6 @@ def chart(
     total: tuple[int, int],
     until: int,
 ) -> Chart:
-    """Return the chart: one row per group and topic, with offsets on the left and known lag on the right."""
     offsets = _points(commits, 3)
     logs = _points(ends, 2)
     rows = []

@@ -1,4 +1,4 @@
-"""Timeline of metadata changes, one lane per kind of entity."""
+"""Timeline of metadata changes."""
 
 from __future__ import annotations
 

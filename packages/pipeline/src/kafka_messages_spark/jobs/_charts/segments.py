@@ -1,4 +1,4 @@
-"""Bar chart of segment sizes, with findings."""
+"""Bar chart of segment sizes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ def picture(files: DataFrame, found: DataFrame, total: int) -> Bars:
 
 
 def bars(rows: Sequence[Any], checks: Sequence[Any], total: int) -> Bars:
-    """Return the chart of files, with checks by file and severity as notes."""
     notes: dict[str, list[str]] = {}
     for file, severity, names in sorted(checks, key=lambda row: (row[0], list(KINDS).index(row[1]) * -1)):
         notes.setdefault(file, []).append(f"{severity}: {', '.join(names)}")

@@ -1,4 +1,4 @@
-"""Timeline of transactions, one lane per partition."""
+"""Timeline of transactions by partition."""
 
 from __future__ import annotations
 

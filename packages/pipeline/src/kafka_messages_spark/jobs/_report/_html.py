@@ -1,4 +1,4 @@
-"""Render reports as self-contained HTML pages."""
+"""Self-contained HTML pages of reports."""
 
 from __future__ import annotations
 
@@ -19,15 +19,11 @@ from ._parts import Facts, Finding, Heading, JobRun, Paragraph, ReportItem, Tabl
 
 # Largest integer that JavaScript represents exactly; larger ones sort as text.
 _LARGEST = 1 << 53
-# Lengths up to which a word is not broken, and from which on text columns get more width.
+# Maximum length of an unbroken word, and minimum lengths of text for wider columns.
 _NAME, _SENTENCE, _LONG = 48, 32, 120
 
 
 def page(title: str, parts: Sequence[ReportItem], run: JobRun) -> str:
-    """Return the report as an HTML page.
-
-    Its content security policy allows only its own style and script, and no network access.
-    """
     style, script = (files(__package__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     style = styles() + style
     policy = f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri 'none'"

@@ -1,4 +1,4 @@
-"""Render reports as JSON in the format of ``report.schema.json``."""
+"""JSON reports in the format of ``report.schema.json``."""
 
 from __future__ import annotations
 

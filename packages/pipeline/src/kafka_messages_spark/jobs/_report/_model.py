@@ -1,4 +1,4 @@
-"""The report that a job builds, independent of output formats."""
+"""Reports, independent of output formats."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ class Report:
         self.parts.append(Paragraph(text))
 
     def picture(self, picture: Picture) -> None:
-        """Add a chart; only HTML reports show it."""
+        """Add a chart for HTML reports."""
         self.parts.append(picture)
 
     def facts(self, facts: Mapping[str, object] | Iterable[tuple[str, object]]) -> None:
-        """Add names and values, except values of None."""
+        """Add names and values, except None."""
         pairs = facts.items() if isinstance(facts, Mapping) else facts
         self.parts.append(Facts([(name, value) for name, value in pairs if value is not None]))
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]], more: int = 0) -> None:
-        """Add a table of values; numeric columns are right-aligned."""
+        """Add a table; numeric columns are right-aligned."""
         rows = list(rows)
         made = [
             TableColumn(name.replace(" ", "_"), _type_of(values), right=bool(rows) and all(map(_is_number, values)))
@@ -73,10 +73,7 @@ class Report:
         self.parts.append(Table(made, rows, more))
 
     def frame(self, df: DataFrame, limit: int, formats: Formats | None = None) -> int:
-        """Add the first ``limit`` rows of a data frame and return the total number of rows.
-
-        ``formats`` maps columns to formatting functions.
-        """
+        """Add the first ``limit`` rows of a data frame; return the total number of rows."""
         rows = df.select(*(_plain(df, name) for name in df.columns)).limit(limit + 1).collect()
         count = len(rows) if len(rows) <= limit else df.count()
         columns = []
@@ -90,11 +87,7 @@ class Report:
         return count
 
     def text(self, width: int | None = None) -> str:
-        """Return the report as plain text.
-
-        With ``width``, lines are at most that long: columns that do not fit go below each row, and long values are
-        wrapped.
-        """
+        """Return the report as plain text, wrapped at ``width`` characters."""
         return _text.text(self.title, self.parts, width)
 
     def markdown(self) -> str:

@@ -15,23 +15,17 @@ Severity = Literal["error", "warning", "info"]
 
 @dataclass(frozen=True)
 class Heading:
-    """A section heading."""
-
     text: str
     level: int
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph of text."""
-
     text: str
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Names and values."""
-
     pairs: Sequence[tuple[str, Any]]
 
     @property
@@ -41,13 +35,10 @@ class Facts:
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A column of a table with its type and format."""
-
     name: str
     # integer, number, boolean, timestamp (milliseconds since the epoch), bytes, list or text.
     type: str = "text"
     show: Callable[[Any], str] = format_value
-    # Align right.
     right: bool = False
     # ms, bytes or None.
     unit: str | None = None
@@ -79,7 +70,7 @@ ReportItem = Heading | Paragraph | Facts | Table | Picture
 
 @dataclass(frozen=True)
 class Finding:
-    """The number of findings of one kind; severity ``info`` is expected behaviour."""
+    """Number of findings of one kind; severity ``info`` is expected behaviour."""
 
     kind: str
     severity: Severity

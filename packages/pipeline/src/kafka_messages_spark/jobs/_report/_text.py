@@ -1,4 +1,4 @@
-"""Render reports as plain text and Markdown."""
+"""Plain text and Markdown of reports."""
 
 from __future__ import annotations
 

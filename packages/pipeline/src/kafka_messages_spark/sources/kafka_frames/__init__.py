@@ -1,4 +1,4 @@
-"""The data source ``kafka_frames``: one row per request or response of captured connections."""
+"""The data source ``kafka_frames``: requests and responses of captured connections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Split captured streams into frames, and derive connection and direction from file names."""
+"""Frames of captured streams, and connections by file name."""
 
 from __future__ import annotations
 
@@ -28,8 +28,6 @@ _DIRECTION = re.compile(r"(request|response)s?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Naming:
-    """Rules that derive connection and direction from file names."""
-
     # Direction of all files, overriding their names.
     direction: str | None
     # Regular expression with the groups connection and direction.
@@ -38,7 +36,7 @@ class Naming:
     broker_ports: tuple[int, ...]
 
     def parse(self, owner: str, file: str) -> tuple[str, str]:
-        """Return the connection and direction of a file. Raises PySparkValueError if its name does not contain them."""
+        """Return the connection and direction of a file; raise PySparkValueError for other names."""
         name = file.rpartition("/")[2]
         if self.pattern is not None:
             connection, direction = self._by_pattern(owner, file, name)
@@ -102,9 +100,9 @@ class FrameBlock:
 
 
 def frame_blocks(file: Any, max_frame: int) -> Iterator[FrameBlock]:
-    """Yield the frames of a stream in order, ending at the first invalid length.
+    """Yield the frames of a stream up to the first invalid length.
 
-    Memory is bounded by the bytes of the file, not by the lengths it claims.
+    Memory is bounded by the file size, not by length prefixes.
     """
     buffer, base = b"", 0
     need = _PREFIX

@@ -1,4 +1,4 @@
-"""The data source ``kafka_frames``: its options and its reader."""
+"""Options and reader of ``kafka_frames``."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 
 class FramesError(ValueError):
-    """An invalid frame or header in a captured stream: ``file``, ``position`` in bytes, ``reason``."""
+    """Invalid frame or header at ``position`` in bytes."""
 
     def __init__(self, file: str, position: int, reason: str) -> None:
         super().__init__(file, position, reason)
@@ -59,8 +59,6 @@ class FramesError(ValueError):
 
 @dataclass(frozen=True)
 class FramesOptions:
-    """The parsed options of the source."""
-
     files: FileSelection
     naming: Naming
     is_followed: bool
@@ -93,7 +91,6 @@ class FramesOptions:
         )
 
     def schema(self) -> pa.Schema:
-        """Return all columns that the options select."""
         fields = [
             pa.field("connection", pa.string()),
             pa.field("direction", pa.string()),
@@ -138,7 +135,7 @@ def _ports(text: str) -> tuple[int, ...]:
 
 
 class KafkaFramesDataSource(DataSource):
-    """One row per request or response of captured connections; options are in docs/spark-sources.md."""
+    """Rows of requests and responses; options are in docs/spark-sources.md."""
 
     @classmethod
     def name(cls) -> str:
@@ -153,8 +150,6 @@ class KafkaFramesDataSource(DataSource):
 
 @dataclass(frozen=True)
 class CaptureFile:
-    """A captured file, read by one task because frames can only be found from the start."""
-
     name: str
     root: str
     path: str
@@ -164,8 +159,6 @@ class CaptureFile:
 
 
 class KafkaFramesReader(DataSourceReader):
-    """Reader of the files that the options name."""
-
     def __init__(self, options: FramesOptions, schema: StructType) -> None:
         self._options = options
         self._schema = chosen_schema(NAME, options.schema(), schema)

@@ -1,4 +1,4 @@
-"""Parse the output of ``tshark -q -z follow,tcp,raw,N``: both directions of a connection as hex lines.
+"""Parser of ``tshark -q -z follow,tcp,raw,N``, with both directions as hex lines.
 
 The first lines name the two nodes; lines of node 1 start with a tab.
 """
@@ -22,8 +22,6 @@ _MAX_LINES = 64
 
 @dataclass(frozen=True)
 class FollowedStream:
-    """The client and broker of a followed connection."""
-
     connection: str
     # Node that sends the requests, 0 or 1.
     client: int
@@ -33,7 +31,7 @@ class FollowedStream:
 
 
 class NotTsharkTextError(PySparkValueError):
-    """A file that is not tshark's follow output; ``reason`` is the message without the file name."""
+    """File that is not tshark's follow output; ``reason`` omits the file name."""
 
     def __init__(self, owner: str, name: str) -> None:
         self.reason = "does not begin with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow"
@@ -41,7 +39,7 @@ class NotTsharkTextError(PySparkValueError):
 
 
 def nodes(owner: str, name: str, lines: Iterable[bytes], ports: tuple[int, ...]) -> FollowedStream:
-    """Return the client and broker of a text.
+    """Return the client and broker.
 
     Raises NotTsharkTextError, or PySparkValueError if the ports do not identify the broker.
     """
@@ -63,13 +61,13 @@ def nodes(owner: str, name: str, lines: Iterable[bytes], ports: tuple[int, ...])
 
 
 class InvalidHexError(ValueError):
-    """A line that is not hexadecimal."""
+    pass
 
 
 class HexLines:
-    """One direction of a followed connection as a byte stream; ``position`` is the number of bytes read.
+    """One direction of a followed connection as a byte stream.
 
-    The stream ends before an invalid line, and ``error`` is set.
+    An invalid line ends the stream and sets ``error``.
     """
 
     def __init__(self, lines: Iterable[bytes], indented: bool) -> None:
@@ -94,7 +92,6 @@ class HexLines:
                 return
 
     def read(self, size: int) -> bytes:
-        """Return up to ``size`` bytes; empty at the end."""
         parts, got = [self._rest], len(self._rest)
         while got < size and (data := self._next()):
             parts.append(data)

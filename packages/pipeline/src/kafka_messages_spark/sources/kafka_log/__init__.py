@@ -1,4 +1,4 @@
-"""The data source ``kafka_log``: log segments and KRaft snapshots, in batch queries and streams."""
+"""The data source ``kafka_log``: log segments and KRaft snapshots."""
 
 from __future__ import annotations
 

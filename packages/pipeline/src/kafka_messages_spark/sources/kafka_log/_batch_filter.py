@@ -1,4 +1,4 @@
-"""Select by headers the record batches of a file to decode."""
+"""Selection of record batches by their headers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HIGHEST = (1 << 63) - 1
 
 @dataclass(frozen=True, order=True)
 class AbortedTransaction:
-    """An aborted transaction, as in a log's transaction index."""
+    """Entry of a log's transaction index."""
 
     producer_id: int
     # Offset of its first batch.
@@ -50,12 +50,6 @@ class Bounds:
 
 @dataclass(frozen=True)
 class BatchFilter:
-    """Select batches that may have records within bounds and do not belong to aborted transactions.
-
-    Headers contain the last offset and the highest timestamp. The lowest timestamp is known with log append time only,
-    and headers of formats 0 and 1 have no base offset.
-    """
-
     bounds: Bounds
     aborted: tuple[AbortedTransaction, ...] = ()
 

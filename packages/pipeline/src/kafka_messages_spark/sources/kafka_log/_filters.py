@@ -1,7 +1,4 @@
-"""Push filters of a query down: topic and partition by folder, offset and timestamp by record.
-
-Pushed filters are applied exactly, so that Spark need not repeat them; Spark applies all others.
-"""
+"""Exact filter pushdown for topic, partition, offset and timestamp."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ _WITH_LAST = ("GreaterThan", "LessThanOrEqual", "EqualTo", "EqualNullSafe", "In"
 
 @dataclass(frozen=True)
 class Condition:
-    """A filter on one column; rows where it is false or null are dropped."""
+    """Filter on one column; false and null drop a row."""
 
     column: str
     # Name of Spark's filter class.
@@ -52,7 +49,7 @@ class Condition:
 
     @classmethod
     def of(cls, given: spark.Filter) -> Condition | None:
-        """Convert a filter of Spark, or return None if Spark has to apply it."""
+        """Convert a filter of Spark; return None if unsupported."""
         is_negated = isinstance(given, spark.Not)
         inner: Any = given.child if isinstance(given, spark.Not) else given
         name = ".".join(getattr(inner, "attribute", ()))
@@ -88,7 +85,7 @@ class Condition:
         return _COMPARED[self.kind](column, value if is_text else pa.scalar(value, _TYPES[self.column]))
 
     def bounds(self) -> tuple[int | None, int | None]:
-        """Return the lower bound and the exclusive upper bound of matching values, None if unbounded."""
+        """Return the bounds (upper one exclusive) of matching values, None if unbounded."""
         if self.is_negated or not self.values:
             return None, None
         low, high = min(self.values), max(self.values)
@@ -102,8 +99,6 @@ class Condition:
 
 @dataclass(frozen=True)
 class PushedFilters:
-    """The conditions that the source applies; rows must satisfy all."""
-
     conditions: tuple[Condition, ...] = ()
 
     @classmethod

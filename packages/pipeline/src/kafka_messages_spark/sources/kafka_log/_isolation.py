@@ -1,4 +1,4 @@
-"""Determine the records that a consumer with ``isolation.level=read_committed`` receives from a log."""
+"""The records visible with ``isolation.level=read_committed``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Event = tuple[int, int, str | None]
 
 @dataclass(frozen=True)
 class CommittedView:
-    """The committed part of a log: offsets below ``until_offset``, except aborted transactions."""
+    """Offsets below ``until_offset``, except aborted transactions."""
 
     # Last stable offset: start of the first open transaction, else the log end when it was read. None: no limit.
     until_offset: int | None = None
@@ -31,10 +31,7 @@ class CommittedView:
 
     @classmethod
     def of(cls, files: Iterable[File]) -> CommittedView:
-        """Read the batch headers and markers of a log (KIP-98). Raises OSError.
-
-        A deleted beginning of the log does not matter, because markers follow their transactions.
-        """
+        """Read the batch headers and markers of a log (KIP-98); raise OSError."""
         begun: dict[int, int] = {}
         aborted: set[AbortedTransaction] = set()
         events: set[_Event] = set()

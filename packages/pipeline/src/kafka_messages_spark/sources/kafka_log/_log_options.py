@@ -1,4 +1,4 @@
-"""The options of ``kafka_log``, and the columns they select."""
+"""Options of ``kafka_log``, and the columns they select."""
 
 from __future__ import annotations
 
@@ -50,8 +50,6 @@ CORRUPT = "corrupt"
 
 @dataclass(frozen=True)
 class LogOptions:
-    """The parsed options of the source."""
-
     files: FileSelection
     max_partition_bytes: int
     headers: bool
@@ -114,7 +112,7 @@ class LogOptions:
 
 @dataclass(frozen=True)
 class LogColumns:
-    """The output columns, and the columns to read from segments for them."""
+    """Output columns, and the columns to read from segments."""
 
     out: pa.Schema
     read: tuple[str, ...]
@@ -124,7 +122,7 @@ class LogColumns:
 
     @classmethod
     def of(cls, options: LogOptions, files: Iterable[File] | None = None) -> LogColumns:
-        """Return all columns that the options select. ``files`` determine the topic for ``decode=internal``."""
+        """Return all available columns; ``files`` determine the topic for ``decode=internal``."""
         with read_segments([], mode=options.mode, headers=options.headers, batch_metadata=options.batch_metadata) as r:
             raw: pa.Schema = r.schema
         out = [pa.field(options.corrupt_column, each.type) if each.name == CORRUPT else each for each in raw]

@@ -1,4 +1,4 @@
-"""Group files into logs, and select files and offsets by options and filters."""
+"""Logs as groups of files, limited by options and filters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ._range_reader import Range, report_data_loss
 
 @dataclass(frozen=True)
 class LogFiles:
-    """The files of one folder, sorted by name: one replica of a partition."""
+    """Files of one folder, sorted by name."""
 
     folder: str
     files: tuple[File, ...]
@@ -43,8 +43,7 @@ class LogFiles:
     def within(self, bounds: Bounds) -> Iterator[tuple[File, Bounds]]:
         """Yield the files that may have records within bounds, with the bounds of each file.
 
-        A segment ends where the next one starts. Without segment names, and for tiered copies, which may overlap, all
-        files are yielded.
+        Tiered copies may overlap; they and files without segment names are always included.
         """
         bases = [base_of(file.base_name) for file in self.files]
         if None in bases:
@@ -64,7 +63,7 @@ def logs_of(files: Iterable[File], key_of: Callable[[File], str] = attrgetter("f
 
 
 def bounds_by_folder(options: LogOptions, logs: Sequence[LogFiles]) -> dict[str, Bounds]:
-    """Return the bounds of each folder by the offset options. Raises PySparkValueError, OSError."""
+    """Return the bounds of each folder by the offset options; raise PySparkValueError or OSError."""
     edges = (options.start, options.end)
     if options.start.is_all(EARLIEST) and options.end.is_all(LATEST):
         return {log.folder: Bounds() for log in logs}
@@ -76,10 +75,6 @@ def bounds_by_folder(options: LogOptions, logs: Sequence[LogFiles]) -> dict[str,
 
 
 def starting_progress(options: LogOptions, files: Iterable[File]) -> Progress:
-    """Return the start position of a stream by its options.
-
-    Not for ``earliest`` and ``latest``. Folders created later start at their first record.
-    """
     logs = logs_of(files, group_of)
     bounds = bounds_by_folder(options, logs)
     began = (log for log in logs if bounds[log.folder] != Bounds())
@@ -94,10 +89,6 @@ def _starting_folder(log: LogFiles, bounds: Bounds) -> Folder:
 
 
 def ranges_within(log: LogFiles, bounds: Bounds, pushed: Bounds, committed: CommittedView) -> list[Range]:
-    """Return the ranges to read from a log, limited by options, pushed filters and isolation level.
-
-    The last range of a file has no end, so that bytes appended later are read once.
-    """
     bounds = bounds.within(Bounds(None, committed.until_offset))
     return [
         Range(
@@ -177,5 +168,4 @@ def _name(log: LogFiles) -> str:
 
 
 def _where(log: LogFiles) -> str:
-    """Return the folder of a log, because a partition may have several replicas."""
     return f"the log in {log.files[0].folder}"

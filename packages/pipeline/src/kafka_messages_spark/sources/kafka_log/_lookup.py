@@ -1,4 +1,4 @@
-"""Look up offsets in the files of a log: by timestamp, first, and log end."""
+"""Offset lookup by timestamp, log start and log end."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ _LATEST = (1 << 63) - 1
 
 
 def offset_for_time(files: Sequence[File], milliseconds: int) -> int | None:
-    """Return the offset of the first record at or after a timestamp, as a broker does for ListOffsets; None if none.
+    """Return the offset of the first record at or after a timestamp, as ListOffsets does, or None.
 
-    ``files`` are the files of one log, sorted by name. Timestamps may decrease, so later records may be earlier. Reads
-    all headers before the result. Raises OSError.
+    ``files`` are sorted by name. Raises OSError.
     """
     found = []
     for file in files:
@@ -34,16 +33,13 @@ def offset_for_time(files: Sequence[File], milliseconds: int) -> int | None:
 
 
 def first_offset(files: Sequence[File]) -> int | None:
-    """Return the log start by the names of the segments, or None if a name has no offset."""
+    """Return the log start by segment names, or None if a name has no offset."""
     bases = [base_of(file.base_name) for file in files]
     return None if None in bases else min((base for base in bases if base is not None), default=None)
 
 
 def offset_after(files: Sequence[File]) -> int | None:
-    """Return the log end: the end of the last complete batch, or the base offset of a later, empty segment.
-
-    None if neither exists.
-    """
+    """Return the log end: the end of the last complete batch, or the base offset of a later, empty segment."""
     bases = [base for file in files if (base := base_of(file.base_name)) is not None]
     ends = (after for file in reversed(files) if (after := _after(file)) is not None)
     if len(bases) < len(files):

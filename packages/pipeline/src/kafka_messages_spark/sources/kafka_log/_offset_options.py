@@ -1,4 +1,4 @@
-"""Parse ``startingOffsets``, ``endingOffsets`` and their variants, with the semantics of Spark's Kafka source."""
+"""Parser of ``startingOffsets``, ``endingOffsets`` and their variants, as in Spark's Kafka source."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ TopicPartition = tuple[str, int]
 
 @dataclass(frozen=True)
 class OffsetOption:
-    """Start (inclusive) or end (exclusive) of a read: an offset or timestamp per partition."""
+    """Start (inclusive) or end (exclusive) of a read, as offset or timestamp."""
 
-    # Name of the option.
     option: str
     # Value for all partitions.
     number: int | None = None
@@ -44,7 +43,7 @@ class OffsetOption:
 
     @classmethod
     def parse(cls, owner: str, given: Options, kind: str, default: int) -> OffsetOption:
-        """Parse the options of ``kind``, which is starting or ending.
+        """Parse the options of ``kind`` (starting or ending).
 
         As in Spark, a timestamp for all partitions takes precedence over timestamps, and these over offsets.
         """
@@ -79,7 +78,6 @@ class OffsetOption:
 
 
 def check_batch_offsets(owner: str, start: OffsetOption, end: OffsetOption) -> None:
-    """Raise PySparkValueError for offsets that Spark's Kafka source rejects in batch queries."""
     if start.is_all(LATEST):
         raise invalid_argument(f"{owner}: starting offset can't be latest for batch queries")
     if (found := start.has(LATEST)) is not None:
@@ -91,7 +89,6 @@ def check_batch_offsets(owner: str, start: OffsetOption, end: OffsetOption) -> N
 
 
 def check_stream_offsets(owner: str, end: OffsetOption) -> None:
-    """Raise PySparkValueError for ending offsets, which streams do not support."""
     if end.is_set:
         what = "timestamp" if end.is_time else "offset"
         raise invalid_argument(f"{owner}: ending {what} not valid in streaming queries; the option is {end.option!r}")

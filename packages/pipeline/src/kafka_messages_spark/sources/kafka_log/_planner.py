@@ -1,7 +1,7 @@
-"""Plan the batches of a ``kafka_log`` stream: new data per file, within the limits of a batch.
+"""Planner of a stream's batches.
 
-Segment names contain base offsets, so each folder is read in the order of names, and names before the current one are
-done. Files with other names are tracked one by one.
+Segments are read in the order of their base offsets; names before the current one are done. Other files are tracked
+individually.
 """
 
 from __future__ import annotations
@@ -19,15 +19,13 @@ from .._files import File
 from ._progress import VERSION, Folder, Progress
 from ._walk import Walk
 
-# A file with a later file in its folder is complete after this time without writes.
+# Time without writes after which a file with a successor is complete.
 SETTLE_SECONDS = 60.0
 _SEGMENT = re.compile(r"([0-9]{20})(?:[-.].*)?(\.[^.]+)")
 
 
 @dataclass(frozen=True)
 class LogAccess:
-    """The planner's access to files and its callback for data loss."""
-
     # Find the end of the complete batches from an offset on, reading at most the given bytes.
     walk: Callable[[File, int, int | None], Walk]
     # The same for an offset that is not the start of a batch.
@@ -38,7 +36,7 @@ class LogAccess:
 
 @dataclass
 class Limit:
-    """Limits of one batch; at least one file or one record batch is always taken."""
+    """Limits of one batch; at least one file or record batch is taken."""
 
     files: int | None = None
     bytes: int | None = None
@@ -55,7 +53,7 @@ class Limit:
 
 
 class Planner:
-    """Plan batch after batch; remembers file names to detect files that appear late."""
+    """Planner of successive batches; it remembers file names to detect late files."""
 
     def __init__(self, ways: LogAccess, clock: Callable[[], float] = time.time) -> None:
         self._ways = ways
@@ -98,8 +96,6 @@ class Planner:
 
 @dataclass(frozen=True)
 class _Ready:
-    """A file that may have new data."""
-
     file: File
     position: int
     # For a rewritten file: read from the start, but skip records below this offset.
@@ -107,8 +103,6 @@ class _Ready:
 
 
 class _Group:
-    """The files of one kind in one folder, with their read positions."""
-
     def __init__(self, key: str, files: list[File], start: Folder, ways: LogAccess, now: float) -> None:
         self.key = key
         self._in_order = is_in_order(key)
@@ -176,7 +170,6 @@ class _Group:
         return found if found.is_batch or found.end > position else self._beyond(file, position)
 
     def folder(self) -> Folder:
-        """Return the progress of the folder after this batch."""
         if not self._in_order:
             return Folder(files=self._read, from_offset=self._start.from_offset)
         if self._peeked is not None and self._peeked.from_offset is not None:
@@ -255,9 +248,9 @@ class _Group:
         )
 
     def _goes_on(self, name: str, lowest: int | None, limit: int | None) -> bool | None:
-        """Return whether a file continues at the read position, instead of being another file of the same name.
+        """Return whether a file still has the same content at the read position; None if undecided.
 
-        The next offset should be at least ``lowest`` and below ``limit``. None if this cannot be decided yet.
+        The next offset should be at least ``lowest`` and below ``limit``.
         """
         file, position = self._files[name], self._read[name]
         if file.size < position:
@@ -290,10 +283,7 @@ class _Group:
 
 
 def latest(progress: Progress, files: Iterable[File]) -> dict[str, Any]:
-    """Return the last file of each folder and the unread bytes of all files, as JSON values.
-
-    Incomplete batches at the end count as unread.
-    """
+    """Return the last file of each folder and the unread bytes of all files, as JSON values."""
     folders: dict[str, Any] = {}
     unread = []
     for file in sorted(files, key=lambda each: each.name):

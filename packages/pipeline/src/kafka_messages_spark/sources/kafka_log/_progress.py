@@ -1,4 +1,4 @@
-"""The read position of a ``kafka_log`` stream, which Spark stores as offsets in the checkpoint."""
+"""Read position of a stream, stored in Spark's checkpoint."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _SEGMENT = re.compile(r"[0-9]{20}\.log")
 
 
 def base_of(name: str) -> int | None:
-    """Return the base offset in the name of a broker's segment, or None."""
+    """Return the base offset in a segment's name, or None."""
     return int(name[:20]) if _SEGMENT.fullmatch(name) else None
 
 
 @dataclass(frozen=True)
 class Folder:
-    """The read position in the files of one kind in one folder."""
+    """Read position in the files of one kind in one folder."""
 
     # Files up to this name are done.
     through: str | None = None
@@ -38,10 +38,7 @@ class Folder:
         return self.through is not None and name <= self.through
 
     def limits(self) -> dict[str, int]:
-        """Return the exclusive end offsets of this batch's files, where known.
-
-        Empty if a name is not that of a broker's segment: tiered copies, which have longer names, may overlap.
-        """
+        """Return the exclusive end offsets of this batch's files; empty for tiered copies, which may overlap."""
         names = sorted({*self.files, *self.again})
         bases = [base for name in names if (base := base_of(name)) is not None]
         if len(bases) < len(names):
@@ -71,7 +68,7 @@ class Folder:
 
 @dataclass(frozen=True)
 class Progress:
-    """The positions of all folders, keyed by file prefix and suffix."""
+    """Positions of all folders, keyed by file prefix and suffix."""
 
     folders: Mapping[str, Folder] = field(default_factory=dict)
 

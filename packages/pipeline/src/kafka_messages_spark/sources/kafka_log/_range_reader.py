@@ -1,4 +1,4 @@
-"""Read byte ranges of segments in the workers, for batch queries and streams."""
+"""Read byte ranges of segments in the workers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Range:
-    """A byte range of a file: the batches that start in it."""
+    """Byte range of a file: the batches that start in it."""
 
     # Display name of the file.
     name: str
@@ -53,7 +53,6 @@ class Range:
     from_offset: int | None = None
     # Skip records from this offset on; if planned is set, such records mean that the file was rewritten.
     limit: int | None = None
-    # Aborted transactions to skip.
     aborted: tuple[AbortedTransaction, ...] = ()
     # Bytes to read, as listed.
     size: int = 0
@@ -78,7 +77,7 @@ def read_share(
 def read_range(
     options: LogOptions, columns: LogColumns, part: Range, pushed: PushedFilters = NO_FILTERS
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the record batches of a range. Raises OSError and CorruptSegmentError, unless corrupt files are ignored."""
+    """Yield the record batches of a range; raise OSError and CorruptSegmentError unless corrupt files are ignored."""
     try:
         with closing(FileView(open_file(part.root, part.path), part.name, 0)) as file:
             if part.planned is not None and (size := file.size()) < part.planned:
@@ -113,7 +112,6 @@ def _base(part: Range) -> int | None:
 
 
 def _is_rewritten(part: Range) -> bool:
-    """Return whether the planned start is now inside a batch; False if unknown."""
     if not part.base or not is_local(open_filesystem(part.root)[0]):
         return False
     with closing(open_file(part.root, part.path)) as file:

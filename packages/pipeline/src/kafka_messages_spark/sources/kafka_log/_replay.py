@@ -1,4 +1,4 @@
-"""Locate the records of a planned batch after a restart, when compaction may have rewritten files."""
+"""Lookup of a planned batch's records after a restart and compaction."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from ._walk import Walk
 
 
 class StreamReplay:
-    """The current files, for a batch that was planned earlier."""
-
     def __init__(self, files: Iterable[File], walk: Callable[[File, int, int | None], Walk]) -> None:
         self._walk = walk
         self._folders: defaultdict[str, list[File]] = defaultdict(list)
@@ -21,10 +19,9 @@ class StreamReplay:
             self._folders[file.folder].append(file)
 
     def found(self, part: Range, lowest: int | None) -> Range:
-        """Return the range if its file is unchanged, otherwise a range of the file that now has its records.
+        """Return the range, or the range of the file into which the cleaner moved its records.
 
-        These are the offsets from ``lowest`` up to the range's limit. The cleaner moves records into the file with the
-        next lower name and never touches the last file. The range's reader reports other changes.
+        The cleaner moves records to the file with the next lower name, never from the last file.
         """
         files = self._folders[part.name.rpartition("/")[0]]
         if part.limit is None or lowest is None or self._is_as_planned(part, files):

@@ -1,4 +1,4 @@
-"""The data source ``kafka_log``: log segments and KRaft snapshots, with the columns of Spark's Kafka source."""
+"""Batch reader of ``kafka_log``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class KafkaLogDataSource(DataSource):
-    """One row per record of log segments; options are in docs/spark-sources.md."""
+    """Rows of log records, like Spark's Kafka source; options are in docs/spark-sources.md."""
 
     @classmethod
     def name(cls) -> str:
@@ -42,8 +42,6 @@ class KafkaLogDataSource(DataSource):
 
 
 class KafkaLogReader(DataSourceReader):
-    """Reader of the files that the options name."""
-
     def __init__(self, options: LogOptions, schema: StructType) -> None:
         check_batch_offsets(NAME, options.start, options.end)
         self._options = options
@@ -84,11 +82,10 @@ class KafkaLogReader(DataSourceReader):
 
 
 class PushFilters:
-    """A callable ``pushFilters`` that Spark takes for its own method.
+    """Callable ``pushFilters`` that Spark takes for its own method.
 
-    Spark rejects readers that override this method if ``spark.sql.python.filterPushdown.enabled`` is false, and calls
-    it if true. The setting is not visible to sources. Spark compares ``__func__`` to detect overrides, so this class
-    returns Spark's function.
+    Spark rejects overrides, detected by ``__func__``, if ``spark.sql.python.filterPushdown.enabled`` is false. Sources
+    cannot read this setting.
     """
 
     def __init__(self, push: Callable[[list[Filter]], Iterable[Filter]]) -> None:
@@ -100,8 +97,6 @@ class PushFilters:
 
 
 class FilteredLogReader(KafkaLogReader):
-    """Reader that accepts pushed filters."""
-
     @property
     def pushFilters(self) -> PushFilters:
         return PushFilters(self._take)

@@ -1,4 +1,4 @@
-"""``kafka_log`` as a stream, whose offsets name exact byte ranges so that a restart repeats the same batch."""
+"""Stream reader of ``kafka_log``; offsets are exact byte ranges, so that a restart repeats the same batch."""
 
 from __future__ import annotations
 
@@ -20,15 +20,13 @@ from ._range_reader import Range, read_share, report_data_loss, split
 from ._replay import StreamReplay
 from ._walk import Walk, beyond_damage, walk
 
-# Key in an offset: it is the configured start of the stream.
+# Key that marks an offset as the configured start of the stream.
 _INITIAL = "initial"
 # Key in the offset after the first batch: the initial offset.
 _FIRST = "first"
 
 
 class LogStream:
-    """The stream's logic, independent of Spark's release; subclasses adapt it."""
-
     def __init__(self, options: LogOptions, schema: StructType) -> None:
         self._options = options
         if options.files.modified_after is not None or options.files.modified_before is not None:
@@ -60,7 +58,7 @@ class LogStream:
         return self._first
 
     def planned(self, start: dict[str, Any], limit: Limit) -> dict[str, Any]:
-        """Return the offset after the next batch, or ``start`` itself if there is no new data.
+        """Return the offset after the next batch, or ``start`` itself without new data.
 
         The first batch's offset contains the initial offset, which Spark's checkpoint lacks after a crash.
         """
@@ -73,10 +71,7 @@ class LogStream:
         return self._last
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
-        """Return the available and unread data for Spark's ``StreamingQueryProgress``.
-
-        Called by Spark 4.2 and later; None before the first batch.
-        """
+        """Return available and unread data for ``StreamingQueryProgress`` (Spark 4.2), or None at the start."""
         if self._last is None:
             return None
         return latest(Progress.from_json(NAME, self._last), self._listed)
@@ -149,7 +144,7 @@ try:
 except ImportError:  # before Spark 4.2, latestOffset has no arguments
 
     class KafkaLogStreamReader(LogStream, DataSourceStreamReader):
-        """The stream for Spark 4.1: each batch contains all available data."""
+        """Stream for Spark 4.1: each batch contains all available data."""
 
         def __init__(self, options: LogOptions, schema: StructType) -> None:
             for name, value in (("maxFilesPerTrigger", options.max_files), ("maxBytesPerTrigger", options.max_bytes)):
@@ -193,7 +188,7 @@ except ImportError:  # before Spark 4.2, latestOffset has no arguments
 else:
 
     class KafkaLogStreamReader(LogStream, DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[no-redef]
-        """The stream for Spark 4.1: each batch contains all available data."""
+        """Stream for Spark 4.2 and later, with read limits."""
 
         def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
             if isinstance(limit, ReadMaxFiles):

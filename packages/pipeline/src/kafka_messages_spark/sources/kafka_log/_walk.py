@@ -1,4 +1,4 @@
-"""Find the end of the complete batches of a growing segment by walking over batch lengths."""
+"""Traversal of a growing segment by batch lengths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafka_records.segments.batch_headers import read_batch_headers
 from .._files import File, FileView, is_local, open_file, open_filesystem
 
 _LOCAL_CHUNK, _REMOTE_CHUNK = 4 << 10, 1 << 20
-# From this batch size on, fetch the next header alone; copying the bytes between costs more.
+# Minimum batch size for reading the next header alone, instead of the bytes before it.
 _FAR = 1 << 10
 # Maximum bytes to walk in remote files; for larger ones only the end is read.
 _REMOTE_WALK = 32 << 20
@@ -27,11 +27,8 @@ _LAST_OFFSET_DELTA = 23
 
 @dataclass(frozen=True)
 class Walk:
-    """Result of a walk from an offset where a batch should start."""
-
     # End of the last complete batch, or the start if there is none.
     end: int
-    # Base offset of the first batch.
     first_offset: int | None = None
     # Offset after the last batch.
     next_offset: int | None = None
@@ -42,7 +39,7 @@ class Walk:
 
 
 def walk(file: File, position: int, most: int | None = None) -> Walk:
-    """Walk over batches up to ``most`` bytes, but at least over one. Raises OSError."""
+    """Find the end of complete batches within ``most`` bytes, but of at least one; raise OSError."""
     filesystem, _, _ = open_filesystem(file.root)
     if not is_local(filesystem) and most is not None and most > _REMOTE_WALK:
         most = None  # too much to read: take the whole file
@@ -87,10 +84,9 @@ def _reader(file: Any, chunk: int) -> Callable[[int, int], bytes]:
 
 
 def batch_before(file: Any, base: int, place: int) -> int | None:
-    """Return the start of the last batch at or before ``place``, walking from ``base``.
+    """Return the start of the last batch at or before ``place``, or None at invalid bytes.
 
-    None if the walk reaches invalid bytes. With a damaged length, the result may be the damaged batch or an arbitrary
-    one.
+    ``base`` is the start of a batch. After a damaged length the result is arbitrary.
     """
     read, at, last = _reader(file, _LOCAL_CHUNK), base, base
     seek, fetch = file.seek, file.read
