@@ -1,4 +1,4 @@
-"""Kafka's compression codecs on top of pyarrow; see `kafka_records.compression` for the framings."""
+"""Kafka's compression codecs on top of pyarrow."""
 
 from __future__ import annotations
 

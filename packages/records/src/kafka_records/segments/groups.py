@@ -25,7 +25,6 @@ GROUP_ROWS = 131072
 GROUP_BYTES = 16 << 20
 
 
-# Selects batches by their header fields.
 Wanted = Callable[[Facts], Bools]
 
 
@@ -42,8 +41,8 @@ class Group:
 class Decoder:
     """Decoder for the batches of one run.
 
-    ``control_records``, ``data_records`` and ``wanted`` select batches; ``limit`` is the maximum decompressed size of a
-    batch in bytes; ``maker`` builds the requested columns.
+    ``control_records``, ``data_records`` and ``wanted`` select batches; ``limit`` is the maximum decompressed size of
+    a batch in bytes.
     """
 
     def __init__(

@@ -32,7 +32,7 @@ class Faults:
 
 
 class RecordLists:
-    """Record columns as lists, extended batch by batch to save memory."""
+    """Record columns as lists."""
 
     def __init__(self) -> None:
         self.counts: list[int] = []
