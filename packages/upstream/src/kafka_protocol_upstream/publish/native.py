@@ -1,4 +1,4 @@
-"""Builds wheels of the native core for each CPython of this machine from its source distribution."""
+"""Build of native wheels for each CPython of this machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIMIT = 900
 
 
 class Failed(Exception):
-    """A command failed. The text has its output."""
+    """Raised with the output of a failed command."""
 
 
 def run(*command: str, folder: Path | None = None) -> str:

@@ -73,7 +73,7 @@ def exchanges(
 
 
 def said(finding: Finding, side: DefinitionSet, data: bytes, jars: Path, compiled: str) -> str:
-    """Return what the classes of a release make of the bytes of a witness."""
+    """Return the output of a release's classes for a witness."""
     folder = jars / side.name.removeprefix("Kafka ")
     kind = side.messages[finding.message].kind
     name = finding.message + ("Data" if kind in (REQUEST, RESPONSE, HEADER) else "")

@@ -11,7 +11,7 @@ from kafka_protocol_upstream.vectors.values import EDGES, Draw, zero
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 
 KINDS = ("default", "empty", "full", "nulls", "inner_nulls", "random1", "random2", "random3")
-"""Kinds of samples; ``default`` is a new Java object without JSON, the others have a class each."""
+"""Kinds of samples; ``default`` is a new Java object without JSON."""
 
 WITH_DUPLICATE_KEYS = "random3"
 TRIES = 50
@@ -44,7 +44,7 @@ def samples(definition: Definition, version: int) -> Iterator[tuple[str, dict[st
 
 
 class _Empty:
-    """All fields present and minimal; the other kinds override single choices."""
+    """All fields present and minimal."""
 
     def __init__(self, definition: Definition, version: int, draw: Draw) -> None:
         self.definition = definition
@@ -100,7 +100,7 @@ class _InnerNulls(_Nulls):
 
 
 class _Full(_Empty):
-    """Every field, including tagged ones, set to a value other than its default; arrays have two elements."""
+    """Every field set to a value other than its default; arrays have two elements."""
 
     def scalar(self, field: Field) -> Json:
         return self.draw.telling(field.type, None if field.is_array else field.default)
@@ -131,8 +131,6 @@ class _Full(_Empty):
 
 
 class _Random(_Full):
-    """Any valid value."""
-
     def is_given(self, field: Field) -> bool:
         return self.version not in field.tagged or self.draw.one_in(2)
 
@@ -144,7 +142,7 @@ class _Random(_Full):
 
     def array(self, field: Field) -> list[Json]:
         if self.is_small(field) and self.draw.one_in(12):
-            # Few distinct elements: what a long array tests is its length, and the files stay small.
+            # Few distinct elements keep the files small.
             some, size = self.elements(field, 3), self.draw.pick((*EDGES, 200))
             return [some[index % 3] for index in range(size)]
         return self.elements(field, self.draw.below(5))
@@ -158,7 +156,7 @@ class _Random(_Full):
 
 
 class _RandomWithDuplicateKeys(_Random):
-    """As ``_Random``, but the last element of a keyed array repeats the keys of the first, as real brokers do."""
+    """As ``_Random``, but the last element of a keyed array repeats the keys of the first, as from real brokers."""
 
     def elements(self, field: Field, count: int) -> list[Json]:
         made = super().elements(field, count)

@@ -1,4 +1,4 @@
-"""Places in an encoding where damage matters: lengths, texts, presence markers and tag sections."""
+"""Places in an encoding to damage: lengths, texts, presence markers and tag sections."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ class TagsSite:
     is_tagged: bool
 
     def extended(self, entry: bytes) -> bytes:
-        """Return the section with an additional entry."""
         return uvarint(len(self.entries) + 1) + b"".join(each.data for each in self.entries) + entry
 
 
@@ -64,15 +63,13 @@ def uvarint(number: int) -> bytes:
 
 
 def sites_of(data: bytes, schema: Schema) -> tuple[list[Site], list[TagsSite]]:
-    """Return where the parts of an encoding are; for an array, those of its first element."""
+    """Return the places in an encoding; for an array, those of its first element."""
     walk = _Walk(data)
     assert walk.value(schema, 0, "", False) == len(data)
     return walk.sites, walk.sections
 
 
 class _Walk:
-    """Reads an encoding by its schema and records the places."""
-
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.sites: list[Site] = []
