@@ -1,4 +1,4 @@
-r"""The protocol as a static site: a page for each message, indexes, prose and a search.
+"""The protocol as a static site: a page for each message, indexes, prose and a search.
 
 * ``message`` builds the page of a message from ``fields``, ``byte_view`` (layouts) and ``inspector`` (samples).
 * ``samples`` and ``traffic`` select samples, ``frames`` adds headers.

@@ -1,6 +1,6 @@
-"""Command line, capture reader and Wireshark dissector for any generated package (default: ``kafka_messages``).
+"""Command line, capture reader and Wireshark dissector for any generated package.
 
-* ``kafka_messages_tools.capture`` decodes captured traffic: packets, connections, requests with their responses.
-* ``kafka_messages_tools.wireshark`` generates a dissector for Wireshark.
-* ``kafka_messages_tools.command`` is the command ``kafka-messages``.
+* ``kafka_messages_tools.capture``: requests and responses in captured traffic.
+* ``kafka_messages_tools.wireshark``: a dissector for Wireshark.
+* ``kafka_messages_tools.command``: the command ``kafka-messages``.
 """

@@ -1,4 +1,4 @@
-r"""Messages encoded by Kafka's own classes at every version, and damaged encodings.
+"""Messages encoded by Kafka's own classes at every version, and damaged encodings.
 
 * ``vectors()``: messages as JSON and as bytes; ``negative()``: damaged bytes with the place of the damage.
 * ``apis()``: Kafka's API table; ``protocol()``: the whole protocol as data.

@@ -14,14 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, NoReturn
 
-# Maximum digits of a number; Python refuses to parse thousands.
+# Maximum digits of a number.
 MOST_DIGITS = 18
-# Kinds of messages.
 KINDS = ("request", "response", "header", "metadata", "coordinator-key", "coordinator-value", "data")
 
 
 class _Formatter(RawDescriptionHelpFormatter):
-    """Help formatter with a fixed width, which avoids an import of ``shutil`` by argparse."""
+    """Help formatter with a fixed width, to avoid argparse's import of ``shutil``."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=max(terminal_width() - 2, 40))
@@ -70,7 +69,6 @@ def texts(prog: str, name: str, command: Any) -> dict[str, str]:
 
 
 def add_arguments(parser: ArgumentParser, command: Any) -> None:
-    """Add the arguments of a subcommand and the common options."""
     command.add_arguments(parser)
     if getattr(command, "HAS_OUTPUT_OPTIONS", True):
         _add_output(parser)

@@ -1,4 +1,4 @@
-"""Detection of message types: messages and versions that decode the bytes completely and re-encode to them."""
+"""Detection of message types: messages and versions that decode and re-encode the bytes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,9 @@ _MOST_VERSIONS = 128
 
 
 class Guess(NamedTuple):
-    """A message with the versions that have the same layout."""
-
     message: str
     versions: str
-    # Prefix before the message: none, a header, or length and header.
+    # None, a header, or length and header.
     before: str
     score: float
     reasons: tuple[str, ...]
@@ -50,8 +48,6 @@ class _Place(NamedTuple):
 
 
 class Guesser:
-    """Detector for some bytes; of several frames the first one is used."""
-
     def __init__(self, package: Package, data: bytes) -> None:
         self._package = package
         self._protocol = package.optional("protocol")
@@ -69,7 +65,7 @@ class Guesser:
         }
 
     def requests(self) -> list[Guess]:
-        """Return the request named by a header in the bytes, with or without a length prefix."""
+        """Return the request named by a header in the bytes."""
         if self._protocol is None:
             return []
         found = [self._request(self._data, "a header", 12) or self._unknown_version(self._data, "a header", 12)]
@@ -157,7 +153,7 @@ class Guesser:
     def _weighed(self, found: Explanation) -> tuple[float, tuple[str, ...]]:
         """Return a score and its reasons.
 
-        Printable strings, known error codes and arrays raise the score; unlikely values lower it.
+        Printable strings, known error codes and arrays raise the score.
         """
         codes = set(self._error_fields(found))
         texts = odd = unknown = known = negative = elements = 0

@@ -15,14 +15,12 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """A field of a message; nested fields have longer paths."""
-
     path: str
     facts: FieldFacts
     # Wire type by version.
     types: dict[int, str]
     message: MessageFacts
-    # Entity types, such as `topicName`; several if another field selects one.
+    # Entity types, such as `topicName`.
     entities: tuple[str, ...]
 
     @property
@@ -38,10 +36,7 @@ class Row(NamedTuple):
         )
 
     def mark(self, version: int) -> str:
-        """Return the mark for a version.
-
-        ``.`` absent, ``+`` present, ``?`` nullable, ``t`` tagged, ``T`` tagged and nullable.
-        """
+        """Return the mark for a version: ``.`` absent, ``+`` present, ``?`` nullable, ``t`` tagged, ``T`` both."""
         if version not in self.types:
             return "."
         is_tagged = version in self.facts.tagged or self.facts.optional

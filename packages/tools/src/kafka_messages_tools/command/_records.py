@@ -21,8 +21,8 @@ _MAY_BE_METADATA = "it may be a record of the metadata log; --topic says whose i
 class Decoder:
     """Decoder for the batches of one topic; ``failed`` is set if a record could not be decoded.
 
-    ``is_sure`` is True if the user named the topic. A topic derived from the path may be wrong: possible metadata
-    records are then decoded or redacted, since they contain secrets.
+    ``is_sure`` is True if the user named the topic. Otherwise possible metadata records are decoded or redacted,
+    since they contain secrets.
     """
 
     def __init__(self, package: Package, topic: str | None, show_secrets: bool, is_sure: bool) -> None:

@@ -47,7 +47,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print all exchanges, one of them, or the clients; return 1 with ``--strict`` if data is missing or unreadable."""
+    """Print exchanges or clients; return 1 with ``--strict`` if data is missing or unreadable."""
     choice = _choice(given, package)
     name = given.file
     if name == "-" and sys.stdin is None:

@@ -27,7 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print each message as JSON. Raises InputError with the position of undecodable bytes."""
+    """Print each message as JSON. Raises InputError."""
     if given.lines and given.form == "raw":
         raise UsageError("raw bytes have no lines; --lines is for hex, base64 and literals")
     subject = Subject(package, given, given.lines)
