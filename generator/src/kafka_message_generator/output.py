@@ -1,4 +1,4 @@
-"""Writing a generated package, or comparing it with the files on disk."""
+"""Writing of a generated package, and comparison with the files on disk."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def is_current(request: PackageRequest) -> bool:
         if manifest["inputs"] != inputs_hash(request) or manifest["tools"] != tools():
             return False
     except (ValueError, KeyError, TypeError, OSError):
-        return False  # what cannot be read is reported when it is needed
+        return False  # reported later
     present = {file.relative_to(request.output).as_posix(): file for file in _files(request.output)}
     present.pop(MANIFEST, None)
     return present.keys() == hashes.keys() and all(
@@ -78,7 +78,7 @@ def _manifest(output: Path) -> dict[str, Any]:
 
 
 def write(output: Path, files: dict[str, str]) -> list[str]:
-    """Write files, delete all others, and return the changed paths. Equal files are not rewritten."""
+    """Write files, delete all others, and return the changed paths."""
     changed = []
     for file in _files(output):
         name = file.relative_to(output).as_posix()
@@ -113,7 +113,7 @@ def _remove(file: Path, output: Path) -> None:
 
 
 def difference(output: Path, files: dict[str, str]) -> Iterator[str]:
-    """Yield the unified diff from the files on disk; nothing if all bytes are equal."""
+    """Yield the unified diff from the files on disk."""
     present = {file.relative_to(output).as_posix(): file for file in _files(output)}
     for name in sorted({*present, *files}):
         old = present[name].read_bytes() if name in present else None
@@ -155,6 +155,6 @@ def _files(output: Path) -> list[Path]:
 
 
 def _is_build_artifact(parts: tuple[str, ...]) -> bool:
-    # A package may be called build too: that name is a tool's only where the tool puts it.
+    # "build" may also be a package name.
     is_cache = any(part in ("__pycache__", ".mypy_cache") or part.endswith(".egg-info") for part in parts)
     return is_cache or (parts[0] == "build" and len(parts) > 1)

@@ -1,4 +1,4 @@
-"""The command ``compat``: reports what a change of definitions breaks, with bytes that show it."""
+"""The command ``compat``: reports incompatible changes of definitions, with witnesses."""
 
 from __future__ import annotations
 
@@ -46,7 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser, read_folder: ReadFolder) -> N
 
 
 def run(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
-    """Compare, print the report and return the exit code."""
     if arguments.list_rules:
         _write(rules_text())
         return COMPATIBLE
@@ -67,7 +66,7 @@ def run(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
 
 
 def _write(text: str) -> None:
-    """Print a text and escape what the terminal's encoding lacks: an encoding error would exit like a finding."""
+    """Print a text and escape characters that the terminal's encoding lacks."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
@@ -84,7 +83,6 @@ def _report(read_folder: ReadFolder, arguments: argparse.Namespace) -> Report:
 
 
 def rules_text() -> str:
-    """Return a description of every rule."""
     return "\n".join(
         f"{rule.name}  [{rule.level}]\n  {rule.finds}\n  {rule.reason}\n  source: {rule.source}\n"
         for rule in RULES.values()

@@ -47,7 +47,6 @@ def _property(text: str) -> str:
 
 
 def gitlab(report: Report, level: str) -> str:
-    """Format a code quality report."""
     return _dumped([_issue(finding) for finding in report.findings])
 
 
@@ -68,7 +67,6 @@ def fingerprint(finding: Finding) -> str:
 
 
 def sarif(report: Report, level: str) -> str:
-    """Format SARIF 2.1.0."""
     counting = report.counting(level)
     names = sorted({finding.rule for finding in report.findings})
     driver = {"name": _TOOL, "rules": [_sarif_rule(name) for name in names]}
@@ -101,9 +99,9 @@ def _result(finding: Finding, counts: bool, names: list[str]) -> dict[str, objec
 
 
 def junit(report: Report, level: str) -> str:
-    """Format a test suite: a case for each finding, failed if it counts, and one for the proved versions.
+    """Format a test suite: a case for each finding, failed if it counts, and one for the equal versions.
 
-    The text is ASCII with character references, so that it survives any encoding.
+    The text is ASCII with character references.
     """
     counting = report.counting(level)
     suite = ElementTree.Element(
@@ -126,7 +124,7 @@ def junit(report: Report, level: str) -> str:
 
 
 def _xml(text: str) -> str:
-    """Escape a text, including control characters that XML cannot hold."""
+    """Escape control characters that XML cannot hold."""
     return _NOT_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
@@ -146,4 +144,3 @@ FORMATS: dict[str, Callable[[Report, str], str]] = {
     "sarif": sarif,
     "junit": junit,
 }
-"""Formatters by format name."""

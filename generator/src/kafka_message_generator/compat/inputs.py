@@ -29,11 +29,11 @@ TIMEOUT_SECONDS = 300
 
 
 ReadFolder = Callable[[Path], DefinitionSet]
-"""Loads and checks the definitions of a folder. Raises SpecError. A later stage provides it."""
+"""Loads and checks the definitions of a folder. Raises SpecError."""
 
 
 class InputError(Exception):
-    """An input cannot be read. Must never pass for compatible."""
+    """Raised for an unreadable input."""
 
 
 def sets_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) -> tuple[Baseline, DefinitionSet]:

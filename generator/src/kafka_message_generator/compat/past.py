@@ -1,4 +1,4 @@
-"""The page docs/history.md: every wire difference between neighbouring Kafka releases, with bytes that show it."""
+"""The page docs/history.md: wire differences between neighbouring Kafka releases, with witnesses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Renamed fields, found by their equal place in layouts that both sides can read."""
+"""Renamed fields, found by their equal place in compatible layouts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafka_message_generator.plan.model import MessagePlan
 def renamed(before: MessagePlan, after: MessagePlan, former: Collection[str], now: Collection[str]) -> dict[str, str]:
     """Map former paths to new ones, for fields at the same place of a version that both plans have.
 
-    ``former`` and ``now`` are all field paths; a path that both have is not renamed.
+    ``former`` and ``now`` are all field paths.
     """
     found: dict[str, str] = {}
     for version in before.valid:
@@ -39,7 +39,6 @@ def _paired(one: WireSignature, two: WireSignature) -> Iterator[tuple[str, str]]
 
 
 def last(path: str) -> str:
-    """Return the last name of a path."""
     return path.rpartition(".")[2]
 
 

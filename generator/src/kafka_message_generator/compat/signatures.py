@@ -1,7 +1,6 @@
 """Wire signatures: a message version as a sequence of atoms; equal signatures mean equal bytes.
 
-Names are labels for people and do not affect equality. A struct without tags equals its fields in a row, so an array of
-structs with one int32 equals an array of int32.
+Names are labels and do not affect equality. A struct without tags equals its fields in a row.
 """
 
 from __future__ import annotations
@@ -45,11 +44,9 @@ class Number:
 
 @dataclass(frozen=True)
 class Sized:
-    """A text or bytes with a length prefix."""
-
     label: str = field(compare=False)
     form: str
-    """``string`` or ``bytes`` (records are bytes on the wire)."""
+    """``string`` or ``bytes`` (also for records)."""
     compact: bool
     nullable: bool
 
@@ -84,8 +81,6 @@ class Nullable:
 
 @dataclass(frozen=True)
 class TagAtom:
-    """A tagged field with its value and default."""
-
     label: str = field(compare=False)
     tag: int
     value: WireSignature
@@ -104,7 +99,7 @@ class Tags:
     form: str
     fields: tuple[TagAtom, ...]
     absent: tuple[int, ...] = field(default=(), compare=False)
-    """Tags that only other versions define and this one refuses."""
+    """Tags of other versions that this one rejects."""
 
     def __str__(self) -> str:
         return f"{self.form}{{{', '.join(map(str, self.fields))}}}"
@@ -115,7 +110,6 @@ WireSignature = tuple[Atom, ...]
 
 
 def signature_of(plan: MessagePlan, version: int) -> WireSignature:
-    """Return the wire signature of a version."""
     return _Unfolder(plan).layout(plan.body, version, "")
 
 
@@ -163,8 +157,6 @@ def _marked(text: str, compact: bool, nullable: bool) -> str:
 
 
 class _Unfolder:
-    """Builds a signature by expanding structs in place."""
-
     def __init__(self, plan: MessagePlan) -> None:
         self._structs = {struct.name: struct for struct in plan.structs}
 
@@ -211,7 +203,7 @@ class _Unfolder:
                 yield Number(_label(struct, member.name, path), member.type)
             return
         if not isinstance(operation, Packed | String | Bytes | Array | Single):
-            return  # what a version does not have takes no bytes
+            return  # absent fields take no bytes
         label = _label(struct, operation.name, path)
         if isinstance(operation, Packed):
             yield Number(label, _varint(operation))
@@ -273,8 +265,6 @@ def _shown(value: Value) -> str:
 
 @dataclass(frozen=True)
 class Inside:
-    """The contents of a field, with its path."""
-
     path: str
     signature: WireSignature
 
@@ -297,7 +287,6 @@ def inside_tags(one: Tags, two: Tags) -> Iterator[tuple[Inside, Inside]]:
 
 
 def inside_of(atom: Repeated | Nullable) -> Inside:
-    """Return the elements of an array, or the fields of a struct."""
     return Inside(f"{atom.label}[]", atom.element) if isinstance(atom, Repeated) else Inside(atom.label, atom.inside)
 
 

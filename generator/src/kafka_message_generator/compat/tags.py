@@ -16,7 +16,7 @@ from kafka_message_generator.spec.model import Field
 
 @dataclass(frozen=True)
 class Use:
-    """A use of a tag: the struct and field, and the last release with it."""
+    """A use of a tag: the field, and the last release with it."""
 
     field: Field
     path: str
@@ -26,7 +26,7 @@ class Use:
     plan: MessagePlan
     release: str
     is_retired: bool = False
-    """Whether a later release has the message without the tag; then only the same field may use it again."""
+    """True if a later release has the message without the tag."""
 
     def stays_in(self, other: Use) -> bool:
         """Return whether a later use is the same field: the same name, or the same bytes under a new name."""
@@ -43,7 +43,6 @@ class Use:
         )
 
     def _values(self) -> dict[int, Tags]:
-        """Return the wire signatures of the tagged value by version."""
         found: dict[int, Tags] = {}
         for version in self.plan.valid:
             for each in tag_signatures(signature_of(self.plan, version)):

@@ -61,8 +61,6 @@ def _crossing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
 
 @dataclass(frozen=True)
 class _Value:
-    """A scalar value or an array's count, with its path."""
-
     path: str
     value: object
 
@@ -70,17 +68,14 @@ class _Value:
         return type(self.value) is type(other.value) and repr(self.value) == repr(other.value)
 
     def told(self, other: _Value) -> str:
-        """Describe how the value is misread."""
         name = "" if self.path == other.path else f"{other.path} = "
         texts = [told(each.value) for each in (self, other)]
-        if texts[0] == texts[1]:  # bytes of one length, or texts and numbers that look alike
+        if texts[0] == texts[1]:  # values of different types with the same text
             texts = [repr(each.value) for each in (self, other)]
         return f"{self.path} = {texts[0]} is read as {name}{texts[1]}"
 
 
 class _Presence(Enum):
-    """The presence marker of a nullable struct."""
-
     STRUCT = "a struct"
 
     def __str__(self) -> str:
@@ -92,11 +87,10 @@ class _Values:
 
     def __init__(self, is_left_out: bool = False) -> None:
         self.is_left_out = is_left_out
-        """Whether these are defaults that are not on the wire; then a nullable struct equals a plain one."""
+        """True for defaults that are not on the wire; then a nullable struct equals a plain one."""
         self.regular: list[_Value] = []
         self.sections = 0
         self.tagged: dict[tuple[int, int], _Values] = {}
-        """Values by section and tag."""
         self.by_path: dict[str, tuple[int, int]] = {}
         """Section and tag by field path."""
 

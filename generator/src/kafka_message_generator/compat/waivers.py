@@ -1,4 +1,4 @@
-"""Waivers: accepted differences in a TOML file, each bound to the state before and after, with a reason."""
+"""Waivers: accepted differences in a TOML file, each bound to the state before and after."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _KEYS = (*_TEXTS, "versions")
 
 
 class WaiverError(Exception):
-    """A file of waivers is invalid. One problem per line, each with the number of its waiver."""
+    """Raised for an invalid file of waivers, with one problem per line."""
 
 
 @dataclass(frozen=True)
 class Waiver:
-    """An accepted difference. It is bound to versions, ``before`` and ``after``, so it hides no later change."""
+    """An accepted difference, bound to versions, ``before`` and ``after``."""
 
     rule: str
     message: str

@@ -28,20 +28,19 @@ class FieldCost:
     path: str  # such as ``topics[].partitions[].leader_id``
     type: str
     encoding: str  # encoding by the definition, such as ``fixed32``
-    values: int  # number of values
+    values: int
     defined: int  # bytes under ``encoding``
     fixed: int
     packed: int
     upacked: int
-    # Smallest form, the simpler of equal ones; None without values. It is chosen per field of a struct, so all paths to
-    # the struct share it.
+    # Smallest form, the simpler of equal ones; None without values. All paths to a struct share its forms.
     smallest: str | None
     share: float  # ``defined`` relative to all bytes of the samples, 0 to 1
 
 
 @dataclass(frozen=True)
 class Totals:
-    """Bytes of all samples if every integer with a choice of encodings uses one form."""
+    """Bytes of all samples if all integers use one encoding."""
 
     defined: int  # the definition's own encodings
     fixed: int
@@ -62,7 +61,7 @@ class Cost:
 
     @property
     def other(self) -> int:
-        """Bytes of everything without a choice of encodings: strings, lengths, counts, tags and other types."""
+        """Bytes without a choice of encodings: strings, lengths, counts, tags and other types."""
         return self.totals.defined - sum(field.defined for field in self.fields)
 
 
@@ -86,8 +85,8 @@ class _Integer:
 def cost(message: MessagePlan, version: int, samples: Iterable[Sample]) -> Cost:
     """Measure samples of one message version, by integer field and in total.
 
-    Samples are decoded and re-encoded, so non-canonical samples (longer varints, tagged fields at their default) differ
-    in size. Raise CostError without samples, for an invalid version, and for samples that cannot be decoded.
+    Samples are re-encoded, so non-canonical samples (longer varints, tagged fields at their default) differ in size.
+    Raises CostError without samples, for an invalid version, and for samples that cannot be decoded.
     """
     if version not in message.valid:
         raise CostError(f"{message.name} has no version {version}, only {message.valid}")
@@ -154,7 +153,6 @@ def _present(facts: MessageFacts, fields: tuple[FieldFacts, ...], version: int) 
 def _integers(
     facts: MessageFacts, fields: tuple[FieldFacts, ...], owner: str, version: int, prefix: str
 ) -> Iterator[_Integer]:
-    """Yield the integer fields of a version, with or without samples."""
     for field in _present(facts, fields, version):
         path = _path(prefix, field)
         if field.type in ENCODED_TYPES:
@@ -221,6 +219,5 @@ def _encoded(field: FieldFacts, form: str) -> FieldFacts:
 
 
 def _total(facts: MessageFacts, version: int, values: Iterable[Struct]) -> int:
-    """Return the bytes of messages under a definition."""
     schema = _schema(facts, version)
     return sum(schema.size_of(value) for value in values)

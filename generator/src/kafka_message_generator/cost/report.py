@@ -42,7 +42,6 @@ def as_json(cost: Cost, source: str) -> str:
 
 
 def histogram_text(bits: int, signed: Sequence[SizeRange], unsigned: Sequence[SizeRange]) -> str:
-    """Format the ranges of both varint encodings of ``bits`` bits."""
     return "\n".join(
         (
             f"packed{bits} (zig-zag varint), for numbers around zero",
@@ -60,7 +59,6 @@ def histogram_text(bits: int, signed: Sequence[SizeRange], unsigned: Sequence[Si
 
 
 def histogram_json(bits: int, signed: Sequence[SizeRange], unsigned: Sequence[SizeRange]) -> str:
-    """Format the ranges as a JSON object, by encoding."""
     return json.dumps(
         {f"packed{bits}": [asdict(each) for each in signed], f"upacked{bits}": [asdict(each) for each in unsigned]},
         indent=2,

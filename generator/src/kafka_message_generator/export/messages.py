@@ -16,13 +16,13 @@ from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.versions import Versions
 
 _SAFE = (1 << 53) - 1
-"""Largest integer written as a number; readers that only have doubles would round larger ones, which are texts."""
+"""Largest integer written as a number; larger ones are texts, since a double would round them."""
 _FACTS = ("versions", "nullableVersions", "tag", "taggedVersions", "optional", "flexibleVersions")
 _MARKS = ("ignorable", "mapKey", "enumeration", "about")
 
 
 def messages(definitions: Definitions) -> list[Json]:
-    """Return every message that has versions, sorted by name."""
+    """Return every message that has versions, by name."""
     known = {message.name: message for message in definitions.messages}
     plans = sorted(definitions.plans, key=lambda plan: plan.name)
     return [_message(plan, known[plan.name], definitions) for plan in plans]
@@ -62,7 +62,7 @@ def _message(plan: MessagePlan, message: Message, definitions: Definitions) -> J
 
 
 def headers(message: Message, valid: Versions) -> list[Json]:
-    """Return the header version of each version of a message, in the order of ``versions``."""
+    """Return the header version of each version of a message."""
     starts = header_versions(message)
     return [next(header for first, header in reversed(starts) if first <= version) for version in valid]
 
@@ -80,7 +80,7 @@ def _secrets(name: str, definitions: Definitions) -> Object:
 
 
 def _contents(name: str, known: set[str]) -> Object:
-    """Return what bytes fields hold: a versioned message, a request, or records of topics."""
+    """Return the contents of bytes fields: a versioned message, a request, or records of topics."""
     versioned = ((path, held) for (owner, path), held in VERSIONED.items() if owner == name and held in known)
     contents: list[Json] = [{"field": path, "message": held} for path, held in versioned]
     contents += [{"field": path, "request": True} for owner, path in sorted(REQUESTS) if owner == name]
@@ -143,7 +143,6 @@ def _entity(named: EntityField | None, names: Mapping[str, str], definitions: De
 
 
 def _by_code(named: EntityField) -> dict[str, str]:
-    """Return the entity types by number or text."""
     return {str(code): entity for code, entity in named.types}
 
 

@@ -1,4 +1,4 @@
-"""The union of two definitions of one message: the newer one, with the additional versions of the older one."""
+"""Union of two definitions of one message: the newer one, with the additional versions of the older one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka_message_generator.spec.versions import MAX_VERSION, NONE, Versions
 
 
 class MergeError(Exception):
-    """Two definitions without a common form."""
+    """Raised for two definitions without a common form."""
 
 
 @dataclass
@@ -36,8 +36,8 @@ class _Table:
 def union(newer: Message, older: Message, moved: Mapping[str, str]) -> Message:
     """Return the newer definition with the additional versions of the older one.
 
-    ``moved`` maps former paths of renamed fields to new ones. Raise MergeError for conflicting definitions. The caller
-    compares the layouts.
+    ``moved`` maps former paths of renamed fields to new ones. Raises MergeError for conflicting definitions. The
+    caller compares the layouts.
     """
     if newer.is_removed:
         return replace(older, api_key=newer.api_key, location=newer.location, about=newer.about or older.about)
@@ -64,7 +64,7 @@ def _extra(mine: Versions, theirs: Versions) -> list[Versions]:
 
 
 def joined(one: Versions, two: Versions, what: str) -> Versions:
-    """Return one range for both; raise MergeError if there is a gap between them."""
+    """Return one range for both. Raises MergeError if there is a gap between them."""
     if one.empty or two.empty:
         return two if one.empty else one
     low, high = sorted((one, two))
@@ -113,7 +113,6 @@ class _Merger:
         }
 
     def part(self, member: Field) -> Versions:
-        """Return the added versions of a field of the other definition."""
         return member.versions.intersect(self.extra)
 
     def without(self, mine: Field) -> Field:
@@ -135,7 +134,7 @@ class _Merger:
         return joined(own, other, what)
 
     def ignorable(self, mine: Field, theirs: Field) -> bool:
-        """Return whether the field is ignorable: ours decides, unless all of our versions have the field."""
+        """Return whether the field is ignorable; theirs decides if all of our versions have the field."""
         return theirs.ignorable if mine.versions.covers(self.valid) else mine.ignorable
 
     def both(self, mine: Field, theirs: Field, path: str) -> Field:

@@ -33,7 +33,6 @@ def availability_of(definitions: Definitions) -> Availability | None:
 
 
 def today_of(definitions: Definitions) -> Today:
-    """Return the messages and plans of a package, to compare with those of releases."""
     plans = {plan.name: plan for plan in definitions.plans}
     return {message.name: (message, plans[message.name]) for message in definitions.messages if message.name in plans}
 

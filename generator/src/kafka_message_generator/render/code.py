@@ -1,4 +1,4 @@
-"""Python expressions as values that carry the imports they need."""
+"""Python expressions with the imports they need."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HOMES = {
     ),
 }
 
-# The same for names that only type checkers need.
+# Names for type checkers only.
 CHECKED = {"typing": "Never TypeAlias"}
 
 _KNOWN = frozenset(name for homes in (HOMES, CHECKED) for names in homes.values() for name in names.split())
@@ -60,14 +60,14 @@ class Bound:
 
 @dataclass(frozen=True)
 class Code:
-    """Python expression; a plain ``str`` stands for one without imports."""
+    """Python expression; a plain ``str`` is one without imports."""
 
     text: str
     names: frozenset[str] = frozenset()
     """Imported names, from ``HOMES``."""
     bound: frozenset[Bound] = frozenset()
     opposite: str = ""
-    """Opposite of a test, where that is simpler than ``not``."""
+    """Opposite of a test, if simpler than ``not``."""
 
     def __str__(self) -> str:
         return self.text

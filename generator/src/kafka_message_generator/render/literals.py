@@ -25,7 +25,10 @@ _SCALARS: dict[str, Part] = {
 
 
 def annotation(field: FieldPlan) -> Code:
-    """Return the attribute's type: ``int``, ``str | None``, ``list[UUID]``, ``TopicCollection``."""
+    """Return the attribute's type: ``int``, ``str
+
+    None``, ``list[UUID]``, ``TopicCollection``.
+    """
     kept = naming.collection(field.type) if field.collection else code("list[{}]", _element(field))
     return _or_none(field, kept if field.is_array else _element(field))
 
@@ -44,7 +47,7 @@ def parameter(field: FieldPlan) -> Code:
         kind = _or_none(field, code("{}[{}]", use("Iterable"), _element(field)))
         return code("{}: {} = {}", name, kind, "None" if default is None else "()")
     if default is Empty.STRUCT:
-        # None means the default; if None is itself a value, UNSET does.
+        # None is the default, or UNSET if None is a value
         return code("{}: {} | None = {}", name, field.type, _unset(field))
     return code("{}: {} = {}", name, annotation(field), fresh(field))
 
@@ -144,7 +147,7 @@ def equality(field: FieldPlan) -> Part:
     if field.type == "float64" and field.is_array:
         return call(use("same_floats"), f"self.{name}", f"other.{name}")
     if field.type == "float64":
-        return f"({same} or (self.{name} != self.{name} and other.{name} != other.{name}))"  # NaN equals itself here
+        return f"({same} or (self.{name} != self.{name} and other.{name} != other.{name}))"  # NaN equals NaN
     return same
 
 

@@ -64,8 +64,7 @@ Progress = Callable[[int, int], None]
 class PackageRequest:
     """Input and output of a generation.
 
-    The import name ``package`` and the optional ``components`` override the settings. Raises RequestError for an
-    invalid name.
+    ``package`` and ``components`` override the settings. Raises RequestError for an invalid name.
     """
 
     specs: Path
