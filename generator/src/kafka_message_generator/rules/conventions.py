@@ -1,7 +1,4 @@
-"""Warnings about definitions that Kafka's generator accepts, but that are probably mistakes.
-
-Definitions of Kafka releases are not checked.
-"""
+"""Warnings about probable mistakes that Kafka's generator accepts; not for released definitions."""
 
 from __future__ import annotations
 
@@ -15,7 +12,6 @@ _ERROR_CODE, _ERROR_TYPE = "ErrorCode", "int16"
 
 
 def check(messages: Sequence[Message], problems: Problems) -> None:
-    """Add the warnings about the definitions of one folder."""
     used = [message for message in messages if not message.is_removed]
     for message in used:
         _quoted(message.quoted, problems)
