@@ -60,7 +60,7 @@ def _value(fact: ErrorResponseFact, field: Field, problems: Problems) -> Value:
     if fact.value is None:
         return None
     text, what = fact.value.text, f"{fact.field.text} of {fact.message}"
-    nullable = field.nullable if text == "null" else NONE  # ``null`` is allowed for all nullable versions only here
+    nullable = field.nullable if text == "null" else NONE  # so that nullable records can be empty
     try:
         value = default_of(
             replace(field, default=text, versions=field.versions.intersect(fact.versions), nullable=nullable)
