@@ -101,7 +101,6 @@ class _Version(argparse.Action):
 
 
 def _component_names(text: str) -> tuple[str, ...]:
-    """Parse a list of component names; an empty text means none."""
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     for name in names:
         if (reason := component_problem(name)) is not None:
@@ -159,7 +158,6 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _generating(request: package.PackageRequest) -> str:
-    """Return the shell command that writes a package."""
     specs = [word for folder in (request.specs, *request.more) for word in ("--specs", str(folder))]
     words = [PROG, "generate", *specs, "--output", str(request.output)]
     if request.package is not None:

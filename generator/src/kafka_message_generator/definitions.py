@@ -46,8 +46,6 @@ _OF_KAFKA = "generator/headers"  # name of the folder of Kafka's headers in prob
 
 @dataclass(frozen=True)
 class Definitions:
-    """Valid definitions of a package."""
-
     plans: tuple[MessagePlan, ...]
     messages: tuple[Message, ...]  # including removed APIs
     folders: dict[str, str]  # folder of each definition, relative to the specs, by message
@@ -56,9 +54,7 @@ class Definitions:
     open_settings: tuple[str, ...]  # Kafka settings that are not passwords
     secrets: Secrets
     error_responses: tuple[ErrorResponseRule, ...]
-    """Rules for error responses."""
     entities: tuple[EntityField, ...]
-    """Annotated entity types of fields."""
     restrictions: tuple[Restriction, ...]
     enumerations: tuple[Enumeration, ...]
     settings: Settings
@@ -93,10 +89,10 @@ def load(
     check: Callable[[Settings, Problems], None] = lambda settings, problems: None,
     more: Sequence[Path] | None = (),
 ) -> Definitions:
-    """Load every definition below a folder, or a single file. Raises SpecError with all problems.
+    """Load a folder of definitions, or a single file. Raises SpecError with all problems.
 
     ``components`` overrides the optional components of the settings. ``check`` adds problems of the settings.
-    ``more`` are folders of other releases, whose versions are added like those of the settings; None adds neither.
+    ``more`` are further folders of other releases; None ignores also those of the settings.
     """
     problems = Problems()
     settings = read_settings(specs, problems)
@@ -164,7 +160,6 @@ def set_of_folder(specs: Path) -> DefinitionSet:
 
 
 def _is_imported(specs: Path) -> bool:
-    """Return whether definitions are from a Kafka release: ``SOURCE`` names its jars, or there is a release history."""
     for folder in (specs, *specs.resolve().parents):
         if (folder / TABLE).is_file():
             return True
@@ -175,7 +170,6 @@ def _is_imported(specs: Path) -> bool:
 
 
 def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Message], dict[str, str]]:
-    """Read the messages; return them, and a map from file names in problems to those in the package."""
     paths = files_of(specs)
     if not paths:
         what = "no definitions (*.json) below this folder" if specs.exists() else "there is no such file or folder"
@@ -196,7 +190,6 @@ def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Mes
 
 
 def _older(specs: Path, settings: Settings, more: Sequence[Path]) -> list[tuple[Path, Location]]:
-    """Return the folders of other releases, with the location that names each."""
     named = [(specs / folder, settings.places["older"]) for folder in settings.older]
     return named + [(folder, Location("command line", 1, "--specs")) for folder in more]
 
@@ -210,7 +203,6 @@ def _messages(files: Mapping[str, Path], problems: Problems) -> Iterator[Message
 
 
 def _warnings(settings: Settings, names: dict[str, str], problems: Problems) -> tuple[Warnings, Warnings]:
-    """Return the warnings, and separately those that the settings accept."""
     by_file: dict[str, list[Problem]] = {}
     for problem in problems.warnings:
         if problem.location.file in names:  # no warnings about fields of older releases only
@@ -226,7 +218,6 @@ def _warnings(settings: Settings, names: dict[str, str], problems: Problems) -> 
 
 
 def _name(path: Path, specs: Path, problems: Problems) -> str:
-    """Return the name of a definition file in the package; report names that are unsafe in comments."""
     name = path.relative_to(specs).as_posix()
     if not _FILE_NAME.fullmatch(name):
         what = f"the generated package cannot name the file {name!r}"

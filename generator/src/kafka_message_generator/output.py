@@ -43,7 +43,6 @@ def check_folder(output: Path) -> None:
 
 
 def check_owner(request: PackageRequest, settings: Settings, problems: Problems) -> None:
-    """Report a folder that contains another package."""
     package = request.package or settings.import_name
     owner = _manifest(request.output).get("package", package)
     if package is None or owner == package:
@@ -69,7 +68,6 @@ def other_tools(output: Path) -> str | None:
 
 
 def _manifest(output: Path) -> dict[str, Any]:
-    """Return the manifest; empty if it is unreadable."""
     try:
         found = json.loads((output / MANIFEST).read_text(encoding="utf-8"))
     except (ValueError, OSError):
@@ -123,7 +121,6 @@ def difference(output: Path, files: dict[str, str]) -> Iterator[str]:
 
 
 def _file_difference(name: str, old: bytes | None, new: bytes | None) -> Iterator[str]:
-    """Yield the diff of a file, or a sentence if only line ends or emptiness differ."""
     lines = [] if new is None else _lines(new.decode())
     try:
         before = [] if old is None else _lines(old.decode())
@@ -143,12 +140,10 @@ def _file_difference(name: str, old: bytes | None, new: bytes | None) -> Iterato
 
 
 def _lines(text: str) -> list[str]:
-    """Split a text after newlines only, like other diff tools."""
     return list(io.StringIO(text, newline="\n"))
 
 
 def _files(output: Path) -> list[Path]:
-    """Return the files of a generated folder, without caches and build artifacts."""
     return sorted(
         path for path in output.rglob("*") if path.is_file() and not _is_build_artifact(path.relative_to(output).parts)
     )

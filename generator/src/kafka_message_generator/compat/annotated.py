@@ -1,4 +1,4 @@
-"""Bytes of a message explained for two versions, one row per leaf of the span tree."""
+"""Rows that explain the bytes of a message for two versions."""
 
 from __future__ import annotations
 
@@ -65,7 +65,6 @@ class _Walk(Walk):
 
 
 def rows_of(schema: Schema, data: bytes) -> tuple[Row, ...]:
-    """Return rows that cover all bytes of a message, including unreadable ones."""
     walk = _Walk(data)
     top = walk.struct(schema, "", "", is_whole=True)
     return tuple(_row(leaf, data, walk) for leaf in top.leaves())

@@ -12,7 +12,7 @@ from kafka_message_generator.spec.model import COORDINATOR_KEY, REQUEST, RESPONS
 from kafka_message_generator.spec.versions import NONE, Versions
 
 Key = tuple[str, int] | str
-"""Identity of a message across renames: kind and API key of requests and responses, otherwise the name."""
+"""Identity of a message across renames: kind and API key, or the name."""
 Today = Mapping[str, tuple[Message, MessagePlan]]
 """The messages of a package by name."""
 
@@ -31,7 +31,6 @@ class Run:
 @dataclass(frozen=True)
 class Availability:
     releases: tuple[str, ...]
-    """Release names, oldest first."""
     runs: dict[str, tuple[Run, ...]] = field(default_factory=dict)
     late: dict[str, dict[str, int]] = field(default_factory=dict)
     """First release of each field that is younger than its version, by path."""
@@ -47,7 +46,7 @@ class Availability:
         return next((run.release for run in self.runs.get(message, ()) if version in run.versions), None)
 
     def gaps(self, message: str, version: int) -> tuple[int, ...]:
-        """Return the releases that lack a version which an older and a newer release have."""
+        """Return the releases that lack a version between releases that have it."""
         runs = self.runs.get(message, ())
         numbers = range(len(self.releases))
         has = [
@@ -59,8 +58,7 @@ class Availability:
     def field(self, message: str, path: str, versions: Iterable[int]) -> tuple[int | None, int | None]:
         """Return the indexes of the first release with a field and of the first release that dropped it.
 
-        The path uses Kafka's names, ``Topics[].Partitions[].LeaderId``, or Python's. ``versions`` are those with the
-        field.
+        The path uses Kafka's names, ``Topics[].Partitions[].LeaderId``, or Python's.
         """
         known = [version for version in versions if self.first(message, version) is not None]
         first = min((number for each in known if (number := self.first(message, each)) is not None), default=None)
@@ -99,7 +97,7 @@ def availability(
 
 
 def place(path: str) -> str:
-    """Normalize a path, so that Kafka's names and Python's compare equal."""
+    """Normalize Kafka's and Python's paths."""
     return path.replace("[]", "").replace("_", "").lower()
 
 
@@ -147,7 +145,6 @@ def _runs(today: Message, places: list[tuple[int, DefinitionSet, str]], count: i
 def _late(
     found: Availability, name: str, message: Message, plan: MessagePlan, places: list[tuple[int, DefinitionSet, str]]
 ) -> dict[str, int]:
-    """Return fields that a release added to existing versions, with the index of the release."""
     wanted: dict[int, list[str]] = {}
     for path, member in members_of(message):
         versions = member.versions.intersect(message.valid)
@@ -174,7 +171,6 @@ def _late(
 
 
 def _present(before: tuple[MessagePlan, int], now: tuple[MessagePlan, int], paths: list[str]) -> Iterable[str]:
-    """Return the current fields that an older version has; equal layouts are matched without names."""
     former = signature_of(*before)
     if former == signature_of(*now):
         return paths

@@ -27,7 +27,7 @@ class Differing:
 
 @dataclass(frozen=True)
 class Changes:
-    """Changes from the previous release, with current message names and Kafka's field paths."""
+    """Changes from the previous release, with current message names."""
 
     release: str
     before: str | None
@@ -39,17 +39,15 @@ class Changes:
     back: Versioned = field(default_factory=dict)
     """Versions of ``brought`` that an older release had."""
     defined: Versioned = field(default_factory=dict)
-    """Versions older than this release that it is the first to define; not in ``brought``."""
+    """Older versions with their first definition in this release; not in ``brought``."""
     gone: frozenset[str] = frozenset()
     """Messages of ``dropped`` with no version left."""
     late: dict[str, tuple[str, ...]] = field(default_factory=dict)
     later: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Fields that later releases add to existing versions."""
     differing: tuple[Differing, ...] = ()
     codes: tuple[str, ...] = ()
     codes_gone: tuple[str, ...] = ()
     codes_renamed: dict[str, str] = field(default_factory=dict)
-    """New names of error codes by former name."""
 
     @property
     def is_empty(self) -> bool:
@@ -60,7 +58,6 @@ class Changes:
 def changes(
     found: Availability, sides: Sequence[DefinitionSet], today: Today, codes: Mapping[str, CodeLifetime]
 ) -> list[Changes]:
-    """Return the changes of every release, oldest first."""
     names = names_of(sides, today)
     differing = [(), *(tuple(_differing(before, now, names)) for before, now in pairwise(sides))]
     return [_changes(found, number, codes, differing[number]) for number in range(len(sides))]
@@ -119,7 +116,6 @@ def _without(these: Versions, those: Versions) -> tuple[int, ...]:
 
 
 def _differing(before: DefinitionSet, now: DefinitionSet, names: Mapping[str, str]) -> Iterator[Differing]:
-    """Yield versions of both releases, stable in the former, that cannot read each other's bytes."""
     for name, plan in before.plans.items():
         other = now.plans.get(name)
         if other is None or other is plan or name not in names:

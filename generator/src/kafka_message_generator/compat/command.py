@@ -26,7 +26,6 @@ ABOUT = (
 
 
 def add_arguments(parser: argparse.ArgumentParser, read_folder: ReadFolder) -> None:
-    """Add the arguments of the command; `read_folder` loads the definitions of a folder."""
     parser.add_argument("--old", default=HISTORY, metavar="WHAT", help=f"{KINDS} (default: %(default)s)")
     parser.add_argument("--new", default=SPECS, metavar="WHAT", help="the same (default: %(default)s)")
     parser.add_argument(
@@ -66,7 +65,6 @@ def run(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
 
 
 def _write(text: str) -> None:
-    """Print a text and escape characters that the terminal's encoding lacks."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
 

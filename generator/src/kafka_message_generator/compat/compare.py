@@ -37,14 +37,13 @@ REASONS = {
     "TAGGED_VALUE": "the value of a tagged field is written in another way",
     "TAGGED_DEFAULT": "the absence of a tagged field means another value",
 }
-"""Descriptions of the reasons of differences."""
 
 _SIGNED, _UNSIGNED = {"int8", "int16", "int32", "int64"}, {"uint16", "uint32"}
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The first difference between a writer's layout and a reader's. ``reason`` is one of ``REASONS``."""
+    """The first difference between a writer's and a reader's layout. ``reason`` is one of ``REASONS``."""
 
     reason: str
     path: str
@@ -55,8 +54,8 @@ class Difference:
 def difference(writer: WireSignature, reader: WireSignature) -> Difference | None:
     """Return why ``reader`` may misread the bytes of ``writer``, or None if it provably cannot.
 
-    A reader may accept more than a writer sends: null, additional tagged fields (which get their default) and unknown
-    tagged fields. It rejects a tag that only its other versions define.
+    A reader may accept more than a writer sends: null, additional tagged fields and unknown tagged fields. It rejects
+    a tag that only its other versions define.
     """
     found = _ordered(reordered(writer, reader)) or _sequence(writer, reader)
     return found or _ordered(displaced(writer, reader))
@@ -67,7 +66,6 @@ def _ordered(found: Order | None) -> Difference | None:
 
 
 def added_tags(old: WireSignature, new: WireSignature) -> list[TagAtom]:
-    """Return the tagged fields of ``new`` that ``old`` lacks, in sections at the same place."""
     found: list[TagAtom] = []
     for before, after in zip(old, new, strict=False):
         if isinstance(before, Tags) and isinstance(after, Tags):
@@ -99,7 +97,6 @@ def _end(wrote: Atom | None, reads: Atom | None) -> Difference:
 
 
 def _pair(writer: WireSignature, reader: WireSignature, above: Above) -> Difference | None:
-    """Compare the first two atoms; the rest decides which reason applies."""
     wrote, reads = writer[0], reader[0]
     if isinstance(wrote, Number) and isinstance(reads, Number) and wrote.form == reads.form:
         return None
@@ -150,7 +147,6 @@ def _sections(wrote: Tags, reads: Tags) -> Difference | None:
 
 
 def _other(writer: WireSignature, reader: WireSignature, above: Above) -> Difference:
-    """Classify two atoms of different kinds by the atoms that follow."""
     wrote, reads = writer[0], reader[0]
     words = (_words(wrote), _words(reads))
     if isinstance(wrote, Nullable) or isinstance(reads, Nullable):

@@ -1,4 +1,4 @@
-"""Rules about declarations that do not change bytes: defaults, names, types, keys, versions, listeners."""
+"""Rules about declarations that do not change bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ _PYTHON = {"bool": "bool", "string": "str", "uuid": "UUID", "float64": "float", 
 
 
 def declared_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
-    """Yield the differences between the newest release and the new side that do not change bytes."""
     newest = old.newest
     keys = {(message.kind, message.api_key) for message in new.messages.values() if message.api_key is not None}
     for name in sorted(newest.plans):
@@ -112,7 +111,6 @@ def _changes(
 
 
 def _is_lacked(name: str, path: str, new: DefinitionSet) -> bool:
-    """Return whether some version has the parent of a field but not the field itself."""
     held, fields = new.messages[name].valid, dict(new.members(name))
     holder = _holder(path)
     while holder:
@@ -128,7 +126,6 @@ def _holder(path: str) -> str:
 def _properties(
     name: str, former: tuple[str, Field], now: tuple[str, Field], newest: DefinitionSet, new: DefinitionSet
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Yield rule, former value, new value and a description for each property."""
     (path, before), (at, after) = former, now
     yield "DEFAULT_CHANGED", _default(before), _default(after), "the default"
     yield "IGNORABLE_CHANGED", str(before.ignorable).lower(), str(after.ignorable).lower(), "ignorable"
@@ -165,7 +162,6 @@ def _plan_of(side: DefinitionSet, name: str, path: str) -> FieldPlan | None:
 
 
 def _python(plan: FieldPlan | None, member: Field) -> str:
-    """Return the Python type of a field; all structs are "struct"."""
     kind = "struct" if member.type.is_struct else _PYTHON.get(member.type.name, "int")
     text = f"list[{kind}]" if member.type.is_array else kind
     return f"{text} | None" if plan is not None and plan.nullable else text

@@ -19,14 +19,13 @@ from kafka_message_generator.spec.source import Location, Problems, SpecError
 
 @dataclass(frozen=True)
 class DefinitionSet:
-    """Valid definitions by message name. ``name`` is for reports: ``Kafka 4.3.0``, ``specs/kafka``."""
+    """Valid definitions by message name; ``name`` is for reports."""
 
     name: str
     messages: dict[str, Message]
     """All messages, including removed APIs."""
     plans: dict[str, MessagePlan]
     folders: dict[str, str] = field(default_factory=dict)
-    """Folder of each definition below ``specs/kafka``."""
     unpacked: str = ""
     """Temporary folder of the definitions; stripped from reported paths."""
 
@@ -40,7 +39,6 @@ class DefinitionSet:
         return message.valid.highest if message.latest_version_unstable else None
 
     def members(self, name: str) -> Iterator[tuple[str, Field]]:
-        """Yield the fields of a message with paths such as ``Topics[].Partitions[].Leader``."""
         return members_of(self.messages[name])
 
     def location(self, name: str, path: str = "") -> Location:
@@ -134,12 +132,10 @@ def _side(release: str, found: dict[str, store.Definition]) -> DefinitionSet:
 
 @cache
 def _loaded(path: Path) -> tuple[Message, MessagePlan | None]:
-    """Load a definition of the history, with a cache."""
     return _load(path, is_released=True)
 
 
 def _load(path: Path, is_released: bool) -> tuple[Message, MessagePlan | None]:
-    """Load a definition and its plan, checked without its request or response."""
     problems = Problems(is_released=is_released)
     node = source.load(path, path.as_posix(), problems)
     message = reader.read_message(node, problems) if node is not None else None
@@ -156,7 +152,7 @@ def successor(
 ) -> str | None:
     """Return the new name of a renamed message without a key, or None.
 
-    The new name begins with the old one, and every version has the same layout.
+    The new name begins with the old one; the layouts are equal.
     """
     versions = older.versions[name]
     if not versions:

@@ -17,8 +17,6 @@ _README = "Kafka's guide to message definitions"
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule: stable name, level, description, reason and source."""
-
     name: str
     level: str
     finds: str
@@ -221,8 +219,6 @@ class Direction:
 
 @dataclass(frozen=True)
 class Finding:
-    """A difference: rule, place, versions, description and advice."""
-
     rule: str
     message: str
     path: str
@@ -235,7 +231,6 @@ class Finding:
     after: str = ""
     """New state: a digest, or a short value. Waivers are bound to both states."""
     since: str = ""
-    """The release compared with."""
     reason: str = ""
     """For a changed layout: a key of ``compare.REASONS``."""
     new_reads_old: Direction | None = None

@@ -28,7 +28,6 @@ _TOOL = "kafka-message-generator compat"
 
 
 def github(report: Report, level: str) -> str:
-    """Format workflow commands, which annotate the lines of a pull request."""
     counting = report.counting(level)
     lines = []
     for finding in report.findings:
@@ -124,7 +123,6 @@ def junit(report: Report, level: str) -> str:
 
 
 def _xml(text: str) -> str:
-    """Escape control characters that XML cannot hold."""
     return _NOT_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 

@@ -1,4 +1,4 @@
-"""Fields that changed places, so that values end up in other fields."""
+"""Fields that changed places."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ class Order:
 
 
 def reordered(writer: WireSignature, reader: WireSignature, above: Above = TOP) -> Order | None:
-    """Return the first pair of fields whose order differs."""
     wrote, reads = _own(writer, above[0]), _own(reader, above[1])
     both = [each for each in wrote if each in set(reads)]
     other = [each for each in reads if each in set(wrote)]
@@ -44,7 +43,6 @@ def reordered(writer: WireSignature, reader: WireSignature, above: Above = TOP) 
 
 
 def _of_one_name(writer: WireSignature, reader: WireSignature, above: Above) -> Iterator[tuple[Inside, Inside]]:
-    """Yield the contents of fields with the same name, or the same tag, on both sides."""
     sections = ([each for each in side if isinstance(each, Tags)] for side in (writer, reader))
     for before, after in zip(*sections, strict=False):
         yield from inside_tags(before, after)
@@ -56,7 +54,7 @@ def _of_one_name(writer: WireSignature, reader: WireSignature, above: Above) -> 
 
 
 def displaced(writer: WireSignature, reader: WireSignature, above: Above = TOP) -> Order | None:
-    """Return a field that moved to another place, another tag, or into a tag, between layouts with the same bytes."""
+    """Return a field that moved to another place or tag, between layouts with the same bytes."""
     wrote, reads = _own(writer, above[0]), _own(reader, above[1])
     for field, before, after in moved(wrote, reads):
         path, other = (_path(each, above[0]) for each in (field, wrote[after[0]]))
@@ -95,14 +93,13 @@ Parts = tuple[str, ...]
 
 
 def parts(path: str, above: str = "") -> Parts:
-    """Split a path, relative to ``above``, into names."""
     return tuple(path.removeprefix(above).lstrip(".").split("."))
 
 
 def moved(wrote: Sequence[Parts], reads: Sequence[Parts]) -> Iterator[tuple[Parts, list[int], list[int]]]:
     """Yield fields and structs that share no place with their former places, with both lists of places.
 
-    Both sides have the same number of fields. A field at the place of a removed one counts as renamed.
+    A field at the place of a removed one counts as renamed.
     """
     one, two = places(wrote), places(_as_called(wrote, reads))
     for field, former in one.items():
@@ -121,7 +118,6 @@ def places(paths: Sequence[Parts]) -> dict[Parts, list[int]]:
 
 
 def _as_called(by: Sequence[Parts], those: Sequence[Parts]) -> list[Parts]:
-    """Rename paths at the place of a removed field to its name."""
     found = list(those)
     for depth in range(1, max(map(len, by), default=0) + 1):
         one, two = {path[:depth] for path in by}, {path[:depth] for path in found}

@@ -82,7 +82,6 @@ def _section(side: DefinitionSet, report: Report) -> Iterator[str]:
 
 
 def _is_exchanged(side: DefinitionSet, finding: Finding) -> bool:
-    """Return whether a message is sent on a connection, not stored in a log."""
     return side.messages[finding.message].kind in (REQUEST, RESPONSE)
 
 

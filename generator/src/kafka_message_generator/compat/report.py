@@ -16,8 +16,6 @@ from kafka_message_generator.compat.wire import header_findings, key_findings, v
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of message versions by result."""
-
     equal: int
     compatible: int
     """Equal except for tagged fields that the other side ignores."""
@@ -47,7 +45,6 @@ class Report:
         return bool(self.counts.compared) or any(finding.rule == "MESSAGE_RENAMED" for finding in self.findings)
 
     def at(self, level: str) -> list[Finding]:
-        """Return the findings up to a level."""
         most = LEVELS.index(level)
         return [finding for finding in self.findings if LEVELS.index(finding.level) <= most]
 
@@ -83,7 +80,6 @@ def _order(finding: Finding) -> tuple[int, str, tuple[int, ...], str, str]:
 
 
 def _joined(findings: Iterable[Finding]) -> list[Finding]:
-    """Merge findings of versions that differ in the same way."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for each in findings:
         groups.setdefault((each.rule, each.message, each.path, each.reason, each.what, each.since), []).append(each)

@@ -20,13 +20,12 @@ _UNKNOWN, _UNKNOWN_FIELD = "unknown tagged field", RawTaggedField(31999, b"\x01"
 
 
 def samples(schema: Schema) -> Iterator[Struct]:
-    """Yield the smallest value, one value for each choice, and one with distinct values in all fields."""
+    """Yield the smallest value, one value for each choice, and one with distinct values."""
     for choice in [((), 0), *_choices(schema, ()), _EVERYWHERE]:
         yield _Maker(choice).struct(schema, ())
 
 
 def _choices(kind: Type, path: tuple[str, ...]) -> Iterator[Choice]:
-    """Yield every field of a type with the indexes of its values; 0 is the smallest."""
     if isinstance(kind, Schema):
         if kind.tags is not None or kind.optional is not None:
             yield (*path, _UNKNOWN), 0
@@ -54,8 +53,6 @@ def _fields(schema: Schema) -> Iterator[tuple[Field, bool]]:
 
 
 class _Maker:
-    """Builder of one value: the smallest except for one choice, or all fields distinct."""
-
     def __init__(self, choice: Choice) -> None:
         self.path, self.number = choice
         self.is_full = choice == _EVERYWHERE
@@ -111,7 +108,6 @@ def _values(kind: Type) -> list[object]:
 
 
 def _distinct(kind: Type, number: int) -> object:
-    """Return a value that differs from those of other fields, if possible."""
     if isinstance(kind, Fixed | VarInt | TwosComplement):
         return number % (kind.highest + 1)
     if isinstance(kind, Text):

@@ -1,6 +1,6 @@
 """Wire signatures: a message version as a sequence of atoms; equal signatures mean equal bytes.
 
-Names are labels and do not affect equality. A struct without tags equals its fields in a row.
+Names do not affect equality. A struct without tags equals its fields in a row.
 """
 
 from __future__ import annotations
@@ -56,8 +56,6 @@ class Sized:
 
 @dataclass(frozen=True)
 class Repeated:
-    """An array: a count and the atoms of its elements."""
-
     label: str = field(compare=False)
     compact: bool
     nullable: bool
@@ -242,7 +240,6 @@ class _Unfolder:
 
 
 def _regular(layout: Layout) -> Iterator[str]:
-    """Yield the operations of a layout outside of tag sections, in wire order."""
     for operation in layout.operations:
         if isinstance(operation, FixedRun):
             yield from (member.name for member in operation.fields)
@@ -279,7 +276,6 @@ def insides(one: WireSignature, two: WireSignature) -> Iterator[tuple[Inside, In
 
 
 def inside_tags(one: Tags, two: Tags) -> Iterator[tuple[Inside, Inside]]:
-    """Yield the values of tagged fields that both sections have."""
     values = {each.tag: Inside(each.label, each.value) for each in two.fields}
     for each in one.fields:
         if each.tag in values:

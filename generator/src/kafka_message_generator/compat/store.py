@@ -1,7 +1,7 @@
 """The history on disk: each distinct definition once, and a table of releases.
 
-``definitions/FetchRequest/2.4.0.json`` was new in Kafka 2.4.0. ``releases.json`` lists the releases, oldest first,
-with changed and removed definitions. A digest of the table detects edits.
+``definitions/FetchRequest/2.4.0.json`` was new in Kafka 2.4.0. ``releases.json`` lists the releases with changed and
+removed definitions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ Kept = tuple[dict[str, str], dict[str, tuple[str, str]]]
 """A release: digests of its jars, and folder and text of each definition by message."""
 Releases = dict[str, Kept]
 Codes = dict[str, dict[str, int]]
-"""Error codes by release and name."""
 
 
 class HistoryError(Exception):
@@ -33,8 +32,6 @@ class HistoryError(Exception):
 
 @dataclass(frozen=True)
 class Entry:
-    """A definition in the table: its folder below ``specs/kafka`` and the digest of its text."""
-
     folder: str
     digest: str
 
@@ -58,7 +55,6 @@ class Definition:
     folder: str
     path: Path
     since: str
-    """The release that added this text."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +155,6 @@ def _entry(name: str, data: dict[str, dict[str, str]]) -> ReleaseEntry:
 
 
 def _problems(history: History) -> Iterator[str]:
-    """Yield every difference between the table and the files."""
     table = history.root / TABLE
     if list(history.names) != sorted(history.names, key=order):
         yield f"{table}: the releases are not in their order"
@@ -245,7 +240,6 @@ def write(root: Path, releases: Releases, codes: Codes) -> list[str]:
 
 
 def _lifetimes(codes: Codes) -> str:
-    """Return the file of error codes as text. Raises HistoryError for a name with two codes."""
     lifetimes: dict[str, CodeLifetime] = {}
     for release in sorted(codes, key=order):
         for name, code in codes[release].items():

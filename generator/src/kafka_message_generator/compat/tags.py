@@ -29,7 +29,7 @@ class Use:
     """True if a later release has the message without the tag."""
 
     def stays_in(self, other: Use) -> bool:
-        """Return whether a later use is the same field: the same name, or the same bytes under a new name."""
+        """Return whether a later use is the same field, possibly renamed."""
         if self.field.name == other.field.name:
             return not self.is_retired or self._is_same_value(other)
         return not self.is_retired and self._is_same_value(other, in_one_version=True)
@@ -82,7 +82,6 @@ def _of_message(name: str, sides: list[DefinitionSet], new: DefinitionSet) -> It
 
 
 def _followed(name: str, used: dict[_Key, Use], before: DefinitionSet | None, after: DefinitionSet) -> dict[_Key, Use]:
-    """Return the uses up to a set, at their paths in the next one."""
     moves = renames(name, before, after) if before is not None and used else {}
     return {
         (path_now(struct, moves), is_optional, tag): replace(use, path=path_now(use.path, moves))

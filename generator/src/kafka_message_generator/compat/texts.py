@@ -19,7 +19,6 @@ def text(report: Report, level: str) -> str:
 
 
 def lines_of(finding: Finding) -> Iterator[str]:
-    """Yield the lines of a finding: place, difference, directions, and advice."""
     reason = f" ({finding.reason})" if finding.reason else ""
     yield f"{finding.location}: {finding.place}: {finding.rule}{reason}: {finding.what}"
     yield from (f"    {line}" for line in direction_lines(finding))
@@ -28,7 +27,6 @@ def lines_of(finding: Finding) -> Iterator[str]:
 
 
 def direction_lines(finding: Finding) -> Iterator[str]:
-    """Yield lines for both directions, with the explained bytes."""
     for reads, writes, direction in (
         ("new code", "old", finding.new_reads_old),
         ("old code", "new", finding.old_reads_new),

@@ -1,4 +1,4 @@
-"""Comparison of the values that two sides read from the same bytes: by place, by tag and by name."""
+"""Comparison of the values that two sides read from the same bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ def first_difference(schema: Schema, meant: Struct, reader: Schema, got: Struct)
 
 
 def _parting(one: _Values, two: _Values, where: str = "") -> str | None:
-    """Return the first value that differs in two structs; ``where`` names the tag that holds them."""
     for wrote, read in _facing(one, two):
         if not wrote.is_same(read):
             return where + wrote.told(read)
@@ -37,7 +36,6 @@ def _parting(one: _Values, two: _Values, where: str = "") -> str | None:
 
 
 def _facing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
-    """Yield pairs of values to compare: at the same places, and of fields that moved."""
     yield from zip(one.regular, two.regular, strict=False)
     if len(one.regular) != len(two.regular):
         return
@@ -52,7 +50,6 @@ def _facing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
 
 
 def _crossing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
-    """Yield pairs of a regular field and a tagged field with the same name."""
     at = places([parts(each.path) for each in one.regular])
     for path, key in two.by_path.items():
         for place, value in zip(at.get(parts(path), ()), two.tagged[key].regular, strict=False):
@@ -83,16 +80,13 @@ class _Presence(Enum):
 
 
 class _Values:
-    """The values of a struct in wire order; those of tagged fields by section and tag."""
-
     def __init__(self, is_left_out: bool = False) -> None:
         self.is_left_out = is_left_out
-        """True for defaults that are not on the wire; then a nullable struct equals a plain one."""
+        """True for defaults that are not on the wire."""
         self.regular: list[_Value] = []
         self.sections = 0
         self.tagged: dict[tuple[int, int], _Values] = {}
         self.by_path: dict[str, tuple[int, int]] = {}
-        """Section and tag by field path."""
 
     def struct(self, schema: Schema, value: object, path: str) -> None:
         if schema.optional is not None:

@@ -38,7 +38,6 @@ class Waiver:
         )  # fmt: skip
 
     def contradicts(self, finding: Finding) -> bool:
-        """Return whether a finding changes the same versions in another way."""
         is_here = (self.rule, self.message, self.path) == (finding.rule, finding.message, finding.path)
         is_same_versions = set(self.versions) & set(finding.versions) or self.versions == finding.versions
         return is_here and bool(is_same_versions) and self.after != finding.before

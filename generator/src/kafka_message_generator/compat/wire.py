@@ -29,7 +29,6 @@ class Verdict:
 
 
 def verdicts(old: Baseline, new: DefinitionSet) -> Iterator[Verdict]:
-    """Yield a verdict for each released version that the new side has, by message name."""
     for name in sorted(old.versions.keys() & new.plans.keys()):
         for version, released in sorted(old.versions[name].items()):
             if version in new.plans[name].valid:
@@ -160,7 +159,6 @@ def key_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
 
 
 def _has_layouts_of(released: dict[int, Released], plan: MessagePlan) -> bool:
-    """Return whether a message shares versions with a renamed one, all with compatible layouts."""
     pairs = [
         (signature_of(each.plan, version), signature_of(plan, version))
         for version, each in released.items()

@@ -23,7 +23,6 @@ class Witness:
 
     data: bytes
     outcome: str
-    """``fails``, ``reads differently`` or ``rewrites differently``."""
     detail: str
     written: tuple[Row, ...] = ()
     """The bytes explained for the writer; may be empty."""
@@ -53,7 +52,7 @@ def _annotated(found: Witness, writer: Schema, reader: Schema) -> Witness:
 
 
 def exchanged(data: bytes, writer: Schema, reader: Schema) -> Witness | None:
-    """Return the reader's result for bytes, or None if it reads the same values and rewrites the same bytes."""
+    """Return the reader's result for bytes, or None if the reader agrees with the writer."""
     meant, _ = writer.read(data)
     try:
         got, end = reader.read(data)

@@ -82,7 +82,6 @@ def _find(loaded: Definitions, name: str) -> MessagePlan:
 
 
 def _samples(plan: MessagePlan, version: int | None, files: Sequence[Path] | None) -> tuple[int, list[Sample], str]:
-    """Return the version, its samples and a description of their source."""
     if version is not None and version not in plan.valid:
         raise CostError(f"{plan.name} has no version {version}, only {plan.valid}")
     if files:

@@ -54,7 +54,6 @@ def histogram(bits: int, signed: bool) -> tuple[SizeRange, ...]:
 
 
 def _unsigned(bits: int) -> Iterator[SizeRange]:
-    """Yield the ranges of unsigned varints, with seven bits per byte."""
     for size in range(1, (bits + 6) // 7 + 1):
         lowest = 1 << 7 * (size - 1) if size > 1 else 0
         yield SizeRange(lowest, (1 << min(7 * size, bits)) - 1, size)

@@ -67,8 +67,6 @@ class Cost:
 
 @dataclass(frozen=True)
 class _Integer:
-    """An integer field of a version; ``owner`` is the struct that contains it."""
-
     path: str
     owner: str
     facts: FieldFacts
@@ -168,7 +166,6 @@ def _path(prefix: str, field: FieldFacts) -> str:
 def _count(
     facts: MessageFacts, fields: tuple[FieldFacts, ...], struct: Struct, prefix: str, counts: dict[str, Counter[int]]
 ) -> None:
-    """Count the integers of a struct, including nested ones, by path."""
     for field in fields:
         value = struct.values.get(field.name)
         path = _path(prefix, field)
@@ -191,7 +188,6 @@ def _sizes(integer: _Integer, version: int, values: Counter[int]) -> dict[str, i
 def _smallest(
     integers: Iterable[_Integer], sizes: Mapping[str, Mapping[str, int]]
 ) -> dict[tuple[str, str], str | None]:
-    """Return the smallest form of each struct field over all paths; the first in FORMS of equal ones."""
     sums: dict[tuple[str, str], Counter[str]] = {}
     for integer in integers:
         sums.setdefault((integer.owner, integer.facts.name), Counter()).update(sizes[integer.path])
@@ -201,8 +197,6 @@ def _smallest(
 
 
 def _rewritten(facts: MessageFacts, forms: Mapping[tuple[str, str], str], otherwise: str) -> MessageFacts:
-    """Return the definition with other encodings: ``forms`` by struct and field, ``otherwise`` for the rest."""
-
     def changed(owner: str, fields: tuple[FieldFacts, ...]) -> tuple[FieldFacts, ...]:
         return tuple(
             _encoded(field, forms.get((owner, field.name), otherwise)) if field.type in ENCODED_TYPES else field

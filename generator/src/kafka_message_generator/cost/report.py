@@ -14,7 +14,6 @@ _TEXT_COLUMNS = (0, 1, 2, 8)  # left-aligned columns of ``_HEADER``
 
 
 def text(cost: Cost, source: str) -> str:
-    """Format a table of fields and a table of totals; ``source`` describes the samples."""
     total = cost.totals.defined
     rows = [_HEADER, *map(_row, cost.fields)]
     rows.append(("everything else", "", "", "", _number(cost.other), "", "", "", "", _percent(cost.other, total)))
@@ -37,7 +36,6 @@ def text(cost: Cost, source: str) -> str:
 
 
 def as_json(cost: Cost, source: str) -> str:
-    """Format a cost as a JSON object with the attribute names of ``Cost``."""
     return json.dumps({**asdict(cost), "other": cost.other, "source": source}, indent=2)
 
 

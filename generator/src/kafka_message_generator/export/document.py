@@ -19,7 +19,6 @@ FORMAT = 1
 
 
 def document(definitions: Definitions) -> Object:
-    """Return the protocol as data; lists are sorted by name or number."""
     found: Object = {"format": FORMAT}
     if definitions.release is not None:
         found["release"] = definitions.release
@@ -69,7 +68,6 @@ def _about(text: str) -> Object:
 
 
 def _apis(definitions: Definitions) -> list[Json]:
-    """Return every API by key; versions of older releases only are not offered."""
     sides = {message.name: message for message in definitions.messages if message.kind in (REQUEST, RESPONSE)}
     found: list[Json] = []
     for api in tables.apis(definitions):
@@ -92,7 +90,6 @@ def _apis(definitions: Definitions) -> list[Json]:
 
 
 def _enumerations(definitions: Definitions) -> list[Json]:
-    """Return the enumerations except for APIs and errors, which have their own lists."""
     return [_enumeration(one) for one in definitions.enumerations if one.name not in OF_PROTOCOL]
 
 

@@ -71,7 +71,6 @@ class _Writer:
         return [{"tag": each.tag, **field} for each in fields for field in self.fields(each.payload)]
 
     def fields(self, operation: Payload | Operation) -> Iterator[Object]:
-        """Yield the fields of an operation; fields that a version lacks are omitted."""
         if isinstance(operation, FixedRun):
             for each in operation.fields:
                 yield {"name": self.names[each.name], "type": each.type}

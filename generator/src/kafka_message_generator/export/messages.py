@@ -16,7 +16,7 @@ from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.versions import Versions
 
 _SAFE = (1 << 53) - 1
-"""Largest integer written as a number; larger ones are texts, since a double would round them."""
+"""Largest integer written as a number instead of a text."""
 _FACTS = ("versions", "nullableVersions", "tag", "taggedVersions", "optional", "flexibleVersions")
 _MARKS = ("ignorable", "mapKey", "enumeration", "about")
 
@@ -68,7 +68,6 @@ def headers(message: Message, valid: Versions) -> list[Json]:
 
 
 def _secrets(name: str, definitions: Definitions) -> Object:
-    """Return the secrets of a message: fields, and values of settings with secret names."""
     fields: list[Json] = [each.path for each in definitions.secrets.fields if each.message == name]
     settings: list[Json] = [
         {"name": each.name, "value": each.value}
@@ -80,7 +79,6 @@ def _secrets(name: str, definitions: Definitions) -> Object:
 
 
 def _contents(name: str, known: set[str]) -> Object:
-    """Return the contents of bytes fields: a versioned message, a request, or records of topics."""
     versioned = ((path, held) for (owner, path), held in VERSIONED.items() if owner == name and held in known)
     contents: list[Json] = [{"field": path, "message": held} for path, held in versioned]
     contents += [{"field": path, "request": True} for owner, path in sorted(REQUESTS) if owner == name]
@@ -124,10 +122,6 @@ def _field(fact: Mapping[str, Json]) -> Object:
 
 
 def _entity(named: EntityField | None, names: Mapping[str, str], definitions: Definitions) -> Object:
-    """Return the entity that a field names, or the field that selects it.
-
-    ``names`` maps the struct's fields to their keys in JSON.
-    """
     if named is None:
         return {}
     found: Object = {}
@@ -147,7 +141,6 @@ def _by_code(named: EntityField) -> dict[str, str]:
 
 
 def _default(fact: Mapping[str, Json]) -> Json:
-    """Return the default in its JSON form; a struct's is an empty object."""
     kind = str(fact["type"])
     if "default" in fact:
         default = fact["default"]

@@ -45,7 +45,6 @@ def with_folders(
 
 
 def _baseline(folder: Path, files_of: Files) -> Baseline:
-    """Load the released messages of a folder. Raises HistoryError and SpecError."""
     if (folder / store.TABLE).exists():
         return baseline("older releases", list(release_sets(folder)))
     if not folder.exists():

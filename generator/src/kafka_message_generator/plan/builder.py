@@ -200,7 +200,6 @@ class _Builder:
         )
 
     def uses(self, name: str) -> Iterator[tuple[LayoutRef, bool]]:
-        """Yield each reference to a layout of a struct, and whether it is in an array."""
         for layouts in self.layouts.values():
             for operations in layouts.by_operations:
                 for operation in _flatten(operations):
@@ -230,7 +229,6 @@ class _Builder:
 
 
 def _bounded(versions: Versions, valid: Versions) -> Versions:
-    """Remove versions above the highest valid one, unless the range is open-ended there."""
     return versions if versions.highest >= valid.highest else versions.intersect(valid)
 
 

@@ -91,7 +91,6 @@ def _field(member: Field, enumeration: str | None, secret: bool | dict[str, obje
 
 
 def _default(member: Field) -> dict[str, object]:
-    """Return the default if it differs from the type's: null, or a JSON scalar (uuid in Kafka's form)."""
     value = default_of(member)
     if value is None:
         return {"default": None}

@@ -1,7 +1,6 @@
 """The plan of a message: layouts of its structs by version, as ordered operations.
 
-A renderer prints a plan without decisions about the wire format. ``str()`` gives the readable form of the golden
-files.
+``str()`` gives the form of the golden files.
 """
 
 from __future__ import annotations
@@ -125,8 +124,8 @@ class Single:
 
 @dataclass(frozen=True)
 class Default:
-    """A field that the layout lacks: set to its default on read; other values are dropped on write, or rejected if
-    ``refuse``.
+    """A field that the layout lacks: set to its default on read; other values are dropped on write, or rejected
+    (``refuse``).
     """
 
     name: str
@@ -153,8 +152,6 @@ class Tagged:
 
 @dataclass(frozen=True)
 class TagSection:
-    """The tagged fields at the end of a struct in a flexible version."""
-
     fields: tuple[Tagged, ...]
     absent: tuple[int, ...] = ()  # declared tags that are invalid in this version
     interleaved: bool = False  # whether tag and size share one varlong with interleaved bits
@@ -204,8 +201,6 @@ def joined_runs(operations: Iterable[AnyOperation]) -> Iterator[AnyOperation | F
 
 @dataclass(frozen=True)
 class Layout:
-    """One wire layout of a struct, and the message versions that use it."""
-
     ref: LayoutRef
     operations: tuple[Operation, ...]
     versions: tuple[int, ...] = ()
@@ -239,8 +234,6 @@ class FieldPlan:
 
 @dataclass(frozen=True)
 class StructPlan:
-    """A struct as a Python class, with its layouts."""
-
     name: str
     about: str
     fields: tuple[FieldPlan, ...]

@@ -75,7 +75,6 @@ def _field(field: FieldPlan) -> str:
 
 
 def _default(value: Value) -> str:
-    """Return the default; empty for zero, an empty value and a default struct."""
     if value is None:
         return "=~"
     if isinstance(value, str):
@@ -92,8 +91,6 @@ def _escaped(text: str) -> str:
 
 
 class _Printer:
-    """Printer for the layouts of one struct; ``numbers`` has the indexes of earlier layouts."""
-
     def __init__(self, struct: StructPlan, numbers: dict[LayoutRef, int]) -> None:
         self.fields = {field.name: (place, field) for place, field in enumerate(struct.fields)}
         self.numbers = numbers

@@ -61,14 +61,12 @@ def table(definitions: Definitions, found: Availability | None) -> Table:
 
 
 def since_words(release: str, is_first: bool, is_older: bool) -> str:
-    """Return the first release that defines something as text, marked if it may be older."""
     if is_older:
         return f"before Kafka {release}, which defines it first"
     return f"Kafka {release} or before" if is_first else f"Kafka {release}"
 
 
 def sentence(found: Availability | None, name: str) -> str:
-    """Return the sentence on the lifetime of a message, or "" without a history."""
     if found is None or name not in found.runs:
         return ""
     runs = [run for run in found.runs[name] if not run.versions.empty]

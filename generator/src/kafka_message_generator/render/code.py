@@ -45,7 +45,6 @@ class Bound:
     """Method of a precompiled struct, bound to a module-level name such as ``_unpack_hiiB``."""
 
     action: str
-    """``pack`` or ``unpack``."""
     codes: tuple[str, ...]
 
     @property
@@ -126,7 +125,6 @@ def not_(value: Part) -> Code:
 
 
 def negated(tests: Iterable[Code]) -> Code:
-    """Return the simplest test that at least one of ``tests`` fails."""
     tests = tuple(tests)
     both = joined(" and ", tests or ("True",))
     if len(tests) == 1 and tests[0].opposite:

@@ -55,7 +55,6 @@ class Identity:
 
 
 def checked_name(given: str | None) -> str | None:
-    """Return an import name from the command line. Raises RequestError if it is invalid."""
     if given is not None and (reason := import_name_problem(given)) is not None:
         raise RequestError(reason)
     return given
@@ -114,7 +113,6 @@ def _components(definitions: Definitions) -> tuple[str, ...]:
 
 
 def sample(identity: Identity, plans: list[MessagePlan]) -> str:
-    """Return the default example of the README, a round trip of the first message."""
     if not plans:
         return ""
     name, version = plans[0].name, plans[0].valid.highest

@@ -19,7 +19,6 @@ class Form:
     unknown: str
     """Reader of a section without known fields."""
     join: str
-    """Writer of a section."""
 
 
 SEQUENTIAL = Form("tags", "tag_header", "unknown_tags", "tags")

@@ -107,7 +107,6 @@ def _api(key: int, request: Message, response: Message | None) -> Api:
 
 
 def response_import(definitions: Definitions, name: str) -> str:
-    """Return the import of a response for type checkers, the base class if the package lacks it."""
     if any(plan.name == name for plan in definitions.plans):
         return f"from ..messages.{module(name)} import {name} as {name}"
     return f"from .._base.message import Response as {name}"

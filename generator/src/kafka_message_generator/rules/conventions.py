@@ -51,7 +51,6 @@ def _field(member: Field, problems: Problems) -> None:
 
 
 def _descriptions(messages: Sequence[Message], problems: Problems) -> None:
-    """Warn once per message about fields without ``about``, or once in total if no field has one."""
     missing = [list(_undescribed(message)) for message in messages]
     count = sum(map(len, missing))
     if count and count == sum(len(list(message.walk())) for message in messages):

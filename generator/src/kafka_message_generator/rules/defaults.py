@@ -45,7 +45,6 @@ class DefaultError(ValueError):
 
 
 def default_of(member: Field) -> Value:
-    """Return the default value of a field. Raises DefaultError."""
     kind, text = member.type, member.default
     if text == "null" and (kind.is_array or kind.is_struct or kind.name in ("string", "bytes", "records")):
         _null(member)

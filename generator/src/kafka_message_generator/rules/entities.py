@@ -46,7 +46,6 @@ class EntityField:
 
     @property
     def entities(self) -> tuple[str, ...]:
-        """All possible entity types, without duplicates."""
         return tuple(dict.fromkeys((self.entity,) if self.entity else (entity for _, entity in self.types)))
 
     @property
@@ -60,10 +59,7 @@ TOPIC_ID = "topicId"  # derived from the field name, not annotated
 def entity_fields(
     message: str, structs: Mapping[str, Sequence[Mapping[str, Any]]], named: Iterable[EntityField]
 ) -> dict[tuple[str, str], EntityField]:
-    """Return the entity types of the fields of a message, by struct and field.
-
-    ``structs`` has the described fields of each struct; ``named`` comes from ``resolve``.
-    """
+    """Return the entity types of the fields of a message, by struct and field."""
     found = {(each.struct, each.field): each for each in named if each.message == message}
     for struct, fields in structs.items():
         for field in fields:
@@ -83,7 +79,7 @@ def resolve(
 ) -> tuple[EntityField, ...]:
     """Resolve all entries; the result is valid only if ``problems`` has no errors.
 
-    Annotations of one struct by several paths must agree. ``more`` has the field type of each additional entity type.
+    ``more`` has the field type of each additional entity type.
     """
     types = {**TYPES, **{name: (kind,) for name, kind in more.items()}}
     found: dict[tuple[str, str, str], tuple[EntityField, set[str]]] = {}
@@ -119,7 +115,6 @@ def _entity_field(
 
 
 def _request(response: str, messages: Messages) -> str:
-    """Return the request of a response; empty if there is none."""
     answered, _ = messages[response]
     requests = (
         name for name, (each, _) in messages.items() if each.kind == REQUEST and each.api_key == answered.api_key
@@ -130,7 +125,6 @@ def _request(response: str, messages: Messages) -> str:
 def _codes(
     fact: EntityAnnotation, by: FieldPath, request: str, path: FieldPath, messages: Messages, problems: Problems
 ) -> tuple[tuple[int | str, str], ...]:
-    """Return pairs of code and entity type; report an unusable field ``by``."""
     message = request if fact.is_by_request else fact.message
     field = field_at(by, *messages[message]) if message else None
     if field is None:

@@ -42,14 +42,12 @@ def resolve(
 
 
 def without_older(enumerations: Sequence[Enumeration], messages: Messages) -> tuple[Enumeration, ...]:
-    """Remove fields of absent messages, for a single release without its older ones."""
     return tuple(
         replace(one, fields=tuple(entry for entry in one.fields if entry.message in messages)) for one in enumerations
     )
 
 
 def _type_problem(one: Enumeration, field: Field) -> str:
-    """Return why a field cannot have every member, or an empty string."""
     kind = field.type.name
     if one.is_text:
         return "" if kind == "string" else f"{one.name} has texts"
@@ -61,7 +59,6 @@ def _type_problem(one: Enumeration, field: Field) -> str:
 
 
 def _error_codes(message: str, messages: Messages) -> EnumerationFields:
-    """Return the fields with error codes: int16 fields with names that end in ``error_code``."""
     definition, structs = messages[message]
     members = {message: definition.fields + definition.optional_fields}
     members |= {name: struct.members for name, struct in structs.items() if name != message}

@@ -56,7 +56,6 @@ def _rule(fact: ErrorResponseFact, messages: Messages, problems: Problems) -> Er
 
 
 def _value(fact: ErrorResponseFact, field: Field, problems: Problems) -> Value:
-    """Return the value of a field, with the syntax of defaults."""
     if fact.value is None:
         return None
     text, what = fact.value.text, f"{fact.field.text} of {fact.message}"

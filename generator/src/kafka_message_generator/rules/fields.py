@@ -143,7 +143,6 @@ def versions_inside_message(message: Message, member: Field, problems: Problems)
 
 
 def versions_of_properties(message: Message, member: Field, problems: Problems) -> None:
-    """Warn about version ranges above the highest valid version; ranges of removed versions are accepted."""
     if message.is_removed or member.versions.intersect(message.valid).empty:
         return
     for key, versions in (

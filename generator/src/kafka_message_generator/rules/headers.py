@@ -46,7 +46,7 @@ def has_headers(messages: Sequence[Message]) -> bool:
 def check(messages: Sequence[Message], are_kafkas: bool, problems: Problems) -> None:
     """Check the required fields and versions of both headers.
 
-    ``are_kafkas`` is true for the headers of the generator, which the user cannot change.
+    ``are_kafkas`` is true for the headers of the generator.
     """
     for header in messages:
         if header.name in FIELDS and header.kind == HEADER and not header.is_removed:
@@ -90,7 +90,6 @@ def _versions(header: Message, messages: Sequence[Message], are_kafkas: bool, pr
 
 
 def _used(message: Message) -> Iterator[int]:
-    """Yield the header versions that the valid versions of a message need."""
     pairs = header_versions(message)
     ends = [first - 1 for first, _ in pairs[1:]] + [MAX_VERSION]
     for (first, version), end in zip(pairs, ends, strict=True):

@@ -129,7 +129,6 @@ def check_all(
 
 
 def _unpaired(keys: Keys, problems: Problems) -> Iterator[Message]:
-    """Yield the requests and responses without a counterpart; compare the versions of the others."""
     for (family, kind, key), message in keys.items():
         partner = keys.get((family, _OTHER.get(kind, ""), key))
         if partner is not None and kind in _OTHER:

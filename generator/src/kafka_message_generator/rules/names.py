@@ -155,7 +155,6 @@ def _fields(body: _Body, problems: Problems) -> None:
 
 
 def _functions(bodies: list[_Body], arrays: set[str], problems: Problems) -> None:
-    """Report colliding names of module functions, such as ``_read_topic_9`` and ``_read_all_topic_9``."""
     owners: dict[str, str] = {}
     for body in bodies:
         name = snake_case(body.name)
@@ -175,7 +174,6 @@ def _functions(bodies: list[_Body], arrays: set[str], problems: Problems) -> Non
 
 
 def _collections(bodies: list[_Body], problems: Problems) -> None:
-    """Report colliding names of collection classes."""
     taken = {body.name: body for body in bodies}
     for body in bodies:
         if any(member.map_key for member in body.fields) and not body.is_message:

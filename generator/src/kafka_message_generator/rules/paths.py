@@ -56,7 +56,6 @@ def python_path(path: FieldPath) -> str:
 
 
 def _fields_on_path(path: FieldPath, message: Message, structs: StructTable) -> Iterator[Field]:
-    """Yield the fields along a path, up to the first unknown name."""
     members = message.fields + message.optional_fields
     for name in path.names:
         found = next((member for member in members if member.name == name), None)

@@ -37,8 +37,6 @@ class Setting:
 
 @dataclass(frozen=True)
 class Secrets:
-    """All secret fields, and the settings with values that may be secret."""
-
     fields: tuple[Secret, ...] = ()
     settings: tuple[Setting, ...] = ()
 
@@ -68,13 +66,11 @@ def secret_fields(secrets: Secrets, messages: Messages) -> dict[str, SecretField
 
 
 def _holders(struct: str, message: Message, structs: StructTable) -> set[str]:
-    """Return the fields of a message that contain a struct."""
     members = [message.fields, message.optional_fields, *(each.members for each in structs.values())]
     return {snake_case(member.name) for each in members for member in each if member.type.name == struct}
 
 
 def _owner(message: str, path: str, messages: Messages) -> tuple[str, str]:
-    """Return struct (or message) and field at a dotted Python path."""
     *above, field = path.split(".")
     body, structs = messages[message]
     struct, members = message, body.fields + body.optional_fields
@@ -109,7 +105,6 @@ def resolve(facts: SecretAnnotations, messages: Messages, problems: Problems) ->
 
 
 def _is_valid(entry: SettingEntry, messages: Messages, problems: Problems) -> bool:
-    """Check that name and value are strings of one struct, and the type of the resource type."""
     paths = [path for path in (entry.name, entry.value, entry.resource_type) if path is not None]
     if len(existing(entry, paths, messages, problems)) < len(paths):
         return False

@@ -132,7 +132,6 @@ def _check_recursion(message: Message, table: StructTable, problems: Problems) -
     depths: dict[str, int] = {}
 
     def visit(name: str, path: tuple[str, ...], location: Location) -> int:
-        """Return the nesting depth from here on."""
         if name in path:
             circle = " -> ".join((*path[path.index(name) :], name))
             problems.error(location, f"struct {name} contains itself ({circle}); a message needs a fixed depth")
@@ -151,7 +150,6 @@ def _check_recursion(message: Message, table: StructTable, problems: Problems) -
 
 
 def _check_presence(message: Message, table: StructTable, problems: Problems) -> None:
-    """Report a struct field without a version in common with its parent; warn about other such fields."""
     present = _versions_by_struct(message, table)
     _check_body("the message", message.fields + message.optional_fields, present[message.name], message, problems)
     for name, struct in table.items():

@@ -41,9 +41,9 @@ Parse = Callable[[Properties], T | None]
 
 
 def read(specs: Path, name: str, problems: Problems, parse: Parse[T]) -> list[T]:
-    """Parse the entries of an annotation file; a missing file has none.
+    """Parse the entries of an annotation file, if it exists.
 
-    Unknown properties, repeated names and a wrong JSON type are added to ``problems``.
+    Invalid entries are added to ``problems``.
     """
     path, content = specs / name, ANNOTATIONS[name]
     node = source.load(path, path.as_posix(), problems) if path.exists() else None
@@ -97,8 +97,6 @@ class FieldPath:
 
 @dataclass(frozen=True)
 class FieldEntry:
-    """Fields of one message that share an annotation."""
-
     message: str
     location: Location
     fields: tuple[FieldPath, ...]

@@ -15,8 +15,6 @@ from kafka_message_generator.spec.source import Location, Problems
 
 @dataclass(frozen=True)
 class Description:
-    """Description of a message, or of all its fields with one name."""
-
     message: str
     field: str  # empty for the message itself
     about: str

@@ -31,7 +31,7 @@ REQUEST, RESPONSE, HEADER = "request", "response", "header"
 COORDINATOR_KEY, COORDINATOR_VALUE, METADATA = "coordinator-key", "coordinator-value", "metadata"
 KINDS = (REQUEST, RESPONSE, HEADER, METADATA, "data", COORDINATOR_KEY, COORDINATOR_VALUE)
 
-ENCODED_TYPES = {"int16": 16, "int32": 32, "int64": 64}  # integer types with an ``encoding``, and their bits
+ENCODED_TYPES = {"int16": 16, "int32": 32, "int64": 64}
 
 TAGGED_FIELD_FORMATS = ("sequential", "interleaved")
 
@@ -117,7 +117,6 @@ class Field:
     is_typed: bool = True  # False if ``type`` is a placeholder for an invalid type
 
     def at(self, property_name: str) -> Location:
-        """Return the location of a property, or of the field if the property is absent."""
         return self.places.get(property_name, self.location)
 
 

@@ -166,10 +166,7 @@ T = TypeVar("T")
 
 
 def with_suggestions(read: Callable[[Properties], T]) -> Callable[[Properties], T]:
-    """Decorate ``read`` to treat a misspelt property as the suggested one, so that one mistake yields one problem.
-
-    An object with misspelt properties is read again; the correction is cached.
-    """
+    """Decorate ``read`` to treat a misspelt property as the suggested one, so that one mistake yields one problem."""
 
     def read_again(properties: Properties) -> T:
         problems, node = properties.problems, properties.node

@@ -72,7 +72,6 @@ def _message(properties: Properties) -> Message:
 
 
 def _kind(properties: Properties) -> str:
-    """Read the message type; return an empty string if it is missing, so that the other rules still run."""
     if "type" not in properties.places:
         choices = ", ".join(KINDS)
         properties.problems.error(properties.node.location, f"{properties.what} has no type; use one of {choices}")
@@ -80,7 +79,6 @@ def _kind(properties: Properties) -> str:
 
 
 def _required_versions(properties: Properties, key: str) -> Versions:
-    """Read a required version range; return all versions if it is invalid."""
     with contextlib.suppress(Missing):
         properties.required(key)
         versions = properties.versions(key)
@@ -203,7 +201,6 @@ def _field(properties: Properties) -> Field:
 
 
 def _encodings(properties: Properties, key: str, versions: Versions) -> tuple[Encoding, ...]:
-    """Read an encoding: one name for all versions, or an object of version ranges and names."""
     node = properties.take(key)
     if node is None:
         return ()
@@ -226,7 +223,6 @@ def _encodings(properties: Properties, key: str, versions: Versions) -> tuple[En
 
 @with_suggestions
 def _optional_field(properties: Properties) -> Field:
-    """Read a field of an optional-field buffer, with the versions of the buffer and a hexadecimal tag."""
     name = properties.required("name")
     properties.what = f"optional field {name}"
     problems = properties.problems

@@ -108,7 +108,6 @@ _OF_PROTOCOL = frozenset(("headers", "one-way"))
 
 
 def _invalid_keys(places: Mapping[str, Location], found: Iterable[Problem]) -> frozenset[str]:
-    """Return the keys of ``[protocol]`` with a problem; all keys if the table itself is invalid."""
     refused = [problem.location.path for problem in found]
     if "protocol" in places and places["protocol"].path in refused:
         return _OF_PROTOCOL
@@ -136,7 +135,6 @@ class _Table(Properties):
         self.named: list[str] = []  # referenced files that exist
 
     def inner(self, key: str) -> _Table:
-        """Return a nested table; empty if it is missing or invalid."""
         node = self.take(key)
         if node is not None and not isinstance(node.value, dict):
             self.wrong(node, "a table")
@@ -145,7 +143,6 @@ class _Table(Properties):
         return _Table(node, f"the table {key} of {FILE}", self.problems, self.specs)
 
     def text(self, key: str) -> str | None:
-        """Read a string; other types are errors."""
         return self.checked(key, lambda text: None)
 
     def checked(self, key: str, problem: Check) -> str | None:
@@ -153,11 +150,9 @@ class _Table(Properties):
         return None if node is None else self._text(node, problem)
 
     def texts(self, key: str, problem: Check) -> tuple[str, ...]:
-        """Read a list of strings that pass a check, without duplicates."""
         return tuple(text for _, text in self._texts(key, problem))
 
     def mapping(self, key: str, key_problem: Check, problem: Check) -> dict[str, str]:
-        """Read a table of strings; keys and values must pass their checks."""
         found = {}
         for name, node in self.inner(key).members.items():
             text = self._text(node, problem)
@@ -168,13 +163,11 @@ class _Table(Properties):
         return found
 
     def file(self, key: str, problem: Check) -> str | None:
-        """Return the text of a file that the property names."""
         node = self.take(key)
         name = None if node is None else self._text(node, problem)
         return None if node is None or name is None else self._load(node, name)
 
     def files(self, key: str, problem: Check) -> dict[str, str]:
-        """Return the texts of the files that the property lists, by name."""
         loaded = {name: self._load(node, name) for node, name in self._texts(key, problem)}
         return {name: text for name, text in loaded.items() if text is not None}
 

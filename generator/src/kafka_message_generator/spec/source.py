@@ -54,8 +54,6 @@ class Node:
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """An error or warning: location, and what to change."""
-
     location: Location
     message: str
     is_warning: bool = False
@@ -126,7 +124,7 @@ _MAX_DIGITS = 100  # maximum digits of an integer literal
 
 
 class _Stop(Exception):
-    """Aborts parsing of a file after its first syntax error."""
+    pass
 
 
 @dataclass
@@ -235,8 +233,7 @@ class _Reader:
     def comma(self, path: str, before: str, closing: str) -> None:
         """Skip a comma, or nothing before the closing bracket.
 
-        A trailing comma is a warning. A missing comma is reported at ``before``, the JSON path of the preceding
-        value.
+        A missing comma is reported at ``before``, the JSON path of the preceding value.
         """
         end = self.at
         self.skip_blank(path)

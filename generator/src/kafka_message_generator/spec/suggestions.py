@@ -24,6 +24,5 @@ def _digits(word: str) -> list[str]:
 
 
 def did_you_mean(word: str, choices: Iterable[str], advice: str) -> str:
-    """Return a question with the nearest choice, or ``advice`` if none is similar."""
     near = suggestion(word, choices)
     return advice if near is None else f"did you mean {near}?"

@@ -63,10 +63,7 @@ def _node(name: str, value: object, path: Route, lines: Mapping[Route, int], pro
 
 
 def _lines(text: str) -> dict[Route, int]:
-    """Return the line, from 1, of the statement that first defines each value of a valid TOML text.
-
-    The standard library reports no lines, so each statement is parsed alone.
-    """
+    """Return the line, from 1, of the statement that first defines each value of a valid TOML text."""
     lines: dict[Route, int] = {}
     last: dict[Route, int] = {}
     table: Route = ()
@@ -91,7 +88,6 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _table(header: Any, last: dict[Route, int]) -> Route:
-    """Return the path of the table that a header opens; ``last`` has the last index of each array of tables."""
     path: Route = ()
     while header:
         ((key, header),) = header.items()
@@ -105,7 +101,6 @@ def _table(header: Any, last: dict[Route, int]) -> Route:
 
 
 def _paths(value: object, path: Route) -> Iterator[Route]:
-    """Yield the path of a value, and the paths of all values around and inside it."""
     yield from (path[:end] for end in range(1, len(path) + 1))
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, each in inner:

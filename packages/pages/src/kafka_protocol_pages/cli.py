@@ -90,7 +90,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _samples(arguments: argparse.Namespace, package: Package, is_kafkas: bool) -> Iterator[tuple[str, Samples]]:
-    """Yield sets of samples with their headings."""
     for named in (arguments.traffic, arguments.samples):
         if named is not None and not named.is_dir():
             raise PagesError(f"{named}: there is no such folder")

@@ -16,12 +16,10 @@ ENVIRONMENT = environment(TEMPLATES, autoescape=True)
 
 
 def code(text: str) -> Markup:
-    """Return HTML with backquoted words as code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def breakable(name: str) -> Markup:
-    """Return HTML that may break after underscores and opening brackets."""
     return Markup(re.sub(r"([_(])", r"\1<wbr>", str(escape(name))))
 
 

@@ -168,7 +168,6 @@ def _format(package: Package, magic: int, smallest: int) -> Format:
 
 
 def _explained(package: Package, batch: bytes) -> Explanation:
-    """Return a produce request that holds the batch."""
     request = package.message("ProduceRequest")
     partition = request.PartitionProduceData(index=0, records=batch)
     topic = request.TopicProduceData(name="orders", partition_data=[partition])

@@ -147,7 +147,6 @@ class Field:
 
 
 def _merged(cells: tuple[Cell, ...], fits: Callable[[Cell], bool]) -> Iterator[Versions]:
-    """Return the versions of matching cells, with neighbours merged."""
     for is_fitting, group in groupby(cells, key=fits):
         each = list(group)
         if is_fitting:
@@ -203,7 +202,6 @@ def _cells(member: dict[str, Any], wires: dict[int, Wire], runs: tuple[Versions,
 
 
 def _short(member: dict[str, Any], wire: Wire) -> str:
-    """Return the text of a narrow cell: tag, type, and a mark for nullable."""
     kind: str = member["type"].removeprefix("[]")
     array = "[]" if member["type"] != kind else ""
     name = "struct" if kind[0].isupper() else kind

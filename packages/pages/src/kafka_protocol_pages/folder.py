@@ -8,7 +8,6 @@ from pathlib import Path
 from kafka_protocol_pages.package import PagesError
 
 LIST = "assets/files.txt"
-"""List of a site's files."""
 
 
 def write(folder: Path, files: Mapping[str, str | bytes]) -> list[str]:

@@ -155,7 +155,6 @@ def _api(api: tables.Api, there: set[str]) -> ApiRow:
 
 
 def _headers(valid: Versions, pairs: HeaderVersions) -> str:
-    """Format the header versions: ``1, from 9 on 2``."""
     found = [(run.lowest, header) for run, header in header_runs(valid, pairs)]
     return ", ".join(
         f"from {first} on {header}" if number else str(header) for number, (first, header) in enumerate(found)
@@ -163,7 +162,6 @@ def _headers(valid: Versions, pairs: HeaderVersions) -> str:
 
 
 def records(definitions: Definitions) -> list[Family]:
-    """Return the records by log."""
     found: dict[str, list[tables.RecordType]] = {}
     for record in tables.record_types(definitions):
         found.setdefault(record.family, []).append(record)
@@ -205,7 +203,6 @@ def _code(code: ErrorCode, lifetimes: Lifetimes) -> CodeRow:
 
 
 def enumerations(definitions: Definitions, messages: Sequence[MessagePage]) -> list[EnumerationTable]:
-    """Return the enumerations without pages of their own."""
     found = []
     for one in definitions.enumerations:
         if one.members:

@@ -74,7 +74,6 @@ def _before(found: Explanation) -> str:
 
 
 def _rows(found: Explanation) -> Iterator[dict[str, object]]:
-    """Return the leaves, except those of decompressed records."""
     return (row for row in found.rows() if "unpacked" not in row)
 
 

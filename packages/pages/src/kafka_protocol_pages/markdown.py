@@ -85,7 +85,6 @@ def _headings(tokens: Sequence[Token]) -> Iterator[Heading]:
 
 
 def _clear_empty_headers(tokens: Sequence[Token]) -> None:
-    """Turn empty header cells into ordinary ones."""
     for opening, inside, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if opening.type == "th_open" and not inside.content:
             opening.tag = closing.tag = "td"

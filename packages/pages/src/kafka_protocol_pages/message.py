@@ -156,7 +156,6 @@ def parts_of(
 
 
 def _shown(page: MessagePage, run: Versions, package: Package, words: str, samples: Samples) -> Iterator[Shown]:
-    """Yield the samples of versions with one layout, once for neighbours with the same bytes."""
     name = page.plan.name
     for sample, group in groupby(run, key=lambda version: samples.get((name, version))):
         versions = list(group)
@@ -197,7 +196,6 @@ def _facts_of_lifetime(lifetime: Lifetime) -> Iterator[Fact]:
 
 
 def _sayer(message: Message, messages: Sequence[Message]) -> Message:
-    """Return the message that declares the properties of an API: the request."""
     if message.kind != RESPONSE:
         return message
     requests = (each for each in messages if each.kind == REQUEST and each.api_key == message.api_key)

@@ -16,8 +16,6 @@ class PagesError(ValueError):
 
 
 class Span(Protocol):
-    """A span of the package."""
-
     start: int
     end: int
     path: str
@@ -31,8 +29,6 @@ class Span(Protocol):
 
 
 class Explanation(Protocol):
-    """An explanation of the package."""
-
     data: bytes
     title: str
     root: Any

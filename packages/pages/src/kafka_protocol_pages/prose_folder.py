@@ -47,7 +47,6 @@ class _Folder:
     images: dict[str, bytes] = field(default_factory=dict)
 
     def targets(self, page: str) -> Iterator[str]:
-        """Yield the pages that a page links to; collect its images."""
         for link in self.documents[page].links:
             path = self._target(page, link.path)
             there = self.root / path
@@ -59,7 +58,6 @@ class _Folder:
                 self.images[path] = there.read_bytes()
 
     def _target(self, page: str, written: str) -> str:
-        """Return the path of a link; for a folder its README.md, if there is one."""
         path = posixpath.normpath(posixpath.join(posixpath.dirname(page), written)) if written else page
         readme = posixpath.normpath(posixpath.join(path, START))
         return readme if (self.root / readme).is_file() else path
@@ -92,7 +90,6 @@ class _Folder:
         return self.documents[path].title or path
 
     def chapters(self, contents: str) -> Iterator[Chapter]:
-        """Yield the sections of a page, with the pages that each is the first to link to."""
         found: dict[str, list[str]] = {"": [contents]}
         seen = {contents}
         for link in self.documents[contents].links:

@@ -32,11 +32,9 @@ class News:
     changed: tuple[Changed, ...]
     becomes_flexible: bool
     is_back: bool = False
-    """True if an older release has it."""
 
     @property
     def is_alike(self) -> bool:
-        """True if the layout equals that of the previous version."""
         return not (self.added or self.removed or self.changed or self.becomes_flexible)
 
 
@@ -118,7 +116,6 @@ class ReleasePage:
 
 
 def releases(changes: Sequence[Changes], messages: Iterable[MessagePage]) -> list[ReleasePage]:
-    """Return the pages of all releases, oldest first."""
     pages = {page.name: page for page in messages}
     names = [each.release for each in changes]
     after = dict(pairwise(names))
@@ -183,7 +180,6 @@ def news_of(page: MessagePage, version: int, later: Collection[str] = ()) -> New
 
 
 def outermost(fields: Iterable[Field]) -> tuple[Field, ...]:
-    """Return the fields that are not nested in another one of them."""
     found: dict[str, Field] = {}
     for field in fields:  # structs precede their fields
         path = field.path

@@ -126,7 +126,6 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
 
 
 def doors(pages: Sequence[Page], prose: Prose) -> list[Door]:
-    """Return the links to existing pages, prose last."""
     there = {page.path for page in pages}
     found = [Door(*each) for each in NAVIGATION if each[0] in there]
     return [*found, Door(prose.contents, "Guide", "how to use all this, in prose")] if prose.contents else found

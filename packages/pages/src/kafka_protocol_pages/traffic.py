@@ -32,7 +32,6 @@ def read_traffic(folder: Path, package: Package) -> Samples:
 
 
 def _conversation(path: Path, protocol: Any) -> Iterator[tuple[Any, int, bool, bytes]]:
-    """Yield messages with version, direction and frame; responses without a request are skipped."""
     asked: dict[int, Any] = {}
     for number, frame in _frames(path, protocol):
         request = _read(path, number, protocol.decode_request, frame)

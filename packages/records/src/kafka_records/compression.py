@@ -1,7 +1,7 @@
 """Kafka's compression codecs, with a limit on the decompressed size.
 
-gzip comes from the standard library; an ``Engine`` provides snappy, lz4 and zstd. Framings: xerial snappy blocks, and
-lz4 frames whose header checksum may be incorrect (KAFKA-3160).
+gzip comes from the standard library; an ``Engine`` provides snappy, lz4 and zstd. The header checksum of lz4 frames
+may be incorrect (KAFKA-3160).
 """
 
 from __future__ import annotations

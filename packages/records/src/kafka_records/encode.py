@@ -162,7 +162,6 @@ def _headers(headers: Sequence[tuple[str | bytes, bytes | None]]) -> bytes:
 
 
 def _plain(content: object) -> bytes:
-    """Return a bytes-like object as bytes. ``len`` of a memoryview counts items, not bytes."""
     if isinstance(content, bytes | bytearray | memoryview):
         return bytes(content)
     raise TypeError(f"bytes are expected, not {type(content).__name__}")

@@ -16,7 +16,6 @@ def counted(number: int, noun: str) -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Wrap text to at least one line of at most ``width`` characters."""
     from textwrap import wrap
 
     return wrap(text, max(width, 1), break_on_hyphens=False) or [""]

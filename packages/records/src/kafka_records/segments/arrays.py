@@ -21,8 +21,6 @@ MOST_BYTES = (1 << 31) - 1
 
 
 class Repeated:
-    """Cache of constant arrays, by column."""
-
     def __init__(self) -> None:
         self._last: dict[str, tuple[object, pa.Array]] = {}
 

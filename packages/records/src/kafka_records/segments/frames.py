@@ -74,7 +74,6 @@ def actual_sums(log: Log, start: Ints, size: Ints, magic: Ints) -> Ints:
 
 
 def intact(log: Log, start: Ints, size: Ints) -> Bools:
-    """Check the checksums of batches."""
     magic = log.at(start + 16, "i1")
     result: Bools = stored_sums(log, start, magic) == actual_sums(log, start, size, magic)
     return result
@@ -148,7 +147,6 @@ def sum_text(log: Log, at: int, size: int) -> str:
 
 
 def plausible(log: Log, start: int, max_batch_bytes: int) -> bool:
-    """Check by the header alone whether a batch may start here."""
     return len(_candidates(log, start, start + 1, max_batch_bytes)) == 1
 
 
@@ -175,7 +173,7 @@ class Search:
         """Search the positions from ``low`` to ``high``; ``high + PADDING`` must exist.
 
         Returns the position and 0 for a match; the position and the bytes needed for a truncated candidate; or
-        ``high`` and -1 for no match. ``at_end``: no more bytes will follow.
+        ``high`` and -1.
         """
         block = _FIRST_BLOCK
         while low < high and not self.given_up:

@@ -32,8 +32,6 @@ class Faults:
 
 
 class RecordLists:
-    """Record columns as lists."""
-
     def __init__(self) -> None:
         self.counts: list[int] = []
         self._columns: tuple[list[Any], ...] = tuple([] for _ in Record._fields)
@@ -100,7 +98,6 @@ def read_messages(
 
 
 def _header_lists(headers: Sequence[Sequence[tuple[str, bytes | None]]]) -> pa.Array:
-    """Return the header lists, null for records without headers. Invalid UTF-8 in keys is replaced, as in Java."""
     if not any(headers):
         return pa.nulls(len(headers), HEADERS_TYPE)
     try:

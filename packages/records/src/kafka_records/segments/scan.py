@@ -111,7 +111,6 @@ class Scanner:
         return self._follower.follow(log, pos - window.base, last, self._most)
 
     def _checked(self, chain: Chain) -> Generator[Run | Gap, None, int]:
-        """Yield complete batches with bad ones marked, and return the next position."""
         window = self._window
         log, base = window.log, window.base
         start, size, fault, sums = chain.start, chain.size, chain.fault, chain.sums
@@ -207,7 +206,6 @@ class Scanner:
         return self._failfast and pos >= self._report.start
 
     def _no_length(self, pos: int) -> Generator[Gap, None, int | None]:
-        """Continue after an invalid length; return None at the zeros of a preallocated file."""
         window = self._window
         at = pos - window.base
         if not window.log.zeros(at, at + OVERHEAD):
@@ -236,7 +234,6 @@ class Scanner:
             window.move(end - OVERHEAD, OVERHEAD + 1)
 
     def _tail(self, pos: int) -> Generator[Gap, None, int | None]:
-        """Continue at a truncated batch; return None at the end of the file."""
         window = self._window
         log, at = window.log, pos - window.base
         left = log.size - at
@@ -265,7 +262,6 @@ class Scanner:
             self._report.incomplete_tail, self._report.zero_tail = incomplete, zeros
 
     def _later_batch(self, at: int) -> bool:
-        """Check for a batch of this log within an apparently truncated last batch."""
         window = self._window
         search = Search(self._max)
         tail, looked = at, at
@@ -284,9 +280,8 @@ class Scanner:
             search.reject()
 
     def _consecutive(self, at: int, search: Search) -> tuple[int, int, bool]:
-        """Follow valid batches from ``at``, regardless of their offsets.
-
-        Returns their number, the end position, and whether the valid batches reach the end of the file or zeros.
+        """Follow valid batches from ``at``; return their number, their end, and whether they reach the end of the
+        log.
         """
         log, count = self._window.log, 0
         while at + OVERHEAD <= log.size:
@@ -304,7 +299,6 @@ class Scanner:
         return count, log.size if log.size - at < OVERHEAD else at, False
 
     def _in_order(self, pos: int) -> bool:
-        """Check the offset of a possible batch; offsets of quoted batches rarely fit."""
         if self._next_offset is None:
             return True
         offset = int(self._window.log.at(np.array([pos - self._window.base]), ">i8")[0])
@@ -318,7 +312,6 @@ class Scanner:
     def _damage(
         self, pos: int, reason: str, search_from: int | None = None, data: bytes | None = None
     ) -> Generator[Gap, None, int]:
-        """Raise, or yield the gap from ``pos`` to the next batch and return its position."""
         window = self._window
         if self._raises(pos):
             log = window.log

@@ -4,10 +4,7 @@
 * Pipeline: ``read_packets`` -> ``segments`` -> ``streams`` -> ``frames`` -> ``exchanges``. For text,
 ``follow_pieces``
   replaces the first three.
-* ``to_object`` and ``to_line`` format an exchange; ``Clients`` collects the versions each client uses.
-* ``Report`` counts omitted data, with reasons.
-
-Memory use does not grow with the capture.
+* ``to_object`` and ``to_line`` format an exchange; ``Clients`` collects versions; ``Report`` counts omitted data.
 """
 
 from __future__ import annotations

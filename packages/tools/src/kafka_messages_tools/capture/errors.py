@@ -49,7 +49,6 @@ _found: dict[int, tuple[MessageFacts, frozenset[str]]] = {}
 
 
 def _with_errors(facts: MessageFacts) -> frozenset[str]:
-    """Return the structs of a message that contain error codes at any depth."""
     known = _found.get(id(facts))
     if known is None or known[0] is not facts:
         known = facts, frozenset(name for name in facts.structs if _has_errors(facts, name, frozenset()))

@@ -60,7 +60,6 @@ class _Input:
         return data
 
     def exactly(self, size: int, what: str) -> bytes:
-        """Read ``size`` bytes. Raises _Ended, without a message at the end of the file."""
         data = self.read(size)
         if len(data) < size:
             raise _Ended(f"the file ends inside {what}: {size} bytes needed, {len(data)} left" if data else "")
@@ -191,7 +190,6 @@ class _Section:
         self._old = Struct(f"{order}HHIIII")
 
     def packet(self, kind: int, body: bytes, number: int) -> Packet | None:
-        """Return the packet of a block, or None. Raises struct.error and IndexError for a damaged body."""
         if kind == _ENHANCED_PACKET:
             where, high, low, captured, length = self._enhanced.unpack_from(body)
             return self._made(number, where, (high, low), body[20 : 20 + captured], captured, length)

@@ -1,8 +1,7 @@
 """Kafka frames in TCP streams: request and response bytes, with resynchronization after gaps.
 
 A connection is Kafka if its server has a given port or, without ports, if its client starts with a request. After a
-gap, requests are found by size, API key, version and client id, responses by size and correlation id. A candidate
-must decode completely.
+gap, a candidate must decode completely.
 """
 
 from __future__ import annotations
@@ -102,8 +101,6 @@ class _Budget:
 
 
 class _Conversation:
-    """One connection: detection of Kafka, and its two directions."""
-
     def __init__(
         self,
         connection: Connection,
@@ -237,8 +234,6 @@ Check = Callable[[bytes], bool]
 
 
 class _Framer:
-    """One direction of a connection, split into frames."""
-
     def __init__(
         self,
         conversation: _Conversation,
@@ -345,7 +340,6 @@ class _Framer:
                 return
 
     def _search(self) -> bool:
-        """Move the next candidate frame to the front of the buffer; return False if there is none."""
         while True:
             found = self._find(self._buffer, self._looked)
             whole = found + (plausible.START if self._is_request else 8) <= len(self._buffer)

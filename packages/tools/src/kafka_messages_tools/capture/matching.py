@@ -244,7 +244,6 @@ class _Conversation:
             yield oldest, None, was_token
 
     def response(self, frame: Frame) -> _Made:
-        """Match a response. Brokers answer in order, so earlier requests remain unanswered."""
         if self._waiting and self._waiting[0][2]:
             yield self._waiting.popleft()[1], frame, True
             return

@@ -219,7 +219,6 @@ class _Datagram:
         self.length: int | None = None
 
     def whole(self) -> tuple[bytes, int] | None:
-        """Return the captured bytes and the length of the datagram, or None while incomplete."""
         if self.length is None:
             return None
         data = bytearray()
@@ -242,7 +241,6 @@ class _Fragments:
         self._report = report
 
     def add(self, key: tuple[object, ...], place: int, data: bytes, length: int, more: bool) -> tuple[bytes, int]:
-        """Add a fragment and return the completed datagram and its length. Raises _Refused while incomplete."""
         datagram = self._waiting.setdefault(key, _Datagram())
         if place + length > 0xFFFF:
             raise _Refused("fragments beyond the end of a datagram")

@@ -72,7 +72,6 @@ class _Direction:
         self.size = 0
 
     def offset(self, sequence: int) -> int:
-        """Convert a sequence number to the stream offset nearest to the next one."""
         assert self.base is not None
         return self.next + (sequence - self.base - self.next + _HALF) % (1 << 32) - _HALF
 
@@ -178,7 +177,6 @@ class _Tracker:
         self._report.count("segments out of order")
 
     def _lose_patience(self, tracked: _Tracked) -> Iterator[TcpSegment]:
-        """Skip gaps that were acknowledged long ago or hold too much data."""
         for source, direction in tracked.directions.items():
             if not direction.held:
                 direction.waited = 0
@@ -224,7 +222,6 @@ class _Tracker:
         yield piece
 
     def _end(self, key: tuple[Endpoint, Endpoint], reason: str, keep: bool = False) -> Iterator[TcpSegment | End]:
-        """End a connection; ``keep`` retains its state to recognize late segments."""
         tracked = self._tracked[key]
         if not keep:
             del self._tracked[key]

@@ -108,7 +108,6 @@ def _body(package: Package, message: Message, version: int, hides: bool, records
 
 
 def _may_hold_secrets(exchange: Exchange) -> bool:
-    """Check whether undecoded bytes may contain secrets; True for unknown APIs."""
     api = exchange.api  # None for a SASL token
     if api is None or not api.valid_versions:
         return True

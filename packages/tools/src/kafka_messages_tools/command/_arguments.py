@@ -20,15 +20,11 @@ KINDS = ("request", "response", "header", "metadata", "coordinator-key", "coordi
 
 
 class _Formatter(RawDescriptionHelpFormatter):
-    """Help formatter with a fixed width, to avoid argparse's import of ``shutil``."""
-
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=max(terminal_width() - 2, 40))
 
 
 class Parser(ArgumentParser):
-    """Argument parser that raises UsageError."""
-
     def __init__(self, prog: str, **more: Any) -> None:
         super().__init__(prog=prog, formatter_class=_Formatter, allow_abbrev=False, **more)
 
@@ -100,8 +96,6 @@ def number(text: str) -> int:
 
 
 def one_of(choices: Sequence[str]) -> Choices:
-    """Return ``add_argument`` keywords for a choice with suggestions."""
-
     def chosen(text: str) -> str:
         if text not in choices:
             raise ArgumentTypeError(f"expected one of {', '.join(choices)}, got {text!r}{meant(text, choices)}")
@@ -114,7 +108,5 @@ if TYPE_CHECKING:
     from typing import TypedDict
 
     class Choices(TypedDict):
-        """Keywords of ``add_argument``."""
-
         type: Callable[[str], str]
         choices: Sequence[str]

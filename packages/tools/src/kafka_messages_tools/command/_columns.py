@@ -62,7 +62,6 @@ def _longest_word(text: str) -> int:
 
 
 def folded(text: str, width: int) -> list[str]:
-    """Wrap a cell to ``width``; continuation lines keep the indentation."""
     if len(text) <= width:
         return [text]
     bare = text.lstrip()

@@ -88,7 +88,6 @@ class Guesser:
         return Guess(request.api.request_name, str(request.version), before, score + more, reasons)
 
     def messages(self, info: MessageInfo) -> list[Guess]:
-        """Return a guess for each layout of a message and each prefix that fits."""
         by_layout: dict[tuple[int, int | None], list[int]] = {}
         headers = headers_of(self._package, info)
         for version, schema in self._package.message(info.name).schemas().items():
@@ -151,10 +150,6 @@ class Guesser:
         return Guess(info.name, shown, place.before, place.score + score, (*place.reasons, _SAME, *reasons))
 
     def _weighed(self, found: Explanation) -> tuple[float, tuple[str, ...]]:
-        """Return a score and its reasons.
-
-        Printable strings, known error codes and arrays raise the score.
-        """
         codes = set(self._error_fields(found))
         texts = odd = unknown = known = negative = elements = 0
         score = 0.0
@@ -188,7 +183,6 @@ class Guesser:
 
 
 def _first_frame(protocol: Any, data: bytes) -> tuple[bytes | None, int]:
-    """Return the first frame and the number of frames, or None if the bytes are not exactly frames."""
     try:
         frames = protocol.split_frames(data)
     except ValueError:

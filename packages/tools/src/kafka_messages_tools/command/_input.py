@@ -50,7 +50,6 @@ def read_bytes(word: str | None, form: str | None) -> bytes:
 
 
 def _could_be_a_name(word: str) -> bool:
-    """Check whether a word may be a file name; most file names are valid base64."""
     return not (is_literal(word) or "=" in word or all(char in _HEX or char in " \t\r\n:,;xX" for char in word))
 
 
@@ -62,7 +61,6 @@ def from_standard_input(otherwise: str, word: str | None) -> bytes:
 
 
 def whole(file: BinaryIO, name: str) -> bytes:
-    """Read a file. Raises UsageError if it is too large."""
     data = file.read(MOST + 1)
     if len(data) > MOST:
         raise UsageError(f"{name} has more than {MOST} bytes; cut out what is of interest")
@@ -154,10 +152,7 @@ def read_hex(text: str) -> bytes:
 
 
 def _dump(lines: list[str]) -> bytes | None:
-    """Parse a hex dump of xxd, hexdump -C, od, tcpdump or Wireshark; return None for other text.
-
-    Raises UsageError for a dump with a gap or an invalid row.
-    """
+    """Parse a hex dump of xxd, hexdump -C, od, tcpdump or Wireshark; return None for other text. Raises UsageError."""
     rows: list[tuple[int, str]] = []
     repeats: set[int] = set()
     for line in filter(None, map(str.strip, lines)):
@@ -181,7 +176,6 @@ def _dump(lines: list[str]) -> bytes | None:
 
 
 def _addressed(line: str) -> tuple[int | None, str]:
-    """Split a line into its address and hex digits, without the character column."""
     line = line[2:] if line[:2] == "0x" and ":" in line else line  # tcpdump -X
     digits = 0
     while digits < len(line) and line[digits] in _HEX:

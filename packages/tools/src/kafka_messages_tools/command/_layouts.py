@@ -29,7 +29,6 @@ class Row(NamedTuple):
 
     @property
     def default(self) -> str:
-        """Default in the definition; empty for the default of the type."""
         fact = self.facts.default_fact
         return (
             "" if fact is ... else "null" if fact is None else str(fact).lower() if fact in (True, False) else str(fact)

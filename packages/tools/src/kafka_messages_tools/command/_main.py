@@ -69,7 +69,6 @@ def _run(words: list[str], prog: str, default: str) -> int:
 
 
 def _subcommand_at(words: list[str]) -> int:
-    """Return the index of the subcommand, skipping options and the value of ``--package``."""
     for at, word in enumerate(words):
         if not word.startswith("-") and words[max(at - 1, 0) : at] != ["--package"]:
             return at

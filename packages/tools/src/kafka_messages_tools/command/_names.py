@@ -53,7 +53,6 @@ def headers_of(package: Package, info: MessageInfo) -> tuple[tuple[int, int], ..
 
 
 def header_versions(package: Package, info: MessageInfo) -> str:
-    """Format the header versions: ``1, from 9 on 2``."""
     runs = headers_of(package, info)
     texts = [f"from {first} on {header}" if at else f"{header}" for at, (first, header) in enumerate(runs)]
     return ", ".join(texts)

@@ -30,8 +30,6 @@ _CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 
 
 class Output:
-    """Standard output with its options."""
-
     def __init__(self, stream: TextIO, is_json: bool, color: str, width: int | None, show_secrets: bool) -> None:
         self._stream = stream
         self._is_terminal = is_terminal = stream.isatty()
@@ -115,7 +113,6 @@ class Output:
                 self.line(f"{indent}{line}")
 
     def progress(self, what: str, count: int) -> Progress:
-        """Return a progress line on standard error, cleared before any output."""
         self._progress = Progress(what, count)
         return self._progress
 
@@ -150,8 +147,6 @@ def note(text: str) -> None:
 
 
 class Progress:
-    """Progress line on standard error; only on a terminal."""
-
     def __init__(self, what: str, count: int) -> None:
         self._what = f"of {count:,} {what}" if count else what
         self._done = 0

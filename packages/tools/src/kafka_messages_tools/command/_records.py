@@ -59,7 +59,6 @@ class Decoder:
             yield _head(record) | (self._doubtful(record) if self._log is None else self._internal(record))
 
     def _doubtful(self, record: Any) -> dict[str, object]:
-        """Return the row of a record whose topic is derived from the path and not internal."""
         value = record.value or b""
         if self.is_sure or not self._secrets.may_be_metadata_record(record.key, value):
             return self._plain(record)

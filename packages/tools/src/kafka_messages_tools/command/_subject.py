@@ -91,7 +91,6 @@ class Subject:
         return self.package.message(self.name)
 
     def pieces(self) -> Iterator[tuple[int, bytes]]:
-        """Yield position and bytes of each message."""
         if not self.is_framed:
             yield 0, self.data
             return
@@ -104,7 +103,6 @@ class Subject:
 
 
 def _must_be_bytes(word: str) -> bool:
-    """Check whether a word cannot be a message name: a file, a dump, a literal or hex."""
     from os.path import exists
 
     is_hex = len(word) > 3 and all(char in "0123456789abcdefABCDEF \t\r\n:,;xX" for char in word)

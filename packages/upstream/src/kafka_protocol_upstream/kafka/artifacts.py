@@ -55,11 +55,11 @@ class Jars:
 
 
 def resolve(release: str, folder: Path, more: tuple[str, ...] = (), modules: Mapping[str, str] | None = None) -> Jars:
-    """Copy the jars of ``release`` (for example ``4.4.0``) and their dependencies into ``folder``.
+    """Copy the jars of ``release`` (for example ``4.4.0``) and their dependencies into ``folder``. Raises
+    ArtifactError.
 
     ``more`` are additional artifacts; ``modules`` replaces the list of artifacts, with their versions. Artifacts
-    missing in the release come from the newest release before it (see ``Jars.versions``), except the clients. Raises
-    ArtifactError.
+    missing in the release come from the newest release before it, except the clients.
     """
     check_release(release)
     need_maven()

@@ -86,7 +86,6 @@ def _before(history: Path, release: str) -> Mapping[str, Json]:
 
 
 def _plain(path: Path) -> Json:
-    """Return the JSON of a definition or an annotation file. Raises SpecError."""
     problems = source.Problems()
     node = source.load(path, path.as_posix(), problems)
     if node is None or problems.errors:
@@ -163,7 +162,6 @@ def _named_by_definitions(specs: Path) -> frozenset[str]:
 
 
 def _decided(specs: Path) -> frozenset[tuple[str, str]]:
-    """Return message and lower-case path of every annotated field."""
     found: set[tuple[str, str]] = set()
     for name in _FACTS:
         if (specs / name).exists():
@@ -190,7 +188,6 @@ def _new(definition: Json, old: Json | None) -> Iterator[_Field]:
 
 
 def _fields(definition: Json) -> list[_Field]:
-    """Return all fields of a definition; fields of common structs once for each use."""
     common = {str(each["name"]): _children(each) for each in _list(definition.get("commonStructs"))}
     return list(_inside(_children(definition), "", common))
 

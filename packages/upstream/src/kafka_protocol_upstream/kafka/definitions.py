@@ -45,7 +45,6 @@ def import_specs(jars: Jars, root: Path) -> list[str]:
 
 
 def _new_entity_types(texts: Iterable[str], root: Path) -> dict[str, str]:
-    """Return new entity types, each with the type of one of its fields."""
     found: dict[str, str] = {}
     for text in texts:
         found = facts.entity_types(json.loads(text)) | found

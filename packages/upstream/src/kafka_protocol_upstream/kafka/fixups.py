@@ -27,7 +27,6 @@ FIXUPS = (
         "a bracket too many ends the definition early; Kafka's own reader stops there, and so nobody noticed",
     ),
 )
-"""All fixups."""
 
 
 def fixed(file: str, release: str, data: bytes) -> tuple[bytes, str | None]:

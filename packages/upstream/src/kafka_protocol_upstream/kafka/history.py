@@ -63,7 +63,6 @@ def add_release(release: str, jars: list[Path], root: Path, say: Say = lambda li
 
 
 def _need_all(release: str, jars: Iterable[str], known: store.Releases) -> None:
-    """Raise HistoryError unless there is a jar for each module of the release or the one before it."""
     before = max((name for name in known if order(name) <= order(release)), key=order, default=None)
     if before is None:
         return
@@ -82,7 +81,6 @@ def _modules(jars: Iterable[str]) -> set[str]:
 
 
 def _release(release: str, jars: list[Path], say: Say) -> store.Kept:
-    """Return the digests of a release's jars, and its definitions."""
     found: dict[str, tuple[str, str]] = {}
     for jar in sorted(jars):
         for each in _definitions(jar, release, say):

@@ -53,7 +53,6 @@ def _candidates() -> Iterator[str]:
 
 
 def _able(paths: Iterable[str]) -> Iterator[Interpreter]:
-    """Yield working interpreters; a pyenv shim fails if its version is not active."""
     for path in paths:
         asked = subprocess.run([path, "-I", "-c", ASK], capture_output=True, text=True, timeout=60, check=False)
         if asked.returncode != 0:

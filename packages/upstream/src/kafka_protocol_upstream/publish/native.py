@@ -13,7 +13,6 @@ from pathlib import Path
 from kafka_protocol_upstream.publish.interpreters import interpreters
 
 LIMIT = 900
-"""Timeout of a command, in seconds."""
 
 
 class Failed(Exception):

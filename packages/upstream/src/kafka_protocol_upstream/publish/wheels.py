@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = next((each for each in (Path.cwd(), *Path.cwd().parents) if (each / "noxfile.py").is_file()), Path.cwd())
-"""Top folder of the clone."""
 PROJECTS: Mapping[str, Path] = {
     "kafka_message_generator": ROOT / "generator",
     "kafka_messages": ROOT / "generated",
@@ -89,7 +88,6 @@ def _differences(name: str, contents: Mapping[str, bytes], project: Path) -> Ite
 
 
 def _strangers(name: str, found: set[str], expected: set[str]) -> Iterator[str]:
-    """Yield missing modules and stale ones of an earlier build."""
     yield from (f"{name}: {each} is missing" for each in sorted(expected - found))
     yield from (f"{name}: {each} is not in the sources" for each in sorted(found - expected))
 

@@ -81,7 +81,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _copies(specs: Path, history: Path, folder: Path) -> dict[Path, Path]:
-    """Copy both folders with their relative position, which settings may refer to."""
     above = os.path.commonpath([specs.resolve(), history.resolve()])
     copies = {home: folder / home.resolve().relative_to(above) for home in (specs, history)}
     for home, copy in copies.items():
@@ -97,7 +96,6 @@ def _at_home(text: str, copies: Mapping[Path, Path]) -> str:
 
 
 def _take_over(copy: Path, home: Path) -> None:
-    """Make a folder equal to its copy, without touching equal files."""
     for path in sorted(copy.rglob("*")):
         target = home / path.relative_to(copy)
         if path.is_file() and not (target.is_file() and target.read_bytes() == path.read_bytes()):
@@ -109,7 +107,6 @@ def _take_over(copy: Path, home: Path) -> None:
 
 
 def _jars(what: str, work: Path) -> Jars:
-    """Return the jars of a release, downloaded, or those of a folder."""
     folder = Path(what)
     if folder.is_dir():
         found = sorted(folder.glob("*.jar"))
@@ -134,7 +131,6 @@ def _known(release: str, found: list[Path]) -> Jars:
 
 
 def _update(jars: Jars, specs: Path, history: Path) -> Iterator[str]:
-    """Import a release; yield lines about changes and open decisions."""
     release = jars.release
     before = [name for name in store.read(history).names if order(name) < order(release)]
     changes = importer.add_release(release, list(jars.classpath), history, lambda line: print(line, file=sys.stderr))
@@ -163,7 +159,6 @@ def _changed(folder: Path, changes: list[str], otherwise: str) -> Iterator[str]:
 
 
 def _set_version(path: Path, release: str) -> bool:
-    """Set the package version to the first one of the release if needed; return whether it changed."""
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     found = _PACKAGE_VERSION.search(text)
     if found is None or found[1].startswith(f"{release}."):
@@ -173,7 +168,6 @@ def _set_version(path: Path, release: str) -> bool:
 
 
 def _refused(specs: Path) -> Iterator[str]:
-    """Yield the problems that the generator reports."""
     try:
         definitions.load(specs)
     except SpecError as error:

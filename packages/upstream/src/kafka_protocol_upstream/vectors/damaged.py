@@ -69,7 +69,6 @@ def _written(folder: Path) -> dict[str, list[Encoded]]:
 
 
 def _versions(written: Sequence[Encoded]) -> list[int]:
-    """Return the lowest version, the highest, and the first flexible one."""
     schemas = written[0].cls.schemas()
     every = sorted({each.version for each in written})
     flexible = [version for version in every if schemas[version].tags is not None]
@@ -85,7 +84,6 @@ def _refusal(encoded: Encoded, data: bytes) -> DecodeError | None:
 
 
 def _changes(encoded: Encoded) -> Iterator[tuple[str, bytes]]:
-    """Yield damaged bytes by kind of error, each at the first possible place."""
     data = encoded.data
     sites, sections = sites_of(data, encoded.cls.schemas()[encoded.version])
     yield "trailing", data + b"\0"

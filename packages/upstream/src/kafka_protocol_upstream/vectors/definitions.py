@@ -91,7 +91,6 @@ def _definition(file: str, source: dict[str, object]) -> Definition:
 
 
 def _fields(source: dict[str, object], structs: dict[str, tuple[Field, ...]], file: str) -> tuple[Field, ...]:
-    """Return the fields of a node; add its inline structs to ``structs``."""
     made = []
     for node in _objects(source.get("fields"), file):
         field = _field(node, file)

@@ -27,10 +27,9 @@ class Enumerations:
     classpath: str
 
     def renewed(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Return the enumerations with current names and values.
+        """Return the enumerations with current names and values. Raises OracleError for an unknown name.
 
-        An enumeration with a ``class`` gets the members of that enum, ``value`` names its number. Members with a
-        ``constant`` get its value. Other members are kept. Raises OracleError for an unknown name.
+        An enumeration with a ``class`` gets the members of that enum, a member with a ``constant`` its value.
         """
         asked = [line for entry in entries for line in _questions(entry)]
         command = ["java", "-Xmx1g", "-cp", self.classpath, "Enumerations"]

@@ -64,7 +64,6 @@ class _Empty:
         return self.struct(self.definition.structs[field.type]) if field.is_struct else self.scalar(field)
 
     def is_given(self, field: Field) -> bool:
-        """Return whether to set a field; only tagged fields may be left out."""
         return True
 
     def is_null(self, field: Field) -> bool:
@@ -122,7 +121,6 @@ class _Full(_Empty):
         return [field.key for field in fields if field.is_map_key and self.version in field.versions]
 
     def another(self, field: Field, made: list[Json], keys: list[str]) -> Json:
-        """Return another element with unused map keys."""
         for _ in range(TRIES):
             element = self.one(field)
             if not keys or _key(element, keys) not in [_key(other, keys) for other in made]:
@@ -148,7 +146,6 @@ class _Random(_Full):
         return self.elements(field, self.draw.below(5))
 
     def is_small(self, field: Field) -> bool:
-        """Return whether a long array of this field stays small and has no map keys."""
         if not field.is_struct:
             return True
         fields = self.definition.structs[field.type]

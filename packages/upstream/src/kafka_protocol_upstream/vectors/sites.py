@@ -54,7 +54,6 @@ class TagEntry:
 
 
 def uvarint(number: int) -> bytes:
-    """Encode an unsigned varint of any size."""
     out = bytearray()
     while number > 127:
         out.append(number & 127 | 128)
@@ -77,7 +76,6 @@ class _Walk:
         self.is_kept = True
 
     def value(self, kind: Type, start: int, path: str, is_tagged: bool) -> int:
-        """Visit a value; return the offset after it."""
         if isinstance(kind, Schema):
             return self.struct(kind, start, path, is_tagged)
         if isinstance(kind, NullableStruct):

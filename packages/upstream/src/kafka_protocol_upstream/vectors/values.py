@@ -109,6 +109,5 @@ def zero(type: str) -> Scalar:
 
 
 def text_of(size: int, piece: str) -> str:
-    """Return a text of exactly ``size`` UTF-8 bytes."""
     each = len(piece.encode())
     return piece * (size // each) + "x" * (size % each)

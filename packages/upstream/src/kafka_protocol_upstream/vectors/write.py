@@ -54,7 +54,6 @@ def write_vectors(specs: Path, jars: Jars, target: Path) -> int:
 
 
 def write_cases(cases: Sequence[Case], answers: Sequence[Answer], folder: Path) -> None:
-    """Write the vector files of a folder and delete stale ones."""
     lines: dict[str, list[str]] = {}
     for case, answer in zip(cases, answers, strict=True):
         lines.setdefault(case.definition.folder, []).append(case.line(answer))

@@ -128,7 +128,6 @@ def _explain(found: Iterable[Any], number: int, out: Output, package: Package) -
 
 
 def _explained(exchange: Any, package: Package) -> Iterator[tuple[str, Any, Any]]:
-    """Yield name, frame and explanation of each side; no explanation for an unknown API."""
     explain = package.module("explain")
     api = exchange.api
     known = None if api is None or not api.valid_versions else api

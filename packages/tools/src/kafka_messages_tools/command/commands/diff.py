@@ -31,7 +31,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print the differences; return 1 if there are any."""
     word, first, words = given.message, given.version, given.other
     if len(words) == 1 and is_version(words[0]):
         sides = [(each, version_of(each, first), version_of(each, words[0])) for each in entries_of(package, word)]
@@ -104,7 +103,6 @@ def _values(side: Explanation, show_secrets: bool, hidden: str) -> dict[str, tup
 
 
 def _quoted(text: str) -> str:
-    """Return a quoted string with unprintable characters escaped."""
     plain = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in plain) + '"'
 

@@ -31,7 +31,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print the records of the files; return 1 if one of several is damaged, 2 if one cannot be opened."""
     paths = given.file
     if len(paths) == 1:
         return _one(package, paths[0], {}, given, out)
@@ -70,7 +69,6 @@ def _one(package: Package, path: str, names: dict[str, object], given: Namespace
 
 
 def _opened(path: str) -> BinaryIO:
-    """Open a file, or standard input for ``-``. Raises OSError and UsageError."""
     if path != "-":
         return open(path, "rb")
     if sys.stdin is None:
