@@ -86,10 +86,7 @@ def _exact(value: object) -> tuple[type, str]:
 
 
 def parting(one: Sequence[Row], other: Sequence[Row]) -> int:
-    """Return the index of the first row with a different meaning.
-
-    Without one, return the first row whose name or note differs, or else the number of rows.
-    """
+    """Return the index of the first row with a different meaning, or with a different name or note."""
     pairs = list(zip(one, other, strict=False))
     apart = (number for number, (row, its) in enumerate(pairs) if not row.means(its))
     renamed = (number for number, (row, its) in enumerate(pairs) if (row.path, row.note) != (its.path, its.note))

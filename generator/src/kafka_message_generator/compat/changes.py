@@ -18,7 +18,7 @@ Versioned = dict[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Differing:
-    """Released versions whose layout changed since the previous release."""
+    """Released versions with a layout other than in the previous release."""
 
     message: str
     versions: tuple[int, ...]

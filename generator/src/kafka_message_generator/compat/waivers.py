@@ -97,7 +97,7 @@ def _problems(table: object) -> Iterable[str]:
 def waived(report: Report, waivers: list[Waiver], path: Path) -> tuple[Report, list[str]]:
     """Return the report without waived findings, and a warning for each unused waiver.
 
-    Raises WaiverError for a waiver whose place has another change.
+    Raises WaiverError for a waiver that contradicts a finding.
     """
     unused = {
         number: waiver

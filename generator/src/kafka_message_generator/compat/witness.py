@@ -19,7 +19,7 @@ FAILS, READS_DIFFERENTLY, REWRITES_DIFFERENTLY = "fails", "reads differently", "
 
 @dataclass(frozen=True)
 class Witness:
-    """Bytes of one side, and what the other side does with them."""
+    """Bytes written by one side, and the result of the other."""
 
     data: bytes
     outcome: str

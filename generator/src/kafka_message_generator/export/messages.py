@@ -158,4 +158,3 @@ _OWN: Mapping[str, Json] = {
     "float64": 0.0,
     "uuid": "A" * 22,
 }
-"""Defaults of fields whose definition has none."""

@@ -72,7 +72,7 @@ class PackageRequest:
     package: str | None = None
     components: tuple[str, ...] | None = None
     more: tuple[Path, ...] = ()
-    """Folders of other releases, whose versions are added to the package."""
+    """Folders of other releases that contribute versions."""
 
     def __post_init__(self) -> None:
         checked_name(self.package)

@@ -56,8 +56,6 @@ class Engine(Protocol):
 
 
 class Codecs:
-    """Kafka's compression codecs, by number."""
-
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
@@ -170,7 +168,7 @@ def _read_gzip(data: memoryview, limit: int) -> bytes:
 def _gzip_member(data: memoryview, left: int, piece: int, limit: int) -> tuple[bytes, memoryview]:
     """Decompress the first gzip member and return it with the remaining data.
 
-    zlib copies the input after a member, so chunks start at ``piece`` bytes.
+    Chunks start at ``piece`` bytes, because zlib copies the input after a member.
     """
     member = zlib.decompressobj(31)
     parts = []
@@ -198,9 +196,8 @@ def _with_right_sum(data: memoryview, magic: int) -> memoryview:
 
 
 def lz4_blocks(data: memoryview) -> Iterator[tuple[memoryview, int, bool]]:
-    """Yield the blocks of lz4 frames: data, maximum decompressed size, and whether the block is uncompressed.
-
-    Raises CompressionError. As in Kafka, content checksums are ignored.
+    """Yield the blocks of lz4 frames: data, maximum decompressed size, and whether the block is uncompressed. Raises
+    CompressionError.
     """
     pos = 0
     while pos < len(data):

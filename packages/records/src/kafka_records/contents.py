@@ -52,7 +52,7 @@ def read_contents(data: bytes, position: int, number: int, header: Header, most:
 
 
 def read_decompressed(data: bytes, position: int, number: int, header: Header, most: int) -> bytes:
-    """Return the decompressed records section of a batch of format 2. Raises BatchDecodeError and MissingCodecError."""
+    """Return the decompressed records section. Raises BatchDecodeError and MissingCodecError."""
     pos, end = position + HEADER, position + OVERHEAD + header[1]
     codec = header[5] & COMPRESSION
     try:
@@ -62,7 +62,6 @@ def read_decompressed(data: bytes, position: int, number: int, header: Header, m
 
 
 def unwrapped(codec: int, message: bytes | memoryview, magic: int, limit: int, codecs: Codecs) -> bytes:
-    """Return the decompressed value of a compressed message. Raises CompressionError and MalformedRecord."""
     pos = KEY_SIZE_AT[magic]
     pos += 4 + max(_int32(message, pos)[0], 0)
     if pos + 4 > len(message) or _int32(message, pos)[0] != len(message) - pos - 4:

@@ -63,10 +63,7 @@ def _by_steps(data: bytes | memoryview, value: int) -> int:
 
 
 def _by_columns(data: bytes) -> int:
-    """Return the register after whole rows of ``_WIDTH`` bytes.
-
-    The CRC of a row is the XOR of one table entry per byte.
-    """
+    """Return the register after whole rows of ``_WIDTH`` bytes: the XOR of one table entry per byte."""
     sums = [0, 0, 0, 0]
     number = int.from_bytes
     for place, numbers in enumerate(_translations()):
@@ -84,7 +81,6 @@ def _by_columns(data: bytes) -> int:
 
 @cache
 def _tables() -> list[list[int]]:
-    """Return tables: ``[k][b]`` is the CRC, from register 0, of byte ``b`` followed by ``k`` zero bytes."""
     row = list(range(256))
     for _ in range(8):
         row = [value >> 1 ^ (_POLYNOMIAL if value & 1 else 0) for value in row]
@@ -96,5 +92,4 @@ def _tables() -> list[list[int]]:
 
 @cache
 def _translations() -> list[list[bytes]]:
-    """Return translation tables: ``[column][k]`` maps a byte to byte ``k`` of its CRC contribution."""
     return [[bytes(value >> shift & 255 for value in row) for shift in (0, 8, 16, 24)] for row in reversed(_tables())]

@@ -26,8 +26,6 @@ _SUMMED_AFTER = SUMMED_FROM[2] - OVERHEAD
 
 @dataclass(slots=True)
 class Shared:
-    """Header fields of a batch, with its compression and checksum functions."""
-
     magic: int
     codec: int
     attributes: int
@@ -53,7 +51,7 @@ _NUMBERS: dict[str | None, int] = {None: 0, **{name: number for number, name in 
 
 
 def codec_number(compression: object, magic: int) -> int:
-    """Return the number of a codec. Raises BatchEncodeError if the format does not support it."""
+    """Return the number of a codec. Raises BatchEncodeError."""
     if magic not in (0, 1, 2):
         raise BatchEncodeError(f"there is no format {shown(magic)}", path="magic")
     codec = _NUMBERS.get(compression) if isinstance(compression, str | None) else None

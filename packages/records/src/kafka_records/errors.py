@@ -67,7 +67,7 @@ class MissingCodecError(RecordError, ImportError):
 
 
 class MalformedRecord(Exception):
-    """Internal error about record ``number`` (-1: the whole batch); becomes a `BatchDecodeError`."""
+    """Internal error about record ``number`` (-1: the whole batch)."""
 
     def __init__(self, reason: str, number: int = -1) -> None:
         super().__init__(reason)

@@ -28,10 +28,9 @@ def read_messages(
     verify: bool,
     most: int,
 ) -> list[Record]:
-    """Return the record of one message, or the inner records of a compressed one.
+    """Return the record of one message, or the inner records of a compressed one. Raises MalformedRecord.
 
-    ``unwrapped`` is the decompressed value. ``append_time`` overrides all timestamps in format 1. ``verify`` checks
-    the checksums of inner messages. Raises MalformedRecord.
+    ``append_time`` overrides all timestamps in format 1. ``verify`` checks the checksums of inner messages.
     """
     if unwrapped is None:
         records = [_message(data, pos, end, magic, 0)]

@@ -306,8 +306,8 @@ def read_batches(
     ``max_batch_bytes`` limits the size of a batch, stored and decompressed (default: 128 MiB). ``max_batch_records``
     limits its records and their headers (default: 1,000,000).
 
-    Raises TypeError if ``data`` is not bytes-like, and ValueError for limits below 1. Iteration raises
-    BatchDecodeError (``path``: ``batches[3]``, ``offset``: start in bytes) and its subclass ChecksumError.
+    Raises TypeError if ``data`` is not bytes-like, ValueError for limits below 1, and BatchDecodeError (``path``:
+    ``batches[3]``, ``offset``: start in bytes) or ChecksumError during iteration.
     """
     if max_batch_bytes is MAX_BATCH_BYTES and max_batch_records is MAX_BATCH_RECORDS:
         most = _DEFAULTS

@@ -69,8 +69,7 @@ def read_records(
 ) -> list[Record]:
     """Decode ``count`` records from ``pos`` to ``end``. Raises MalformedRecord.
 
-    ``append_time`` overrides all timestamps; ``room`` limits the number of headers. Varints of one and two bytes are
-    decoded inline for speed.
+    Varints of one and two bytes are decoded inline for speed.
     """
     if count == 0:
         return []  # Kafka ignores the bytes
@@ -221,9 +220,9 @@ def _headers_not_filled(number: int) -> MalformedRecord:
 
 
 def _varint(data: bytes, pos: int, most: int = 5) -> tuple[int, int]:
-    """Return the undecoded zigzag value at ``pos`` and its end; ``most`` is its maximum size (5 or 10).
+    """Return the undecoded zigzag value at ``pos`` and its end. Raises ValueError and IndexError.
 
-    Raises ValueError for a longer varint, IndexError for a truncated one.
+    ``most`` is its maximum size (5 or 10).
     """
     value = shift = 0
     for end in range(pos + 1, pos + most + 1):

@@ -36,8 +36,6 @@ class Chain:
 
 
 class Follower:
-    """Iterator over batches by length; ``largest`` is the maximum batch size in bytes."""
-
     def __init__(self, largest: int, *, with_sums: bool) -> None:
         self._largest = largest
         self._with_sums = with_sums

@@ -207,7 +207,7 @@ def find_batch(
     """Return the position of the first complete record batch at or after ``start``, or None.
 
     A match has a known format, a length of at most ``max_batch_bytes``, plausible counts and a valid checksum.
-    Batches within record values match too. The search gives up on too many overlapping candidates.
+    Batches within record values match too.
     """
     array = np.frombuffer(data, np.uint8)
     search = Search(max_batch_bytes)

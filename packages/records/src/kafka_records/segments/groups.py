@@ -30,7 +30,7 @@ Wanted = Callable[[Facts], Bools]
 
 @dataclass(slots=True)
 class Group:
-    """The batches ``low`` to ``high`` of a run: records, and error messages of corrupt batches by number."""
+    """Consecutive batches of a run: records, and error messages of corrupt batches by number."""
 
     low: int
     high: int
@@ -39,11 +39,7 @@ class Group:
 
 
 class Decoder:
-    """Decoder for the batches of one run.
-
-    ``control_records``, ``data_records`` and ``wanted`` select batches; ``limit`` is the maximum decompressed size of
-    a batch in bytes.
-    """
+    """Decoder for the batches of one run; ``limit`` is the maximum decompressed size of a batch in bytes."""
 
     def __init__(
         self,

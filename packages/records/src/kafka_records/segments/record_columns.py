@@ -121,8 +121,6 @@ class RecordColumns:
 
 
 class ColumnMaker:
-    """Builder of the named columns; adapts buffer capacities from group to group."""
-
     def __init__(self, names: Iterable[str]) -> None:
         self.names = frozenset(names)
         # Capacity of each buffer relative to the size of the records.

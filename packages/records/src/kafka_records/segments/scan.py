@@ -49,8 +49,7 @@ _int32 = Struct(">i").unpack_from
 class Scanner:
     """Iterator over the batches that begin in a range of a file.
 
-    ``in_step``: a batch starts at the window. ``check_crcs``: a checksum mismatch makes a batch bad. ``sums``:
-    compute checksums anyway. ``failfast``: raise CorruptSegmentError at the first damage.
+    ``in_step``: a batch starts at the window. ``sums``: compute checksums even if they are not checked.
     """
 
     def __init__(
@@ -136,7 +135,7 @@ class Scanner:
         return base + chain.stop
 
     def _swallows(self, pos: int, size: int) -> bool:
-        """Check for valid batches within a bad one that reach its end, which disproves its length."""
+        """Check for valid batches within a bad one that reach its end."""
         log, at = self._window.log, pos - self._window.base
         stop = at + size
         search = Search(self._max, _LEAST)  # limited, since every batch may be bad
@@ -166,10 +165,7 @@ class Scanner:
         return pos + size
 
     def _believed(self, pos: int, size: int, search: Search | None = None) -> bool:
-        """Check that a valid batch, or the end of the log, follows a batch of this size.
-
-        Within a ``search`` a plausible truncated last batch suffices.
-        """
+        """Check that a valid batch, or the end of the log, follows a batch of this size."""
         window = self._window
         window.move(pos, size + HEADER + PADDING)
         at = pos + size - window.base
@@ -280,9 +276,6 @@ class Scanner:
             search.reject()
 
     def _consecutive(self, at: int, search: Search) -> tuple[int, int, bool]:
-        """Follow valid batches from ``at``; return their number, their end, and whether they reach the end of the
-        log.
-        """
         log, count = self._window.log, 0
         while at + OVERHEAD <= log.size:
             size = _int32(log.bytes.data, at + 8)[0] + OVERHEAD
@@ -356,7 +349,7 @@ class Scanner:
         return found
 
     def _find(self, search: Search, pos: int, before: int | None) -> int | None:
-        """Return the next complete valid batch at or after ``pos``, and before ``before`` if given, or None."""
+        """Return the next valid batch at or after ``pos``, and before ``before`` if given, or None."""
         window = self._window
         window.move(min(pos, window.base + window.log.size), HEADER + PADDING)
         while True:

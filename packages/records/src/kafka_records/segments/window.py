@@ -15,8 +15,6 @@ _BEYOND_END = 64 * 1024
 
 
 class BinaryFile(Protocol):
-    """Protocol of readable binary files."""
-
     def read(self, size: int, /) -> Any: ...
 
 
