@@ -27,7 +27,7 @@ typedef struct {
     uint32_t raw_tag, raw_data;
     PyTypeObject *uuid;                      /* uuid.UUID */
     uint32_t uuid_int, uuid_is_safe;
-    PyObject *is_safe;                       /* slot of UUID */
+    PyObject *is_safe;                       /* value of UUID.is_safe */
     PyObject *zero_uuid, *nulled, *unset;    /* values compared by identity */
     PyObject *empty_tuple;
     PyObject *as_derived, *make_plan;        /* functions of the package: conversion to a derived class, plan of a class */
