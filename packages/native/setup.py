@@ -1,7 +1,6 @@
-"""Builds both extensions where they can run, CPython with the global lock, if there is a C compiler.
+"""Build of both C extensions, on CPython with the global interpreter lock and a C compiler.
 
-Without them the distribution is installed all the same, and packages use their pure code. An error of a compiler that is
-there ends the build.
+Without them the distribution is still installed, and packages use their Python code. A compiler error ends the build.
 """
 
 import platform
@@ -17,14 +16,14 @@ CAN_RUN = platform.python_implementation() == "CPython" and not sysconfig.get_co
 
 
 class ForOneInterpreter(Distribution):
-    """A wheel without the core is tagged like one with it: else it would be installed where the core can run."""
+    """Tags also wheels without the extensions by interpreter, so that other interpreters do not install them."""
 
     def has_ext_modules(self) -> bool:
         return True
 
 
 class BuildWithCompiler(build_ext):
-    """Builds the extensions if there is a compiler, and says so if there is none."""
+    """Builds the extensions, or warns if there is no compiler."""
 
     def build_extensions(self) -> None:
         if not self.has_compiler():
@@ -33,18 +32,17 @@ class BuildWithCompiler(build_ext):
         super().build_extensions()
 
     def has_compiler(self) -> bool:
-        """Check that the compiler of this Python can be started."""
         if self.compiler.compiler_type == "msvc":
             try:
                 self.compiler.initialize()
-            except PlatformError:  # no Visual C++ was found
+            except PlatformError:  # no Visual C++
                 return False
             return True
         return shutil.which(self.compiler.compiler_so[0]) is not None
 
 
 def extension(name: str, **options: object) -> Extension:
-    """The sources of ``src/name``, and those that both extensions share, as the module ``_name``."""
+    """Return the extension ``_name`` from the sources of ``src/name`` and ``src/shared``."""
     folders = Path("src", name), Path("src", "shared")
     sources, headers = (sorted(path.as_posix() for each in folders for path in each.glob(f"*.{kind}")) for kind in "ch")
     return Extension(f"kafka_messages_native._{name}", sources, depends=headers, **options)

@@ -1,4 +1,4 @@
-"""Prints the completion scripts when the distribution is built: shtab is not needed afterwards."""
+"""Build of the completion scripts, so that shtab is not needed at run time."""
 
 import sys
 from pathlib import Path
@@ -8,8 +8,6 @@ from setuptools.command.build_py import build_py
 
 
 class BuildWithCompletions(build_py):
-    """Builds the package with a script for each shell."""
-
     def run(self) -> None:
         super().run()
         if self.editable_mode:

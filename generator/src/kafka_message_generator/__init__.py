@@ -1,1 +1,1 @@
-"""Offline generator: definitions to located nodes, checked, planned per version, printed as a typed package."""
+"""Generator of typed packages: reads definitions, checks them, plans each version, and renders Python."""

@@ -1,4 +1,4 @@
-"""The command line ``kafka-message-generator``: its subcommands, and how they end."""
+"""The command line ``kafka-message-generator``."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0, or 1 with the reason on standard error."""
+    """Run one command. Return 0, or 1 after an error."""
     arguments = _parser().parse_args(argv)
     return reported(lambda: arguments.run(arguments))
 
 
 def reported(run: Callable[[], int]) -> int:
-    """Return the exit code of `run`; print what is wrong with definitions, arguments or files, and return 1 for it."""
+    """Return the exit code of `run`; print expected errors and return 1."""
     try:
         return run()
     except SpecError as error:
@@ -86,15 +86,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add(commands: Commands, name: str, about: str) -> argparse.ArgumentParser:
-    """One more command, with an example that can be copied from its help as a line."""
     layout = argparse.RawDescriptionHelpFormatter
     example = f"example:\n  {EXAMPLES[name]}"
     return commands.add_parser(name, help=about, description=about, epilog=example, formatter_class=layout)
 
 
 class _Version(argparse.Action):
-    """Says which generator this is, by what is installed."""
-
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         try:
             print(PROG, importlib.metadata.version(PROG))
@@ -104,7 +101,6 @@ class _Version(argparse.Action):
 
 
 def _component_names(text: str) -> tuple[str, ...]:
-    """The names of components in an argument; an empty one is for none."""
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     for name in names:
         if (reason := component_problem(name)) is not None:
@@ -118,7 +114,7 @@ def _request(arguments: argparse.Namespace) -> package.PackageRequest:
 
 
 def _rendered(arguments: argparse.Namespace, request: package.PackageRequest, used: dict[str, str]) -> dict[str, str]:
-    """The files of a package whose manifest names the tools that were ``used``; warnings and progress are shown."""
+    """Return the files of a package; ``used`` are the tool versions for the manifest."""
     loaded = definitions.load(request.specs, request.components, partial(output.check_owner, request), request.more)
     for warning in (*loaded.warnings, *(loaded.accepted if arguments.warnings else ())):
         print(warning, file=sys.stderr)
@@ -130,7 +126,6 @@ def _rendered(arguments: argparse.Namespace, request: package.PackageRequest, us
 
 
 def _progress(done: int, count: int) -> None:
-    """Show how many modules are printed, on a terminal."""
     if sys.stderr.isatty():
         print(f"\r{done} of {count} modules", end="\n" if done == count else "", file=sys.stderr, flush=True)
 
@@ -163,7 +158,6 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _generating(request: package.PackageRequest) -> str:
-    """The command that writes a package, to be copied into a shell."""
     specs = [word for folder in (request.specs, *request.more) for word in ("--specs", str(folder))]
     words = [PROG, "generate", *specs, "--output", str(request.output)]
     if request.package is not None:

@@ -46,8 +46,6 @@ _OF_KAFKA = "generator/headers"  # name of the folder of Kafka's headers in prob
 
 @dataclass(frozen=True)
 class Definitions:
-    """Valid definitions of a package."""
-
     plans: tuple[MessagePlan, ...]
     messages: tuple[Message, ...]  # including removed APIs
     folders: dict[str, str]  # folder of each definition, relative to the specs, by message
@@ -55,17 +53,14 @@ class Definitions:
     release: str | None  # Kafka release in ``SOURCE``
     open_settings: tuple[str, ...]  # Kafka settings that are not passwords
     secrets: Secrets
-    """What in the messages is secret."""
     error_responses: tuple[ErrorResponseRule, ...]
-    """How requests are answered with an error, where no rule tells it."""
     entities: tuple[EntityField, ...]
-    """What fields name where the definitions do not say it."""
     restrictions: tuple[Restriction, ...]
     enumerations: tuple[Enumeration, ...]
     settings: Settings
     warnings: Warnings
-    accepted: Warnings  # warnings of files in ``accepted-warnings``
-    history: Path | None = None  # folder of the release history, if the settings name one
+    accepted: Warnings  # accepted by the settings
+    history: Path | None = None  # folder of the release history, or None
 
 
 def files_of(specs: Path) -> list[Path]:
@@ -94,11 +89,10 @@ def load(
     check: Callable[[Settings, Problems], None] = lambda settings, problems: None,
     more: Sequence[Path] | None = (),
 ) -> Definitions:
-    """Load every definition below a folder, or a single file; raise SpecError with all problems.
+    """Load a folder of definitions, or a single file. Raises SpecError with all problems.
 
-    ``components`` are the optional components of the package, where the settings are not to be asked. ``check`` looks at the
-    settings with what the definitions do not know, such as the folder that the package goes to. ``more`` are folders of
-    other releases, whose versions are added as those of the folders that the settings name; None is for neither.
+    ``components`` overrides the optional components of the settings. ``check`` adds problems of the settings.
+    ``more`` are further folders of other releases; None ignores also those of the settings.
     """
     problems = Problems()
     settings = read_settings(specs, problems)
@@ -110,7 +104,7 @@ def load(
     if not _is_imported(specs):
         conventions.check(messages, problems)
     unread = {Path(file).stem for file in names.keys() - {message.location.file for message in messages}}
-    if more is not None and not problems.errors:  # of definitions that are not sound nothing can be proved
+    if more is not None and not problems.errors:  # invalid definitions cannot be compared
         messages = with_folders(messages, _older(specs, settings, more), files_of, problems, names)
         messages = with_descriptions(messages, read_descriptions(specs, problems), problems)
     entity_types = read_entity_types(specs, problems)
@@ -125,11 +119,11 @@ def load(
     enumerations, restriction_facts = read_enumerations(specs, problems), read_restrictions(specs, problems)
     if problems.errors:
         raise SpecError(problems.errors)
-    # Of definitions that are not sound one could not say what a name means.
+    # Annotations need valid definitions.
     sound = [each for each in checked if not each.message.is_removed]
     found = {each.message.name: (each.message, each.structs) for each in sound}
     secrets = secret_rules.resolve(secret_facts, found, problems)
-    # What is answered and named is said of messages that only other releases have, too.
+    # Includes messages of other releases only.
     error_responses = error_response_rules.resolve(() if more is None else error_response_facts, found, problems)
     entities = entity_rules.resolve(() if more is None else entity_facts, found, problems, entity_types)
     restrictions = restriction_rules.resolve(() if more is None else restriction_facts, found, problems)
@@ -159,14 +153,13 @@ def load(
 
 
 def set_of_folder(specs: Path) -> DefinitionSet:
-    """The definitions below a folder, to be compared with others; raises SpecError with every problem."""
-    loaded = load(specs, more=None)  # the versions of older releases are what it is compared with
+    """Return the definitions below a folder for a comparison. Raises SpecError with all problems."""
+    loaded = load(specs, more=None)  # the baseline has the versions of older releases
     messages = {message.name: message for message in loaded.messages}
     return DefinitionSet(specs.as_posix(), messages, {plan.name: plan for plan in loaded.plans})
 
 
 def _is_imported(specs: Path) -> bool:
-    """Return whether definitions are from a Kafka release: ``SOURCE`` names its jars, or there is a release history."""
     for folder in (specs, *specs.resolve().parents):
         if (folder / TABLE).is_file():
             return True
@@ -177,7 +170,6 @@ def _is_imported(specs: Path) -> bool:
 
 
 def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Message], dict[str, str]]:
-    """Read the messages; return them with the package's name of each file, by its name in problems."""
     paths = files_of(specs)
     if not paths:
         what = "no definitions (*.json) below this folder" if specs.exists() else "there is no such file or folder"
@@ -198,13 +190,11 @@ def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Mes
 
 
 def _older(specs: Path, settings: Settings, more: Sequence[Path]) -> list[tuple[Path, Location]]:
-    """Return the folders of other releases, with the location that names each."""
     named = [(specs / folder, settings.places["older"]) for folder in settings.older]
     return named + [(folder, Location("command line", 1, "--specs")) for folder in more]
 
 
 def _messages(files: Mapping[str, Path], problems: Problems) -> Iterator[Message]:
-    """Yield the messages of files, which are keyed by their name in problems."""
     for place, path in files.items():
         node = source.load(path, place, problems)
         message = reader.read_message(node, problems) if node is not None else None
@@ -213,14 +203,13 @@ def _messages(files: Mapping[str, Path], problems: Problems) -> Iterator[Message
 
 
 def _warnings(settings: Settings, names: dict[str, str], problems: Problems) -> tuple[Warnings, Warnings]:
-    """Return the warnings, and separately those that the settings accept."""
     by_file: dict[str, list[Problem]] = {}
     for problem in problems.warnings:
-        if problem.location.file in names:  # of a field that only older releases have, nobody can do anything about it
+        if problem.location.file in names:  # no warnings about fields of older releases only
             by_file.setdefault(names[problem.location.file], []).append(problem)
     refused = {names.get(problem.location.file) for problem in problems.errors}
     for name in settings.accepted_warnings:
-        if name not in by_file and name not in refused:  # warnings are for what can be read
+        if name not in by_file and name not in refused:  # files with errors have no warnings
             what = f"accepted-warnings names {name!r}, which has no warning"
             problems.error(settings.places["accepted-warnings"], f"{what}; take it out")
     accepted = [each for name, found in by_file.items() if name in settings.accepted_warnings for each in found]
@@ -229,7 +218,6 @@ def _warnings(settings: Settings, names: dict[str, str], problems: Problems) -> 
 
 
 def _name(path: Path, specs: Path, problems: Problems) -> str:
-    """Return the name of a definition file in the package; report names that are unsafe in comments."""
     name = path.relative_to(specs).as_posix()
     if not _FILE_NAME.fullmatch(name):
         what = f"the generated package cannot name the file {name!r}"

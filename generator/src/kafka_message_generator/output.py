@@ -1,4 +1,4 @@
-"""Writing a generated package, or comparing it with the files on disk."""
+"""Writing of a generated package, and comparison with the files on disk."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def is_current(request: PackageRequest) -> bool:
         if manifest["inputs"] != inputs_hash(request) or manifest["tools"] != tools():
             return False
     except (ValueError, KeyError, TypeError, OSError):
-        return False  # what cannot be read is reported when it is needed
+        return False  # reported later
     present = {file.relative_to(request.output).as_posix(): file for file in _files(request.output)}
     present.pop(MANIFEST, None)
     return present.keys() == hashes.keys() and all(
@@ -37,13 +37,12 @@ def is_current(request: PackageRequest) -> bool:
 
 
 def check_folder(output: Path) -> None:
-    """Raise RequestError if the folder contains anything but a generated package."""
+    """Raise RequestError for a folder with other files than a generated package."""
     if output.exists() and any(output.iterdir()) and not (output / MANIFEST).exists():
         raise RequestError(f"{output} has files but no {MANIFEST}: not a generated package, left alone")
 
 
 def check_owner(request: PackageRequest, settings: Settings, problems: Problems) -> None:
-    """Report a folder that contains another package."""
     package = request.package or settings.import_name
     owner = _manifest(request.output).get("package", package)
     if package is None or owner == package:
@@ -69,7 +68,6 @@ def other_tools(output: Path) -> str | None:
 
 
 def _manifest(output: Path) -> dict[str, Any]:
-    """Return the manifest; empty if it is unreadable."""
     try:
         found = json.loads((output / MANIFEST).read_text(encoding="utf-8"))
     except (ValueError, OSError):
@@ -78,7 +76,7 @@ def _manifest(output: Path) -> dict[str, Any]:
 
 
 def write(output: Path, files: dict[str, str]) -> list[str]:
-    """Write files, delete all others, and return the changed paths. Equal files are not rewritten."""
+    """Write files, delete all others, and return the changed paths."""
     changed = []
     for file in _files(output):
         name = file.relative_to(output).as_posix()
@@ -113,7 +111,7 @@ def _remove(file: Path, output: Path) -> None:
 
 
 def difference(output: Path, files: dict[str, str]) -> Iterator[str]:
-    """Yield the unified diff from the files on disk; nothing if all bytes are equal."""
+    """Yield the unified diff from the files on disk."""
     present = {file.relative_to(output).as_posix(): file for file in _files(output)}
     for name in sorted({*present, *files}):
         old = present[name].read_bytes() if name in present else None
@@ -123,7 +121,6 @@ def difference(output: Path, files: dict[str, str]) -> Iterator[str]:
 
 
 def _file_difference(name: str, old: bytes | None, new: bytes | None) -> Iterator[str]:
-    """Yield the diff of a file, or a sentence if only line ends or emptiness differ."""
     lines = [] if new is None else _lines(new.decode())
     try:
         before = [] if old is None else _lines(old.decode())
@@ -143,18 +140,16 @@ def _file_difference(name: str, old: bytes | None, new: bytes | None) -> Iterato
 
 
 def _lines(text: str) -> list[str]:
-    """Split a text after newlines only, like other diff tools."""
     return list(io.StringIO(text, newline="\n"))
 
 
 def _files(output: Path) -> list[Path]:
-    """Return the files of a generated folder, without caches and build artifacts."""
     return sorted(
         path for path in output.rglob("*") if path.is_file() and not _is_build_artifact(path.relative_to(output).parts)
     )
 
 
 def _is_build_artifact(parts: tuple[str, ...]) -> bool:
-    # A package may be called build too: that name is a tool's only where the tool puts it.
+    # "build" may also be a package name.
     is_cache = any(part in ("__pycache__", ".mypy_cache") or part.endswith(".egg-info") for part in parts)
     return is_cache or (parts[0] == "build" and len(parts) > 1)

@@ -1,7 +1,7 @@
-"""Compatibility of definitions: wire signatures, the history of releases, and findings with bytes that show them.
+"""Compatibility of definitions: wire signatures, the history of releases, and findings with witnesses.
 
-From the ground up: `signatures` describes the bytes of a version as data, `order`, `compare` and `renames` compare two of
-them, and `witness` finds bytes that two versions read differently. `store` holds the definitions of every release,
-`definition_sets` reads them, `availability` and `changes` list what each release added and removed. `wire`, `tags` and
-`declared` apply the rules of `findings`; `report` combines them, and `formats` and `texts` print the result.
+* `signatures` describes the bytes of a version; `order`, `compare` and `renames` compare two of them.
+* `witness` finds bytes that two versions read differently.
+* `store`, `definition_sets`, `availability` and `changes` handle the history of releases.
+* `wire`, `tags` and `declared` apply the rules of `findings`; `report`, `formats` and `texts` print the result.
 """

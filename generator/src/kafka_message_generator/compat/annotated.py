@@ -1,4 +1,4 @@
-"""A message's bytes explained for two versions: one row for each leaf of the span tree, and the first row that differs."""
+"""Rows that explain the bytes of a message for two versions."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from kafka_message_generator.runtime.schema.spans import FAULT, LENGTH, REST, ST
 from kafka_message_generator.runtime.schema.struct import Field
 
 _MOST_BYTES = 8
-"""Maximum bytes shown in a row; all bytes are printed above the rows."""
+"""Maximum bytes shown in a row."""
 _MOST_ROWS = 5
 _BEFORE = 1
-"""Number of equal rows shown before the first difference."""
+"""Equal rows shown before the first difference."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A leaf span, bytes ``start`` to ``end`` of a message, as one side reads it."""
+    """A leaf span, at bytes ``start`` to ``end`` of a message."""
 
     start: int
     data: bytes
@@ -30,10 +30,10 @@ class Row:
     value: object
     note: str
     absent: Mapping[int, object] = field(default_factory=dict)
-    """Defaults of the tagged fields that a section leaves out."""
+    """Defaults of absent tagged fields."""
 
     def means(self, other: Row) -> bool:
-        """Return whether the bytes have the same meaning on both sides; names and types do not count, values do."""
+        """Return whether both rows have the same bytes, value and role."""
         mine, its = ((each.start, each.data, each.role, _exact(each.value)) for each in (self, other))
         both = self.absent.keys() & other.absent.keys()
         return mine == its and all(_exact(self.absent[tag]) == _exact(other.absent[tag]) for tag in both)
@@ -51,8 +51,6 @@ class Row:
 
 
 class _Walk(Walk):
-    """Collects spans and the defaults of absent tagged fields."""
-
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
         self.absent: dict[Span, dict[int, Field]] = {}
@@ -67,7 +65,6 @@ class _Walk(Walk):
 
 
 def rows_of(schema: Schema, data: bytes) -> tuple[Row, ...]:
-    """Return rows that cover all bytes of a message, including bytes that the schema cannot read."""
     walk = _Walk(data)
     top = walk.struct(schema, "", "", is_whole=True)
     return tuple(_row(leaf, data, walk) for leaf in top.leaves())
@@ -89,11 +86,7 @@ def _exact(value: object) -> tuple[type, str]:
 
 
 def parting(one: Sequence[Row], other: Sequence[Row]) -> int:
-    """Return the number of the first row with a different meaning.
-
-    If all rows mean the same, for example after two fields were swapped, return the first row whose name or note differs, or
-    else the number of rows.
-    """
+    """Return the index of the first row with a different meaning, or with a different name or note."""
     pairs = list(zip(one, other, strict=False))
     apart = (number for number, (row, its) in enumerate(pairs) if not row.means(its))
     renamed = (number for number, (row, its) in enumerate(pairs) if (row.path, row.note) != (its.path, its.note))
@@ -102,7 +95,7 @@ def parting(one: Sequence[Row], other: Sequence[Row]) -> int:
 
 
 def shown(rows: Sequence[Row], begin: int) -> Iterator[str]:
-    """Yield lines from shortly before row ``begin`` in columns: address, hex, path, value and note, or the error."""
+    """Yield lines from shortly before row ``begin``: address, hex, path, value and note, or the error."""
     first = max(begin - _BEFORE, 0)
     some = rows[first : first + _MOST_ROWS]
     hexes = [_hex(row.data) for row in some]
@@ -124,5 +117,5 @@ def _hex(data: bytes) -> str:
 def _words(row: Row) -> str:
     if row.role in (FAULT, REST):
         return row.note
-    value = "" if row.role == STRUCT else told(row.value)  # one without fields has neither bytes nor a value
+    value = "" if row.role == STRUCT else told(row.value)  # an empty struct has no value
     return "  ".join(filter(None, (value, row.type, row.note)))

@@ -1,4 +1,4 @@
-"""Availability: the first and last release with each message, version and field, computed from the history."""
+"""First and last release with each message, version and field, computed from the history."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kafka_message_generator.spec.model import COORDINATOR_KEY, REQUEST, RESPONS
 from kafka_message_generator.spec.versions import NONE, Versions
 
 Key = tuple[str, int] | str
-"""Identity of a message that survives a rename: kind and API key of requests and responses, otherwise the name."""
+"""Identity of a message across renames: kind and API key, or the name."""
 Today = Mapping[str, tuple[Message, MessagePlan]]
 """The messages of a package by name."""
 
@@ -22,19 +22,15 @@ class Run:
     """Consecutive releases with the same versions of a message."""
 
     release: int
-    """Index of the first release."""
     versions: Versions
     """Versions without an unstable latest one; empty if the message was removed."""
     listeners: tuple[str, ...] = ()
-    """Listeners that serve a request; empty for releases before 2.8, which do not define them."""
+    """Listeners that serve a request; empty for releases before 2.8."""
 
 
 @dataclass(frozen=True)
 class Availability:
-    """Availability of messages by their current names."""
-
     releases: tuple[str, ...]
-    """Release names, oldest first."""
     runs: dict[str, tuple[Run, ...]] = field(default_factory=dict)
     late: dict[str, dict[str, int]] = field(default_factory=dict)
     """First release of each field that is younger than its version, by path."""
@@ -42,16 +38,15 @@ class Availability:
     """Versions older than the first release that defines them."""
 
     def is_older(self, message: str, versions: Iterable[int], since: int | None) -> bool:
-        """Return whether some of the versions existed before ``since``, the release with their first definition."""
+        """Return whether a version existed before ``since``, the release with its first definition."""
         older = self.older.get(message, NONE)
         return any(version in older and self.first(message, version) == since for version in versions)
 
     def first(self, message: str, version: int) -> int | None:
-        """Return the index of the first release with a version, or None."""
         return next((run.release for run in self.runs.get(message, ()) if version in run.versions), None)
 
     def gaps(self, message: str, version: int) -> tuple[int, ...]:
-        """Return the releases that lack a version which an older and a newer release have."""
+        """Return the releases that lack a version between releases that have it."""
         runs = self.runs.get(message, ())
         numbers = range(len(self.releases))
         has = [
@@ -63,7 +58,7 @@ class Availability:
     def field(self, message: str, path: str, versions: Iterable[int]) -> tuple[int | None, int | None]:
         """Return the indexes of the first release with a field and of the first release that dropped it.
 
-        The path uses Kafka's names, ``Topics[].Partitions[].LeaderId``, or Python's. ``versions`` are those with the field.
+        The path uses Kafka's names, ``Topics[].Partitions[].LeaderId``, or Python's.
         """
         known = [version for version in versions if self.first(message, version) is not None]
         first = min((number for each in known if (number := self.first(message, each)) is not None), default=None)
@@ -86,7 +81,6 @@ class Availability:
 def availability(
     sides: Sequence[DefinitionSet], today: Today, older: Mapping[str, Versions] | None = None
 ) -> Availability:
-    """Compute the availability of a package's messages from the releases, oldest first."""
     releases = tuple(side.name.removeprefix("Kafka ") for side in sides)
     found = Availability(releases, older=older or {})
     names = names_of(sides, today)
@@ -103,7 +97,7 @@ def availability(
 
 
 def place(path: str) -> str:
-    """Normalize a path, so that Kafka's names and Python's compare equal."""
+    """Normalize Kafka's and Python's paths."""
     return path.replace("[]", "").replace("_", "").lower()
 
 
@@ -138,7 +132,7 @@ def _runs(today: Message, places: list[tuple[int, DefinitionSet, str]], count: i
         if number in by_number:
             side, name = by_number[number]
             message, unstable = side.messages[name], side.unstable(name)
-            # Keys of records were told apart by their versions once; what the package has of them is today's one.
+            # Kafka once identified record keys by version; the package uses the current scheme.
             valid = today.valid if today.kind == COORDINATOR_KEY else message.valid
             if unstable is not None and not valid.empty:
                 valid = Versions(valid.lowest, valid.highest - 1)
@@ -151,7 +145,6 @@ def _runs(today: Message, places: list[tuple[int, DefinitionSet, str]], count: i
 def _late(
     found: Availability, name: str, message: Message, plan: MessagePlan, places: list[tuple[int, DefinitionSet, str]]
 ) -> dict[str, int]:
-    """Yield fields that a release added to existing versions, such as tagged fields."""
     wanted: dict[int, list[str]] = {}
     for path, member in members_of(message):
         versions = member.versions.intersect(message.valid)
@@ -164,7 +157,7 @@ def _late(
         if before is not None and id(before) not in seen:
             seen.add(id(before))
             for version, paths in wanted.items():
-                # A key that was told apart by its version has the number of its record there, and what it has in 0.
+                # The version of a record key was once its type.
                 then = before.valid.highest if message.kind == COORDINATOR_KEY else version
                 if then in before.valid and not known.keys() >= set(paths):
                     for path in _present((before, then), (plan, version), paths):
@@ -178,7 +171,6 @@ def _late(
 
 
 def _present(before: tuple[MessagePlan, int], now: tuple[MessagePlan, int], paths: list[str]) -> Iterable[str]:
-    """Return the current fields that an older version has; equal layouts are matched without names."""
     former = signature_of(*before)
     if former == signature_of(*now):
         return paths

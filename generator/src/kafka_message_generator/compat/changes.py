@@ -1,4 +1,4 @@
-"""Changes between neighbouring releases: messages, versions, fields, error codes, and versions with a changed layout."""
+"""Changes between neighbouring releases: messages, versions, fields, error codes, and layouts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from kafka_message_generator.compat.store import CodeLifetime
 from kafka_message_generator.spec.versions import NONE, Versions
 
 Versioned = dict[str, tuple[int, ...]]
-"""Versions by message name."""
 
 
 @dataclass(frozen=True)
 class Differing:
-    """Released versions of a message whose bytes changed their meaning since the previous release."""
+    """Released versions with a layout other than in the previous release."""
 
     message: str
     versions: tuple[int, ...]
@@ -28,31 +27,27 @@ class Differing:
 
 @dataclass(frozen=True)
 class Changes:
-    """Changes from the previous release, with current message names and Kafka's field paths."""
+    """Changes from the previous release, with current message names."""
 
     release: str
     before: str | None
-    """The previous release; None for the first one, where everything is new."""
+    """None for the first release, where everything is new."""
     brought: Versioned = field(default_factory=dict)
     dropped: Versioned = field(default_factory=dict)
     new: frozenset[str] = frozenset()
-    """The part of ``brought`` whose messages no earlier release had."""
+    """Messages of ``brought`` that no earlier release had."""
     back: Versioned = field(default_factory=dict)
-    """The part of ``brought`` that an older release had."""
+    """Versions of ``brought`` that an older release had."""
     defined: Versioned = field(default_factory=dict)
-    """Versions older than this release that it is the first to define; not in ``brought``."""
+    """Older versions with their first definition in this release; not in ``brought``."""
     gone: frozenset[str] = frozenset()
-    """The part of ``dropped`` with no version left."""
+    """Messages of ``dropped`` with no version left."""
     late: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Fields added to existing versions."""
     later: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Fields that later releases add to existing versions."""
     differing: tuple[Differing, ...] = ()
     codes: tuple[str, ...] = ()
-    """New error codes."""
     codes_gone: tuple[str, ...] = ()
     codes_renamed: dict[str, str] = field(default_factory=dict)
-    """New names of error codes by former name."""
 
     @property
     def is_empty(self) -> bool:
@@ -63,10 +58,6 @@ class Changes:
 def changes(
     found: Availability, sides: Sequence[DefinitionSet], today: Today, codes: Mapping[str, CodeLifetime]
 ) -> list[Changes]:
-    """Return the changes of every release, oldest first.
-
-    ``sides`` are the releases of ``found``, and ``codes`` the lifetimes of error codes by name.
-    """
     names = names_of(sides, today)
     differing = [(), *(tuple(_differing(before, now, names)) for before, now in pairwise(sides))]
     return [_changes(found, number, codes, differing[number]) for number in range(len(sides))]
@@ -125,7 +116,6 @@ def _without(these: Versions, those: Versions) -> tuple[int, ...]:
 
 
 def _differing(before: DefinitionSet, now: DefinitionSet, names: Mapping[str, str]) -> Iterator[Differing]:
-    """Yield versions that both releases have, stable in the former, that cannot read each other's bytes."""
     for name, plan in before.plans.items():
         other = now.plans.get(name)
         if other is None or other is plan or name not in names:

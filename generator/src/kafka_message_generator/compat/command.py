@@ -1,4 +1,4 @@
-"""The command ``compat``: reports what a change of definitions breaks, with bytes that show it."""
+"""The command ``compat``: reports incompatible changes of definitions, with witnesses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ ABOUT = (
 
 
 def add_arguments(parser: argparse.ArgumentParser, read_folder: ReadFolder) -> None:
-    """Add the arguments of the command; `read_folder` loads the definitions of a folder."""
     parser.add_argument("--old", default=HISTORY, metavar="WHAT", help=f"{KINDS} (default: %(default)s)")
     parser.add_argument("--new", default=SPECS, metavar="WHAT", help="the same (default: %(default)s)")
     parser.add_argument(
@@ -46,7 +45,6 @@ def add_arguments(parser: argparse.ArgumentParser, read_folder: ReadFolder) -> N
 
 
 def run(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
-    """Compare, print the report and return the exit code."""
     if arguments.list_rules:
         _write(rules_text())
         return COMPATIBLE
@@ -67,7 +65,6 @@ def run(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
 
 
 def _write(text: str) -> None:
-    """Print a text and escape what the terminal's encoding lacks: an encoding error would exit like a finding."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
@@ -84,7 +81,6 @@ def _report(read_folder: ReadFolder, arguments: argparse.Namespace) -> Report:
 
 
 def rules_text() -> str:
-    """Return a description of every rule."""
     return "\n".join(
         f"{rule.name}  [{rule.level}]\n  {rule.finds}\n  {rule.reason}\n  source: {rule.source}\n"
         for rule in RULES.values()

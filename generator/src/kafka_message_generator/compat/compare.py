@@ -37,28 +37,25 @@ REASONS = {
     "TAGGED_VALUE": "the value of a tagged field is written in another way",
     "TAGGED_DEFAULT": "the absence of a tagged field means another value",
 }
-"""Descriptions of differences by the names that findings use."""
 
 _SIGNED, _UNSIGNED = {"int8", "int16", "int32", "int64"}, {"uint16", "uint32"}
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The first difference between a writer's layout and a reader's. ``reason`` is one of ``REASONS``."""
+    """The first difference between a writer's and a reader's layout. ``reason`` is one of ``REASONS``."""
 
     reason: str
     path: str
     wrote: str
-    """Description of the writer's layout."""
     reads: str
-    """Description of the reader's layout."""
 
 
 def difference(writer: WireSignature, reader: WireSignature) -> Difference | None:
     """Return why ``reader`` may misread the bytes of ``writer``, or None if it provably cannot.
 
-    A reader may accept more than a writer sends: null, tagged fields that the writer does not know (they get their default)
-    and unknown tagged fields (they are kept). It refuses a tag that it knows in other versions only.
+    A reader may accept more than a writer sends: null, additional tagged fields and unknown tagged fields. It rejects
+    a tag that only its other versions define.
     """
     found = _ordered(reordered(writer, reader)) or _sequence(writer, reader)
     return found or _ordered(displaced(writer, reader))
@@ -69,7 +66,6 @@ def _ordered(found: Order | None) -> Difference | None:
 
 
 def added_tags(old: WireSignature, new: WireSignature) -> list[TagAtom]:
-    """Return the tagged fields of ``new`` that ``old`` lacks, in sections at the same place."""
     found: list[TagAtom] = []
     for before, after in zip(old, new, strict=False):
         if isinstance(before, Tags) and isinstance(after, Tags):
@@ -91,7 +87,6 @@ def _sequence(writer: WireSignature, reader: WireSignature, above: Above = TOP) 
 
 
 def _end(wrote: Atom | None, reads: Atom | None) -> Difference:
-    """Return the difference if one side has more fields."""
     more = wrote or reads
     assert more is not None
     if isinstance(more, Tags):
@@ -102,7 +97,6 @@ def _end(wrote: Atom | None, reads: Atom | None) -> Difference:
 
 
 def _pair(writer: WireSignature, reader: WireSignature, above: Above) -> Difference | None:
-    """Compare the first two atoms; the rest decides which reason applies."""
     wrote, reads = writer[0], reader[0]
     if isinstance(wrote, Number) and isinstance(reads, Number) and wrote.form == reads.form:
         return None
@@ -143,7 +137,7 @@ def _sections(wrote: Tags, reads: Tags) -> Difference | None:
         found = _within(Inside(each.label, each.value), Inside(other.label, other.value))
         if found is not None:
             if found.reason in ("TAGGED_DEFAULT", "TAG_REFUSED"):
-                return found  # of a tagged field inside, whose own place tells more
+                return found  # the nested field is a better location
             words = (f"tag {each.tag}: {what}" for what in (found.wrote, found.reads))
             return Difference("TAGGED_VALUE", other.label, *words)
         if each.default != other.default:
@@ -153,7 +147,6 @@ def _sections(wrote: Tags, reads: Tags) -> Difference | None:
 
 
 def _other(writer: WireSignature, reader: WireSignature, above: Above) -> Difference:
-    """Classify two atoms of different kinds by the atoms that follow."""
     wrote, reads = writer[0], reader[0]
     words = (_words(wrote), _words(reads))
     if isinstance(wrote, Nullable) or isinstance(reads, Nullable):

@@ -1,4 +1,4 @@
-"""Rules about declarations that do not change bytes: defaults, names, types, keys, versions, listeners."""
+"""Rules about declarations that do not change bytes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ _PYTHON = {"bool": "bool", "string": "str", "uuid": "UUID", "float64": "float", 
 
 
 def declared_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
-    """Yield every difference between the newest release and the new side that bytes do not show."""
     newest = old.newest
     keys = {(message.kind, message.api_key) for message in new.messages.values() if message.api_key is not None}
     for name in sorted(newest.plans):
         if name not in new.plans:
             if name not in new.messages and (newest.messages[name].kind, newest.messages[name].api_key) in keys:
-                continue  # it has another name, or another message its key, which a rule of bytes says
+                continue  # renamed, or its key reused, which a wire rule reports
             yield _removed(name, newest, new)
             continue
         yield from _versions(name, old, new)
@@ -103,7 +102,6 @@ def _fields(name: str, moves: dict[str, str], newest: DefinitionSet, new: Defini
 def _changes(
     name: str, former: tuple[str, Field], now: tuple[str, Field], newest: DefinitionSet, new: DefinitionSet
 ) -> Iterator[Finding]:
-    """Yield changed declarations of a field that both sides have."""
     (path, _), (at, after) = former, now
     for rule, was, is_, what in _properties(name, former, now, newest, new):
         if was == is_ or (rule == "IGNORABLE_CHANGED" and not _is_lacked(name, at, new)):
@@ -113,7 +111,6 @@ def _changes(
 
 
 def _is_lacked(name: str, path: str, new: DefinitionSet) -> bool:
-    """Return whether some version has the parent of a field but not the field itself."""
     held, fields = new.messages[name].valid, dict(new.members(name))
     holder = _holder(path)
     while holder:
@@ -129,7 +126,6 @@ def _holder(path: str) -> str:
 def _properties(
     name: str, former: tuple[str, Field], now: tuple[str, Field], newest: DefinitionSet, new: DefinitionSet
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Yield rule, former value, new value and a description for each property."""
     (path, before), (at, after) = former, now
     yield "DEFAULT_CHANGED", _default(before), _default(after), "the default"
     yield "IGNORABLE_CHANGED", str(before.ignorable).lower(), str(after.ignorable).lower(), "ignorable"
@@ -166,7 +162,6 @@ def _plan_of(side: DefinitionSet, name: str, path: str) -> FieldPlan | None:
 
 
 def _python(plan: FieldPlan | None, member: Field) -> str:
-    """Return the Python type of a field; classes of structs have a rule of their own."""
     kind = "struct" if member.type.is_struct else _PYTHON.get(member.type.name, "int")
     text = f"list[{kind}]" if member.type.is_array else kind
     return f"{text} | None" if plan is not None and plan.nullable else text

@@ -19,19 +19,18 @@ from kafka_message_generator.spec.source import Location, Problems, SpecError
 
 @dataclass(frozen=True)
 class DefinitionSet:
-    """Valid definitions by message name. ``name`` is for reports: ``Kafka 4.3.0``, ``specs/kafka``."""
+    """Valid definitions by message name; ``name`` is for reports."""
 
     name: str
     messages: dict[str, Message]
     """All messages, including removed APIs."""
     plans: dict[str, MessagePlan]
     folders: dict[str, str] = field(default_factory=dict)
-    """Folder of each definition below ``specs/kafka``, for a release of a history."""
     unpacked: str = ""
     """Temporary folder of the definitions; stripped from reported paths."""
 
     def unstable(self, name: str) -> int | None:
-        """Return the version of a message that may still change; a response shares that of its request."""
+        """Return the unstable version of a message, or None; a response shares that of its request."""
         message = self.messages[name]
         if message.kind == RESPONSE:
             request = self.messages.get(f"{name.removesuffix('Response')}Request")
@@ -40,11 +39,9 @@ class DefinitionSet:
         return message.valid.highest if message.latest_version_unstable else None
 
     def members(self, name: str) -> Iterator[tuple[str, Field]]:
-        """Yield the fields of a message with paths such as ``Topics[].Partitions[].Leader``."""
         return members_of(self.messages[name])
 
     def location(self, name: str, path: str = "") -> Location:
-        """Return where a message or the field at a path is defined."""
         message = self.messages[name]
         found = next((member for at, member in self.members(name) if at == path), None) if path else None
         return message.location if found is None else found.location
@@ -71,7 +68,7 @@ def _members(
 
 @dataclass(frozen=True)
 class Released:
-    """A released message version, from the last release that had it."""
+    """A message version, from the last release that had it."""
 
     source: DefinitionSet
     plan: MessagePlan
@@ -91,7 +88,7 @@ class Baseline:
 
 
 def baseline(name: str, sides: Sequence[DefinitionSet]) -> Baseline:
-    """Collect the released versions of sets, oldest first. Unstable versions do not count."""
+    """Collect the released versions of sets, oldest first, without unstable versions."""
     versions: dict[str, dict[int, Released]] = {}
     for side in sides:
         for message, plan in side.plans.items():
@@ -135,12 +132,10 @@ def _side(release: str, found: dict[str, store.Definition]) -> DefinitionSet:
 
 @cache
 def _loaded(path: Path) -> tuple[Message, MessagePlan | None]:
-    """Load a definition of the history; cached, because its files do not change."""
     return _load(path, is_released=True)
 
 
 def _load(path: Path, is_released: bool) -> tuple[Message, MessagePlan | None]:
-    """Load a definition and its plan. A released definition is checked without its request or response."""
     problems = Problems(is_released=is_released)
     node = source.load(path, path.as_posix(), problems)
     message = reader.read_message(node, problems) if node is not None else None
@@ -157,7 +152,7 @@ def successor(
 ) -> str | None:
     """Return the new name of a renamed message without a key, or None.
 
-    The new name begins with the old one, and every version has the same layout. No release has both messages.
+    The new name begins with the old one; the layouts are equal.
     """
     versions = older.versions[name]
     if not versions:

@@ -1,4 +1,4 @@
-"""The rules of compatibility and their findings."""
+"""Rules of compatibility and their findings."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from kafka_message_generator.spec.source import Location
 
 ADVICE = "advice"
 LEVELS = ("wire", "behaviour", "json", "api", "policy", ADVICE)
-"""Levels by severity, worst first; a level includes those before it, and advice never fails."""
+"""Levels by severity, worst first; each includes those before it."""
 
 _README = "Kafka's guide to message definitions"
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule: stable name, level, what it finds, reason and source."""
-
     name: str
     level: str
     finds: str
@@ -210,32 +208,29 @@ RULES = {rule.name: rule for rule in _RULES}
 
 @dataclass(frozen=True)
 class Direction:
-    """How one side reads the other side's bytes."""
+    """Result of reading the other side's bytes."""
 
     breaks: str | None
-    """None if provably compatible; otherwise ``fails``, ``reads differently``, ``rewrites differently``, or ``differs`` if no
-    bytes were found that show it.
+    """None if provably compatible; otherwise ``fails``, ``reads differently``, ``rewrites differently``, or
+    ``differs`` without a witness.
     """
     witness: Witness | None = None
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A difference: rule, place, versions, description and advice."""
-
     rule: str
     message: str
     path: str
-    """Path of the field, such as ``Topics[].Name``; empty for the message itself."""
+    """Field path, such as ``Topics[].Name``; empty for the message itself."""
     versions: tuple[int, ...]
     what: str
     remedy: str
     location: Location
     before: str = ""
     after: str = ""
-    """State after the change: a digest, or the value if it is short. A waiver is bound to both states."""
+    """New state: a digest, or a short value. Waivers are bound to both states."""
     since: str = ""
-    """The release compared with."""
     reason: str = ""
     """For a changed layout: a key of ``compare.REASONS``."""
     new_reads_old: Direction | None = None

@@ -28,7 +28,6 @@ _TOOL = "kafka-message-generator compat"
 
 
 def github(report: Report, level: str) -> str:
-    """Format workflow commands, which annotate the lines of a pull request."""
     counting = report.counting(level)
     lines = []
     for finding in report.findings:
@@ -47,7 +46,6 @@ def _property(text: str) -> str:
 
 
 def gitlab(report: Report, level: str) -> str:
-    """Format a code quality report."""
     return _dumped([_issue(finding) for finding in report.findings])
 
 
@@ -68,7 +66,6 @@ def fingerprint(finding: Finding) -> str:
 
 
 def sarif(report: Report, level: str) -> str:
-    """Format SARIF 2.1.0."""
     counting = report.counting(level)
     names = sorted({finding.rule for finding in report.findings})
     driver = {"name": _TOOL, "rules": [_sarif_rule(name) for name in names]}
@@ -101,9 +98,9 @@ def _result(finding: Finding, counts: bool, names: list[str]) -> dict[str, objec
 
 
 def junit(report: Report, level: str) -> str:
-    """Format a test suite: a case for each finding, failed if it counts, and one for the proved versions.
+    """Format a test suite: a case for each finding, failed if it counts, and one for the equal versions.
 
-    The text is ASCII with character references, so that it survives any encoding.
+    The text is ASCII with character references.
     """
     counting = report.counting(level)
     suite = ElementTree.Element(
@@ -126,7 +123,6 @@ def junit(report: Report, level: str) -> str:
 
 
 def _xml(text: str) -> str:
-    """Escape a text, including control characters that XML cannot hold."""
     return _NOT_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
@@ -146,4 +142,3 @@ FORMATS: dict[str, Callable[[Report, str], str]] = {
     "sarif": sarif,
     "junit": junit,
 }
-"""Formatters by format name."""

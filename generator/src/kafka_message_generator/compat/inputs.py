@@ -24,22 +24,21 @@ from kafka_message_generator.spec.source import Location, SpecError
 GIT, RELEASE, HISTORY = "git:", "release:", "history"
 KINDS = "a folder, git:REF, git:REF:FOLDER, release:VERSION or history"
 SPECS = "specs/kafka"
-"""Default folder of definitions."""
 TIMEOUT_SECONDS = 300
 
 
 ReadFolder = Callable[[Path], DefinitionSet]
-"""Loads and checks the definitions of a folder. Raises SpecError. A later stage provides it."""
+"""Loads and checks the definitions of a folder. Raises SpecError."""
 
 
 class InputError(Exception):
-    """An input cannot be read. Must never pass for compatible."""
+    """Raised for an unreadable input."""
 
 
 def sets_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) -> tuple[Baseline, DefinitionSet]:
-    """Return the baseline and the set to compare, from two arguments of the command line.
+    """Return the baseline and the set to compare, from two command line arguments. Raises InputError and SpecError.
 
-    A Git revision without a folder uses the folder of the other argument. Raises InputError and SpecError.
+    A Git revision without a folder uses the folder of the other argument.
     """
     for word in (old, new):
         if (word == HISTORY or word.startswith(RELEASE)) and not (history / store.TABLE).exists():
@@ -56,7 +55,6 @@ def sets_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) ->
 
 
 def placed(report: Report, *sides: DefinitionSet) -> Report:
-    """Replace temporary paths in a report by the paths of the sets."""
     findings = report.findings
     for side in sides:
         findings = tuple(replace(each, location=_placed(each.location, side.unpacked)) for each in findings)
@@ -112,7 +110,6 @@ def _side_of_git(text: str, other: str, read_folder: ReadFolder) -> DefinitionSe
 
 
 def _inside(beside: Path, top: Path, text: str) -> str:
-    """Return the path of a folder relative to the top of its Git repository."""
     try:
         return beside.resolve().relative_to(top).as_posix()
     except ValueError:

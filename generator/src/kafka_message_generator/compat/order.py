@@ -1,4 +1,4 @@
-"""Fields that changed places: the bytes still parse, but each value ends up in another field."""
+"""Fields that changed places."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kafka_message_generator.compat.signatures import (
 
 @dataclass(frozen=True)
 class Order:
-    """A field at different places, with a description for the writer and one for the reader."""
+    """A field at different places, with descriptions for writer and reader."""
 
     path: str
     wrote: str
@@ -29,7 +29,6 @@ class Order:
 
 
 def reordered(writer: WireSignature, reader: WireSignature, above: Above = TOP) -> Order | None:
-    """Return the first pair of fields whose order differs, whatever their types are."""
     wrote, reads = _own(writer, above[0]), _own(reader, above[1])
     both = [each for each in wrote if each in set(reads)]
     other = [each for each in reads if each in set(wrote)]
@@ -44,7 +43,6 @@ def reordered(writer: WireSignature, reader: WireSignature, above: Above = TOP) 
 
 
 def _of_one_name(writer: WireSignature, reader: WireSignature, above: Above) -> Iterator[tuple[Inside, Inside]]:
-    """Yield the contents of fields with the same name, or the same tag, on both sides."""
     sections = ([each for each in side if isinstance(each, Tags)] for side in (writer, reader))
     for before, after in zip(*sections, strict=False):
         yield from inside_tags(before, after)
@@ -56,7 +54,7 @@ def _of_one_name(writer: WireSignature, reader: WireSignature, above: Above) -> 
 
 
 def displaced(writer: WireSignature, reader: WireSignature, above: Above = TOP) -> Order | None:
-    """Return a field that moved, between layouts with the same bytes: to another place, another tag, or into a tag."""
+    """Return a field that moved to another place or tag, between layouts with the same bytes."""
     wrote, reads = _own(writer, above[0]), _own(reader, above[1])
     for field, before, after in moved(wrote, reads):
         path, other = (_path(each, above[0]) for each in (field, wrote[after[0]]))
@@ -75,18 +73,15 @@ def displaced(writer: WireSignature, reader: WireSignature, above: Above = TOP) 
 
 
 def _words(own: list[Parts], tags: dict[Parts, int]) -> dict[Parts, str]:
-    """Describe the place of each field."""
     regular = {field: f"at place {at[0] + 1}" for field, at in places(own).items()}
     return regular | {field: f"by tag {tag}" for field, tag in tags.items()}
 
 
 def _own(atoms: WireSignature, above: Inside) -> list[Parts]:
-    """Return the regular fields of a struct in wire order."""
     return [parts(atom.label, above.path) for atom in atoms if not isinstance(atom, Tags)]
 
 
 def _tags(atoms: WireSignature, above: Inside) -> dict[Parts, int]:
-    """Return the tags of a struct by field path."""
     return {parts(each.label, above.path): each.tag for atom in atoms if isinstance(atom, Tags) for each in atom.fields}
 
 
@@ -95,18 +90,16 @@ def _path(field: Parts, above: Inside) -> str:
 
 
 Parts = tuple[str, ...]
-"""A path split into names."""
 
 
 def parts(path: str, above: str = "") -> Parts:
-    """Split a path, relative to ``above``, into names."""
     return tuple(path.removeprefix(above).lstrip(".").split("."))
 
 
 def moved(wrote: Sequence[Parts], reads: Sequence[Parts]) -> Iterator[tuple[Parts, list[int], list[int]]]:
     """Yield fields and structs that share no place with their former places, with both lists of places.
 
-    Both sides have the same number of fields. A field at the place of a removed one counts as renamed, not moved.
+    A field at the place of a removed one counts as renamed.
     """
     one, two = places(wrote), places(_as_called(wrote, reads))
     for field, former in one.items():
@@ -125,7 +118,6 @@ def places(paths: Sequence[Parts]) -> dict[Parts, list[int]]:
 
 
 def _as_called(by: Sequence[Parts], those: Sequence[Parts]) -> list[Parts]:
-    """Rename paths that took the place of a removed field to its name."""
     found = list(those)
     for depth in range(1, max(map(len, by), default=0) + 1):
         one, two = {path[:depth] for path in by}, {path[:depth] for path in found}

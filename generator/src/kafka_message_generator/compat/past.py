@@ -1,4 +1,4 @@
-"""The page docs/history.md: every wire difference between neighbouring Kafka releases, with bytes that show it."""
+"""The page docs/history.md: wire differences between neighbouring Kafka releases, with witnesses."""
 
 from __future__ import annotations
 
@@ -82,7 +82,6 @@ def _section(side: DefinitionSet, report: Report) -> Iterator[str]:
 
 
 def _is_exchanged(side: DefinitionSet, finding: Finding) -> bool:
-    """Return whether a message is sent on a connection, not stored in a log."""
     return side.messages[finding.message].kind in (REQUEST, RESPONSE)
 
 

@@ -1,4 +1,4 @@
-"""Renamed fields, found by their equal place in layouts that both sides can read."""
+"""Renamed fields, found by their equal place in compatible layouts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafka_message_generator.plan.model import MessagePlan
 def renamed(before: MessagePlan, after: MessagePlan, former: Collection[str], now: Collection[str]) -> dict[str, str]:
     """Map former paths to new ones, for fields at the same place of a version that both plans have.
 
-    ``former`` and ``now`` are all field paths; a path that both have is not renamed.
+    ``former`` and ``now`` are all field paths.
     """
     found: dict[str, str] = {}
     for version in before.valid:
@@ -28,7 +28,6 @@ def renamed(before: MessagePlan, after: MessagePlan, former: Collection[str], no
 
 
 def _paired(one: WireSignature, two: WireSignature) -> Iterator[tuple[str, str]]:
-    """Yield the fields at the same places of two equal layouts: in wire order, or by tag."""
     for before, after in zip(one, two, strict=True):
         if not isinstance(before, Tags):
             yield before.label, after.label
@@ -39,18 +38,15 @@ def _paired(one: WireSignature, two: WireSignature) -> Iterator[tuple[str, str]]
 
 
 def last(path: str) -> str:
-    """Return the last name of a path."""
     return path.rpartition(".")[2]
 
 
 def renames(name: str, before: DefinitionSet, after: DefinitionSet) -> dict[str, str]:
-    """Map the former paths of a message's renamed fields to the new ones."""
     former, now = ({path for path, _ in side.members(name)} for side in (before, after))
     return renamed(before.plans[name], after.plans[name], former, now) if former - now else {}
 
 
 def path_now(path: str, renames: Mapping[str, str]) -> str:
-    """Return the current path of a field, after renames of the field or its parents."""
     for former, now in sorted(renames.items(), key=lambda item: -len(item[0])):
         if path == former or path.startswith((f"{former}.", f"{former}[]")):
             return now + path[len(former) :]

@@ -1,4 +1,4 @@
-"""A comparison: applies every rule, merges equal findings of several versions, and counts message versions."""
+"""A comparison: applies every rule, merges equal findings, and counts message versions."""
 
 from __future__ import annotations
 
@@ -16,21 +16,17 @@ from kafka_message_generator.compat.wire import header_findings, key_findings, v
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of message versions by result."""
-
     equal: int
-    """Proved equal: all bytes have the same meaning."""
     compatible: int
-    """Proved equal except for tagged fields that the other side keeps unread."""
+    """Equal except for tagged fields that the other side ignores."""
     changed: int
     unreleased: int
-    """Versions of the new side that no release has; free to change."""
+    """Versions of the new side that no release has."""
     dropped: int
     """Versions of the newest release that the new side lacks."""
 
     @property
     def compared(self) -> int:
-        """Number of versions that both sides have."""
         return self.equal + self.compatible + self.changed
 
 
@@ -49,17 +45,15 @@ class Report:
         return bool(self.counts.compared) or any(finding.rule == "MESSAGE_RENAMED" for finding in self.findings)
 
     def at(self, level: str) -> list[Finding]:
-        """Return the findings of a level and of those before it."""
         most = LEVELS.index(level)
         return [finding for finding in self.findings if LEVELS.index(finding.level) <= most]
 
     def counting(self, level: str) -> list[Finding]:
-        """Return the findings that count at a level; advice never does."""
+        """Return the findings up to a level, without advice."""
         return [finding for finding in self.at(level) if finding.level != ADVICE]
 
 
 def compare(old: Baseline, new: DefinitionSet) -> Report:
-    """Apply every rule to a baseline and a new set."""
     found = list(verdicts(old, new))
     states = Counter(verdict.state for verdict in found)
     findings = [finding for verdict in found for finding in verdict.findings]
@@ -86,7 +80,6 @@ def _order(finding: Finding) -> tuple[int, str, tuple[int, ...], str, str]:
 
 
 def _joined(findings: Iterable[Finding]) -> list[Finding]:
-    """Merge findings of versions that differ in the same way."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for each in findings:
         groups.setdefault((each.rule, each.message, each.path, each.reason, each.what, each.since), []).append(each)

@@ -1,4 +1,4 @@
-"""Small values of a schema, the candidates for a witness."""
+"""Small values of a schema, as candidates for a witness."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ Choice = tuple[tuple[str, ...], int]
 """Path of a field and index of one of its values."""
 _EVERYWHERE: Choice = ((), -1)
 _UNKNOWN, _UNKNOWN_FIELD = "unknown tagged field", RawTaggedField(31999, b"\x01")
-"""An unknown tag that neither side defines and that fits into an optional-field buffer."""
+"""An unknown tag that fits into an optional-field buffer."""
 
 
 def samples(schema: Schema) -> Iterator[Struct]:
-    """Yield the smallest value, one value for each choice, and one with all fields set to distinct values."""
+    """Yield the smallest value, one value for each choice, and one with distinct values."""
     for choice in [((), 0), *_choices(schema, ()), _EVERYWHERE]:
         yield _Maker(choice).struct(schema, ())
 
 
 def _choices(kind: Type, path: tuple[str, ...]) -> Iterator[Choice]:
-    """Yield every field of a type with the indexes of its values; 0 is the smallest."""
     if isinstance(kind, Schema):
         if kind.tags is not None or kind.optional is not None:
             yield (*path, _UNKNOWN), 0
@@ -54,8 +53,6 @@ def _fields(schema: Schema) -> Iterator[tuple[Field, bool]]:
 
 
 class _Maker:
-    """Builds one value: the smallest except for one choice, or all fields distinct."""
-
     def __init__(self, choice: Choice) -> None:
         self.path, self.number = choice
         self.is_full = choice == _EVERYWHERE
@@ -73,7 +70,6 @@ class _Maker:
         return Struct(schema, values, (_UNKNOWN_FIELD,) if has_unknown else ())
 
     def leads(self, path: tuple[str, ...]) -> bool:
-        """Return whether the choice is at or below a path."""
         return self.path[: len(path)] == path
 
     def value(self, kind: Type, path: tuple[str, ...]) -> object:
@@ -96,7 +92,6 @@ class _Maker:
 
 
 def _values(kind: Type) -> list[object]:
-    """Return some values of a scalar type, smallest first."""
     if isinstance(kind, Fixed | VarInt | TwosComplement):
         return [0, 1, kind.highest, kind.lowest] if kind.lowest else [0, 1, kind.highest]
     if isinstance(kind, Text):
@@ -113,7 +108,6 @@ def _values(kind: Type) -> list[object]:
 
 
 def _distinct(kind: Type, number: int) -> object:
-    """Return a value that differs from those of other fields, as far as the type allows."""
     if isinstance(kind, Fixed | VarInt | TwosComplement):
         return number % (kind.highest + 1)
     if isinstance(kind, Text):

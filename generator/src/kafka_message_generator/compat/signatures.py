@@ -1,7 +1,6 @@
 """Wire signatures: a message version as a sequence of atoms; equal signatures mean equal bytes.
 
-Names are labels for people and do not affect equality. A struct without tags equals its fields in a row, so an array of
-structs with one int32 equals an array of int32.
+Names do not affect equality. A struct without tags equals its fields in a row.
 """
 
 from __future__ import annotations
@@ -45,11 +44,9 @@ class Number:
 
 @dataclass(frozen=True)
 class Sized:
-    """A text or bytes with a length prefix."""
-
     label: str = field(compare=False)
     form: str
-    """``string`` or ``bytes`` (records are bytes on the wire)."""
+    """``string`` or ``bytes`` (also for records)."""
     compact: bool
     nullable: bool
 
@@ -59,8 +56,6 @@ class Sized:
 
 @dataclass(frozen=True)
 class Repeated:
-    """An array: a count and the atoms of its elements."""
-
     label: str = field(compare=False)
     compact: bool
     nullable: bool
@@ -84,8 +79,6 @@ class Nullable:
 
 @dataclass(frozen=True)
 class TagAtom:
-    """A tagged field with its value and default."""
-
     label: str = field(compare=False)
     tag: int
     value: WireSignature
@@ -104,7 +97,7 @@ class Tags:
     form: str
     fields: tuple[TagAtom, ...]
     absent: tuple[int, ...] = field(default=(), compare=False)
-    """Tags that only other versions define and this one refuses."""
+    """Tags of other versions that this one rejects."""
 
     def __str__(self) -> str:
         return f"{self.form}{{{', '.join(map(str, self.fields))}}}"
@@ -115,7 +108,6 @@ WireSignature = tuple[Atom, ...]
 
 
 def signature_of(plan: MessagePlan, version: int) -> WireSignature:
-    """Return the wire signature of a version."""
     return _Unfolder(plan).layout(plan.body, version, "")
 
 
@@ -163,8 +155,6 @@ def _marked(text: str, compact: bool, nullable: bool) -> str:
 
 
 class _Unfolder:
-    """Builds a signature by expanding structs in place."""
-
     def __init__(self, plan: MessagePlan) -> None:
         self._structs = {struct.name: struct for struct in plan.structs}
 
@@ -211,7 +201,7 @@ class _Unfolder:
                 yield Number(_label(struct, member.name, path), member.type)
             return
         if not isinstance(operation, Packed | String | Bytes | Array | Single):
-            return  # what a version does not have takes no bytes
+            return  # absent fields take no bytes
         label = _label(struct, operation.name, path)
         if isinstance(operation, Packed):
             yield Number(label, _varint(operation))
@@ -250,7 +240,6 @@ class _Unfolder:
 
 
 def _regular(layout: Layout) -> Iterator[str]:
-    """Yield the operations of a layout outside of tag sections, in wire order."""
     for operation in layout.operations:
         if isinstance(operation, FixedRun):
             yield from (member.name for member in operation.fields)
@@ -273,8 +262,6 @@ def _shown(value: Value) -> str:
 
 @dataclass(frozen=True)
 class Inside:
-    """The contents of a field, with its path."""
-
     path: str
     signature: WireSignature
 
@@ -289,7 +276,6 @@ def insides(one: WireSignature, two: WireSignature) -> Iterator[tuple[Inside, In
 
 
 def inside_tags(one: Tags, two: Tags) -> Iterator[tuple[Inside, Inside]]:
-    """Yield the values of tagged fields that both sections have."""
     values = {each.tag: Inside(each.label, each.value) for each in two.fields}
     for each in one.fields:
         if each.tag in values:
@@ -297,7 +283,6 @@ def inside_tags(one: Tags, two: Tags) -> Iterator[tuple[Inside, Inside]]:
 
 
 def inside_of(atom: Repeated | Nullable) -> Inside:
-    """Return the elements of an array, or the fields of a struct."""
     return Inside(f"{atom.label}[]", atom.element) if isinstance(atom, Repeated) else Inside(atom.label, atom.inside)
 
 

@@ -1,7 +1,7 @@
-"""The history on disk: each distinct definition once, and a table of the releases that added or removed it.
+"""The history on disk: each distinct definition once, and a table of releases.
 
-``definitions/FetchRequest/2.4.0.json`` was new in Kafka 2.4.0. ``releases.json`` lists the releases, oldest first; a
-definition is valid until the table has another digest for its message or removes it. A digest of the table detects edits.
+``definitions/FetchRequest/2.4.0.json`` was new in Kafka 2.4.0. ``releases.json`` lists the releases with changed and
+removed definitions.
 """
 
 from __future__ import annotations
@@ -17,25 +17,21 @@ from kafka_message_generator.spec.versions import Versions
 
 TABLE, DEFINITIONS, ERROR_CODES = "releases.json", "definitions", "error-codes.json"
 OLDER = "older.json"
-"""File of versions that existed before their first definition, hand-written in Kafka's code."""
+"""File of versions that existed before their first definition."""
 _RELEASE = re.compile(r"[0-9]+(\.[0-9]+)+")
 _DIGITS = 16
 Kept = tuple[dict[str, str], dict[str, tuple[str, str]]]
 """A release: digests of its jars, and folder and text of each definition by message."""
 Releases = dict[str, Kept]
-"""Releases by name."""
 Codes = dict[str, dict[str, int]]
-"""Error codes by release and name."""
 
 
 class HistoryError(Exception):
-    """The history is missing or was edited. One problem per line, each with its file."""
+    """Raised for a missing or edited history, with one problem per line."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A definition in the table: its folder below ``specs/kafka`` and the digest of its text."""
-
     folder: str
     digest: str
 
@@ -50,23 +46,20 @@ class ReleaseEntry:
     brought: dict[str, Entry]
     """New and changed definitions by message name."""
     gone: tuple[str, ...]
-    """Messages of the previous release that were removed."""
+    """Messages removed since the previous release."""
 
 
 @dataclass(frozen=True)
 class Definition:
-    """A definition in a release."""
-
     name: str
     folder: str
     path: Path
     since: str
-    """The release that added this text."""
 
 
 @dataclass(frozen=True)
 class CodeLifetime:
-    """Lifetime of an error code's name: first release, first release without it, and number."""
+    """First release with an error code's name, first release without it, and the code."""
 
     first: str
     last: str | None
@@ -75,8 +68,6 @@ class CodeLifetime:
 
 @dataclass(frozen=True)
 class History:
-    """All releases, oldest first."""
-
     root: Path
     releases: tuple[ReleaseEntry, ...]
     error_codes: str
@@ -87,7 +78,7 @@ class History:
         return tuple(release.name for release in self.releases)
 
     def definitions(self, release: str) -> dict[str, Definition]:
-        """Return the definitions of a release by message name. Raises HistoryError for an unknown release."""
+        """Return the definitions of a release by message name. Raises HistoryError."""
         if release not in self.names:
             raise HistoryError(f"{self.root}: there is no release {release}; there are {', '.join(self.names)}")
         return next(found for name, found in self.walk() if name == release)
@@ -106,7 +97,7 @@ class History:
 
 
 def release_problem(release: str) -> str | None:
-    """Return why a text is not the name of a release, or None."""
+    """Return the error message for an invalid release name, or None."""
     return None if _RELEASE.fullmatch(release) else f"{release!r} is not a Kafka release; write it like 4.4.0"
 
 
@@ -116,7 +107,6 @@ def order(release: str) -> tuple[int, ...]:
 
 
 def path_of(root: Path, name: str, release: str) -> Path:
-    """Return the path of a definition that a release added."""
     return root / DEFINITIONS / name / f"{release}.json"
 
 
@@ -125,7 +115,7 @@ def digest_of(text: str) -> str:
 
 
 def read(root: Path) -> History:
-    """Read the history in a folder. Raises HistoryError if it is missing or was edited."""
+    """Read the history in a folder. Raises HistoryError."""
     path = root / TABLE
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -165,7 +155,6 @@ def _entry(name: str, data: dict[str, dict[str, str]]) -> ReleaseEntry:
 
 
 def _problems(history: History) -> Iterator[str]:
-    """Yield every difference between the table and the files."""
     table = history.root / TABLE
     if list(history.names) != sorted(history.names, key=order):
         yield f"{table}: the releases are not in their order"
@@ -251,7 +240,6 @@ def write(root: Path, releases: Releases, codes: Codes) -> list[str]:
 
 
 def _lifetimes(codes: Codes) -> str:
-    """Return the file of error codes as text. Raises HistoryError for a name with two numbers."""
     lifetimes: dict[str, CodeLifetime] = {}
     for release in sorted(codes, key=order):
         for name, code in codes[release].items():

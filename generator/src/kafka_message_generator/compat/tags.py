@@ -16,7 +16,7 @@ from kafka_message_generator.spec.model import Field
 
 @dataclass(frozen=True)
 class Use:
-    """A use of a tag: the struct and field, and the last release with it."""
+    """A use of a tag: the field, and the last release with it."""
 
     field: Field
     path: str
@@ -26,10 +26,10 @@ class Use:
     plan: MessagePlan
     release: str
     is_retired: bool = False
-    """Whether a later release has the message without the tag; then only the same field may use it again."""
+    """True if a later release has the message without the tag."""
 
     def stays_in(self, other: Use) -> bool:
-        """Return whether a later use is the same field: the same name, or the same bytes under a new name."""
+        """Return whether a later use is the same field, possibly renamed."""
         if self.field.name == other.field.name:
             return not self.is_retired or self._is_same_value(other)
         return not self.is_retired and self._is_same_value(other, in_one_version=True)
@@ -43,7 +43,6 @@ class Use:
         )
 
     def _values(self) -> dict[int, Tags]:
-        """Return the wire signatures of the tagged value by version."""
         found: dict[int, Tags] = {}
         for version in self.plan.valid:
             for each in tag_signatures(signature_of(self.plan, version)):
@@ -83,7 +82,6 @@ def _of_message(name: str, sides: list[DefinitionSet], new: DefinitionSet) -> It
 
 
 def _followed(name: str, used: dict[_Key, Use], before: DefinitionSet | None, after: DefinitionSet) -> dict[_Key, Use]:
-    """Return the uses up to a set, at their paths in the next one."""
     moves = renames(name, before, after) if before is not None and used else {}
     return {
         (path_now(struct, moves), is_optional, tag): replace(use, path=path_now(use.path, moves))

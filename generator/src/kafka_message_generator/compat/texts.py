@@ -1,4 +1,4 @@
-"""Reports as text for people, and as JSON."""
+"""Reports as text and JSON."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ _MOST_BYTES = 64
 
 
 def text(report: Report, level: str) -> str:
-    """Format the findings of a level with their places, and the proved versions."""
     lines = [line for finding in report.at(level) for line in lines_of(finding)]
     return "\n".join([*lines, *_summary(report, level)]) + "\n"
 
 
 def lines_of(finding: Finding) -> Iterator[str]:
-    """Yield the lines of a finding: place, difference, how each side reads the other's bytes, and advice."""
     reason = f" ({finding.reason})" if finding.reason else ""
     yield f"{finding.location}: {finding.place}: {finding.rule}{reason}: {finding.what}"
     yield from (f"    {line}" for line in direction_lines(finding))
@@ -29,7 +27,6 @@ def lines_of(finding: Finding) -> Iterator[str]:
 
 
 def direction_lines(finding: Finding) -> Iterator[str]:
-    """Yield lines for both directions, with the bytes as each side reads them."""
     for reads, writes, direction in (
         ("new code", "old", finding.new_reads_old),
         ("old code", "new", finding.old_reads_new),
@@ -41,7 +38,6 @@ def direction_lines(finding: Finding) -> Iterator[str]:
 
 
 def _witness_lines(witness: Witness, reads: str, writes: str) -> Iterator[str]:
-    """Yield the bytes of a witness and the first row that differs."""
     yield _hex(witness.data)
     begin = parting(witness.written, witness.read)
     verb = "written again" if witness.outcome == REWRITES_DIFFERENTLY else "read"
@@ -81,7 +77,6 @@ def _summary(report: Report, level: str) -> Iterator[str]:
 
 
 def as_json(report: Report, level: str) -> str:
-    """Format the report as JSON."""
     counting = report.counting(level)
     document = {
         "old": report.old,
@@ -100,7 +95,6 @@ def as_json(report: Report, level: str) -> str:
 
 
 def plain(finding: Finding, counts: bool) -> dict[str, object]:
-    """Return a finding as JSON values."""
     found: dict[str, object] = {
         "rule": finding.rule,
         "level": finding.level,

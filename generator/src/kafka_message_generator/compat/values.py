@@ -1,4 +1,4 @@
-"""Comparison of the values that two sides read from the same bytes: by place, by tag and by name."""
+"""Comparison of the values that two sides read from the same bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ def first_difference(schema: Schema, meant: Struct, reader: Schema, got: Struct)
 
 
 def _parting(one: _Values, two: _Values, where: str = "") -> str | None:
-    """Return the first value that differs in two structs; ``where`` names the tag that holds them."""
     for wrote, read in _facing(one, two):
         if not wrote.is_same(read):
             return where + wrote.told(read)
@@ -37,7 +36,6 @@ def _parting(one: _Values, two: _Values, where: str = "") -> str | None:
 
 
 def _facing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
-    """Yield pairs of values to compare: at the same places, and of fields that moved."""
     yield from zip(one.regular, two.regular, strict=False)
     if len(one.regular) != len(two.regular):
         return
@@ -52,7 +50,6 @@ def _facing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
 
 
 def _crossing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
-    """Yield pairs of a regular field and a tagged field with the same name."""
     at = places([parts(each.path) for each in one.regular])
     for path, key in two.by_path.items():
         for place, value in zip(at.get(parts(path), ()), two.tagged[key].regular, strict=False):
@@ -61,8 +58,6 @@ def _crossing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
 
 @dataclass(frozen=True)
 class _Value:
-    """A scalar value or an array's count, with its path."""
-
     path: str
     value: object
 
@@ -70,17 +65,14 @@ class _Value:
         return type(self.value) is type(other.value) and repr(self.value) == repr(other.value)
 
     def told(self, other: _Value) -> str:
-        """Describe how the value is misread."""
         name = "" if self.path == other.path else f"{other.path} = "
         texts = [told(each.value) for each in (self, other)]
-        if texts[0] == texts[1]:  # bytes of one length, or texts and numbers that look alike
+        if texts[0] == texts[1]:  # values of different types with the same text
             texts = [repr(each.value) for each in (self, other)]
         return f"{self.path} = {texts[0]} is read as {name}{texts[1]}"
 
 
 class _Presence(Enum):
-    """The presence marker of a nullable struct."""
-
     STRUCT = "a struct"
 
     def __str__(self) -> str:
@@ -88,17 +80,13 @@ class _Presence(Enum):
 
 
 class _Values:
-    """The values of a struct in wire order; those of tagged fields by section and tag."""
-
     def __init__(self, is_left_out: bool = False) -> None:
         self.is_left_out = is_left_out
-        """Whether these are defaults that are not on the wire; then a nullable struct equals a plain one."""
+        """True for defaults that are not on the wire."""
         self.regular: list[_Value] = []
         self.sections = 0
         self.tagged: dict[tuple[int, int], _Values] = {}
-        """Values by section and tag."""
         self.by_path: dict[str, tuple[int, int]] = {}
-        """Section and tag by field path."""
 
     def struct(self, schema: Schema, value: object, path: str) -> None:
         if schema.optional is not None:

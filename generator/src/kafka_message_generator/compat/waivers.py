@@ -1,4 +1,4 @@
-"""Waivers: accepted differences in a TOML file, each bound to the state before and after, with a reason."""
+"""Waivers: accepted differences in a TOML file, each bound to the state before and after."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _KEYS = (*_TEXTS, "versions")
 
 
 class WaiverError(Exception):
-    """A file of waivers is invalid. One problem per line, each with the number of its waiver."""
+    """Raised for an invalid file of waivers, with one problem per line."""
 
 
 @dataclass(frozen=True)
 class Waiver:
-    """An accepted difference. It is bound to versions, ``before`` and ``after``, so it hides no later change."""
+    """An accepted difference, bound to versions, ``before`` and ``after``."""
 
     rule: str
     message: str
@@ -38,7 +38,6 @@ class Waiver:
         )  # fmt: skip
 
     def contradicts(self, finding: Finding) -> bool:
-        """Return whether a finding changes the same versions in another way."""
         is_here = (self.rule, self.message, self.path) == (finding.rule, finding.message, finding.path)
         is_same_versions = set(self.versions) & set(finding.versions) or self.versions == finding.versions
         return is_here and bool(is_same_versions) and self.after != finding.before
@@ -98,7 +97,7 @@ def _problems(table: object) -> Iterable[str]:
 def waived(report: Report, waivers: list[Waiver], path: Path) -> tuple[Report, list[str]]:
     """Return the report without waived findings, and a warning for each unused waiver.
 
-    Raises WaiverError for a waiver whose place has another change.
+    Raises WaiverError for a waiver that contradicts a finding.
     """
     unused = {
         number: waiver

@@ -1,4 +1,4 @@
-"""Rules of bytes: a released version keeps its layout, a message keeps its key."""
+"""Wire rules: a released version keeps its layout, a message keeps its key."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ class Verdict:
 
 
 def verdicts(old: Baseline, new: DefinitionSet) -> Iterator[Verdict]:
-    """Yield a verdict for each released version that the new side has, sorted by name."""
     for name in sorted(old.versions.keys() & new.plans.keys()):
         for version, released in sorted(old.versions[name].items()):
             if version in new.plans[name].valid:
@@ -105,7 +104,6 @@ def _direction(found: Difference | None, data: Witness | None) -> Direction:
 
 
 def header_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
-    """Yield released versions whose header version changed."""
     for name, released in sorted(old.versions.items()):
         message = new.messages.get(name)
         if message is None or message.kind not in (REQUEST, RESPONSE) or message.is_removed:
@@ -155,13 +153,12 @@ def key_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
             continue
         owner, since = owners.get((message.kind, message.api_key), (name, ""))
         if owner == name or owner in new.messages:
-            continue  # two messages with one key are refused when definitions are read
+            continue  # the reader of definitions rejects duplicate keys
         is_same = name in new.plans and _has_layouts_of(old.versions.get(owner, {}), new.plans[name])
         yield _key_finding("MESSAGE_RENAMED" if is_same else "API_KEY_REUSED", message, owner, name, since)
 
 
 def _has_layouts_of(released: dict[int, Released], plan: MessagePlan) -> bool:
-    """Return whether a message has the same layouts as a renamed one in the versions that both have; there must be some."""
     pairs = [
         (signature_of(each.plan, version), signature_of(plan, version))
         for version, each in released.items()

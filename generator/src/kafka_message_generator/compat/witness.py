@@ -1,4 +1,4 @@
-"""Witnesses: bytes that one side writes and the other side misreads, found by writing, reading and rewriting."""
+"""Witnesses: bytes that one side writes and the other side misreads."""
 
 from __future__ import annotations
 
@@ -19,21 +19,19 @@ FAILS, READS_DIFFERENTLY, REWRITES_DIFFERENTLY = "fails", "reads differently", "
 
 @dataclass(frozen=True)
 class Witness:
-    """Bytes of one side, and what the other side does with them."""
+    """Bytes written by one side, and the result of the other."""
 
     data: bytes
     outcome: str
-    """``fails``, ``reads differently`` or ``rewrites differently``."""
     detail: str
     written: tuple[Row, ...] = ()
-    """The bytes explained for the writer; empty if not requested."""
+    """The bytes explained for the writer; may be empty."""
     read: tuple[Row, ...] = ()
-    """The bytes explained for the reader; if it rewrites them differently, the rewritten bytes."""
+    """The bytes, or the rewritten ones, explained for the reader."""
 
 
 @cache
 def schemas_of_plan(facts: str) -> dict[int, Schema]:
-    """Return the dynamic schema of every version of a plan."""
     return build(facts_in(facts))
 
 
@@ -54,7 +52,7 @@ def _annotated(found: Witness, writer: Schema, reader: Schema) -> Witness:
 
 
 def exchanged(data: bytes, writer: Schema, reader: Schema) -> Witness | None:
-    """Return what a reader does with bytes, or None if it reads the same values and rewrites the same bytes."""
+    """Return the reader's result for bytes, or None if the reader agrees with the writer."""
     meant, _ = writer.read(data)
     try:
         got, end = reader.read(data)

@@ -1,7 +1,7 @@
 """Size of messages by field, and under other integer encodings.
 
 The encodings are those of proposal 002: ``fixed``, ``packed`` (zig-zag varint) and ``upacked`` (varint of the two's
-complement). Definitions and sample messages suffice; no generated package is needed.
+complement).
 """
 
 from kafka_message_generator.cost.encodings import FORMS, SizeRange, encoded_size, histogram

@@ -18,7 +18,7 @@ from kafka_message_generator.spec.model import ENCODED_TYPES
 from kafka_message_generator.spec.source import SpecError
 from kafka_message_generator.spec.suggestions import suggestions
 
-VECTORS = Path("packages", "vectors", "src", "kafka_protocol_vectors")  # test vectors, relative to the top of a clone
+VECTORS = Path("packages", "vectors", "src", "kafka_protocol_vectors")  # relative to the top of a clone
 ABOUT = "what messages cost in bytes, field by field, under each integer encoding"
 EXAMPLE = "kafka-message-generator cost --specs definitions --message MetadataResponse --samples captured.jsonl"
 EPILOG = f"""Samples are message bodies without header and frame, one a line: a JSON object
@@ -33,7 +33,6 @@ example:
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the subcommand to the parser."""
     command = commands.add_parser(
         "cost", help=ABOUT, description=ABOUT, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -83,7 +82,6 @@ def _find(loaded: Definitions, name: str) -> MessagePlan:
 
 
 def _samples(plan: MessagePlan, version: int | None, files: Sequence[Path] | None) -> tuple[int, list[Sample], str]:
-    """Return the version, its samples and a description of their source."""
     if version is not None and version not in plan.valid:
         raise CostError(f"{plan.name} has no version {version}, only {plan.valid}")
     if files:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from kafka_message_generator.spec.model import ENCODED_TYPES
 
-FORMS = ("fixed", "packed", "upacked")  # encodings without their bits, fastest to decode first
+FORMS = ("fixed", "packed", "upacked")  # fastest to decode first
 
 
 def encoded_size(form: str, bits: int, value: int) -> int:
     """Return the bytes of an integer of 16, 32 or 64 ``bits`` as ``fixed``, ``packed`` or ``upacked``.
 
-    Raise ValueError if the value does not fit, or the form or width is unknown.
+    Raises ValueError if the value does not fit, or the form or width is unknown.
     """
     _check_bits(bits)
     if value.bit_length() > bits - 1 and value != -1 << bits - 1:
@@ -39,14 +39,14 @@ class SizeRange:
 def histogram(bits: int, signed: bool) -> tuple[SizeRange, ...]:
     """Return the ranges of integers with equal varint size, ascending and without gaps.
 
-    ``bits`` is 16, 32 or 64. ``signed`` selects ``packed`` (zig-zag); otherwise the values are unsigned, as ``upacked``
-    writes them. Some bounds in the text of proposal 002 are wrong; these are exact. Raise ValueError for other widths.
+    ``bits`` is 16, 32 or 64. ``signed`` selects ``packed`` (zig-zag), otherwise ``upacked``. Raises ValueError for
+    other widths.
     """
     _check_bits(bits)
     ranges = list(_unsigned(bits))
     if not signed:
         return tuple(ranges)
-    # An even number is a value that is not negative, an odd one is a negative value, starting with -1.
+    # Zig-zag: even numbers are values from 0, odd ones negative values from -1.
     positive = [SizeRange((each.lowest + 1) // 2, each.highest // 2, each.bytes) for each in ranges]
     negative = [SizeRange(-(each.highest + 1) // 2, -(each.lowest // 2) - 1, each.bytes) for each in ranges]
     middle = SizeRange(negative[0].lowest, positive[0].highest, 1)
@@ -54,7 +54,6 @@ def histogram(bits: int, signed: bool) -> tuple[SizeRange, ...]:
 
 
 def _unsigned(bits: int) -> Iterator[SizeRange]:
-    """Yield the ranges of unsigned varints, with seven bits per byte."""
     for size in range(1, (bits + 6) // 7 + 1):
         lowest = 1 << 7 * (size - 1) if size > 1 else 0
         yield SizeRange(lowest, (1 << min(7 * size, bits)) - 1, size)

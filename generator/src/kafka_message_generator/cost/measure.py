@@ -28,20 +28,19 @@ class FieldCost:
     path: str  # such as ``topics[].partitions[].leader_id``
     type: str
     encoding: str  # encoding by the definition, such as ``fixed32``
-    values: int  # number of values
+    values: int
     defined: int  # bytes under ``encoding``
     fixed: int
     packed: int
     upacked: int
-    # Smallest form, the simpler of equal ones; None without values. It is chosen per field of a struct, so all paths to
-    # the struct share it.
+    # Smallest form, the simpler of equal ones; None without values. All paths to a struct share its forms.
     smallest: str | None
     share: float  # ``defined`` relative to all bytes of the samples, 0 to 1
 
 
 @dataclass(frozen=True)
 class Totals:
-    """Bytes of all samples if every integer with a choice of encodings uses one form."""
+    """Bytes of all samples if all integers use one encoding."""
 
     defined: int  # the definition's own encodings
     fixed: int
@@ -62,14 +61,12 @@ class Cost:
 
     @property
     def other(self) -> int:
-        """Bytes of everything without a choice of encodings: strings, lengths, counts, tags and other types."""
+        """Bytes without a choice of encodings: strings, lengths, counts, tags and other types."""
         return self.totals.defined - sum(field.defined for field in self.fields)
 
 
 @dataclass(frozen=True)
 class _Integer:
-    """An integer field of a version; ``owner`` is the struct that contains it."""
-
     path: str
     owner: str
     facts: FieldFacts
@@ -86,8 +83,8 @@ class _Integer:
 def cost(message: MessagePlan, version: int, samples: Iterable[Sample]) -> Cost:
     """Measure samples of one message version, by integer field and in total.
 
-    Samples are decoded and re-encoded, so non-canonical samples (longer varints, tagged fields at their default) differ
-    in size. Raise CostError without samples, for an invalid version, and for samples that cannot be decoded.
+    Samples are re-encoded, so non-canonical samples (longer varints, tagged fields at their default) differ in size.
+    Raises CostError without samples, for an invalid version, and for samples that cannot be decoded.
     """
     if version not in message.valid:
         raise CostError(f"{message.name} has no version {version}, only {message.valid}")
@@ -154,7 +151,6 @@ def _present(facts: MessageFacts, fields: tuple[FieldFacts, ...], version: int) 
 def _integers(
     facts: MessageFacts, fields: tuple[FieldFacts, ...], owner: str, version: int, prefix: str
 ) -> Iterator[_Integer]:
-    """Yield the integer fields of a version, with or without samples."""
     for field in _present(facts, fields, version):
         path = _path(prefix, field)
         if field.type in ENCODED_TYPES:
@@ -170,7 +166,6 @@ def _path(prefix: str, field: FieldFacts) -> str:
 def _count(
     facts: MessageFacts, fields: tuple[FieldFacts, ...], struct: Struct, prefix: str, counts: dict[str, Counter[int]]
 ) -> None:
-    """Count the integers of a struct, including nested ones, by path."""
     for field in fields:
         value = struct.values.get(field.name)
         path = _path(prefix, field)
@@ -193,7 +188,6 @@ def _sizes(integer: _Integer, version: int, values: Counter[int]) -> dict[str, i
 def _smallest(
     integers: Iterable[_Integer], sizes: Mapping[str, Mapping[str, int]]
 ) -> dict[tuple[str, str], str | None]:
-    """Return the smallest form of each struct field over all paths; the first in FORMS of equal ones."""
     sums: dict[tuple[str, str], Counter[str]] = {}
     for integer in integers:
         sums.setdefault((integer.owner, integer.facts.name), Counter()).update(sizes[integer.path])
@@ -203,8 +197,6 @@ def _smallest(
 
 
 def _rewritten(facts: MessageFacts, forms: Mapping[tuple[str, str], str], otherwise: str) -> MessageFacts:
-    """Return the definition with other encodings: ``forms`` by struct and field, ``otherwise`` for the rest."""
-
     def changed(owner: str, fields: tuple[FieldFacts, ...]) -> tuple[FieldFacts, ...]:
         return tuple(
             _encoded(field, forms.get((owner, field.name), otherwise)) if field.type in ENCODED_TYPES else field
@@ -221,6 +213,5 @@ def _encoded(field: FieldFacts, form: str) -> FieldFacts:
 
 
 def _total(facts: MessageFacts, version: int, values: Iterable[Struct]) -> int:
-    """Return the bytes of messages under a definition."""
     schema = _schema(facts, version)
     return sum(schema.size_of(value) for value in values)

@@ -14,7 +14,6 @@ _TEXT_COLUMNS = (0, 1, 2, 8)  # left-aligned columns of ``_HEADER``
 
 
 def text(cost: Cost, source: str) -> str:
-    """Format a table of fields and a table of totals; ``source`` describes the samples."""
     total = cost.totals.defined
     rows = [_HEADER, *map(_row, cost.fields)]
     rows.append(("everything else", "", "", "", _number(cost.other), "", "", "", "", _percent(cost.other, total)))
@@ -37,12 +36,10 @@ def text(cost: Cost, source: str) -> str:
 
 
 def as_json(cost: Cost, source: str) -> str:
-    """Format a cost as a JSON object with the attribute names of ``Cost``."""
     return json.dumps({**asdict(cost), "other": cost.other, "source": source}, indent=2)
 
 
 def histogram_text(bits: int, signed: Sequence[SizeRange], unsigned: Sequence[SizeRange]) -> str:
-    """Format the ranges of both varint encodings of ``bits`` bits."""
     return "\n".join(
         (
             f"packed{bits} (zig-zag varint), for numbers around zero",
@@ -60,7 +57,6 @@ def histogram_text(bits: int, signed: Sequence[SizeRange], unsigned: Sequence[Si
 
 
 def histogram_json(bits: int, signed: Sequence[SizeRange], unsigned: Sequence[SizeRange]) -> str:
-    """Format the ranges as a JSON object, by encoding."""
     return json.dumps(
         {f"packed{bits}": [asdict(each) for each in signed], f"upacked{bits}": [asdict(each) for each in unsigned]},
         indent=2,

@@ -15,7 +15,6 @@ SCHEMA_FILE = Path(__file__).parent / SCHEMA
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     what = "folder of message definitions (*.json), or one definition"
     command.add_argument("--specs", type=Path, required=True, help=what)
     command.add_argument("--output", type=Path, required=True, help="folder of the two files, made if it is not there")

@@ -13,13 +13,12 @@ from kafka_message_generator.spec.error_codes import ErrorCode
 from kafka_message_generator.spec.model import METADATA, REQUEST, RESPONSE
 
 METADATA_ID = "A" * 21 + "Q"
-"""Topic id of KRaft's metadata log in every cluster (Kafka's Uuid.METADATA_TOPIC_ID)."""
+"""Topic id of KRaft's metadata log (Kafka's Uuid.METADATA_TOPIC_ID)."""
 FORMAT = 1
-"""Version of the document format. Readers of format 1 can read every later document with format 1 and ignore additions."""
+"""Version of the document format; additions do not change it."""
 
 
 def document(definitions: Definitions) -> Object:
-    """Return the protocol as data; lists are sorted by name or number."""
     found: Object = {"format": FORMAT}
     if definitions.release is not None:
         found["release"] = definitions.release
@@ -69,7 +68,6 @@ def _about(text: str) -> Object:
 
 
 def _apis(definitions: Definitions) -> list[Json]:
-    """Return every API by key; only older releases have versions that are not offered."""
     sides = {message.name: message for message in definitions.messages if message.kind in (REQUEST, RESPONSE)}
     found: list[Json] = []
     for api in tables.apis(definitions):
@@ -92,7 +90,6 @@ def _apis(definitions: Definitions) -> list[Json]:
 
 
 def _enumerations(definitions: Definitions) -> list[Json]:
-    """Return the names of numbers and texts, except for APIs and errors, which have their own lists."""
     return [_enumeration(one) for one in definitions.enumerations if one.name not in OF_PROTOCOL]
 
 

@@ -36,7 +36,7 @@ def layouts(struct: StructPlan, names: Mapping[str, str], kinds: Mapping[str, st
     found: list[tuple[list[int], Object]] = []
     for layout in sorted(struct.layouts, key=lambda each: each.versions):
         fields = writer.layout(layout)
-        # Layouts that differ in those of inner structs alone look the same here: these are found by the version.
+        # Merge layouts that differ in inner structs only.
         same = next((versions for versions, other in found if other == fields), None)
         if same is None:
             found.append((list(layout.versions), fields))
@@ -71,7 +71,6 @@ class _Writer:
         return [{"tag": each.tag, **field} for each in fields for field in self.fields(each.payload)]
 
     def fields(self, operation: Payload | Operation) -> Iterator[Object]:
-        """Yield the fields of an operation; fields that a version lacks are omitted."""
         if isinstance(operation, FixedRun):
             for each in operation.fields:
                 yield {"name": self.names[each.name], "type": each.type}
@@ -98,7 +97,6 @@ class _Writer:
 
 
 def _marks(**marks: bool) -> dict[str, bool]:
-    """Return the marks that are true."""
     return {name: True for name, holds in marks.items() if holds}
 
 

@@ -16,13 +16,13 @@ from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.versions import Versions
 
 _SAFE = (1 << 53) - 1
-"""Largest integer written as a number; readers that only have doubles would round larger ones, which are texts."""
+"""Largest integer written as a number instead of a text."""
 _FACTS = ("versions", "nullableVersions", "tag", "taggedVersions", "optional", "flexibleVersions")
 _MARKS = ("ignorable", "mapKey", "enumeration", "about")
 
 
 def messages(definitions: Definitions) -> list[Json]:
-    """Return every message that has versions, sorted by name."""
+    """Return every message that has versions, by name."""
     known = {message.name: message for message in definitions.messages}
     plans = sorted(definitions.plans, key=lambda plan: plan.name)
     return [_message(plan, known[plan.name], definitions) for plan in plans]
@@ -62,13 +62,12 @@ def _message(plan: MessagePlan, message: Message, definitions: Definitions) -> J
 
 
 def headers(message: Message, valid: Versions) -> list[Json]:
-    """Return the header version of each version of a message, in the order of ``versions``."""
+    """Return the header version of each version of a message."""
     starts = header_versions(message)
     return [next(header for first, header in reversed(starts) if first <= version) for version in valid]
 
 
 def _secrets(name: str, definitions: Definitions) -> Object:
-    """Return the secrets of a message: fields, and values of settings with secret names."""
     fields: list[Json] = [each.path for each in definitions.secrets.fields if each.message == name]
     settings: list[Json] = [
         {"name": each.name, "value": each.value}
@@ -80,7 +79,6 @@ def _secrets(name: str, definitions: Definitions) -> Object:
 
 
 def _contents(name: str, known: set[str]) -> Object:
-    """Return what bytes fields hold: a versioned message, a request, or records of topics."""
     versioned = ((path, held) for (owner, path), held in VERSIONED.items() if owner == name and held in known)
     contents: list[Json] = [{"field": path, "message": held} for path, held in versioned]
     contents += [{"field": path, "request": True} for owner, path in sorted(REQUESTS) if owner == name]
@@ -124,10 +122,6 @@ def _field(fact: Mapping[str, Json]) -> Object:
 
 
 def _entity(named: EntityField | None, names: Mapping[str, str], definitions: Definitions) -> Object:
-    """Return the entity that a field names, or the field that selects it.
-
-    ``names`` maps the struct's fields to their keys in JSON.
-    """
     if named is None:
         return {}
     found: Object = {}
@@ -143,12 +137,10 @@ def _entity(named: EntityField | None, names: Mapping[str, str], definitions: De
 
 
 def _by_code(named: EntityField) -> dict[str, str]:
-    """Return the entity types by number or text."""
     return {str(code): entity for code, entity in named.types}
 
 
 def _default(fact: Mapping[str, Json]) -> Json:
-    """Return the default in its JSON form; a struct's is an empty object."""
     kind = str(fact["type"])
     if "default" in fact:
         default = fact["default"]
@@ -166,4 +158,3 @@ _OWN: Mapping[str, Json] = {
     "float64": 0.0,
     "uuid": "A" * 22,
 }
-"""Defaults of fields whose definition has none."""

@@ -1,1 +1,1 @@
-"""The union of the definitions of several releases."""
+"""Union of the definitions of several releases."""

@@ -1,4 +1,4 @@
-"""Merging the definitions of older releases into the messages of the newest."""
+"""Merging of older releases into the messages of the newest."""
 
 from __future__ import annotations
 
@@ -23,15 +23,13 @@ from kafka_message_generator.spec.versions import NONE
 def with_older(messages: list[Message], older: Baseline, problems: Problems) -> list[Message]:
     """Return the messages with all versions of older releases, followed by the messages that only these have.
 
-    Added versions can be read and written, but are not negotiated. Versions in several releases must have equal
-    layouts; differences are added to ``problems``.
+    Added versions are not negotiated. Layout differences are added to ``problems``.
     """
     merged = [_merge(message, older, problems) for message in messages]
     return [*merged, *with_record_types(list(_removed(messages, older, problems)), messages)]
 
 
 def _removed(messages: list[Message], older: Baseline, problems: Problems) -> Iterator[Message]:
-    """Yield the messages of older releases without a successor by name or key."""
     today = {message.name: message for message in messages}
     keys: dict[tuple[str, int | None], Message] = {
         (message.kind, message.api_key): message for message in messages if message.api_key is not None
@@ -47,7 +45,6 @@ def _removed(messages: list[Message], older: Baseline, problems: Problems) -> It
 
 
 def _prove_covered(message: Message, name: str, older: Baseline, problems: Problems) -> None:
-    """Check that a message has every version of an older message with the same key and another name."""
     own = older.versions.get(message.name, {})
     try:
         for version, each in older.versions[name].items():
@@ -69,7 +66,7 @@ def _merge(message: Message, older: Baseline, problems: Problems) -> Message:
     try:
         for each in released.values():
             _prove_same(message, each.source.messages[message.name])
-        if not released or message.kind == COORDINATOR_KEY:  # told apart by versions once, and by apiKeys now
+        if not released or message.kind == COORDINATOR_KEY:  # identified by version once, by apiKey now
             return message
         result = _unite(message, released)
     except MergeError as error:
@@ -79,12 +76,11 @@ def _merge(message: Message, older: Baseline, problems: Problems) -> Message:
 
 
 def _prove_same(message: Message, former: Message) -> None:
-    """Raise MergeError if two messages of one name differ in kind or key."""
     if (message.kind, message.api_key) == (former.kind, former.api_key):
         return
     is_value = message.kind == COORDINATOR_VALUE
     is_key = message.kind == COORDINATOR_KEY and message.api_key is not None and message.api_key in former.valid
-    if former.kind != "data" or not (is_value or is_key):  # coordinators' records were data up to Kafka 4.0
+    if former.kind != "data" or not (is_value or is_key):  # records of coordinators were of type data up to Kafka 4.0
         raise MergeError(f"it is {_identity(message)} in one release and {_identity(former)} in the other")
 
 
@@ -109,7 +105,6 @@ def _unite(message: Message, released: dict[int, Released]) -> Message:
 
 
 def _sides(extra: dict[int, Released]) -> list[DefinitionSet]:
-    """The releases that have the versions last, newest first."""
     found: list[DefinitionSet] = []
     for version in sorted(extra, reverse=True):
         if extra[version].source not in found:
@@ -118,10 +113,9 @@ def _sides(extra: dict[int, Released]) -> list[DefinitionSet]:
 
 
 def _prove(plan: MessagePlan, released: Released, version: int) -> None:
-    """Raise MergeError unless a version of the whole and that of the release read each other's bytes as the same."""
     before, after = signature_of(released.plan, version), signature_of(plan, version)
     found = None if before == after else difference(before, after) or difference(after, before)
-    if found is None:  # or one has tagged fields that the other passes over
+    if found is None:  # equal, or with tagged fields that the other side ignores
         return
     there, here = witness(released.plan, plan, version), witness(plan, released.plan, version)
     shown = "".join(

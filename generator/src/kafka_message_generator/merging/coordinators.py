@@ -12,7 +12,7 @@ _FIRST = Versions(0, 0)
 
 
 def with_record_types(older: list[Message], today: Iterable[Message]) -> list[Message]:
-    """Convert the coordinator keys and values of older releases to records with a type, unless the type is in use."""
+    """Convert the coordinator keys and values of older releases to records with a type, if the type is free."""
     taken = {message.api_key for message in today if message.kind == COORDINATOR_KEY}
     types = {
         message.name.removesuffix("Key"): message.valid.lowest

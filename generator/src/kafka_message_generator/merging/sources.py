@@ -22,9 +22,9 @@ def with_folders(
     problems: Problems,
     names: dict[str, str],
 ) -> list[Message]:
-    """Add the versions of other folders; each location is the setting or option that names the folder.
+    """Add the versions of other folders, and the files of added messages to ``names``.
 
-    The files of added messages are added to ``names``.
+    Each location is the setting or option that names the folder.
     """
     for folder, place in folders:
         try:
@@ -45,7 +45,6 @@ def with_folders(
 
 
 def _baseline(folder: Path, files_of: Files) -> Baseline:
-    """Load the released messages of a folder; raise HistoryError or SpecError."""
     if (folder / store.TABLE).exists():
         return baseline("older releases", list(release_sets(folder)))
     if not folder.exists():

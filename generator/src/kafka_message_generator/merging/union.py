@@ -1,4 +1,4 @@
-"""The union of two definitions of one message: the newer one, with the additional versions of the older one."""
+"""Union of two definitions of one message: the newer one, with additional versions of the older one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka_message_generator.spec.versions import MAX_VERSION, NONE, Versions
 
 
 class MergeError(Exception):
-    """Two definitions without a common form."""
+    """Raised for two definitions without a common form."""
 
 
 @dataclass
@@ -34,10 +34,9 @@ class _Table:
 
 
 def union(newer: Message, older: Message, moved: Mapping[str, str]) -> Message:
-    """Return the newer definition with the additional versions of the older one.
+    """Return the newer definition with the additional versions of the older one. Raises MergeError.
 
-    ``moved`` maps former paths of renamed fields to new ones. Raise MergeError for conflicting definitions. The caller
-    compares the layouts.
+    ``moved`` maps former paths of renamed fields to new ones. The caller compares the layouts.
     """
     if newer.is_removed:
         return replace(older, api_key=newer.api_key, location=newer.location, about=newer.about or older.about)
@@ -57,14 +56,13 @@ def union(newer: Message, older: Message, moved: Mapping[str, str]) -> Message:
 
 
 def _extra(mine: Versions, theirs: Versions) -> list[Versions]:
-    """Return the ranges of ``theirs`` below and above ``mine``."""
     below = theirs.intersect(Versions(0, mine.lowest - 1)) if mine.lowest else NONE
     above = theirs.intersect(Versions(mine.highest + 1, MAX_VERSION)) if mine.highest < MAX_VERSION else NONE
     return [each for each in (below, above) if not each.empty]
 
 
 def joined(one: Versions, two: Versions, what: str) -> Versions:
-    """Return one range for both; raise MergeError if there is a gap between them."""
+    """Return one range for both. Raises MergeError if there is a gap between them."""
     if one.empty or two.empty:
         return two if one.empty else one
     low, high = sorted((one, two))
@@ -75,8 +73,6 @@ def joined(one: Versions, two: Versions, what: str) -> Versions:
 
 @dataclass
 class _Merger:
-    """Adds the versions ``extra`` of another definition, struct by struct."""
-
     valid: Versions
     extra: Versions
     mine: _Table
@@ -84,7 +80,6 @@ class _Merger:
     moved: Mapping[str, str]
 
     def struct(self, name: str, other: str, path: str) -> None:
-        """Merge the fields that a struct of the other definition has in the added versions."""
         result = self.mine.structs[name] = list(self.mine.structs[name])
         at = 0
         for theirs in self.theirs.structs[other]:
@@ -113,21 +108,17 @@ class _Merger:
         }
 
     def part(self, member: Field) -> Versions:
-        """Return the added versions of a field of the other definition."""
         return member.versions.intersect(self.extra)
 
     def without(self, mine: Field) -> Field:
-        """Return a field that the added versions lack, without ranges that include them."""
         return replace(
             mine, versions=self.own(mine.versions), tagged=self.own(mine.tagged), nullable=self.own(mine.nullable)
         )
 
     def own(self, versions: Versions) -> Versions:
-        """Return a range without the added versions; open ends stay open above."""
         return versions.intersect(Versions(self.valid.lowest, MAX_VERSION) if self.extra < self.valid else self.valid)
 
     def versions(self, mine: Versions, theirs: Versions, what: str) -> Versions:
-        """Join our range for the existing versions with their range for the added ones."""
         other = theirs.intersect(self.extra)
         own = self.own(mine)
         if self.extra > self.valid and theirs.open_ended and not own.empty:
@@ -135,7 +126,6 @@ class _Merger:
         return joined(own, other, what)
 
     def ignorable(self, mine: Field, theirs: Field) -> bool:
-        """Return whether the field is ignorable: ours decides, unless all of our versions have the field."""
         return theirs.ignorable if mine.versions.covers(self.valid) else mine.ignorable
 
     def both(self, mine: Field, theirs: Field, path: str) -> Field:
@@ -156,7 +146,6 @@ class _Merger:
         )
 
     def taken(self, theirs: Field, path: str) -> Field:
-        """Return a field of the other definition, with the structs that it needs."""
         if theirs.type.is_struct and theirs.type.name not in self.mine.structs:
             name = theirs.type.name
             self.mine.structs[name] = []
@@ -178,7 +167,6 @@ class _Merger:
         )
 
     def nested(self, member: Field) -> Field:
-        """Return a field with the fields of its inline struct nested again."""
         name = member.type.name
         if not member.type.is_struct or name in self.mine.common or (name not in self.mine.structs):
             return member

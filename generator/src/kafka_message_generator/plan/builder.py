@@ -47,8 +47,8 @@ def build(
 ) -> MessagePlan:
     """Build the plan of a checked message with valid versions.
 
-    ``file`` is the definition's name in generated output, ``response`` the response of a request. ``enumerations`` and
-    ``secrets`` annotate fields.
+    ``file`` is the definition's name in generated output, ``response`` the response of a request. ``enumerations``
+    and ``secrets`` annotate fields.
     """
     plan = _Builder(checked.message, _with_body(checked), file, enumerations or {}, secrets or {}).plan()
     return replace(plan, response=response)
@@ -200,7 +200,6 @@ class _Builder:
         )
 
     def uses(self, name: str) -> Iterator[tuple[LayoutRef, bool]]:
-        """Yield each reference to a layout of a struct, and whether an array makes it."""
         for layouts in self.layouts.values():
             for operations in layouts.by_operations:
                 for operation in _flatten(operations):
@@ -230,12 +229,11 @@ class _Builder:
 
 
 def _bounded(versions: Versions, valid: Versions) -> Versions:
-    """Remove versions above the highest valid one, unless the range is open-ended there."""
     return versions if versions.highest >= valid.highest else versions.intersect(valid)
 
 
 def _tag(member: Field) -> int:
-    assert member.tag is not None  # the rules demand a tag wherever there are tagged versions
+    assert member.tag is not None  # ensured by the rules
     return member.tag
 
 

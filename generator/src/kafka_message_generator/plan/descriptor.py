@@ -1,4 +1,4 @@
-"""The definition as compact data for the generated package: what its schema codec, JSON form and columns read."""
+"""The definition as compact data for the generated package."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def lines_of(
 ) -> tuple[str, ...]:
     """Return the JSON of a checked message with resolved structs and parsed defaults, one line for each field.
 
-    ``_descriptor`` of the printed class is the text without line ends.
+    The generated class stores it as ``_descriptor``.
     """
 
     def lines(struct: str, members: tuple[Field, ...]) -> list[str]:
@@ -49,7 +49,6 @@ def lines_of(
 
 
 def _listed(items: list[str]) -> list[str]:
-    """Return the items with a comma after each but the last."""
     return [*(f"{item}," for item in items[:-1]), *items[-1:]]
 
 
@@ -92,7 +91,6 @@ def _field(member: Field, enumeration: str | None, secret: bool | dict[str, obje
 
 
 def _default(member: Field) -> dict[str, object]:
-    """The default where it is not the type's own: null, or a JSON scalar (uuid as Kafka prints it)."""
     value = default_of(member)
     if value is None:
         return {"default": None}

@@ -1,6 +1,6 @@
 """The plan of a message: layouts of its structs by version, as ordered operations.
 
-A renderer prints a plan without decisions about the wire format. ``str()`` gives the readable form of the golden files.
+``str()`` gives the form of the golden files.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kafka_message_generator.spec.versions import Versions
 
 @dataclass(frozen=True)
 class LayoutRef:
-    """Reference to a layout, by struct and the first version that has it."""
+    """Reference to a layout, by struct and its first version."""
 
     struct: str
     version: int
@@ -27,8 +27,6 @@ class LayoutRef:
 
 @dataclass(frozen=True)
 class Fixed:
-    """A fixed-width field."""
-
     name: str
     type: str
 
@@ -79,8 +77,6 @@ class PackedElement:
 
 @dataclass(frozen=True)
 class String:
-    """A string field."""
-
     name: str
     compact: bool
     nullable: bool
@@ -91,8 +87,6 @@ class String:
 
 @dataclass(frozen=True)
 class Bytes:
-    """A bytes or records field."""
-
     name: str
     compact: bool
     nullable: bool
@@ -109,7 +103,7 @@ class Array:
     element: str | LayoutRef | PackedElement
     compact: bool
     nullable: bool
-    empty_elements: bool = False  # whether elements can be empty, so that the remaining bytes do not limit the count
+    empty_elements: bool = False  # if True, the remaining bytes do not limit the count
 
     def __str__(self) -> str:
         flags = _flags(self.compact, self.nullable) + (", empty elements" if self.empty_elements else "")
@@ -130,8 +124,9 @@ class Single:
 
 @dataclass(frozen=True)
 class Default:
-    """A field that the layout lacks: set to its default on read; on write, other values are dropped, or refused if
-    ``refuse``."""
+    """A field that the layout lacks: set to its default on read; other values are dropped on write, or rejected
+    (``refuse``).
+    """
 
     name: str
     refuse: bool
@@ -157,8 +152,6 @@ class Tagged:
 
 @dataclass(frozen=True)
 class TagSection:
-    """The tagged fields at the end of a struct in a flexible version."""
-
     fields: tuple[Tagged, ...]
     absent: tuple[int, ...] = ()  # declared tags that are invalid in this version
     interleaved: bool = False  # whether tag and size share one varlong with interleaved bits
@@ -171,7 +164,7 @@ class TagSection:
 
 @dataclass(frozen=True)
 class OptionalBuffer:
-    """The optional-field buffer at the start of a struct: length, then tag and value of each field; empty for length 0."""
+    """The optional-field buffer at the start of a struct: length, then tag and value of each field."""
 
     fields: tuple[Tagged, ...]
 
@@ -181,7 +174,7 @@ class OptionalBuffer:
 
 @dataclass(frozen=True)
 class NoSection:
-    """No tagged or optional fields in this version: none on read, refused on write."""
+    """No tagged or optional fields in this version: none on read, rejected on write."""
 
     def __str__(self) -> str:
         return "NoSection()"
@@ -208,8 +201,6 @@ def joined_runs(operations: Iterable[AnyOperation]) -> Iterator[AnyOperation | F
 
 @dataclass(frozen=True)
 class Layout:
-    """One wire layout of a struct, and the message versions that use it."""
-
     ref: LayoutRef
     operations: tuple[Operation, ...]
     versions: tuple[int, ...] = ()
@@ -229,22 +220,20 @@ class FieldPlan:
     is_array: bool
     is_struct: bool
     default: Value
-    nullable: bool  # whether any version accepts null, which makes the Python type optional
-    collection: bool  # whether the array is a keyed collection
+    nullable: bool  # in any version; then the Python type is optional
+    collection: bool  # keyed collection instead of a list
     versions: Versions
     about: str
     is_tagged: bool = False
 
     @property
     def is_lazy_default(self) -> bool:
-        """Whether the default struct is created at first access, because the field is tagged and rarely sent."""
+        """Whether the default struct is created on first access."""
         return self.is_tagged and self.default is Empty.STRUCT and not self.nullable
 
 
 @dataclass(frozen=True)
 class StructPlan:
-    """A struct as a Python class, with its layouts."""
-
     name: str
     about: str
     fields: tuple[FieldPlan, ...]
@@ -276,7 +265,7 @@ class MessagePlan:
     descriptor_lines: tuple[str, ...]
     # JSON of the definition, one line for each field.
     about: str
-    response: str = ""  # name of a request's response; empty for one-way requests and other kinds
+    response: str = ""  # response of a request; empty for one-way requests and other kinds
 
     @property
     def descriptor(self) -> str:

@@ -1,8 +1,7 @@
 """The plan of a message as compact text, which the native core interprets.
 
-The first line is the format. Each struct has a line ``:Name field/kind ...`` and a line ``versions operation ...`` per
-layout. Operations refer to fields by index in the struct and to layouts by index in the message. docs/adr/0007 has the
-grammar.
+The first line is the format. Each struct has a line ``:Name field/kind ...`` and a line ``versions operation ...``
+per layout. docs/adr/0007 has the grammar.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from kafka_message_generator.plan.model import (
 )
 from kafka_message_generator.rules.defaults import Value
 
-FORMAT = 1  # Increases when older readers would misread the text.
+FORMAT = 1  # increases with incompatible changes
 
 LETTERS = {
     "bool": "t",
@@ -76,7 +75,6 @@ def _field(field: FieldPlan) -> str:
 
 
 def _default(value: Value) -> str:
-    """Return the default; empty for zero, an empty value and a default struct."""
     if value is None:
         return "=~"
     if isinstance(value, str):
@@ -93,14 +91,12 @@ def _escaped(text: str) -> str:
 
 
 class _Printer:
-    """Prints the layouts of one struct; ``numbers`` has the indexes of earlier layouts."""
-
     def __init__(self, struct: StructPlan, numbers: dict[LayoutRef, int]) -> None:
         self.fields = {field.name: (place, field) for place, field in enumerate(struct.fields)}
         self.numbers = numbers
 
     def layout(self, layout: Layout) -> str:
-        # A section ends the line, wherever it stands on the wire.
+        # A section ends the line, even if it begins the struct.
         operations = sorted(layout.operations, key=lambda operation: isinstance(operation, OptionalBuffer))
         words = (word for operation in operations for word in self.words(operation))
         return " ".join([ranges(layout.versions).replace(" ", ""), *words])

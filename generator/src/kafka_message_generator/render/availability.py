@@ -33,7 +33,6 @@ def availability_of(definitions: Definitions) -> Availability | None:
 
 
 def today_of(definitions: Definitions) -> Today:
-    """Return the messages and plans of a package, to compare with those of releases."""
     plans = {plan.name: plan for plan in definitions.plans}
     return {message.name: (message, plans[message.name]) for message in definitions.messages if message.name in plans}
 
@@ -62,14 +61,12 @@ def table(definitions: Definitions, found: Availability | None) -> Table:
 
 
 def since_words(release: str, is_first: bool, is_older: bool) -> str:
-    """Return the first release that defines something as text, marked if it may be older."""
     if is_older:
         return f"before Kafka {release}, which defines it first"
     return f"Kafka {release} or before" if is_first else f"Kafka {release}"
 
 
 def sentence(found: Availability | None, name: str) -> str:
-    """Return the sentence on the lifetime of a message, or "" without a history."""
     if found is None or name not in found.runs:
         return ""
     runs = [run for run in found.runs[name] if not run.versions.empty]

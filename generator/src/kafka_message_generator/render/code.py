@@ -1,4 +1,4 @@
-"""Python expressions as values that carry the imports they need."""
+"""Python expressions with the imports they need."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HOMES = {
     ),
 }
 
-# The same for names that only type checkers need.
+# Names for type checkers only.
 CHECKED = {"typing": "Never TypeAlias"}
 
 _KNOWN = frozenset(name for homes in (HOMES, CHECKED) for names in homes.values() for name in names.split())
@@ -45,7 +45,6 @@ class Bound:
     """Method of a precompiled struct, bound to a module-level name such as ``_unpack_hiiB``."""
 
     action: str
-    """``pack`` or ``unpack``."""
     codes: tuple[str, ...]
 
     @property
@@ -60,14 +59,14 @@ class Bound:
 
 @dataclass(frozen=True)
 class Code:
-    """Python expression; a plain ``str`` stands for one without imports."""
+    """Python expression; a plain ``str`` is one without imports."""
 
     text: str
     names: frozenset[str] = frozenset()
     """Imported names, from ``HOMES``."""
     bound: frozenset[Bound] = frozenset()
     opposite: str = ""
-    """Opposite of a test, where that is simpler than ``not``."""
+    """Opposite of a test, if simpler than ``not``."""
 
     def __str__(self) -> str:
         return self.text
@@ -126,7 +125,6 @@ def not_(value: Part) -> Code:
 
 
 def negated(tests: Iterable[Code]) -> Code:
-    """Return the simplest test that at least one of ``tests`` fails."""
     tests = tuple(tests)
     both = joined(" and ", tests or ("True",))
     if len(tests) == 1 and tests[0].opposite:

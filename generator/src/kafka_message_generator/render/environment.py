@@ -13,7 +13,6 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def environment(templates: Path, *, autoescape: bool) -> jinja2.Environment:
-    """Return the environment of a template folder; undefined names raise, and tags leave no blank lines."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates),
         undefined=jinja2.StrictUndefined,
@@ -28,7 +27,6 @@ ENVIRONMENT = environment(TEMPLATES, autoescape=False)
 
 
 def toml(value: object) -> str:
-    """Return a string, list or table of strings as TOML, which quotes strings like JSON."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {toml(each)}" for key, each in value.items()) + " }"
     if isinstance(value, list):

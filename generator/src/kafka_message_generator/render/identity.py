@@ -18,7 +18,7 @@ TOOLS = "kafka-messages-tools"
 
 
 class RequestError(ValueError):
-    """A request that cannot be fulfilled."""
+    """Raised for an invalid request."""
 
 
 @dataclass(frozen=True)
@@ -37,16 +37,14 @@ class Identity:
     urls: tuple[tuple[str, str], ...]
     license_files: dict[str, str]
     program: str | None = None
-    """Name of the installed command, which ``kafka-messages-tools`` runs."""
+    """Name of the installed command."""
 
     @property
     def summary(self) -> str:
-        """Return the description without its final period."""
         return self.description.rstrip(" .") or self.description
 
     @property
     def extras(self) -> dict[str, list[str]]:
-        """Return the distributions of each extra by name."""
         found: dict[str, list[str]] = {"tools": [TOOLS]}
         for component in (COMPONENTS[name] for name in self.components):
             if component.extra:
@@ -57,17 +55,13 @@ class Identity:
 
 
 def checked_name(given: str | None) -> str | None:
-    """Return an import name from the command line. Raises RequestError if it is invalid."""
     if given is not None and (reason := import_name_problem(given)) is not None:
         raise RequestError(reason)
     return given
 
 
 def identity_of(definitions: Definitions, given: str | None) -> Identity:
-    """Return the identity of a package; the import name ``given`` overrides the settings.
-
-    Raises RequestError if neither names the package.
-    """
+    """Return the identity of a package; the import name ``given`` overrides the settings. Raises RequestError."""
     settings = definitions.settings
     name = given or settings.import_name
     if name is None:
@@ -119,7 +113,6 @@ def _components(definitions: Definitions) -> tuple[str, ...]:
 
 
 def sample(identity: Identity, plans: list[MessagePlan]) -> str:
-    """Return the default example of the README, a round trip of the first message."""
     if not plans:
         return ""
     name, version = plans[0].name, plans[0].valid.highest

@@ -25,7 +25,7 @@ _SCALARS: dict[str, Part] = {
 
 
 def annotation(field: FieldPlan) -> Code:
-    """Return the attribute's type: ``int``, ``str | None``, ``list[UUID]``, ``TopicCollection``."""
+    """Return the type of an attribute, such as ``list[UUID]`` or ``TopicCollection``."""
     kept = naming.collection(field.type) if field.collection else code("list[{}]", _element(field))
     return _or_none(field, kept if field.is_array else _element(field))
 
@@ -44,7 +44,7 @@ def parameter(field: FieldPlan) -> Code:
         kind = _or_none(field, code("{}[{}]", use("Iterable"), _element(field)))
         return code("{}: {} = {}", name, kind, "None" if default is None else "()")
     if default is Empty.STRUCT:
-        # None means the default; if None is itself a value, UNSET does.
+        # None is the default, or UNSET if None is a value
         return code("{}: {} | None = {}", name, field.type, _unset(field))
     return code("{}: {} = {}", name, annotation(field), fresh(field))
 
@@ -106,7 +106,7 @@ def _factory(make: str) -> Code:
 def default_tests(message: MessagePlan, field: FieldPlan, value: str) -> list[Code]:
     """Return tests that all hold exactly when the expression ``value`` is the field's default.
 
-    For a value of the wrong type, a test fails or raises.
+    For a wrong type, a test fails or raises.
     """
     default = field.default
     if default is None:
@@ -126,7 +126,6 @@ def default_tests(message: MessagePlan, field: FieldPlan, value: str) -> list[Co
 
 
 def lazy_fields(struct: StructPlan) -> dict[str, str]:
-    """Return the tagged fields with a lazily created struct as default, and that struct's name."""
     return {f.name: f.type for f in struct.fields if f.is_lazy_default}
 
 
@@ -144,7 +143,7 @@ def equality(field: FieldPlan) -> Part:
     if field.type == "float64" and field.is_array:
         return call(use("same_floats"), f"self.{name}", f"other.{name}")
     if field.type == "float64":
-        return f"({same} or (self.{name} != self.{name} and other.{name} != other.{name}))"  # NaN equals itself here
+        return f"({same} or (self.{name} != self.{name} and other.{name} != other.{name}))"  # NaN equals NaN
     return same
 
 

@@ -64,8 +64,7 @@ Progress = Callable[[int, int], None]
 class PackageRequest:
     """Input and output of a generation.
 
-    The import name ``package`` and the optional ``components`` override the settings. Raises RequestError for an
-    invalid name.
+    ``package`` and ``components`` override the settings. Raises RequestError for an invalid name.
     """
 
     specs: Path
@@ -73,7 +72,7 @@ class PackageRequest:
     package: str | None = None
     components: tuple[str, ...] | None = None
     more: tuple[Path, ...] = ()
-    """Folders of other releases, whose versions are added to the package."""
+    """Folders of other releases that contribute versions."""
 
     def __post_init__(self) -> None:
         checked_name(self.package)
@@ -110,9 +109,9 @@ def tools() -> dict[str, str]:
 
 
 def render(identity: Identity, definitions: Definitions, progress: Progress = lambda done, count: None) -> Files:
-    """Return every file of the package except its manifest, by path relative to the output folder.
+    """Return every file of the package except its manifest, by path.
 
-    ``progress`` is called with the number of finished modules and the total.
+    ``progress`` receives the numbers of finished and of all modules.
     """
     root = f"src/{identity.import_name}"
     found = availability_of(definitions)
@@ -141,7 +140,7 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
 
 
 def manifest(request: PackageRequest, identity: Identity, files: Files, used: dict[str, str]) -> str:
-    """Return the manifest as JSON: package, hash of the inputs, versions of the tools, and hash of each file."""
+    """Return the manifest as JSON."""
     hashes = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in sorted(files.items())}
     facts = {"package": identity.import_name, "inputs": inputs_hash(request), "tools": used, "files": hashes}
     return json.dumps(facts, indent=1) + "\n"

@@ -16,7 +16,7 @@ def header(source: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return text with whitespace and quotes normalized for a docstring."""
+    """Normalize whitespace and quotes for a docstring."""
     return " ".join(text.split()).replace("\\", "\\\\").replace('"', "'")
 
 
@@ -51,7 +51,7 @@ def _versions(versions: Versions) -> str:
 
 
 def unknown_tagged_fields(is_extensible: bool) -> str:
-    """Return the docstring of the unknown tagged fields; ``is_extensible`` if any version can have them."""
+    """Return the docstring of the attribute; ``is_extensible`` if any version has tagged fields."""
     if is_extensible:
         return docstring(["Tagged fields that the definition does not name, kept for writing."], 4)
     return docstring(["Empty, as no version has tagged fields: others are refused when writing."], 4)

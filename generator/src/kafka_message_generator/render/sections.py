@@ -1,4 +1,4 @@
-"""Forms of a section of tagged or optional fields, with their helpers."""
+"""Forms of a section of tagged or optional fields."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Section = TagSection | OptionalBuffer
 
 @dataclass(frozen=True)
 class Form:
-    """Names of the printed functions of a form, and of its runtime helpers."""
+    """Printed functions of a form, and its runtime helpers."""
 
     function: str
     header: str
@@ -19,7 +19,6 @@ class Form:
     unknown: str
     """Reader of a section without known fields."""
     join: str
-    """Function that returns the bytes of a section."""
 
 
 SEQUENTIAL = Form("tags", "tag_header", "unknown_tags", "tags")
@@ -34,5 +33,4 @@ def form_of(section: Section) -> Form:
 
 
 def section_of(operations: tuple[Operation, ...]) -> Section | None:
-    """Return the only section of a layout, or None."""
     return next((operation for operation in operations if isinstance(operation, TagSection | OptionalBuffer)), None)

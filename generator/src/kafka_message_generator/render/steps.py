@@ -1,4 +1,4 @@
-"""Printed statements, one class per template macro; their expressions are complete."""
+"""Printed statements, one class per template macro."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ class Step:
 
 @dataclass(frozen=True)
 class Assign(Step):
-    """``target = value``"""
-
     kind = "assign"
     target: Part
     value: Part
@@ -30,7 +28,7 @@ class Do(Step):
 
 @dataclass(frozen=True)
 class Choose(Step):
-    """If chain of conditions and bodies; a final else has an empty condition."""
+    """If chain; a final else has an empty condition."""
 
     kind = "choose"
     branches: tuple[tuple[Part, tuple[Step, ...]], ...]
@@ -38,8 +36,6 @@ class Choose(Step):
 
 @dataclass(frozen=True)
 class Unpack(Step):
-    """Fixed-width values at ``pos``."""
-
     kind = "unpack"
     targets: str
     method: Part

@@ -20,7 +20,7 @@ from kafka_message_generator.spec.versions import Versions
 
 @dataclass(frozen=True)
 class Api:
-    """API, the pair of messages with the same API key."""
+    """The messages with one API key."""
 
     key: int
     enum_name: str
@@ -50,7 +50,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class RecordType:
-    """Record type of a log: number, and modules and classes of key and value."""
+    """Record type of a log."""
 
     family: str
     number: int
@@ -59,7 +59,7 @@ class RecordType:
 
 
 def apis(definitions: Definitions) -> list[Api]:
-    """Return every API by key; a removed one has its highest version below the lowest."""
+    """Return every API by key; a removed one has no versions."""
     sides: dict[int, dict[str, Message]] = {}
     for message in definitions.messages:
         if message.kind in (REQUEST, RESPONSE) and message.api_key is not None:
@@ -107,14 +107,13 @@ def _api(key: int, request: Message, response: Message | None) -> Api:
 
 
 def response_import(definitions: Definitions, name: str) -> str:
-    """Return the import of a response for type checkers, the base class if the package lacks it."""
     if any(plan.name == name for plan in definitions.plans):
         return f"from ..messages.{module(name)} import {name} as {name}"
     return f"from .._base.message import Response as {name}"
 
 
 def error_codes(definitions: Definitions) -> tuple[ErrorCode, ...]:
-    """Return the error codes by number, at least that of success, as Python rejects empty enumerations."""
+    """Return the error codes by number, at least that of success."""
     return definitions.error_codes or (ErrorCode("NONE", 0, False),)
 
 
@@ -127,7 +126,6 @@ class EnumClass:
 
 
 def enumerations(definitions: Definitions) -> list[EnumClass]:
-    """Return the enumerations by name, without those of APIs and error codes."""
     return [_enum_class(one) for one in definitions.enumerations if one.members]
 
 
@@ -139,7 +137,6 @@ def _enum_class(one: Enumeration) -> EnumClass:
 
 
 def abouts(definitions: Definitions) -> list[tuple[str, Sequence[Member | ErrorCode]]]:
-    """Return the members with descriptions by name of the enumeration."""
     found = [(one.name, one.members) for one in definitions.enumerations if one.members]
     return [(ERROR_CODE, error_codes(definitions)), *found]
 

@@ -14,8 +14,6 @@ from kafka_message_generator.spec.source import Problems
 
 @dataclass(frozen=True)
 class CheckedMessage:
-    """A valid message and its structs by name."""
-
     message: Message
     structs: StructTable
 
@@ -29,8 +27,8 @@ def check(
 ) -> list[CheckedMessage]:
     """Check all definitions; the result is valid only if ``problems`` has no errors.
 
-    ``one_way`` names requests without a response. ``unread`` names the messages of unreadable files, which are not
-    reported as missing. ``entity_types`` has the field type of each additional entity type.
+    ``one_way`` names requests without a response, ``unread`` the messages of unreadable files. ``entity_types`` has
+    the field type of each additional entity type.
     """
     checked = [check_alone(message, problems) for message in definitions]
     for message in definitions:
@@ -40,10 +38,7 @@ def check(
 
 
 def check_alone(message: Message, problems: Problems) -> CheckedMessage:
-    """Check one message without the rules about other messages and about entity types.
-
-    The result is valid only if ``problems`` has no errors.
-    """
+    """Check one message without the rules about other messages and about entity types."""
     messages.check(message, problems)
     names.check(message, problems)
     fields.check(message, problems)

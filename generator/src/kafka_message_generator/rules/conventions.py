@@ -1,7 +1,4 @@
-"""Warnings about definitions that Kafka's generator accepts, but that are probably mistakes.
-
-Definitions of Kafka releases are not checked.
-"""
+"""Warnings about probable mistakes that Kafka's generator accepts; not for released definitions."""
 
 from __future__ import annotations
 
@@ -15,7 +12,6 @@ _ERROR_CODE, _ERROR_TYPE = "ErrorCode", "int16"
 
 
 def check(messages: Sequence[Message], problems: Problems) -> None:
-    """Add the warnings about the definitions of one folder."""
     used = [message for message in messages if not message.is_removed]
     for message in used:
         _quoted(message.quoted, problems)
@@ -55,7 +51,6 @@ def _field(member: Field, problems: Problems) -> None:
 
 
 def _descriptions(messages: Sequence[Message], problems: Problems) -> None:
-    """Warn once per message about fields without ``about``, or once in total if no field has one."""
     missing = [list(_undescribed(message)) for message in messages]
     count = sum(map(len, missing))
     if count and count == sum(len(list(message.walk())) for message in messages):

@@ -14,13 +14,11 @@ from kafka_message_generator.spec.source import Problems
 
 
 class Empty(enum.Enum):
-    """Mutable defaults, created for each message."""
-
     ARRAY = "an empty array"
     STRUCT = "a struct with every field at its default"
 
 
-Value = bool | int | float | str | bytes | uuid.UUID | Empty | None  # A default; None is null.
+Value = bool | int | float | str | bytes | uuid.UUID | Empty | None  # None is null.
 
 INTEGER_RANGES = {
     "int8": (-(1 << 7), (1 << 7) - 1),
@@ -36,7 +34,7 @@ _HEX = re.compile(r"0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"([+-]?)(NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[dDfF]?")
 _HEX_FLOAT = re.compile(r"([+-]?)0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[dDfF]?")
 _UUID = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
-# Maximum digits of a decimal integer; longer ones are out of range, and CPython limits int/str conversion to 4,300.
+# Maximum digits of a decimal integer; CPython limits int/str conversion to 4,300.
 _MAX_DIGITS = 100
 _SHOWN = 60  # maximum characters of a default in an error message
 ZERO_UUID = uuid.UUID(int=0)
@@ -47,7 +45,6 @@ class DefaultError(ValueError):
 
 
 def default_of(member: Field) -> Value:
-    """Return the default value of a field; raise DefaultError if it is invalid."""
     kind, text = member.type, member.default
     if text == "null" and (kind.is_array or kind.is_struct or kind.name in ("string", "bytes", "records")):
         _null(member)
@@ -57,7 +54,7 @@ def default_of(member: Field) -> Value:
         return Empty.ARRAY if kind.is_array else Empty.STRUCT
     if kind.name in ("bytes", "records"):
         _only_empty(text, kind.name)
-        # Kafka's classes start records at null; where null cannot be sent, empty is the sound start.
+        # Kafka's classes start records at null; use empty if null is invalid.
         return None if kind.name == "records" and member.nullable.covers(member.versions) else b""
     if kind.name in INTEGER_RANGES:
         return _integer(kind.name, text)
@@ -108,7 +105,7 @@ def _float(text: str) -> float:
     if match := _HEX_FLOAT.fullmatch(text):
         try:
             return float.fromhex(text.rstrip("dDfF"))
-        except OverflowError:  # Java reads what is too large as infinite
+        except OverflowError:  # as in Java
             return float(f"{match[1]}Infinity")
     if match := _FLOAT.fullmatch(text):
         return float(match[1] + match[2])
@@ -127,7 +124,6 @@ def _uuid(text: str) -> uuid.UUID:
 
 
 def check(member: Field, problems: Problems) -> None:
-    """Report an invalid default."""
     try:
         default_of(member)
     except DefaultError as error:

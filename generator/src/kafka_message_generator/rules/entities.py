@@ -17,7 +17,7 @@ from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.suggestions import did_you_mean
 
 Types = Mapping[str, tuple[str, ...]]
-# Field types of each entity type, including those that definitions cannot use.
+# Field types of each entity type.
 TYPES: Types = {
     **{name: (kind,) for name, kind in ENTITY_TYPES.items() if kind is not None},
     "brokerId": ("int32", "string"),
@@ -35,18 +35,17 @@ class EntityField:
     """Entity types of a field: a single one, or one per value of another field."""
 
     message: str
-    struct: str  # name of the struct or message that contains the field
+    struct: str  # struct or message of the field
     field: str
     entity: str  # empty if ``by`` decides the type
-    request: str = ""  # request that contains the field ``by``; empty if the same struct contains it
+    request: str = ""  # request that contains the field ``by``; empty for the same struct
     by: str = ""
-    # Pairs of code and entity type; codes have the type of the field ``by``
+    # pairs of code and entity type
     types: tuple[tuple[int | str, str], ...] = ()
     wildcard: str = ""
 
     @property
     def entities(self) -> tuple[str, ...]:
-        """All possible entity types, without duplicates."""
         return tuple(dict.fromkeys((self.entity,) if self.entity else (entity for _, entity in self.types)))
 
     @property
@@ -54,16 +53,13 @@ class EntityField:
         return dict(self.types)
 
 
-TOPIC_ID = "topicId"  # Entity type of topic ids, which is derived from the field name, not annotated.
+TOPIC_ID = "topicId"  # derived from the field name, not annotated
 
 
 def entity_fields(
     message: str, structs: Mapping[str, Sequence[Mapping[str, Any]]], named: Iterable[EntityField]
 ) -> dict[tuple[str, str], EntityField]:
-    """Return the entity types of the fields of a message, by struct and field.
-
-    ``structs`` has the described fields of each struct; ``named`` comes from ``resolve``.
-    """
+    """Return the entity types of the fields of a message, by struct and field."""
     found = {(each.struct, each.field): each for each in named if each.message == message}
     for struct, fields in structs.items():
         for field in fields:
@@ -83,8 +79,7 @@ def resolve(
 ) -> tuple[EntityField, ...]:
     """Resolve all entries; the result is valid only if ``problems`` has no errors.
 
-    A struct may be annotated once per path that leads to it, if the annotations agree. ``more`` has the field type of
-    each additional entity type.
+    ``more`` has the field type of each additional entity type.
     """
     types = {**TYPES, **{name: (kind,) for name, kind in more.items()}}
     found: dict[tuple[str, str, str], tuple[EntityField, set[str]]] = {}
@@ -102,7 +97,7 @@ def _entity_field(
     fact: EntityAnnotation, path: FieldPath, messages: Messages, known_types: Types, problems: Problems
 ) -> EntityField:
     field = field_at(path, *messages[fact.message])
-    assert field is not None  # it is known
+    assert field is not None
     kinds = fact.kinds
     if field.entity_type != "unknown":
         what = f"the definition says that {path.text} of {fact.message} is a {field.entity_type}; leave it out"
@@ -120,7 +115,6 @@ def _entity_field(
 
 
 def _request(response: str, messages: Messages) -> str:
-    """Return the request of a response; empty if there is none."""
     answered, _ = messages[response]
     requests = (
         name for name, (each, _) in messages.items() if each.kind == REQUEST and each.api_key == answered.api_key
@@ -131,7 +125,6 @@ def _request(response: str, messages: Messages) -> str:
 def _codes(
     fact: EntityAnnotation, by: FieldPath, request: str, path: FieldPath, messages: Messages, problems: Problems
 ) -> tuple[tuple[int | str, str], ...]:
-    """Return pairs of code and entity type; report a missing field ``by``, or one that cannot have these codes."""
     message = request if fact.is_by_request else fact.message
     field = field_at(by, *messages[message]) if message else None
     if field is None:
@@ -159,7 +152,6 @@ def _codes(
 
 
 def _check_type(place: FieldPath, entity: str, path: str, field: Field, types: Types, problems: Problems) -> None:
-    """Report an unknown entity type, or a field of another type."""
     if entity not in types:
         advice = did_you_mean(entity, types, f"use one of {', '.join(sorted(types))}")
         problems.error(place.location, f"unknown entity type {entity!r}; {advice}")

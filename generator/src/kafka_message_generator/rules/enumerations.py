@@ -15,23 +15,20 @@ BITS = {"bool": (0, 1), "int8": (-(1 << 7), (1 << 7) - 1), "int16": (-(1 << 15),
 BITS |= {"int32": (-(1 << 31), (1 << 31) - 1), "int64": (-(1 << 63), (1 << 63) - 1)}
 BITS |= {"uint16": (0, (1 << 16) - 1), "uint32": (0, (1 << 32) - 1)}  # minimum and maximum of each numeric type
 
-EnumerationFields = dict[tuple[str, str], str]  # Enumeration by struct and Python name of the field.
+EnumerationFields = dict[tuple[str, str], str]  # enumeration by struct and Python name of the field
 
 
 def resolve(
     enumerations: Sequence[Enumeration], messages: Messages, problems: Problems
 ) -> Mapping[str, EnumerationFields]:
-    """Return the enumeration fields of each message; the result is valid only if ``problems`` has no errors.
-
-    A struct may be listed once per path that leads to it.
-    """
+    """Return the enumeration fields of each message; the result is valid only if ``problems`` has no errors."""
     found: dict[str, EnumerationFields] = {name: _error_codes(name, messages) for name in messages}
-    listed: dict[tuple[str, str, str], tuple[str, set[str]]] = {}  # what they take, and by which paths
+    listed: dict[tuple[str, str, str], tuple[str, set[str]]] = {}  # enumeration and paths by field
     for one in enumerations:
         for entry in one.fields:
             for path in existing(entry, entry.fields, messages, problems):
                 field = field_at(path, *messages[entry.message])
-                assert field is not None  # it is known
+                assert field is not None
                 what = _type_problem(one, field)
                 place = (entry.message, owner(entry.message, path, messages), snake_case(field.name))
                 if what:
@@ -45,14 +42,12 @@ def resolve(
 
 
 def without_older(enumerations: Sequence[Enumeration], messages: Messages) -> tuple[Enumeration, ...]:
-    """Remove fields of absent messages, for a single release without its older ones."""
     return tuple(
         replace(one, fields=tuple(entry for entry in one.fields if entry.message in messages)) for one in enumerations
     )
 
 
 def _type_problem(one: Enumeration, field: Field) -> str:
-    """Return why a field cannot have every member; empty if it can."""
     kind = field.type.name
     if one.is_text:
         return "" if kind == "string" else f"{one.name} has texts"
@@ -64,7 +59,6 @@ def _type_problem(one: Enumeration, field: Field) -> str:
 
 
 def _error_codes(message: str, messages: Messages) -> EnumerationFields:
-    """Return the fields with error codes: int16 fields with names that end in ``error_code``."""
     definition, structs = messages[message]
     members = {message: definition.fields + definition.optional_fields}
     members |= {name: struct.members for name, struct in structs.items() if name != message}

@@ -1,4 +1,4 @@
-"""Check ``error_responses.json`` against the definitions, and resolve it to Python names and values."""
+"""Checks of ``error_responses.json``, and its conversion to Python names and values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafka_message_generator.spec.versions import NONE
 
 @dataclass(frozen=True)
 class ErrorResponseRule:
-    """A field in the answer with an error: the value that it has, or where in the request it comes from."""
+    """A field of an error response: its value, or the request field it is copied from."""
 
     message: str
     path: str
@@ -27,7 +27,7 @@ class ErrorResponseRule:
 def resolve(
     facts: tuple[ErrorResponseFact, ...], messages: Messages, problems: Problems
 ) -> tuple[ErrorResponseRule, ...]:
-    """Find every field that is named; what comes back is sound only if ``problems`` has no errors."""
+    """Resolve all entries; the result is valid only if ``problems`` has no errors."""
     found = [_rule(fact, messages, problems) for fact in facts]
     return tuple(sorted((each for each in found if each), key=lambda each: (each.message, each.path, each.lowest)))
 
@@ -56,11 +56,10 @@ def _rule(fact: ErrorResponseFact, messages: Messages, problems: Problems) -> Er
 
 
 def _value(fact: ErrorResponseFact, field: Field, problems: Problems) -> Value:
-    """The value of a field, which is written like a default."""
     if fact.value is None:
         return None
     text, what = fact.value.text, f"{fact.field.text} of {fact.message}"
-    nullable = field.nullable if text == "null" else NONE  # records that may be null have no other default
+    nullable = field.nullable if text == "null" else NONE  # so that nullable records can be empty
     try:
         value = default_of(
             replace(field, default=text, versions=field.versions.intersect(fact.versions), nullable=nullable)

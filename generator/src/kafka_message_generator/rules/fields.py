@@ -20,7 +20,7 @@ def nullable_type(message: Message, member: Field, problems: Problems) -> None:
 
 
 def nullable_inside_versions(message: Message, member: Field, problems: Problems) -> None:
-    # Released definitions are wider here and there; the surplus versions mean nothing.
+    # Released definitions sometimes have surplus nullable versions.
     if member.type.can_be_null and not member.versions.covers(member.nullable):
         what = f"field {member.name} has nullableVersions {member.nullable}, but versions {member.versions}"
         problems.warn(member.at("nullableVersions"), f"{what}; the versions outside are ignored")
@@ -143,7 +143,6 @@ def versions_inside_message(message: Message, member: Field, problems: Problems)
 
 
 def versions_of_properties(message: Message, member: Field, problems: Problems) -> None:
-    """Warn about version ranges above the highest valid version; ranges of removed versions are common and accepted."""
     if message.is_removed or member.versions.intersect(message.valid).empty:
         return
     for key, versions in (
@@ -175,11 +174,10 @@ RULES: dict[Rule, tuple[str, ...]] = {
     versions_inside_message: (),
     versions_of_properties: (),
 }
-# Each rule with the properties that it depends on: a rule is skipped if one of them is invalid, which is reported already.
+# Each rule with the properties it depends on; it is skipped if one of them has an error.
 
 
 def check_entity_types(message: Message, more: Mapping[str, str], problems: Problems) -> None:
-    """Report unknown entity types, and fields with another type than their entity type in ``more``."""
     for member in message.walk():
         name = member.entity_type
         if name not in ENTITY_TYPES and name not in more:

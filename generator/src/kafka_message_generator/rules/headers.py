@@ -19,9 +19,9 @@ FIELDS = {
     ),
     RESPONSE_HEADER: (("CorrelationId", "int32"),),
 }
-_FIRST = 3  # Number of leading fields of RequestHeader that are read before its version is known.
+_FIRST = 3  # leading fields of RequestHeader that are read before its version is known
 
-HeaderVersions = tuple[tuple[int, int], ...]  # Pairs of first body version and header version, ascending.
+HeaderVersions = tuple[tuple[int, int], ...]  # pairs of first body version and header version, ascending
 
 
 def header_versions(message: Message) -> HeaderVersions:
@@ -29,25 +29,24 @@ def header_versions(message: Message) -> HeaderVersions:
     if message.header_versions is not None:
         return tuple(sorted((Versions.parse(text).lowest, int(v)) for text, v in message.header_versions.items()))
     if message.name == "ApiVersionsResponse":
-        # KIP-511: a client that cannot know the broker's versions yet must be able to read the answer.
+        # KIP-511: clients read this response before they know the broker's versions.
         return ((0, 0),)
     classic, flexible = (1, 2) if message.kind == REQUEST else (0, 1)
     start = message.flexible.lowest if not message.flexible.empty else MAX_VERSION + 1
     ranges = [(0, classic)] if start > 0 else []
     if message.name == "ControlledShutdownRequest" and start > 0:
-        ranges = [(0, 0), (1, classic)]  # ControlledShutdown v0 is older than client ids in headers
+        ranges = [(0, 0), (1, classic)]  # ControlledShutdown v0 has no client id
     return tuple(ranges + ([(start, flexible)] if start <= MAX_VERSION else []))
 
 
 def has_headers(messages: Sequence[Message]) -> bool:
-    """Return whether both RequestHeader and ResponseHeader are defined."""
     return FIELDS.keys() <= {each.name for each in messages if each.kind == HEADER and not each.is_removed}
 
 
 def check(messages: Sequence[Message], are_kafkas: bool, problems: Problems) -> None:
     """Check the required fields and versions of both headers.
 
-    ``are_kafkas`` is true for the headers of the generator, which the user cannot change.
+    ``are_kafkas`` is true for the headers of the generator.
     """
     for header in messages:
         if header.name in FIELDS and header.kind == HEADER and not header.is_removed:
@@ -91,7 +90,6 @@ def _versions(header: Message, messages: Sequence[Message], are_kafkas: bool, pr
 
 
 def _used(message: Message) -> Iterator[int]:
-    """Yield the header versions that the valid versions of a message need."""
     pairs = header_versions(message)
     ends = [first - 1 for first, _ in pairs[1:]] + [MAX_VERSION]
     for (first, version), end in zip(pairs, ends, strict=True):

@@ -11,11 +11,10 @@ from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.versions import Versions, VersionsError
 
 _OTHER = {REQUEST: RESPONSE, RESPONSE: REQUEST}
-Keys = dict[tuple[str, str, int], Message]  # Messages by folder (for records), kind and apiKey.
+Keys = dict[tuple[str, str, int], Message]  # by folder (for records), kind and apiKey
 
 
 def check(message: Message, problems: Problems) -> None:
-    """Check one message, without its fields."""
     if message.is_removed:
         return
     _versions(message, problems)
@@ -123,14 +122,13 @@ def check_all(
     untyped = {message.api_key for message in messages if not message.kind}
     for message in _unpaired(keys, problems):
         name = message.name.removesuffix(message.kind.capitalize()) + _OTHER[message.kind].capitalize()
-        # What is missing may well be one that is here, and something is told already of its text, apiKey or type.
+        # The counterpart exists, but has an error of its own.
         is_here = name in unread or name in without_key or message.api_key in untyped
         if not is_here and message.name not in one_way:
             _report_unpaired(message, name, problems)
 
 
 def _unpaired(keys: Keys, problems: Problems) -> Iterator[Message]:
-    """Yield the requests and responses without a counterpart; check that the others have equal versions."""
     for (family, kind, key), message in keys.items():
         partner = keys.get((family, _OTHER.get(kind, ""), key))
         if partner is not None and kind in _OTHER:
@@ -148,7 +146,6 @@ def _report_unpaired(message: Message, name: str, problems: Problems) -> None:
 
 
 def _same_versions(message: Message, partner: Message, problems: Problems) -> None:
-    """Report a response with other valid versions than its request."""
     if message.kind != RESPONSE or message.valid == partner.valid:
         return
     if not any(problems.has_error_at(each.at("validVersions")) for each in (message, partner)):
@@ -166,7 +163,7 @@ def _register_key(message: Message, keys: dict[tuple[str, str, int], Message], k
             what = f"{message.kind} {message.name} must be named after its API, with the suffix {suffix}"
             problems.error(message.at("name"), what)
     else:
-        # Records are numbered per log: the folder of the definition is the family.
+        # Records are numbered per log, which is the folder of the definition.
         family = message.location.file.rpartition("/")[0]
     earlier = keys.setdefault((family, message.kind, key), message)
     if earlier is not message:

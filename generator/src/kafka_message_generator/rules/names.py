@@ -66,20 +66,17 @@ COLLECTION = "Collection"  # suffix of the class of a keyed array
 
 
 def snake_case(name: str) -> str:
-    """Convert ``ThrottleTimeMs`` to ``throttle_time_ms``; runs of capitals stay together: ``isKRaft`` becomes
-    ``is_kraft``."""
+    """Convert ``ThrottleTimeMs`` to ``throttle_time_ms``, and ``isKRaft`` to ``is_kraft``."""
     return _CAPITAL_AFTER_OTHER.sub("_", name).lower()
 
 
 def camel_case(name: str) -> str:
-    """Return the key of a field in Kafka's JSON form: the name with a lower-case first letter."""
+    """Return the key of a field in Kafka's JSON form, with a lower-case first letter."""
     return name[:1].lower() + name[1:]
 
 
 @dataclass(frozen=True)
 class _Body:
-    """A message or struct that becomes a class."""
-
     name: str
     location: Location
     fields: tuple[Field, ...]
@@ -113,7 +110,7 @@ def check(message: Message, problems: Problems) -> None:
 def _message_name(message: Message, problems: Problems) -> None:
     name, place = message.name, message.at("name")
     if not NAME.fullmatch(name):
-        return  # the reader has said so
+        return  # reported by the reader
     _class_name(name, place, problems)
     if problems.has_error_at(place):
         return
@@ -132,7 +129,7 @@ def _class_name(name: str, location: Location, problems: Problems) -> None:
     elif name in MODULE_NAMES or keyword.iskeyword(name):
         problems.error(location, f"{name} is a name that generated modules need; rename it")
     elif not name.isidentifier() or unicodedata.normalize("NFKC", name) != name:
-        # Python reads an identifier in its normal form, so that two different texts can be one name.
+        # Python normalizes identifiers, so different texts could be one name.
         problems.error(location, f"{name!r} is not a Python identifier; rename it")
 
 
@@ -158,7 +155,6 @@ def _fields(body: _Body, problems: Problems) -> None:
 
 
 def _functions(bodies: list[_Body], arrays: set[str], problems: Problems) -> None:
-    """Report colliding names of module functions, such as ``_read_topic_9`` and ``_read_all_topic_9``."""
     owners: dict[str, str] = {}
     for body in bodies:
         name = snake_case(body.name)
@@ -178,7 +174,6 @@ def _functions(bodies: list[_Body], arrays: set[str], problems: Problems) -> Non
 
 
 def _collections(bodies: list[_Body], problems: Problems) -> None:
-    """Report colliding names of the collection classes of structs with keys."""
     taken = {body.name: body for body in bodies}
     for body in bodies:
         if any(member.map_key for member in body.fields) and not body.is_message:

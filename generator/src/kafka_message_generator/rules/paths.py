@@ -15,8 +15,6 @@ Messages = Mapping[str, tuple[Message, StructTable]]
 
 
 class FieldAnnotation(Protocol):
-    """An annotation of the fields of one message."""
-
     @property
     def message(self) -> str: ...
 
@@ -43,7 +41,6 @@ def existing(
 
 
 def field_at(path: FieldPath, message: Message, structs: StructTable) -> Field | None:
-    """Return the field at a path; None if it does not exist."""
     found = list(_fields_on_path(path, message, structs))
     return found[-1] if len(found) == len(path.names) else None
 
@@ -55,12 +52,10 @@ def owner(message: str, path: FieldPath, messages: Messages) -> str:
 
 
 def python_path(path: FieldPath) -> str:
-    """Return the path with Python names."""
     return ".".join(snake_case(name) for name in path.names)
 
 
 def _fields_on_path(path: FieldPath, message: Message, structs: StructTable) -> Iterator[Field]:
-    """Yield the fields along a path, up to the first unknown name."""
     members = message.fields + message.optional_fields
     for name in path.names:
         found = next((member for member in members if member.name == name), None)

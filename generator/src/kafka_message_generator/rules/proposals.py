@@ -60,10 +60,9 @@ def _encodings(member: Field, encodings: tuple[Encoding, ...], key: str, problem
 
 
 def _default_fits(member: Field, encoding: Encoding, problems: Problems) -> None:
-    """Report a default that the encoding cannot represent; tagged fields are not written at their default."""
     if member.type.is_array or member.tagged.covers(encoding.versions):
         return
-    with contextlib.suppress(DefaultError):  # a default that is none at all is reported by the rules for fields
+    with contextlib.suppress(DefaultError):  # reported by another rule
         value = default_of(member)
         if isinstance(value, int) and not -(1 << encoding.bits - 1) <= value < 1 << encoding.bits - 1:
             what = f"default {value} of field {member.name} is out of range for encoding {encoding.name}"
@@ -71,7 +70,6 @@ def _default_fits(member: Field, encoding: Encoding, problems: Problems) -> None
 
 
 def _coverage(member: Field, encodings: tuple[Encoding, ...], key: str, problems: Problems) -> None:
-    """Report encodings with overlapping ranges, or ranges other than the versions of the field."""
     if problems.has_error_at(member.at("versions")):
         return
     ordered = sorted(encodings, key=lambda encoding: encoding.versions)

@@ -19,7 +19,7 @@ class Restriction:
     highest: int
     feature: str
     level: int
-    field: str  # The restriction applies to requests in which this field is not null; empty for all.
+    field: str  # only requests in which this field is not null; empty for all
 
 
 def resolve(

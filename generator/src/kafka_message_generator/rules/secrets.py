@@ -27,7 +27,7 @@ class Secret:
 
 @dataclass(frozen=True)
 class Setting:
-    """Paths of the name, value and resource type of a configuration setting in a message."""
+    """Paths of the name, value and resource type of a setting in a message."""
 
     message: str
     name: str
@@ -37,19 +37,16 @@ class Setting:
 
 @dataclass(frozen=True)
 class Secrets:
-    """All secret fields, and the settings with values that may be secret."""
-
     fields: tuple[Secret, ...] = ()
     settings: tuple[Setting, ...] = ()
 
 
-# Secret fields of a message by struct and field: True, or a table for the value of a setting. ``name`` and
-# ``resourceType`` are the fields that decide, ``in`` the only fields with such structs, if others have them too.
+# Secret fields by struct and field: True, or a table for the value of a setting. ``name`` and ``resourceType`` are
+# fields; ``in`` restricts the fields with such structs.
 SecretFields = Mapping[tuple[str, str], bool | dict[str, object]]
 
 
 def secret_fields(secrets: Secrets, messages: Messages) -> dict[str, SecretFields]:
-    """Return the secret fields of each message."""
     found: dict[str, dict[tuple[str, str], bool | dict[str, object]]] = {name: {} for name in messages}
     for field in secrets.fields:
         found[field.message][_owner(field.message, field.path, messages)] = True
@@ -69,13 +66,11 @@ def secret_fields(secrets: Secrets, messages: Messages) -> dict[str, SecretField
 
 
 def _holders(struct: str, message: Message, structs: StructTable) -> set[str]:
-    """Return the names of the fields of a message that contain a struct."""
     members = [message.fields, message.optional_fields, *(each.members for each in structs.values())]
     return {snake_case(member.name) for each in members for member in each if member.type.name == struct}
 
 
 def _owner(message: str, path: str, messages: Messages) -> tuple[str, str]:
-    """Return struct (or message) and field at a dotted Python path."""
     *above, field = path.split(".")
     body, structs = messages[message]
     struct, members = message, body.fields + body.optional_fields
@@ -110,8 +105,6 @@ def resolve(facts: SecretAnnotations, messages: Messages, problems: Problems) ->
 
 
 def _is_valid(entry: SettingEntry, messages: Messages, problems: Problems) -> bool:
-    """Check that name and value are strings of one struct, and the resource type a number of it or of an enclosing
-    struct."""
     paths = [path for path in (entry.name, entry.value, entry.resource_type) if path is not None]
     if len(existing(entry, paths, messages, problems)) < len(paths):
         return False
@@ -137,7 +130,7 @@ def _has_type(
     entry: FieldEntry | SettingEntry, path: FieldPath, types: tuple[str, ...], messages: Messages, problems: Problems
 ) -> bool:
     field = field_at(path, *messages[entry.message])
-    assert field is not None  # only paths that lead to a field come here
+    assert field is not None
     if str(field.type) not in types:
         what = f"{path.text} of {entry.message} is {field.type}; it must be {' or '.join(types)}"
         problems.error(path.location, what)

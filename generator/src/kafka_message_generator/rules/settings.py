@@ -14,7 +14,7 @@ from kafka_message_generator.spec.settings import FILE, Settings
 from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.suggestions import did_you_mean, suggestion
 
-HERE = "."  # Name of the settings' own folder in ``logs``.
+HERE = "."  # the settings' own folder in ``logs``
 
 
 def check(
@@ -27,7 +27,7 @@ def check(
 ) -> None:
     """Check the settings against messages, definition ``folders`` and the ``release`` in ``SOURCE``.
 
-    ``unread`` names the messages of unreadable files, which are not reported as missing.
+    ``unread`` names the messages of unreadable files.
     """
     headers.check(messages, settings.headers == "kafka", problems)
     _one_way(settings, messages, unread, problems)
@@ -38,7 +38,7 @@ def check(
 
 
 def one_way(settings: Settings, messages: Sequence[Message]) -> frozenset[str]:
-    """Return the requests without a response; all requests if the setting itself is invalid."""
+    """Return the requests without a response; all requests if the setting is invalid."""
     requests = [message.name for message in messages if message.kind == REQUEST]
     if "one-way" in settings.invalid_keys:
         return frozenset(requests)

@@ -1,4 +1,4 @@
-"""Rules for structs: names, tags, nesting, and versions in common with the structs that contain them."""
+"""Rules for structs: names, tags, nesting, and versions in common with their parents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka_message_generator.spec.versions import Versions
 _MAX_DEPTH = 50  # maximum nesting of structs; Kafka's definitions have five levels
 
 
-StructTable = dict[str, Struct]  # Common and inline structs of a message by name.
+StructTable = dict[str, Struct]  # common and inline structs of a message by name
 
 
 def resolve(message: Message, problems: Problems) -> StructTable:
@@ -104,9 +104,9 @@ def _check_keys(message: Message, table: StructTable, used: set[str], problems: 
 
 def _check_tags(owner: str, body: Struct | Message, problems: Problems) -> None:
     tagged = _unique_tags(owner, body.fields, problems)
-    _unique_tags(owner, body.optional_fields, problems)  # any int16 will do there, it is never a position
+    _unique_tags(owner, body.optional_fields, problems)  # any int16 is valid
     if any(problems.has_error_at(member.places.get("tag")) for member in body.fields):
-        return  # what is wrong with one tag need not be said of all
+        return  # an invalid tag is already reported
     missing = sorted(set(range(len(tagged))) - set(tagged))
     if missing:
         highest = tagged[max(tagged)]
@@ -132,7 +132,6 @@ def _check_recursion(message: Message, table: StructTable, problems: Problems) -
     depths: dict[str, int] = {}
 
     def visit(name: str, path: tuple[str, ...], location: Location) -> int:
-        """Return the number of nested structs from here on, including this one."""
         if name in path:
             circle = " -> ".join((*path[path.index(name) :], name))
             problems.error(location, f"struct {name} contains itself ({circle}); a message needs a fixed depth")
@@ -151,7 +150,6 @@ def _check_recursion(message: Message, table: StructTable, problems: Problems) -
 
 
 def _check_presence(message: Message, table: StructTable, problems: Problems) -> None:
-    """Report a struct field without a version in common with its parent; warn about other such fields."""
     present = _versions_by_struct(message, table)
     _check_body("the message", message.fields + message.optional_fields, present[message.name], message, problems)
     for name, struct in table.items():
@@ -159,7 +157,6 @@ def _check_presence(message: Message, table: StructTable, problems: Problems) ->
 
 
 def _versions_by_struct(message: Message, table: StructTable) -> dict[str, set[int]]:
-    """Return the message versions in which each struct occurs."""
     present = {message.name: set(message.valid)}
     waiting: list[tuple[str, tuple[Field, ...]]] = [(message.name, message.fields + message.optional_fields)]
     while waiting:
@@ -179,7 +176,7 @@ def _check_body(
     owner: str, members: tuple[Field, ...], present: set[int], message: Message, problems: Problems
 ) -> None:
     if not present:
-        return  # the field that holds it, or that it is never used, is reported
+        return  # reported elsewhere
     versions = Versions(min(present), max(present))
     for member in members:
         if any(version in member.versions for version in present) or problems.has_error_at(member.at("versions")):
@@ -189,6 +186,6 @@ def _check_body(
             if not is_reported:
                 what = f"field {member.name} has versions {member.versions}, none of them in its parent's {versions}"
                 problems.error(member.at("versions"), what)
-        elif not member.versions.intersect(message.valid).empty:  # else reported with the field
+        elif not member.versions.intersect(message.valid).empty:  # otherwise reported with the field
             what = f"field {member.name} has versions {member.versions}, but {owner} has {versions}"
             problems.warn(member.at("versions"), f"{what}; it is never sent")

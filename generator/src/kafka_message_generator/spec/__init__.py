@@ -1,1 +1,1 @@
-"""Definitions, settings and annotation files, read into values that know their file, line and JSON path."""
+"""Readers of definitions, settings and annotation files, with source locations."""

@@ -1,4 +1,4 @@
-"""The annotation files (JSON files beside definitions) in one table, and the function that reads each of them."""
+"""The annotation files (JSON files beside definitions), and their reader."""
 
 from __future__ import annotations
 
@@ -18,10 +18,8 @@ ENTITY_TYPES, RESTRICTIONS = "entity-types.json", "restrictions.json"
 
 @dataclass(frozen=True)
 class Content:
-    """Shape of an annotation file: one object, or an array of objects."""
-
     entry: str
-    entries: str = ""  # plural of an array's entries; empty for a file that is one object
+    entries: str = ""  # plural; empty for a file with one object
     is_named: bool = False  # whether each entry has a unique name
 
 
@@ -43,9 +41,9 @@ Parse = Callable[[Properties], T | None]
 
 
 def read(specs: Path, name: str, problems: Problems, parse: Parse[T]) -> list[T]:
-    """Parse the entries of an annotation file.
+    """Parse the entries of an annotation file, if it exists.
 
-    A missing file has no entries. Unknown properties, repeated names and a wrong JSON type are added to ``problems``.
+    Invalid entries are added to ``problems``.
     """
     path, content = specs / name, ANNOTATIONS[name]
     node = source.load(path, path.as_posix(), problems) if path.exists() else None
@@ -71,7 +69,7 @@ def read(specs: Path, name: str, problems: Problems, parse: Parse[T]) -> list[T]
 
 
 def parse_all(nodes: Iterable[Node], what: str, problems: Problems, parse: Parse[T]) -> list[T]:
-    """Parse JSON objects with ``parse``, skip those without a required property, and report unknown properties."""
+    """Parse JSON objects with ``parse``; skip those without a required property, report unknown properties."""
     found = []
     for node in nodes:
         try:
@@ -87,7 +85,7 @@ def parse_all(nodes: Iterable[Node], what: str, problems: Problems, parse: Parse
 
 @dataclass(frozen=True)
 class FieldPath:
-    """A field of a message, written with the names of the fields around it: ``Upsertions.Salt``."""
+    """A field of a message with its parents: ``Upsertions.Salt``."""
 
     text: str
     location: Location
@@ -99,15 +97,12 @@ class FieldPath:
 
 @dataclass(frozen=True)
 class FieldEntry:
-    """Fields of one message that share an annotation."""
-
     message: str
     location: Location
     fields: tuple[FieldPath, ...]
 
 
 def field_entry(properties: Properties) -> FieldEntry:
-    """Read an entry with a ``message`` and its ``fields``; an entry without fields is an error."""
     properties.text("about")
     message = properties.required("message")
     fields = field_paths(properties, "fields")
@@ -117,7 +112,6 @@ def field_entry(properties: Properties) -> FieldEntry:
 
 
 def field_paths(properties: Properties, key: str) -> tuple[FieldPath, ...]:
-    """Read a list of field paths."""
     paths = []
     for each in properties.nodes(key):
         if isinstance(each.value, str):
@@ -128,6 +122,5 @@ def field_paths(properties: Properties, key: str) -> tuple[FieldPath, ...]:
 
 
 def field_path(properties: Properties, key: str) -> FieldPath | None:
-    """Read a field path, or return None if the property is absent."""
     text = properties.text(key)
     return None if text is None else FieldPath(text, properties.places[key])

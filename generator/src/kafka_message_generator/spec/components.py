@@ -1,4 +1,4 @@
-"""Components of a generated package, with their dependencies and the kinds of messages that need them."""
+"""Components of a generated package, with their dependencies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Component:
     is_basic: bool = False
     """True for components of every package."""
     extra: tuple[str, ...] = ()
-    """Distributions that it imports, installed by the extra ``extra_name``."""
+    """Distributions of the extra ``extra_name``."""
     extra_name: str = "arrow"
 
 
@@ -69,7 +69,7 @@ COMPONENTS = {
         ),
     )
 }
-"""Components by name, in dependency order."""
+"""By name, in dependency order."""
 
 
 def called_for(kinds: Iterable[str]) -> tuple[str, ...]:
@@ -89,4 +89,3 @@ FORMER = {
 
 
 OPTIONAL = tuple(component.name for component in COMPONENTS.values() if not component.is_basic)
-"""Components that a package may leave out."""

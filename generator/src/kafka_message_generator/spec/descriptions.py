@@ -15,8 +15,6 @@ from kafka_message_generator.spec.source import Location, Problems
 
 @dataclass(frozen=True)
 class Description:
-    """Description of a message, or of all fields with one name anywhere in it."""
-
     message: str
     field: str  # empty for the message itself
     about: str
@@ -24,7 +22,6 @@ class Description:
 
 
 def read_descriptions(specs: Path, problems: Problems) -> tuple[Description, ...]:
-    """Read ``descriptions.json``; return nothing if it does not exist."""
     return tuple(each for found in read(specs, DESCRIPTIONS, problems, _descriptions) for each in found)
 
 

@@ -1,4 +1,4 @@
-"""Entity types of fields that definitions leave out (``entities.json``), and new entity types (``entity-types.json``)."""
+"""Readers of ``entities.json`` (entity types of fields) and ``entity-types.json`` (new entity types)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kafka_message_generator.spec.source import Location, Node, Problems
 
 @dataclass(frozen=True)
 class Kinds:
-    """Entity types of annotated fields: a single one, or one per value of another field."""
+    """Entity types of fields: a single one, or one per value of another field."""
 
     entity: FieldPath | None  # None if the type depends on another field
     values: tuple[tuple[FieldPath, str], ...]  # pairs of code and entity type
@@ -43,12 +43,10 @@ class EntityAnnotation:
 
 
 def read_entities(specs: Path, problems: Problems) -> tuple[EntityAnnotation, ...]:
-    """Read ``entities.json``; return nothing if it does not exist."""
     return tuple(fact for facts in read(specs, ENTITIES, problems, _facts) for fact in facts)
 
 
 def read_entity_types(specs: Path, problems: Problems) -> dict[str, str]:
-    """Read ``entity-types.json``: field types by entity type."""
     return {name: kind for types in read(specs, ENTITY_TYPES, problems, _types) for name, kind in types.items()}
 
 
@@ -66,7 +64,7 @@ def _types(properties: Properties) -> dict[str, str]:
 
 
 def _facts(properties: Properties) -> list[EntityAnnotation]:
-    properties.required("source")  # for readers: where Kafka says so
+    properties.required("source")  # documentation only
     entity, wildcard = field_path(properties, "entity"), properties.text("wildcard") or ""
     values, nodes, problems = properties.take("values"), properties.nodes("fields"), properties.problems
     if (entity is None) is (values is None):

@@ -20,8 +20,6 @@ _MEMBER = re.compile(r"[A-Z][A-Z0-9_]*")
 
 @dataclass(frozen=True)
 class Member:
-    """A name and its value on the wire."""
-
     name: str
     value: int | str
     about: str
@@ -34,8 +32,8 @@ class Enumeration:
     name: str
     location: Location
     about: str
-    source: str  # Java class in Kafka, or a description of the origin
-    is_special: bool  # whether unnamed values are valid too, such as broker ids beside -1
+    source: str  # Java class in Kafka, or another origin
+    is_special: bool  # whether unnamed values are valid too
     members: tuple[Member, ...]  # empty for ``OF_PROTOCOL``
     fields: tuple[FieldEntry, ...]
 
@@ -45,7 +43,6 @@ class Enumeration:
 
 
 def read_enumerations(specs: Path, problems: Problems) -> tuple[Enumeration, ...]:
-    """Read ``enumerations.json``, sorted by name; return nothing if it does not exist."""
     return tuple(sorted(read(specs, ENUMERATIONS, problems, _enumeration), key=lambda each: each.name))
 
 
@@ -53,7 +50,7 @@ def _enumeration(properties: Properties) -> Enumeration | None:
     name, problems = properties.required("name"), properties.problems
     source = properties.text("class") or properties.text("source") or ""
     properties.text("source")
-    properties.text("value")  # for those who renew the file: what of the class has the number
+    properties.text("value")  # for the task ``enumerations`` only
     about = properties.text("about") or ""
     is_special = properties.boolean("special")
     members = properties.nodes("members")
@@ -100,7 +97,7 @@ def _member(properties: Properties) -> Member | None:
         properties.problems.error(properties.places["name"], what)
     node = properties.take("value")
     about = properties.text("about") or ""
-    properties.text("constant")  # for those who renew the file: where Kafka has this number
+    properties.text("constant")  # for the task ``enumerations`` only
     value = None if node is None else node.value
     if isinstance(value, bool) or not isinstance(value, int | str):
         what = f"{properties.what} has no value; add its number or its text"

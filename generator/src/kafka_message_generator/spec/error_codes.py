@@ -19,18 +19,18 @@ class ErrorCode:
     name: str
     code: int
     retriable: bool
-    refresh: bool = False  # whether the client must refresh its metadata before a retry
+    refresh: bool = False  # whether to refresh the metadata before a retry
     about: str = ""
 
 
 def read_release(specs: Path, problems: Problems) -> str | None:
-    """Read the Kafka release from ``SOURCE``; return None if the file is missing or invalid."""
+    """Read the Kafka release from ``SOURCE``, or return None."""
     return next(iter(read(specs, SOURCE, problems, _release)), None)
 
 
 def _release(properties: Properties) -> str | None:
     release = properties.required("release")
-    properties.known |= properties.members.keys()  # the others are for readers
+    properties.known |= properties.members.keys()  # documentation only
     if not _RELEASE.fullmatch(release):
         what = f"release {release!r} cannot be the version of a package; write for example 4.4.0 or 4.4.0-rc1"
         properties.problems.error(properties.places["release"], what)
@@ -39,7 +39,7 @@ def _release(properties: Properties) -> str | None:
 
 
 def read_error_codes(specs: Path, problems: Problems) -> tuple[ErrorCode, ...]:
-    """Read ``errors.json``, sorted by code; return nothing if it does not exist."""
+    """Read ``errors.json``, sorted by code."""
     codes: dict[int, ErrorCode] = {}
 
     def parse(properties: Properties) -> ErrorCode | None:

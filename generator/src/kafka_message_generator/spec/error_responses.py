@@ -1,4 +1,4 @@
-"""``error_responses.json``: values of response fields in an error response, where they differ from the general rules."""
+"""``error_responses.json``: exceptions from the general rules for error responses."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from kafka_message_generator.spec.versions import MAX_VERSION, Versions
 
 @dataclass(frozen=True)
 class ErrorResponseFact:
-    """Value of one response field in an error response: a constant, or a copy of a field of the request."""
+    """Value of one field of an error response: a constant, or a copy of a field of the request."""
 
     message: str
     location: Location
     field: FieldPath
     versions: Versions
-    value: FieldPath | None  # Constant as text; None for a copy of a request field.
-    sources: tuple[FieldPath, ...]  # Request fields to copy from; empty for a field that keeps its default.
+    value: FieldPath | None  # constant as text; None for a copy
+    sources: tuple[FieldPath, ...]  # request fields to copy from; empty for a field that keeps its default
 
 
 def read_error_responses(specs: Path, problems: Problems) -> tuple[ErrorResponseFact, ...]:
-    """Read ``error_responses.json``; return nothing if it does not exist."""
     return tuple(read(specs, ERROR_RESPONSES, problems, _rule))
 
 
 def _rule(properties: Properties) -> ErrorResponseFact | None:
-    properties.text("about")  # for readers: why
+    properties.text("about")  # documentation only
     message, field = properties.required("message"), properties.required("field")
     value, versions = field_path(properties, "value"), properties.versions("versions")
     sources, places = field_paths(properties, "from"), properties.places

@@ -1,4 +1,4 @@
-"""Messages, structs and fields as the definition files declare them, with source locations."""
+"""Messages, structs and fields of the definition files, with source locations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REQUEST, RESPONSE, HEADER = "request", "response", "header"
 COORDINATOR_KEY, COORDINATOR_VALUE, METADATA = "coordinator-key", "coordinator-value", "metadata"
 KINDS = (REQUEST, RESPONSE, HEADER, METADATA, "data", COORDINATOR_KEY, COORDINATOR_VALUE)
 
-ENCODED_TYPES = {"int16": 16, "int32": 32, "int64": 64}  # integer types that can have an ``encoding``, and their bits
+ENCODED_TYPES = {"int16": 16, "int32": 32, "int64": 64}
 
 TAGGED_FIELD_FORMATS = ("sequential", "interleaved")
 
@@ -111,13 +111,12 @@ class Field:
     encodings: tuple[Encoding, ...] = ()
     element_encodings: tuple[Encoding, ...] = ()
     optional_fields: tuple[Field, ...] = ()  # fields in the optional-field buffer of the struct type
-    is_optional: bool = False  # whether the field belongs to an optional-field buffer, where its tag is the key
-    # Numbers and booleans that were written as strings: text and location by property
+    is_optional: bool = False  # whether the field belongs to an optional-field buffer
+    # Numbers and booleans written as strings: text and location by property
     quoted: dict[str, tuple[str, Location]] = field(default_factory=dict)
-    is_typed: bool = True  # False if the type is invalid, which is reported; ``type`` is then a placeholder
+    is_typed: bool = True  # False if ``type`` is a placeholder for an invalid type
 
     def at(self, property_name: str) -> Location:
-        """Return the location of a property, or of the field if the property is absent."""
         return self.places.get(property_name, self.location)
 
 
@@ -135,16 +134,13 @@ class Struct:
 
     @property
     def members(self) -> tuple[Field, ...]:
-        """All fields: regular, tagged and optional."""
         return self.fields + self.optional_fields
 
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """A message definition."""
-
     name: str
-    kind: str  # one of ``KINDS``; empty if the type is missing or unknown, which is reported
+    kind: str  # one of ``KINDS``; empty if invalid
     valid: Versions
     flexible: Versions
     fields: tuple[Field, ...]
@@ -161,7 +157,7 @@ class Message:
     with_optional: Versions = NONE
     optional_fields: tuple[Field, ...] = ()
     quoted: dict[str, tuple[str, Location]] = field(default_factory=dict)  # as in ``Field``
-    # Versions to negotiate if older releases added versions to ``valid``; None if all are negotiated.
+    # Versions to negotiate if older releases added versions to ``valid``.
     supported: Versions | None = None
 
     @property

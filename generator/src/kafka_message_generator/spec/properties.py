@@ -17,17 +17,17 @@ _WORDS_FOR_BOOLEAN = {"true": True, "True": True, "TRUE": True, "false": False, 
 
 
 class Missing(Exception):
-    """A required property is missing; the problem is already recorded."""
+    """Raised for a missing required property, after recording the problem."""
 
 
 @dataclass
 class Properties:
-    """The properties of a JSON object; ``finish`` reports those that no method has read."""
+    """The properties of a JSON object; ``finish`` reports unread ones."""
 
     node: Node
     what: str
     problems: Problems
-    with_optional: Versions = NONE  # versions with optional-field buffers in the structs of the message
+    with_optional: Versions = NONE  # versions with optional-field buffers
 
     def __post_init__(self) -> None:
         if not isinstance(self.node.value, dict):
@@ -45,7 +45,7 @@ class Properties:
         return {key: node.location for key, node in self.members.items() if node.value is not None}
 
     def take(self, key: str) -> Node | None:
-        """Return the node of a property and mark it as known; None for an absent property and for null."""
+        """Return the node of a property, or None if it is absent or null; mark it as known."""
         self.known.add(key)
         node = self.members.get(key)
         return None if node is None or node.value is None else node
@@ -54,7 +54,7 @@ class Properties:
         self.problems.error(node.location, f"expected {expected}, found {node.kind} {short(node)}")
 
     def text(self, key: str) -> str | None:
-        """Read a string; numbers and booleans are converted to their text, as in Kafka's generator."""
+        """Read a string; numbers and booleans are converted, as in Kafka's generator."""
         node = self.take(key)
         if node is None:
             return None
@@ -166,11 +166,7 @@ T = TypeVar("T")
 
 
 def with_suggestions(read: Callable[[Properties], T]) -> Callable[[Properties], T]:
-    """Decorate ``read`` to treat a misspelt property as the suggested one, so that one mistake yields one problem.
-
-    An object with misspelt properties is read a second time; the correction is kept, so that nesting does not multiply
-    reads.
-    """
+    """Decorate ``read`` to treat a misspelt property as the suggested one, so that one mistake yields one problem."""
 
     def read_again(properties: Properties) -> T:
         problems, node = properties.problems, properties.node

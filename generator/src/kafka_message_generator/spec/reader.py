@@ -1,4 +1,4 @@
-"""Read located JSON nodes into messages, structs and fields."""
+"""Reader of messages, structs and fields from JSON nodes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _STRUCT_NAME = re.compile(r"[^\W\d_]\w*")
 
 
 def read_message(node: Node, problems: Problems) -> Message | None:
-    """Read a definition; return None if it lacks a required property. Reasons are added to ``problems``."""
+    """Read a definition; return None if it lacks a required property."""
     try:
         return _message(Properties(node, "a message", problems))
     except Missing:
@@ -72,7 +72,6 @@ def _message(properties: Properties) -> Message:
 
 
 def _kind(properties: Properties) -> str:
-    """Read the message type; return an empty string if it is missing, so that the other rules still run."""
     if "type" not in properties.places:
         choices = ", ".join(KINDS)
         properties.problems.error(properties.node.location, f"{properties.what} has no type; use one of {choices}")
@@ -80,7 +79,6 @@ def _kind(properties: Properties) -> str:
 
 
 def _required_versions(properties: Properties, key: str) -> Versions:
-    """Read a required version range; return all versions if it is invalid, which violates no other rule."""
     with contextlib.suppress(Missing):
         properties.required(key)
         versions = properties.versions(key)
@@ -92,7 +90,7 @@ def _required_versions(properties: Properties, key: str) -> Versions:
 def _flexible(properties: Properties, valid: Versions) -> Versions:
     flexible = properties.versions("flexibleVersions")
     is_given = "flexibleVersions" in properties.places
-    # A removed API has no bytes; coordinator keys have always been written in the classic form.
+    # Removed APIs have no bytes; coordinator keys have the classic form.
     has_other_form = properties.text("type") == COORDINATOR_KEY or not properties.with_optional.empty
     is_unread = properties.problems.has_error_at(properties.places.get("versionsWithOptional"))
     if not is_given and not valid.empty and not has_other_form and not is_unread:
@@ -151,7 +149,6 @@ def _header_versions(properties: Properties) -> dict[str, str] | None:
 
 
 def _fields(properties: Properties, key: str, what: str, read: Callable[[Properties], Field]) -> tuple[Field, ...]:
-    """Read a list of fields, without invalid ones."""
     fields = []
     for node in properties.nodes(key):
         try:
@@ -204,7 +201,6 @@ def _field(properties: Properties) -> Field:
 
 
 def _encodings(properties: Properties, key: str, versions: Versions) -> tuple[Encoding, ...]:
-    """Read an encoding: one name for all versions, or an object of version ranges and names."""
     node = properties.take(key)
     if node is None:
         return ()
@@ -227,7 +223,6 @@ def _encodings(properties: Properties, key: str, versions: Versions) -> tuple[En
 
 @with_suggestions
 def _optional_field(properties: Properties) -> Field:
-    """Read a field of an optional-field buffer: it has the versions of the buffer and a hexadecimal tag."""
     name = properties.required("name")
     properties.what = f"optional field {name}"
     problems = properties.problems
@@ -274,11 +269,11 @@ def _type(properties: Properties) -> FieldType | None:
 
 
 def parse_type(text: str, location: Location, problems: Problems) -> FieldType | None:
-    """Parse a field type; return None, with a problem, if it is invalid."""
+    """Parse a field type; return None if it is invalid."""
     stripped = text.strip()
     is_array = stripped.startswith("[]")
     name = stripped.removeprefix("[]").strip()
-    if name == "boolean":  # the word older definitions use
+    if name == "boolean":  # in older definitions
         name = "bool"
     if is_array and not name:
         problems.error(location, "the array type [] names no element type; write for example []int32")

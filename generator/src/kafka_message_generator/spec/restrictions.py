@@ -20,17 +20,16 @@ class RestrictionAnnotation:
     versions: Versions
     feature: str  # empty for versions that only brokers use
     level: int
-    # The restriction applies to requests in which this field is not null; None for all requests.
+    # Only requests in which this field is not null; None for all.
     field: FieldPath | None
 
 
 def read_restrictions(specs: Path, problems: Problems) -> tuple[RestrictionAnnotation, ...]:
-    """Read ``restrictions.json``; return nothing if it does not exist."""
     return tuple(read(specs, RESTRICTIONS, problems, _restriction))
 
 
 def _restriction(properties: Properties) -> RestrictionAnnotation | None:
-    properties.text("about"), properties.text("source")  # for readers
+    properties.text("about"), properties.text("source")  # documentation only
     message = properties.required("message")
     properties.required("versions")
     versions, brokers_only = properties.versions("versions"), properties.boolean("brokersOnly")

@@ -1,4 +1,4 @@
-"""Kafka's configuration settings (``settings.json``) and the secret fields of messages (``secrets.json``)."""
+"""Kafka's settings (``settings.json``) and the secret fields of messages (``secrets.json``)."""
 
 from __future__ import annotations
 
@@ -26,15 +26,13 @@ _SETTING = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 @dataclass(frozen=True)
 class KafkaSetting:
-    """A configuration setting of Kafka and its ConfigDef type."""
-
     name: str
     type: str
 
 
 @dataclass(frozen=True)
 class SettingEntry:
-    """Fields of one message that contain the name, value and resource type of a configuration setting."""
+    """Fields of one message with the name, value and resource type of a setting."""
 
     message: str
     location: Location
@@ -53,7 +51,6 @@ class SecretAnnotations:
 
 
 def read_kafka_settings(specs: Path, problems: Problems) -> tuple[KafkaSetting, ...]:
-    """Read ``settings.json``, sorted by name; return nothing if it does not exist."""
     return tuple(sorted(read(specs, SETTINGS, problems, _setting), key=lambda setting: setting.name))
 
 
@@ -65,12 +62,11 @@ def _setting(properties: Properties) -> KafkaSetting:
     if kind not in TYPES:
         what = f"unknown type {kind!r}; use one of {', '.join(TYPES)}"
         properties.problems.error(properties.places["type"], what)
-    properties.nodes("of")  # for readers: what has this setting
+    properties.nodes("of")  # documentation only
     return KafkaSetting(name, kind)
 
 
 def read_secrets(specs: Path, problems: Problems) -> SecretAnnotations:
-    """Read ``secrets.json``; return no secrets if it does not exist."""
     return next(iter(read(specs, SECRETS, problems, _secrets)), SecretAnnotations())
 
 

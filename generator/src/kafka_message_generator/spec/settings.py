@@ -16,20 +16,18 @@ HEADERS = ("own", "kafka")
 
 @dataclass(frozen=True)
 class Author:
-    """An author: name, e-mail address or both."""
-
     name: str | None
     email: str | None
 
     @property
     def facts(self) -> dict[str, str]:
-        """Keys and values of the author in ``pyproject.toml``."""
+        """Keys and values in ``pyproject.toml``."""
         return {key: text for key, text in (("name", self.name), ("email", self.email)) if text is not None}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Validated settings of a package; None and empty values mean the generator's defaults."""
+    """Validated settings of a package; None and empty values mean the defaults."""
 
     import_name: str | None = None
     distribution: str | None = None
@@ -42,22 +40,22 @@ class Settings:
     classifiers: tuple[str, ...] = ()
     requires_python: str = f">={texts.OLDEST_PYTHON}"
     readme: str | None = None  # text of the package's README
-    program: str | None = None  # name of the command, which kafka-messages-tools runs
+    program: str | None = None  # name of the installed command
     components: tuple[str, ...] | None = None  # optional components; None: those that the messages require
-    headers: str = "own"  # origin of RequestHeader and ResponseHeader: ``own`` definitions or ``kafka``
+    headers: str = "own"  # ``own`` or ``kafka``
     one_way: tuple[str, ...] = ()  # requests without a response
-    accepted_warnings: tuple[str, ...] = ()  # definition files, relative to the specs, whose warnings are not printed
-    older: tuple[str, ...] = ()  # folders, relative to the specs, of releases that contribute more versions
-    # Folder of the record definitions by topic; ``.`` is the folder of the settings
+    accepted_warnings: tuple[str, ...] = ()  # definition files whose warnings are not printed
+    older: tuple[str, ...] = ()  # folders of releases that contribute more versions
+    # Folder of the record definitions by topic
     logs: Mapping[str, str] = field(default_factory=dict)
-    # Location of each key, for problems that other rules find
+    # Location of each key
     places: Mapping[str, Location] = field(default_factory=dict)
-    invalid_keys: frozenset[str] = frozenset()  # Invalid keys of ``[protocol]``; rules that depend on them are skipped.
+    invalid_keys: frozenset[str] = frozenset()  # invalid keys of ``[protocol]``; dependent rules are skipped
     named_files: tuple[str, ...] = ()  # files that the settings refer to
 
 
 def read_settings(specs: Path, problems: Problems) -> Settings:
-    """Read ``package.toml``; return the defaults if it does not exist."""
+    """Read ``package.toml``, or return the defaults."""
     path = specs / FILE
     node = toml.load(path, path.as_posix(), problems) if path.exists() else None
     if node is not None:
@@ -95,11 +93,11 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
     settings = replace(settings, invalid_keys=_invalid_keys({**top.places, **protocol.places}, problems.found[before:]))
     tables = (top, package, protocol, topics, definitions)
     for table in tables:
-        if misspelt := table.misspellings():  # what follows from that is not said
+        if misspelt := table.misspellings():  # drop follow-up problems
             del problems.found[before:]
             misspelling = table.corrected(misspelt)
             settings = _read(_with(node, table.node, misspelling.corrected), specs, problems)
-            problems.found += misspelling.problems  # not before: a value at the place of a problem is not looked at
+            problems.found += misspelling.problems  # afterwards, because values at a problem are skipped
             return settings
     for table in tables:
         table.finish()
@@ -110,24 +108,22 @@ _OF_PROTOCOL = frozenset(("headers", "one-way"))
 
 
 def _invalid_keys(places: Mapping[str, Location], found: Iterable[Problem]) -> frozenset[str]:
-    """Return the keys of ``[protocol]`` with a problem; all keys if the table itself is invalid."""
     refused = [problem.location.path for problem in found]
     if "protocol" in places and places["protocol"].path in refused:
         return _OF_PROTOCOL
-    # An element of a list has the path of its key, and its number behind it.
+    # The path of a list element is its key and index.
     return frozenset(
         key for key in _OF_PROTOCOL & places.keys() if {places[key].path} & {path.partition("[")[0] for path in refused}
     )
 
 
 def _with(top: Node, table: Node, corrected: Node) -> Node:
-    """Return the settings with one table replaced."""
     if table is top or not isinstance(top.value, dict):
         return corrected
     return Node({key: corrected if each is table else each for key, each in top.value.items()}, top.location)
 
 
-Check = Callable[[str], str | None]  # returns the error message for an invalid text, else None
+Check = Callable[[str], str | None]  # returns an error message, or None for a valid text
 
 
 class _Table(Properties):
@@ -139,7 +135,6 @@ class _Table(Properties):
         self.named: list[str] = []  # referenced files that exist
 
     def inner(self, key: str) -> _Table:
-        """Return a nested table; empty if it is missing or not a table."""
         node = self.take(key)
         if node is not None and not isinstance(node.value, dict):
             self.wrong(node, "a table")
@@ -148,20 +143,16 @@ class _Table(Properties):
         return _Table(node, f"the table {key} of {FILE}", self.problems, self.specs)
 
     def text(self, key: str) -> str | None:
-        """Read a string; unlike JSON definitions, other types are errors."""
         return self.checked(key, lambda text: None)
 
     def checked(self, key: str, problem: Check) -> str | None:
-        """Read a string that passes a check."""
         node = self.take(key)
         return None if node is None else self._text(node, problem)
 
     def texts(self, key: str, problem: Check) -> tuple[str, ...]:
-        """Read a list of strings that pass a check, without duplicates."""
         return tuple(text for _, text in self._texts(key, problem))
 
     def mapping(self, key: str, key_problem: Check, problem: Check) -> dict[str, str]:
-        """Read a table of strings; keys and values must pass their checks."""
         found = {}
         for name, node in self.inner(key).members.items():
             text = self._text(node, problem)
@@ -172,13 +163,11 @@ class _Table(Properties):
         return found
 
     def file(self, key: str, problem: Check) -> str | None:
-        """Return the text of a file that the property names."""
         node = self.take(key)
         name = None if node is None else self._text(node, problem)
         return None if node is None or name is None else self._load(node, name)
 
     def files(self, key: str, problem: Check) -> dict[str, str]:
-        """Return the texts of the files that the property lists, by name."""
         loaded = {name: self._load(node, name) for node, name in self._texts(key, problem)}
         return {name: text for name, text in loaded.items() if text is not None}
 

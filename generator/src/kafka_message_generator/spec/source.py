@@ -1,4 +1,4 @@
-"""A parser for JSON with comments that keeps the file, line and JSON path of each value."""
+"""Parser for JSON with comments that keeps the file, line and JSON path of each value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Json = dict[str, "Node"] | list["Node"] | str | int | float | bool | None
 
 @dataclass(frozen=True, order=True)
 class Location:
-    """Location of a value: file, line (from 1) and JSON path (``$.fields[2].type``)."""
+    """File, line (from 1) and JSON path (``$.fields[2].type``) of a value."""
 
     file: str
     line: int
@@ -25,13 +25,10 @@ class Location:
 
 @dataclass(frozen=True)
 class Node:
-    """A JSON value and its location."""
-
     value: Json
     location: Location
 
     def plain(self) -> object:
-        """Return the value without locations."""
         if isinstance(self.value, dict):
             return {key: node.plain() for key, node in self.value.items()}
         if isinstance(self.value, list):
@@ -44,7 +41,6 @@ class Node:
 
     @property
     def kind(self) -> str:
-        """Name of the JSON type, for messages."""
         if self.value is None:
             return "null"
         if isinstance(self.value, bool):
@@ -58,8 +54,6 @@ class Node:
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """An error or warning: location, and what to change."""
-
     location: Location
     message: str
     is_warning: bool = False
@@ -84,7 +78,7 @@ class Problems:
 
     found: list[Problem] = field(default_factory=list)
     misspellings: dict[int, Misspelling] = field(default_factory=dict)  # by ``id`` of the node
-    is_released: bool = False  # whether the definitions are from a Kafka release, where unknown properties are warnings
+    is_released: bool = False  # for Kafka releases, unknown properties are warnings
 
     def error(self, location: Location, message: str) -> None:
         self.found.append(Problem(location, message))
@@ -93,7 +87,7 @@ class Problems:
         self.found.append(Problem(location, message, is_warning=True))
 
     def has_error_at(self, location: Location | None) -> bool:
-        """Return whether an error is recorded at exactly this location, which makes follow-up problems redundant."""
+        """Return whether an error is recorded at exactly this location."""
         return location is not None and any(
             problem.location == location and not problem.is_warning for problem in self.found
         )
@@ -126,11 +120,11 @@ _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 # Characters, besides a quote, that begin another element after a missing comma, by closing bracket.
 _BEGINNINGS = {"}": (), "]": tuple("{[-0123456789tfn")}
 _MAX_DEPTH = 100
-_MAX_DIGITS = 100  # Maximum digits of an integer literal; CPython itself limits int/str conversion to 4,300.
+_MAX_DIGITS = 100  # maximum digits of an integer literal
 
 
 class _Stop(Exception):
-    """Aborts parsing of a file after its first syntax error, which is recorded."""
+    pass
 
 
 @dataclass
@@ -143,7 +137,7 @@ class _Reader:
     _line_at: int = 0
 
     def location(self, path: str) -> Location:
-        # Positions only grow, so counting newlines from the last asked place is linear overall.
+        # Count newlines from the last position only.
         self._line += self.text.count("\n", self._line_at, self.at)
         self._line_at = max(self.at, self._line_at)
         return Location(self.file, self._line, path)
@@ -154,7 +148,7 @@ class _Reader:
 
     def skip_blank(self, path: str) -> None:
         match = _BLANK.match(self.text, self.at)
-        assert match is not None  # the pattern matches the empty string
+        assert match is not None
         self.at = match.end()
         if self.text.startswith("/*", self.at):
             raise self.fail(path, "this comment is never closed; end it with */")
@@ -219,7 +213,7 @@ class _Reader:
 
     def add_member(self, members: dict[str, Node], key: str, node: Node) -> None:
         earlier = members.setdefault(key, node)
-        # Two released definitions repeat a property with the same value; only a difference loses something.
+        # Two released definitions repeat a property with the same value.
         if earlier is not node and not earlier.says_the_same(node):
             message = f"property {key!r} is given twice with different values; keep one"
             self.problems.error(node.location, f"{message} (the first is on line {earlier.location.line})")
@@ -239,7 +233,7 @@ class _Reader:
     def comma(self, path: str, before: str, closing: str) -> None:
         """Skip a comma, or nothing before the closing bracket.
 
-        A trailing comma is a warning. A missing comma is reported at ``before``, the JSON path of the preceding value.
+        A missing comma is reported at ``before``, the JSON path of the preceding value.
         """
         end = self.at
         self.skip_blank(path)
@@ -264,7 +258,7 @@ class _Reader:
         return _ESCAPE.sub(lambda escape: self.escape(escape[1], path), match[1]) if "\\" in match[1] else match[1]
 
     def escape(self, code: str, path: str) -> str:
-        if len(code) == 11:  # two halves of a character above U+FFFF
+        if len(code) == 11:  # surrogate pair
             return chr(0x10000 + ((int(code[1:5], 16) & 0x3FF) << 10 | int(code[7:], 16) & 0x3FF))
         if len(code) == 5:
             number = int(code[1:], 16)
@@ -277,7 +271,7 @@ class _Reader:
 
 
 def parse(file: str, text: str, problems: Problems) -> Node | None:
-    """Parse a definition; return None, with a problem, for invalid syntax."""
+    """Parse a definition; return None for invalid syntax."""
     try:
         return _Reader(file, text.removeprefix("\ufeff"), problems).document()
     except _Stop:
@@ -297,7 +291,7 @@ def load(path: Path, name: str, problems: Problems) -> Node | None:
 
 
 def load_text(path: Path, name: str, problems: Problems) -> str | None:
-    """Read a UTF-8 text file; convert its line ends to newlines and remove a byte order mark."""
+    """Read a UTF-8 text file; normalize line ends and remove a byte order mark."""
     data = _bytes(path, name, problems)
     text = None if data is None else _text(name, data, problems)
     return None if text is None else text.removeprefix("\ufeff")

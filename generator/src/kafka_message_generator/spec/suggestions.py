@@ -14,10 +14,7 @@ def suggestion(word: str, choices: Iterable[str]) -> str | None:
 
 
 def suggestions(word: str, choices: Iterable[str], most: int = 1) -> list[str]:
-    """Return up to ``most`` choices similar to a word, ignoring case, nearest first.
-
-    Digits must agree: ``int128`` does not suggest ``int8``.
-    """
+    """Return up to ``most`` choices similar to a word, ignoring case, nearest first. Digits must agree."""
     by_lower = {choice.lower(): choice for choice in choices if _digits(choice) == _digits(word)}
     return [by_lower[each] for each in difflib.get_close_matches(word.lower(), by_lower, most, _ALIKE)]
 
@@ -27,6 +24,5 @@ def _digits(word: str) -> list[str]:
 
 
 def did_you_mean(word: str, choices: Iterable[str], advice: str) -> str:
-    """Return a question with the nearest choice, or ``advice`` if none is similar."""
     near = suggestion(word, choices)
     return advice if near is None else f"did you mean {near}?"

@@ -14,7 +14,7 @@ from kafka_message_generator.spec.components import COMPONENTS, FORMER, OPTIONAL
 from kafka_message_generator.spec.suggestions import did_you_mean
 
 SETTINGS = "package.toml"
-OLDEST_PYTHON = "3.11"  # oldest Python version that runs generated code
+OLDEST_PYTHON = "3.11"  # required by generated code
 _IMPORT_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _PROGRAM = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
@@ -23,7 +23,7 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
-# Reserved device names of Windows, which are invalid for files and folders with any extension.
+# Reserved device names of Windows, with any extension.
 WINDOWS_DEVICES = frozenset(("aux", "con", "nul", "prn", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))))
 
 
@@ -82,7 +82,6 @@ _TOO_OLD = ("2.7", *(f"3.{minor}{patch}" for minor in range(11) for patch in (""
 
 
 def component_problem(name: str) -> str | None:
-    """What is wrong with the name of an optional component, if anything is."""
     if name in OPTIONAL:
         return None
     if name in COMPONENTS:
@@ -101,7 +100,7 @@ def label_problem(text: str) -> str | None:
     return f"{text!r} is not a link label; write a word or two, of at most {_LONGEST_LABEL} characters"
 
 
-_LONGEST_LABEL = 32  # maximum length by the specification of package metadata ("well-known project URLs")
+_LONGEST_LABEL = 32  # by the specification of package metadata ("well-known project URLs")
 
 
 def url_problem(text: str) -> str | None:
@@ -133,7 +132,7 @@ def file_problem(text: str) -> str | None:
 
 
 def license_file_problem(text: str) -> str | None:
-    if text.lower() in _OF_THE_GENERATOR:  # lower: some file systems do not tell README.md from readme.md
+    if text.lower() in _OF_THE_GENERATOR:  # some file systems ignore case
         return f"a file {text!r} of the package is written by the generator or read by build tools; rename yours"
     return file_problem(text)
 

@@ -1,4 +1,4 @@
-"""A TOML reader that keeps the file, line and path of each value."""
+"""TOML reader that keeps the file, line and path of each value."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Value(Node):
 
 
 def load(path: Path, name: str, problems: Problems) -> Node | None:
-    """Parse a TOML file; return None, with a problem, if it is invalid. ``name`` is the file in locations."""
+    """Parse a TOML file; return None if it is invalid. ``name`` is the file in locations."""
     text = source.load_text(path, name, problems)
     if text is None:
         return None
     text = text.removeprefix("\ufeff")
     try:
         return _node(name, tomllib.loads(text), (), _lines(text), problems)
-    except (ValueError, RecursionError) as error:  # numbers of thousands of digits raise no TOMLDecodeError
+    except (ValueError, RecursionError) as error:  # thousands of digits raise no TOMLDecodeError
         found = _PLACE.search(str(error))
         line = int(found[1]) if found and found[1] else max(text.count("\n"), 1)
         reason = "nested too deep" if isinstance(error, RecursionError) else _PLACE.sub("", str(error))
@@ -57,16 +57,13 @@ def _node(name: str, value: object, path: Route, lines: Mapping[Route, int], pro
         problems.error(location, f"expected a string, found the date or time {value}; put it in quotes")
         inner = str(value)
     else:
-        assert isinstance(value, str | int | float | bool)  # there is nothing else in TOML
+        assert isinstance(value, str | int | float | bool)
         inner = value
     return Value(inner, location)
 
 
 def _lines(text: str) -> dict[Route, int]:
-    """Return the line, from 1, of the statement that first defines each value of a valid TOML text.
-
-    The standard library reports no lines, so each statement (a table header, or a key and its value) is parsed alone.
-    """
+    """Return the line, from 1, of the statement that first defines each value of a valid TOML text."""
     lines: dict[Route, int] = {}
     last: dict[Route, int] = {}
     table: Route = ()
@@ -91,7 +88,6 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _table(header: Any, last: dict[Route, int]) -> Route:
-    """Return the path of the table that a header opens; ``last`` has the last index of each array of tables."""
     path: Route = ()
     while header:
         ((key, header),) = header.items()
@@ -105,7 +101,6 @@ def _table(header: Any, last: dict[Route, int]) -> Route:
 
 
 def _paths(value: object, path: Route) -> Iterator[Route]:
-    """Yield the path of a value, and the paths of all values around and inside it."""
     yield from (path[:end] for end in range(1, len(path) + 1))
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, each in inner:

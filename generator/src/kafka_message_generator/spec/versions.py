@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-MAX_VERSION = 32767  # largest int16: the highest version of an open-ended range such as ``3+``
-_MAX_DIGITS = 20  # maximum digits of a number in a message; CPython limits int/str conversion to 4,300
+MAX_VERSION = 32767  # largest int16: the end of an open range such as ``3+``
+_MAX_DIGITS = 20  # maximum digits of a number in a message
 
 
 class VersionsError(ValueError):
@@ -22,10 +22,9 @@ class Versions:
 
     @classmethod
     def parse(cls, text: str) -> Versions:
-        """Parse ``none``, ``N``, ``N-M`` or ``N+``, ignoring surrounding blanks.
+        """Parse ``none``, ``N``, ``N-M`` or ``N+``.
 
-        Raise VersionsError for anything else, for numbers above int16 and for a descending range such as ``3-1``, which
-        Kafka's generator reads as empty.
+        Raises VersionsError for anything else, for numbers above int16 and for a descending range such as ``3-1``.
         """
         stripped = text.strip()
         if stripped == "none":
@@ -56,7 +55,6 @@ class Versions:
         return iter(range(self.lowest, self.highest + 1))
 
     def covers(self, other: Versions) -> bool:
-        """Return whether every version of ``other`` is in this range."""
         return other.empty or (self.lowest <= other.lowest and other.highest <= self.highest)
 
     def intersect(self, other: Versions) -> Versions:

@@ -1,7 +1,5 @@
-/* Arrow's C data interface: the two structs by which columns go from one library to another in the same process.
- *
- * Their layout is fixed by the specification (arrow.apache.org/docs/format/CDataInterface.html); no library is needed.
- */
+/* Arrow's C data interface: the structs that share columns between libraries in one process. Specification:
+ * arrow.apache.org/docs/format/CDataInterface.html. */
 #ifndef KAFKA_MESSAGES_ARROW_H
 #define KAFKA_MESSAGES_ARROW_H
 

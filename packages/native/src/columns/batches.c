@@ -1,7 +1,7 @@
-/* Headers of record batches: going from length to length, what is wrong with each header, checksums, and all fields as columns. */
+/* Record batch headers: iteration by length, validation, checksums, and fields as columns. */
 #include "batches.h"
 
-/* ---- what a header says ---------------------------------------------------------------------------------------- */
+/* ---- header validation ----------------------------------------------------------------------------------------- */
 
 static int64_t smallest(int magic) { return magic == 2 ? HEADER : magic == 1 ? SMALLEST_1 : SMALLEST_0; }
 
@@ -10,7 +10,7 @@ static int attributes_of(const uint8_t *batch, int magic)
     return magic == 2 ? INT16_AT(batch + ATTRIBUTES_AT) : (int8_t)batch[MESSAGE_ATTRIBUTES_AT];
 }
 
-/* What is wrong with the header of a batch of so many bytes, at least SMALLEST_0: its number in FAULTS of the table, 0 is nothing. */
+/* Returns the error number of a batch header (index into FAULTS), 0 if valid. `size` is at least SMALLEST_0. */
 static int fault(const uint8_t *batch, int64_t size)
 {
     int magic = (int8_t)batch[MAGIC_AT];
@@ -26,7 +26,7 @@ static int fault(const uint8_t *batch, int64_t size)
     return codec == 0 && (int64_t)count * SMALLEST_RECORD > size ? 7 : 0;
 }
 
-/* ---- from length to length -------------------------------------------------------------------------------------- */
+/* ---- iteration by length ---------------------------------------------------------------------------------------- */
 
 typedef struct {
     const uint8_t *log;
@@ -53,7 +53,7 @@ static void take_batch(Walk *walk, int64_t size)
     walk->at += size;
 }
 
-/* Whole batches from `at` on. `need` is what is needed where it ends, 0 if there is no length that could be one. */
+/* Complete batches from `at` on. `need` is the number of bytes needed to continue, 0 after an invalid length. */
 static void follow(Walk *walk)
 {
     walk->need = OVERHEAD;
@@ -119,7 +119,7 @@ static PyObject *follow_batches(PyObject *module, PyObject *args)
 enum { FIELD_NAMES(ENUMERATOR) FIELDS };
 #undef ENUMERATOR
 
-/* The fields of one header as element `at` of columns that are `n` long; those that a format lacks are -1, 0 or 1. */
+/* Stores the fields of one header as element `at` of columns with `n` elements; missing fields are -1, 0 or 1. */
 static void read_header(const uint8_t *batch, int64_t *out, int64_t n)
 {
     int magic = (int8_t)batch[MAGIC_AT];
@@ -142,7 +142,7 @@ static void read_header(const uint8_t *batch, int64_t *out, int64_t n)
 static int read_all_headers(const Py_buffer *log, const int64_t *starts, int64_t n, int64_t *out)
 {
     for (int64_t k = 0; k < n; k++) {
-        if (starts[k] < 0 || starts[k] > log->len - HEADER) return 0; /* behind a log there is more than that */
+        if (starts[k] < 0 || starts[k] > log->len - HEADER) return 0; /* the padding after a log is larger */
         read_header((const uint8_t *)log->buf + starts[k], out + k, n);
     }
     return 1;
@@ -170,7 +170,7 @@ static PyObject *read_headers(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* ---- what Python calls ------------------------------------------------------------------------------------------ */
+/* ---- Python functions ------------------------------------------------------------------------------------------- */
 
 static PyObject *sum_of(PyObject *args, const char *format, uint32_t (*of)(const uint8_t *, size_t))
 {
@@ -227,7 +227,7 @@ static PyObject *format_table(void)
     return table;
 }
 
-/* Takes over `value`, which may be NULL. */
+/* Steals the reference to `value`, which may be NULL. */
 static int add_constant(PyObject *module, const char *name, PyObject *value)
 {
     int result = value == NULL ? -1 : PyModule_AddObjectRef(module, name, value);

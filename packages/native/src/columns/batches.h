@@ -1,12 +1,11 @@
-/* Record batches: the table of their format, and what the files that read them share. No memory is allocated:
- * all that is written goes into buffers of the caller. */
+/* Record batches: format constants, and declarations of their files. No memory is allocated: all output goes into
+ * buffers of the caller. */
 #ifndef COLUMNS_BATCHES_H
 #define COLUMNS_BATCHES_H
 
 #include "columns.h"
 
-/* The numbers of kafka_records/format.py, whose package compares them when it first comes here, and goes without this
- * part if one differs. */
+/* Constants of kafka_records/format.py. The package compares them, and disables this module if one differs. */
 #define FORMAT_TABLE(X)                                                                                                \
     X(OVERHEAD, 12)                                                                                                    \
     X(SMALLEST_0, 26)                                                                                                  \
@@ -40,14 +39,14 @@ enum { FORMAT_TABLE(ENUMERATOR) };
 #define INT32_AT(p) ((int32_t)get32(p))
 #define INT64_AT(p) ((int64_t)get64(p))
 
-/* Whether a buffer holds whole numbers of so many bytes, each at a place that such numbers stand at. */
+/* Checks that a buffer holds aligned integers of `width` bytes. */
 static inline int holds(const Py_buffer *view, int width) { return view->len % width == 0 && (uintptr_t)view->buf % width == 0; }
 
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC visibility push(hidden)
 #endif
 
-/* crc.c: the sum of some bytes; crc_begin() first. */
+/* crc.c: CRC-32C; call crc_begin() first */
 void crc_begin(void);
 uint32_t crc32c(const uint8_t *data, size_t size);
 uint32_t crc32c_portable(const uint8_t *data, size_t size);
@@ -55,7 +54,7 @@ uint32_t crc32c_portable(const uint8_t *data, size_t size);
 /* records.c */
 PyObject *read_record_columns(PyObject *module, PyObject *args);
 
-/* batches.c: add what Python asks of this part to the module; -1 with an exception if that fails. */
+/* batches.c: adds the functions to the module; -1 with an exception */
 int add_batches(PyObject *module);
 
 #if defined(__GNUC__) || defined(__clang__)

@@ -1,13 +1,13 @@
-/* CRC-32C, the checksum of record batches: by the processor's instruction where it has one, else eight bytes at a time by tables.
-
-   Polynomial and order of bits: RFC 3720, appendix B.4. The instruction takes three cycles but a new one may begin in each,
-   so three stretches beside each other are summed at a time, and joined: the sum of bytes with zeros behind them is linear
-   over GF(2), so what a sum becomes after so many zeros is looked up, byte by byte of it. */
+/* CRC-32C, the checksum of record batches (RFC 3720, appendix B.4): by processor instruction, else eight bytes at a
+ * time by tables.
+ *
+ * The instruction has a latency of three cycles, so three stretches are summed in parallel and combined: appending
+ * zeros is linear over GF(2), and the effect of a fixed number of zeros is looked up by byte. */
 #include "batches.h"
 
 #define POLYNOMIAL 0x82F63B78u /* reflected */
 
-static uint32_t by_byte[8][256]; /* [k][b]: the sum, begun at 0, of the byte b and k zero bytes */
+static uint32_t by_byte[8][256]; /* [k][b]: CRC, from register 0, of byte b and k zero bytes */
 
 static uint32_t by_tables(uint32_t sum, const uint8_t *p, size_t size)
 {
@@ -27,7 +27,7 @@ static uint32_t by_tables(uint32_t sum, const uint8_t *p, size_t size)
 #define LONG 2048
 #define SHORT 128
 
-static uint32_t after_long[4][256], after_short[4][256]; /* [i][b]: the sum whose byte i is b, after so many zero bytes */
+static uint32_t after_long[4][256], after_short[4][256]; /* [i][b]: CRC after fixed zeros, b in byte i */
 static int can_use_instruction;
 
 static inline uint32_t after(uint32_t table[4][256], uint32_t sum)

@@ -1,23 +1,23 @@
-/* A binary array of messages as columns: which version each row has, what becomes of bad ones, and the call itself. */
+/* Decoder of a binary array of messages to columns: versions by row, bad rows, and the function `decode`. */
 #include "filling.h"
 
-#define SAMPLED ((int64_t)1 << 18)           /* bytes of an array from which on its first rows tell what all will need */
-#define SAMPLE 32                            /* one row in so many */
+#define SAMPLED ((int64_t)1 << 18)           /* minimum data size for sampling the first rows */
+#define SAMPLE 32                            /* one row in 32 */
 
 enum { EMIT_DEFAULTS = 1, VALIDATE_UTF8 = 2, IGNORE_REST = 4, PERMISSIVE = 8 };
 
 typedef struct {
     Plan *plan;
-    const uint8_t *valid, *data;             /* the bytes of the first row begin at `data` */
-    int32_t *bounds;                         /* where each row begins, and the last one ends; a copy that nobody writes to */
+    const uint8_t *valid, *data;             /* `data` is the start of the first row */
+    int32_t *bounds;                         /* row offsets, a private copy */
     int64_t rows, base;
     int has_prefix, options;
-    int64_t version;                         /* of all rows */
-    const void *versions;                    /* int64, one a row */
+    int64_t version;                         /* version of all rows */
+    const void *versions;                    /* int64 versions by row */
     const uint8_t *versions_valid;
     int64_t versions_base;
     const char *trailing, *corrupt;
-    const Way **ways;                        /* by version, of those that there are */
+    const Way **ways;                        /* by version */
     uint8_t *is_live;
 } Call;
 
@@ -27,7 +27,7 @@ INLINE int64_t bound(const Call *call, int64_t row) { return call->bounds[row]; 
 
 INLINE int is_set(const uint8_t *bits, int64_t i) { return bits == NULL || bits[i >> 3] >> (i & 7) & 1; }
 
-/* The version of a row, and in `start` where its message begins; -1 where there is none. */
+/* Returns the version of a row and sets `start` to its message; -1 if there is none. */
 static int64_t version_of(const Call *call, int64_t row, const uint8_t **start, const uint8_t *end)
 {
     if (call->has_prefix) {
@@ -40,8 +40,8 @@ static int64_t version_of(const Call *call, int64_t row, const uint8_t **start, 
     return is_set(call->versions_valid, at) ? int64_in(call->versions, at) : -1;
 }
 
-/* Copies the offsets and checks the copy: another thread may write to the array's own. Returns 0 if they ascend, to less than
- * 2 GiB behind the first and within `size` bytes of data; -1 if not, or with an exception. */
+/* Copies and validates the offsets; another thread may write to the original. Returns 0 if they ascend, span less
+ * than 2 GiB and stay within `size` bytes of data; otherwise -1, perhaps with an exception. */
 static int take_offsets(Call *call, const void *offsets, int is_large, int64_t size)
 {
     if (call->rows == 0) return 0;
@@ -60,7 +60,7 @@ static int take_offsets(Call *call, const void *offsets, int is_large, int64_t s
     return 0;
 }
 
-/* Which versions there are: of each 1 in `used`. Returns how many, or -1 where one is not for this extension. */
+/* Sets `used` to 1 for each version; returns their number, or -1 if one is unsupported. */
 static int survey(const Call *call, uint8_t *used)
 {
     int count = 0;
@@ -79,7 +79,7 @@ static int survey(const Call *call, uint8_t *used)
     return count;
 }
 
-/* Finds the ways of all versions, and which columns they fill; -1 without an exception for what is declined. */
+/* Finds the programs of all versions and their columns; -1 without an exception if declined. */
 static int prepare(Call *call)
 {
     Plan *plan = call->plan;
@@ -111,7 +111,7 @@ static int put_bytes(Decoding *decoding, uint32_t field, int64_t i, const uint8_
     return append(decoding, &decoding->fillings[field], i, p, size);
 }
 
-/* A row without a message; one that is bad keeps its bytes where they are asked for, and is no null then. */
+/* A row without a message; a bad one keeps its bytes if requested, and is not null then. */
 static int put_none(const Call *call, Decoding *decoding, int64_t i, int is_bad)
 {
     const Plan *plan = call->plan;
@@ -132,7 +132,7 @@ static Outcome read_row(const Call *call, Decoding *decoding, int64_t i)
     int64_t version = version_of(call, i, &start, end);
     if (UNLIKELY(layout_of(plan, version) == NULL)) return BAD;
     const Way *way = call->ways[version - plan->text.lowest];
-    if (UNLIKELY(way == NULL)) { decoding->why = DECLINED; return STOPPED; }   /* another thread writes versions */
+    if (UNLIKELY(way == NULL)) { decoding->why = DECLINED; return STOPPED; }   /* another thread changed the versions */
     const Program *program = way->rows;
     const uint8_t *behind = read_elements(decoding, program->ops, program->count, i, 1, start, end);
     if (UNLIKELY(behind == NULL)) return decoding->why == MALFORMED ? BAD : STOPPED;
@@ -144,7 +144,7 @@ static Outcome read_row(const Call *call, Decoding *decoding, int64_t i)
     return failed ? STOPPED : GOOD;
 }
 
-/* The first rows have been read: room for all. */
+/* Allocates memory for all rows, after the first ones. */
 static int settle(const Call *call, Decoding *decoding, int64_t done)
 {
     int64_t first = bound(call, 0), all = bound(call, call->rows) - first;
@@ -154,7 +154,7 @@ static int settle(const Call *call, Decoding *decoding, int64_t done)
     return decoding->extents[0].room < call->rows ? make_room(decoding, 0, call->rows - done) : 0;
 }
 
-/* All rows. GOOD; BAD with the number of the first bad one, where one is too many; STOPPED with `why`. */
+/* Reads all rows. BAD with the number of the first bad row if bad rows are errors; STOPPED with `why`. */
 static Outcome read_rows(const Call *call, Decoding *decoding, int64_t *bad)
 {
     int64_t rows = call->rows, all = rows == 0 ? 0 : bound(call, rows) - bound(call, 0);
@@ -190,8 +190,8 @@ static int has_bad_text(const Decoding *decoding)
     return 0;
 }
 
-/* Texts are looked at at the end, all of a column together. If one of them is bad, or a bad row has to be the first one,
- * all is read once more, with each text looked at when it comes. */
+/* Validates the texts of each column together, at the end. If one is invalid, or the first bad row is needed, all
+ * rows are read again with immediate validation. */
 static Outcome read_all(const Call *call, Decoding *decoding, int64_t *bad)
 {
     Outcome outcome = read_rows(call, decoding, bad);
@@ -268,7 +268,7 @@ static int take_versions(Call *call, PyObject *version)
 PyObject *decode(PyObject *module, PyObject *args)
 {
     PyObject *plan, *schemas, *arrays, *version, *result = NULL;
-    Py_ssize_t size = PY_SSIZE_T_MAX;        /* bytes of the buffer of data, where the caller knows them */
+    Py_ssize_t size = PY_SSIZE_T_MAX;        /* size of the data buffer, if known */
     Call call = {0};
     (void)module;
     if (!PyArg_ParseTuple(args, "OOOOizz|n", &plan, &schemas, &arrays, &version, &call.options, &call.trailing, &call.corrupt,

@@ -1,4 +1,4 @@
-/* The defaults of columns, out of the words that a plan has for them. */
+/* Default values of columns, parsed from the plan. */
 #include "plan.h"
 
 static int refused(const char *what)
@@ -7,7 +7,7 @@ static int refused(const char *what)
     return -1;
 }
 
-/* The 22 characters of a uuid in the URL-safe base64 that Kafka prints, out of its 32 hexadecimal digits. */
+/* Converts the 32 hexadecimal digits of a uuid to Kafka's URL-safe base64. */
 static int uuid_default(Arena *arena, const char *digits, Field *field)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

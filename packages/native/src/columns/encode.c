@@ -1,4 +1,4 @@
-/* A struct array as a binary array of messages of one version: the call, and what is handed over. */
+/* Encoder of a struct array to a binary array of messages of one version: the function `encode`. */
 #include "writing.h"
 
 typedef struct {
@@ -28,10 +28,10 @@ static const uint8_t *messages(Writing *writing, Result *result, int64_t rows, i
     return q;
 }
 
-#define LEAST 4096               /* bytes of a block to begin with */
+#define LEAST 4096               /* minimum size of a block */
 
-/* The buffers of the result; messages start in a block of what all columns take at most, or in a small one that grows if
- * there is no memory for that. */
+/* Allocates the output buffers: a block for the maximum size of all messages, or a small one that grows if memory is
+ * short. */
 static int make_room_for(Writing *writing, Result *result, int64_t rows)
 {
     int64_t most = writing->estimate + (int64_t)(writing->way->rows->most + 2 + SLACK) * (rows + 2) + LEAST;

@@ -1,8 +1,7 @@
-/* Finished columns as the two capsules that Arrow libraries take. One allocation holds all that a tree of arrays says.
+/* Export of finished columns as two capsules, in one allocation.
  *
- * Whoever takes an array may take children out of it and keep them alone: each of them counts, and the memory of all
- * goes with the last one. That may happen in any thread, without the GIL, and after the interpreter.
- */
+ * Consumers may move children out of an array and keep them alone: each of them holds a reference, and the memory is
+ * freed with the last one. That may happen in any thread, without the GIL, and after the interpreter. */
 #include "columns.h"
 
 typedef struct {
@@ -39,7 +38,7 @@ static void release_schema(struct ArrowSchema *schema)
 
 static void free_array(PyObject *capsule)
 {
-    if (!PyCapsule_IsValid(capsule, "arrow_array")) return;  /* somebody gave it another name, and what is in it is theirs */
+    if (!PyCapsule_IsValid(capsule, "arrow_array")) return;  /* renamed by a consumer, who owns the contents */
     struct ArrowArray *array = PyCapsule_GetPointer(capsule, "arrow_array");
     if (array->release != NULL) array->release(array);
     free_memory(array);
@@ -53,7 +52,7 @@ static void free_schema(PyObject *capsule)
     free_memory(schema);
 }
 
-/* The arrays of all columns; on failure the block and the buffers are still the caller's. */
+/* Creates the arrays of all columns; on failure the caller keeps the block and the buffers. */
 static int arrays_of(const Column *columns, int count, Block *block, void *const *owned, int owned_count,
                      struct ArrowArray *root)
 {
@@ -112,7 +111,7 @@ static int schemas_of(const Column *columns, int count, struct ArrowSchema *root
     return 0;
 }
 
-/* Two structs in their capsules, which own them; the structs are released already until they are filled. */
+/* Creates two structs with their owning capsules; the structs count as released until they are filled. */
 static PyObject *capsules(struct ArrowSchema **schema, struct ArrowArray **array)
 {
     PyObject *schemas = NULL, *arrays = NULL, *result = NULL;

@@ -1,7 +1,7 @@
-/* Room for columns, nulls and defaults in them, and the way back when a row turns out to be bad. */
+/* Memory of columns, null and default values, and rollback of bad rows. */
 #include "filling.h"
 
-#define FIRST_ROOM 32            /* elements; a list of a small array has a few */
+#define FIRST_ROOM 32            /* elements; typical for a list of a small array */
 #define FIRST_BYTES 256
 
 int start_filling(Decoding *decoding, const Plan *plan, const uint8_t *is_live)
@@ -31,7 +31,7 @@ void drop_filling(Decoding *decoding)
 static int has_data(int kind) { return kind < KIND_UUID; }
 static int has_offsets(int kind) { return kind >= KIND_UUID && kind != KIND_STRUCT; }
 
-/* Moves what a column has to larger buffers. */
+/* Moves the buffers of a column to larger ones. */
 static int grow(Decoding *decoding, int kind, Filling *filling, int64_t from, int64_t to)
 {
     const Block *block = decoding->block;
@@ -87,9 +87,9 @@ NOINLINE int make_room_for_bytes(Decoding *decoding, Filling *filling, int64_t c
     return 0;
 }
 
-/* ---- one block for all, after the first rows */
+/* ---- one block for all columns, after the first rows */
 
-/* A buffer's place in the block, and its contents there; without a block only its size is counted. */
+/* Moves a buffer into the block; without a block only counts its size. */
 static void *taken(Decoding *decoding, void *buffer, int64_t used, int64_t size, int64_t *sum)
 {
     if (sum != NULL) { *sum += size + 64; return buffer; }
@@ -126,8 +126,8 @@ static void spread(Decoding *decoding, uint32_t i, int64_t rows, double factor, 
     if (sum == NULL) filling->room = room;
 }
 
-/* The first rows were one part in `factor`: a block for what all will need. None if that is more than `most`, or if
- * there is no memory: then columns go on growing one by one. */
+/* Allocates a block for all columns, whose first rows were one part in `factor`. No block if that is more than `most`
+ * or out of memory: then columns keep growing one by one. */
 int make_block(Decoding *decoding, int64_t rows, double factor, int64_t most)
 {
     const Plan *plan = decoding->plan;
@@ -180,7 +180,7 @@ static void put_number(uint8_t *data, int kind, int64_t i, int64_t value)
     }
 }
 
-/* No value: zeros, and no bytes or elements. */
+/* No value: zeros, or no bytes or elements. */
 static void put_nothing(Decoding *decoding, const Field *field, Filling *filling, int64_t i)
 {
     if (has_data(field->kind)) put_number(filling->data, field->kind, i, 0);
@@ -231,12 +231,12 @@ int fill_default(Decoding *decoding, uint32_t first, int64_t i)
     return 0;
 }
 
-/* Forgets the elements of a domain from `length` on. Nothing is noted on the way: the offsets say what belongs to them. */
+/* Drops the elements of a domain from `length` on, as the offsets determine them. */
 void roll_back(Decoding *decoding, uint32_t domain, int64_t length)
 {
     Extent *extent = &decoding->extents[domain];
     const Domain *fields = &decoding->plan->domains[domain];
-    if (extent->room == 0) return;                           /* nothing was ever put there */
+    if (extent->room == 0) return;                           /* nothing stored */
     for (uint32_t k = fields->first; k < fields->first + fields->count; k++) {
         const Field *field = &decoding->plan->fields[k];
         Filling *filling = &decoding->fillings[k];

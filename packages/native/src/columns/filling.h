@@ -1,16 +1,16 @@
-/* Columns while they are filled. */
+/* Columns during decoding. */
 #ifndef KAFKA_MESSAGES_FILLING_H
 #define KAFKA_MESSAGES_FILLING_H
 
 #include "plan.h"
 
-/* A column: its buffers. Of texts and bytes `used` of `room` bytes of the data are taken. */
+/* A column with its buffers. Texts and bytes use `used` of `room` bytes. */
 typedef struct {
     uint8_t *data;
     int32_t *offsets;
-    uint8_t *valid;              /* NULL until there is a null */
+    uint8_t *valid;              /* NULL without nulls */
     int64_t used, room, nulls;
-    int64_t spare[2];            /* 64 bytes together */
+    int64_t spare[2];            /* pads to 64 bytes */
 } Filling;
 
 typedef struct { int64_t length, room; } Extent;             /* of all columns of a domain */
@@ -22,10 +22,10 @@ typedef struct {
     const uint8_t *is_live;
     Filling *fillings;
     Extent *extents;
-    Block *block;                /* NULL until the first rows have told how much all need */
-    const uint8_t *safe;         /* SLACK bytes may be read at places before it */
-    int checks_texts;            /* each when it is read; else all of a column at the end */
-    Why why;                     /* a value could not be taken */
+    Block *block;                /* NULL until the first rows are read */
+    const uint8_t *safe;         /* SLACK bytes may be read before this position */
+    int checks_texts;            /* on each read; else per column at the end */
+    Why why;                     /* reason of a failure */
 } Decoding;
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -33,13 +33,13 @@ typedef struct {
 #endif
 
 /* filling.c; -1 with `why` */
-int start_filling(Decoding *decoding, const Plan *plan, const uint8_t *is_live);    /* -1 for no memory */
+int start_filling(Decoding *decoding, const Plan *plan, const uint8_t *is_live);    /* -1 if out of memory */
 void drop_filling(Decoding *decoding);
 int make_room(Decoding *decoding, uint32_t domain, int64_t count);
 int make_room_for_bytes(Decoding *decoding, Filling *filling, int64_t count);
 int make_block(Decoding *decoding, int64_t rows, double factor, int64_t most);
 int set_null(Decoding *decoding, uint32_t field, int64_t i);
-int fill_null(Decoding *decoding, uint32_t field, int64_t i);        /* with all columns that belong to it */
+int fill_null(Decoding *decoding, uint32_t field, int64_t i);        /* with all nested columns */
 int fill_default(Decoding *decoding, uint32_t field, int64_t i);
 void roll_back(Decoding *decoding, uint32_t domain, int64_t length);
 
@@ -47,11 +47,11 @@ void roll_back(Decoding *decoding, uint32_t domain, int64_t length);
 int is_utf8(const uint8_t *p, const uint8_t *end);
 int are_utf8(const uint8_t *data, const int32_t *offsets, int64_t count);
 
-/* rows.c: the way of `program` through the bytes of one element; the place behind it, or NULL with `why` */
+/* rows.c: reads elements by `ops`; the position after them, or NULL with `why` */
 const uint8_t *read_elements(Decoding *decoding, const Op *ops, uint32_t count, int64_t first, int64_t elements,
                              const uint8_t *p, const uint8_t *end);
 
-/* calls */
+/* Python functions */
 PyObject *decode(PyObject *module, PyObject *args);
 PyObject *encode(PyObject *module, PyObject *args);
 PyObject *columns_of(Decoding *decoding, const char *trailing, const char *corrupt);
@@ -60,14 +60,14 @@ PyObject *columns_of(Decoding *decoding, const char *trailing, const char *corru
 #pragma GCC visibility pop
 #endif
 
-/* Bytes that `count` values of a kind take in their column. */
+/* Bytes of `count` values of a kind in a column. */
 INLINE int64_t bytes_of(int kind, int64_t count)
 {
     static const uint8_t widths[] = {0, 1, 2, 4, 4, 8, 8, 8};
     return kind == KIND_BOOL ? (count + 7) / 8 : count * widths[kind];
 }
 
-/* -1, and why; of a Decoding or a Writing. */
+/* Returns -1 and sets `why`, for a Decoding or a Writing. */
 #define refuse(owner, reason) ((owner)->why = (reason), -1)
 
 INLINE int append(Decoding *decoding, Filling *filling, int64_t i, const uint8_t *p, int64_t size)

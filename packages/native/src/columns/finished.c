@@ -1,4 +1,4 @@
-/* Filled columns as those that are handed over: children beside each other, and zeros for columns that have nothing. */
+/* Conversion of filled columns to finished ones: adjacent children, and zeros for columns without values. */
 #include "filling.h"
 
 static const char *const formats[] = {"b", "c", "s", "i", "i", "l", "l", "g", "u", "u", "z", "+s", "+l", "+m"};
@@ -6,7 +6,7 @@ static const char *const formats[] = {"b", "c", "s", "i", "i", "l", "l", "g", "u
 typedef struct {
     Decoding *decoding;
     Column *columns;
-    uint32_t *fields;            /* of each of the columns, the one that it is made of */
+    uint32_t *fields;            /* source field of each column */
     int count;
     void **owned;
     int owned_count;
@@ -70,7 +70,7 @@ static void add_children(Maker *maker, int parent, const char *trailing, const c
     maker->columns[parent].child_count = maker->count - first;
 }
 
-/* Zeros for columns without a value are as long as the longest of them needs. */
+/* Size of the zeros, by the longest column without values. */
 static int64_t zeros_of(const Decoding *decoding)
 {
     int64_t most = 0;
@@ -81,7 +81,7 @@ static int64_t zeros_of(const Decoding *decoding)
     return 8 * most + 64;
 }
 
-/* All that was filled as capsules; it is the result's then, or gone. */
+/* Returns the filled columns as capsules, which own them; on failure they are freed. */
 PyObject *columns_of(Decoding *decoding, const char *trailing, const char *corrupt)
 {
     int64_t count = decoding->plan->field_count;

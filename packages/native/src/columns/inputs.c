@@ -1,8 +1,7 @@
-/* The columns that a caller has, found by their names and looked at: whether they are of the types that are written.
+/* Input columns, found by name and checked for supported types.
  *
- * Nothing of an input is believed but the lengths of its buffers, which its owner has checked: children must be as long
- * as their parents need, and buffers have to be there. Other types are declined; the package makes these plain first.
- */
+ * Only the buffer sizes are trusted, which the owner has validated: children must be long enough and buffers present.
+ * Other types are declined; the package converts them first. */
 #include "writing.h"
 
 static int is_format(const struct ArrowSchema *schema, const char *format) { return strcmp(schema->format, format) == 0; }
@@ -20,14 +19,14 @@ static int is_kind(const struct ArrowSchema *schema, int kind)
     return kind >= KIND_INT8 && kind <= KIND_INT64 ? width_of(schema) > 0 : is_format(schema, formats[kind]);
 }
 
-/* Bytes of a message that each value takes at most, but those of a text or of elements. */
+/* Maximum bytes of a value in a message, without the contents of texts and lists. */
 static int64_t most_of(int kind)
 {
     static const uint8_t most[] = {1, 1, 2, 2, 4, 4, 8, 8, 16, 5, 5, 16, 5};
     return most[kind];
 }
 
-/* Which child has a name: the one at the same place, else whichever; -1 for none, -2 for several. */
+/* Returns the index of the child with a name, preferably at `place`; -1 for none, -2 for several. */
 static int64_t child_called(const struct ArrowSchema *schema, const char *name, int64_t place)
 {
     if (place >= 0 && place < schema->n_children && strcmp(schema->children[place]->name, name) == 0) {
@@ -43,7 +42,7 @@ static int64_t child_called(const struct ArrowSchema *schema, const char *name, 
     return found;
 }
 
-/* Unknown tagged fields are written by the package: only a column without any is taken. */
+/* The package writes unknown tagged fields, so only columns without any are accepted. */
 static int has_unknown_tags(const struct ArrowSchema *schema, const struct ArrowArray *array)
 {
     int64_t child = child_called(schema, "_unknown_tagged_fields", schema->n_children - 1);
@@ -69,7 +68,7 @@ static int bind_children(Writing *writing, uint32_t field, const struct ArrowSch
     return 0;
 }
 
-/* Where what the rows use of a column's bytes or elements begins, and how much it is: -1 where offsets go down. */
+/* Returns the bytes or elements that the rows use, and the position of the first; -1 for descending offsets. */
 static int64_t used_of(const Input *input, Span span, int64_t *first)
 {
     *first = 0;

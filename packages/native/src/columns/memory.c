@@ -1,11 +1,11 @@
-/* Memory for results: a block that all buffers of a result share, buffers that outgrow it, and failures for tests. */
+/* Memory of results: shared blocks, buffers that outgrow them, and failures for tests. */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE              /* madvise() and MAP_ANONYMOUS under -std=c11 */
+#define _GNU_SOURCE              /* for madvise() and MAP_ANONYMOUS under -std=c11 */
 #endif
 #include "columns.h"
 
 #include <stdlib.h>
-#ifndef HUGE_PAGES               /* the one switch, for measuring: 0 gives every block from malloc() */
+#ifndef HUGE_PAGES               /* for measurements; 0 disables huge pages */
 #if defined(__linux__)
 #define HUGE_PAGES 1
 #else
@@ -18,7 +18,7 @@
 
 #define HUGE ((int64_t)2 << 20)
 #ifndef LEAST_MAPPED
-#define LEAST_MAPPED (16 * HUGE) /* below it the C library keeps freed memory for the next call, and pays no faults again */
+#define LEAST_MAPPED (16 * HUGE) /* the C library reuses smaller memory without page faults */
 #endif
 
 static volatile long until_failure = -1;
@@ -45,7 +45,7 @@ void *get_more(void *memory, int64_t size)
 void free_memory(void *memory) { free(memory); }
 
 #if HUGE_PAGES
-/* Whole huge pages: fresh small ones cost as much to get, one fault each, as the columns cost to make. */
+/* Allocates huge pages: the page faults of small ones cost as much as filling the columns. */
 static uint8_t *mapped(int64_t size)
 {
     uint8_t *start = mmap(NULL, (size_t)(size + HUGE), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -53,7 +53,7 @@ static uint8_t *mapped(int64_t size)
     int64_t ahead = (int64_t)(-(uintptr_t)start & (uintptr_t)(HUGE - 1));
     if (ahead > 0) munmap(start, (size_t)ahead);
     munmap(start + ahead + size, (size_t)(HUGE - ahead));
-    (void)madvise(start + ahead, (size_t)size, MADV_HUGEPAGE);   /* only a wish */
+    (void)madvise(start + ahead, (size_t)size, MADV_HUGEPAGE);   /* optional */
     return start + ahead;
 }
 #endif

@@ -1,4 +1,4 @@
-/* The module: its functions. It has no state, and no types of its own. */
+/* The module with its functions; it has no state and no types. */
 #include "batches.h"
 #include "filling.h"
 
@@ -11,7 +11,7 @@ static PyObject *fail_allocation_at(PyObject *module, PyObject *number)
     Py_RETURN_NONE;
 }
 
-/* What an array that was handed over has its struct at, for who knows its type and needs no schema. */
+/* Returns the address of the struct in an array capsule, for consumers that need no schema. */
 static PyObject *address_of(PyObject *module, PyObject *capsule)
 {
     (void)module;

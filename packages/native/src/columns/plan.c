@@ -1,4 +1,4 @@
-/* A plan as Python holds it: a capsule, made once for a message and kept by the package. */
+/* Plans as Python objects: a capsule for each message, kept by the package. */
 #include "plan.h"
 
 #define NAME "kafka_messages_native.columns"

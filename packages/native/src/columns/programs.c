@@ -1,4 +1,4 @@
-/* A version's layout as programs: flat lists of operations, one for the rows and one for the elements of each list. */
+/* Compiler of layouts to programs: flat lists of operations for the rows and for the elements of each list. */
 #include "plan.h"
 
 typedef struct {
@@ -9,7 +9,7 @@ typedef struct {
 
 static const uint8_t widths[] = {1, 1, 2, 2, 4, 4, 8, 8, 16};
 
-/* Bytes of an operation in a message, but those of a text or of elements. */
+/* Maximum bytes of an operation in a message, without texts and elements. */
 static uint32_t most_of(const Op *op)
 {
     if (op->code <= OP_UUID) return widths[op->code];
@@ -17,7 +17,8 @@ static uint32_t most_of(const Op *op)
     return op->code <= OP_PRESENCE ? 5 : 0;
 }
 
-/* Adds an operation; its number, or -1 with MemoryError. `run` is the first of those of fixed width before it, or -1. */
+/* Adds an operation; returns its number, or -1 with MemoryError. `run` is the first op of the preceding fixed-width
+ * run, or -1. */
 static int64_t add(Maker *maker, Program *program, int64_t *run, Op op)
 {
     if (program->count == program->room) {
@@ -82,7 +83,7 @@ static int add_list(Maker *maker, Program *program, int64_t *run, const TextFiel
     return add(maker, program, run, made) < 0 ? -1 : 0;
 }
 
-/* A field that is on the wire. `in_default`: a default may stand for the struct around it, with all its columns. */
+/* Adds a field on the wire. `in_default`: its struct may be a default, with all its columns. */
 static int add_value(Maker *maker, Program *program, int64_t *run, const TextField *field, const TextOp *op, uint32_t column,
                      int is_tagged, int in_default)
 {
@@ -108,7 +109,7 @@ static int add_value(Maker *maker, Program *program, int64_t *run, const TextFie
     return 0;
 }
 
-/* A column that the version does not have. */
+/* Adds a column that the version lacks. */
 static int add_absent(Maker *maker, Program *program, int64_t *run, uint32_t column, int is_refused, int in_default)
 {
     Op op = {.field = column, .kind = maker->plan->fields[column].kind};
@@ -128,7 +129,7 @@ static int add_absent(Maker *maker, Program *program, int64_t *run, uint32_t col
     return add(maker, program, run, op) < 0 ? -1 : 0;
 }
 
-/* The map of unknown tags of a struct that has no tags in this version: null. */
+/* Adds a null map of unknown tags, for a struct without tags in this version. */
 static int add_unsent_map(Maker *maker, Program *program, int64_t *run, uint32_t map)
 {
     return add(maker, program, run, (Op){.code = OP_NULL, .kind = KIND_MAP, .field = map}) < 0 ? -1 : 0;

@@ -1,25 +1,24 @@
-/* Records of batches of format 2 into Arrow's buffers, one loop for each batch (KIP-82, KIP-98).
-
-   It takes what is certainly sound. At the first other thing it stops: the package then reads the same bytes by its own
-   code, which words what is wrong with them. Nothing is written beyond a buffer: one that is too short stops it as well,
-   and it is called again with a longer one. */
+/* Records of format 2 to Arrow buffers, one loop per batch (KIP-82, KIP-98).
+ *
+ * Only certainly valid data is accepted. At anything else the scan stops, and the package reads the same bytes in
+ * Python, which reports the error. It also stops at a full buffer, and is called again with a larger one. */
 #include "batches.h"
 #include "filling.h"
 
-/* ---- a column of texts or bytes ---------------------------------------------------------------------------------- */
+/* ---- text or bytes columns --------------------------------------------------------------------------------------- */
 
 typedef struct {
     int is_wanted;
     uint8_t *bytes;
     int64_t room, used;
     int32_t *offsets;
-    uint8_t *valid; /* a bit an element, all set to begin with */
+    uint8_t *valid; /* initially all set */
     int64_t elements, nulls;
 } Binary;
 
-enum { AT_ONCE = 64 }; /* so many bytes are copied at once where there are as many on both sides */
+enum { AT_ONCE = 64 }; /* bytes copied at once if available on both sides */
 
-/* Put an element behind the others; 0 if there is no room. A negative size is null. `stop`: where the bytes read end. */
+/* Appends an element; 0 if the buffer is full. A negative size is null. `stop` is the end of the input. */
 INLINE int put(Binary *column, int64_t at, const uint8_t *data, int64_t size, const uint8_t *stop)
 {
     if (size > 0) {
@@ -46,7 +45,7 @@ static void begin(Binary *column)
     memset(column->valid, 0xFF, (size_t)(column->elements + 7) / 8);
 }
 
-/* ---- what is read and written ------------------------------------------------------------------------------------ */
+/* ---- input and output -------------------------------------------------------------------------------------------- */
 
 enum { POS, END, COUNT, BASE_OFFSET, BASE_TIMESTAMP, APPEND_TIME, IS_APPENDED, LANE_FIELDS };
 enum { DONE, KEYS_SHORT, VALUES_SHORT, HEADERS_SHORT, HEADER_KEYS_SHORT, HEADER_VALUES_SHORT, NOT_TAKEN };
@@ -62,11 +61,11 @@ typedef struct {
     int64_t without_headers;
 } Scan;
 
-static const int64_t MOST_MILLISECONDS = INT64_MAX / 1000 - 1; /* beyond them, and some before, microseconds need more */
+static const int64_t MOST_MILLISECONDS = INT64_MAX / 1000 - 1; /* microseconds of larger values overflow */
 
 /* ---- varints ----------------------------------------------------------------------------------------------------- */
 
-/* A zig-zag number of at most `most` bytes, 5 (int32) or 10 (int64); NULL if it is none. */
+/* Reads a zigzag number of at most `most` bytes, 5 (int32) or 10 (int64); NULL if invalid. */
 static const uint8_t *long_varint(const uint8_t *p, const uint8_t *end, int most, int64_t *out)
 {
     uint64_t value = 0;
@@ -106,7 +105,7 @@ INLINE const uint8_t *varint(const uint8_t *p, const uint8_t *end, int most, int
 
 /* ---- the loops --------------------------------------------------------------------------------------------------- */
 
-/* The headers of one record, which begin at p and must end where it does. */
+/* Reads the headers of one record, from p to exactly its end. */
 static int read_headers(Scan *scan, const uint8_t *p, const uint8_t *end, int64_t count)
 {
     if (count > (end - p) / 2) return NOT_TAKEN;
@@ -135,7 +134,7 @@ static int read_batch(Scan *scan, const uint8_t *p, const uint8_t *batch_end, in
         int64_t size, timestamp, offset, key_size, value_size, headers, row = scan->row;
         TAKE_INT32(size);
         if (size < SMALLEST_RECORD - 1 || size > batch_end - p) return NOT_TAKEN;
-        end = p++ + size; /* a byte of attributes, of which none are in use */
+        end = p++ + size; /* skips the unused attributes */
         if ((p = varint(p, end, 10, &timestamp)) == NULL) return NOT_TAKEN;
         TAKE_INT32(offset);
         TAKE_INT32(key_size);
@@ -187,7 +186,7 @@ static int read_batches(Scan *scan)
     for (int64_t k = 0; k < scan->batches; k++) {
         const int64_t *lane = scan->lanes + k;
         int64_t n = scan->batches, pos = lane[POS * n], end = lane[END * n], count = lane[COUNT * n];
-        if (count == 0) continue; /* Kafka does not look at the bytes */
+        if (count == 0) continue; /* Kafka ignores the bytes */
         if (pos < 0 || end < pos || end > scan->stop - scan->data || count < 0 || count > scan->rows - scan->row ||
             count > (end - pos) / SMALLEST_RECORD) {
             return NOT_TAKEN;
@@ -199,7 +198,7 @@ static int read_batches(Scan *scan)
     return scan->row == scan->rows ? DONE : NOT_TAKEN;
 }
 
-/* ---- what Python calls ------------------------------------------------------------------------------------------- */
+/* ---- Python functions -------------------------------------------------------------------------------------------- */
 
 enum { MOST_BUFFERS = 16 };
 
@@ -213,8 +212,7 @@ static void release(Buffers *buffers)
     while (buffers->taken) PyBuffer_Release(&buffers->views[--buffers->taken]);
 }
 
-/* The memory of a buffer that is written to, with at least so many elements of a width; NULL with an exception set if it is
- * not that. */
+/* Returns the memory of a writable buffer with at least `elements` elements of a width; NULL with an exception. */
 static void *writable(Buffers *buffers, PyObject *object, int width, int64_t elements, int64_t *size)
 {
     if (buffers->taken == MOST_BUFFERS || PyObject_GetBuffer(object, &buffers->views[buffers->taken], PyBUF_WRITABLE) < 0)
@@ -239,7 +237,7 @@ static int take_ints(Buffers *buffers, PyObject *object, int64_t rows, int64_t *
     return (*out = writable(buffers, object, 8, rows, NULL)) != NULL;
 }
 
-/* A tuple of offsets, bits and bytes; or None. */
+/* Parses a tuple of offsets, bits and bytes, or None. */
 static int take_binary(Buffers *buffers, PyObject *object, int64_t elements, Binary *out)
 {
     PyObject *offsets, *valid, *bytes;
@@ -252,7 +250,7 @@ static int take_binary(Buffers *buffers, PyObject *object, int64_t elements, Bin
            (out->bytes = writable(buffers, bytes, 1, 0, &out->room)) != NULL;
 }
 
-/* A tuple of the number of headers there is room for, the offsets and bits of the lists, keys and values; or None. */
+/* Parses a tuple of header capacity, list offsets and bits, keys and values, or None. */
 static int take_headers(Buffers *buffers, PyObject *object, Scan *scan)
 {
     PyObject *lists, *valid, *keys, *values;
@@ -269,7 +267,7 @@ static int take_headers(Buffers *buffers, PyObject *object, Scan *scan)
            take_binary(buffers, values, elements, &scan->header_value);
 }
 
-/* What was used; or which buffer was too short, and for which record; or None. */
+/* Returns the sizes used; or the number of a full buffer and the record; or None. */
 static PyObject *result(const Scan *scan, int problem)
 {
     if (problem == NOT_TAKEN) Py_RETURN_NONE;
@@ -301,7 +299,7 @@ PyObject *read_record_columns(PyObject *module, PyObject *args)
         PyErr_SetString(PyExc_ValueError, "lanes are int64");
     }
     else if (rows < 0 || rows > data.len || data.len > INT32_MAX) {
-        found = Py_NewRef(Py_None); /* offsets of Arrow's binary columns are int32 */
+        found = Py_NewRef(Py_None); /* Arrow's offsets are int32 */
     }
     else if (take_ints(&buffers, offset, rows, &scan.offset) && take_ints(&buffers, timestamp, rows, &scan.timestamp) &&
              take_binary(&buffers, key, rows, &scan.key) && take_binary(&buffers, value, rows, &scan.value) &&

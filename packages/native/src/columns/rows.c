@@ -1,8 +1,6 @@
-/* The loop that fills columns: one operation after the other, element after element, each value at its element's number.
+/* Decoding loop: one operation after the other, element after element.
  *
- * Where the compiler has computed jumps each operation goes to the next by one of its own, which the processor predicts
- * better than one for all.
- */
+ * With computed gotos each operation has its own jump, which the processor predicts better than a common one. */
 #include "filling.h"
 
 #include <stdlib.h>
@@ -16,11 +14,11 @@
 #endif
 
 #define FAIL do { decoding->why = MALFORMED; return NULL; } while (0)
-#define GIVE_UP return NULL                                  /* `why` is said */
+#define GIVE_UP return NULL                                  /* `why` is set */
 #define NEED(size) if (UNLIKELY(end - p < (int64_t)(size))) FAIL
 
-/* An unsigned varint of 32 bits: the place behind it, NULL for none. Kafka reads five bytes whose last is too large as
- * malformed, too. */
+/* Reads an unsigned varint of 32 bits; the position after it, or NULL. As in Kafka, five bytes with a large last one
+ * are malformed. */
 INLINE const uint8_t *uvarint(const uint8_t *p, const uint8_t *end, uint32_t *value)
 {
     if (LIKELY(p < end && *p < 128)) { *value = *p; return p + 1; }
@@ -36,7 +34,7 @@ INLINE const uint8_t *uvarint(const uint8_t *p, const uint8_t *end, uint32_t *va
     return NULL;
 }
 
-/* The URL-safe base64 that Kafka prints a uuid in. */
+/* Writes a uuid in Kafka's URL-safe base64. */
 INLINE void uuid_text(uint8_t *to, const uint8_t *p)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -61,7 +59,7 @@ static int by_tag(const void *one, const void *other)
     return a < b ? -1 : a > b;
 }
 
-/* One entry of the map of unknown tags. */
+/* Appends an entry to the map of unknown tags. */
 static int put_unknown(Decoding *decoding, const Op *op, const Unknown *unknown)
 {
     Extent *extent = &decoding->extents[op->domain];
@@ -69,7 +67,7 @@ static int put_unknown(Decoding *decoding, const Op *op, const Unknown *unknown)
     Filling *entry = decoding->fillings + element_of(decoding->plan, op->field);
     int64_t tag = unknown->tag, i = extent->length++;
     memcpy(entry[1].data + 8 * i, &tag, 8);
-    entry[2].offsets[i + 1] = (int32_t)entry[2].used;        /* stays so if there is no room */
+    entry[2].offsets[i + 1] = (int32_t)entry[2].used;        /* valid also if the buffer is full */
     return append(decoding, &entry[2], i, unknown->data, unknown->size);
 }
 
@@ -79,7 +77,7 @@ static int is_known(const Tags *tags, uint32_t tag)
     return 0;
 }
 
-/* The unknown ones of a section of `count`, which are all inside: those that come twice are refused, a map is filled. */
+/* Handles the unknown tags of a section of `count` fields: rejects duplicates and fills the map. */
 static int take_unknown(Decoding *decoding, const Op *op, uint32_t count, uint32_t unknown_count, const uint8_t *p,
                         const uint8_t *end)
 {
@@ -98,7 +96,7 @@ static int take_unknown(Decoding *decoding, const Op *op, uint32_t count, uint32
         is_sorted = is_sorted && (found == 0 || all[found - 1].tag < each.tag);
         all[found++] = each;
     }
-    if (count > 0) result = refuse(decoding, MALFORMED);      /* other bytes than a moment ago: somebody writes there */
+    if (count > 0) result = refuse(decoding, MALFORMED);      /* bytes changed by another thread */
     if (!is_sorted) qsort(all, found, sizeof(Unknown), by_tag);
     for (uint32_t i = 0; result == 0 && i < found; i++) {
         if (i > 0 && all[i].tag == all[i - 1].tag) result = refuse(decoding, MALFORMED);
@@ -140,7 +138,7 @@ static const uint8_t *read_tags(Decoding *decoding, const Op *op, int64_t i, uin
     return p;
 }
 
-/* ---- numbers of an array, which stand one behind the other */
+/* ---- arrays of numbers */
 
 static void put_numbers(uint8_t *to, int kind, int64_t count, const uint8_t *p)
 {
@@ -283,7 +281,7 @@ at_LIST: {
     }
     if (n > 0) {
         Filling *numbers = fillings + op->program->ops->field;
-        if (LIKELY(op->element == KIND_INT32 && n <= 4 && p < decoding->safe)) {   /* room for four is behind every column */
+        if (LIKELY(op->element == KIND_INT32 && n <= 4 && p < decoding->safe)) {   /* each column has space for four */
             uint32_t a = get32(p), b = get32(p + 4), c = get32(p + 8), d = get32(p + 12);
             uint8_t *to = numbers->data + 4 * from;
             memcpy(to, &a, 4);

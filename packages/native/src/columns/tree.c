@@ -1,10 +1,10 @@
-/* The columns of a message, out of the fields of its structs: those of all versions, in the order of the definition. */
+/* Columns of a message: the fields of all versions, in definition order. */
 #include "plan.h"
 
 typedef struct {
     Plan *plan;
     uint32_t field_room, domain_room;
-    const TextField **sources;               /* of each domain: the array whose elements it has; NULL: unknown tags */
+    const TextField **sources;               /* array whose elements form the domain; NULL: unknown tags */
 } Maker;
 
 static int has_room(Maker *maker, void **array, uint32_t count, uint32_t *room, int64_t size)
@@ -82,7 +82,7 @@ static int add_struct(Maker *maker, const char *name, int structure, int is_null
     return 0;
 }
 
-/* The entries of a map of tag to bytes. */
+/* Adds the entries of a map of tag to bytes. */
 static int add_entries(Maker *maker, uint32_t domain)
 {
     Field *entries = add_field(maker, "entries", KIND_STRUCT, domain);

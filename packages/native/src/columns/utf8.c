@@ -1,4 +1,4 @@
-/* Whether bytes are UTF-8, by the table of well-formed sequences in chapter 3 of the Unicode standard. */
+/* UTF-8 validation by the table of well-formed sequences in chapter 3 of the Unicode standard. */
 #include "filling.h"
 
 static int is_continuation(uint8_t byte) { return (byte & 0xc0) == 0x80; }
@@ -14,7 +14,7 @@ int is_utf8(const uint8_t *p, const uint8_t *end)
         uint8_t lowest = 0x80, highest = 0xbf;
         int more = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
         if (lead < 0xc2 || lead > 0xf4 || end - p < more) return 0;
-        if (lead == 0xe0) lowest = 0xa0;                     /* no shorter form */
+        if (lead == 0xe0) lowest = 0xa0;                     /* no overlong form */
         if (lead == 0xed) highest = 0x9f;                    /* no surrogates */
         if (lead == 0xf0) lowest = 0x90;
         if (lead == 0xf4) highest = 0x8f;                    /* not above U+10FFFF */
@@ -25,7 +25,7 @@ int is_utf8(const uint8_t *p, const uint8_t *end)
     return 1;
 }
 
-/* All texts of a column together: they are UTF-8 if the whole is and none starts inside a character. */
+/* Validates all texts of a column: valid if the whole is and none starts inside a character. */
 int are_utf8(const uint8_t *data, const int32_t *offsets, int64_t count)
 {
     int64_t size = count == 0 || offsets == NULL ? 0 : offsets[count];

@@ -1,7 +1,7 @@
-/* What is asked of single values before they are written: whether they are at their default, and what a uuid's text is. */
+/* Checks of single values before encoding: defaults and uuid texts. */
 #include "writing.h"
 
-/* Whether a value that is not null is its column's default; structs are for the caller. */
+/* Checks whether a non-null value is the column's default, except for structs. */
 static int is_default(Writing *writing, uint32_t number, int64_t i)
 {
     const Field *field = &writing->plan->fields[number];
@@ -25,7 +25,7 @@ static int is_default(Writing *writing, uint32_t number, int64_t i)
     }
 }
 
-/* Null says nothing in a field of another version. What other versions' structs have in it is not in this plan. */
+/* Checks whether a field that the version lacks may be omitted. Null may. */
 int may_be_left_out(Writing *writing, const Op *op, int64_t i)
 {
     const Field *field = &writing->plan->fields[op->field];
@@ -35,7 +35,7 @@ int may_be_left_out(Writing *writing, const Op *op, int64_t i)
     return is_default(writing, op->field, i);
 }
 
-/* Whether all that some operations write is at its default. */
+/* Checks whether all values of some operations are at their default. */
 int is_at_default(Writing *writing, const Op *ops, uint32_t count, int64_t i)
 {
     for (const Op *op = ops, *last = ops + count; op < last; op++) {
@@ -59,7 +59,7 @@ static uint8_t sextet_of(uint8_t letter)
     return letter == '-' ? 62 : letter == '_' ? 63 : 255;
 }
 
-/* Sixteen bytes of 22 characters of URL-safe base64; -1 for other characters. */
+/* Decodes 22 characters of URL-safe base64 to 16 bytes; -1 for other characters. */
 int uuid_of(uint8_t *to, const uint8_t *text)
 {
     uint32_t bits = 0, count = 0, at = 0;

@@ -1,8 +1,7 @@
-/* The loop that writes messages: the same operations the other way round, element after element.
+/* Encoding loop: the operations of the decoder in reverse.
  *
- * Room is asked for what an element takes at most, and again for each text and list: whatever offsets say, nothing is
- * written behind the limit, and nothing is read that its column does not have.
- */
+ * Space is reserved for the maximum size of an element, and again for each text and list, so invalid offsets cause
+ * neither writes beyond the limit nor reads outside a column. */
 #include "writing.h"
 
 #define FAIL do { writing->why = MALFORMED; return NULL; } while (0)
@@ -12,7 +11,7 @@
 static NOINLINE uint8_t *more_room(Writing *writing, uint8_t *q, int64_t size)
 {
     int64_t used = q - writing->start, room = 2 * (used + size) + 64;
-    if (used + size > INT32_MAX) DECLINE;            /* more than offsets can say, which only lists that share elements come to */
+    if (used + size > INT32_MAX) DECLINE;            /* offset overflow, only possible if lists share elements */
     Block *block = new_block(room);
     uint8_t *start = block == NULL ? NULL : cut(block, room - 64);
     if (start == NULL) { drop_block(block); writing->why = NO_MEMORY; return NULL; }
@@ -48,7 +47,7 @@ INLINE uint8_t *put_integer(uint8_t *q, int code, int64_t value)
     }
 }
 
-/* Null in a text or list, or the length of one. */
+/* Writes the length of a text or list, or null. */
 INLINE uint8_t *put_length(uint8_t *q, const Op *op, int64_t length)
 {
     if (op->flags & COMPACT) return put_uvarint(q, (uint32_t)(length + 1));
@@ -69,7 +68,7 @@ static uint8_t *write_sized(Writing *writing, const Op *op, const Input *input, 
     return q + size;
 }
 
-/* Numbers without nulls, one behind the other, of the type that is written. */
+/* Writes adjacent numbers of the wire type, without nulls. */
 static uint8_t *write_numbers(const Op *op, const Input *numbers, int64_t start, int64_t count, uint8_t *q)
 {
     int64_t i, first = numbers->base + start;
@@ -107,7 +106,7 @@ static uint8_t *write_list(Writing *writing, const Op *op, const Input *input, i
     return q;
 }
 
-/* The size of an entry stands before it and is known behind it: one byte is left, and more are made if it needs them. */
+/* Writes a tagged field. Its size is known afterwards: one byte is reserved, and more inserted if necessary. */
 static uint8_t *write_tagged(Writing *writing, const Op *op, const Tag *tag, uint32_t most, int64_t i, uint8_t *q)
 {
     q = put_uvarint(q, tag->tag);
@@ -140,7 +139,7 @@ static uint8_t *write_tags(Writing *writing, const Op *op, uint32_t most, int64_
     return q;
 }
 
-/* Null where the version has it. */
+/* Writes null, if the version allows it. */
 static uint8_t *write_null(Writing *writing, const Op *op, uint8_t *q)
 {
     if (!(op->flags & NULLABLE)) FAIL;
@@ -149,7 +148,7 @@ static uint8_t *write_null(Writing *writing, const Op *op, uint8_t *q)
     return q;
 }
 
-/* The version in front of a message. */
+/* Writes the version before a message. */
 uint8_t *write_version(Writing *writing, int version, uint8_t *q)
 {
     ROOM(2);

@@ -1,29 +1,29 @@
-/* Columns while messages are written of them. */
+/* Columns during encoding. */
 #ifndef KAFKA_MESSAGES_WRITING_H
 #define KAFKA_MESSAGES_WRITING_H
 
 #include "filling.h"
 
-/* A column of the input: value i of its domain stands at `base` + i, and there are `count`. */
+/* An input column of `count` values; value i of its domain is at `base` + i. */
 typedef struct {
     const uint8_t *valid, *data;
     const void *offsets;         /* int32 */
     int64_t base, count;
-    int64_t bytes;               /* of a text column: the last offset of the whole array, which its producer vouches for */
-    uint8_t width;               /* bytes of an integer, which may be another than the field's; 0 for what is none */
-    uint8_t is_unsent;           /* not there, or of Arrow's type null: null everywhere */
+    int64_t bytes;               /* text columns: last offset of the whole array, guaranteed by its producer */
+    uint8_t width;               /* bytes of an integer, possibly not the field's width; else 0 */
+    uint8_t is_unsent;           /* missing, or of Arrow's type null: null everywhere */
 } Input;
 
-/* The part of an array that is a column: `count` values from `start` on, and which of these the rows use, as offsets say. */
+/* Part of an array used as a column: `count` values from `start` on, and the part of these that the rows use. */
 typedef struct { int64_t start, count, first, used; } Span;
 
 typedef struct {
     const Plan *plan;
     const Way *way;
     Input *inputs;
-    int64_t estimate;            /* bytes that all messages take at most, as offsets say */
+    int64_t estimate;            /* maximum bytes of all messages, by the offsets */
     Block *block;
-    uint8_t *start, *limit;      /* of the messages; no room behind the limit */
+    uint8_t *start, *limit;      /* output buffer */
     Why why;
 } Writing;
 
@@ -31,15 +31,15 @@ typedef struct {
 #pragma GCC visibility push(hidden)
 #endif
 
-/* inputs.c: finds the columns of a field and of what it contains; -1 for what is declined */
+/* inputs.c: finds the columns of a field and of its contents; -1 if declined */
 int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array, Span span);
 
 /* values.c */
 int is_at_default(Writing *writing, const Op *ops, uint32_t count, int64_t i);      /* -1 with `why` */
-int may_be_left_out(Writing *writing, const Op *op, int64_t i);                     /* of OP_ABSENT; -1 with `why` */
+int may_be_left_out(Writing *writing, const Op *op, int64_t i);                     /* for OP_ABSENT; -1 with `why` */
 int uuid_of(uint8_t *to, const uint8_t *text);
 
-/* write.c: the place behind what was written, or NULL with `why` */
+/* write.c: the position after the output, or NULL with `why` */
 uint8_t *write_version(Writing *writing, int version, uint8_t *q);
 uint8_t *write_elements(Writing *writing, const Op *ops, uint32_t count, uint32_t most, int64_t first, int64_t stop, uint8_t *q);
 
@@ -65,7 +65,7 @@ INLINE int64_t integer_at(const Input *input, int64_t i)
     }
 }
 
-/* Where the bytes or elements of a value are: -1 where offsets go down or leave what there is. */
+/* Returns the size of a value and its position; -1 for invalid offsets. */
 INLINE int64_t run_at(const Input *input, int64_t i, int64_t limit, int64_t *start)
 {
     int64_t at = input->base + i, from = int32_in(input->offsets, at), to = int32_in(input->offsets, at + 1);

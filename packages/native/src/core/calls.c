@@ -1,30 +1,29 @@
-/* The methods of the base of all messages: read, read_from, write, chunks and size.
+/* Methods of the base class of messages: read, read_from, write, chunks and size.
  *
- * Each knows the pure one, and calls it with the very arguments it got whenever something is declined. The plan of a
- * message is an attribute of its class, made when the class is first used.
- */
+ * Each calls the Python method with the original arguments if anything is declined. The plan of a message is an
+ * attribute of its class, created on first use. */
 #include "core.h"
 #include <structmember.h>
 
-/* A reader of one class, or a method of the base class from which readers are made, or that writes. */
+/* A reader of one class; or a method of the base class that creates readers or writes. */
 typedef struct {
     PyObject_HEAD
-    vectorcallfunc call;         /* NULL: a method that makes readers */
+    vectorcallfunc call;         /* NULL: creates readers */
     Package *package;
-    Plan *plan;                  /* of a reader: the one of its class; else NULL */
+    Plan *plan;                  /* for a reader, the plan of its class; else NULL */
     PyTypeObject *cls;
-    PyObject *name, *pure;       /* the pure method; of a reader it is bound to the class */
+    PyObject *name, *pure;       /* Python method; for a reader, bound to the class */
 } Call;
 
 static PyObject *purely(Call *self, PyObject *const *args, size_t flags, PyObject *names)
 {
-    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) return NULL;   /* Ctrl-C in a buffer's own code */
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) return NULL;   /* such as Ctrl-C in buffer code */
     PyErr_Clear();
     if (self->plan != NULL) self->plan->declined++;
     return PyObject_Vectorcall(self->pure, args, flags, names);
 }
 
-/* The plan of a class, a new reference; NULL, perhaps with an exception, where the core has none. */
+/* Returns a new reference to the plan of a class; NULL, perhaps with an exception, if there is none. */
 static Plan *plan_of(const Package *package, PyTypeObject *cls)
 {
     PyObject *found = Py_XNewRef(_PyType_Lookup(cls, plan_name));
@@ -34,7 +33,7 @@ static Plan *plan_of(const Package *package, PyTypeObject *cls)
     return NULL;
 }
 
-/* The bytes of any buffer, as the pure code copies them: nobody can change them while they are looked at. */
+/* Copies a buffer to bytes, so that its contents cannot change. */
 static PyObject *as_bytes(PyObject *data)
 {
     if (LIKELY(PyBytes_CheckExact(data))) return Py_NewRef(data);
@@ -45,7 +44,7 @@ static PyObject *as_bytes(PyObject *data)
     return bytes;
 }
 
-/* A message from the bytes of any buffer, and how many of them it took and left; NULL where it is declined. */
+/* Reads a message and sets the bytes taken and left; NULL if declined. */
 static PyObject *read_at(Call *self, PyObject *data, Py_ssize_t offset, PyObject *version, Py_ssize_t *taken,
                          Py_ssize_t *left)
 {
@@ -61,7 +60,7 @@ static PyObject *read_at(Call *self, PyObject *data, Py_ssize_t offset, PyObject
     return message;
 }
 
-/* The arguments in order, `count` of them, by position or by the names of the pure method; 0 where it has to say. */
+/* Sorts `count` positional or keyword arguments; 0 if the Python method must report an error. */
 static int in_order(PyObject *const *args, Py_ssize_t given, PyObject *names, int count, const char *const *wanted,
                     PyObject **out)
 {
@@ -77,7 +76,7 @@ static int in_order(PyObject *const *args, Py_ssize_t given, PyObject *names, in
     return 1;
 }
 
-/* Point `args` at the arguments in order, or go to the pure method. */
+/* Sets `args` to the sorted arguments, or calls the Python method. */
 #define ARGUMENTS(count, ...)                                                                          \
     PyObject *ordered[count];                                                                          \
     Call *self = (Call *)callable;                                                                     \
@@ -90,7 +89,7 @@ static int in_order(PyObject *const *args, Py_ssize_t given, PyObject *names, in
         values = NULL;                                                                                 \
     }
 
-/* What was read as an object of the class that was asked for; takes over the reference. */
+/* Converts a message to the requested class; steals the reference. */
 INLINE PyObject *of_class(const Call *self, PyObject *message)
 {
     if (LIKELY(self->cls == message_of(self->plan))) return message;
@@ -132,7 +131,7 @@ static PyObject *call_read_from(PyObject *callable, PyObject *const *args, size_
     return purely(self, args, flags, names);
 }
 
-/* Bytes, or a list of them; NULL where the message or its arguments are declined. */
+/* Returns bytes or a list of them; NULL if declined. */
 static PyObject *written(const Call *self, PyObject *const *values, int in_pieces)
 {
     Plan *plan = values == NULL ? NULL : plan_of(self->package, Py_TYPE(values[0]));
@@ -160,7 +159,7 @@ static PyObject *call_chunks(PyObject *callable, PyObject *const *args, size_t f
     return LIKELY(pieces != NULL) ? pieces : purely(self, args, flags, names);
 }
 
-/* The bytes are written and counted: what cannot be written may still have a size, which the pure code knows. */
+/* Writes and counts the bytes. The Python method also knows the size of some messages that cannot be written. */
 static PyObject *call_size(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
 {
     ARGUMENTS(2, "self", "version")
@@ -181,7 +180,7 @@ static PyObject *new_call(PyTypeObject *type, const Package *package, PyTypeObje
     return (PyObject *)self;
 }
 
-/* ReadMethod(package, base, name), WriteMethod(package, base, name): stands for the base's own method of that name. */
+/* ReadMethod(package, base, name) and WriteMethod(package, base, name) replace a method of the base class. */
 static PyObject *method_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"", "", "", NULL};
@@ -208,7 +207,7 @@ static PyObject *method_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     return NULL;
 }
 
-/* The reader of a class; that of the message's own class is made once. */
+/* Returns the reader of a class; cached for the message's own class. */
 static PyObject *read_method_get(PyObject *callable, PyObject *object, PyObject *type)
 {
     const Call *self = (Call *)callable;
@@ -240,7 +239,7 @@ static int call_traverse(Call *self, visitproc visit, void *arg)
     Py_VISIT(self->plan);
     Py_VISIT(self->cls);
     Py_VISIT(self->pure);
-    return 0;                    /* no tp_clear: plans and classes, in every circle with it, let go of what they hold */
+    return 0;                    /* no tp_clear: plans and classes break all cycles */
 }
 
 static void call_dealloc(Call *self)
@@ -256,13 +255,13 @@ static void call_dealloc(Call *self)
     Py_DECREF(type);
 }
 
-/* A method where it is looked up through an object. */
+/* Binds a method to an object. */
 static PyObject *write_method_get(PyObject *self, PyObject *object, PyObject *type)
 {
     return object == NULL || object == Py_None ? Py_NewRef(self) : PyMethod_New(self, object);
 }
 
-/* What the pure method is called, says and takes, for help() and inspect. */
+/* Forwards name, docstring and signature of the Python method, for help() and inspect. */
 static PyObject *call_getattro(PyObject *self, PyObject *name)
 {
     int is_module = PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "__module__") == 0;
@@ -295,7 +294,7 @@ static PyMethodDef call_methods[] = {{"__reduce__", call_reduce, METH_NOARGS, NU
     {Py_tp_traverse, call_traverse}, {Py_tp_dealloc, call_dealloc}, {Py_tp_getset, call_properties},            \
     {Py_tp_methods, call_methods}, {Py_tp_getattro, call_getattro}, {Py_tp_members, call_members}
 
-/* Immutable, or the interpreter does not remember where it found them. */
+/* Immutable, so that the interpreter caches lookups. */
 #define CALL_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE)
 #define CALLED (Py_TPFLAGS_HAVE_VECTORCALL | CALL_FLAGS)
 

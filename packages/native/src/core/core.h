@@ -1,8 +1,7 @@
-/* The nouns of the core, and what it shares: a package, its plans, the structs and layouts in them, and new objects.
+/* Types of the core: package, plans, structs and layouts, and creation of objects.
  *
- * Nothing here words an error. What is not understood or not accepted is declined (NULL or -1, often with a Python
- * exception that the caller at the top clears), and the pure Python code runs on the same input and says what is wrong.
- */
+ * The core reports no errors: unsupported or invalid input is declined (NULL or -1, often with an exception that the
+ * caller at the top clears), and the Python code runs on the same input and reports the error. */
 #ifndef KAFKA_MESSAGES_CORE_H
 #define KAFKA_MESSAGES_CORE_H
 
@@ -13,25 +12,25 @@
 #endif
 
 #define MAX_UNKNOWN 32           /* unknown tagged fields of an object; more are declined */
-#define LOWEST_INT -256          /* integers from here up to HIGHEST_INT are made once */
+#define LOWEST_INT -256          /* integers from here to HIGHEST_INT are cached */
 #define HIGHEST_INT 1023
-#define LONGEST_MEMO 255         /* a text up to this length is shared with the last one of its field if they are equal */
+#define LONGEST_MEMO 255         /* a text up to this length is shared with the last one of its field, if equal */
 
 #define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
 
 typedef enum { NO_TAGS, TAGS } Section;
 
-/* What the core knows of one generated package. */
+/* A generated package. */
 typedef struct {
     PyObject_HEAD
-    PyTypeObject *raw;                       /* RawTaggedField and its slots */
+    PyTypeObject *raw;                       /* RawTaggedField */
     uint32_t raw_tag, raw_data;
-    PyTypeObject *uuid;                      /* uuid.UUID and its slots */
+    PyTypeObject *uuid;                      /* uuid.UUID */
     uint32_t uuid_int, uuid_is_safe;
-    PyObject *is_safe;                       /* of UUIDs that are read */
-    PyObject *zero_uuid, *nulled, *unset;    /* values that the package compares by identity */
+    PyObject *is_safe;                       /* value of UUID.is_safe */
+    PyObject *zero_uuid, *nulled, *unset;    /* values compared by identity */
     PyObject *empty_tuple;
-    PyObject *as_derived, *make_plan;        /* functions of the package: an object of a derived class, the plan of a class */
+    PyObject *as_derived, *make_plan;        /* functions of the package: conversion to a derived class, plan of a class */
     PyTypeObject *plan_type, *reader_type;
     PyObject *small[HIGHEST_INT - LOWEST_INT + 1];
 } Package;
@@ -41,17 +40,17 @@ struct Layout;
 
 typedef enum { GIVEN, NEW_LIST, NEW_STRUCT, MADE_LATE } Default;
 
-/* A field of a class: where its object keeps it, and what it is until something else is set. */
+/* A field of a class: its slot and its default. */
 typedef struct {
-    PyObject *name;              /* interned: the keyword of the constructor */
+    PyObject *name;              /* interned keyword of the constructor */
     uint32_t slot;
     uint8_t kind;                /* STRUCT, or the kind of the field or of its elements */
     uint8_t is_array, is_nullable;
     uint8_t by_default;          /* Default */
-    PyObject *value;             /* GIVEN: the default itself */
+    PyObject *value;             /* GIVEN: the default */
     struct Struct *structure;    /* STRUCT */
-    PyTypeObject *list;          /* arrays: the class of the list */
-    uint8_t is_leaf_list;        /* a plain list of values or leaves: the collector need not see it */
+    PyTypeObject *list;          /* class of the list */
+    uint8_t is_leaf_list;        /* a plain list of values or leaves, not tracked by the collector */
 } Field;
 
 typedef struct Struct {
@@ -59,60 +58,60 @@ typedef struct Struct {
     Field *fields;
     int count;
     uint32_t unknown;            /* slot of unknown_tagged_fields */
-    int is_leaf;                 /* no field can refer to another object that refers: the collector need not see it */
+    int is_leaf;                 /* not tracked by the collector: no field can be part of a cycle */
 } Struct;
 
-/* One value on the wire. */
+/* A value on the wire. */
 typedef struct {
     const Field *field;
     uint32_t slot;               /* of the field */
     uint32_t tag;
-    struct Layout *layout;       /* STRUCT, or elements that are */
-    uint8_t kind;                /* a Kind; of arrays: KIND_LIST, and the kind of the elements beside it */
+    struct Layout *layout;       /* STRUCT, also as elements */
+    uint8_t kind;                /* a Kind; KIND_LIST for arrays, with the kind of the elements */
     uint8_t element;
     uint8_t is_compact, is_nullable, is_tagged;
     uint8_t bits, is_signed;     /* VARINT */
-    uint32_t least;              /* bytes that an element takes at least; 0 where it may take none */
-    PyObject *memo;              /* the last text that was read here */
+    uint32_t least;              /* minimum bytes of an element; 0 if it may be empty */
+    PyObject *memo;              /* last text read here */
 } Op;
 
 typedef struct {
     const Field *field;
-    int refuse;                  /* another value than the default is not written */
+    int refuse;                  /* other values than the default are rejected */
 } Absent;
 
 typedef struct Layout {
     Struct *structure;
-    Op *ops, *tags;              /* in the order of the wire, by ascending tag */
+    Op *ops, *tags;              /* in wire order; by ascending tag */
     Absent *absent;
-    uint32_t *foreign;           /* tags that other versions have */
+    uint32_t *foreign;           /* tags of other versions */
     int op_count, tag_count, absent_count, foreign_count;
     Section section;
-    uint32_t least;              /* bytes that a struct takes at least */
-    int is_unsupported;          /* something in it is for the pure code */
+    uint32_t least;              /* minimum bytes of a struct */
+    int is_unsupported;          /* contains a part that the core does not support */
 } Layout;
 
-/* A message: its structs and layouts, those that others need before them. */
+/* A message: its structs and layouts, dependencies first. */
 typedef struct {
     PyObject_HEAD
     Package *package;
     Struct **structs;
     Layout **layouts;
     int struct_count, layout_count;
-    Layout **versions;           /* from `lowest` on; NULL where a version is none or unsupported */
+    Layout **versions;           /* from `lowest` on; NULL for missing or unsupported versions */
     int lowest, version_count;
-    PyObject *readers[2];        /* of the message's own class: read and read_from, each once it was looked up */
-    Py_ssize_t hint;             /* bytes that the next message may take */
-    unsigned long long declined; /* calls that the pure methods had to deal with */
+    PyObject *readers[2];        /* read and read_from of the message's own class, once used */
+    Py_ssize_t hint;             /* size estimate of the next message */
+    unsigned long long declined; /* calls handled by the Python methods */
 } Plan;
 
-/* Of one interpreter. */
+/* State of an interpreter. */
 typedef struct {
     PyTypeObject *package, *plan, *maker, *reader, *read_method, *write_method;
 } State;
 
 #if defined(__GNUC__) || defined(__clang__)
-#pragma GCC visibility push(hidden)      /* what follows is for the core's own files */
+#pragma GCC visibility push(hidden)      /* internal functions */
 #endif
 
 /* objects.c */
@@ -143,7 +142,7 @@ PyObject *filled(PyObject *module, PyObject *const *args, Py_ssize_t count);
 #pragma GCC visibility pop
 #endif
 
-/* An object of a class of slots, all of them empty; nobody but the caller knows it, the collector neither. */
+/* Creates an object with empty slots, not tracked by the collector. */
 INLINE PyObject *new_object(PyTypeObject *cls)
 {
     PyObject *object = (PyObject *)PyObject_GC_New(PyObject, cls);
@@ -151,14 +150,14 @@ INLINE PyObject *new_object(PyTypeObject *cls)
     return object;
 }
 
-/* A list of `count` empty places, not yet known to the collector; `cls` is list or a class that is_list_class() took. */
+/* Creates a list of `count` empty items, not tracked by the collector; `cls` is list or accepted by is_list_class(). */
 INLINE PyObject *new_list(PyTypeObject *cls, Py_ssize_t count)
 {
     PyListObject *list = (PyListObject *)PyObject_GC_New(PyListObject, cls);
     if (UNLIKELY(list == NULL)) return NULL;
     memset((char *)list + sizeof(PyVarObject), 0, cls->tp_basicsize - sizeof(PyVarObject));
     Py_SET_SIZE(list, 0);
-    if (count > 0) {                                     /* at most the bytes of an input, so the product fits */
+    if (count > 0) {                                     /* bounded by the input size, so the product cannot overflow */
         list->ob_item = PyMem_Calloc(count, sizeof(PyObject *));
         if (UNLIKELY(list->ob_item == NULL)) { PyObject_GC_Track(list); Py_DECREF(list); return PyErr_NoMemory(); }
         list->allocated = count;
@@ -175,7 +174,7 @@ INLINE PyObject *new_int(const Package *package, int64_t value)
     return PyLong_FromLongLong(value);
 }
 
-/* The value of an exact int that fits; -1 for anything else, with or without an exception. */
+/* Gets the value of an exact int; -1 otherwise, with or without an exception. */
 INLINE int int_of(PyObject *object, int64_t *value)
 {
     if (UNLIKELY(!PyLong_CheckExact(object))) return -1;
@@ -198,10 +197,10 @@ INLINE int int_of(PyObject *object, int64_t *value)
     return overflow ? -1 : 0;
 }
 
-/* The class of the message itself: its struct is the last one, for it needs all others. */
+/* The class of the message: that of the last struct. */
 INLINE PyTypeObject *message_of(const Plan *plan) { return plan->structs[plan->struct_count - 1]->cls; }
 
-/* The layout of a version, NULL where there is none or the pure code has to deal with it. */
+/* The layout of a version, or NULL if it is missing or unsupported. */
 INLINE Layout *layout_at(const Plan *plan, PyObject *version)
 {
     int64_t value;

@@ -1,16 +1,16 @@
-/* Constructors by keyword: what the printed __init__ does, without a frame. Whatever is not plain goes to __init__. */
+/* Constructors with keywords: the generated __init__ without a frame. Unusual arguments go to __init__. */
 #include "core.h"
 
-/* Stands in the dictionary of a class, where its tp_vectorcall finds it. */
+/* An entry in the dictionary of a class, used by its tp_vectorcall. */
 typedef struct {
     PyObject_HEAD
     Plan *plan;
     const Struct *structure;
-    PyObject *init;              /* the printed one */
-    unsigned int version;        /* of the class when `init` was last seen there */
+    PyObject *init;              /* generated __init__ */
+    unsigned int version;        /* version tag of the class when `init` was last found */
 } Maker;
 
-PyObject *maker_name, *init_name, *plan_name;    /* interned; module.c sets them, in the one interpreter that has the core */
+PyObject *maker_name, *init_name, *plan_name;    /* interned by module.c */
 
 static void maker_dealloc(Maker *maker)
 {
@@ -46,20 +46,20 @@ done:
     return result;
 }
 
-/* Whether the class still makes objects by its printed constructor; nobody is told when that changes. */
+/* Checks whether the class still uses the generated constructor. */
 static int is_as_printed(PyTypeObject *cls, Maker *maker)
 {
     if (LIKELY(maker->version != 0 && cls->tp_version_tag == maker->version)) return 1;
     if (cls->tp_new != PyBaseObject_Type.tp_new || cls->tp_setattro != PyObject_GenericSetAttr) return 0;
-    if (cls->tp_finalize != NULL) return 0;              /* it would meet the object that fill() gave up */
+    if (cls->tp_finalize != NULL) return 0;              /* it would see an object abandoned by fill() */
     if (_PyType_Lookup(cls, init_name) != maker->init) return 0;
-    if (cls->tp_finalize != NULL) return 0;              /* it would see objects that were begun and given up */
+    if (cls->tp_finalize != NULL) return 0;              /* it would see abandoned objects */
     maker->version = cls->tp_version_tag;
     return 1;
 }
 
-/* A list of the elements of a list or tuple, of the class that the field has; NULL without an exception if the new list
- * made the collector run, which may run code of others, and that changed `values`. */
+/* Creates a list of the field's class from a list or tuple; NULL without an exception if an allocation ran the
+ * collector, and that changed `values`. */
 static PyObject *list_of(PyTypeObject *cls, PyObject *values)
 {
     Py_ssize_t count = PySequence_Fast_GET_SIZE(values);
@@ -72,7 +72,7 @@ static PyObject *list_of(PyTypeObject *cls, PyObject *values)
     return list;
 }
 
-/* What a field becomes when it is given a value; NULL without an exception where __init__ has to say. */
+/* Converts the value of a field; NULL without an exception if __init__ must handle it. */
 static PyObject *kept(const Package *package, const Field *field, PyObject *value)
 {
     if (field->is_array) {
@@ -91,14 +91,14 @@ static PyObject *kept(const Package *package, const Field *field, PyObject *valu
 static const Field *field_called(const Struct *structure, PyObject *name, const Field **next)
 {
     const Field *last = structure->fields + structure->count;
-    for (const Field *field = *next; field < last; field++) {    /* nearly always in order */
+    for (const Field *field = *next; field < last; field++) {    /* usually in order */
         if (field->name == name) { *next = field + 1; return field; }
     }
     for (const Field *field = structure->fields; field < *next; field++) if (field->name == name) return field;
     return NULL;
 }
 
-/* -1 where __init__ has to say, or with an exception where there is no memory. */
+/* Sets the fields; -1 if __init__ must handle the call, or with MemoryError. */
 static int fill(const Maker *maker, PyObject *object, PyObject *const *values, PyObject *names)
 {
     const Struct *structure = maker->structure;
@@ -119,7 +119,7 @@ static int fill(const Maker *maker, PyObject *object, PyObject *const *values, P
     return 0;
 }
 
-/* The maker in a class's own dictionary, borrowed; NULL where there is none, or somebody put another thing there. */
+/* Returns the maker in a class's own dictionary, borrowed; NULL if there is none. */
 INLINE Maker *maker_of(PyTypeObject *cls)
 {
     PyObject *found = _PyType_Lookup(cls, maker_name);
@@ -127,7 +127,7 @@ INLINE Maker *maker_of(PyTypeObject *cls)
     return ((Maker *)found)->structure->cls == cls ? (Maker *)found : NULL;
 }
 
-/* tp_vectorcall of a class. Its subclasses do not inherit it. */
+/* tp_vectorcall of a class, not inherited by subclasses. */
 static PyObject *made(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
 {
     PyTypeObject *cls = (PyTypeObject *)callable;
@@ -139,13 +139,13 @@ static PyObject *made(PyObject *callable, PyObject *const *args, size_t flags, P
     PyObject *object = new_object(cls);
     int failed = object == NULL || fill(maker, object, args, names) < 0;
     Py_DECREF(maker);
-    if (object != NULL) PyObject_GC_Track(object);       /* a caller can give it anything, itself too */
+    if (object != NULL) PyObject_GC_Track(object);       /* values may refer to it */
     if (LIKELY(!failed)) return object;
     Py_XDECREF(object);
     return PyErr_Occurred() ? NULL : called_slowly(cls, args, flags, names);
 }
 
-/* Maker(plan, class): for one of the plan's structs, as it is now. */
+/* Maker(plan, class), for one of the plan's structs. */
 static PyObject *maker_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"", "", NULL};
@@ -166,7 +166,7 @@ static PyObject *maker_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     return NULL;
 }
 
-/* use_maker(class): from now on calls of the class go to its maker. */
+/* use_maker(class): routes calls of the class to its maker. */
 PyObject *use_maker(PyObject *module, PyObject *cls)
 {
     if (!PyType_Check(cls) || maker_of((PyTypeObject *)cls) == NULL) {

@@ -1,4 +1,4 @@
-/* The module: its types, for one interpreter. */
+/* The module with its types, for one interpreter. */
 #include "core.h"
 
 static int add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type)

@@ -1,8 +1,8 @@
-/* Objects of the package's classes: where their slots are, what a field is by default, and how they are let go. */
+/* Objects of generated classes: slots, defaults, and release. */
 #include "core.h"
 #include <structmember.h>
 
-/* The offset of an object slot; -1 with TypeError where the class has none of that name. */
+/* Finds the offset of an object slot; -1 with TypeError if it is missing. */
 int slot_of(PyTypeObject *type, PyObject *name, uint32_t *offset)
 {
     PyObject *found = _PyType_Lookup(type, name);
@@ -42,7 +42,7 @@ static int is_ours(PyTypeObject *type, Py_ssize_t least)
            type->tp_alloc == PyType_GenericAlloc && type->tp_free == PyObject_GC_Del;
 }
 
-/* Whether an object is nothing but slots: then new_object() makes it as its own class would. */
+/* Checks whether objects consist of slots only, as new_object() requires. */
 int is_plain_class(PyTypeObject *type)
 {
     PyTypeObject *base = type;
@@ -50,12 +50,12 @@ int is_plain_class(PyTypeObject *type)
     if (!is_ours(type, sizeof(PyObject))) return 0;
     for (; base != &PyBaseObject_Type; base = base->tp_base) {
         if (base == NULL || !(base->tp_flags & Py_TPFLAGS_HEAPTYPE)) return 0;
-        slots += Py_SIZE(base);                          /* of a class: its slots */
+        slots += Py_SIZE(base);                          /* the slots of a class */
     }
     return type->tp_basicsize == (Py_ssize_t)(sizeof(PyObject) + slots * sizeof(PyObject *));
 }
 
-/* The same for a list with one slot behind it, which stands empty until the index is made. */
+/* The same for a list with one additional slot, which is empty until the index is created. */
 int is_list_class(PyTypeObject *type)
 {
     if (type == &PyList_Type) return 1;
@@ -65,8 +65,8 @@ int is_list_class(PyTypeObject *type)
 
 static void release_list_object(PyObject *self);
 
-/* An exact list whose last reference goes: what list itself would do, without the detour. Where somebody may listen to
- * what dies (tracers of references since 3.13, builds that list all objects), the detour is taken. */
+/* Releases the last reference to an exact list, like list itself. Takes the general path if reference tracers (since
+ * 3.13) or debug builds must see it. */
 INLINE void drop_list(PyObject *self)
 {
 #if PY_VERSION_HEX >= 0x030D0000 || defined(Py_REF_DEBUG)
@@ -84,7 +84,7 @@ INLINE void drop_list(PyObject *self)
 #endif
 }
 
-/* Let go of what the slots hold; `cls` is the class whose slots they are, its subclasses have let go of theirs. */
+/* Releases the slots of `cls`; subclasses have released theirs. */
 static void drop_slots(PyObject *self, PyTypeObject *cls)
 {
     PyObject **slot = (PyObject **)((char *)self + sizeof(PyObject));
@@ -100,7 +100,7 @@ static void drop_slots(PyObject *self, PyTypeObject *cls)
 
 static void release_object(PyObject *self);
 
-/* The class that release_object() or its like was given to: the object's own, or what a subclass in Python stands on. */
+/* Returns the class with this release function: the object's own, or the base of a Python subclass. */
 INLINE PyTypeObject *released_class(PyObject *self, destructor release)
 {
     PyTypeObject *cls = Py_TYPE(self);
@@ -108,7 +108,7 @@ INLINE PyTypeObject *released_class(PyObject *self, destructor release)
     return cls;
 }
 
-/* A finalizer that somebody gave to the class itself (those of subclasses have run); -1 if the object lives on. */
+/* Calls a finalizer of the class itself; -1 if the object is resurrected. */
 INLINE int finalized(PyObject *self, PyTypeObject *cls)
 {
     if (LIKELY(cls->tp_finalize == NULL || Py_TYPE(self) != cls)) return 0;
@@ -116,7 +116,7 @@ INLINE int finalized(PyObject *self, PyTypeObject *cls)
     return PyObject_CallFinalizerFromDealloc(self);
 }
 
-static int depth = 0;            /* of objects that are being released inside each other; a bound, so it may be too high */
+static int depth = 0;            /* upper bound of the nesting of releases */
 
 static void release_at_depth(PyObject *self, PyTypeObject *cls)
 {
@@ -128,27 +128,27 @@ static void release_at_depth(PyObject *self, PyTypeObject *cls)
     Py_TRASHCAN_END
 }
 
-/* tp_dealloc of classes that is_plain_class() took: subtype_dealloc() without its search for what these do not have. */
+/* tp_dealloc of classes accepted by is_plain_class(): a simplified subtype_dealloc(). */
 static void release_object(PyObject *self)
 {
     PyTypeObject *cls = released_class(self, release_object);
     if (finalized(self, cls) < 0) return;
-    PyTypeObject *type = Py_TYPE(self);                  /* only now: a finalizer may have set its __class__ */
+    PyTypeObject *type = Py_TYPE(self);                  /* after the finalizer, which may change __class__ */
     PyObject_GC_UnTrack(self);
-    if (UNLIKELY(depth > 50)) { release_at_depth(self, cls); return; }   /* the trashcan unwinds chains of thousands */
+    if (UNLIKELY(depth > 50)) { release_at_depth(self, cls); return; }   /* the trashcan unwinds long chains */
     depth++;
     drop_slots(self, cls);
     depth--;
     type->tp_free(self);
-    Py_DECREF(type);                                     /* an instance of a class made in Python holds it */
+    Py_DECREF(type);                                     /* instances of heap types hold a reference */
 }
 
-/* tp_dealloc of classes that is_list_class() took. */
+/* tp_dealloc of classes accepted by is_list_class(). */
 static void release_list_object(PyObject *self)
 {
     PyTypeObject *cls = released_class(self, release_list_object);
     if (finalized(self, cls) < 0) return;
-    PyTypeObject *type = Py_TYPE(self);                  /* only now: a finalizer may have set its __class__ */
+    PyTypeObject *type = Py_TYPE(self);                  /* after the finalizer, which may change __class__ */
     PyObject_GC_UnTrack(self);
     Py_TRASHCAN_BEGIN(self, release_list_object)
     PyListObject *list = (PyListObject *)self;
@@ -164,7 +164,7 @@ static void release_list_object(PyObject *self)
     Py_TRASHCAN_END
 }
 
-/* Take over the release of a class's objects; -1 with TypeError where it is no class of slots, or no list with one. */
+/* Replaces tp_dealloc of a class; -1 with TypeError if is_plain_class() and is_list_class() reject it. */
 int own_release(PyTypeObject *type)
 {
     if (type == &PyList_Type || type->tp_dealloc == release_object || type->tp_dealloc == release_list_object) return 0;
@@ -191,7 +191,7 @@ static PyObject *new_default_struct(const Package *package, const Struct *struct
     return object;
 }
 
-/* The default of a field, new where it can be changed. */
+/* Returns the default of a field, a new object if mutable. */
 PyObject *new_default(const Package *package, const Field *field)
 {
     switch (field->by_default) {
@@ -206,7 +206,7 @@ PyObject *new_default(const Package *package, const Field *field)
     }
 }
 
-/* A UUID of 16 bytes, without its constructor; it refers to nothing that refers, so the collector need not see it. */
+/* Creates a UUID without its constructor, not tracked by the collector, since it is in no cycle. */
 PyObject *new_uuid(const Package *package, const uint8_t *bytes)
 {
     PyObject *object = new_object(package->uuid);
@@ -218,8 +218,8 @@ PyObject *new_uuid(const Package *package, const uint8_t *bytes)
     return object;
 }
 
-/* filled(class, *values): an object of a class of nothing but slots, the first of which, in the order of their names, have
- * these values. The collector does not learn of it, so it must not become part of what it refers to. */
+/* filled(class, *values): creates an object of slots and sets the first ones, in the order of their names. The object
+ * is not tracked by the collector, so it must not become part of a cycle. */
 PyObject *filled(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     PyTypeObject *cls = count > 0 && PyType_Check(args[0]) ? (PyTypeObject *)args[0] : NULL;

@@ -1,4 +1,4 @@
-/* What the core knows of one generated package: the classes and values that are not of its messages. */
+/* Classes and values of a generated package, apart from its messages. */
 #include "core.h"
 
 static int take_small_ints(Package *package)
@@ -20,7 +20,7 @@ static int take_raw(Package *package, PyTypeObject *raw)
     return own_release(raw);
 }
 
-/* A UUID has a place for weak references too, which new_object() leaves empty. */
+/* The weak reference slot of a UUID stays empty. */
 static int take_uuid(Package *package, PyObject *zero)
 {
     PyTypeObject *uuid = Py_TYPE(zero);
@@ -76,7 +76,7 @@ static int package_traverse(Package *package, visitproc visit, void *arg)
     Py_VISIT(package->make_plan);
     Py_VISIT(package->plan_type);
     Py_VISIT(package->reader_type);
-    return 0;                    /* no tp_clear: the modules, in every circle with it, let go of what they hold */
+    return 0;                    /* no tp_clear: the modules break all cycles */
 }
 
 static void package_dealloc(Package *package)

@@ -1,7 +1,6 @@
-/* A plan: the structs of a message bound to their classes, and the layouts of its versions.
+/* Plans: the structs of a message bound to their classes, and the layouts of its versions.
  *
- * Fields are slots of the class that was looked at, and each of them is filled exactly once.
- */
+ * Fields are slots of checked classes, and each of them is filled exactly once. */
 #include "core.h"
 #include <structmember.h>
 
@@ -22,7 +21,7 @@ static int damaged(const TextStruct *from, const char *what)
 void *get_zeros(int64_t size) { return PyMem_Calloc(1, (size_t)size); }
 void free_memory(void *memory) { PyMem_Free(memory); }
 
-/* A name as an interned string, with short texts around it. */
+/* Returns an interned name with prefix and suffix. */
 static PyObject *name_of(const char *before, const char *name, const char *after)
 {
     PyObject *result = PyUnicode_FromFormat("%s%s%s", before, name, after);
@@ -30,7 +29,7 @@ static PyObject *name_of(const char *before, const char *name, const char *after
     return result;
 }
 
-/* The class of a name, a new reference; NULL with an exception. */
+/* Returns a new reference to a class by name; NULL with an exception. */
 static PyTypeObject *class_called(const Binding *binding, const TextStruct *from, const char *name, const char *after)
 {
     PyObject *called = name_of("", name, after);
@@ -46,7 +45,7 @@ static PyTypeObject *class_called(const Binding *binding, const TextStruct *from
 
 /* ---- defaults */
 
-/* The default of a number or UUID from its word, by Python's own conversions; NULL without an exception if it is another's. */
+/* Parses the default of a number or UUID; NULL without an exception for other kinds. */
 static PyObject *default_from(const Package *package, const TextField *text)
 {
     PyObject *word = PyUnicode_DecodeUTF8(text->word, text->word_size, NULL), *result = NULL;
@@ -66,7 +65,7 @@ static PyObject *default_from(const Package *package, const TextField *text)
     return text->kind == KIND_BOOL && value == 1 ? Py_NewRef(Py_True) : NULL;
 }
 
-/* What a type is without a default of its own. */
+/* Returns the zero value of a type. */
 static PyObject *zero_of(const Package *package, int kind)
 {
     switch (kind) {
@@ -117,7 +116,7 @@ static int bind_field(const Binding *binding, const TextStruct *from, const Text
     return result;
 }
 
-/* Two fields in one slot would lose what the first one holds. */
+/* Two fields in one slot would leak the value of the first. */
 static int slots_are_distinct(const Struct *structure)
 {
     for (int i = 0; i < structure->count; i++) {
@@ -267,7 +266,7 @@ static int plan_traverse(Plan *plan, visitproc visit, void *arg)
     return 0;
 }
 
-/* The classes, in every other circle with it, let go of what they hold. */
+/* The classes break all other cycles. */
 static int plan_clear(Plan *plan)
 {
     Py_CLEAR(plan->readers[0]);

@@ -1,8 +1,7 @@
-/* From bytes to objects.
+/* Decoder: bytes to objects.
  *
- * Bounds: a cursor `In` never moves beyond `end`. Each function looks at LEFT before it reads, and a length or count
- * that the input gives is compared with LEFT before anything is allocated or skipped for it.
- */
+ * Bounds: a cursor `In` never moves beyond `end`. Each function checks LEFT before it reads. Lengths and counts of
+ * the input are compared with LEFT before anything is allocated or skipped for them. */
 #include "core.h"
 
 typedef struct {
@@ -12,7 +11,7 @@ typedef struct {
 
 #define LEFT(in) ((in)->end - (in)->p)
 
-/* A varint of at most `bits` bits; -1 at the end of the input or when it has more. Reads one byte at a time, each checked. */
+/* Reads a varint of at most `bits` bits; -1 at the end of the input or on overflow. */
 static int read_varint(In *in, int bits, uint64_t *value)
 {
     uint64_t result = 0;
@@ -20,7 +19,7 @@ static int read_varint(In *in, int bits, uint64_t *value)
         if (in->p >= in->end) return -1;
         uint8_t byte = *in->p++;
         uint64_t part = byte & 127;
-        if (shift > 57 && part >> (64 - shift)) return -1;   /* the tenth byte has one bit left */
+        if (shift > 57 && part >> (64 - shift)) return -1;   /* only one bit of the tenth byte is valid */
         result |= part << shift;
         if (byte < 128) {
             if (bits < 64 && result >> bits) return -1;
@@ -31,7 +30,7 @@ static int read_varint(In *in, int bits, uint64_t *value)
     return -1;
 }
 
-/* An unsigned varint of 32 bits, nearly always one byte. */
+/* Reads an unsigned varint of 32 bits, usually one byte. */
 INLINE int read_unsigned(In *in, uint32_t *value)
 {
     if (UNLIKELY(in->p >= in->end)) return -1;
@@ -44,7 +43,7 @@ INLINE int read_unsigned(In *in, uint32_t *value)
 
 enum { NULL_LENGTH = -1, NO_LENGTH = -2 };
 
-/* A length or count, not yet compared with what is left: below 2**32, NULL_LENGTH where that is allowed, or NO_LENGTH. */
+/* Reads a length or count, not yet compared with LEFT: below 2**32, NULL_LENGTH if nullable, or NO_LENGTH. */
 INLINE int64_t read_length(In *in, int is_compact, int width, int is_nullable)
 {
     int64_t length;
@@ -60,7 +59,7 @@ INLINE int64_t read_length(In *in, int is_compact, int width, int is_nullable)
     return LIKELY(length >= 0) ? length : is_nullable ? NULL_LENGTH : NO_LENGTH;
 }
 
-/* Text of `size` bytes that the caller has found to be there. ASCII is tested eight bytes at a time, none beyond them. */
+/* Creates a text of `size` available bytes. ASCII is tested eight bytes at a time, within the bounds. */
 INLINE PyObject *new_text(Op *op, const uint8_t *bytes, Py_ssize_t size)
 {
     PyObject *memo = op->memo;
@@ -75,7 +74,7 @@ INLINE PyObject *new_text(Op *op, const uint8_t *bytes, Py_ssize_t size)
     PyObject *text = PyUnicode_New(size, 127);
     if (UNLIKELY(text == NULL)) return NULL;
     memcpy(PyUnicode_1BYTE_DATA(text), bytes, size);
-    if (size <= LONGEST_MEMO) Py_XSETREF(op->memo, Py_NewRef(text));   /* of texts, so no code of others runs here */
+    if (size <= LONGEST_MEMO) Py_XSETREF(op->memo, Py_NewRef(text));   /* releases only texts, so no other code runs */
     return text;
 }
 
@@ -84,11 +83,11 @@ static PyObject *read_packed(const Op *op, In *in)
     uint64_t value;
     if (read_varint(in, op->bits, &value) < 0) return NULL;
     if (op->is_signed) return new_int(in->package, (int64_t)(value >> 1 ^ (~(value & 1) + 1)));
-    int unused = 64 - op->bits;                          /* two's complement of fewer bits: carry its sign up */
+    int unused = 64 - op->bits;                          /* sign extension */
     return new_int(in->package, (int64_t)(value << unused) >> unused);
 }
 
-/* A value of a fixed width: its bytes are there, or it is declined. */
+/* Reads a value of a fixed width, or declines. */
 #define FIXED(width, make)                           \
     do {                                             \
         if (UNLIKELY(LEFT(in) < (width))) return NULL; \
@@ -105,7 +104,7 @@ static PyObject *new_float(const uint8_t *bytes)
     return PyFloat_FromDouble(value);
 }
 
-/* A value that is neither struct nor array, or an element that is none. */
+/* Reads a value or element that is neither struct nor array. */
 INLINE PyObject *read_plain(Op *op, int kind, int is_compact, int is_nullable, In *in)
 {
     const Package *package = in->package;
@@ -140,14 +139,14 @@ INLINE PyObject *read_plain(Op *op, int kind, int is_compact, int is_nullable, I
 
 static PyObject *read_struct(const Layout *layout, In *in);
 
-/* The elements of a new list; -1 if one is declined. The places behind it stay empty, which lists let go of. */
+/* Reads the elements of a new list; -1 if one is declined. The remaining items stay empty. */
 INLINE int read_elements(Op *op, PyObject **items, Py_ssize_t count, In *in)
 {
     if (op->element == KIND_STRUCT) {
         for (Py_ssize_t i = 0; i < count; i++) {
             if (UNLIKELY((items[i] = read_struct(op->layout, in)) == NULL)) return -1;
         }
-    } else if (op->element == KIND_INT32) {                   /* the caller found 4 bytes for each */
+    } else if (op->element == KIND_INT32) {                   /* the caller checked 4 bytes for each */
         for (Py_ssize_t i = 0; i < count; i++, in->p += 4) {
             if (UNLIKELY((items[i] = new_int(in->package, (int32_t)get32(in->p))) == NULL)) return -1;
         }
@@ -159,7 +158,8 @@ INLINE int read_elements(Op *op, PyObject **items, Py_ssize_t count, In *in)
     return 0;
 }
 
-/* An array. `least` bytes for each element must be left, so the list is at most eight times as long as the input. */
+/* Reads an array. LEFT must have `least` bytes for each element, so the list is at most eight times as large as the
+ * input. */
 static PyObject *read_array(Op *op, In *in)
 {
     int64_t count = read_length(in, op->is_compact, 4, op->is_nullable);
@@ -178,7 +178,7 @@ INLINE PyObject *read_value(Op *op, In *in)
 {
     if (op->kind == KIND_LIST) return read_array(op, in);
     if (op->kind != KIND_STRUCT) return read_plain(op, op->kind, op->is_compact, op->is_nullable, in);
-    if (op->is_nullable) {                               /* a byte, below 0 for null; in tags a varint, 0 for null */
+    if (op->is_nullable) {                               /* a byte, negative for null; in tags a varint, 0 for null */
         uint32_t present;
         if (op->is_tagged) { if (read_unsigned(in, &present) < 0) return NULL; }
         else if (LEFT(in) < 1) return NULL;
@@ -195,7 +195,7 @@ typedef struct {
     int count;
 } Unknown;
 
-/* One more of them, whose `size` bytes the caller found to be there; -1 for a tag that came before, or too many. */
+/* Adds an unknown field of `size` available bytes; -1 for a duplicate tag or too many fields. */
 static int keep_unknown(Unknown *unknown, uint32_t tag, uint32_t size, In *in)
 {
     const Package *package = in->package;
@@ -220,7 +220,7 @@ static int keep_unknown(Unknown *unknown, uint32_t tag, uint32_t size, In *in)
     return 0;
 }
 
-/* A known tagged field; it has its `size` bytes for itself and must use all of them. */
+/* Reads a known tagged field, which must use exactly `size` bytes. */
 static int read_tagged(Op *op, PyObject *object, uint32_t size, const In *in)
 {
     In inner = {in->p, in->p + size, in->package};
@@ -237,7 +237,7 @@ static int find_tag(const Layout *layout, uint32_t tag)
     return -1;
 }
 
-/* The fields of a tag section behind its count. Each takes two bytes or more, so a forged count ends with the input. */
+/* Reads the fields of a tag section. Each has at least two bytes, so the input bounds a forged count. */
 static int read_tag_fields(const Layout *layout, PyObject *object, uint32_t count, In *in, Unknown *unknown)
 {
     uint64_t seen = 0;
@@ -284,7 +284,7 @@ static int read_tags(const Layout *layout, PyObject *object, In *in)
     return 0;
 }
 
-/* What stands behind the regular fields: a tag section, nearly always one byte, or nothing. */
+/* Reads the tag section, if any, usually one byte. */
 INLINE int read_section(const Layout *layout, PyObject *object, In *in)
 {
     if (layout->section == TAGS) {
@@ -297,7 +297,7 @@ INLINE int read_section(const Layout *layout, PyObject *object, In *in)
     return 0;
 }
 
-/* A struct. Every slot is filled: each field of the class is an op, absent, or a tag of the layout (plan.c sees to it). */
+/* Reads a struct. Every slot is filled: each field is an op, absent, or a tag of the layout (see plan.c). */
 static PyObject *read_struct(const Layout *layout, In *in)
 {
     const Struct *structure = layout->structure;
@@ -322,7 +322,7 @@ declined:
     return NULL;
 }
 
-/* A message that begins with the data, and the bytes it took; NULL, with or without an exception, where it is declined. */
+/* Reads a message at the start of the data and sets its size; NULL, with or without an exception, if declined. */
 PyObject *read_message(const Plan *plan, const Layout *layout, const uint8_t *data, Py_ssize_t size, Py_ssize_t *taken)
 {
     In in = {data, data + size, plan->package};

@@ -1,21 +1,19 @@
-/* From objects to bytes.
+/* Encoder: objects to bytes.
  *
- * Bounds: `ROOM(n)` makes sure of n bytes behind the cursor before they are written, and moves everything if it must.
- * Nothing below runs code of others (exact types only, no allocation that the collector counts), so what is borrowed
- * from lists and slots stays while it is looked at.
- */
+ * Bounds: `ROOM(n)` reserves n bytes after the cursor before they are written, and may move the buffer. No other
+ * Python code runs (exact types only, no allocations tracked by the collector), so borrowed references stay valid. */
 #include "core.h"
 
 typedef struct {
-    uint8_t *p, *start, *end;    /* the cursor, and the buffer that it is in */
-    PyObject *bytes;             /* whose buffer that is; NULL while it is the caller's own, which is short */
+    uint8_t *p, *start, *end;    /* the cursor and its buffer */
+    PyObject *bytes;             /* owner of the buffer; NULL for the caller's short buffer */
     const Package *package;
-    struct Cuts *cuts;           /* where long bytes belong that are not copied; NULL where all are */
+    struct Cuts *cuts;           /* long bytes that are not copied, or NULL */
 } Out;
 
-#define LONG 16384               /* as the pure code has it */
+#define LONG 16384               /* as in the Python code */
 
-/* Bytes that stand between those of the buffer, and the offsets there; each is held. */
+/* Long bytes objects between the bytes of the buffer, with their offsets. */
 typedef struct Cuts {
     PyObject **held;
     Py_ssize_t *offsets;
@@ -56,7 +54,7 @@ static int grow(Out *out, Py_ssize_t wanted)
         if ((out->bytes = PyBytes_FromStringAndSize(NULL, size)) == NULL) return -1;
         memcpy(PyBytes_AS_STRING(out->bytes), out->start, used);
     } else if (_PyBytes_Resize(&out->bytes, size) < 0) {
-        return -1;                                       /* `bytes` is NULL then, and nothing more is written */
+        return -1;                                       /* `bytes` is NULL then; stop writing */
     }
     out->start = (uint8_t *)PyBytes_AS_STRING(out->bytes);
     out->p = out->start + used;
@@ -71,14 +69,14 @@ static int grow(Out *out, Py_ssize_t wanted)
 
 #define LONGEST_VARINT 10
 
-/* The caller has made room for LONGEST_VARINT bytes. */
+/* The caller has reserved LONGEST_VARINT bytes. */
 INLINE void put_varint(Out *out, uint64_t value)
 {
     while (value > 127) { *out->p++ = (uint8_t)(value | 128); value >>= 7; }
     *out->p++ = (uint8_t)value;
 }
 
-/* A length or count, -1 for null. A string's is at most MAX_STRING; -1 where another does not fit its width. */
+/* Writes a length or count, -1 for null. Returns -1 if it does not fit its width, or exceeds MAX_STRING for strings. */
 INLINE int put_length(Out *out, int64_t length, int is_compact, int width)
 {
     ROOM(LONGEST_VARINT);
@@ -112,7 +110,7 @@ static int put_text(Out *out, PyObject *text, int is_compact)
         if (size > MAX_STRING || put_length(out, size, is_compact, 2) < 0) return -1;
         return put_bytes(out, PyUnicode_1BYTE_DATA(text), size);
     }
-    PyObject *encoded = PyUnicode_AsUTF8String(text);    /* bytes of its own: the text keeps no second form */
+    PyObject *encoded = PyUnicode_AsUTF8String(text);    /* avoids the UTF-8 cache of the text */
     if (encoded == NULL) return -1;
     Py_ssize_t size = PyBytes_GET_SIZE(encoded);
     int failed = size > MAX_STRING || put_length(out, size, is_compact, 2) < 0 ||
@@ -121,7 +119,7 @@ static int put_text(Out *out, PyObject *text, int is_compact)
     return failed ? -1 : 0;
 }
 
-/* _PyLong_AsByteArray() as each Python has it: unsigned, most significant byte first; -1 where it does not fit. */
+/* _PyLong_AsByteArray() of all Python versions: unsigned, big-endian; -1 if it does not fit. */
 static int uuid_bytes(PyObject *number, uint8_t *bytes)
 {
 #if PY_VERSION_HEX >= 0x030D0000
@@ -155,7 +153,7 @@ static int put_packed(Out *out, const Op *op, PyObject *value)
     return 0;
 }
 
-/* An integer within its range, in `width` bytes. */
+/* Writes an integer within its range, in `width` bytes. */
 #define INTEGER(lowest, highest, width, put)                                                          \
     do {                                                                                              \
         int64_t number;                                                                               \
@@ -166,7 +164,7 @@ static int put_packed(Out *out, const Op *op, PyObject *value)
         return 0;                                                                                     \
     } while (0)
 
-/* A value that is neither struct nor array, or an element that is none. */
+/* Writes a value or element that is neither struct nor array. */
 INLINE int write_plain(const Op *op, int kind, int is_compact, int is_nullable, PyObject *value, Out *out)
 {
     if (UNLIKELY(value == NULL)) return -1;
@@ -211,7 +209,7 @@ static int write_struct(const Layout *layout, PyObject *object, Out *out);
 
 static int write_int32s(PyObject **items, Py_ssize_t count, Out *out)
 {
-    ROOM(count * 4);                                     /* a list's places are 8 bytes each, so the product fits */
+    ROOM(count * 4);                                     /* list items have 8 bytes, so the product fits */
     for (Py_ssize_t i = 0; i < count; i++, out->p += 4) {
         int64_t number;
         if (UNLIKELY(items[i] == NULL || int_of(items[i], &number) < 0 || number != (int32_t)number)) return -1;
@@ -267,7 +265,7 @@ static int is_default_value(const Package *package, PyObject *value, PyObject *w
     }
     uint8_t bytes[2][16];
     PyObject *numbers[2] = {SLOT(value, package->uuid_int), SLOT(wanted, package->uuid_int)};
-    for (int i = 0; i < 2; i++) {                        /* of the types that a plan's defaults have, UUID is left */
+    for (int i = 0; i < 2; i++) {                        /* only UUID remains */
         if (numbers[i] == NULL || !PyLong_CheckExact(numbers[i]) || uuid_bytes(numbers[i], bytes[i]) < 0) return -1;
     }
     return !memcmp(bytes[0], bytes[1], 16);
@@ -286,7 +284,7 @@ static int is_default_struct(const Package *package, const Struct *structure, Py
     return 1;
 }
 
-/* Whether a field has its default: 1 or 0, or -1 where the pure code has to say. */
+/* Checks whether a field has its default: 1 or 0, or -1 if the Python code must decide. */
 int is_default(const Package *package, const Field *field, PyObject *value)
 {
     if (value == NULL) return -1;
@@ -305,7 +303,7 @@ int is_default(const Package *package, const Field *field, PyObject *value)
     }
 }
 
-/* A tagged field: its size is known last, so one byte is kept for it, and more are made where it takes more. */
+/* Writes a tagged field. One byte is reserved for its size, and more inserted if necessary. */
 static int write_tagged(const Op *op, PyObject *value, Out *out)
 {
     ROOM(LONGEST_VARINT + 1);
@@ -313,7 +311,7 @@ static int write_tagged(const Op *op, PyObject *value, Out *out)
     Py_ssize_t at = out->p - out->start;
     *out->p++ = 0;
     Cuts *cuts = out->cuts;
-    out->cuts = NULL;                                    /* all of it has to be there to be counted */
+    out->cuts = NULL;                                    /* the size must include all bytes */
     int failed = write_value(op, value, out);
     out->cuts = cuts;
     if (failed < 0) return -1;
@@ -428,9 +426,9 @@ static int write_struct(const Layout *layout, PyObject *object, Out *out)
     return layout->section == TAGS ? write_tags(layout, object, fields, out) : -1;
 }
 
-#define SHORT 512                /* messages up to here are written beside the stack and copied once */
+#define SHORT 512                /* messages up to this size are written on the stack and copied once */
 
-/* The bytes of a message, NULL where it is declined. `hint`: what the last one took, and now this one. */
+/* Returns the bytes of a message, NULL if declined. `hint` is the size of the last message, and is updated. */
 PyObject *write_message(const Plan *plan, const Layout *layout, PyObject *message, Py_ssize_t *hint)
 {
     uint8_t buffer[SHORT];
@@ -451,7 +449,7 @@ PyObject *write_message(const Plan *plan, const Layout *layout, PyObject *messag
     return out.bytes;
 }
 
-/* The bytes between `from` and `to` of the buffer, then those that are held. */
+/* Adds the bytes between `from` and `to` of the buffer, then the held ones. */
 static int add_chunks(PyObject *chunks, const uint8_t *start, Py_ssize_t from, Py_ssize_t to, PyObject *held)
 {
     PyObject *between = PyBytes_FromStringAndSize((const char *)start + from, to - from);
@@ -460,7 +458,7 @@ static int add_chunks(PyObject *chunks, const uint8_t *start, Py_ssize_t from, P
     return failed ? -1 : 0;
 }
 
-/* The bytes of a message as a list, in which long ones stand as they are; NULL where it is declined. */
+/* Returns the bytes of a message as a list, without copies of long ones; NULL if declined. */
 PyObject *write_chunks(const Plan *plan, const Layout *layout, PyObject *message)
 {
     uint8_t buffer[SHORT];

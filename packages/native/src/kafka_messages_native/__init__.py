@@ -1,4 +1,4 @@
-"""The native core of generated packages. They find it themselves; nothing here has to be called."""
+"""Native core of generated packages, which load it themselves."""
 
 try:
     from ._core import FORMAT, Maker, Package, Plan, Reader, ReadMethod, WriteMethod, filled, use_maker

@@ -1,11 +1,11 @@
-"""The message of the ImportError that is raised if the core was not built."""
+"""Message of the ImportError for a missing core."""
 
 import platform
 import sysconfig
 
 
 def reason() -> str:
-    """Return one clause that names this Python: the core cannot run on it, or was not built for it."""
+    """Return the reason: an unsupported Python, or a missing build."""
     is_free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
     implementation = platform.python_implementation()
     this = f"{'a free-threaded ' * is_free_threaded}{implementation} {platform.python_version()}"

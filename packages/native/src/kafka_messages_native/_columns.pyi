@@ -3,10 +3,10 @@ from typing import Any, Final, TypeAlias
 from typing_extensions import Buffer
 
 FORMAT: Final[int]
-"""The format of plan texts that this extension reads."""
+"""Format of plan texts."""
 
 Capsules: TypeAlias = tuple[object, object]
-"""An ArrowSchema and an ArrowArray, as ``__arrow_c_array__`` gives them."""
+"""An ArrowSchema and an ArrowArray, as returned by ``__arrow_c_array__``."""
 
 def plan(text: str, has_unknown: bool, /) -> Any: ...
 def decode(
@@ -25,9 +25,9 @@ def address(array: object, /) -> int: ...
 def fail_allocation(number: int, /) -> None: ...
 
 BATCH_FORMAT: Final[dict[str, int]]
-"""The table of the format of record batches, as far as it is in C."""
+"""Constants of the record batch format."""
 HEADER_FIELDS: Final[tuple[str, ...]]
-"""The columns that ``read_headers`` fills, in their order."""
+"""Columns of ``read_headers``, in order."""
 
 def follow_batches(
     log: Buffer,
@@ -45,7 +45,7 @@ def follow_batches(
 def read_headers(log: Buffer, starts: Buffer, out: Buffer, /) -> None: ...
 
 _Binary = tuple[Buffer, Buffer, Buffer]
-"""Offsets, bits and bytes."""
+"""Offsets, validity bits and bytes."""
 
 def read_record_columns(
     data: Buffer,

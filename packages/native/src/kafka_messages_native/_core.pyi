@@ -2,7 +2,7 @@ from collections.abc import Callable
 from typing import Any, Final, Literal, final
 
 FORMAT: Final[int]
-"""The format of plan texts that this core reads."""
+"""Format of plan texts."""
 
 @final
 class Package:

@@ -1,7 +1,6 @@
-/* What both extensions share: limits, kinds of values, numbers as they are on the wire, and the parsed text of a plan.
+/* Limits, kinds of values, big-endian numbers and the parsed plan text, shared by both extensions.
  *
- * Only the limited API of Python 3.11 is used here.
- */
+ * Only the limited API of Python 3.11 is used here. */
 #ifndef KAFKA_MESSAGES_SHARED_H
 #define KAFKA_MESSAGES_SHARED_H
 
@@ -10,12 +9,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#define FORMAT 1                 /* of the plan text; plan/text.py of the generator has the same number */
-#define MAX_FIELDS 512           /* of a struct */
-#define MAX_DEPTH 100            /* of structs inside structs: bounds the recursion of readers and writers */
+#define FORMAT 1                 /* version of the plan text, as in plan/text.py of the generator */
+#define MAX_FIELDS 512           /* per struct */
+#define MAX_DEPTH 100            /* of nested structs; bounds the recursion */
 #define MAX_TAGS 64              /* known tagged fields of a layout; more are declined */
 #define MAX_STRING 32767
-#define MAX_EMPTY 65535          /* elements that take no bytes, which the input does not bound */
+#define MAX_EMPTY 65535          /* elements without bytes, which the input size does not bound */
 #define MAX_VERSION 32767
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -37,7 +36,7 @@
 #define SWAPPED64(x) _byteswap_uint64(x)
 #endif
 
-/* Numbers as they are on the wire, most significant byte first. */
+/* Big-endian numbers. */
 INLINE uint16_t get16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return PY_BIG_ENDIAN ? v : SWAPPED16(v); }
 INLINE uint32_t get32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return PY_BIG_ENDIAN ? v : SWAPPED32(v); }
 INLINE uint64_t get64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return PY_BIG_ENDIAN ? v : SWAPPED64(v); }
@@ -45,7 +44,7 @@ INLINE void put16(uint8_t *p, uint16_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED16(v)
 INLINE void put32(uint8_t *p, uint32_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED32(v); memcpy(p, &v, 4); }
 INLINE void put64(uint8_t *p, uint64_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED64(v); memcpy(p, &v, 8); }
 
-/* Prefixed, as Windows has types called INT8 and so on. KIND_LIST is any array; KIND_MAP occurs in columns only. */
+/* Prefixed, because Windows has types such as INT8. KIND_LIST is any array; KIND_MAP occurs in columns only. */
 typedef enum {
     KIND_BOOL, KIND_INT8, KIND_INT16, KIND_UINT16, KIND_INT32, KIND_UINT32, KIND_INT64, KIND_FLOAT64, KIND_UUID, KIND_STRING,
     KIND_BYTES, KIND_STRUCT, KIND_LIST, KIND_MAP, KIND_VARINT
@@ -56,31 +55,31 @@ typedef struct Chunk { struct Chunk *next; int64_t used, size; } Chunk;
 typedef struct { Chunk *chunks; } Arena;
 
 typedef struct {
-    const char *name, *word;                 /* the default without escapes, NULL if the text has none */
+    const char *name, *word;                 /* the default without escapes, or NULL */
     int32_t word_size;
-    int structure;                           /* KIND_STRUCT: its number, else -1 */
-    uint8_t kind, is_array, is_keyed;        /* the kind of the field or of its elements */
+    int structure;                           /* KIND_STRUCT: its index, else -1 */
+    uint8_t kind, is_array, is_keyed;        /* kind of the field or of its elements */
     uint8_t is_nullable, is_null, is_late;   /* is_null: null is the default */
 } TextField;
 
 typedef struct { const char *name; TextField *fields; int count, depth, line; } TextStruct;
 
 typedef struct {
-    int place, layout;                       /* the field; the layout of a struct, else -1 */
-    uint8_t kind;                            /* of the value or element on the wire */
+    int place, layout;                       /* field; layout of a struct, else -1 */
+    uint8_t kind;                            /* kind of the value or element on the wire */
     uint8_t is_compact, is_nullable, is_absent, is_refused;
     uint8_t bits, is_signed;                 /* KIND_VARINT */
-    uint32_t tag, least;                     /* bytes that a value, or an element of an array, takes at least */
+    uint32_t tag, least;                     /* minimum bytes of a value or element */
 } TextOp;
 
 typedef struct {
     int structure;
-    TextOp *ops, *tags;                      /* in the order of the wire and then those absent; by ascending tag */
-    uint32_t *foreign;                       /* tags that other versions have */
+    TextOp *ops, *tags;                      /* in wire order, then the absent ones; by ascending tag */
+    uint32_t *foreign;                       /* tags of other versions */
     int op_count, tag_count, foreign_count;
     uint8_t has_tags;
-    uint8_t is_unsupported;                  /* interleaved tags, optional fields or too many tags, here or in a struct */
-    uint8_t has_wire_types;                  /* varints or integers of another width, here or in a struct */
+    uint8_t is_unsupported;                  /* interleaved tags, optional fields or too many tags, also in nested structs */
+    uint8_t has_wire_types;                  /* varints or integers of another width, also in nested structs */
     uint32_t least;
 } TextLayout;
 
@@ -88,22 +87,22 @@ typedef struct {
     TextStruct *structs;
     TextLayout *layouts;
     int struct_count, layout_count, lowest, version_count;
-    int *versions;                           /* the layout of each version from `lowest` on, -1 for none */
+    int *versions;                           /* layout index of each version from `lowest` on, or -1 */
 } Text;
 
-/* Called for each struct as soon as its line was read; -1 with an exception to refuse the text. */
+/* Callback for each parsed struct; -1 with an exception rejects the text. */
 typedef int (*StructReader)(void *context, const TextStruct *structure);
 
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC visibility push(hidden)
 #endif
 
-/* Of each extension: zeros, or NULL without an exception. */
+/* Of each extension: zeroed memory, or NULL without an exception. */
 void *get_zeros(int64_t size);
 void free_memory(void *memory);
 
 /* text.c */
-void *get_from(Arena *arena, int64_t size);  /* zeros; NULL with MemoryError */
+void *get_from(Arena *arena, int64_t size);  /* zeroed; NULL with MemoryError */
 void free_arena(Arena *arena);
 int read_text(Arena *arena, const char *start, int64_t size, Text *text, StructReader read, void *context);
 

@@ -1,8 +1,7 @@
-/* The parser of plan texts. plan/text.py of the generator prints them; docs/adr/0007 has the grammar.
+/* Parser of plan texts, which plan/text.py of the generator writes; docs/adr/0007 has the grammar.
  *
- * Whatever a text says, readers and writers stay inside their memory: a layout names only layouts and structs before it,
- * each field is dealt with exactly once, numbers have bounds.
- */
+ * Invalid texts cannot cause invalid memory accesses: a layout refers only to earlier layouts and structs, each field
+ * is handled exactly once, and numbers are bounded. */
 #include "shared.h"
 
 typedef struct {
@@ -12,7 +11,7 @@ typedef struct {
     Text *text;
     StructReader read;
     void *context;
-    struct { int layout, lowest, highest; } *range;          /* of the struct at hand */
+    struct { int layout, lowest, highest; } *range;          /* of the current struct */
 } Reader;
 
 void *get_from(Arena *arena, int64_t size)
@@ -75,7 +74,7 @@ static int number(Reader *reader, int64_t highest, int64_t *value)
 static int is_name(char c)
 {
     int is_ascii = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    return is_ascii || (unsigned char)c > 127;           /* Python's letters are more than these */
+    return is_ascii || (unsigned char)c > 127;           /* letters beyond ASCII */
 }
 
 #define LONGEST_NAME 1000
@@ -195,7 +194,7 @@ static int read_struct(Reader *reader)
         EXPECT(take(reader, ' '), "a field is expected");
         if (read_field(reader, structure, &structure->fields[i]) < 0) return -1;
     }
-    reader->text->struct_count++;                            /* only now: a struct does not contain itself */
+    reader->text->struct_count++;                            /* after its fields, since a struct cannot contain itself */
     reader->ranges = 0;
     return reader->read == NULL ? 0 : reader->read(reader->context, structure);
 }
@@ -216,7 +215,7 @@ static int read_place(Reader *reader, const TextStruct *structure, uint8_t *seen
 
 static int is_integer(int kind) { return kind >= KIND_INT8 && kind <= KIND_INT64; }
 
-/* Bytes that a value takes at least; a struct's are those of its layout. */
+/* Minimum bytes of a value, without those of a struct. */
 static uint32_t least_of(int kind, int is_compact)
 {
     static const uint8_t widths[] = {1, 1, 2, 2, 4, 4, 8, 8, 16, 2, 4};
@@ -224,7 +223,7 @@ static uint32_t least_of(int kind, int is_compact)
     return is_compact && kind >= KIND_STRING ? 1 : widths[kind];
 }
 
-/* The layout of a struct, or a type that other versions of the field do not have. */
+/* Reads the layout of a struct, or a type that differs by version. */
 static int read_wire_type(Reader *reader, TextLayout *layout, const TextField *field, TextOp *op)
 {
     int64_t which;
@@ -335,7 +334,7 @@ static int read_operations(Reader *reader, TextLayout *layout, uint8_t *seen)
     return 0;
 }
 
-/* Ranges such as `0-3,5`, kept until it is known which struct is the message itself. */
+/* Reads ranges such as `0-3,5`, kept until the struct of the message is known. */
 static int read_versions(Reader *reader)
 {
     do {
@@ -372,7 +371,7 @@ static int read_layout(Reader *reader)
     uint8_t seen[MAX_FIELDS + 1] = {0};
     if (read_versions(reader) < 0 || read_operations(reader, layout, seen) < 0) return -1;
     for (int i = 0; i < text->structs[layout->structure].count; i++) EXPECT(seen[i], "a layout leaves out a field");
-    text->layout_count++;                                    /* only now: a layout does not contain itself */
+    text->layout_count++;                                    /* after its ops, since a layout cannot contain itself */
     return 0;
 }
 

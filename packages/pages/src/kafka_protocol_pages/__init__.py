@@ -1,17 +1,11 @@
 """The protocol as a static site: a page for each message, indexes, prose and a search.
 
-Facts come from plans and annotation files, bytes from test vectors and captured conversations, and explanations of bytes
-from the generated package. Templates only print what these modules compute:
+* ``message`` builds the page of a message from ``fields``, ``byte_view`` (layouts) and ``inspector`` (samples).
+* ``samples`` and ``traffic`` select samples, ``frames`` adds headers.
+* ``indexes`` and ``examples`` cover all messages; ``prose_folder``, ``markdown`` and ``prose`` read Markdown.
+* ``site`` lists and renders the pages, ``search`` builds the index, ``folder`` writes files.
 
-* ``fields`` lists a message's fields by version, ``byte_view`` the layout of a version, ``inspector`` a sample with its span
-  tree; ``samples`` selects samples, ``frames`` adds headers, ``recipes`` shows how to explain the same bytes.
-* ``message`` combines these into the page of a message; ``indexes`` and ``examples`` cover all messages.
-* ``prose_folder`` reads Markdown files with ``markdown``; ``prose`` arranges them by the links of ``docs/README.md``.
-* ``site`` lists and renders the pages, ``search`` builds the search index, ``folder`` writes files.
-
-To extend the site:
-
-* Add a page to ``site.pages`` with a template; pages in ``NAVIGATION`` are linked from every page.
-* Files in ``assets`` are copied. A page names its scripts in ``Page.scripts``; they define constants, because a page opened
-  from a file cannot fetch data.
+To extend the site, add a page with a template to ``site.pages``, and to ``NAVIGATION`` to link it from every page.
+Files in ``assets`` are copied; ``Page.scripts`` names the scripts of a page. Scripts define constants, because a page
+opened from a file cannot fetch data.
 """

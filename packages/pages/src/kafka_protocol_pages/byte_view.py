@@ -27,8 +27,6 @@ _VARINT_BYTES = {16: 3, 32: 5, 64: 10}
 
 @dataclass(frozen=True)
 class Box:
-    """A field, section or struct."""
-
     name: str
     type: str
     size: str
@@ -41,7 +39,6 @@ class Box:
 
 
 def boxes_of(plan: MessagePlan, version: int) -> tuple[Box, ...]:
-    """Return the boxes of a version in wire order."""
     return tuple(_Boxes(plan).struct(plan.name, version, ""))
 
 

@@ -26,11 +26,10 @@ ABOUT = (
     "Write the protocol as a static site: every message with its layouts and its bytes; needs the generated package."
 )
 VECTORS, TRAFFIC = Path("packages", "vectors", "src", "kafka_protocol_vectors"), Path("examples", "cluster", "traffic")
-"""Default sources of sample bytes, relative to the top of a clone."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write a site; the exit code is 0, or 1 with the reason on standard error."""
+    """Write a site. Return 0, or 1 after an error."""
     arguments = _parser().parse_args(argv)
     return reported(lambda: run(arguments))
 
@@ -71,7 +70,6 @@ def _version() -> str:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the site and return the exit code."""
     started = time.monotonic()
     loaded = definitions.load(arguments.specs)
     identity = identity_of(loaded, arguments.package)
@@ -92,7 +90,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _samples(arguments: argparse.Namespace, package: Package, is_kafkas: bool) -> Iterator[tuple[str, Samples]]:
-    """Yield sets of samples with their headings: the named folders, or for Kafka's definitions those of a clone."""
     for named in (arguments.traffic, arguments.samples):
         if named is not None and not named.is_dir():
             raise PagesError(f"{named}: there is no such folder")
@@ -105,13 +102,11 @@ def _samples(arguments: argparse.Namespace, package: Package, is_kafkas: bool) -
 
 
 def _prose(arguments: argparse.Namespace, loaded: definitions.Definitions) -> Prose:
-    """Read the prose, if a folder is given."""
     if arguments.docs is None:
         return NONE
     return read_prose(arguments.docs, {plan.name for plan in loaded.plans})
 
 
 def _progress(done: int, count: int) -> None:
-    """Show progress on a terminal."""
     if sys.stderr.isatty():
         print(f"\r{done} of {count} messages", end="\n" if done == count else "", file=sys.stderr, flush=True)

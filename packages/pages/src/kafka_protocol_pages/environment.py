@@ -16,12 +16,10 @@ ENVIRONMENT = environment(TEMPLATES, autoescape=True)
 
 
 def code(text: str) -> Markup:
-    """Return `text` as HTML, with the words between backquotes as code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def breakable(name: str) -> Markup:
-    """Return `name` as HTML that may break after each underscore and opening bracket."""
     return Markup(re.sub(r"([_(])", r"\1<wbr>", str(escape(name))))
 
 

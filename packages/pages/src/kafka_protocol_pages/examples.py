@@ -66,8 +66,6 @@ class Example:
 
 @dataclass(frozen=True)
 class TypeRow:
-    """A type on the wire, with examples."""
-
     name: str
     about: str
     examples: tuple[Example, ...]
@@ -75,16 +73,12 @@ class TypeRow:
 
 @dataclass(frozen=True)
 class Bits:
-    """Meaning of some bits of a batch's attributes."""
-
     bits: str
     about: str
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format of record batches with an example."""
-
     magic: int
     about: str
     smallest: int
@@ -174,7 +168,6 @@ def _format(package: Package, magic: int, smallest: int) -> Format:
 
 
 def _explained(package: Package, batch: bytes) -> Explanation:
-    """Return a request that produces the batch, with its spans."""
     request = package.message("ProduceRequest")
     partition = request.PartitionProduceData(index=0, records=batch)
     topic = request.TopicProduceData(name="orders", partition_data=[partition])

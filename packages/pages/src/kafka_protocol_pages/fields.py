@@ -1,4 +1,4 @@
-"""The fields of a message by version: description and wire type in each run of equal layouts."""
+"""The fields of a message: description, and wire type by version."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def shown(versions: Iterable[int]) -> str:
 
 @dataclass(frozen=True)
 class Wire:
-    """Wire type of a field in a version, in Kafka's words, and its tag."""
+    """Wire type of a field in a version, as in Kafka's protocol guide."""
 
     type: str
     is_compact: bool
@@ -57,16 +57,14 @@ class Wire:
 
     @property
     def note(self) -> str:
-        """Return what the type does not express."""
         tag = "" if self.tag is None else f"{'optional' if self.is_optional else 'tagged'} field, tag {self.tag}"
-        # The names of texts and bytes say it by themselves.
         nullable = "may be null" if self.is_nullable and "NULLABLE" not in self.type else ""
         return ", ".join(filter(None, (tag, nullable)))
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Neighbouring runs with the same wire type of a field; ``wire`` is None if the field is absent."""
+    """Consecutive runs with the same wire type; ``wire`` is None if the field is absent."""
 
     versions: Versions
     columns: int
@@ -77,21 +75,17 @@ class Cell:
 
 
 PAGES = {ERROR_CODE: "errors.html", API_KEY: "apis.html"}
-"""Pages of enumerations that are not on the page of enumerations."""
+"""Pages of enumerations with a page of their own."""
 
 
 @dataclass(frozen=True)
 class Note:
-    """A remark on a field, with a link."""
-
     text: str
     link: str = ""
 
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a message; nested fields have longer paths."""
-
     path: str
     depth: int
     name: str
@@ -101,9 +95,9 @@ class Field:
     """Wire types by version."""
     cells: tuple[Cell, ...]
     is_partial: bool
-    """Whether a version has the parent but not the field; then a value can be set without being written."""
+    """Whether a version has the parent but not the field."""
     entities: tuple[str, ...]
-    """Entities that the field names; several if another field selects one."""
+    """Entities that the field names."""
     lifetime: Lifetime = UNKNOWN
 
     @property
@@ -120,12 +114,10 @@ class Field:
 
     @property
     def default(self) -> str:
-        """Return the default of the definition; empty for the type's default."""
         return json.dumps(self.facts["default"]) if "default" in self.facts else ""
 
     @property
     def notes(self) -> Iterator[Note]:
-        """Return further remarks of the definition."""
         if self.default:
             yield Note(f"default {self.default}")
         if self.facts.get("mapKey"):
@@ -146,18 +138,15 @@ class Field:
 
     @property
     def versions(self) -> str:
-        """Return the versions with the field, formatted."""
         return ", ".join(str(run) for run in _merged(self.cells, lambda cell: cell.wire is not None))
 
     @property
     def nullable(self) -> str:
-        """Return the nullable versions, formatted."""
         runs = _merged(self.cells, lambda cell: cell.wire is not None and cell.wire.is_nullable)
         return ", ".join(str(run) for run in runs)
 
 
 def _merged(cells: tuple[Cell, ...], fits: Callable[[Cell], bool]) -> Iterator[Versions]:
-    """Return the versions of matching cells, with neighbours merged."""
     for is_fitting, group in groupby(cells, key=fits):
         each = list(group)
         if is_fitting:
@@ -176,10 +165,7 @@ def runs_of(plan: MessagePlan) -> tuple[Versions, ...]:
 def fields_of(
     plan: MessagePlan, runs: tuple[Versions, ...], named: Iterable[EntityField] = (), lifetimes: Lifetimes = NOTHING
 ) -> tuple[Field, ...]:
-    """Return every field in the order of the definition, nested ones after their parent.
-
-    ``named`` are entity annotations of any message, ``lifetimes`` the availability in releases.
-    """
+    """Return every field in the order of the definition, nested ones after their parent."""
     facts = json.loads(plan.descriptor)
     wires = {version: dict(Wires(plan).of(plan.name, version)) for version in plan.valid}
     structs: dict[str, Any] = {**facts.get("structs", {}), plan.name: facts["fields"]}
@@ -216,23 +202,22 @@ def _cells(member: dict[str, Any], wires: dict[int, Wire], runs: tuple[Versions,
 
 
 def _short(member: dict[str, Any], wire: Wire) -> str:
-    """Return the text of a narrow cell: tag, type of the definition, and a mark for nullable."""
     kind: str = member["type"].removeprefix("[]")
     array = "[]" if member["type"] != kind else ""
     name = "struct" if kind[0].isupper() else kind
     if "encoding" in member or "elementEncoding" in member:
-        name = wire.type.rpartition("(")[2].rstrip(")").lower()  # the definition's word would hide what changes
+        name = wire.type.rpartition("(")[2].rstrip(")").lower()  # the definition's type would hide the change
     tag = "" if wire.tag is None else f"#{wire.tag} "
     return f"{tag}{array}{name}{'?' if wire.is_nullable else ''}"
 
 
 _VARINTS = {"PACKED16": "PACKED16", "PACKED32": "VARINT", "PACKED64": "VARLONG"}
-"""Kafka's words for varint types."""
+"""Kafka's names of varint types."""
 _NAMES = {"bool": "BOOLEAN", "uint32": "UNSIGNED_INT32"}
 
 
 class Wires:
-    """Wire types of a struct's fields and nested fields in a version, by path."""
+    """Wire types of a struct's fields and nested fields, by path."""
 
     def __init__(self, plan: MessagePlan) -> None:
         self._structs = {struct.name: struct for struct in plan.structs}
@@ -269,12 +254,11 @@ class Wires:
 
 
 def fixed_word(kind: str) -> str:
-    """Return Kafka's word for a fixed-width type."""
     return _NAMES.get(kind, kind.upper())
 
 
 def word(payload: Payload, is_records: bool = False) -> str:
-    """Return Kafka's word for the wire type of a field: ``COMPACT_NULLABLE_STRING``."""
+    """Return Kafka's name of a wire type, such as ``COMPACT_NULLABLE_STRING``."""
     if isinstance(payload, FixedRun):
         return fixed_word(payload.fields[0].type)
     if isinstance(payload, Packed):

@@ -1,4 +1,4 @@
-"""Writes a site into a folder of its own."""
+"""Writer of a site folder."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from pathlib import Path
 from kafka_protocol_pages.package import PagesError
 
 LIST = "assets/files.txt"
-"""List of a site's files, which marks a folder as a site."""
 
 
 def write(folder: Path, files: Mapping[str, str | bytes]) -> list[str]:
-    """Write changed files and delete stale ones of an earlier site; return the changes.
+    """Write changed files, delete stale ones, and return the changes.
 
-    Raises PagesError, before writing, for a folder with other files.
+    Raises PagesError, before writing, for a folder that is not a site.
     """
     known = folder / LIST
     if not known.exists() and folder.is_dir() and any(folder.iterdir()):

@@ -10,12 +10,12 @@ from kafka_protocol_pages.package import Explanation, Package
 from kafka_protocol_pages.samples import Sample
 
 CORRELATION_ID, CLIENT_ID = 7, "a-client"
-"""Header values of samples that were never sent."""
+"""Header values of made-up frames."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The bytes of a sample; ``frame`` includes length and header, and is empty for messages without a header."""
+    """The bytes of a sample; ``frame`` is empty for messages without a header."""
 
     name: str
     version: int
@@ -35,7 +35,7 @@ class Frame:
 
 
 def framed(package: Package, plan: MessagePlan, version: int, sample: Sample) -> Frame:
-    """Return the frame of a sample: the captured one, or one with a made-up header."""
+    """Return the captured frame of a sample, or one with a made-up header."""
     frame = sample.frame
     if not frame and plan.kind in (REQUEST, RESPONSE) and package.has("protocol"):
         frame = _frame(package, plan, version, sample.data)

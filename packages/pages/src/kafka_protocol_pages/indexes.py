@@ -26,16 +26,12 @@ class Group:
 
 @dataclass(frozen=True)
 class Holder:
-    """A message with its selected fields."""
-
     message: str
     fields: tuple[Field, ...]
 
 
 @dataclass(frozen=True)
 class Entity:
-    """An entity, with the messages whose fields name it."""
-
     name: str
     id: str
     about: str
@@ -44,12 +40,9 @@ class Entity:
 
 @dataclass(frozen=True)
 class ApiRow:
-    """An API with versions and headers of request and response."""
-
     key: int
     name: str
     messages: tuple[str, ...]
-    """Request and response, if they exist."""
     versions: str
     note: str
     listeners: str
@@ -59,8 +52,6 @@ class ApiRow:
 
 @dataclass(frozen=True)
 class RecordRow:
-    """A record type with the messages of key and value."""
-
     number: int
     key: Fact
     value: Fact
@@ -68,10 +59,7 @@ class RecordRow:
 
 @dataclass(frozen=True)
 class Family:
-    """The records of one log."""
-
     title: str
-    """The topic, if known."""
     id: str
     about: str
     records: tuple[RecordRow, ...]
@@ -90,8 +78,6 @@ class CodeRow:
 
 @dataclass(frozen=True)
 class EnumerationTable:
-    """An enumeration, with the fields that hold it."""
-
     name: str
     about: str
     note: str
@@ -121,19 +107,16 @@ _ENTITIES = {
 
 
 def groups(messages: Sequence[MessagePage]) -> list[Group]:
-    """Return the messages by kind, APIs first."""
     by_kind = ((kind, tuple(page for page in messages if page.kind == kind)) for kind in KINDS.values())
     return [Group(kind, found) for kind, found in by_kind if found]
 
 
 def holders(messages: Iterable[MessagePage], fields: Iterable[Iterable[Field]]) -> tuple[Holder, ...]:
-    """Return the messages with selected fields."""
     found = (Holder(page.name, tuple(chosen)) for page, chosen in zip(messages, fields, strict=True))
     return tuple(each for each in found if each.fields)
 
 
 def entities(messages: Sequence[MessagePage]) -> list[Entity]:
-    """Return entities with their fields, as ``rules.entities.entity_fields`` finds them."""
     found = []
     for entity, (name, about) in _ENTITIES.items():
         chosen = ([field for field in page.fields if entity in field.entities and field.wires] for page in messages)
@@ -142,7 +125,6 @@ def entities(messages: Sequence[MessagePage]) -> list[Entity]:
 
 
 def tags(messages: Sequence[MessagePage]) -> list[Holder]:
-    """Return the messages with tagged fields."""
     return list(holders(messages, ([field for field in page.fields if field.tag is not None] for page in messages)))
 
 
@@ -173,7 +155,6 @@ def _api(api: tables.Api, there: set[str]) -> ApiRow:
 
 
 def _headers(valid: Versions, pairs: HeaderVersions) -> str:
-    """Describe the header versions: ``1, from 9 on 2``."""
     found = [(run.lowest, header) for run, header in header_runs(valid, pairs)]
     return ", ".join(
         f"from {first} on {header}" if number else str(header) for number, (first, header) in enumerate(found)
@@ -181,7 +162,6 @@ def _headers(valid: Versions, pairs: HeaderVersions) -> str:
 
 
 def records(definitions: Definitions) -> list[Family]:
-    """Return the records by log, and those of unknown logs."""
     found: dict[str, list[tables.RecordType]] = {}
     for record in tables.record_types(definitions):
         found.setdefault(record.family, []).append(record)
@@ -190,7 +170,6 @@ def records(definitions: Definitions) -> list[Family]:
 
 
 def _family(folder: str, topics: dict[str, str], found: list[tables.RecordType]) -> Family:
-    """Return the records of a folder of definitions, and what precedes each on the wire."""
     rows = tuple(RecordRow(each.number, _message(each.key), _message(each.value)) for each in found)
     about = "Three varints precede each record: frame version, type and version."
     if any(each.key for each in found):
@@ -206,13 +185,12 @@ def headers(definitions: Definitions, messages: Sequence[MessagePage]) -> dict[s
     """Return the headers with the messages that use each version; empty without headers."""
     found = [page for page in messages if page.plan.kind == HEADER and page.name in (REQUEST_HEADER, RESPONSE_HEADER)]
     rows = [row for row in apis(definitions) if row.messages]
-    # Whose headers these are, and so whether Kafka's rules hold, is known of a release of Kafka alone.
+    # Kafka's header rules apply to releases of Kafka only.
     is_kafkas = definitions.release is not None
     return {"headers": found, "apis": rows, "is_kafkas": is_kafkas} if found and rows else {}
 
 
 def errors(definitions: Definitions, messages: Sequence[MessagePage], lifetimes: Lifetimes) -> dict[str, object]:
-    """Return the error codes, and every field that holds one."""
     codes = [_code(code, lifetimes) for code in definitions.error_codes]
     chosen = ([field for field in page.fields if field.enumeration == ERROR_CODE] for page in messages)
     return {"codes": codes, "holders": holders(messages, chosen), "has_lifetimes": lifetimes.is_known}
@@ -225,7 +203,6 @@ def _code(code: ErrorCode, lifetimes: Lifetimes) -> CodeRow:
 
 
 def enumerations(definitions: Definitions, messages: Sequence[MessagePage]) -> list[EnumerationTable]:
-    """Return the enumerations by name, except those with pages of their own."""
     found = []
     for one in definitions.enumerations:
         if one.members:

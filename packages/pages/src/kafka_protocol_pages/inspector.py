@@ -1,4 +1,4 @@
-"""A sample on a page: a hex dump, the span tree, and commands that explain the same bytes."""
+"""A sample on a page: hex dump, span tree, and commands that explain the bytes."""
 
 from __future__ import annotations
 
@@ -32,8 +32,6 @@ class DumpRow:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the tree, about bytes ``start`` to ``end``."""
-
     start: int
     end: int
     depth: int
@@ -47,19 +45,17 @@ class Line:
 
 @dataclass(frozen=True)
 class Inspector:
-    """A sample with dump and tree."""
-
     title: str
     origin: str
     """Size, source and header of the bytes."""
     rows: tuple[DumpRow, ...]
     lines: tuple[Line, ...]
     recipes: tuple[Recipe, ...]
-    """How to explain the same bytes; empty if bytes are hidden."""
+    """Empty if bytes are hidden."""
 
 
 def inspect(package: Package, shown: Frame) -> Inspector:
-    """Explain some bytes. Raises PagesError if the package cannot read them."""
+    """Explain a sample. Raises PagesError if the package cannot read it."""
     found = shown.explained(package)
     has_records = any(each.type.startswith("RECORD_BATCH") for each in found.root.all())
     is_hidden = any(row["hex"] is None for row in _rows(found))
@@ -73,18 +69,16 @@ def inspect(package: Package, shown: Frame) -> Inspector:
 
 
 def _before(found: Explanation) -> str:
-    """Describe the bytes before the body, if any."""
     headers = [each.type for each in found.root.children if each.path == "header"]
     return f"The length and {headers[0]} precede them, as on a connection." if headers else ""
 
 
 def _rows(found: Explanation) -> Iterator[dict[str, object]]:
-    """Return the leaves, without those of decompressed records, which have other bytes."""
     return (row for row in found.rows() if "unpacked" not in row)
 
 
 def dump(found: Explanation, start: int = 0, end: int | None = None) -> tuple[DumpRow, ...]:
-    """Return rows for bytes ``start`` to ``end``; neighbouring fields alternate in shade, secrets are hidden."""
+    """Return hex dump rows for bytes ``start`` to ``end``; neighbouring fields alternate in shade."""
     size = len(found.data) if end is None else end
     marks: list[Byte] = []
     for number, row in enumerate(_rows(found)):
@@ -108,7 +102,7 @@ def lines(found: Explanation, root: Span | None = None) -> Iterator[Line]:
     hidden = {id(leaf) for leaf, row in zip(found.root.leaves(), _rows(found), strict=True) if row["hex"] is None}
     tops = found.root.children if root is None else root.children
     if root is None and len(tops) == 1 and tops[0].children:
-        tops = tops[0].children  # the title says what it is
+        tops = tops[0].children  # the title already names it
     base = 0 if root is None else root.start
     for top in tops:
         yield from _lines(top, 0, base, hidden)
@@ -118,7 +112,7 @@ def _lines(span: Span, depth: int, base: int, hidden: set[int]) -> Iterator[Line
     inside = span.children
     leaf = span
     if inside and span.role in ("array", "section") and inside[0].role == "length":
-        leaf, inside = inside[0], inside[1:]  # the count stands for the array
+        leaf, inside = inside[0], inside[1:]  # the count represents the array
     if not span.children and span.role in ("struct", "section") and span.start == span.end:
         return
     yield _line(span, leaf, depth, base, id(leaf) in hidden)
@@ -132,13 +126,12 @@ def _line(span: Span, leaf: Span, depth: int, base: int, is_hidden: bool) -> Lin
     value = "" if is_group else "hidden" if is_hidden and leaf.role != "length" else _value(span, leaf)
     name, kind = _name(span), "" if is_group and span.type.startswith("STRUCT") else span.type
     if kind.startswith(f"{span.name} v"):
-        name, kind = kind, ""  # a message with its version
+        name, kind = kind, ""
     css = f"{css} secret" if is_hidden else css
     return Line(span.start - base, span.end - base, depth, name, span.path, value, leaf.note, kind, css)
 
 
 def _name(span: Span) -> str:
-    """Return the label of a span; for an array element its index."""
     name = span.name[span.name.index("[") :] if span.name.endswith("]") and "unknown" not in span.name else span.name
     return {"_tagged_fields": "tagged fields", "_optional_fields": "optional fields"}.get(name, name)
 
@@ -165,7 +158,6 @@ def _count(size: int) -> str:
 
 
 def uuid_text(value: UUID) -> str:
-    """Format a UUID as Kafka does."""
     from base64 import urlsafe_b64encode
 
     text = urlsafe_b64encode(value.bytes).decode()

@@ -1,4 +1,4 @@
-"""Lifetimes of messages, versions and fields in Kafka's releases, with links to the pages of releases."""
+"""Lifetimes of messages, versions and fields in Kafka's releases."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ FOLDER = "releases"
 
 @dataclass(frozen=True)
 class Release:
-    """A release in a table cell."""
-
     name: str
     is_first: bool = False
-    """Whether it is the first known release, so that its contents may be older."""
+    """True for the first known release; its contents may be older."""
     is_later: bool = False
-    """Whether it has the first definition of something older."""
+    """True if older releases lack the definition of an older version."""
 
     @property
     def link(self) -> str:
@@ -31,7 +29,6 @@ class Release:
 
     @property
     def shown(self) -> str:
-        """Return a short text for narrow cells."""
         return f"{'<' if self.is_later else '≤' if self.is_first else ''}{self.name}"
 
     @property
@@ -41,7 +38,7 @@ class Release:
 
 @dataclass(frozen=True)
 class Lifetime:
-    """First release with something, and first release without it."""
+    """First release with a definition, and first release without it."""
 
     since: Release | None = None
     until: Release | None = None
@@ -50,7 +47,6 @@ class Lifetime:
 
     @property
     def title(self) -> str:
-        """Describe the lifetime; empty if unknown."""
         if self.since is None:
             return ""
         words = [f"since {self.since.since}", *(f"not in Kafka {each.name}" for each in self.gaps)]
@@ -58,7 +54,6 @@ class Lifetime:
 
 
 UNKNOWN = Lifetime()
-"""Lifetime of something that no release has."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +69,7 @@ class Lifetimes:
         return self.found is not None
 
     def code(self, number: int) -> Lifetime:
-        """Return the lifetime of a current error code, under any name."""
+        """Return the lifetime of an error code, under any name."""
         if self.found is None:
             return UNKNOWN
         first = (
@@ -83,13 +78,11 @@ class Lifetimes:
         return self._lifetime(min(first, default=None), None)
 
     def former_names(self, number: int) -> tuple[str, ...]:
-        """Return the former names of an error code."""
         return tuple(
             name for name, lifetime in self.codes.items() if lifetime.code == number and lifetime.last is not None
         )
 
     def version(self, message: str, version: int) -> Lifetime:
-        """Return the lifetime of a message version."""
         if self.found is None:
             return UNKNOWN
         gaps = self.found.gaps(message, version)
@@ -98,11 +91,9 @@ class Lifetimes:
         return self._lifetime(since, self.found.until(message, version), gaps, is_later)
 
     def message(self, message: str, versions: Iterable[int]) -> Lifetime:
-        """Return the lifetime of a message with these versions."""
         return self.field(message, "", versions)
 
     def field(self, message: str, path: str, versions: Iterable[int]) -> Lifetime:
-        """Return the lifetime of a field in these versions."""
         if self.found is None:
             return UNKNOWN
         known = list(versions)
@@ -122,16 +113,13 @@ class Lifetimes:
 
 
 NOTHING = Lifetimes()
-"""Lifetimes of definitions without a history."""
 
 
 @dataclass(frozen=True)
 class Past:
-    """The history of the definitions; empty if they have none."""
-
     lifetimes: Lifetimes = NOTHING
     changes: tuple[Changes, ...] = ()
-    """Changes of every release, oldest first."""
+    """Oldest first."""
 
 
 def past_of(definitions: Definitions) -> Past:
@@ -145,5 +133,4 @@ def past_of(definitions: Definitions) -> Past:
 
 
 def distinct(releases: Iterable[Release | None]) -> tuple[Release, ...]:
-    """Remove duplicates and keep the order."""
     return tuple(dict.fromkeys(each for each in releases if each is not None))

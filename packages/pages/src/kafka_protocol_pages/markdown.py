@@ -27,18 +27,14 @@ _LINKS = {"link_open": "href", "image": "src"}
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading below the page title."""
-
     level: int
     slug: str
-    """Id of the heading, as GitHub derives it."""
+    """Heading id, as GitHub derives it."""
     title: str
 
 
 @dataclass(frozen=True)
 class Link:
-    """A link to a file or to a heading."""
-
     line: int
     path: str
     """Path as written; empty for the page itself."""
@@ -50,7 +46,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Place:
-    """Target of a link on the site; without an address the link is printed as text, followed by ``path``."""
+    """Target of a link; without an address the link becomes text followed by ``path``."""
 
     address: str
     path: str = ""
@@ -58,15 +54,13 @@ class Place:
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed page."""
-
     title: str
     headings: Sequence[Heading]
     links: Sequence[Link]
     tokens: Sequence[Token]
 
     def html(self, place: Callable[[str, str], Place], message: Callable[[str], str | None]) -> Markup:
-        """Render the page; ``place`` resolves paths and slugs, ``message`` returns the address of a message by name."""
+        """Render the page; ``place`` resolves paths and slugs, ``message`` returns the address of a message."""
         tokens = [*self.tokens]
         for before, token in zip([None, *tokens], tokens, strict=False):
             if token.children:
@@ -91,7 +85,6 @@ def _headings(tokens: Sequence[Token]) -> Iterator[Heading]:
 
 
 def _clear_empty_headers(tokens: Sequence[Token]) -> None:
-    """Turn empty header cells into ordinary ones, as they name nothing."""
     for opening, inside, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if opening.type == "th_open" and not inside.content:
             opening.tag = closing.tag = "td"
@@ -104,7 +97,7 @@ def _text(inline: Token) -> str:
 def _links(tokens: Sequence[Token]) -> Iterator[Link]:
     section, line = "", 0
     for before, token in zip([None, *tokens], tokens, strict=False):
-        line = token.map[0] + 1 if token.map else line  # cells of tables have none, their rows do
+        line = token.map[0] + 1 if token.map else line  # table cells have no position, but their rows do
         if before is not None and before.type == "heading_open" and before.tag == "h2":
             section = _text(token)
         for each in token.children or ():
@@ -121,7 +114,6 @@ def _split(written: str) -> tuple[str, str]:
 def _placed(
     tokens: Sequence[Token], place: Callable[[str, str], Place], message: Callable[[str], str | None]
 ) -> Iterator[Token]:
-    """Yield the tokens of a line with resolved links; message names become links."""
     opened: list[Place | None] = []
     text = ""
     for token in tokens:
@@ -150,24 +142,21 @@ def _placed(
 
 
 def _file(path: str, text: str) -> Iterator[Token]:
-    """Return the path that follows the text of an unresolved link, unless the text is the path."""
     if text.strip("/") != path:
         yield Token("text", "", 0, content=" (")
         yield Token("code_inline", "code", 0, content=path)
         yield Token("text", "", 0, content=")")
 
 
-# ---- what is printed another way than the library does
+# ---- render rules that replace those of the library
 
 
 def _html(self: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    """Drop comments and escape other HTML."""
     content = tokens[at].content
     return "" if _COMMENT.fullmatch(content) else escape(content, quote=False)
 
 
 def _fence(self: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    """Highlight a code block; a block without a language is program output."""
     code, language = tokens[at].content, tokens[at].info.partition(" ")[0]
     kind = "code" if language else "code output"
     label = "Code" if language else "Output"

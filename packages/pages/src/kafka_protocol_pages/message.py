@@ -1,4 +1,4 @@
-"""The page of a message: facts, fields by version, and boxes, BNF and bytes for each layout."""
+"""The page of a message: properties, fields by version, and layouts with samples."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ KINDS = {
     COORDINATOR_VALUE: "Record value",
     "data": "Data",
 }
-"""Names of message kinds."""
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A fact about the message; ``link`` is a message name or an address."""
+    """``link`` is a message name or an address."""
 
     name: str
     text: str
@@ -43,8 +42,6 @@ class Fact:
 
 @dataclass(frozen=True)
 class Shown:
-    """A sample, and the versions with the same bytes."""
-
     versions: Versions
     inspector: Inspector
     heading: str
@@ -52,8 +49,6 @@ class Shown:
 
 @dataclass(frozen=True)
 class Part:
-    """Versions with one layout."""
-
     versions: Versions
     boxes: tuple[Box, ...]
     bnf: str
@@ -69,7 +64,6 @@ class Part:
 
     @property
     def others(self) -> tuple[int, ...]:
-        """Return the versions after the first, as further link targets."""
         return tuple(self.versions)[1:]
 
 
@@ -91,33 +85,27 @@ class MessagePage:
     fields: tuple[Field, ...]
     lifetime: Lifetime
     lifetimes: dict[int, Lifetime]
-    """Lifetimes by version."""
 
     @property
     def has_life(self) -> bool:
-        """Return whether a release has the message."""
         return self.lifetime.since is not None
 
     @property
     def has_end(self) -> bool:
-        """Return whether a newer release dropped a version."""
         return any(lifetime.until is not None for lifetime in self.lifetimes.values())
 
     @property
     def has_gaps(self) -> bool:
-        """Return whether a release lacks a version that older and newer ones have."""
+        """True if a release lacks a version that older and newer ones have."""
         return any(lifetime.gaps for lifetime in self.lifetimes.values())
 
     def since(self, versions: Versions) -> tuple[Told, ...]:
-        """Return the first releases of some versions."""
         return self._told(versions, lambda lifetime: (lifetime.since,))
 
     def gaps(self, versions: Versions) -> tuple[Told, ...]:
-        """Return the releases that lack some versions which older and newer ones have."""
         return self._told(versions, lambda lifetime: lifetime.gaps)
 
     def until(self, versions: Versions) -> tuple[Told, ...]:
-        """Return the first releases without some versions."""
         return self._told(versions, lambda lifetime: (lifetime.until,))
 
     def _told(self, versions: Versions, say: Callable[[Lifetime], Sequence[Release | None]]) -> tuple[Told, ...]:
@@ -139,7 +127,6 @@ class MessagePage:
 
     @property
     def key(self) -> str:
-        """Return the API key or record type; empty if there is none."""
         return "" if self.plan.api_key is None else str(self.plan.api_key)
 
     @property
@@ -148,7 +135,6 @@ class MessagePage:
 
 
 def page_of(plan: MessagePlan, definitions: Definitions, lifetimes: Lifetimes = NOTHING) -> MessagePage:
-    """Return the page of a message without its versions."""
     message = next(each for each in definitions.messages if each.name == plan.name)
     runs = runs_of(plan)
     lifetime = lifetimes.message(plan.name, plan.valid)
@@ -161,10 +147,7 @@ def page_of(plan: MessagePlan, definitions: Definitions, lifetimes: Lifetimes = 
 def parts_of(
     page: MessagePage, package: Package, samples: Sequence[tuple[str, Samples]], is_joined: bool
 ) -> Iterator[Part]:
-    """Return the versions of a message; with ``is_joined``, neighbours with one layout are one part.
-
-    ``samples`` are sets of samples with their headings.
-    """
+    """Yield the layouts of a message; ``is_joined`` merges neighbouring versions with one layout."""
     name = page.plan.name
     runs = page.runs if is_joined else [Versions(version, version) for version in page.plan.valid]
     for run in runs:
@@ -173,7 +156,6 @@ def parts_of(
 
 
 def _shown(page: MessagePage, run: Versions, package: Package, words: str, samples: Samples) -> Iterator[Shown]:
-    """Return the samples of versions with one layout, once for neighbours with the same bytes."""
     name = page.plan.name
     for sample, group in groupby(run, key=lambda version: samples.get((name, version))):
         versions = list(group)
@@ -207,7 +189,6 @@ def _facts(plan: MessagePlan, message: Message, definitions: Definitions) -> Ite
 
 
 def _facts_of_lifetime(lifetime: Lifetime) -> Iterator[Fact]:
-    """Yield the lifetime of the message, if known."""
     if lifetime.since is not None:
         yield Fact("Since", lifetime.since.since, lifetime.since.link)
     if lifetime.until is not None:
@@ -215,7 +196,6 @@ def _facts_of_lifetime(lifetime: Lifetime) -> Iterator[Fact]:
 
 
 def _sayer(message: Message, messages: Sequence[Message]) -> Message:
-    """Return the message that declares the facts of an API: the request."""
     if message.kind != RESPONSE:
         return message
     requests = (each for each in messages if each.kind == REQUEST and each.api_key == message.api_key)
@@ -232,14 +212,13 @@ def _pair(plan: MessagePlan, definitions: Definitions) -> Iterator[Fact]:
 
 
 def headers_text(kind: str, valid: Versions, pairs: HeaderVersions) -> str:
-    """Describe headers: ``RequestHeader 1 before versions 0-8, 2 before versions 9-13``."""
+    """Format header versions: ``RequestHeader 1 before versions 0-8, 2 before versions 9-13``."""
     name = "RequestHeader" if kind == REQUEST else "ResponseHeader"
     runs = header_runs(valid, pairs)
     return f"{name} {', '.join(f'{header} before {title_of(run).lower()}' for run, header in runs)}"
 
 
 def header_runs(valid: Versions, pairs: HeaderVersions) -> Iterator[tuple[Versions, int]]:
-    """Yield runs of versions with one header version."""
     ends = [first - 1 for first, _ in pairs[1:]] + [MAX_VERSION]
     for (first, header), end in zip(pairs, ends, strict=True):
         bodies = Versions(first, end).intersect(valid)

@@ -1,4 +1,4 @@
-"""The generated package, as the pages use it: explanations of bytes, and BNF."""
+"""Interface to the generated package: explanations of bytes, and BNF."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from kafka_message_generator.plan.model import MessagePlan
 
 
 class PagesError(ValueError):
-    """The site cannot be written. The text says what to do."""
+    """Raised if the site cannot be written."""
 
 
 class Span(Protocol):
-    """A span of the package."""
-
     start: int
     end: int
     path: str
@@ -31,8 +29,6 @@ class Span(Protocol):
 
 
 class Explanation(Protocol):
-    """An explanation of the package."""
-
     data: bytes
     title: str
     root: Any
@@ -43,7 +39,7 @@ class Explanation(Protocol):
 
 
 class Package:
-    """A generated package by import name. Raises PagesError if it or its part ``explain`` is missing."""
+    """A generated package by import name. Raises PagesError if it or its component ``explain`` is missing."""
 
     def __init__(self, name: str, program: str | None) -> None:
         self.name = name
@@ -51,7 +47,6 @@ class Package:
         self._explain = self.module("explain")
 
     def module(self, name: str) -> ModuleType:
-        """Import a module of the package."""
         try:
             return importlib.import_module(f"{self.name}.{name}")
         except ModuleNotFoundError as error:
@@ -72,19 +67,17 @@ class Package:
             raise PagesError(f"the installed {self.name} {what}; install what these definitions give")
 
     def explain(self, data: bytes, name: str, version: int, *, records: bool = False) -> Explanation:
-        """Explain the bytes of a message. Raises PagesError if it cannot read all of them."""
+        """Explain a message. Raises PagesError if a byte cannot be read."""
         return _whole(self._explain.explain(data, self.message(name), version, records=records))
 
     def explain_request(self, frame: bytes, *, records: bool = False) -> Explanation:
-        """Explain a framed request."""
         return _whole(self._explain.explain_request(frame, framed=True, records=records))
 
     def explain_response(self, frame: bytes, name: str, version: int, *, records: bool = False) -> Explanation:
-        """Explain a framed response."""
         return _whole(self._explain.explain_response(frame, self.message(name), version, framed=True, records=records))
 
     def bnf(self, name: str, version: int) -> str:
-        """Return the layout of a version in the notation of Kafka's protocol guide."""
+        """Return the layout of a version as BNF, as in Kafka's protocol guide."""
         text: str = self.message(name).schemas()[version].bnf(f"{name} (Version: {version})")
         return text.rstrip("\n")
 

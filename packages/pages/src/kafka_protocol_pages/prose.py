@@ -1,4 +1,4 @@
-"""Prose pages, their contents, and the links around a page."""
+"""Prose pages, their contents, and links between pages."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from markupsafe import Markup
 @dataclass(frozen=True)
 class ProsePage:
     path: str
-    """Path on the site."""
     title: str
     headings: Sequence[tuple[int, str, str]]
-    """Level, id and text of the headings below the title."""
+    """Level, id and text."""
     html: Markup
 
 
@@ -28,13 +27,11 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Prose:
-    """All prose pages."""
-
     pages: Sequence[ProsePage]
     chapters: Sequence[Chapter]
     images: Mapping[str, bytes]
     contents: str
-    """Path of the page with the contents."""
+    """Path of the contents page."""
 
 
 NONE = Prose((), (), {}, "")
@@ -42,18 +39,15 @@ NONE = Prose((), (), {}, "")
 
 @dataclass(frozen=True)
 class View:
-    """The surroundings of a prose page."""
-
     page: ProsePage
     chapters: Sequence[tuple[Chapter, bool]]
-    """Chapters, each with whether it is unfolded: the one of the page, or the first."""
+    """Chapters, each with whether it is unfolded."""
     before: tuple[str, str] | None
     after: tuple[str, str] | None
-    """Neighbours in the contents, by address and title."""
+    """Address and title in the contents."""
 
 
 def view(prose: Prose, page: ProsePage) -> View:
-    """Return the surroundings of a page."""
     order = list(dict.fromkeys(each for chapter in prose.chapters for each in chapter.pages))
     here = (page.path, page.title)
     at = order.index(here) if here in order else None

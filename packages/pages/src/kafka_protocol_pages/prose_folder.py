@@ -1,4 +1,4 @@
-"""Reads the prose of a folder: README.md, every Markdown page that it links to, and their contents."""
+"""Reader of README.md, the Markdown pages it links to, and their contents."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from kafka_protocol_pages.package import PagesError
 from kafka_protocol_pages.prose import Chapter, Prose, ProsePage
 
 START, CONTENTS = "README.md", ("docs/README.md", "README.md")
-"""First page, and candidates for the page with the contents."""
+"""First page, and candidates for the contents page."""
 
 
 def read_prose(folder: Path, messages: Collection[str]) -> Prose:
-    """Read README.md and the pages that it leads to; names of ``messages`` in code type become links.
+    """Read README.md and linked pages; names of ``messages`` in code type become links.
 
     Raises PagesError with file and line for a broken link.
     """
@@ -41,15 +41,12 @@ def _address(path: str) -> str:
 
 @dataclass
 class _Folder:
-    """The Markdown pages of a folder, read on demand."""
-
     root: Path
     messages: Collection[str]
     documents: dict[str, Document] = field(default_factory=dict)
     images: dict[str, bytes] = field(default_factory=dict)
 
     def targets(self, page: str) -> Iterator[str]:
-        """Return the pages that a page links to; collect its images."""
         for link in self.documents[page].links:
             path = self._target(page, link.path)
             there = self.root / path
@@ -61,13 +58,11 @@ class _Folder:
                 self.images[path] = there.read_bytes()
 
     def _target(self, page: str, written: str) -> str:
-        """Return the path of a link; for a folder its README.md, if there is one."""
         path = posixpath.normpath(posixpath.join(posixpath.dirname(page), written)) if written else page
         readme = posixpath.normpath(posixpath.join(path, START))
         return readme if (self.root / readme).is_file() else path
 
     def page(self, path: str) -> ProsePage:
-        """Render a page with links of the site."""
         page = self.documents[path]
         above = posixpath.dirname(path)
 
@@ -95,7 +90,6 @@ class _Folder:
         return self.documents[path].title or path
 
     def chapters(self, contents: str) -> Iterator[Chapter]:
-        """Return the sections of a page, with the pages that each is the first to link to."""
         found: dict[str, list[str]] = {"": [contents]}
         seen = {contents}
         for link in self.documents[contents].links:

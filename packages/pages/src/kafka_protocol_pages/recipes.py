@@ -1,4 +1,4 @@
-"""Command lines and Python that explain the bytes of a page."""
+"""Commands and Python code that explain the bytes of a page."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ from kafka_protocol_pages.package import Package
 
 @dataclass(frozen=True)
 class Recipe:
-    """Lines to copy, with a title."""
-
     label: str
     text: str
 
 
 def recipes(package: Package, shown: Frame, has_records: bool) -> Iterator[Recipe]:
-    """Yield recipes for the bytes, and for a frame also for its body."""
     option = " --records" if has_records else ""
     body = f"{package.command} explain {shown.name} {shown.version} {_word(shown.body)}{option}"
     if not shown.frame:
@@ -33,7 +30,6 @@ def recipes(package: Package, shown: Frame, has_records: bool) -> Iterator[Recip
 
 
 def _word(data: bytes) -> str:
-    """Return the bytes as an argument of a command line."""
     return data.hex() or "''"
 
 

@@ -1,4 +1,4 @@
-"""The pages of releases: changes of the protocol since the previous release."""
+"""Release pages: changes of the protocol since the previous release."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from kafka_protocol_pages.message import KINDS, MessagePage
 
 @dataclass(frozen=True)
 class Changed:
-    """A field that changed since the previous version."""
-
     field: Field
     was: str
     now: str
@@ -34,11 +32,9 @@ class News:
     changed: tuple[Changed, ...]
     becomes_flexible: bool
     is_back: bool = False
-    """Whether an older release had it, so that nothing is new."""
 
     @property
     def is_alike(self) -> bool:
-        """Whether its layout equals that of the previous version."""
         return not (self.added or self.removed or self.changed or self.becomes_flexible)
 
 
@@ -58,12 +54,12 @@ class Late:
 
 @dataclass(frozen=True)
 class Departure:
-    """Dropped versions, and fields that no version has any more."""
+    """Dropped versions and fields."""
 
     page: MessagePage
     dropped: tuple[int, ...]
     is_last: bool
-    """Whether no version is left."""
+    """True if no version is left."""
     fields: tuple[Field, ...]
 
     @property
@@ -73,7 +69,7 @@ class Departure:
 
 @dataclass(frozen=True)
 class Broken:
-    """Old versions whose bytes changed their meaning."""
+    """Old versions with a different meaning of the same bytes."""
 
     page: MessagePage
     versions: str
@@ -89,7 +85,6 @@ class ReleasePage:
     after: str | None
     is_empty: bool
     arrivals: tuple[Arrival, ...]
-    """New messages by kind."""
     defined: tuple[Arrival, ...]
     """Older versions with their first definition in this release."""
     news: tuple[News, ...]
@@ -110,7 +105,6 @@ class ReleasePage:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Return the numbers of new messages, new versions, late fields, dropped versions, new codes and broken versions."""
         return (
             len(self.arrivals),
             len(self.news),
@@ -122,7 +116,6 @@ class ReleasePage:
 
 
 def releases(changes: Sequence[Changes], messages: Iterable[MessagePage]) -> list[ReleasePage]:
-    """Return the pages of all releases, oldest first."""
     pages = {page.name: page for page in messages}
     names = [each.release for each in changes]
     after = dict(pairwise(names))
@@ -153,7 +146,7 @@ def _release(changes: Changes, after: str | None, pages: Mapping[str, MessagePag
 def _news(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[News]:
     for name, versions in sorted(changes.brought.items()):
         if name not in changes.new:
-            # What a later release put into the version is news of that one.
+            # Later additions to the version are listed by the later release.
             later = {place(path) for path in changes.later.get(name, ())}
             back = changes.back.get(name, ())
             for version in versions:
@@ -166,13 +159,13 @@ def _news(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[News]:
 def news_of(page: MessagePage, version: int, later: Collection[str] = ()) -> News:
     """Compare a version of a message with the previous one.
 
-    ``later`` are fields that were added to the version by a later release.
+    ``later`` are fields that a later release added to the version.
     """
     before = version - 1
     becomes_flexible = version == page.plan.flexible.lowest
     there = [(field, field.wires.get(before), field.wires.get(version)) for field in page.fields]
     pairs = ((field, _words(was), _words(now)) for field, was, now in there if was is not None and now is not None)
-    # Where all lengths become compact, nothing else is news.
+    # Compact lengths are not listed field by field.
     plain = ((field, was.replace("COMPACT_", ""), now.replace("COMPACT_", "")) for field, was, now in pairs)
     return News(
         page,
@@ -187,9 +180,8 @@ def news_of(page: MessagePage, version: int, later: Collection[str] = ()) -> New
 
 
 def outermost(fields: Iterable[Field]) -> tuple[Field, ...]:
-    """Return the fields that are not nested in another one of them."""
     found: dict[str, Field] = {}
-    for field in fields:  # a struct stands before what is in it
+    for field in fields:  # structs precede their fields
         path = field.path
         if not any(path.startswith(f"{above}.") for above in found):
             found[path] = field

@@ -1,4 +1,4 @@
-"""Sample bytes for pages: for each message version one test vector written by Kafka's own classes."""
+"""Sample bytes: one test vector per message version."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Any
 from kafka_protocol_pages.package import PagesError
 
 MOST = 640
-"""Preferred maximum size of a sample."""
+"""Preferred maximum size in bytes."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The body of a message; ``origin`` describes its source, as the end of a sentence."""
+    """The body of a message; ``origin`` describes its source."""
 
     data: bytes
     origin: str
     is_opened: bool = False
-    """Whether to decode its record batches."""
+    """True if record batches are decoded."""
     frame: bytes = b""
     """Length, header and body as sent; empty for a body alone."""
 
@@ -33,7 +33,7 @@ Samples = Mapping[tuple[str, int], Sample]
 
 @dataclass
 class Best:
-    """Selects the best sample of each version: short enough, most fields set, then shortest."""
+    """The best sample of each version: short enough, most fields set, then shortest."""
 
     found: dict[tuple[str, int], tuple[tuple[bool, int, int], Sample]] = field(default_factory=dict)
 
@@ -48,10 +48,7 @@ class Best:
 
 
 def read_samples(folder: Path) -> Samples:
-    """Return the best sample of each message version in the vectors of a folder; empty without files.
-
-    Raises PagesError for an invalid vector.
-    """
+    """Return the best sample of each message version in the vectors of a folder. Raises PagesError."""
     best = Best()
     for path in sorted(folder.glob("**/*.jsonl.gz")):
         if path.parent.name == "negative":
@@ -70,7 +67,6 @@ def read_samples(folder: Path) -> Samples:
 
 
 def _paths(value: Any, above: str = "") -> set[str]:
-    """Return the paths of non-empty fields of a message in Kafka's JSON form."""
     if isinstance(value, dict):
         return {path for key, each in value.items() for path in _paths(each, f"{above}.{key}")}
     if isinstance(value, list):

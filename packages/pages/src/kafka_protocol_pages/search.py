@@ -1,4 +1,4 @@
-"""The search index, as a script with a constant: a page opened from a file cannot fetch data."""
+"""The search index, as a script that defines a constant."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ def index(
     prose: Prose,
     releases: Sequence[str] = (),
 ) -> str:
-    """Return the script: messages with fields, error codes, enumerations, releases, pages and headings."""
     found = {
         "messages": [[page.name, _what(page), " ".join(field.path for field in page.fields)] for page in messages],
         "errors": [[code.code, code.name] for code in definitions.error_codes],

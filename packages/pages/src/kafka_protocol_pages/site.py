@@ -33,19 +33,17 @@ NAVIGATION = (
     ("batches.html", "Batches", "the formats of record batches, byte by byte"),
     ("paste.html", "Paste", "your bytes, decoded in the page"),
 )
-"""Pages in the navigation: path, title and description. Missing pages are skipped."""
+"""Path, title and description; missing pages are skipped."""
 PROOF = "docs/history.html"
-"""The prose page with the bytes that releases changed."""
+"""The prose page with the incompatible changes."""
 PASTE = ("protocol.js", "wire.js", "codec.js", "secrets.js", "explain.js", "paste.js")
-"""Scripts of the page that decodes pasted bytes; the first holds the protocol."""
+"""Scripts of the page that decodes pasted bytes; the first one holds the protocol."""
 Files = dict[str, str | bytes]
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Door:
-    """A link on the start page."""
-
     link: str
     title: str
     about: str
@@ -58,13 +56,11 @@ PLACES = (
     Door("docs/guide/first-steps.html", "First steps", "messages built, written and read in Python"),
     Door("docs/README.html", "Guide", "all other prose: Spark, captures, the command, definitions of your own"),
 )
-"""Links on the start page. Missing pages are skipped."""
+"""Missing pages are skipped."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page: path, title, template and data."""
-
     path: str
     title: str
     template: str
@@ -75,8 +71,6 @@ class Page:
 
 @dataclass(frozen=True)
 class Site:
-    """The input of all pages."""
-
     definitions: Definitions
     package: Package
     samples: Sequence[tuple[str, Samples]]
@@ -87,7 +81,7 @@ class Site:
 
 
 def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files:
-    """Return every file by path; ``progress`` receives the number of finished messages and their total."""
+    """Return every file by path. ``progress`` receives the numbers of finished and of all messages."""
     plans = sorted(site.definitions.plans, key=lambda plan: plan.name)
     for plan in plans:
         site.package.check(plan)
@@ -124,7 +118,7 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
     protocol = document.text(document.document(site.definitions))
     files["protocol.json"] = protocol
     files["protocol.schema.json"] = SCHEMA_FILE.read_text(encoding="utf-8")
-    # A script, because a page that was opened from a file may not fetch.
+    # A script, because a page opened from a file cannot fetch data.
     files["assets/protocol.js"] = f"globalThis.KAFKA_PROTOCOL = {protocol.rstrip()};\n"
     for path in sorted(ASSETS.iterdir()):
         files[f"assets/{path.name}"] = path.read_text(encoding="utf-8")
@@ -132,7 +126,6 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
 
 
 def doors(pages: Sequence[Page], prose: Prose) -> list[Door]:
-    """Yield the links to existing pages, prose last."""
     there = {page.path for page in pages}
     found = [Door(*each) for each in NAVIGATION if each[0] in there]
     return [*found, Door(prose.contents, "Guide", "how to use all this, in prose")] if prose.contents else found
@@ -148,7 +141,6 @@ def _paths(prose: Prose) -> Iterator[str]:
 
 
 def release_pages(site: Site, history: Sequence[ReleasePage]) -> Iterator[Page]:
-    """Yield a page for each release."""
     codes = {code.name for code in site.definitions.error_codes}
     proof = next((path for path in _paths(site.prose) if path == PROOF), None)
     for release in history:
@@ -157,7 +149,6 @@ def release_pages(site: Site, history: Sequence[ReleasePage]) -> Iterator[Page]:
 
 
 def pages(site: Site, messages: list[MessagePage], past: Past, history: Sequence[ReleasePage]) -> list[Page]:
-    """Yield the pages that are not about one message or release."""
     definitions = site.definitions
     listed = {"groups": indexes.groups(messages), "has_lifetimes": past.lifetimes.is_known}
     found = [
@@ -186,7 +177,7 @@ def pages(site: Site, messages: list[MessagePage], past: Past, history: Sequence
 
 
 def message_pages(site: Site, message: MessagePage, navigation: Sequence[Door]) -> Iterator[Page]:
-    """Yield the page of a message, or an overview and a page for each version if it would be too large."""
+    """Yield the page of a message; a large one gets an overview and a page for each version."""
     path = f"messages/{message.name}.html"
     parts = list(parts_of(message, site.package, site.samples, is_joined=True))
     links = {version: f"#v{version}" for part in parts for version in part.versions}

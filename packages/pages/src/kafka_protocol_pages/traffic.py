@@ -1,4 +1,4 @@
-"""Samples from real conversations between clients and brokers."""
+"""Samples from captured conversations."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from kafka_protocol_pages.package import Package, PagesError
 from kafka_protocol_pages.samples import Best, Sample, Samples
 
 REQUESTS, RESPONSES = ".request.bin", ".response.bin"
-"""File name suffixes of the two directions of a connection."""
+"""Suffixes of the two directions of a connection."""
 _ORIGIN = {True: "that a client sent to a broker.", False: "that a broker sent to a client."}
 
 
 def read_traffic(folder: Path, package: Package) -> Samples:
-    """Return the best sample of each message version in the conversations of a folder; empty without files.
+    """Return the best sample of each message version in the conversations of a folder.
 
-    Raises PagesError with file and message number for an unreadable message.
+    Raises PagesError for an unreadable message.
     """
     best = Best()
     if not package.has("protocol") or not package.has("json"):
@@ -32,7 +32,6 @@ def read_traffic(folder: Path, package: Package) -> Samples:
 
 
 def _conversation(path: Path, protocol: Any) -> Iterator[tuple[Any, int, bool, bytes]]:
-    """Yield messages with version, direction and frame; responses without a request are skipped."""
     asked: dict[int, Any] = {}
     for number, frame in _frames(path, protocol):
         request = _read(path, number, protocol.decode_request, frame)

@@ -26,11 +26,10 @@ FIELDS = (
     "PRODUCER_EPOCH",
     "BASE_SEQUENCE",
     "COUNT",
-)  # the fields of `format.BATCH`, in order
+)  # fields of `format.BATCH`, in order
 
 
 def table() -> dict[str, int]:
-    """Return the constants of the batch format that the extension must share."""
     kinds = format.BATCH.format.removeprefix(">")
     places = {f"{name}_AT": calcsize(">" + kinds[:number]) for number, name in enumerate(FIELDS) if number}
     return places | {
@@ -49,7 +48,7 @@ def table() -> dict[str, int]:
 
 
 def load() -> Any:
-    """Return the extension, or None if it is disabled, not installed or built for another format table."""
+    """Return the extension, or None if it is disabled, missing or incompatible."""
     if os.environ.get(SWITCH) == "0":
         return None
     try:
@@ -66,7 +65,7 @@ core = load()
 
 @cache
 def warn_if_missing() -> None:
-    """Warn once per process if the extension is not available and not disabled."""
+    """Warn once per process if the extension is missing."""
     if core is None and os.environ.get(SWITCH) != "0":
         text = "kafka_records reads segments in pure Python, which is slow; install kafka-messages-native"
         warnings.warn(text, RuntimeWarning, stacklevel=5)

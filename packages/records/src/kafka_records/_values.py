@@ -8,7 +8,7 @@ BytesLike = bytes | bytearray | memoryview
 
 
 def as_bytes(data: BytesLike, what: str) -> bytes:
-    """Return a bytes-like object as bytes. Raises TypeError that names ``what`` otherwise."""
+    """Return a bytes-like object as bytes. Raises TypeError."""
     if not isinstance(data, bytes | bytearray):
         try:
             data = memoryview(data)
@@ -18,17 +18,14 @@ def as_bytes(data: BytesLike, what: str) -> bytes:
 
 
 def is_int(value: object, bits: int, lowest: int | None = None) -> bool:
-    """Check for a signed int of ``bits`` bits that is at least ``lowest``."""
     return isinstance(value, int) and (-(1 << bits - 1) if lowest is None else lowest) <= value < 1 << bits - 1
 
 
 def one_of(choices: Sequence[str]) -> str:
-    """Format choices: ``'a', 'b' or 'c'``."""
     return " or ".join(filter(None, (", ".join(map(repr, choices[:-1])), repr(choices[-1]))))
 
 
 def shown(value: object) -> str:
-    """Return the repr of any value, cut to 60 characters."""
     try:
         text = repr(value)
     except MemoryError:

@@ -1,7 +1,7 @@
 """Kafka's compression codecs, with a limit on the decompressed size.
 
-gzip comes from the standard library; an ``Engine`` provides snappy, lz4 and zstd. Kafka's framings are implemented
-here: xerial snappy blocks, and lz4 frames of independent blocks, whose header checksum may be incorrect (KAFKA-3160).
+gzip comes from the standard library; an ``Engine`` provides snappy, lz4 and zstd. The header checksum of lz4 frames
+may be incorrect (KAFKA-3160).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LZ4_DESCRIPTOR = b"\x60\x40"
 _LZ4_PLAIN_BLOCK = 1 << 31
 _LZ4_INDEPENDENT, _LZ4_BLOCK_SUMS, _LZ4_CONTENT_SIZE, _LZ4_CONTENT_SUM = 1 << 5, 1 << 4, 1 << 3, 1 << 2
 
-# Maximum compression ratio of snappy is 64 / 3; a larger announced size is rejected before allocation.
+# Upper bound of snappy's compression ratio (64 / 3); larger announced sizes are rejected before allocation.
 SNAPPY_MOST = 22
 # First chunk size for further gzip members, in bytes.
 _GZIP_PIECE = 512
@@ -38,10 +38,7 @@ _stripe = Struct("<4I")
 
 
 class Engine(Protocol):
-    """Backend for snappy, lz4 and zstd.
-
-    Decompression raises CompressionError for damaged data or more than ``limit`` bytes.
-    """
+    """Backend for snappy, lz4 and zstd. Raises CompressionError for damaged data or more than ``limit`` bytes."""
 
     def snappy_decompress(self, data: memoryview, size: int) -> bytes | memoryview: ...
 
@@ -59,15 +56,13 @@ class Engine(Protocol):
 
 
 class Codecs:
-    """Kafka's compression codecs, by number, on top of an engine."""
-
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def decompress(self, codec: int, data: memoryview, limit: int, magic: int = 2) -> bytes | memoryview:
         """Decompress ``data`` of a batch in format ``magic``; ``codec`` is not 0.
 
-        Memory stays close to ``limit`` bytes. Raises CompressionError for damaged data or a larger result.
+        Raises CompressionError for damaged data or more than ``limit`` bytes.
         """
         try:
             if codec == 1:
@@ -173,7 +168,7 @@ def _read_gzip(data: memoryview, limit: int) -> bytes:
 def _gzip_member(data: memoryview, left: int, piece: int, limit: int) -> tuple[bytes, memoryview]:
     """Decompress the first gzip member and return it with the remaining data.
 
-    zlib copies the input after a member, so chunks start at ``piece`` bytes.
+    Chunks start at ``piece`` bytes, because zlib copies the input after a member.
     """
     member = zlib.decompressobj(31)
     parts = []
@@ -201,9 +196,8 @@ def _with_right_sum(data: memoryview, magic: int) -> memoryview:
 
 
 def lz4_blocks(data: memoryview) -> Iterator[tuple[memoryview, int, bool]]:
-    """Yield the blocks of lz4 frames: data, maximum decompressed size, and whether the block is uncompressed.
-
-    As in Kafka's Lz4BlockInputStream, blocks are independent and content checksums ignored. Raises CompressionError.
+    """Yield the blocks of lz4 frames: data, maximum decompressed size, and whether the block is uncompressed. Raises
+    CompressionError.
     """
     pos = 0
     while pos < len(data):

@@ -21,13 +21,13 @@ class Limits(NamedTuple):
     size: int
     """Maximum size in bytes, stored and decompressed."""
     records: int
-    """Maximum number of records, and of headers in all records."""
+    """Maximum number of records, and of their headers."""
 
 
 def read_contents(data: bytes, position: int, number: int, header: Header, most: Limits, verify: bool) -> list[Record]:
-    """Return the records of batch ``number``, decompressed within the limits.
+    """Return the records of batch ``number``. Raises BatchDecodeError and MissingCodecError.
 
-    In formats 0 and 1 ``verify`` checks the checksums of inner messages. Raises BatchDecodeError and MissingCodecError.
+    ``verify`` checks the checksums of inner messages in formats 0 and 1.
     """
     base_offset, length, _, magic, _, attributes, _, base_timestamp, max_timestamp, _, _, _, count = header
     end = position + OVERHEAD + length
@@ -52,10 +52,7 @@ def read_contents(data: bytes, position: int, number: int, header: Header, most:
 
 
 def read_decompressed(data: bytes, position: int, number: int, header: Header, most: int) -> bytes:
-    """Return the decompressed records section of a batch of format 2.
-
-    Raises BatchDecodeError and MissingCodecError.
-    """
+    """Return the decompressed records section. Raises BatchDecodeError and MissingCodecError."""
     pos, end = position + HEADER, position + OVERHEAD + header[1]
     codec = header[5] & COMPRESSION
     try:
@@ -65,10 +62,6 @@ def read_decompressed(data: bytes, position: int, number: int, header: Header, m
 
 
 def unwrapped(codec: int, message: bytes | memoryview, magic: int, limit: int, codecs: Codecs) -> bytes:
-    """Return the decompressed value of a compressed message.
-
-    Raises CompressionError and MalformedRecord.
-    """
     pos = KEY_SIZE_AT[magic]
     pos += 4 + max(_int32(message, pos)[0], 0)
     if pos + 4 > len(message) or _int32(message, pos)[0] != len(message) - pos - 4:

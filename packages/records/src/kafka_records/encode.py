@@ -1,4 +1,4 @@
-"""Encoders of record batches and of the older messages, shared by all writers."""
+"""Encoders of record batches and of messages in formats 0 and 1."""
 
 from __future__ import annotations
 
@@ -20,14 +20,12 @@ _entry = Struct(">qiI").pack
 _int32 = Struct(">i").pack
 _begin = BATCH_BEGIN.pack
 _summed = BATCH_SUMMED.pack
-# Bytes that the length includes and the checksum does not.
+# Bytes included in the length but not in the checksum.
 _SUMMED_AFTER = SUMMED_FROM[2] - OVERHEAD
 
 
 @dataclass(slots=True)
 class Shared:
-    """Header fields of a batch, with its functions for compression and checksum."""
-
     magic: int
     codec: int
     attributes: int
@@ -41,7 +39,7 @@ class Shared:
     checksum: Callable[[bytes], int]
 
     def encode(self, records: Sequence[Fields], offsets: Sequence[int]) -> bytes:
-        """Encode at least one record, in formats 0 and 1 as a message set. ``offsets`` replaces the record offsets."""
+        """Encode at least one record. ``offsets`` replaces the record offsets."""
         if self.magic < 2:
             return _messages(self, records, offsets)
         numbers = self.leader_epoch, self.producer_id, self.producer_epoch, self.base_sequence
@@ -53,7 +51,7 @@ _NUMBERS: dict[str | None, int] = {None: 0, **{name: number for number, name in 
 
 
 def codec_number(compression: object, magic: int) -> int:
-    """Return the number of a codec. Raises BatchEncodeError if the format does not support it."""
+    """Return the number of a codec. Raises BatchEncodeError."""
     if magic not in (0, 1, 2):
         raise BatchEncodeError(f"there is no format {shown(magic)}", path="magic")
     codec = _NUMBERS.get(compression) if isinstance(compression, str | None) else None
@@ -65,7 +63,7 @@ def codec_number(compression: object, magic: int) -> int:
 
 
 class _Varints(dict[int, bytes]):
-    """Cache of encoded varints. Values beyond int64 wrap around, as in Kafka's timestamp arithmetic."""
+    """Cache of encoded varints. Values beyond int64 wrap around, as in Kafka."""
 
     def __missing__(self, number: int) -> bytes:
         number = wrapped(number)
@@ -101,7 +99,7 @@ def encode_batch(
     compress: Callable[[int, bytes, int], bytes],
     checksum: Callable[[bytes], int],
 ) -> bytes:
-    """Encode one batch of format 2. Small batches bypass ``Shared``, which costs more than a record."""
+    """Encode one batch of format 2. Small batches bypass ``Shared`` for speed."""
     base_offset = offsets[0]
     highest = records[0][1]
     base_timestamp = highest if delete_horizon is None else delete_horizon
@@ -162,7 +160,6 @@ def _headers(headers: Sequence[tuple[str | bytes, bytes | None]]) -> bytes:
 
 
 def _plain(content: object) -> bytes:
-    """Return a bytes-like object as bytes; ``len`` of a memoryview counts items, not bytes."""
     if isinstance(content, bytes | bytearray | memoryview):
         return bytes(content)
     raise TypeError(f"bytes are expected, not {type(content).__name__}")
@@ -174,8 +171,6 @@ def _key(name: str | bytes) -> bytes:
 
 
 class _Keys(dict[str, bytes]):
-    """Bounded cache of encoded header keys."""
-
     def __missing__(self, name: str) -> bytes:
         key = _key(name)
         if len(key) < _LONG_KEY:

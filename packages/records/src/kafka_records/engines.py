@@ -24,7 +24,7 @@ def compress(codec: int, data: bytes, magic: int) -> bytes:
 
 
 class Installed:
-    """Engine that imports each package on first use. Raises MissingCodecError if it is not installed."""
+    """Engine that imports packages on first use. Raises MissingCodecError."""
 
     def __init__(self, find: Callable[[str], ModuleType] = import_module) -> None:
         self._find = find
@@ -71,7 +71,6 @@ class Installed:
         return bytes(self._package("cramjam", "lz4").lz4.compress_block(data, store_size=False))
 
     def zstd_decompress(self, data: memoryview, limit: int) -> bytes:
-        """Decompress zstd frames in chunks, since a frame may omit its content size."""
         zstandard = self._package("zstandard", "zstd")
         reader = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
         parts = []

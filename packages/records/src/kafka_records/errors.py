@@ -10,7 +10,7 @@ class RecordError(ValueError):
 class BatchDecodeError(RecordError):
     """Damaged record batch, or bytes that are not a record batch.
 
-    ``path`` names the batch or record (``batches[3].records[1]``), ``offset`` is the position of the batch in bytes,
+    ``path`` names the batch or record (``batches[3].records[1]``). ``offset`` is the position of the batch in bytes,
     and ``magic`` its format (-1 if unknown).
     """
 
@@ -27,11 +27,11 @@ class BatchDecodeError(RecordError):
 
 
 class ChecksumError(BatchDecodeError):
-    """Stored checksum of a batch that differs from the computed one."""
+    """Checksum mismatch of a batch."""
 
 
 class BatchEncodeError(RecordError):
-    """Value that the batch format cannot hold; ``path`` names the record (``records[3].key``) or the argument."""
+    """Value that the batch format cannot hold. ``path`` names the record (``records[3].key``) or the argument."""
 
     def __init__(self, reason: str, path: str = "") -> None:
         super().__init__(reason, path)
@@ -59,18 +59,15 @@ class CorruptSegmentError(RecordError):
 
 
 class CompressionError(RecordError):
-    """Data that cannot be decompressed, or that exceeds the limit; the batch is not named."""
+    """Compressed data that is damaged or exceeds the size limit."""
 
 
 class MissingCodecError(RecordError, ImportError):
-    """Missing package for a compression; the message names the package and the extra."""
+    """Missing package for a compression codec."""
 
 
 class MalformedRecord(Exception):
-    """Internal error about record ``number`` (-1: the whole batch); becomes a `BatchDecodeError`.
-
-    Not a ValueError, which the record reader catches.
-    """
+    """Internal error about record ``number`` (-1: the whole batch)."""
 
     def __init__(self, reason: str, number: int = -1) -> None:
         super().__init__(reason)

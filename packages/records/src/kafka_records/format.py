@@ -6,9 +6,8 @@ Format 2: base offset int64, length int32 (of the rest), partition leader epoch 
 the rest), attributes int16, last offset delta int32, base and max timestamp int64, producer id int64, producer epoch
 int16, base sequence int32, record count int32, records.
 
-Formats 0 and 1 (KIP-32) are single messages: offset int64, length int32, CRC-32 uint32 (of the rest), magic int8,
-attributes int8, timestamp int64 (format 1 only), key and value with int32 lengths. Offset, length and magic have the
-same positions in all formats.
+Formats 0 and 1 (KIP-32), single messages: offset int64, length int32, CRC-32 uint32 (of the rest), magic int8,
+attributes int8, timestamp int64 (format 1 only), key and value with int32 lengths.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ CODECS: tuple[CompressionName, ...] = ("none", "gzip", "snappy", "lz4", "zstd")
 # Names of Kafka's TimestampType by number, as in bit 3 of the attributes.
 TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
 
-# Default maximum size of a batch, stored and decompressed; brokers accept requests up to 100 MiB by default.
+# Default maximum size of a batch in bytes, stored and decompressed.
 MAX_BATCH_BYTES = 128 << 20
-# Default maximum number of records. A record of 7 bytes compresses to almost none but takes about 100 as an object.
+# Default maximum number of records. A record of 7 bytes takes about 100 bytes as an object.
 MAX_BATCH_RECORDS = 1_000_000
 
-# Size of offset and length, which the length does not include.
+# Size of offset and length.
 OVERHEAD = 12
 # Size in bytes of an empty message or batch, by format.
 SMALLEST = {0: 26, 1: 34, 2: 61}
@@ -79,7 +78,7 @@ FAULTS = (
 
 # Header of format 2.
 BATCH = Struct(">qiibIhiqqqhii")
-# Header fields needed to read an uncompressed data batch; a negative count becomes a very large one.
+# Header fields needed to read an uncompressed data batch.
 BATCH_PLAIN = Struct(">qi4xbIhiq22xI")
 # Header fields up to and including the checksum.
 BATCH_BEGIN = Struct(">qiibI")

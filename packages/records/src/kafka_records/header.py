@@ -1,4 +1,4 @@
-"""Batch headers: reading, validation, checksums, and changes that need no new checksum."""
+"""Batch headers: reading, validation, checksums and base offsets."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from .format import (
     sum_text,
 )
 
-# Fields of `format.BATCH`. Fields that a format lacks are -1, except the last offset delta: 0 in formats 0 and 1. The
-# count of a compressed message is -1, since only decompression reveals it.
+# Fields of `format.BATCH`. Fields that a format lacks are -1, except the last offset delta (0). The count of a
+# compressed message is -1.
 Header = tuple[int, int, int, int, int, int, int, int, int, int, int, int, int]
 
 _int64 = Struct(">q").pack
@@ -67,7 +67,6 @@ def read_header(data: bytes, position: int, number: int) -> Header:
 
 
 def raw_header(data: BytesLike, position: int) -> Header:
-    """Return a header without validation."""
     if data[position + MAGIC_AT] == 2 and len(data) - position >= HEADER:
         header: Header = _batch(data, position)
         return header
@@ -79,7 +78,7 @@ def raw_header(data: BytesLike, position: int) -> Header:
 
 
 def verify_sum(data: bytes, position: int, number: int, header: Header) -> None:
-    """Check the checksum of a batch. Raises ChecksumError on a mismatch."""
+    """Check the checksum of a batch. Raises ChecksumError."""
     magic, stored = header[3], header[4]
     start = position + SUMMED_FROM[magic]
     end = position + OVERHEAD + header[1]
@@ -99,11 +98,10 @@ def batch_error(reason: str, number: int, position: int, magic: int = -1, record
 def with_base_offset(batch: BytesLike, offset: int, *, leader_epoch: int | None = None) -> bytes:
     """Return a copy of one batch of format 2 with a new base offset, as a broker does on append.
 
-    ``leader_epoch`` replaces the partition leader epoch; None keeps it. The checksum covers neither (KIP-98). Only the
-    length is validated.
+    ``leader_epoch`` replaces the partition leader epoch unless it is None. The checksum covers neither (KIP-98).
 
     Raises BatchDecodeError if ``batch`` is not exactly one batch of format 2, BatchEncodeError for a number out of
-    range, and TypeError for a wrong type.
+    range, and TypeError.
     """
     if type(batch) not in (bytes, bytearray, memoryview):
         batch = as_bytes(batch, "batch")

@@ -28,10 +28,9 @@ def read_messages(
     verify: bool,
     most: int,
 ) -> list[Record]:
-    """Return the record of one message, or the inner records of a compressed one.
+    """Return the record of one message, or the inner records of a compressed one. Raises MalformedRecord.
 
-    ``unwrapped`` is the decompressed value. ``append_time`` overrides all timestamps in format 1. ``verify`` checks the
-    checksums of inner messages. Raises MalformedRecord.
+    ``append_time`` overrides all timestamps in format 1. ``verify`` checks the checksums of inner messages.
     """
     if unwrapped is None:
         records = [_message(data, pos, end, magic, 0)]
@@ -89,8 +88,7 @@ def _places(inner: bytes, magic: int, most: int) -> list[int]:
 
 
 def _shift(outer: int, last: int, magic: int) -> int:
-    """Return the number to add to inner offsets."""
-    if magic == 0 or outer == 0:  # some releases of librdkafka sent 0 with absolute offsets
+    if magic == 0 or outer == 0:  # some librdkafka releases sent 0 with absolute offsets
         return 0
     if outer < last:
         raise MalformedRecord(f"the offset {outer} of the compressed message is below its last relative one, {last}")

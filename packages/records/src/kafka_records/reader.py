@@ -1,7 +1,4 @@
-"""Iterator over record batches in the ``records`` of a Fetch response or Produce request.
-
-Validation follows Kafka's own classes.
-"""
+"""Iterator over record batches in the ``records`` of a Fetch response or Produce request."""
 
 from __future__ import annotations
 
@@ -48,10 +45,10 @@ _DEFAULTS = Limits(MAX_BATCH_BYTES, MAX_BATCH_RECORDS)
 
 
 class Batch:
-    """A record batch, or an outermost message in formats 0 and 1. Records are decoded on demand.
+    """A record batch, or an outermost message in formats 0 and 1.
 
-    ``position`` and ``size`` are in bytes, ``number`` is the index among the batches read. Fields that a format lacks
-    are -1.
+    Records are decoded on demand. ``position`` and ``size`` are in bytes, ``number`` is the index in the input.
+    Fields that a format lacks are -1.
     """
 
     __slots__ = (
@@ -79,13 +76,13 @@ class Batch:
     position: int
     size: int
     base_offset: int
-    """In a compressed message of format 0 or 1: the offset of its last inner message."""
+    """Compressed messages of formats 0 and 1: the offset of the last inner message."""
     leader_epoch: int
     magic: int
     """Format: 2, 1 or 0."""
     crc: int
     attributes: int
-    """Raw attribute bits; see ``compression``, ``timestamp_type`` and the ``is_`` properties."""
+    """Raw attribute bits."""
     last_offset_delta: int
     base_timestamp: int
     """Milliseconds since 1970, or the delete horizon if the batch has one."""
@@ -128,12 +125,12 @@ class Batch:
 
     @property
     def last_offset(self) -> int:
-        """Offset of the last record of the original batch; compaction may have removed that record."""
+        """Offset of the last record before compaction."""
         return self.base_offset + self.last_offset_delta
 
     @property
     def compression(self) -> CompressionName:
-        """Codec name: ``none``, ``gzip``, ``snappy``, ``lz4`` or ``zstd``."""
+        """Codec name."""
         return CODECS[self.attributes & COMPRESSION]
 
     @property
@@ -162,14 +159,14 @@ class Batch:
         return self._data[self.position : self.position + self.size]
 
     def verify(self) -> None:
-        """Check the checksum of the batch. Raises ChecksumError on a mismatch."""
+        """Check the checksum of the batch. Raises ChecksumError."""
         verify_sum(self._data, self.position, self.number, self._header)
 
     def records(self, *, verify: bool = True) -> list[Record]:
-        """Decode and return the records, also of a control batch.
+        """Return the records, also of a control batch.
 
         In formats 0 and 1 ``verify`` checks the checksums of inner messages. Raises BatchDecodeError for damaged
-        records or an exceeded limit, and MissingCodecError if no codec is installed.
+        records or an exceeded limit, and MissingCodecError.
         """
         return read_contents(self._data, self.position, self.number, self._header, self._most, verify)
 
@@ -178,7 +175,7 @@ class Batch:
         return read_decompressed(self._data, self.position, self.number, self._header, self._most.size)
 
     def control_records(self) -> list[ControlRecord]:
-        """Return the records of a control batch, or an empty list for other batches. Raises BatchDecodeError."""
+        """Return the records of a control batch; other batches give an empty list. Raises BatchDecodeError."""
         return (
             [self._control(number, record) for number, record in enumerate(self.records())] if self.is_control else []
         )
@@ -201,7 +198,7 @@ class Batch:
 
 
 class BatchReader:
-    """Iterator over batches; see ``position`` and ``incomplete`` for the progress."""
+    """Iterator over batches."""
 
     _number = 0
     _most = _DEFAULTS
@@ -210,7 +207,7 @@ class BatchReader:
     position: int = 0
     """Position of the next batch."""
     incomplete: int = 0
-    """Size in bytes of a truncated last batch, set at the end; brokers may cut Fetch responses anywhere."""
+    """Size in bytes of a truncated last batch, set at the end."""
 
     def __init__(self, data: bytes, verify: bool, most: Limits) -> None:
         self._data = data
@@ -221,7 +218,7 @@ class BatchReader:
     def _limit(self, most: Limits) -> None:
         self._most = most
         self._largest, self._room = most
-        if self._largest < FEW or self._room < FEW:  # a batch below the fast path limit could exceed the bounds
+        if self._largest < FEW or self._room < FEW:  # batches on the fast path could exceed the limits
             self._short = 0
 
     def __iter__(self) -> BatchReader:
@@ -259,10 +256,7 @@ class BatchReader:
         return _chained(iter(self._next_records, None))
 
     def _next_records(self) -> list[Record] | None:
-        """Return the records of the next batch (empty for control batches), or None at the end.
-
-        Valid uncompressed batches of small size take a fast path.
-        """
+        """Return the records of the next batch (empty for control batches), or None at the end."""
         data, position, number = self._data, self.position, self._number
         size = len(data)
         if position == size:
@@ -306,15 +300,14 @@ def read_batches(
 ) -> BatchReader:
     """Iterate over the record batches of a Fetch response or Produce request, in formats 0 to 2.
 
-    Iteration reads headers, ``Batch.records`` decodes records. A truncated last batch ends the iteration and is
+    Iteration reads headers; ``Batch.records`` decodes records. A truncated last batch ends the iteration and is
     reported as ``incomplete``. ``verify`` checks the checksums of batches.
 
     ``max_batch_bytes`` limits the size of a batch, stored and decompressed (default: 128 MiB). ``max_batch_records``
     limits its records and their headers (default: 1,000,000).
 
-    Raises TypeError if ``data`` is not bytes-like (such as None) or a limit is not an int, ValueError for limits below
-    1. Iteration raises BatchDecodeError (``path``: ``batches[3]``, ``offset``: start in bytes) and its subclass
-    ChecksumError.
+    Raises TypeError if ``data`` is not bytes-like, ValueError for limits below 1, and BatchDecodeError (``path``:
+    ``batches[3]``, ``offset``: start in bytes) or ChecksumError during iteration.
     """
     if max_batch_bytes is MAX_BATCH_BYTES and max_batch_records is MAX_BATCH_RECORDS:
         most = _DEFAULTS
@@ -324,7 +317,7 @@ def read_batches(
 
 
 def read_headers(data: BytesLike, *, max_batch_bytes: int = MAX_BATCH_BYTES) -> BatchReader:
-    """Iterate over batch headers only, without checksums or decompression. Raises BatchDecodeError."""
+    """Iterate over batch headers, without checking checksums. Raises BatchDecodeError."""
     return read_batches(data, verify=False, max_batch_bytes=max_batch_bytes)
 
 

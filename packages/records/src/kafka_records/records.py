@@ -12,14 +12,14 @@ class Record(NamedTuple):
     """A record of a batch."""
 
     offset: int = -1
-    """Offset; when writing, -1 (the default) means the next one."""
+    """Offset; the writer replaces -1 by the next offset."""
     timestamp: int = -1
     """Milliseconds since 1970, or -1 for none."""
     key: bytes | None = None
     value: bytes | None = None
     """Value; None is a tombstone in a compacted topic."""
     headers: tuple[tuple[str, bytes | None], ...] = ()
-    """Key-value pairs in order; keys may repeat. Invalid UTF-8 in keys becomes lone surrogates."""
+    """Key-value pairs; keys may repeat. Invalid UTF-8 in keys becomes lone surrogates."""
 
 
 class ControlRecord(NamedTuple):
@@ -29,9 +29,9 @@ class ControlRecord(NamedTuple):
     timestamp: int
     """Milliseconds since 1970."""
     type: str
-    """Type name, one of ``CONTROL_TYPES`` in ``kafka_records.format``: ``COMMIT``, ``LEADER_CHANGE`` or others."""
+    """Type name from ``CONTROL_TYPES`` in ``kafka_records.format``, such as ``COMMIT``."""
     type_id: int
-    """Type number in the key."""
+    """Type number."""
     coordinator_epoch: int | None
     """Coordinator epoch of ``COMMIT`` and ``ABORT``; None for other types or a truncated value."""
     value: bytes | None
@@ -44,17 +44,16 @@ def too_many(count: int, most: int, what: str = "records") -> str:
 
 _INT64 = 1 << 63
 _FAR = 1 << 62
-# Beyond these bounds sums may overflow int64; Kafka's wrap around.
+# Sums beyond these bounds may overflow int64; Kafka's wrap around.
 _FAR_BEFORE = -_FAR
 # Minimum size of a record without its length, as a zigzag varint.
 _SMALLEST_BODY = 2 * (SMALLEST_RECORD - 1)
-# Zigzag-encoded length of header keys that are not cached.
+# Zigzag-encoded length from which header keys are not cached.
 _LONG_NAME = 128
 _new = tuple.__new__
 
 
 def wrapped(value: int) -> int:
-    """Return ``value`` wrapped to int64."""
     return (value + _INT64) % (1 << 64) - _INT64
 
 
@@ -70,9 +69,7 @@ def read_records(
 ) -> list[Record]:
     """Decode ``count`` records from ``pos`` to ``end``. Raises MalformedRecord.
 
-    ``append_time`` overrides all timestamps; ``room`` limits the number of headers. For speed, varints of one and two
-    bytes are decoded inline with the sign in bit 0. A field that exceeds its record is detected at the end of the
-    record.
+    Varints of one and two bytes are decoded inline for speed.
     """
     if count == 0:
         return []  # Kafka ignores the bytes
@@ -96,7 +93,7 @@ def read_records(
             if size & 1 or size < _SMALLEST_BODY or stop > end:
                 raise MalformedRecord(f"record {len(records)} has a length that cannot be", len(records))
 
-            time = data[pos + 1]  # after the attributes, which are unused
+            time = data[pos + 1]  # after the unused attributes
             pos += 2
             if time > 127:
                 if (byte := data[pos]) < 128:
@@ -196,7 +193,7 @@ def _headers(
         if pos > stop:
             raise _headers_not_filled(number)
         if left == 1 and not headers:
-            return ((key, value),), pos  # the common case
+            return ((key, value),), pos
         headers.append((key, value))
         left -= 1
     return tuple(headers), pos
@@ -207,8 +204,6 @@ def _decoded(name: bytes) -> str:
 
 
 class _Names(dict[bytes, str]):
-    """Bounded cache of decoded header keys."""
-
     def __missing__(self, name: bytes) -> str:
         if len(self) >= _MOST_NAMES:
             self.clear()
@@ -225,9 +220,9 @@ def _headers_not_filled(number: int) -> MalformedRecord:
 
 
 def _varint(data: bytes, pos: int, most: int = 5) -> tuple[int, int]:
-    """Return the undecoded zigzag value at ``pos`` and its end; ``most`` is its maximum size (5 or 10).
+    """Return the undecoded zigzag value at ``pos`` and its end. Raises ValueError and IndexError.
 
-    Raises ValueError for a longer varint, IndexError for a truncated one.
+    ``most`` is its maximum size (5 or 10).
     """
     value = shift = 0
     for end in range(pos + 1, pos + most + 1):

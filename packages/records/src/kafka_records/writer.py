@@ -45,15 +45,15 @@ def write_batch(
 ) -> bytes:
     """Encode at least one record as a record batch for a Produce request or Fetch response.
 
-    An ``offset`` of -1 means the next one, from ``base_offset``; explicit offsets must ascend. ``compression`` is none
-    (or None), gzip, snappy, lz4 or zstd. ``log_append_time`` (applies to all records) and ``delete_horizon`` (KIP-534)
-    are in milliseconds. ``producer_id``, ``producer_epoch`` and ``base_sequence`` are for idempotent producers
-    (KIP-98).
+    An ``offset`` of -1 means the next one, from ``base_offset``; explicit offsets must ascend. ``compression`` is
+    none (or None), gzip, snappy, lz4 or zstd. ``log_append_time`` (applies to all records) and ``delete_horizon``
+    (KIP-534) are in milliseconds. ``producer_id``, ``producer_epoch`` and ``base_sequence`` are for idempotent
+    producers (KIP-98).
 
     ``magic`` 0 and 1 select the message sets of KIP-32, without headers, producers and transactions.
 
     Raises BatchEncodeError for values the format cannot hold (``path``: ``records[3]`` or an argument name), and
-    MissingCodecError if no codec is installed.
+    MissingCodecError.
     """
     attributes = codec_number(compression, magic) if compression != "none" or magic != 2 else 0
     if magic < 2:
@@ -160,7 +160,7 @@ def _offsets(records: list[Record], base_offset: int) -> Sequence[int]:
         raise BatchEncodeError(f"{shown(base_offset)} is no int of 64 bits", path="base_offset")
     last = base_offset - 1
     if len(records) == 1 and type(records[0]) is Record and records[0][0] == -1 and 0 <= base_offset < _INT64:
-        return (base_offset,)  # common for producers that do not wait
+        return (base_offset,)
     offsets: list[int] = []
     offset: Any = None
     number = 0

@@ -16,7 +16,6 @@ def counted(number: int, noun: str) -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Wrap text to at least one line of at most ``width`` characters; only longer words are split."""
     from textwrap import wrap
 
     return wrap(text, max(width, 1), break_on_hyphens=False) or [""]
@@ -32,7 +31,7 @@ def suggestion(word: str, known: Iterable[str], form: str = "{}") -> str:
 
 
 def time_text(milliseconds: int) -> str | None:
-    """Format milliseconds since 1970 as UTC, or return None if out of range (-1, for example)."""
+    """Format milliseconds since 1970 as UTC, or return None if out of range."""
     if not 0 < milliseconds < _LATEST:
         return None
     from time import gmtime, strftime

@@ -23,7 +23,7 @@ class Package:
 
     def __init__(self, name: str) -> None:
         try:
-            __import__(name)  # importlib takes longer than many commands
+            __import__(name)  # faster than importlib
         except Exception as error:
             raise PackageError(f"cannot import the package {name!r}: {error}") from error
         self.name = name
@@ -64,7 +64,6 @@ class Package:
         return getattr(self.root, name)
 
     def api(self, key: int | None) -> Any:
-        """Return the API with a key, or None if unknown."""
         protocol = self.module("protocol")
         try:
             return protocol.api(key)

@@ -1,4 +1,4 @@
-"""The command line ``python -m kafka_protocol_upstream``: a subcommand for each task of a maintainer."""
+"""The command line ``python -m kafka_protocol_upstream``, with a subcommand for each task."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ERRORS = (ArtifactError, HistoryError, ImportSpecsError, OracleError, SpecError,
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one task; the exit code is 0, or 1 with the reason on standard error."""
+    """Run one task. Return 0, or 1 after an error."""
     parser = argparse.ArgumentParser(prog=PROG, description="What maintainers run; at the top of a clone.")
     tasks = parser.add_subparsers(required=True, metavar="TASK")
     for name, task in TASKS.items():

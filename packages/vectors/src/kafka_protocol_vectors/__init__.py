@@ -1,8 +1,8 @@
-"""Bytes that Kafka's own classes wrote for every message at every version, and bytes that are to be refused.
+"""Messages encoded by Kafka's own classes at every version, and damaged encodings.
 
-* ``vectors()`` are messages as JSON and as bytes, ``negative()`` damaged ones with the place of the damage.
-* ``apis()`` is Kafka's table of APIs, ``protocol()`` the whole protocol as data.
-* ``FOLDER`` has the files themselves, for other languages; the README of the package says what is in them.
+* ``vectors()``: messages as JSON and as bytes; ``negative()``: damaged bytes with the place of the damage.
+* ``apis()``: Kafka's API table; ``protocol()``: the whole protocol as data.
+* ``FOLDER``: the files, for other languages; see the README.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["FOLDER", "RELEASE", "Negative", "Vector", "apis", "negative", "proto
 
 FOLDER = Path(__file__).parent
 RELEASE = "4.4.0"
-"""The release of Kafka whose classes wrote the bytes; those of versions that it has no more, the last one that had them."""
+"""Kafka release of the vectors; removed versions come from the last release with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +27,17 @@ class Vector:
 
     message: str
     file: str
-    """Its definition, with the folder: ``clients/FetchRequest.json``."""
+    """Definition file, such as ``clients/FetchRequest.json``."""
     version: int
     sample: str
-    """Which kind of sample it is, such as ``full``; see the README."""
+    """Kind of sample, such as ``full``; see the README."""
     release: str
-    """The release of Kafka whose classes wrote the bytes."""
+    """Kafka release that encoded the bytes."""
     data: bytes
     json_in: Mapping[str, Any] | None
-    """What Kafka was asked to write, in the form of its JSON converters; None for a newly created object."""
+    """Input in the form of Kafka's JSON converters; None for a new object."""
     json_out: Mapping[str, Any]
-    """What Kafka reads back from the bytes."""
+    """Message as decoded by Kafka."""
 
     def __str__(self) -> str:
         return f"{self.message} v{self.version} {self.sample}"
@@ -45,26 +45,26 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Negative:
-    """Bytes that are not this message at this version."""
+    """Bytes that are not a valid message."""
 
     message: str
     version: int
     kind: str
-    """What is wrong, as one of the words in the README, such as ``truncated``."""
+    """Kind of error, such as ``truncated``; see the README."""
     data: bytes
     offset: int
-    """The byte at which a reader finds it."""
+    """Position where a reader detects the error."""
     path: str
-    """The field, in snake case with dots and indexes; empty for the message as a whole."""
+    """Field in snake case with dots and indexes; empty for the message."""
     kafka: str
-    """What Kafka's own class does with the bytes: ``refused``, ``accepted``, or ``rest`` if it leaves some unread."""
+    """Verdict of Kafka's class: ``refused``, ``accepted``, or ``rest`` if bytes are left unread."""
 
     def __str__(self) -> str:
         return f"{self.message} v{self.version} {self.kind}"
 
 
 def vectors(message: str | None = None) -> Iterator[Vector]:
-    """The vectors of all messages or of one: by release, and there by definition folder, message, version and sample."""
+    """Yield the vectors of all messages or of one, by release, folder, message, version and sample."""
     for path in sorted(FOLDER.glob("kafka-*/*.jsonl.gz")):
         release = path.parent.name.removeprefix("kafka-")
         for line in _lines(path):
@@ -74,22 +74,22 @@ def vectors(message: str | None = None) -> Iterator[Vector]:
 
 
 def negative(message: str | None = None) -> Iterator[Negative]:
-    """Bytes that are to be refused, of all messages or of one, by message, version and kind."""
+    """Yield damaged bytes of all messages or of one, by message, version and kind."""
     for line in _lines(FOLDER / "negative" / f"kafka-{RELEASE}.jsonl.gz"):
         if message in (None, line["message"]):
             yield Negative(data=bytes.fromhex(line.pop("hex")), **line)
 
 
 def apis() -> list[dict[str, Any]]:
-    """Kafka's table of APIs, by id: versions, header versions, listeners."""
+    """Return Kafka's API table, by id: versions, header versions, listeners."""
     text = (FOLDER / f"kafka-{RELEASE}" / "apis.jsonl").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]
 
 
 def protocol() -> dict[str, Any]:
-    """The whole protocol as data, ``protocol.json``.
+    """Return the whole protocol, ``protocol.json``.
 
-    Released packages have it. Raises FileNotFoundError in a clone where it was not made yet.
+    Raises FileNotFoundError in a clone without the file; released packages have it.
     """
     path = FOLDER / "protocol.json"
     if not path.exists():

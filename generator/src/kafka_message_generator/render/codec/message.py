@@ -38,7 +38,7 @@ class Collection:
     parameters: Part
     arguments: str
     what: str
-    """Key of the elements, as docstrings describe it."""
+    """Description of the key for docstrings."""
     lookup: str
     """Suffix of the base's lookups after ``_find`` and ``_find_all``."""
 

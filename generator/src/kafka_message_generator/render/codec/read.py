@@ -76,7 +76,6 @@ class _Lowering:
     steps: list[Step] = field(default_factory=list)
     waiting: tuple[Fixed, ...] = ()
     end: str = "end"
-    """The variable for the end of a slice."""
 
     def lower(self, operations: Iterable[Operation]) -> list[Step]:
         for operation in operations:

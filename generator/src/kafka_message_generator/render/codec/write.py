@@ -104,7 +104,7 @@ class _Lowering:
         return self.steps
 
     def refuse(self, operation: Default) -> None:
-        # Refuse a value that the layout cannot carry, unless it is the default.
+        # Reject a value that the layout cannot carry, unless it is the default.
         field_plan = self.struct.field(operation.name)
         value = f"x.{literals.slot(self.struct, field_plan)}"
         tests = literals.tagged_tests(self.message, self.struct, field_plan, value)
@@ -238,7 +238,7 @@ class _Lowering:
         tests = []
         for plan in (self.struct.field(tagged.name) for tagged in section.fields):
             value = f"x.{literals.slot(self.struct, plan)}"
-            if plan.default is Empty.STRUCT:  # its fields are tested one by one
+            if plan.default is Empty.STRUCT:  # tested field by field
                 self.steps.append(Assign(f"d_{plan.name}", value))
                 value = f"d_{plan.name}"
             tests += _default_tests(self.message, self.struct, plan, value)
@@ -273,7 +273,7 @@ class _Lowering:
 
 
 def _default_tests(message: MessagePlan, struct: StructPlan, plan: FieldPlan, value: str) -> list[Code]:
-    # Anything but a list is passed on to the code that refuses it.
+    # Code for other types rejects anything but a list.
     tests = literals.tagged_tests(message, struct, plan, value)
     may_show = plan.default is Empty.ARRAY and plan.type not in literals.INTEGER_CODES
     return [*tests, code("type({}) not in {}", value, use("NO_LISTS"))] if may_show else tests

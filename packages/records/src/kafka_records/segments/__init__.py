@@ -1,7 +1,4 @@
-"""Readers and writers of log segments and record batches as Arrow data (extra ``arrow``).
-
-Names are imported on first use.
-"""
+"""Readers and writers of log segments and record batches as Arrow data (extra ``arrow``)."""
 
 from __future__ import annotations
 

@@ -21,8 +21,6 @@ MOST_BYTES = (1 << 31) - 1
 
 
 class Repeated:
-    """Cache of constant arrays: the last one of each column, sliced to the requested length."""
-
     def __init__(self) -> None:
         self._last: dict[str, tuple[object, pa.Array]] = {}
 
@@ -35,10 +33,7 @@ class Repeated:
 
 
 def repeated(value: Any, kind: Any, count: int) -> pa.Array:
-    """Return an immutable constant array.
-
-    ``pa.scalar`` is avoided, since it imports pandas (0.25 s).
-    """
+    """Return a constant array, without ``pa.scalar``, which imports pandas (0.25 s)."""
     if value is None:
         return pa.nulls(count, kind)
     if pa.types.is_boolean(kind):

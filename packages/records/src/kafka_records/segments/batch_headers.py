@@ -59,7 +59,7 @@ class _HeaderReader(SegmentReader):
 
     def _rows(self, report: SegmentReport, run: Run, facts: Facts, chosen: Ints) -> pa.RecordBatch:
         count = len(chosen)
-        outer = facts.new[chosen] | (facts.codec[chosen] == 0)  # else decompression would be necessary
+        outer = facts.new[chosen] | (facts.codec[chosen] == 0)  # otherwise decompression would be necessary
         last = (facts.base_offset + facts.last_offset_delta)[chosen]
         columns: dict[str, Any] = {
             "topic": pa.repeat(pa.scalar(report.topic, pa.string()), count),
@@ -130,15 +130,15 @@ def read_batch_headers(
 ) -> SegmentReader:
     """Read log segments with one row per record batch, without decompression.
 
-    Arguments, errors and reports are those of ``read_segments``, except that ``records`` in the reports stays 0. Damage
-    to records that the checksum does not reveal is not detected.
+    Arguments, errors and reports are those of ``read_segments``; ``records`` in the reports stays 0.
 
     Columns: ``topic``, ``partition``, ``file``, ``position`` and ``size`` (stored bytes), ``base_offset``,
     ``last_offset``, ``records``, ``timestampType``, ``first_timestamp``, ``max_timestamp``, the columns of
-    ``batch_metadata``, and ``corrupt`` in PERMISSIVE mode. ``first_timestamp`` is null before format 2 and for batches
-    with a delete horizon.
+    ``batch_metadata``, and ``corrupt`` in PERMISSIVE mode. ``first_timestamp`` is null before format 2 and for
+    batches with a delete horizon.
 
-    In formats 0 and 1 a row is an outermost message. ``base_offset`` and ``records`` of a compressed message are null.
+    In formats 0 and 1 a row is an outermost message. ``base_offset`` and ``records`` of a compressed message are
+    null.
     """
     if max_rows < 1:
         raise ValueError(f"max_rows is {max_rows}, at least 1 is needed")

@@ -27,7 +27,7 @@ class Chain:
     need: int
     # Error number of each header, see `frames.faults`.
     fault: Ints | Bytes
-    # Whether each checksum matches; None if not computed, undefined for batches with an error.
+    # Whether each checksum matches; None if not computed.
     sums: Bools | None
 
     @property
@@ -36,8 +36,6 @@ class Chain:
 
 
 class Follower:
-    """Iterator over batches by length. ``largest`` is the maximum batch size in bytes."""
-
     def __init__(self, largest: int, *, with_sums: bool) -> None:
         self._largest = largest
         self._with_sums = with_sums
@@ -93,5 +91,5 @@ def _places(log: Log, at: int, last: int, largest: int, most: int) -> tuple[list
             append(at)
             at = stop
     except StructError:
-        pass  # the rest is too short for a length field
+        pass  # too short for a length field
     return starts, at, OVERHEAD

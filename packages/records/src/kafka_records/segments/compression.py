@@ -1,4 +1,4 @@
-"""Kafka's compression codecs on top of pyarrow; see `kafka_records.compression` for the framings."""
+"""Kafka's compression codecs on top of pyarrow."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ def _compressed(name: str, data: bytes) -> bytes:
 
 
 def _stream(codec: int, data: memoryview, limit: int) -> bytes:
-    """Decompress in steps, since frames may omit their content size."""
     try:
         stream = pa.CompressedInputStream(pa.BufferReader(data), CODECS[codec])
         size = min(max(_FIRST_READ, 4 * len(data)), limit + 1)

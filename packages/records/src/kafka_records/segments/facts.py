@@ -24,7 +24,7 @@ def _header_fields(log: Log, start: Ints) -> dict[str, Ints]:
 
 
 class Facts:
-    """Header fields of batches as arrays; fields missing in a format are -1 or False."""
+    """Header fields as arrays; fields missing in a format are -1 or False."""
 
     def __init__(self, log: Log, start: Ints) -> None:
         self.start = start
@@ -44,7 +44,7 @@ class Facts:
         self.producer_id = fields["PRODUCER_ID"]
         self.producer_epoch = fields["PRODUCER_EPOCH"]
         self.base_sequence = fields["BASE_SEQUENCE"]
-        # Number of records; always 1 in formats 0 and 1, even for compressed messages.
+        # 1 in formats 0 and 1, even for compressed messages.
         self.count = fields["COUNT"]
 
     @property
@@ -53,7 +53,6 @@ class Facts:
         return np.where(self.magic == 0, -1, (self.attributes & LOG_APPEND_TIME) // LOG_APPEND_TIME)
 
     def has(self, bit: int) -> Bools:
-        """Check an attribute bit of format 2; False for other formats."""
         result: Bools = self.new & (self.attributes & bit != 0)
         return result
 

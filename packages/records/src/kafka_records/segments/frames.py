@@ -18,10 +18,10 @@ Bools = npt.NDArray[np.bool_]
 # Positions within a decoded group must fit 31 bits.
 MAX_BATCH_BYTES_LIMIT = 1 << 30
 
-# Extra bytes after the data, so that vectorized reads need no bounds checks.
+# Bytes after the data, so that vectorized reads need no bounds checks.
 PADDING = 64
 
-# Largest attributes value accepted in a search: seven bits are in use, one is reserved for a future release.
+# Largest attributes value accepted in a search: seven bits in use, one reserved.
 _KNOWN_ATTRIBUTES = 0xFF
 
 # Maximum number of positions tried at a time.
@@ -35,7 +35,7 @@ _SEARCH_FACTOR = 16
 
 
 class Log:
-    """Bytes with vectorized reads of big-endian numbers. ``PADDING`` arbitrary bytes must follow the ``size`` bytes."""
+    """Bytes with vectorized reads of big-endian numbers, followed by ``PADDING`` arbitrary bytes."""
 
     __slots__ = ("_views", "bytes", "size")
 
@@ -67,7 +67,6 @@ def stored_sums(log: Log, start: Ints, magic: Ints) -> Ints:
 
 
 def actual_sums(log: Log, start: Ints, size: Ints, magic: Ints) -> Ints:
-    """Return CRC-32C in format 2, CRC-32 in formats 0 and 1."""
     view, crc32c = log.bytes.data, checksum()
     batches = zip(start.tolist(), (start + size).tolist(), magic.tolist(), strict=True)
     sums = (crc32c(view[low + 21 : end]) if kind == 2 else crc32(view[low + 16 : end]) for low, end, kind in batches)
@@ -75,16 +74,15 @@ def actual_sums(log: Log, start: Ints, size: Ints, magic: Ints) -> Ints:
 
 
 def intact(log: Log, start: Ints, size: Ints) -> Bools:
-    """Check the checksums of batches."""
     magic = log.at(start + 16, "i1")
     result: Bools = stored_sums(log, start, magic) == actual_sums(log, start, size, magic)
     return result
 
 
 def faults(log: Log, start: Ints, size: Ints, *, strict: bool = False) -> Ints:
-    """Return an error number for each header (see ``fault_text``), 0 if valid.
+    """Return an error number for each header, 0 if valid (see ``fault_text``).
 
-    ``strict`` also rejects values that no Kafka release writes, for positions that may hold arbitrary data.
+    ``strict`` also rejects values that no Kafka release writes.
     """
     magic = log.at(start + 16, "i1")
     new = magic == 2
@@ -94,7 +92,7 @@ def faults(log: Log, start: Ints, size: Ints, *, strict: bool = False) -> Ints:
     codec = attributes & COMPRESSION
     smallest = np.where(new, SMALLEST[2], np.where(magic == 1, SMALLEST[1], SMALLEST[0]))
     result = np.zeros(len(start), np.int64)
-    # In ascending priority: later assignments overwrite earlier ones.
+    # Ascending priority.
     result[(codec == 0) & (count * 7 > size)] = 7
     result[delta < 0] = 6
     result[count < 0] = 5
@@ -149,7 +147,6 @@ def sum_text(log: Log, at: int, size: int) -> str:
 
 
 def plausible(log: Log, start: int, max_batch_bytes: int) -> bool:
-    """Check by the header alone whether a batch may start here."""
     return len(_candidates(log, start, start + 1, max_batch_bytes)) == 1
 
 
@@ -163,7 +160,7 @@ def _candidates(log: Log, low: int, high: int, max_batch_bytes: int) -> Ints:
 class Search:
     """Search for the next batch with a plausible header and a matching checksum.
 
-    Input may come in chunks. The checksum work is limited; ``given_up`` is set when the budget is used up.
+    ``given_up`` is set when the budget for checksums is used up.
     """
 
     def __init__(self, max_batch_bytes: int, least: int | None = None) -> None:
@@ -175,8 +172,8 @@ class Search:
     def find(self, log: Log, low: int, high: int, *, at_end: bool) -> tuple[int, int]:
         """Search the positions from ``low`` to ``high``; ``high + PADDING`` must exist.
 
-        Returns the position and 0 for a match; the position and the bytes needed for a truncated candidate; or ``high``
-        and -1 for no match. ``at_end``: no more bytes will follow.
+        Returns the position and 0 for a match; the position and the bytes needed for a truncated candidate; or
+        ``high`` and -1.
         """
         block = _FIRST_BLOCK
         while low < high and not self.given_up:
@@ -209,9 +206,8 @@ def find_batch(
 ) -> int | None:
     """Return the position of the first complete record batch at or after ``start``, or None.
 
-    A match has a known format, a length of at most ``max_batch_bytes``, plausible counts and a valid checksum. Record
-    values may contain batches, so start some distance before the target. The search gives up on too many overlapping
-    candidates.
+    A match has a known format, a length of at most ``max_batch_bytes``, plausible counts and a valid checksum.
+    Batches within record values match too.
     """
     array = np.frombuffer(data, np.uint8)
     search = Search(max_batch_bytes)

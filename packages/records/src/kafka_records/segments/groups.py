@@ -25,13 +25,12 @@ GROUP_ROWS = 131072
 GROUP_BYTES = 16 << 20
 
 
-# Selects batches by their header fields.
 Wanted = Callable[[Facts], Bools]
 
 
 @dataclass(slots=True)
 class Group:
-    """The batches ``low`` to ``high`` of a run: records, and error messages of corrupt batches by number."""
+    """Consecutive batches of a run: records, and error messages of corrupt batches by number."""
 
     low: int
     high: int
@@ -40,11 +39,7 @@ class Group:
 
 
 class Decoder:
-    """Decoder for the batches of one run.
-
-    ``control_records``, ``data_records`` and ``wanted`` select batches; ``limit`` is the maximum decompressed size of a
-    batch in bytes; ``maker`` builds the requested columns.
-    """
+    """Decoder for the batches of one run; ``limit`` is the maximum decompressed size of a batch in bytes."""
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ _ID = r"[A-Za-z0-9_-]{22}"
 _TIERED_FILE = re.compile(rf"[0-9]{{20}}-{_ID}\..+", re.DOTALL)
 _TIERED_FOLDER = re.compile(rf"(.+)-([0-9]+)-{_ID}", re.DOTALL)
 _TOPIC_AND_ID = re.compile(rf"(.+)-{_ID}", re.DOTALL)
-# Directory names of Kafka's UnifiedLog: `topic-partition`, with a suffix for deleted, moved or stray partitions.
+# Directory names of Kafka's UnifiedLog.
 _FOLDER = re.compile(r"(.+)-([0-9]+)(?:\.[0-9a-f]{32}-(delete|future|stray))?", re.DOTALL)
 _INT32 = 1 << 31
 
@@ -16,8 +16,8 @@ _INT32 = 1 << 31
 def topic_of(path: str) -> tuple[str | None, int | None]:
     """Return the topic and partition from the directory of a segment file, or (None, None).
 
-    Brokers use ``topic-partition``, with a suffix during a move or deletion. In tiered storage, Kafka's
-    LocalTieredStorage uses ``topic-partition-topicid`` and Aiven's plugin ``topic-topicid/partition``.
+    Brokers use ``topic-partition``, with a suffix during a move or deletion. Kafka's LocalTieredStorage uses
+    ``topic-partition-topicid``, Aiven's plugin ``topic-topicid/partition``.
     """
     above, folder, name = _parts(path)
     if _TIERED_FILE.fullmatch(name):
@@ -36,10 +36,7 @@ def topic_of(path: str) -> tuple[str | None, int | None]:
 
 
 def ending_of(path: str) -> str | None:
-    """Return the directory suffix ``delete``, ``future`` or ``stray``, or None.
-
-    Kafka's LogManager marks partitions to delete, targets of moves between log directories, and unexpected replicas.
-    """
+    """Return the directory suffix ``delete``, ``future`` or ``stray``, or None (Kafka's LogManager)."""
     found = _FOLDER.fullmatch(_parts(path)[1])
     return found[3] if found else None
 

@@ -32,8 +32,6 @@ class Faults:
 
 
 class RecordLists:
-    """Record columns as lists, extended batch by batch to save memory."""
-
     def __init__(self) -> None:
         self.counts: list[int] = []
         self._columns: tuple[list[Any], ...] = tuple([] for _ in Record._fields)
@@ -60,7 +58,6 @@ class RecordLists:
 
 
 def read_batches(lanes: Lanes, faults: Faults) -> RecordLists:
-    """Return the records of batches of format 2; none for a faulty batch."""
     found = RecordLists()
     for number, (pos, end, count, offset, timestamp, append_time, is_appended) in enumerate(lanes.table().T.tolist()):
         data, time = lanes.data[pos:end].tobytes(), append_time if is_appended else None
@@ -75,10 +72,7 @@ def read_batches(lanes: Lanes, faults: Faults) -> RecordLists:
 def read_messages(
     run: Run, facts: Facts, chosen: Ints, faults: Faults, *, check_crcs: bool, limit: int, most_bytes: int
 ) -> RecordLists:
-    """Return the records of outermost messages (formats 0 and 1), up to ``most_bytes``.
-
-    ``limit`` is the maximum decompressed size of one message in bytes.
-    """
+    """Return the records of outermost messages (formats 0 and 1), up to ``most_bytes``."""
     found = RecordLists()
     total = 0
     columns = (run.start, run.size, facts.magic, facts.codec, facts.timestamp_type, facts.max_timestamp)
@@ -100,7 +94,6 @@ def read_messages(
 
 
 def _header_lists(headers: Sequence[Sequence[tuple[str, bytes | None]]]) -> pa.Array:
-    """Return the header lists, null for records without headers. Invalid UTF-8 in keys is replaced, as in Java."""
     if not any(headers):
         return pa.nulls(len(headers), HEADERS_TYPE)
     try:

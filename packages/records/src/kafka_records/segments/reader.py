@@ -47,7 +47,7 @@ class SegmentReader(Iterator[Any]):
     """Lazy iterator over Arrow record batches of log segments.
 
     ``schema`` is their common schema; ``reports`` has a ``SegmentReport`` per file opened so far. Convert it with
-    ``pa.RecordBatchReader.from_batches(reader.schema, reader)``. Use it as a context manager, or call ``close``, if the
+    ``pa.RecordBatchReader.from_batches(reader.schema, reader)``. Call ``close`` or use a ``with`` block if the
     iteration may stop early.
     """
 
@@ -94,7 +94,7 @@ class SegmentReader(Iterator[Any]):
         self.close()
 
     def close(self) -> None:
-        """Close the current file, if opened by the reader, and end the iteration."""
+        """Close the current file and end the iteration."""
         self._batches.close()
 
     def _all(self, sources: Sequence[Source]) -> Generator[Any, None, None]:
@@ -211,8 +211,7 @@ def read_segments(
     """Read log segments (``.log``, also from tiered storage) and KRaft snapshots (``.checkpoint``) as Arrow data.
 
     ``source`` is a path, a binary file, or an iterable of these; ``filesystem`` is a ``pyarrow.fs.FileSystem`` for
-    paths. All formats (0 to 2) and compressions are supported. Memory: a file window of 8 MiB and a group of
-    decompressed batches of 16 MiB. A larger batch takes up to about 15 times its size.
+    paths. All formats (0 to 2) and compressions are supported.
 
     Columns of Spark's Kafka source: ``key`` and ``value`` (binary), ``topic`` and ``partition`` (from the directory
     name, else null), ``offset``, ``timestamp`` (microseconds, UTC; -1 for none), ``timestampType`` (0 create time, 1
@@ -226,18 +225,18 @@ def read_segments(
     ``batch_metadata``).
 
     ``mode`` FAILFAST raises CorruptSegmentError at the first corrupt batch, after the rows before it. PERMISSIVE adds
-    the struct column ``corrupt``: ``position``, ``size``, ``reason`` and ``bytes`` (first MiB), null for valid records.
-    A corrupt batch or range becomes one row with only ``topic``, ``partition``, ``file``, ``position`` and ``corrupt``
-    set. A truncated batch or zeros at the end of a file are not corrupt; the ``SegmentReport`` lists both.
+    the struct column ``corrupt``: ``position``, ``size``, ``reason`` and ``bytes`` (first MiB), null for valid
+    records. A corrupt batch or range becomes one row. A truncated batch or zeros at the end of a file are not
+    corrupt; the ``SegmentReport`` lists both.
 
     ``check_crcs=False`` accepts checksum mismatches; ``crc_ok`` still reports them. A batch larger than
     ``max_batch_bytes``, stored or decompressed, is corrupt.
 
-    ``start`` and ``end`` select the batches of one file that begin in this byte range, so adjacent ranges yield each
-    batch once. Reading starts up to 2 MiB before the range to synchronize, or at ``base``, the position of a known
-    batch. ``max_rows`` limits the rows of each Arrow batch.
+    ``start`` and ``end`` select the batches of one file that begin in this byte range. Reading starts up to 2 MiB
+    before the range to synchronize, or at ``base``, the position of a known batch. ``max_rows`` limits the rows of
+    each Arrow batch.
 
-    ``wanted`` selects the batches to decode: it maps header fields (``groups.Facts``) to a numpy array of bool.
+    ``wanted`` maps header fields (``groups.Facts``) to a numpy array of bool that selects the batches to decode.
 
     Raises ValueError for invalid options, OSError and CorruptSegmentError. Sources: KIP-98 (format 2), KIP-31 and
     KIP-32 (formats 0 and 1), KIP-82 (headers), KIP-534 (delete horizon), KIP-630 (snapshots).
@@ -268,7 +267,6 @@ def checked_sources(
     end: int | None,
     base: int | None = None,
 ) -> list[Source]:
-    """Return the sources as a list. Raises ValueError and TypeError for invalid arguments."""
     if mode not in MODES:
         raise ValueError(f"mode {mode!r} is not supported, acceptable modes are {' and '.join(MODES)}")
     if not SMALLEST[2] <= max_batch_bytes <= MAX_BATCH_BYTES_LIMIT:

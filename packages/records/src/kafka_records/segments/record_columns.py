@@ -1,4 +1,4 @@
-"""Records of format 2 as Arrow columns, filled by the C extension in Arrow's memory pool.
+"""Records of format 2 as Arrow columns, filled by the C extension.
 
 Data that the extension rejects is decoded again in Python, which reports the errors.
 """
@@ -20,7 +20,7 @@ from .frames import Bools, Bytes, Ints
 
 # Minimum capacity, in bytes or headers.
 _LEAST = {"key": 4096, "headers": 256, "header key": 4096, "header value": 4096}
-# Buffers that may overflow, by the number in the core's result; the value buffer is always large enough.
+# Buffers that may overflow, by the number in the core's result.
 _SHORT = {1: "key", 3: "headers", 4: "header key", 5: "header value"}
 # Minimum growth factor after an overflow.
 _MORE = 4
@@ -30,7 +30,7 @@ _AHEAD = 1.25
 
 @dataclass(slots=True)
 class Lanes:
-    """Batches with their records at ``pos`` to ``end`` in ``data``; 64 padding bytes follow the last one."""
+    """Batches with their records at ``pos`` to ``end`` in ``data``; 64 padding bytes follow."""
 
     data: Bytes
     pos: Ints
@@ -47,7 +47,6 @@ class Lanes:
         return not (self.count > (self.end - self.pos) // SMALLEST_RECORD).any()
 
     def table(self) -> Ints:
-        """Return the fields except ``data`` as a matrix, for the C extension."""
         fields = (
             self.pos,
             self.end,
@@ -122,8 +121,6 @@ class RecordColumns:
 
 
 class ColumnMaker:
-    """Builder of the named columns; adapts buffer capacities from group to group."""
-
     def __init__(self, names: Iterable[str]) -> None:
         self.names = frozenset(names)
         # Capacity of each buffer relative to the size of the records.

@@ -32,29 +32,28 @@ class SegmentReport:
     end: int | None
     done: bool = False
     batches: int = 0
-    """Valid batches; in formats 0 and 1 each outermost message counts as one."""
+    """Valid batches; in formats 0 and 1 outermost messages."""
     control_batches: int = 0
     """Valid control batches, even if their records are excluded."""
     decoded_batches: int = 0
-    """Decoded batches, without those excluded by ``wanted`` or read by header only."""
+    """Decoded batches."""
     records: int = 0
-    """Records yielded."""
     batch_bytes: int = 0
     """Stored bytes of the valid batches."""
     next_position: int = 0
-    """End of the last batch or corrupt range; the position to resume at in an active segment."""
+    """End of the last batch or corrupt range, to resume in an active segment."""
     next_offset: int | None = None
     """Offset after the last batch, or None."""
     incomplete_tail: int = 0
     """Bytes of a truncated batch at ``next_position``."""
     zero_tail: int = 0
-    """Zero bytes from ``next_position`` to the end of the file, due to preallocation."""
+    """Zero bytes from ``next_position`` to the end of the file."""
     timestamps_out_of_range: int = 0
-    """Timestamps that overflow microseconds (after the year 294246) and are null."""
+    """Timestamps that overflow microseconds and are null."""
     corrupt_batches: int = 0
-    """Number of corrupt ranges. In FAILFAST mode the first one is raised and not counted."""
+    """Number of corrupt ranges in PERMISSIVE mode."""
     corrupt: list[CorruptBatch] = field(default_factory=list)
-    """The first ``MOST_CORRUPT`` corrupt ranges, by position."""
+    """The first ``MOST_CORRUPT`` corrupt ranges."""
 
     def add_corrupt(self, position: int, size: int, reason: str) -> None:
         self.corrupt_batches += 1

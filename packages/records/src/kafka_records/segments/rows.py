@@ -183,7 +183,6 @@ _MAKERS |= {name: _fact(name) for name in _PLAIN}
 
 
 def corrupt_rows(schema: pa.Schema, report: SegmentReport, gaps: Sequence[Gap]) -> pa.RecordBatch:
-    """Return one row per gap: null except for its location and ``corrupt``."""
     count = len(gaps)
     known: dict[str, pa.Array] = {
         "topic": pa.repeat(pa.scalar(report.topic, pa.string()), count),

@@ -27,7 +27,7 @@ class Run:
 
 @dataclass(slots=True)
 class Gap:
-    """Range of bytes that is not a batch: reason and first bytes."""
+    """Range of bytes that is not a batch."""
 
     position: int
     size: int

@@ -1,7 +1,7 @@
 """Log scanner that follows batch lengths and resynchronizes after damage.
 
-Headers and checksums are validated for thousands of batches at once. If a valid batch follows a damaged one, the length
-of the damaged one is trusted. Otherwise the scanner searches byte by byte for the next batch.
+If a valid batch follows a damaged one, the length of the damaged one is trusted. Otherwise the scanner searches byte
+by byte for the next batch.
 """
 
 from __future__ import annotations
@@ -28,16 +28,15 @@ from .report import SegmentReport
 from .run import CORRUPT_BYTES, Gap, Run
 from .window import Window
 
-# Bytes before a range at which synchronization starts. A batch within a record value could be mistaken for a batch of
-# the log if the surrounding batch (at most 1 MiB by default) were larger than this.
+# Bytes before a range at which synchronization starts; larger than a batch that holds another batch in a record value.
 LOOKBACK = 2 << 20
-# Batches validated at once: few at first and after damage, then more.
+# Batches validated at once; few at first and after damage.
 _FEWEST, _MOST = 1024, 1 << 18
 
 # Minimum checksum budget, in bytes, of the check for swallowed batches.
 _LEAST = 1 << 20
 
-# Upper bound of the offset range of a segment; its index stores offsets relative to the base as int32.
+# Upper bound of the offset range of a segment, whose index stores relative int32 offsets.
 _OFFSETS = 1 << 31
 
 _FOREIGN = "; this does not look like a log segment"
@@ -50,8 +49,7 @@ _int32 = Struct(">i").unpack_from
 class Scanner:
     """Iterator over the batches that begin in a range of a file.
 
-    ``in_step``: a batch starts at the window. ``check_crcs``: a checksum mismatch makes a batch bad. ``sums``: compute
-    checksums anyway. ``failfast``: raise CorruptSegmentError at the first damage.
+    ``in_step``: a batch starts at the window. ``sums``: compute checksums even if they are not checked.
     """
 
     def __init__(
@@ -74,7 +72,7 @@ class Scanner:
         self._max = max_batch_bytes
         self._most = _FEWEST
         self._gave_up = False
-        # Offset after the last valid batch, also before the range.
+        # Offset after the last valid batch.
         self._next_offset: int | None = None
 
     def __iter__(self) -> Iterator[Run | Gap]:
@@ -112,7 +110,6 @@ class Scanner:
         return self._follower.follow(log, pos - window.base, last, self._most)
 
     def _checked(self, chain: Chain) -> Generator[Run | Gap, None, int]:
-        """Yield complete batches with bad ones marked, and return the next position."""
         window = self._window
         log, base = window.log, window.base
         start, size, fault, sums = chain.start, chain.size, chain.fault, chain.sums
@@ -138,10 +135,7 @@ class Scanner:
         return base + chain.stop
 
     def _swallows(self, pos: int, size: int) -> bool:
-        """Check for valid batches within a bad one that reach or cross its end, which disproves its length.
-
-        Batches quoted in a record value do not reach the end.
-        """
+        """Check for valid batches within a bad one that reach its end."""
         log, at = self._window.log, pos - self._window.base
         stop = at + size
         search = Search(self._max, _LEAST)  # limited, since every batch may be bad
@@ -171,11 +165,7 @@ class Scanner:
         return pos + size
 
     def _believed(self, pos: int, size: int, search: Search | None = None) -> bool:
-        """Check that a valid batch, or the end of the log, follows a batch of this size.
-
-        A header alone is not enough, since zeros often look like one. Within a ``search`` a plausible truncated last
-        batch suffices.
-        """
+        """Check that a valid batch, or the end of the log, follows a batch of this size."""
         window = self._window
         window.move(pos, size + HEADER + PADDING)
         at = pos + size - window.base
@@ -212,7 +202,6 @@ class Scanner:
         return self._failfast and pos >= self._report.start
 
     def _no_length(self, pos: int) -> Generator[Gap, None, int | None]:
-        """Continue after an invalid length; return None at the zeros of a preallocated file."""
         window = self._window
         at = pos - window.base
         if not window.log.zeros(at, at + OVERHEAD):
@@ -241,7 +230,6 @@ class Scanner:
             window.move(end - OVERHEAD, OVERHEAD + 1)
 
     def _tail(self, pos: int) -> Generator[Gap, None, int | None]:
-        """Continue at a truncated batch; return None at the end of the file."""
         window = self._window
         log, at = window.log, pos - window.base
         left = log.size - at
@@ -270,7 +258,6 @@ class Scanner:
             self._report.incomplete_tail, self._report.zero_tail = incomplete, zeros
 
     def _later_batch(self, at: int) -> bool:
-        """Check for a batch of this log within an apparently truncated last batch."""
         window = self._window
         search = Search(self._max)
         tail, looked = at, at
@@ -289,11 +276,6 @@ class Scanner:
             search.reject()
 
     def _consecutive(self, at: int, search: Search) -> tuple[int, int, bool]:
-        """Follow valid batches from ``at``, regardless of their offsets.
-
-        Returns their number, the end position, and whether the valid batches reach the end of the file or zeros. A
-        truncated last batch gives False.
-        """
         log, count = self._window.log, 0
         while at + OVERHEAD <= log.size:
             size = _int32(log.bytes.data, at + 8)[0] + OVERHEAD
@@ -310,7 +292,6 @@ class Scanner:
         return count, log.size if log.size - at < OVERHEAD else at, False
 
     def _in_order(self, pos: int) -> bool:
-        """Check the offset of a possible batch; offsets of quoted batches rarely fit."""
         if self._next_offset is None:
             return True
         offset = int(self._window.log.at(np.array([pos - self._window.base]), ">i8")[0])
@@ -324,7 +305,6 @@ class Scanner:
     def _damage(
         self, pos: int, reason: str, search_from: int | None = None, data: bytes | None = None
     ) -> Generator[Gap, None, int]:
-        """Raise, or yield the gap from ``pos`` to the next batch and return its position."""
         window = self._window
         if self._raises(pos):
             log = window.log
@@ -369,10 +349,7 @@ class Scanner:
         return found
 
     def _find(self, search: Search, pos: int, before: int | None) -> int | None:
-        """Return the next complete valid batch at or after ``pos``, and before ``before`` if given, or None.
-
-        Without ``before`` and a match, the window is at the end of the file afterwards.
-        """
+        """Return the next valid batch at or after ``pos``, and before ``before`` if given, or None."""
         window = self._window
         window.move(min(pos, window.base + window.log.size), HEADER + PADDING)
         while True:

@@ -15,8 +15,6 @@ _BEYOND_END = 64 * 1024
 
 
 class BinaryFile(Protocol):
-    """Protocol of readable files: ``open(…, "rb")``, ``io.BytesIO`` and pyarrow files."""
-
     def read(self, size: int, /) -> Any: ...
 
 
@@ -42,10 +40,7 @@ class Window:
             position -= skipped
 
     def move(self, position: int, need: int) -> None:
-        """Move to ``position`` and read at least ``need`` bytes, or up to the end of the file.
-
-        ``position`` must not be after the end of the window.
-        """
+        """Move to ``position`` and read at least ``need`` bytes, or up to the end of the file."""
         first = position - self.base
         kept = self.log.size - first
         if kept >= need or self.at_end:

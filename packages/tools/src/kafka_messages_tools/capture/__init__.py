@@ -1,12 +1,10 @@
 """Reader for captured Kafka traffic: pcap, pcapng or followed streams to requests with their responses.
 
 * ``open_capture(path)`` returns a ``Capture``; iterate over it for each ``Exchange``.
-* Pipeline, each stage usable alone: ``read_packets`` -> ``segments`` -> ``streams`` -> ``frames`` -> ``exchanges``.
-  For text, ``follow_pieces`` replaces the first three.
-* ``to_object`` and ``to_line`` format an exchange; ``Clients`` collects the versions each client uses.
-* ``Report`` counts omitted data, with reasons.
-
-Memory use does not grow with the capture; constants of the modules set the limits.
+* Pipeline: ``read_packets`` -> ``segments`` -> ``streams`` -> ``frames`` -> ``exchanges``. For text,
+``follow_pieces``
+  replaces the first three.
+* ``to_object`` and ``to_line`` format an exchange; ``Clients`` collects versions; ``Report`` counts omitted data.
 """
 
 from __future__ import annotations

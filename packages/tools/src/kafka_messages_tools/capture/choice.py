@@ -22,7 +22,6 @@ class Choice:
     """Error codes in the response; empty: any error; None: no condition."""
 
     def fits(self, exchange: Exchange) -> bool:
-        """Check whether an exchange matches the filter."""
         header = exchange.header
         if self.apis and (header is None or header.request_api_key not in self.apis):
             return False
@@ -35,13 +34,13 @@ class Choice:
 
 
 def api_keys(texts: Iterable[str], package: str = DEFAULT) -> frozenset[int]:
-    """Return API keys for API numbers or names (case-insensitive). Raises ValueError for an unknown name."""
+    """Return API keys for API numbers or names (case-insensitive). Raises ValueError."""
     names = {each.name.lower(): int(each.key) for each in load(package).module("protocol").apis()}
     return frozenset(_number(text, names, text.lower(), "API") for text in texts)
 
 
 def error_codes(texts: Iterable[str], package: str = DEFAULT) -> frozenset[int]:
-    """Return error codes for numbers or names. Raises ValueError for an unknown name."""
+    """Return error codes for numbers or names. Raises ValueError."""
     names = {code.name: int(code) for code in load(package).module("protocol").ErrorCode}
     return frozenset(_number(text, names, text.upper().replace("-", "_"), "error") for text in texts)
 

@@ -23,12 +23,10 @@ BEYOND = "(more clients)"
 
 @dataclass
 class Client:
-    """Requests and errors of one client."""
-
     package: Package
     client_id: str | None
     software_name: str | None
-    """Software name from the ApiVersions request; None if it was not captured."""
+    """Software name from the ApiVersions request, or None."""
     software_version: str | None
     connections: set[Connection] = field(default_factory=set)
     hosts: set[str] = field(default_factory=set)
@@ -39,16 +37,13 @@ class Client:
 
     @property
     def lacking(self) -> list[tuple[int, int, str]]:
-        """API keys and versions in use that this package's release does not support, with the reason."""
+        """API keys and versions in use that the package does not support, with the reason."""
         found = ((key, version, _lack(self.package, key, version)) for key, version in sorted(self.versions))
         return [(key, version, why) for key, version, why in found if why]
 
     @property
     def releases(self) -> tuple[str, ...] | None:
-        """Kafka releases that support all versions in use, or None without the component ``history``.
-
-        Versions that no release has are ignored, see ``lacking``.
-        """
+        """Kafka releases that support all versions in use, or None without the component ``history``."""
         history = self.package.optional("history")
         if history is None:
             return None
@@ -63,7 +58,7 @@ class Client:
     def needing(self) -> list[tuple[int, int, str]]:
         """API keys and versions in use with the first release that supports them, if older releases do not.
 
-        Empty without the component ``history``. A client that negotiates may use older versions there.
+        Empty without the component ``history``.
         """
         history = self.package.optional("history")
         if history is None:
@@ -75,7 +70,7 @@ class Client:
 
     @property
     def gaps(self) -> list[tuple[int, int, tuple[str, ...]]]:
-        """API keys and versions in use with the releases that lack them between releases that support them.
+        """API keys and versions in use with later releases that lack them, between releases that support them.
 
         Empty without the component ``history``.
         """
@@ -163,7 +158,7 @@ def _gaps(package: Package, key: int, version: int) -> tuple[str, ...]:
 
 
 class Clients:
-    """Collector of clients; call ``add`` for each exchange.
+    """Collector of clients.
 
     Client ids that may contain a secret are redacted unless ``show_secrets``.
     """
@@ -176,7 +171,7 @@ class Clients:
         self._software: dict[Connection, tuple[str, str]] = {}
 
     def add(self, exchange: Exchange) -> None:
-        """Add an exchange; ignored if its request is missing."""
+        """Add an exchange, unless its request is missing."""
         header = exchange.header
         if header is None:
             return

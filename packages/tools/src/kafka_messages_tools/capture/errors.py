@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 
 class FoundError(NamedTuple):
-    """A non-zero error code."""
-
     path: str
     code: int
     name: str
@@ -23,7 +21,7 @@ class FoundError(NamedTuple):
 
 
 def errors_in(message: Message, package: str | Package = DEFAULT) -> Iterator[FoundError]:
-    """Yield the non-zero error codes of a message in field order; ``package`` is the package of the message."""
+    """Yield the non-zero error codes of a message in field order."""
     found = load(package)
     facts = found.module("schema").facts_of(type(message))
     error_code = found.module("protocol").ErrorCode
@@ -51,7 +49,6 @@ _found: dict[int, tuple[MessageFacts, frozenset[str]]] = {}
 
 
 def _with_errors(facts: MessageFacts) -> frozenset[str]:
-    """Return the structs of a message that contain error codes at any depth."""
     known = _found.get(id(facts))
     if known is None or known[0] is not facts:
         known = facts, frozenset(name for name in facts.structs if _has_errors(facts, name, frozenset()))

@@ -14,28 +14,25 @@ from typing import BinaryIO, Literal, NamedTuple, cast
 
 from .report import CaptureError, Report
 
-# Maximum size of a packet or block in bytes; a larger length is treated as damage.
+# Maximum size of a packet or block in bytes.
 MOST_BYTES = 1 << 24
 _GZIP = b"\x1f\x8b"
 
 
 class Packet(NamedTuple):
-    """A captured packet."""
-
     number: int
-    """Packet number from 1, as in Wireshark and tcpdump."""
+    """Packet number from 1, as in Wireshark."""
     time_ns: int | None
-    """Nanoseconds since 1970 (UTC), or None if not recorded."""
+    """Nanoseconds since 1970 (UTC), or None."""
     link_type: int
     """Link type by the list of tcpdump.org (``LINKTYPE_ETHERNET`` is 1)."""
     data: bytes
-    """Captured bytes."""
     length: int
     """Original size in bytes; larger than ``data`` if the packet was truncated."""
 
 
 class _Ended(Exception):
-    """End of the file; the message names an incomplete element, if any."""
+    """End of the file; the message names an incomplete element."""
 
 
 class _Input:
@@ -63,7 +60,6 @@ class _Input:
         return data
 
     def exactly(self, size: int, what: str) -> bytes:
-        """Read ``size`` bytes. Raises _Ended, with a message unless the file ends exactly here."""
         data = self.read(size)
         if len(data) < size:
             raise _Ended(f"the file ends inside {what}: {size} bytes needed, {len(data)} left" if data else "")
@@ -194,7 +190,6 @@ class _Section:
         self._old = Struct(f"{order}HHIIII")
 
     def packet(self, kind: int, body: bytes, number: int) -> Packet | None:
-        """Return the packet of a block, or None. Raises struct.error and IndexError for a damaged body."""
         if kind == _ENHANCED_PACKET:
             where, high, low, captured, length = self._enhanced.unpack_from(body)
             return self._made(number, where, (high, low), body[20 : 20 + captured], captured, length)

@@ -1,7 +1,6 @@
 """Parser for followed streams of tshark and Wireshark: hex dump, raw hex or YAML.
 
-Input is the output of ``tshark -q -z follow,tcp,hex,0`` (or ``raw``, ``yaml``), or what Wireshark saves from "Follow
-TCP Stream" as hex dump or YAML. Indented data comes from the node that did not send first.
+Input is the output of ``tshark -q -z follow,tcp,hex,0`` (or ``raw``, ``yaml``), or a stream saved by Wireshark.
 """
 
 from __future__ import annotations
@@ -41,10 +40,7 @@ def is_followed(start: bytes) -> bool:
 
 
 def follow_pieces(lines: Iterable[str], report: Report | None = None) -> Iterator[TcpSegment | End]:
-    """Yield the bytes of a followed stream, like ``streams`` for packets.
-
-    Raises CaptureError with the line number for other text.
-    """
+    """Yield the bytes of a followed stream. Raises CaptureError with the line number."""
     report = report or Report()
     source = _Numbered(lines)
     nodes = list(_UNKNOWN)

@@ -1,8 +1,7 @@
 """Kafka frames in TCP streams: request and response bytes, with resynchronization after gaps.
 
 A connection is Kafka if its server has a given port or, without ports, if its client starts with a request. After a
-gap, requests are found by size, API key, version and client id. Responses are found by size and expected correlation
-id. A candidate must decode completely.
+gap, a candidate must decode completely.
 """
 
 from __future__ import annotations
@@ -19,19 +18,19 @@ from .plausible import Plausibility
 from .reassembly import Connection, End, TcpSegment
 from .report import Report
 
-# Default maximum of bytes kept per frame: a broker's default request limit.
+# Default maximum of bytes kept per frame, as a broker's request limit.
 MOST_KEPT = 100 << 20
 # Maximum bytes of incomplete frames over all connections.
 MOST_KEPT_OF_ALL = 512 << 20
-# Bytes kept per frame above that maximum.
+# Bytes kept of larger frames.
 LEAST_KEPT = 64 << 10
 # Maximum frame size accepted during resynchronization.
 MOST_UNSURE = 1 << 20
-# Bytes of a connection without a request after which it is not considered Kafka.
+# Bytes without a request after which a connection is not considered Kafka.
 MOST_UNDECIDED = 64 << 10
 # Maximum number of pending correlation ids per connection.
 MOST_EXPECTED = 4096
-# Maximum frame size; a larger size means loss of synchronization.
+# Maximum frame size.
 LARGEST = 1 << 30
 _size = Struct(">i")
 
@@ -52,7 +51,6 @@ class Frame(NamedTuple):
     packet: int
     """Number of the packet that completed the frame."""
     time_ns: int | None
-    """Time of that packet."""
 
     @property
     def missing(self) -> int:
@@ -70,8 +68,8 @@ def frames(
 ) -> Iterator[Frame | End]:
     """Yield the frames of Kafka connections as they complete, and the ends of these connections.
 
-    ``ports`` are the ports of brokers; empty: detect Kafka connections. At most ``most_kept`` bytes are kept per frame.
-    Other connections and skipped bytes are counted in ``report``.
+    ``ports`` are the ports of brokers; empty: detect Kafka connections. At most ``most_kept`` bytes are kept per
+    frame. Other connections and skipped bytes are counted in ``report``.
     """
     report = report or Report()
     conversations: dict[int, _Conversation] = {}
@@ -103,8 +101,6 @@ class _Budget:
 
 
 class _Conversation:
-    """One connection: detection of Kafka, and its two directions."""
-
     def __init__(
         self,
         connection: Connection,
@@ -238,8 +234,6 @@ Check = Callable[[bytes], bool]
 
 
 class _Framer:
-    """One direction of a connection, split into frames."""
-
     def __init__(
         self,
         conversation: _Conversation,
@@ -261,9 +255,9 @@ class _Framer:
         self._buffer = bytearray()
         # Stream offset of the buffer.
         self._offset = 0
-        # True if the next frame boundary is unknown.
+        # The next frame boundary is unknown.
         self._is_lost = not conversation.connection.is_whole
-        # Position in the buffer up to which the search is done, if `_is_lost`.
+        # Buffer position up to which the search is done.
         self._looked = 0
         # Partially kept frame: offset, size, data, first packet.
         self._damaged: tuple[int, int, bytes, int] | None = None
@@ -346,7 +340,6 @@ class _Framer:
                 return
 
     def _search(self) -> bool:
-        """Move the next candidate frame to the front of the buffer; return False if there is none."""
         while True:
             found = self._find(self._buffer, self._looked)
             whole = found + (plausible.START if self._is_request else 8) <= len(self._buffer)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _essential = Struct(">hhi")
 # Maximum number of unanswered requests per connection.
 MOST_WAITING = 10_000
-# Maximum number of responses per connection held for a request that the capture has later.
+# Maximum number of responses per connection without a request.
 MOST_UNMATCHED = 1000
 
 
@@ -57,13 +57,12 @@ class Exchange:
 
     @property
     def connection(self) -> Connection:
-        """Connection of the exchange."""
         return self._frame.connection
 
     @property
     def _frame(self) -> Frame:
         frame = self.request_frame or self.response_frame
-        assert frame is not None  # one of them is present
+        assert frame is not None
         return frame
 
     @property
@@ -93,7 +92,7 @@ class Exchange:
 
     @cached_property
     def api(self) -> Api | None:
-        """The API, or None if the request is missing or the package does not know the key."""
+        """The API, or None if unknown."""
         return None if self.header is None else self.package.api(self.header.request_api_key)
 
     @cached_property
@@ -149,7 +148,7 @@ class Exchange:
         api = self.api
         if api is None or not api.response_name:
             return api is not None and bool(api.valid_versions)
-        # Decoding is necessary only for Produce.
+        # Decode Produce only.
         return api.name == "Produce" and self.request is not None and getattr(self.request.message, "acks", None) == 0
 
     @property
@@ -174,9 +173,10 @@ def _cut(frame: Frame) -> str:
 def exchanges(
     found: Iterable[Frame | End], report: Report | None = None, package: str | Package = DEFAULT
 ) -> Iterator[Exchange]:
-    """Yield requests with their responses as they complete; those without a response follow when their connection ends.
+    """Yield requests with their responses as they complete; those without a response follow when their connection
+    ends.
 
-    Exchanges that cannot be decoded are included, with their bytes and the reason.
+    Undecodable exchanges are included, with their bytes and the reason.
     """
     report, package = report or Report(), load(package)
     plausibility = Plausibility(package)
@@ -244,7 +244,6 @@ class _Conversation:
             yield oldest, None, was_token
 
     def response(self, frame: Frame) -> _Made:
-        """Match a response. Brokers answer in order, so earlier requests remain unanswered."""
         if self._waiting and self._waiting[0][2]:
             yield self._waiting.popleft()[1], frame, True
             return

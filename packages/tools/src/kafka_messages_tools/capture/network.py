@@ -13,15 +13,13 @@ from typing import NamedTuple
 from .files import Packet
 from .report import Report
 
-# Maximum number of incomplete datagrams; the oldest is dropped first.
+# Maximum number of incomplete datagrams.
 MOST_FRAGMENTED = 1024
 
 FIN, SYN, RST, ACK = 1, 2, 4, 16
 
 
 class Endpoint(NamedTuple):
-    """An IPv4 or IPv6 address and a port."""
-
     host: str
     port: int
 
@@ -30,8 +28,6 @@ class Endpoint(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A TCP segment."""
-
     packet: int
     """Packet number; for fragments, the packet that completed the datagram."""
     time_ns: int | None
@@ -76,7 +72,6 @@ def _segment(packet: Packet, fragments: _Fragments) -> Segment:
     if start is None:
         raise _Refused(f"packets of link type {packet.link_type}, which is not read")
     data = packet.data[start(packet.data) :]
-    # The capture truncates packets at the end.
     cut = packet.length - len(packet.data)
     first = data[0] >> 4
     if first == 4:
@@ -121,7 +116,7 @@ def _cooked_2(data: bytes) -> int:
 
 
 _LINKS = {
-    0: lambda data: 4,  # NULL: the address family depends on the system; the IP version field suffices
+    0: lambda data: 4,  # NULL: the address family depends on the system
     1: _ethernet,
     12: lambda data: 0,  # RAW on some systems
     14: lambda data: 0,
@@ -224,7 +219,6 @@ class _Datagram:
         self.length: int | None = None
 
     def whole(self) -> tuple[bytes, int] | None:
-        """Return the captured bytes and the length of the datagram, or None while incomplete."""
         if self.length is None:
             return None
         data = bytearray()
@@ -247,7 +241,6 @@ class _Fragments:
         self._report = report
 
     def add(self, key: tuple[object, ...], place: int, data: bytes, length: int, more: bool) -> tuple[bytes, int]:
-        """Add a fragment and return the completed datagram and its length. Raises _Refused while incomplete."""
         datagram = self._waiting.setdefault(key, _Datagram())
         if place + length > 0xFFFF:
             raise _Refused("fragments beyond the end of a datagram")

@@ -12,12 +12,12 @@ LONGEST_CLIENT_ID = 1024
 # Default of the broker's `socket.request.max.bytes`.
 LONGEST_REQUEST = 100 << 20
 _START = Struct(">ihhih")
-# Bytes needed to recognize a request: size, API key, API version, correlation id, length of the client id.
+# Size, API key, API version, correlation id, length of the client id.
 START = _START.size
 
 
 class Plausibility:
-    """Recognizer of requests and responses of the APIs of a package."""
+    """Recognizer of requests and responses of a package."""
 
     def __init__(self, package: str | Package = DEFAULT) -> None:
         self._package = load(package)
@@ -65,7 +65,7 @@ class Plausibility:
     def is_response(self, payload: bytes, expected: Mapping[int, tuple[int, int]]) -> bool:
         """Check whether a frame decodes as a response; ``expected`` maps correlation ids to API key and version."""
         asked = expected.get(int.from_bytes(payload[:4], "big", signed=True))
-        if asked is None:  # the frame is shorter than the id found
+        if asked is None:  # frame too short
             return False
         try:
             self._protocol.decode_response(payload, *asked)
@@ -86,5 +86,4 @@ def find_response(data: bytes | bytearray, expected: Iterable[int], start: int =
 
 
 def is_tls(data: bytes | bytearray) -> bool:
-    """Check whether a stream starts with a TLS handshake record."""
     return data[:2] == b"\x16\x03"

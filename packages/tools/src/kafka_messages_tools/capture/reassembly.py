@@ -14,7 +14,7 @@ from typing import NamedTuple
 from .network import FIN, RST, SYN, Endpoint, Segment
 from .report import Report
 
-# Maximum number of open connections; the one idle longest is ended first.
+# Maximum number of open connections.
 MOST_CONNECTIONS = 65536
 # Maximum bytes held after a gap in one direction.
 MOST_HELD = 4 << 20
@@ -26,12 +26,10 @@ _HALF = 1 << 31
 
 
 class Connection(NamedTuple):
-    """A TCP connection."""
-
     number: int
     """Number from 1, in order of the first segments."""
     client: Endpoint
-    """Endpoint that opened the connection, or the first sender if the start was not captured."""
+    """Endpoint that opened the connection, or the first sender."""
     server: Endpoint
     is_whole: bool
     """True if a SYN was captured."""
@@ -43,7 +41,7 @@ class TcpSegment(NamedTuple):
     connection: Connection
     source: Endpoint
     offset: int
-    """Offset of the first byte in the stream; 0 is the first captured byte if the start is missing."""
+    """Offset of the first byte in the stream."""
     data: bytes
     missing: int
     """Number of bytes missing after ``data``."""
@@ -52,8 +50,6 @@ class TcpSegment(NamedTuple):
 
 
 class End(NamedTuple):
-    """End of a connection."""
-
     connection: Connection
     reason: str
 
@@ -73,11 +69,9 @@ class _Direction:
         self.waited = 0
         # Heap of segments after a gap: offset, -length, data, missing, packet, time.
         self.held: list[tuple[int, int, bytes, int, int, int | None]] = []
-        # Bytes held.
         self.size = 0
 
     def offset(self, sequence: int) -> int:
-        """Convert a sequence number to the stream offset nearest to the next one."""
         assert self.base is not None
         return self.next + (sequence - self.base - self.next + _HALF) % (1 << 32) - _HALF
 
@@ -96,8 +90,7 @@ class _Tracked:
 def streams(segments: Iterable[Segment], report: Report | None = None) -> Iterator[TcpSegment | End]:
     """Yield the bytes of TCP connections as they become available, and the end of each connection.
 
-    ``MOST_CONNECTIONS`` and ``MOST_HELD_OF_ALL`` bound the memory. Gaps are part of the segments and counted in
-    ``report``.
+    ``MOST_CONNECTIONS`` and ``MOST_HELD_OF_ALL`` bound the memory. Gaps are counted in ``report``.
     """
     tracker = _Tracker(report or Report())
     for segment in segments:
@@ -131,7 +124,6 @@ class _Tracker:
         yield from self._take(key, tracked, segment)
 
     def _is_new(self, tracked: _Tracked, segment: Segment) -> bool:
-        """Check that a SYN is not a retransmission."""
         direction = tracked.directions[segment.source]
         if direction.base is None:
             return tracked.is_ended
@@ -185,7 +177,6 @@ class _Tracker:
         self._report.count("segments out of order")
 
     def _lose_patience(self, tracked: _Tracked) -> Iterator[TcpSegment]:
-        """Skip gaps that were acknowledged long ago or hold too much data."""
         for source, direction in tracked.directions.items():
             if not direction.held:
                 direction.waited = 0
@@ -231,7 +222,6 @@ class _Tracker:
         yield piece
 
     def _end(self, key: tuple[Endpoint, Endpoint], reason: str, keep: bool = False) -> Iterator[TcpSegment | End]:
-        """End a connection; ``keep`` retains its state to recognize late segments."""
         tracked = self._tracked[key]
         if not keep:
             del self._tracked[key]

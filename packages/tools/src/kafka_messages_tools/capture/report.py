@@ -1,10 +1,10 @@
-"""Report on omitted or damaged data of a capture, filled by all stages."""
+"""Report on omitted or damaged data of a capture."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-# Maximum number of remarks kept; further ones are counted.
+# Maximum number of remarks kept.
 MOST_REMARKS = 100
 
 
@@ -21,14 +21,11 @@ class Report:
         self.remarks: list[str] = []
         """Problems with their location; at most ``MOST_REMARKS``."""
         self.more_remarks = 0
-        """Number of further remarks."""
 
     def count(self, what: str, number: int = 1) -> None:
-        """Increase a counter."""
         self.counts[what] += number
 
     def remark(self, text: str) -> None:
-        """Add a remark."""
         if len(self.remarks) < MOST_REMARKS:
             self.remarks.append(text)
         else:

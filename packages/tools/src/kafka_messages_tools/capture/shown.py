@@ -23,8 +23,8 @@ Records = Literal["data", "size", "empty"]
 def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Records = "data") -> dict[str, object]:
     """Return an exchange as a value for ``json.dumps``, with messages in Kafka's JSON form.
 
-    Unless ``show_secrets``, secrets are redacted as by ``kafka_messages.secrets.redacted``, and so are undecoded bytes
-    that may contain secrets. ``records`` is passed to ``kafka_messages.json.to_json``.
+    Unless ``show_secrets``, secrets are redacted, and so are undecoded bytes that may contain them. ``records`` is
+    passed to ``kafka_messages.json.to_json``.
     """
     header, hides = exchange.header, not show_secrets
     shown: dict[str, object] = {
@@ -103,12 +103,11 @@ def _body(package: Package, message: Message, version: int, hides: bool, records
     try:
         body = package.module("json").to_json(message, version, records=records, unknown_tagged_fields=True)
         return {"body": secrets.redacted_json(body) if hides else body}
-    except package.root.EncodeError as error:  # a decoded message that cannot be encoded has no JSON form
+    except package.root.EncodeError as error:  # a decoded message that cannot be encoded
         return {"problem": str(error)}
 
 
 def _may_hold_secrets(exchange: Exchange) -> bool:
-    """Check whether undecoded bytes may contain secrets; True for unknown APIs."""
     api = exchange.api  # None for a SASL token
     if api is None or not api.valid_versions:
         return True
@@ -139,7 +138,7 @@ def time_text(time_ns: int) -> str:
 
 _WIDE = {"number": 7, "time": 15, "conn": 4, "API": 32, "client": 20, "packets": 15, "bytes": 15, "ms": 9}
 _MEDIUM = {"number": 6, "time": 12, "conn": 4, "API": 26, "client": 12, "packets": 12, "bytes": 12, "ms": 8}
-# Column widths. The result follows, on separate lines if it is too long.
+# Column widths.
 _NARROW = {"number": 6, "time": 12, "conn": 4, "API": 24, "client": 12, "ms": 8}
 _LEFT = ("time", "API", "client")
 _BELOW = " " * 8
@@ -157,7 +156,7 @@ def to_line(exchange: Exchange, width: int | None = None) -> str:
     A small ``width`` drops columns, shortens client ids and moves a long result to separate lines.
     """
     first = exchange.request_frame or exchange.response_frame
-    assert first is not None  # one of them is present
+    assert first is not None
     widths = _widths(width)
     frames = (exchange.request_frame, exchange.response_frame)
     client = clean(client_id_of(exchange, hides=True) or "-")
@@ -211,7 +210,6 @@ def name_of(exchange: Exchange) -> str:
 
 
 def result_of(exchange: Exchange) -> str:
-    """Return the errors of the response and problems with the bytes."""
     problems = []
     if exchange.request_problem:
         problems.append(f"request: {exchange.request_problem}")

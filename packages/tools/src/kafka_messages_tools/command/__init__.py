@@ -1,4 +1,4 @@
-"""The command ``kafka-messages``; ``main`` runs it. Modules of ``commands`` are imported on use."""
+"""The command ``kafka-messages``."""
 
 from __future__ import annotations
 

@@ -14,22 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, NoReturn
 
-# Maximum digits of a number; Python refuses to parse thousands.
+# Maximum digits of a number.
 MOST_DIGITS = 18
-# Kinds of messages.
 KINDS = ("request", "response", "header", "metadata", "coordinator-key", "coordinator-value", "data")
 
 
 class _Formatter(RawDescriptionHelpFormatter):
-    """Help formatter with a fixed width, which avoids an import of ``shutil`` by argparse."""
-
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=max(terminal_width() - 2, 40))
 
 
 class Parser(ArgumentParser):
-    """Argument parser that raises UsageError."""
-
     def __init__(self, prog: str, **more: Any) -> None:
         super().__init__(prog=prog, formatter_class=_Formatter, allow_abbrev=False, **more)
 
@@ -70,7 +65,6 @@ def texts(prog: str, name: str, command: Any) -> dict[str, str]:
 
 
 def add_arguments(parser: ArgumentParser, command: Any) -> None:
-    """Add the arguments of a subcommand and the common options."""
     command.add_arguments(parser)
     if getattr(command, "HAS_OUTPUT_OPTIONS", True):
         _add_output(parser)
@@ -102,8 +96,6 @@ def number(text: str) -> int:
 
 
 def one_of(choices: Sequence[str]) -> Choices:
-    """Return ``add_argument`` keywords for a choice with suggestions."""
-
     def chosen(text: str) -> str:
         if text not in choices:
             raise ArgumentTypeError(f"expected one of {', '.join(choices)}, got {text!r}{meant(text, choices)}")
@@ -116,7 +108,5 @@ if TYPE_CHECKING:
     from typing import TypedDict
 
     class Choices(TypedDict):
-        """Keywords of ``add_argument``."""
-
         type: Callable[[str], str]
         choices: Sequence[str]

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 # Spaces between columns.
 GAP = 2
-# Width to which the last column shrinks before others do.
+# Width to which the last column shrinks first.
 _LAST = 12
 # Minimum width of a column.
 _LEAST = 4
@@ -17,7 +17,7 @@ _LEAST = 4
 def fitted(rows: Sequence[Sequence[str]], limit: int) -> list[int]:
     """Return column widths that fit into ``limit``, if possible.
 
-    The last column shrinks first, then the column with the fewest cells to wrap. Words are split only as a last resort.
+    The last column shrinks first, then the column with the fewest cells to wrap.
     """
     columns = [list(map(len, column)) for column in zip(*rows, strict=True)]
     widths = list(map(max, columns))
@@ -62,7 +62,6 @@ def _longest_word(text: str) -> int:
 
 
 def folded(text: str, width: int) -> list[str]:
-    """Wrap a cell to ``width``; continuation lines keep the indentation."""
     if len(text) <= width:
         return [text]
     bare = text.lstrip()

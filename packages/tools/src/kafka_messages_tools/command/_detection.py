@@ -1,4 +1,4 @@
-"""Detection of message types: messages and versions that decode the bytes completely and re-encode to them."""
+"""Detection of message types: messages and versions that decode and re-encode the bytes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,9 @@ _MOST_VERSIONS = 128
 
 
 class Guess(NamedTuple):
-    """A message with the versions that have the same layout."""
-
     message: str
     versions: str
-    # Prefix before the message: none, a header, or length and header.
+    # None, a header, or length and header.
     before: str
     score: float
     reasons: tuple[str, ...]
@@ -50,8 +48,6 @@ class _Place(NamedTuple):
 
 
 class Guesser:
-    """Detector for some bytes; of several frames the first one is used."""
-
     def __init__(self, package: Package, data: bytes) -> None:
         self._package = package
         self._protocol = package.optional("protocol")
@@ -69,7 +65,7 @@ class Guesser:
         }
 
     def requests(self) -> list[Guess]:
-        """Return the request named by a header in the bytes, with or without a length prefix."""
+        """Return the request named by a header in the bytes."""
         if self._protocol is None:
             return []
         found = [self._request(self._data, "a header", 12) or self._unknown_version(self._data, "a header", 12)]
@@ -92,7 +88,6 @@ class Guesser:
         return Guess(request.api.request_name, str(request.version), before, score + more, reasons)
 
     def messages(self, info: MessageInfo) -> list[Guess]:
-        """Return a guess for each layout of a message and each prefix that fits."""
         by_layout: dict[tuple[int, int | None], list[int]] = {}
         headers = headers_of(self._package, info)
         for version, schema in self._package.message(info.name).schemas().items():
@@ -155,10 +150,6 @@ class Guesser:
         return Guess(info.name, shown, place.before, place.score + score, (*place.reasons, _SAME, *reasons))
 
     def _weighed(self, found: Explanation) -> tuple[float, tuple[str, ...]]:
-        """Return a score and its reasons.
-
-        Printable strings, known error codes and arrays raise the score; unlikely values lower it.
-        """
         codes = set(self._error_fields(found))
         texts = odd = unknown = known = negative = elements = 0
         score = 0.0
@@ -192,7 +183,6 @@ class Guesser:
 
 
 def _first_frame(protocol: Any, data: bytes) -> tuple[bytes | None, int]:
-    """Return the first frame and the number of frames, or None if the bytes are not exactly frames."""
     try:
         frames = protocol.split_frames(data)
     except ValueError:

@@ -60,12 +60,10 @@ def shown(versions: Sequence[int]) -> str:
 
 
 def has_path(row: Row, word: str) -> bool:
-    """Check the path of a field, in Python's or Kafka's spelling."""
     return _plain(row.path) == _plain(word)
 
 
 def is_field(row: Row, word: str) -> bool:
-    """Check the end of the path of a field."""
     return f".{_plain(row.path)}".endswith(f".{_plain(word)}")
 
 

@@ -1,7 +1,4 @@
-"""Input bytes from a file, standard input or the command line: raw, hex, base64 or a literal.
-
-Input that fits no format is rejected with its position; ambiguous input prints a note.
-"""
+"""Input bytes from a file, standard input or the command line: raw, hex, base64 or a literal."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ _HEX = frozenset("0123456789abcdefABCDEF")
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=")
 # UTF-16 byte order marks, as written by Windows tools.
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-# Length from which hex digits are not taken for base64 (probability 1 in 10 million).
+# Length from which hex digits are not taken for base64.
 _CERTAIN = 16
 
 
@@ -53,7 +50,6 @@ def read_bytes(word: str | None, form: str | None) -> bytes:
 
 
 def _could_be_a_name(word: str) -> bool:
-    """Check whether a word may be a file name; most file names are valid base64."""
     return not (is_literal(word) or "=" in word or all(char in _HEX or char in " \t\r\n:,;xX" for char in word))
 
 
@@ -65,7 +61,6 @@ def from_standard_input(otherwise: str, word: str | None) -> bytes:
 
 
 def whole(file: BinaryIO, name: str) -> bytes:
-    """Read a whole file. Raises UsageError if it is too large."""
     data = file.read(MOST + 1)
     if len(data) > MOST:
         raise UsageError(f"{name} has more than {MOST} bytes; cut out what is of interest")
@@ -113,7 +108,7 @@ def _found(text: str, name: str) -> bytes:
         return data
     bare = "".join(text.split())
     if text.lstrip()[:2] in ("0x", "0X") or sum(each in _HEX for each in bare) * 4 >= len(bare) * 3:
-        # A third of base64 is hex digits, so this is damaged hex.
+        # Damaged hex: only a third of base64 is hex digits.
         raise UsageError(f"{name} is no hex: {no_hex}; --in base64 and --in raw say what it is else")
     try:
         return read_base64(text)
@@ -157,10 +152,7 @@ def read_hex(text: str) -> bytes:
 
 
 def _dump(lines: list[str]) -> bytes | None:
-    """Parse a hex dump of xxd, hexdump -C, od, tcpdump or Wireshark; return None for other text.
-
-    Raises UsageError for a dump with a gap or an invalid row.
-    """
+    """Parse a hex dump of xxd, hexdump -C, od, tcpdump or Wireshark; return None for other text. Raises UsageError."""
     rows: list[tuple[int, str]] = []
     repeats: set[int] = set()
     for line in filter(None, map(str.strip, lines)):
@@ -184,7 +176,6 @@ def _dump(lines: list[str]) -> bytes | None:
 
 
 def _addressed(line: str) -> tuple[int | None, str]:
-    """Split a line into its address and hex digits, without the character column."""
     line = line[2:] if line[:2] == "0x" and ":" in line else line  # tcpdump -X
     digits = 0
     while digits < len(line) and line[digits] in _HEX:
@@ -253,10 +244,7 @@ _FROM_HEX = ("bytes.fromhex", "bytearray.fromhex")
 
 
 def read_literal(text: str) -> bytes:
-    """Parse a literal: concatenated strings with escapes, or comma-separated numbers (-128 to 255).
-
-    Strings in a call of Python's ``bytes.fromhex`` are hex.
-    """
+    """Parse a literal: strings with escapes, numbers (-128 to 255), or a call of ``bytes.fromhex``."""
     text = text.strip().rstrip(";").strip()
     is_hex = text.startswith(_FROM_HEX)
     for name in (*_FROM_HEX, "bytearray", "bytes"):

@@ -15,14 +15,12 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """A field of a message; nested fields have longer paths."""
-
     path: str
     facts: FieldFacts
     # Wire type by version.
     types: dict[int, str]
     message: MessageFacts
-    # Entity types, such as `topicName`; several if another field selects one.
+    # Entity types, such as `topicName`.
     entities: tuple[str, ...]
 
     @property
@@ -31,17 +29,13 @@ class Row(NamedTuple):
 
     @property
     def default(self) -> str:
-        """Default in the definition; empty for the default of the type."""
         fact = self.facts.default_fact
         return (
             "" if fact is ... else "null" if fact is None else str(fact).lower() if fact in (True, False) else str(fact)
         )
 
     def mark(self, version: int) -> str:
-        """Return the mark for a version.
-
-        ``.`` absent, ``+`` present, ``?`` nullable, ``t`` tagged, ``T`` tagged and nullable.
-        """
+        """Return the mark for a version: ``.`` absent, ``+`` present, ``?`` nullable, ``t`` tagged, ``T`` both."""
         if version not in self.types:
             return "."
         is_tagged = version in self.facts.tagged or self.facts.optional

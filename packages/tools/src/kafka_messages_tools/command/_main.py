@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None, package: str | None = None) -> int:
     """Run one command line and return its exit status.
 
-    ``arguments`` defaults to those of the process. ``package`` is the import name of the default package.
+    ``package`` is the import name of the default package.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     for name in ("stdout", "stderr"):
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None, package: str | None = None) -> 
         status = _run(words, program(package), package or DEFAULT)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader closed the pipe. Python flushes again at exit, which must not fail.
+        # Redirect the flush at exit, which must not fail on the closed pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
@@ -69,7 +69,6 @@ def _run(words: list[str], prog: str, default: str) -> int:
 
 
 def _subcommand_at(words: list[str]) -> int:
-    """Return the index of the subcommand, skipping options and the value of ``--package``."""
     for at, word in enumerate(words):
         if not word.startswith("-") and words[max(at - 1, 0) : at] != ["--package"]:
             return at

@@ -11,12 +11,11 @@ if TYPE_CHECKING:
 
     from ..package import Package
 
-# Maximum digits of a version; Python refuses to parse thousands.
+# Maximum digits of a version.
 MOST_DIGITS = 18
 
 
 def entry(package: Package, word: str) -> MessageInfo:
-    """Return a message by name. Raises NotFoundError."""
     known = package.root.all_messages()
     wanted = word.lower()
     for each in known:
@@ -41,7 +40,6 @@ def _of_api(word: str, known: tuple[MessageInfo, ...]) -> list[MessageInfo]:
 
 
 def flexible_versions(info: MessageInfo) -> str:
-    """Format the flexible versions: ``9+``."""
     return f"{info.flexible_versions.lowest}+" if info.flexible_versions else "none"
 
 
@@ -55,7 +53,6 @@ def headers_of(package: Package, info: MessageInfo) -> tuple[tuple[int, int], ..
 
 
 def header_versions(package: Package, info: MessageInfo) -> str:
-    """Format the header versions: ``1, from 9 on 2``."""
     runs = headers_of(package, info)
     texts = [f"from {first} on {header}" if at else f"{header}" for at, (first, header) in enumerate(runs)]
     return ", ".join(texts)

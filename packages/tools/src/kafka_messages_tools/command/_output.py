@@ -30,8 +30,6 @@ _CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 
 
 class Output:
-    """Standard output with its options: format, colours, width, secrets."""
-
     def __init__(self, stream: TextIO, is_json: bool, color: str, width: int | None, show_secrets: bool) -> None:
         self._stream = stream
         self._is_terminal = is_terminal = stream.isatty()
@@ -48,7 +46,7 @@ class Output:
 
     @property
     def row_width(self) -> int | None:
-        """Maximum width of a table row; None for a pipe, to keep rows on one line for ``grep``."""
+        """Maximum width of a table row; None for a pipe, so that each row stays on one line."""
         return self.width if self._is_terminal or self._width is not None else None
 
     def record(self, values: Mapping[str, object]) -> None:
@@ -69,9 +67,9 @@ class Output:
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.has_color and text else text
 
     def table(self, head: Sequence[str], rows: Iterable[Sequence[object]], *, has_groups: bool = False) -> None:
-        """Print an aligned table, with cells wrapped where a row is too wide.
+        """Print an aligned table, with wide cells wrapped.
 
-        With ``has_groups`` the first column becomes a heading above its rows if they are too wide.
+        With ``has_groups`` the first column of a wide table becomes headings.
         """
         texts = [[*map(_cell, row)] for row in rows]
         whole = sum(max(map(len, column)) + GAP for column in zip(head, *texts, strict=True)) - GAP
@@ -115,7 +113,6 @@ class Output:
                 self.line(f"{indent}{line}")
 
     def progress(self, what: str, count: int) -> Progress:
-        """Return a progress line on standard error, cleared before any output."""
         self._progress = Progress(what, count)
         return self._progress
 
@@ -131,7 +128,6 @@ class Output:
 
 
 def terminal_width() -> int:
-    """Return the columns of the terminal; 100 without a terminal."""
     told = os.environ.get("COLUMNS", "")
     if told.isascii() and told.isdigit() and len(told) < 6 and int(told):
         return int(told)
@@ -151,8 +147,6 @@ def note(text: str) -> None:
 
 
 class Progress:
-    """Progress line on standard error for long operations; only on a terminal."""
-
     def __init__(self, what: str, count: int) -> None:
         self._what = f"of {count:,} {what}" if count else what
         self._done = 0

@@ -21,8 +21,8 @@ _MAY_BE_METADATA = "it may be a record of the metadata log; --topic says whose i
 class Decoder:
     """Decoder for the batches of one topic; ``failed`` is set if a record could not be decoded.
 
-    ``is_sure`` is True if the user named the topic. A topic derived from the path may be wrong: possible metadata
-    records are then decoded or redacted, since they contain secrets.
+    ``is_sure`` is True if the user named the topic. Otherwise possible metadata records are decoded or redacted,
+    since they contain secrets.
     """
 
     def __init__(self, package: Package, topic: str | None, show_secrets: bool, is_sure: bool) -> None:
@@ -59,7 +59,6 @@ class Decoder:
             yield _head(record) | (self._doubtful(record) if self._log is None else self._internal(record))
 
     def _doubtful(self, record: Any) -> dict[str, object]:
-        """Return the row of a record whose topic is derived from the path and not internal."""
         value = record.value or b""
         if self.is_sure or not self._secrets.may_be_metadata_record(record.key, value):
             return self._plain(record)

@@ -10,10 +10,7 @@ if TYPE_CHECKING:
 
 
 def message_json(package: Package, message: Message, version: int, show_secrets: bool) -> object:
-    """Return Kafka's JSON form of a message with unknown tagged fields.
-
-    Secrets are ``(redacted)`` unless ``show_secrets``.
-    """
+    """Return Kafka's JSON form of a message, with secrets redacted unless ``show_secrets``."""
     to_json = package.module("json").to_json
     if show_secrets:
         return to_json(message, version, unknown_tagged_fields=True)

@@ -53,7 +53,6 @@ class Releases:
         return self._history is not None and message in self._history.RUNS
 
     def words(self, message: str) -> str:
-        """Describe the releases of all versions of a known message."""
         return "; ".join(self._history.words(message))
 
     def _life(self, since: str | None, until: str | None, gaps: tuple[str, ...], is_older: bool) -> Life:
@@ -72,10 +71,7 @@ class Releases:
         return self._life(since, ask.until(name, version), ask.gaps(name, version), is_older)
 
     def in_versions(self, row: Row, versions: Iterable[int]) -> Life:
-        """Return the availability of a field over several versions.
-
-        It starts with the first release that has any of them and ends with the first that has none.
-        """
+        """Return the availability of a field over several versions."""
         order = self._history.RELEASES.index
         lives = [life for version in versions if (life := self.in_version(row, version)).since is not None]
         since = min((life.since for life in lives if life.since is not None), key=order, default=None)

@@ -38,7 +38,7 @@ def add_form(parser: ArgumentParser) -> None:
     )
 
 
-# Minimum frame size in bytes (a header); a smaller size hides where the next frame starts.
+# Minimum frame size in bytes (a header).
 _SHORTEST = {"request": 8, "response": 4}
 
 
@@ -78,7 +78,6 @@ class Subject:
             raise UsageError(f"VERSION is missing: {found.name} has {found.valid_versions.notation}")
 
     def _answer(self, data: bytes) -> None:
-        """Set the response type from the bytes of its request."""
         protocol = self.package.module("protocol")
         is_framed = int.from_bytes(data[:4], "big") == len(data) - 4
         header, _ = protocol.read_request_header(data[4:] if is_framed else data)
@@ -92,7 +91,6 @@ class Subject:
         return self.package.message(self.name)
 
     def pieces(self) -> Iterator[tuple[int, bytes]]:
-        """Yield position and bytes of each message; there may be several frames."""
         if not self.is_framed:
             yield 0, self.data
             return
@@ -105,7 +103,6 @@ class Subject:
 
 
 def _must_be_bytes(word: str) -> bool:
-    """Check whether a word cannot be a message name: a file, a dump, a literal or hex."""
     from os.path import exists
 
     is_hex = len(word) > 3 and all(char in "0123456789abcdefABCDEF \t\r\n:,;xX" for char in word)

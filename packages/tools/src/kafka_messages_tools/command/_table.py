@@ -46,7 +46,6 @@ def check(name: str, package: Package) -> None:
 
 
 def load(name: str) -> Any:
-    """Import and return the module of a subcommand, with ``add_arguments``, ``run`` and help texts."""
     full = f"{__package__}.commands.{name}"
     __import__(full)
     return sys.modules[full]

@@ -1,7 +1,6 @@
 """Generator of a Lua dissector for Wireshark and tshark, for all APIs and versions of a package.
 
-The dissector consists of the plans of the message modules as tables, and ``dissector.lua``, which interprets them. It
-supports Lua 5.1 to 5.4 and Wireshark 3.6 and later.
+The dissector supports Lua 5.1 to 5.4 and Wireshark 3.6 and later.
 """
 
 from __future__ import annotations

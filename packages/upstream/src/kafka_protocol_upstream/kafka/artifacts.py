@@ -1,4 +1,4 @@
-"""Kafka's jars from Maven Central, resolved by the Maven client."""
+"""Kafka's jars from Maven Central, resolved by Maven."""
 
 from __future__ import annotations
 
@@ -23,13 +23,12 @@ ARTIFACTS = {
     "kafka-streams": "streams",
     "kafka-transaction-coordinator": "transaction-coordinator",
 }
-"""Artifacts that may contain message definitions, with their folders below ``specs/kafka``."""
+"""Artifacts that may contain definitions, with their folders below ``specs/kafka``."""
 
 CORE = "kafka_2.13"
-"""The broker. Up to 3.9 it defined the records of its coordinators."""
+"""The broker; up to 3.9 it defined the records of its coordinators."""
 
 FOLDERS = {**ARTIFACTS, CORE: "core"}
-"""``ARTIFACTS`` and the broker, for releases up to 3.9."""
 
 BROKER = (CORE, "kafka-tools-api")
 """Additional artifacts that define the broker's settings."""
@@ -39,12 +38,12 @@ TIMEOUT_SECONDS = 900
 
 
 class ArtifactError(Exception):
-    """A release or an artifact cannot be obtained."""
+    """Raised for a release or artifact that cannot be downloaded."""
 
 
 @dataclass(frozen=True)
 class Jars:
-    """Resolved jars of a release: the nine artifacts and their dependencies."""
+    """Resolved jars of a release and their dependencies."""
 
     release: str
     versions: dict[str, str]
@@ -56,11 +55,11 @@ class Jars:
 
 
 def resolve(release: str, folder: Path, more: tuple[str, ...] = (), modules: Mapping[str, str] | None = None) -> Jars:
-    """Copy the jars of ``release`` (for example ``4.4.0``) and their dependencies into ``folder``.
+    """Copy the jars of ``release`` (for example ``4.4.0``) and their dependencies into ``folder``. Raises
+    ArtifactError.
 
-    ``more`` are additional artifacts of Kafka. An artifact that was not published for the release is taken from the newest
-    release before it; ``Jars.versions`` has its version. The clients must have exactly this version. ``modules`` replaces the
-    list of artifacts, with their versions. Raises ArtifactError.
+    ``more`` are additional artifacts; ``modules`` replaces the list of artifacts, with their versions. Artifacts
+    missing in the release come from the newest release before it, except the clients.
     """
     check_release(release)
     need_maven()
@@ -76,13 +75,11 @@ def resolve(release: str, folder: Path, more: tuple[str, ...] = (), modules: Map
 
 
 def check_release(release: str) -> None:
-    """Raise ArtifactError for an invalid release name."""
     if (problem := release_problem(release)) is not None:
         raise ArtifactError(problem)
 
 
 def pom_of(dependencies: str) -> str:
-    """Return a Maven project that only has dependencies."""
     return (
         '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>\n'
         "<groupId>kafka-messages</groupId><artifactId>release</artifactId><version>1</version>"
@@ -91,7 +88,6 @@ def pom_of(dependencies: str) -> str:
 
 
 def need_maven() -> None:
-    """Raise ArtifactError if Maven is not installed."""
     if shutil.which("mvn") is None:
         raise ArtifactError("Maven (the command mvn) is needed to obtain Kafka's released jars; install it first")
 
@@ -130,5 +126,4 @@ def _pom(modules: Mapping[str, str]) -> str:
 
 
 def _wanted(artifact: str, release: str) -> str:
-    """Return the version range of an artifact: the clients exactly, others up to the release."""
     return release if artifact == "kafka-clients" else f"[{release.split('.', 1)[0]}.0.0,{release}]"

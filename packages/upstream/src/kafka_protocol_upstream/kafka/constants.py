@@ -1,4 +1,4 @@
-"""Constants of a Java enum and their first numbers, read from the class file without Java."""
+"""Constants of a Java enum and their numbers, read from the class file without Java."""
 
 from __future__ import annotations
 
@@ -17,31 +17,28 @@ _TEXT, _STRING, _WIDE = 1, 8, (5, 6)
 _NUMBER = rb"([\x02-\x08]|\x10.|\x11..)"
 """An instruction that pushes a small number: iconst, bipush or sipush (JVM specification, 6.5)."""
 _MADE = rb"\xbb%s\x59(?:\x12(.)|\x13(..))" + _NUMBER + _NUMBER
-"""The instructions that create a constant: new, dup, name (ldc), ordinal, first number."""
+"""Instructions that create a constant: new, dup, name (ldc), ordinal, first number."""
 
 
 @dataclass(frozen=True)
 class _Pool:
-    """The constant pool of a class."""
-
     texts: Mapping[int, str]
     strings: Mapping[int, int]
     """Index of the text of each String."""
     end: int
-    """Offset after the pool."""
 
 
 def error_codes(clients: Path) -> dict[str, int]:
-    """Return Kafka's error codes by name from the jar of the clients, in enum order; empty if the jar has none.
+    """Return Kafka's error codes by name from the jar of the clients, in enum order.
 
-    Raises BadZipFile, and ValueError for an enum of another form.
+    Raises BadZipFile, and ValueError for an unexpected class file.
     """
     with zipfile.ZipFile(clients) as archive:
         return enum_numbers(archive.read(ERRORS)) if ERRORS in archive.namelist() else {}
 
 
 def enum_numbers(data: bytes) -> dict[str, int]:
-    """Return the first number of each constant of an enum class. Raises ValueError if one is missing."""
+    """Return the first number of each enum constant. Raises ValueError if one is missing."""
     pool = _pool(data)
     made = re.compile(_MADE % re.escape(data[pool.end + 2 : pool.end + 4]), re.DOTALL)
     found = {}
@@ -61,7 +58,7 @@ def _number(instruction: bytes) -> int:
 
 
 def enum_constants(data: bytes) -> list[str]:
-    """Return the constants of an enum class (JVM specification, 4.1)."""
+    """Return the names of the enum constants (JVM specification, 4.1)."""
     pool = _pool(data)
     texts, at = pool.texts, pool.end
     (interfaces,) = unpack_from(">6xH", data, at)

@@ -1,4 +1,4 @@
-"""Decisions that a new release leaves to maintainers: descriptions, and annotations of new fields."""
+"""Open decisions about a new release: missing descriptions and annotations."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from kafka_message_generator.spec import source
 from kafka_message_generator.spec.annotations import ENTITIES, ENTITY_TYPES
 
 SECRET_WORDS = ("password", "secret", "credential", "hmac", "tokenid", "salt", "authbytes", "private")
-"""Lower-case parts of the names of secret fields."""
+"""Substrings of the names of secret fields, in lower case."""
 _FACTS = ("entities.json", "enumerations.json", "secrets.json")
 _NUMBERS = "int8"
 _TEXTS = ("string", "bytes")
 _NAMED = ("string", "[]string", "int32", "[]int32", "int64", "[]int64", "uuid", "[]uuid")
-"""Types of fields that name topics, groups, brokers and the like."""
+"""Types of fields that can name an entity."""
 Json = dict[str, object]
 
 
 @dataclass(frozen=True)
 class Decision:
-    """An open decision. ``file`` is relative to the definitions."""
+    """An open decision; ``file`` is relative to the definitions."""
 
     file: str
     message: str
     path: str
-    """Path of the field, such as ``Topics.Name``; empty for the message."""
+    """Field path, such as ``Topics.Name``; empty for the message."""
     what: str
 
     def __str__(self) -> str:
@@ -54,10 +54,10 @@ class _Field:
 
 
 def decisions(specs: Path, history: Path, release: str) -> list[Decision]:
-    """Return the open decisions about the definitions in ``specs``, which are of a release of the history.
+    """Return the open decisions about the definitions of a release in ``specs``.
 
-    They are missing descriptions of any field, and missing annotations of fields that the release added. Raises HistoryError
-    and SpecError.
+    These are missing descriptions, and missing annotations of fields added by the release. Raises HistoryError and
+    SpecError.
     """
     before = _before(history, release)
     named = _named_by_definitions(specs)
@@ -78,7 +78,6 @@ def decisions(specs: Path, history: Path, release: str) -> list[Decision]:
 
 
 def _before(history: Path, release: str) -> Mapping[str, Json]:
-    """Return the definitions of the previous release by message name."""
     read = store.read(history)
     older = [name for name in read.names if order(name) < order(release)]
     if not older:
@@ -87,7 +86,6 @@ def _before(history: Path, release: str) -> Mapping[str, Json]:
 
 
 def _plain(path: Path) -> Json:
-    """Return the JSON of a definition or an annotation file. Raises SpecError."""
     problems = source.Problems()
     node = source.load(path, path.as_posix(), problems)
     if node is None or problems.errors:
@@ -97,7 +95,6 @@ def _plain(path: Path) -> Json:
 
 
 def _of_the_whole(specs: Path, release: str, history: Path) -> Iterator[Decision]:
-    """Yield decisions about the package version and about error codes without a description."""
     version = next((line for line in _lines(specs / "package.toml") if line.startswith("version")), "")
     if version and f'"{release}.' not in version:
         yield Decision("package.toml", "", "", f'the version begins with the release: "{release}.1"')
@@ -115,7 +112,6 @@ def _of_the_whole(specs: Path, release: str, history: Path) -> Iterator[Decision
 
 
 def _entity_types(specs: Path, before: Mapping[str, Json]) -> Iterator[Decision]:
-    """Yield entity types that are new with the release."""
     path = specs / ENTITY_TYPES
     had = {field.facts.get("entityType") for each in before.values() for field in _fields(each)}
     for name in _plain(path).keys() - had if path.exists() else ():
@@ -143,7 +139,6 @@ def _undescribed(file: str, definition: Json) -> Iterator[Decision]:
 
 
 def _undecided(message: str, field: _Field, named: frozenset[str]) -> Iterator[Decision]:
-    """Yield the annotations that a new field may need."""
     if field.type == _NUMBERS:
         what = "one byte: the enumeration that it takes, or it is a plain number (PLAIN in tests/package/test_enums.py)"
         yield Decision("enumerations.json", message, field.path, what)
@@ -162,13 +157,11 @@ def could_be_secret(name: str, kind: str, beside: frozenset[str]) -> bool:
 
 
 def _named_by_definitions(specs: Path) -> frozenset[str]:
-    """Return the names of fields with an entity type in some definition."""
     fields = (field for path in specs.glob("*/*.json") for field in _fields(_plain(path)))
     return frozenset(field.name for field in fields if "entityType" in field.facts)
 
 
 def _decided(specs: Path) -> frozenset[tuple[str, str]]:
-    """Return message and lower-case path of every field in the annotation files."""
     found: set[tuple[str, str]] = set()
     for name in _FACTS:
         if (specs / name).exists():
@@ -195,7 +188,6 @@ def _new(definition: Json, old: Json | None) -> Iterator[_Field]:
 
 
 def _fields(definition: Json) -> list[_Field]:
-    """Return the fields of a definition and of its structs; fields of common structs once for each use."""
     common = {str(each["name"]): _children(each) for each in _list(definition.get("commonStructs"))}
     return list(_inside(_children(definition), "", common))
 

@@ -1,4 +1,4 @@
-"""Imports the definitions of a release from its jars into ``specs/kafka``."""
+"""Import of the definitions of a release into ``specs/kafka``."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from kafka_protocol_upstream.kafka.artifacts import FOLDERS, GROUP, Jars
 from kafka_protocol_upstream.kafka.fixups import completed, fixed
 
 MARK = b'"validVersions"'
-"""A property that every definition has, and no other JSON file in the jars."""
+"""A property of every definition, and of no other JSON file in the jars."""
 
 
 class ImportSpecsError(Exception):
-    """A definition in a jar cannot be read. The text names jar, file and place."""
+    """Raised for an unreadable definition in a jar."""
 
 
 def import_specs(jars: Jars, root: Path) -> list[str]:
     """Write every definition of ``jars`` below ``root``; return the changes.
 
-    Descriptions in ``root`` are kept, by field path. Files of removed definitions are deleted. New entity types are added to
-    ``entity-types.json``.
+    Descriptions in ``root`` are kept, by field path. Files of removed definitions are deleted. New entity types are
+    added to ``entity-types.json``.
     """
     texts = {path: text for artifact in jars.versions for path, text in _texts(jars, artifact, FOLDERS[artifact], root)}
     new_types = _new_entity_types(texts.values(), root)
@@ -45,7 +45,6 @@ def import_specs(jars: Jars, root: Path) -> list[str]:
 
 
 def _new_entity_types(texts: Iterable[str], root: Path) -> dict[str, str]:
-    """Return unknown entity types, each with the type of one of its fields."""
     found: dict[str, str] = {}
     for text in texts:
         found = facts.entity_types(json.loads(text)) | found

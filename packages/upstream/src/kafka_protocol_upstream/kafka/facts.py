@@ -1,4 +1,4 @@
-"""Released definitions in a canonical form: facts without Kafka's comments, with our descriptions."""
+"""Canonical form of released definitions: without Kafka's comments, with our descriptions."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ WIDTH = 118
 
 
 def facts(definition: dict[str, Json], about: dict[str, str]) -> dict[str, Json]:
-    """Return a definition in canonical order, with the descriptions of ``about`` (see ``descriptions``)."""
-    if definition.get("validVersions") == "none":  # a removed API: only its identity is left to know
+    """Return a definition in canonical order, with the descriptions of ``about``."""
+    if definition.get("validVersions") == "none":  # a removed API keeps its identity only
         keep = ("apiKey", "type", "name", "validVersions")
         definition = {key: definition[key] for key in keep if key in definition}
     return _ordered(definition, MESSAGE_ORDER, "", about)
@@ -54,7 +54,7 @@ def descriptions(definition: dict[str, Json]) -> dict[str, str]:
 
 
 def entity_types(definition: dict[str, Json]) -> dict[str, str]:
-    """Return the entity types of fields, with the type of the first field of each."""
+    """Return the entity types, each with the type of its first field."""
     found: dict[str, str] = {}
     for _, node in _walk(definition, ""):
         if isinstance(name := node.get("entityType"), str):
@@ -83,7 +83,7 @@ def _ordered(node: dict[str, Json], order: list[str], path: str, about: dict[str
         if key in described:
             children = _list(described[key])
             described[key] = [_ordered(c, FIELD_ORDER, f"{path}/{mark}{c['name']}", about) for c in children]
-    # A property we do not know stays, last: the reader must see it and refuse it, not this printer drop it.
+    # Unknown properties are kept, at the end, so that the reader rejects them.
     rank = {key: index for index, key in enumerate(order)}
     return dict(sorted(described.items(), key=lambda item: (rank.get(item[0], len(rank)), item[0])))
 

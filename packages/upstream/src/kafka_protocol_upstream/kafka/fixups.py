@@ -1,4 +1,4 @@
-"""Fixups of old released definitions that today's reader refuses."""
+"""Fixups of old released definitions that the reader rejects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ class Fixup:
     """A text in a file of some releases, and its replacement."""
 
     file: str
-    """File name inside the jar, without folders."""
     releases: tuple[str, ...]
     text: bytes
     instead: bytes
@@ -28,11 +27,10 @@ FIXUPS = (
         "a bracket too many ends the definition early; Kafka's own reader stops there, and so nobody noticed",
     ),
 )
-"""All fixups. An import reports each one that it applies, and fails if the text is not there."""
 
 
 def fixed(file: str, release: str, data: bytes) -> tuple[bytes, str | None]:
-    """Return a definition file after its fixups, and their reason or None. Raises ValueError if the text is not there."""
+    """Return a definition file after its fixup, and the reason or None. Raises ValueError if the text is missing."""
     for fixup in FIXUPS:
         if fixup.file == file and release in fixup.releases:
             if data.count(fixup.text) != 1:
@@ -42,7 +40,7 @@ def fixed(file: str, release: str, data: bytes) -> tuple[bytes, str | None]:
 
 
 def completed(definition: dict[str, Json]) -> dict[str, Json]:
-    """Add ``flexibleVersions``, which was optional up to Kafka 2.8 and meant none (KIP-482)."""
+    """Add ``flexibleVersions``, which was optional up to Kafka 2.8 (KIP-482)."""
     if "flexibleVersions" in definition or definition.get("validVersions") == "none":
         return definition
     return {**definition, "flexibleVersions": "none"}

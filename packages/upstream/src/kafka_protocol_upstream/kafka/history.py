@@ -1,4 +1,4 @@
-"""Imports the definitions of every release from its jars into the history."""
+"""Import of the definitions of every release into the history."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kafka_protocol_upstream.kafka.fixups import completed, fixed
 from kafka_protocol_upstream.kafka.published import WITHOUT_CORE
 
 FIRST = "2.2.0"
-"""First release with definitions in its jars; earlier messages were hand-written Java."""
+"""First release with definitions in its jars."""
 _VERSION = re.compile(r"-[0-9][0-9.]*\.jar$")
 Say = Callable[[str], None]
 
@@ -50,8 +50,7 @@ def import_history(jars: dict[str, list[Path]], root: Path, say: Say = lambda li
 def add_release(release: str, jars: list[Path], root: Path, say: Say = lambda line: None) -> list[str]:
     """Add or replace one release of a history; return the changes.
 
-    Nothing is written if jars have no definitions, are unreadable or are missing: definitions of a missing jar would count as
-    removed. Raises HistoryError.
+    Raises HistoryError, before writing, if jars are missing, unreadable or without definitions.
     """
     known = store.releases_of(root)
     kept = _release(release, jars, say)
@@ -64,7 +63,6 @@ def add_release(release: str, jars: list[Path], root: Path, say: Say = lambda li
 
 
 def _need_all(release: str, jars: Iterable[str], known: store.Releases) -> None:
-    """Raise HistoryError unless there is a jar for each module of the release or the one before it."""
     before = max((name for name in known if order(name) <= order(release)), key=order, default=None)
     if before is None:
         return
@@ -83,7 +81,6 @@ def _modules(jars: Iterable[str]) -> set[str]:
 
 
 def _release(release: str, jars: list[Path], say: Say) -> store.Kept:
-    """Return the digests of a release's jars, and its definitions."""
     found: dict[str, tuple[str, str]] = {}
     for jar in sorted(jars):
         for each in _definitions(jar, release, say):
@@ -94,7 +91,6 @@ def _release(release: str, jars: list[Path], say: Say) -> store.Kept:
 
 
 def _codes(jars: list[Path]) -> dict[str, int]:
-    """Return the error codes of a release by name."""
     return {name: code for jar in jars if _folder(jar) == "clients" for name, code in _error_codes(jar)}
 
 

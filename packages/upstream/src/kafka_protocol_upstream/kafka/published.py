@@ -21,7 +21,7 @@ from kafka_protocol_upstream.kafka.artifacts import (
 
 MODULES = (*ARTIFACTS, CORE)
 WITHOUT_CORE = (4,)
-"""From this release on the broker's jar has no definitions."""
+"""First release whose broker jar has no definitions."""
 _NUMBERS = re.compile(r"[0-9]+(\.[0-9]+)+")
 _VERSION = re.compile(r"<version>([^<]+)</version>")
 
@@ -46,7 +46,7 @@ def _versions(folder: Path, module: str) -> list[str]:
 def jars_of(release: str, versions: dict[str, list[str]], work: Path) -> list[Path]:
     """Return the jars with the definitions of a release, downloaded below ``work`` if missing.
 
-    A module that was not published for the release is taken from the newest release before it. Raises ArtifactError.
+    Modules missing in the release come from the newest release before it. Raises ArtifactError.
     """
     wanted = {module: _newest(release, known) for module, known in versions.items()}
     names = {f"{module}-{version}.jar": (module, version) for module, version in wanted.items() if version is not None}
@@ -59,9 +59,8 @@ def jars_of(release: str, versions: dict[str, list[str]], work: Path) -> list[Pa
 
 
 def resolve_any(release: str, folder: Path) -> Jars:
-    """Resolve the jars of any release as ``resolve`` does, without modules that it does not have.
-
-    Up to 3.9 the broker is included. Raises ArtifactError.
+    """Resolve the jars of any release, without modules that it lacks; up to 3.9 with the broker. Raises
+    ArtifactError.
     """
     check_release(release)
     known = published(folder / "versions")

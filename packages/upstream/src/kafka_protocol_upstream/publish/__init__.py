@@ -1,1 +1,1 @@
-"""The release of this project: matching versions, contents of wheels, order of uploads."""
+"""The release of this project: versions, contents of wheels, order of uploads."""

@@ -1,4 +1,4 @@
-"""CPython interpreters on this machine that can build the native core: 3.11 or newer, with headers."""
+"""CPython interpreters on this machine that can build the native core."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ print(json.dumps([sys.executable, *sys.version_info[:3], is_cpython and header.e
 OLDEST = (3, 11)
 """As ``requires-python`` in packages/native/pyproject.toml."""
 NEWEST_MINOR = 30
-"""Last name that is tried: python3.30."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,6 @@ class Interpreter:
 
     @property
     def tag(self) -> str:
-        """Return the tag in wheel names: ``cp311``."""
         return f"cp{self.version[0]}{self.version[1]}"
 
     def __str__(self) -> str:
@@ -55,7 +53,6 @@ def _candidates() -> Iterator[str]:
 
 
 def _able(paths: Iterable[str]) -> Iterator[Interpreter]:
-    """Yield working interpreters; a pyenv shim fails if its version is not active."""
     for path in paths:
         asked = subprocess.run([path, "-I", "-c", ASK], capture_output=True, text=True, timeout=60, check=False)
         if asked.returncode != 0:

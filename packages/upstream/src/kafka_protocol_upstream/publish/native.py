@@ -1,4 +1,4 @@
-"""Builds wheels of the native core for each CPython of this machine from its source distribution."""
+"""Build of native wheels for each CPython of this machine."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from pathlib import Path
 from kafka_protocol_upstream.publish.interpreters import interpreters
 
 LIMIT = 900
-"""Timeout of a command, in seconds."""
 
 
 class Failed(Exception):
-    """A command failed. The text has its output."""
+    """Raised with the output of a failed command."""
 
 
 def run(*command: str, folder: Path | None = None) -> str:

@@ -13,16 +13,14 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 MESSAGES = "kafka-messages"
-"""The distribution with its own version: Kafka's release and our revision."""
+"""The distribution versioned by Kafka's release and our revision."""
 PRIVATE = "Private :: Do Not Upload"
 _IS_LOCAL = re.compile(r"-linux_[a-z0-9_]+\.whl$")
-"""Wheels that an index refuses, because their C libraries are unknown."""
+"""Wheels that an index rejects, because of their platform tag."""
 
 
 @dataclass(frozen=True)
 class Project:
-    """A distribution, from its pyproject.toml."""
-
     name: str
     version: str
     requires: tuple[Requirement, ...]
@@ -31,7 +29,7 @@ class Project:
 
 def read(folder: Path) -> Project:
     facts = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    # The tools depend on the package, and bound its versions; the extra that installs them is for users.
+    # The tools depend on the package, and bound its version; so the extra `tools` is ignored.
     wanted = {name: needs for name, needs in facts.get("optional-dependencies", {}).items() if name != "tools"}
     extras = [each for needs in wanted.values() for each in needs]
     requires = tuple(map(Requirement, [*facts.get("dependencies", ()), *extras]))
@@ -39,7 +37,7 @@ def read(folder: Path) -> Project:
 
 
 def misfits(projects: Sequence[Project]) -> Iterator[str]:
-    """Yield reasons why the projects cannot be released together."""
+    """Yield version conflicts of the projects."""
     by_name = {project.name: project for project in projects}
     ours = [project for project in projects if project.name != MESSAGES]
     if len({project.version for project in ours}) > 1:

@@ -1,4 +1,4 @@
-"""Required contents of wheels and source distributions: exactly their modules, licence, notice and README."""
+"""Required contents of wheels and source distributions: modules, licence, notice and README."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = next((each for each in (Path.cwd(), *Path.cwd().parents) if (each / "noxfile.py").is_file()), Path.cwd())
-"""Top folder of the clone."""
 PROJECTS: Mapping[str, Path] = {
     "kafka_message_generator": ROOT / "generator",
     "kafka_messages": ROOT / "generated",
@@ -26,20 +25,18 @@ PROJECTS: Mapping[str, Path] = {
 EXTENSIONS: Mapping[str, tuple[str, ...]] = {
     "kafka_messages_native": ("kafka_messages_native/_columns", "kafka_messages_native/_core")
 }
-"""Compiled modules by distribution; there is a wheel for each interpreter, and none contains C sources."""
+"""Compiled modules by distribution."""
 BUILT: Mapping[str, tuple[str, ...]] = {
     "kafka_messages_tools": tuple(
         f"kafka_messages_tools/command/completions/{shell}" for shell in ("bash", "fish", "zsh")
     )
 }
-"""Files that a build prints, by distribution."""
+"""Files created by the build, by distribution."""
 LICENSES = ("LICENSE", "NOTICE")
 RELATIVE_LINK = re.compile(r"\]\((?!https?://|#)")
-"""A relative link in a README, which is broken on an index."""
 
 
 def readme_of(project: Path) -> str:
-    """Return the README of a project."""
     said: str = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]["readme"]
     return (project / said).read_text(encoding="utf-8").strip()
 
@@ -52,7 +49,7 @@ def sources_of(project: Path) -> dict[str, str]:
 
 
 def contents_of(name: str, project: Path) -> set[str]:
-    """Return the files that belong into a wheel; extensions without their interpreter-specific suffix."""
+    """Return the expected files of a wheel; extensions without their interpreter-specific suffix."""
     files = {path for path in sources_of(project) if not path.endswith((".c", ".h"))}
     return files | {*EXTENSIONS.get(name, ()), *BUILT.get(name, ())}
 
@@ -91,7 +88,6 @@ def _differences(name: str, contents: Mapping[str, bytes], project: Path) -> Ite
 
 
 def _strangers(name: str, found: set[str], expected: set[str]) -> Iterator[str]:
-    """Yield missing modules and stale ones of an earlier build."""
     yield from (f"{name}: {each} is missing" for each in sorted(expected - found))
     yield from (f"{name}: {each} is not in the sources" for each in sorted(found - expected))
 
@@ -110,7 +106,6 @@ def _in_source(path: Path) -> set[str]:
 
 
 def _wheel(path: Path) -> dict[str, bytes]:
-    """Return the relevant files of the ``dist-info`` folder."""
     with zipfile.ZipFile(path) as wheel:
         inside = {entry.partition(".dist-info/")[2]: wheel.read(entry) for entry in wheel.namelist()}
     licenses = {name.removeprefix("licenses/"): data for name, data in inside.items() if name.startswith("licenses/")}
@@ -118,7 +113,6 @@ def _wheel(path: Path) -> dict[str, bytes]:
 
 
 def _source(path: Path) -> dict[str, bytes]:
-    """Return the relevant files at the top of a source distribution."""
     found = {}
     with tarfile.open(path) as source:
         for name in (*LICENSES, "PKG-INFO"):

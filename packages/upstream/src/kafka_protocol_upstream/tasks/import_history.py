@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Import every release; jars that are already there are not downloaded again."""
+    """Import every release; existing jars are not downloaded again."""
     versions = published(arguments.work)
     first = order(importer.FIRST)
     releases = [version for version in versions["kafka-clients"] if order(version) >= first]

@@ -1,4 +1,4 @@
-"""The task ``import-release``: imports a new release, and reports its changes and the open decisions."""
+"""The task ``import-release``: imports a new release, and reports changes and open decisions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ABOUT = (
     "only with --write, or nothing."
 )
 LEVEL = "policy"
-"""Level of the report; it includes removals, the first thing users ask about."""
+"""Report level; it includes removals."""
 NEXT = """\
 next:
   nox -s upstream -- settings          the table of settings, by Kafka's classes (needs a JDK)
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Import into copies, compare and list; write only with ``--write``, and only if everything succeeds."""
+    """Import into copies and report; write only with ``--write``, and only if everything succeeds."""
     with tempfile.TemporaryDirectory() as folder:
         copies = _copies(arguments.specs, arguments.history, Path(folder))
         try:
@@ -81,7 +81,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _copies(specs: Path, history: Path, folder: Path) -> dict[Path, Path]:
-    """Copy both folders and keep their relative position, because settings may refer to it."""
     above = os.path.commonpath([specs.resolve(), history.resolve()])
     copies = {home: folder / home.resolve().relative_to(above) for home in (specs, history)}
     for home, copy in copies.items():
@@ -91,14 +90,12 @@ def _copies(specs: Path, history: Path, folder: Path) -> dict[Path, Path]:
 
 
 def _at_home(text: str, copies: Mapping[Path, Path]) -> str:
-    """Replace paths of the copies by the original ones."""
     for home, copy in copies.items():
         text = text.replace(copy.as_posix(), home.as_posix()).replace(str(copy), str(home))
     return text
 
 
 def _take_over(copy: Path, home: Path) -> None:
-    """Make a folder equal to its copy; equal files are not touched."""
     for path in sorted(copy.rglob("*")):
         target = home / path.relative_to(copy)
         if path.is_file() and not (target.is_file() and target.read_bytes() == path.read_bytes()):
@@ -110,7 +107,6 @@ def _take_over(copy: Path, home: Path) -> None:
 
 
 def _jars(what: str, work: Path) -> Jars:
-    """Return the jars of a release, downloaded, or those of a folder."""
     folder = Path(what)
     if folder.is_dir():
         found = sorted(folder.glob("*.jar"))
@@ -135,7 +131,6 @@ def _known(release: str, found: list[Path]) -> Jars:
 
 
 def _update(jars: Jars, specs: Path, history: Path) -> Iterator[str]:
-    """Import a release; yield lines about its changes and the open decisions."""
     release = jars.release
     before = [name for name in store.read(history).names if order(name) < order(release)]
     changes = importer.add_release(release, list(jars.classpath), history, lambda line: print(line, file=sys.stderr))
@@ -164,7 +159,6 @@ def _changed(folder: Path, changes: list[str], otherwise: str) -> Iterator[str]:
 
 
 def _set_version(path: Path, release: str) -> bool:
-    """Set the package version to the first one of the release, unless it already is one; return whether it changed."""
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     found = _PACKAGE_VERSION.search(text)
     if found is None or found[1].startswith(f"{release}."):
@@ -174,7 +168,6 @@ def _set_version(path: Path, release: str) -> bool:
 
 
 def _refused(specs: Path) -> Iterator[str]:
-    """Yield the problems for which the generator refuses the definitions."""
     try:
         definitions.load(specs)
     except SpecError as error:

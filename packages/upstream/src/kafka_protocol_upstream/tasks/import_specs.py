@@ -22,7 +22,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the definitions and the error codes of the release."""
     jars = resolve_any(arguments.release, arguments.work or Path(f".work/jars-{arguments.release}"))
     changes = import_specs(jars, arguments.specs)
     write_errors(jars, arguments.specs / "errors.json")

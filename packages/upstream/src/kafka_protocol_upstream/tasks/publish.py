@@ -22,7 +22,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run one step; the exit code is 1 for findings."""
     return STEPS[arguments.step](arguments.folder)
 
 

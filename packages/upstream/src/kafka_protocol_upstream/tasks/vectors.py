@@ -1,4 +1,4 @@
-"""The task ``vectors``: the files of `kafka-protocol-vectors`, by Kafka's own classes."""
+"""The task ``vectors``: writes the files of `kafka-protocol-vectors` with Kafka's classes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write every file that has changed."""
     specs, target = arguments.specs, arguments.target
     release = pinned_release(specs)
     jars = jars_in(arguments.jars, release) if arguments.jars else resolve(release, arguments.work)

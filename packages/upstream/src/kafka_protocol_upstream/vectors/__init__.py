@@ -1,1 +1,1 @@
-"""Messages encoded by Kafka's own classes, and Kafka's own tables."""
+"""Test vectors and tables, written with Kafka's own classes."""

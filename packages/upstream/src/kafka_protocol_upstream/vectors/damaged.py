@@ -1,4 +1,4 @@
-"""Damaged bytes: encodings by Kafka with one error each, which a reader has to refuse."""
+"""Damaged encodings with one error each, for negative test vectors."""
 
 from __future__ import annotations
 
@@ -20,13 +20,11 @@ from kafka_protocol_upstream.vectors.sites import Site, TagsSite, sites_of, uvar
 from kafka_protocol_upstream.vectors.write import write_compressed
 
 LARGEST = 4000
-"""Maximum size of an encoding to damage; longer ones add nothing."""
+"""Maximum size of an encoding to damage."""
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """An encoding by Kafka's own class."""
-
     cls: type[Message]
     version: int
     sample: str
@@ -46,7 +44,7 @@ class Damaged:
 
 
 def damaged(folder: Path) -> Iterator[Damaged]:
-    """Yield every case made of the vectors in a folder, by message, version and kind."""
+    """Yield every case made from the vectors in a folder, by message, version and kind."""
     for name, written in sorted(_written(folder).items()):
         known = [each for each in written if len(each.data) <= LARGEST]
         for version in _versions(written):
@@ -60,7 +58,6 @@ def damaged(folder: Path) -> Iterator[Damaged]:
 
 
 def _written(folder: Path) -> dict[str, list[Encoded]]:
-    """Return the vectors in a folder by their messages."""
     found: dict[str, list[Encoded]] = {}
     for path in sorted(folder.glob("*.jsonl.gz")):
         with gzip.open(path, "rt", encoding="ascii") as lines:
@@ -72,7 +69,6 @@ def _written(folder: Path) -> dict[str, list[Encoded]]:
 
 
 def _versions(written: Sequence[Encoded]) -> list[int]:
-    """Return the lowest version, the highest, and the first flexible one."""
     schemas = written[0].cls.schemas()
     every = sorted({each.version for each in written})
     flexible = [version for version in every if schemas[version].tags is not None]
@@ -88,7 +84,6 @@ def _refusal(encoded: Encoded, data: bytes) -> DecodeError | None:
 
 
 def _changes(encoded: Encoded) -> Iterator[tuple[str, bytes]]:
-    """Yield damaged bytes by kind of error, each at the first possible place."""
     data = encoded.data
     sites, sections = sites_of(data, encoded.cls.schemas()[encoded.version])
     yield "trailing", data + b"\0"
@@ -104,7 +99,7 @@ def _changes(encoded: Encoded) -> Iterator[tuple[str, bytes]]:
 
 def _at_site(site: Site, data: bytes) -> Iterator[tuple[str, bytes]]:
     if site.is_tagged:
-        return  # there the size of the field would be wrong as well
+        return  # the size of the tagged field would be wrong as well
     if site.kind == "text":
         yield "invalid-utf8", b"\xff" + data[site.start + 1 : site.end]
     if site.kind != "length":
@@ -144,7 +139,7 @@ def _in_section(section: TagsSite) -> Iterator[tuple[str, bytes]]:
 
 
 def verdicts(specs: Path, cases: Sequence[Damaged], jars: Jars) -> list[str]:
-    """Return what Kafka's classes do with each case: ``refused``, ``accepted``, or ``rest`` if bytes are left unread."""
+    """Return Kafka's verdict for each case: ``refused``, ``accepted``, or ``rest`` if bytes are left unread."""
     definitions = {each.name: each for each in read_definitions(specs)}
     classes = JavaClasses(jars)
     with oracle(jars) as java:

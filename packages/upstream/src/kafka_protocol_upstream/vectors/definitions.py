@@ -1,4 +1,4 @@
-"""A second, independent reader of definitions: vectors must not share a mistake with the generator."""
+"""Independent reader of definitions, so that vectors and generator do not share bugs."""
 
 from __future__ import annotations
 
@@ -47,14 +47,13 @@ class Definition:
 
     @property
     def java_class(self) -> str:
-        """Return the simple name of Kafka's class."""
         return self.name + ("Data" if self.type in SUFFIXED else "")
 
 
 def read_definitions(specs: Path) -> list[Definition]:
-    """Return every definition below ``specs`` that still has a version, sorted by message name.
+    """Return every definition below ``specs`` that has a version, by message name.
 
-    Raises SpecError for a file that is not JSON, ValueError for an invalid definition.
+    Raises SpecError for invalid JSON, ValueError for an invalid definition.
     """
     problems = Problems()
     found = []
@@ -92,7 +91,6 @@ def _definition(file: str, source: dict[str, object]) -> Definition:
 
 
 def _fields(source: dict[str, object], structs: dict[str, tuple[Field, ...]], file: str) -> tuple[Field, ...]:
-    """Return the fields of a message, struct or field; add its inline structs to ``structs``."""
     made = []
     for node in _objects(source.get("fields"), file):
         field = _field(node, file)

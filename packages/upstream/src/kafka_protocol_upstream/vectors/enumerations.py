@@ -1,4 +1,4 @@
-"""The task ``enumerations``: updates names and numbers of ``enumerations.json`` and ``errors.json`` by Kafka's classes."""
+"""The task ``enumerations``: updates ``enumerations.json`` and ``errors.json`` with Kafka's classes."""
 
 from __future__ import annotations
 
@@ -24,15 +24,12 @@ Entry = dict[str, Any]
 
 @dataclass(frozen=True)
 class Enumerations:
-    """The compiled Java program."""
-
     classpath: str
 
     def renewed(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Return the enumerations with current names and values.
+        """Return the enumerations with current names and values. Raises OracleError for an unknown name.
 
-        The members of an enumeration with a ``class`` are those of that enum, and ``value`` names its number. A member
-        may have a ``constant`` instead. Other members stay. Raises OracleError for an unknown name.
+        An enumeration with a ``class`` gets the members of that enum, a member with a ``constant`` its value.
         """
         asked = [line for entry in entries for line in _questions(entry)]
         command = ["java", "-Xmx1g", "-cp", self.classpath, "Enumerations"]
@@ -62,7 +59,7 @@ def _constant(member: Entry) -> str:
 
 
 def _renewed(entry: Entry, answers: dict[str, dict[str, int | str]]) -> Entry:
-    if "members" not in entry:  # those of error codes and APIs are elsewhere
+    if "members" not in entry:  # error codes and APIs have their own files
         return entry
     known = {member["name"]: member for member in entry["members"]}
     values = {name: member["value"] for name, member in known.items() if "value" in member and "class" not in entry}
@@ -110,7 +107,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Update both files."""
     path = arguments.specs / ENUMERATIONS
     release = pinned_release(arguments.specs)
     jars = jars_in(arguments.jars, release) if arguments.jars else resolve(release, arguments.work, BROKER)

@@ -73,7 +73,6 @@ def exchanges(
 
 
 def said(finding: Finding, side: DefinitionSet, data: bytes, jars: Path, compiled: str) -> str:
-    """Return what the classes of a release make of the bytes of a witness."""
     folder = jars / side.name.removeprefix("Kafka ")
     kind = side.messages[finding.message].kind
     name = finding.message + ("Data" if kind in (REQUEST, RESPONSE, HEADER) else "")
@@ -92,7 +91,6 @@ def said(finding: Finding, side: DefinitionSet, data: bytes, jars: Path, compile
 
 @cache
 def classes(folder: Path) -> dict[str, str]:
-    """Return the generated classes of a release by simple name."""
     found = {}
     for jar in sorted(folder.glob("*.jar")):
         with zipfile.ZipFile(jar) as archive:

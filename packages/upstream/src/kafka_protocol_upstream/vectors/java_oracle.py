@@ -1,4 +1,4 @@
-"""Runs our Java program with Kafka's jars and parses its answers."""
+"""Java programs that run Kafka's classes, and their answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ANSWER_SECONDS = 600
 
 
 class OracleError(Exception):
-    """Java is missing or failed, or an answer is invalid."""
+    """Raised if Java is missing or fails, or if an answer is invalid."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,6 @@ class Answer:
 
 @dataclass(frozen=True)
 class Oracle:
-    """The compiled Java program."""
-
     classpath: str
 
     def encode(self, questions: Sequence[Question]) -> list[Answer]:
@@ -70,10 +68,7 @@ class Oracle:
         return [_answer(line) for line in lines]
 
     def read(self, questions: Sequence[tuple[str, int, str]]) -> list[str]:
-        """Return what Kafka's classes do with bytes, given as class, version and hex: ``refused``, ``accepted`` or ``rest``.
-
-        ``rest`` means that bytes are left unread; callers of Kafka's classes ignore them.
-        """
+        """Return ``refused``, ``accepted`` or ``rest`` (bytes left unread) for each class, version and hex text."""
         asked = (json.dumps({"class": name, "version": version, "hex": data}) for name, version, data in questions)
         lines = self._run("read", "".join(line + "\n" for line in asked))
         if len(lines) != len(questions):
@@ -106,7 +101,7 @@ def error_codes(jars: Jars) -> list[dict[str, Json]]:
 
 @contextmanager
 def older_oracle(pinned: Jars, jars: Jars) -> Iterator[Oracle]:
-    """Return the program for an older release, compiled against the pinned one and its libraries."""
+    """Yield the program for an older release, compiled against the pinned one and its libraries."""
     kafkas = set(pinned.versions.values())
     libraries = [
         jar for jar in pinned.classpath if not (jar.name.startswith("kafka") and jar.stem.rsplit("-")[-1] in kafkas)
@@ -129,7 +124,7 @@ def compiled(sources: Path, jars: Jars) -> Iterator[str]:
 
 
 class JavaClasses:
-    """Kafka's classes by simple name, found in the jar of each folder."""
+    """Kafka's classes by simple name."""
 
     def __init__(self, jars: Jars) -> None:
         self._jars = {folder: jars.jar(name) for name, folder in FOLDERS.items() if name in jars.versions}
@@ -143,7 +138,7 @@ class JavaClasses:
                 f"{definition.file}: {definition.java_class} should be one class, found {found or 'none'}"
             )
         converters = self._found(definition.folder, f"{definition.java_class}JsonConverter")
-        # The converter stands beside its class; one in another package belongs to something else.
+        # Only the converter in the package of the class.
         converter = f"{found[0]}JsonConverter"
         return Question(found[0], converter if converter in converters else None, version, sample)
 

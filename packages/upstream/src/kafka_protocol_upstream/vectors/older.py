@@ -1,4 +1,4 @@
-"""Vectors of versions that only older releases have, by the classes of the last release with them."""
+"""Vectors of versions that only older releases have, by the last release with them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def _cases(path: Path, file: str, version: int, shift: int) -> Iterator[Case]:
 
 
 def write_older(specs: Path, history: Path, pinned: Jars, work: Path, target: Path) -> dict[str, int]:
-    """Write ``kafka-<release>/<folder>.jsonl.gz`` below ``target`` for each of these releases; return their vector counts.
+    """Write ``kafka-<release>/<folder>.jsonl.gz`` below ``target`` for each of these releases; return their vector
+    counts.
 
     ``work`` has the jars of ``import-history``. Raises ArtifactError, OracleError, SpecError, HistoryError.
     """

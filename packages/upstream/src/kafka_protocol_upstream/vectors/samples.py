@@ -11,7 +11,7 @@ from kafka_protocol_upstream.vectors.values import EDGES, Draw, zero
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 
 KINDS = ("default", "empty", "full", "nulls", "inner_nulls", "random1", "random2", "random3")
-"""Kinds of samples; ``default`` is a new Java object without JSON, the others have a class each."""
+"""Kinds of samples; ``default`` is a new Java object without JSON."""
 
 WITH_DUPLICATE_KEYS = "random3"
 TRIES = 50
@@ -44,7 +44,7 @@ def samples(definition: Definition, version: int) -> Iterator[tuple[str, dict[st
 
 
 class _Empty:
-    """All fields present and minimal; the other kinds override single choices."""
+    """All fields present and minimal."""
 
     def __init__(self, definition: Definition, version: int, draw: Draw) -> None:
         self.definition = definition
@@ -64,7 +64,6 @@ class _Empty:
         return self.struct(self.definition.structs[field.type]) if field.is_struct else self.scalar(field)
 
     def is_given(self, field: Field) -> bool:
-        """Return whether to set a field; only tagged fields may be left out."""
         return True
 
     def is_null(self, field: Field) -> bool:
@@ -100,7 +99,7 @@ class _InnerNulls(_Nulls):
 
 
 class _Full(_Empty):
-    """Every field, including tagged ones, set to a value other than its default; arrays have two elements."""
+    """Every field set to a value other than its default; arrays have two elements."""
 
     def scalar(self, field: Field) -> Json:
         return self.draw.telling(field.type, None if field.is_array else field.default)
@@ -122,7 +121,6 @@ class _Full(_Empty):
         return [field.key for field in fields if field.is_map_key and self.version in field.versions]
 
     def another(self, field: Field, made: list[Json], keys: list[str]) -> Json:
-        """Return another element with unused map keys."""
         for _ in range(TRIES):
             element = self.one(field)
             if not keys or _key(element, keys) not in [_key(other, keys) for other in made]:
@@ -131,8 +129,6 @@ class _Full(_Empty):
 
 
 class _Random(_Full):
-    """Any valid value."""
-
     def is_given(self, field: Field) -> bool:
         return self.version not in field.tagged or self.draw.one_in(2)
 
@@ -144,13 +140,12 @@ class _Random(_Full):
 
     def array(self, field: Field) -> list[Json]:
         if self.is_small(field) and self.draw.one_in(12):
-            # Few distinct elements: what a long array tests is its length, and the files stay small.
+            # Few distinct elements keep the files small.
             some, size = self.elements(field, 3), self.draw.pick((*EDGES, 200))
             return [some[index % 3] for index in range(size)]
         return self.elements(field, self.draw.below(5))
 
     def is_small(self, field: Field) -> bool:
-        """Return whether a long array of this field stays small and has no map keys."""
         if not field.is_struct:
             return True
         fields = self.definition.structs[field.type]
@@ -158,7 +153,7 @@ class _Random(_Full):
 
 
 class _RandomWithDuplicateKeys(_Random):
-    """As ``_Random``, but the last element of a keyed array repeats the keys of the first, as real brokers do."""
+    """As ``_Random``, but the last element of a keyed array repeats the keys of the first, as from real brokers."""
 
     def elements(self, field: Field, count: int) -> list[Json]:
         made = super().elements(field, count)

@@ -1,4 +1,4 @@
-"""The task ``settings``: writes ``settings.json`` from Kafka's own definitions of its settings."""
+"""The task ``settings``: writes ``settings.json`` from Kafka's definitions of its settings."""
 
 from __future__ import annotations
 
@@ -20,18 +20,16 @@ SOURCES = Path(__file__).parent / "java_settings"
 
 @dataclass(frozen=True)
 class Settings:
-    """The compiled Java program."""
-
     classpath: str
 
     def table(self) -> str:
-        """Return every setting with type and owners as a JSON list, one per line, sorted by name."""
+        """Return every setting with type and owners as a JSON list, one per line, by name."""
         printed = self._run("table", "").splitlines()
         lines = ",\n".join(f"  {json.dumps(json.loads(line))}" for line in printed)
         return f"[\n{lines}\n]\n"
 
     def hidden(self, names: Sequence[str]) -> list[bool]:
-        """Return whether a broker hides the values of settings with these names in its own log."""
+        """Return for each setting whether a broker redacts its value in its log."""
         printed = self._run("hidden", "".join(f"{name}\n" for name in names)).split()
         if len(printed) != len(names) or not {"true", "false"} >= {*printed}:
             raise OracleError(f"Java gave {len(printed)} answers to {len(names)} questions")
@@ -57,7 +55,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the table of the pinned release."""
     release = pinned_release(arguments.specs)
     with settings(resolve(release, arguments.work, BROKER)) as java:
         table = java.table()

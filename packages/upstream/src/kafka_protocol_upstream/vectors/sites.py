@@ -1,4 +1,4 @@
-"""Places in an encoding where damage matters: lengths, texts, presence markers and tag sections."""
+"""Places in an encoding to damage: lengths, texts, presence markers and tag sections."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ class TagsSite:
     is_tagged: bool
 
     def extended(self, entry: bytes) -> bytes:
-        """Return the section with an additional entry."""
         return uvarint(len(self.entries) + 1) + b"".join(each.data for each in self.entries) + entry
 
 
@@ -55,7 +54,6 @@ class TagEntry:
 
 
 def uvarint(number: int) -> bytes:
-    """Encode an unsigned varint of any size."""
     out = bytearray()
     while number > 127:
         out.append(number & 127 | 128)
@@ -64,15 +62,13 @@ def uvarint(number: int) -> bytes:
 
 
 def sites_of(data: bytes, schema: Schema) -> tuple[list[Site], list[TagsSite]]:
-    """Return where the parts of an encoding are; for an array, those of its first element."""
+    """Return the places in an encoding; for an array, those of its first element."""
     walk = _Walk(data)
     assert walk.value(schema, 0, "", False) == len(data)
     return walk.sites, walk.sections
 
 
 class _Walk:
-    """Reads an encoding by its schema and records the places."""
-
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.sites: list[Site] = []
@@ -80,7 +76,6 @@ class _Walk:
         self.is_kept = True
 
     def value(self, kind: Type, start: int, path: str, is_tagged: bool) -> int:
-        """Visit a value; return the offset after it."""
         if isinstance(kind, Schema):
             return self.struct(kind, start, path, is_tagged)
         if isinstance(kind, NullableStruct):

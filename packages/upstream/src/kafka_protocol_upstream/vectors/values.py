@@ -1,4 +1,4 @@
-"""Values for samples: repeatable random draws, extremes, and texts and bytes of critical lengths."""
+"""Values for samples: repeatable random draws, extremes, and critical lengths."""
 
 from __future__ import annotations
 
@@ -18,23 +18,21 @@ INTEGERS = {
     "uint16": (0, 2**16 - 1),
     "uint32": (0, 2**32 - 1),
 }
-"""Integer types with lowest and highest value."""
 
 FLOATS = (1.0, -1.5, 5e-324, 1.7976931348623157e308, -0.0, 0.1, -123456789.125)
 EDGES = (126, 127, 128)
-"""Lengths at which a varint grows by a byte (a compact length is the length plus one)."""
+"""Lengths at which a varint, or a compact length, grows by a byte."""
 FAR_EDGES = (16382, 16383, 16384)
 PIECES = ("a", "Z", "0", "-", ".", "_", " ", '"', "\\", "\n", "\x01", "é", "ß", "Ж", "☃", "\u2028", "漢", "😀", "𝄞")
 
 
 class Draw:
-    """A repeatable random source: one seed gives the same values on every Python version."""
+    """A random source with the same values on every Python version."""
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
 
     def below(self, limit: int) -> int:
-        """Return a number from 0 to ``limit`` - 1."""
         return self._random.getrandbits(80) % limit
 
     def one_in(self, times: int) -> bool:
@@ -59,7 +57,7 @@ class Draw:
         return self.telling(type, None)
 
     def telling(self, type: str, default: str | None) -> Scalar:
-        """Return a value that is neither zero nor the default; extreme for numbers. Raises ValueError for an unknown type."""
+        """Return a value that is neither zero nor the default. Raises ValueError for an unknown type."""
         if type in INTEGERS:
             lowest, highest = INTEGERS[type]
             known = 0 if default is None else int(default, 0)
@@ -103,7 +101,6 @@ class Draw:
 
 
 def zero(type: str) -> Scalar:
-    """Return the smallest value of a scalar type: zero, false, empty."""
     if type in ("string", "bytes", "records"):
         return ""
     if type == "uuid":
@@ -112,6 +109,5 @@ def zero(type: str) -> Scalar:
 
 
 def text_of(size: int, piece: str) -> str:
-    """Return a text of exactly ``size`` UTF-8 bytes, mostly repetitions of ``piece``."""
     each = len(piece.encode())
     return piece * (size // each) + "x" * (size % each)

@@ -1,4 +1,4 @@
-"""Writes test vectors, the error table and the API table by Kafka's own classes."""
+"""Test vectors, error table and API table, written with Kafka's classes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ MOST_REFUSALS_SHOWN = 20
 
 @dataclass(frozen=True)
 class Case:
-    """A sample of a message at one version."""
-
     definition: Definition
     version: int
     kind: str
@@ -30,7 +28,6 @@ class Case:
     """Added to the version for Kafka's class: coordinator keys once used versions as types."""
 
     def line(self, answer: Answer) -> str:
-        """Return the vector as an ASCII JSON object."""
         vector: dict[str, Json] = {"message": self.definition.name, "file": self.definition.file}
         vector |= {"version": self.version, "sample": self.kind}
         if self.json is not None:
@@ -39,10 +36,10 @@ class Case:
 
 
 def write_vectors(specs: Path, jars: Jars, target: Path) -> int:
-    """Write ``kafka-<release>/<folder>.jsonl.gz`` below ``target`` for the definitions in ``specs``; return the vector count.
+    """Write ``kafka-<release>/<folder>.jsonl.gz`` below ``target``; return the vector count.
 
-    Lines are sorted by message, version and sample. Unchanged files are not touched; files of removed folders are deleted.
-    Raises SpecError, ValueError, and OracleError if Java refuses a sample.
+    Unchanged files are not touched; files of removed folders are deleted. Raises SpecError, ValueError, and
+    OracleError if Java rejects a sample.
     """
     cases = [
         Case(definition, version, kind, made)
@@ -57,7 +54,6 @@ def write_vectors(specs: Path, jars: Jars, target: Path) -> int:
 
 
 def write_cases(cases: Sequence[Case], answers: Sequence[Answer], folder: Path) -> None:
-    """Write the vector files of a folder and delete stale ones."""
     lines: dict[str, list[str]] = {}
     for case, answer in zip(cases, answers, strict=True):
         lines.setdefault(case.definition.folder, []).append(case.line(answer))
@@ -70,7 +66,7 @@ def write_cases(cases: Sequence[Case], answers: Sequence[Answer], folder: Path) 
 
 
 def write_errors(jars: Jars, path: Path) -> int:
-    """Write Kafka's error codes to ``path`` as a JSON list, one per line, and keep our descriptions; return their number."""
+    """Write Kafka's error codes to ``path`` as a JSON list, with our descriptions; return their number."""
     errors = error_codes(jars)
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     about = {error["name"]: {"about": error["about"]} for error in known if "about" in error}
@@ -80,7 +76,7 @@ def write_errors(jars: Jars, path: Path) -> int:
 
 
 def write_apis(jars: Jars, target: Path) -> int:
-    """Write Kafka's API table to ``kafka-<release>/apis.jsonl`` below ``target``; return the number of APIs."""
+    """Write ``kafka-<release>/apis.jsonl`` below ``target``; return the number of APIs."""
     with oracle(jars) as java:
         apis = java.apis()
     text = "".join(_compact(api) + "\n" for api in apis)
@@ -112,7 +108,7 @@ def jars_in(folder: Path, release: str) -> Jars:
 
 
 def ask(java: Oracle, jars: Jars, cases: Sequence[Case]) -> list[Answer]:
-    """Return the encodings of cases by Kafka's classes. Raises OracleError if they refuse one."""
+    """Return the encodings of cases by Kafka's classes. Raises OracleError if they reject one."""
     classes = JavaClasses(jars)
     answers = java.encode([classes.question(case.definition, case.version + case.shift, case.json) for case in cases])
     refused = [
@@ -137,9 +133,9 @@ def _compact(value: Json) -> str:
 
 
 def write_compressed(path: Path, text: str) -> None:
-    """Write ASCII text with gzip, unless the file already holds the same text."""
+    """Write gzipped ASCII text, unless the file already holds the same text."""
     content = text.encode("ascii")
-    # Two zlibs compress differently; only other lines are a reason to write another file.
+    # Compare texts, because the output of zlib depends on its version.
     if path.exists() and gzip.decompress(path.read_bytes()) == content:
         return
     packed = io.BytesIO()

@@ -1,1 +1,1 @@
-"""Modules of the subcommands, imported on use."""
+"""Subcommands, imported on use."""

@@ -21,7 +21,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print the APIs with a matching name or key. Raises NotFoundError if none matches."""
     word, apis = given.pattern or "", package.module("protocol").apis()
     pattern = word.lower()
     found = [

@@ -47,7 +47,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print all exchanges, one of them, or the clients; return 1 with ``--strict`` if data is missing or unreadable."""
+    """Print exchanges or clients; return 1 with ``--strict`` if data is missing or unreadable."""
     choice = _choice(given, package)
     name = given.file
     if name == "-" and sys.stdin is None:
@@ -128,7 +128,6 @@ def _explain(found: Iterable[Any], number: int, out: Output, package: Package) -
 
 
 def _explained(exchange: Any, package: Package) -> Iterator[tuple[str, Any, Any]]:
-    """Yield name, frame and explanation of each side; no explanation for an unknown API."""
     explain = package.module("explain")
     api = exchange.api
     known = None if api is None or not api.valid_versions else api

@@ -1,4 +1,4 @@
-"""Subcommand ``completion``: shell completion script, generated when the distribution was built."""
+"""Subcommand ``completion``: shell completion script."""
 
 from __future__ import annotations
 

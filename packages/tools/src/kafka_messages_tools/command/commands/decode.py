@@ -27,7 +27,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print each message as JSON. Raises InputError with the position of undecodable bytes."""
     if given.lines and given.form == "raw":
         raise UsageError("raw bytes have no lines; --lines is for hex, base64 and literals")
     subject = Subject(package, given, given.lines)
@@ -106,7 +105,6 @@ def _metadata_record(package: Package, message: type[Any], data: bytes) -> tuple
 
 
 def _unframed(package: Package, data: bytes) -> bytes:
-    """Return the contents of a single frame. Raises DecodeError if the length is wrong."""
     if len(data) < 4:
         reason = f"INT32: 4 bytes needed at offset 0, {len(data)} left"
         raise package.root.DecodeError(reason, path="frame_length", offset=0)

@@ -31,7 +31,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print the differences; return 1 if there are any."""
     word, first, words = given.message, given.version, given.other
     if len(words) == 1 and is_version(words[0]):
         sides = [(each, version_of(each, first), version_of(each, words[0])) for each in entries_of(package, word)]
@@ -45,7 +44,6 @@ def run(given: Namespace, out: Output, package: Package) -> int:
 
 
 def _versions(package: Package, found: MessageInfo, left: int, right: int, out: Output) -> bool:
-    """Print the fields that differ; return whether there are any."""
     from .._layouts import rows_of
 
     differing = [
@@ -68,7 +66,6 @@ def _form(kind: str | None, mark: str) -> str | None:
 def _messages(
     package: Package, found: MessageInfo, version: int, words: list[str], form: str | None, out: Output
 ) -> int:
-    """Print the fields that differ; return 1 if there are any."""
     explain, hidden = package.module("explain").explain, package.module("secrets").REDACTED
     sides = [explain(read_bytes(word, form), package.message(found.name), version) for word in words]
     for word, side in zip(words, sides, strict=True):
@@ -106,7 +103,6 @@ def _values(side: Explanation, show_secrets: bool, hidden: str) -> dict[str, tup
 
 
 def _quoted(text: str) -> str:
-    """Return a quoted string with unprintable characters escaped for the terminal."""
     plain = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in plain) + '"'
 

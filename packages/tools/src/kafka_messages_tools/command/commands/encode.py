@@ -38,7 +38,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print the bytes of each JSON value. Raises JsonError and EncodeError with the path of the invalid field."""
     from_json = package.module("json").from_json
     found = entry(package, given.message)
     version = version_of(found, given.version)

@@ -23,10 +23,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print all or matching error codes, and the fields that hold them.
-
-    Raises NotFoundError for an unknown code.
-    """
     protocol, history = package.module("protocol"), package.optional("history")
     codes = list(protocol.ErrorCode)
     words = given.code

@@ -37,7 +37,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print each message; return 1 for a damaged message or when the field limit is reached."""
     subject = Subject(package, given)
     status = 0
     most = given.limit

@@ -24,7 +24,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print the best candidates; return 1 if there are none."""
     from .._detection import Guesser
 
     guesser = Guesser(package, read_bytes(given.bytes, given.form))

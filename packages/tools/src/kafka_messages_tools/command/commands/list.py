@@ -25,7 +25,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print the messages with a matching name. Raises NotFoundError if none matches."""
     word, kind, known = given.pattern or "", given.kind, package.root.all_messages()
     pattern = word.lower()
     found = [each for each in known if pattern in each.name.lower() and kind in (None, each.kind)]

@@ -31,7 +31,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print the records of the files; return 1 if one of several is damaged, 2 if one cannot be opened."""
     paths = given.file
     if len(paths) == 1:
         return _one(package, paths[0], {}, given, out)
@@ -53,7 +52,6 @@ def run(given: Namespace, out: Output, package: Package) -> int:
 
 
 def _one(package: Package, path: str, names: dict[str, object], given: Namespace, out: Output) -> int:
-    """Print the records of one file; ``names`` are added to each JSON line. Raises DecodeError and OSError."""
     from .._records import Decoder
 
     named = given.topic
@@ -71,7 +69,6 @@ def _one(package: Package, path: str, names: dict[str, object], given: Namespace
 
 
 def _opened(path: str) -> BinaryIO:
-    """Open a file, or standard input for ``-``. Raises OSError, and UsageError without standard input."""
     if path != "-":
         return open(path, "rb")
     if sys.stdin is None:
@@ -80,15 +77,11 @@ def _opened(path: str) -> BinaryIO:
 
 
 def _size(file: BinaryIO) -> int:
-    """Return the file size in bytes, or 0 for a pipe."""
     return os.fstat(file.fileno()).st_size
 
 
 def topic_of(path: str, metadata_topic: str) -> str | None:
-    """Return the topic from the directory name (``orders-0`` is partition 0 of ``orders``), or None.
-
-    Only the metadata log has checkpoint files.
-    """
+    """Return the topic from the directory name (``orders-0`` is partition 0 of ``orders``), or None."""
     if path == "-":
         return None
     if path.endswith(".checkpoint"):
@@ -101,7 +94,6 @@ def topic_of(path: str, metadata_topic: str) -> str | None:
 
 
 def _batches(package: Package, file: BinaryIO) -> Iterator[Any]:
-    """Yield the batches of a file one at a time. Raises DecodeError."""
     from kafka_records import BatchDecodeError, read_batches
 
     decode_error = package.root.DecodeError

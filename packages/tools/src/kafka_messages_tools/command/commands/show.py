@@ -38,7 +38,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print fields across versions, a layout or a field, of a message, an API or all messages."""
     from .._layouts import rows_of
 
     word, field, entity = given.message, given.field, given.entity
@@ -97,8 +96,6 @@ def _everywhere(package: Package, field: str | None, entity: str | None, out: Ou
 
 
 class _Shown:
-    """Printer for the fields of messages."""
-
     def __init__(self, package: Package, out: Output) -> None:
         self._package = package
         self._out = out
@@ -239,7 +236,6 @@ class _Shown:
 
 
 def _short(row: Row, width: int) -> str:
-    """Return the type; in narrow tables ``struct`` replaces the name of a struct."""
     return row.type if width > 1 or not row.facts.is_struct else "[]struct" if row.facts.is_array else "struct"
 
 

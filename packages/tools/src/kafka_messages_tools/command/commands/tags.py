@@ -20,7 +20,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print the tagged fields of matching messages. Raises NotFoundError if there are none."""
     from .._fields import rows_with, shown
 
     word, known = given.pattern or "", package.root.all_messages()
