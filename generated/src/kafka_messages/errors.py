@@ -5,11 +5,11 @@ from __future__ import annotations
 
 
 class KafkaMessageError(Exception):
-    """Base of all errors of this package; never raised itself."""
+    """Base of all errors of this package."""
 
 
 class PlacedError(KafkaMessageError, ValueError):
-    """Base of errors at one place of a message; never raised itself."""
+    """Base of errors at one place of a message."""
 
     def __init__(self, reason: str, message: str = "", version: int = -1, path: str = "") -> None:
         super().__init__(reason, message, version, path)
@@ -23,8 +23,9 @@ class PlacedError(KafkaMessageError, ValueError):
 
 
 class DecodeError(KafkaMessageError, ValueError):
-    """Malformed bytes. ``message`` and ``version`` are what was read, ``path`` is the field
-    (``topics[3].partitions[0].leader_id``), ``offset`` the byte, and ``reason`` the cause.
+    """Malformed bytes.
+
+    ``path`` is the field (``topics[3].partitions[0].leader_id``), ``offset`` the byte, and ``reason`` the cause.
     """
 
     def __init__(self, reason: str, message: str = "", version: int = -1, path: str = "", offset: int = -1) -> None:
@@ -40,11 +41,11 @@ class DecodeError(KafkaMessageError, ValueError):
 
 
 class EncodeError(PlacedError):
-    """A value that cannot be written at a version; ``path`` is the field and ``reason`` the cause."""
+    """Value that cannot be written; ``path`` is the field and ``reason`` the cause."""
 
 
 class UnsupportedVersionError(KafkaMessageError, ValueError):
-    """The message does not have the version; the text has the valid range."""
+    """Version that the message lacks; the text has the valid range."""
 
 
 def _place(message: str, version: int, path: str) -> str:

@@ -20,7 +20,7 @@ _PACKAGE = __name__.rsplit(".", 2)[0]
 
 
 def enumerations() -> Mapping[str, type[Enum]]:
-    """Return the package's enumerations by name. Raises ValueError if generated without the component ``enums``."""
+    """Return the package's enumerations by name. Raises ValueError without the component ``enums``."""
     try:
         found: Mapping[str, type[Enum]] = import_module(f"{_PACKAGE}.enums").ENUMERATIONS
     except ModuleNotFoundError:
@@ -29,7 +29,6 @@ def enumerations() -> Mapping[str, type[Enum]]:
 
 
 def put_names(fields: tuple[FieldFacts, ...], obj: dict[str, Any]) -> None:
-    """Replace numbers by member names in the JSON of a struct, in place."""
     for field, value in _given(fields, obj):
         if not field.is_struct:
             of = enumerations()[field.enumeration or ""]
@@ -45,10 +44,7 @@ def _name(enumeration: type[Enum], value: object) -> object:
 
 
 def with_numbers(fields: tuple[FieldFacts, ...], obj: object) -> object:
-    """Return the JSON of a struct with member names replaced by numbers.
-
-    Raises SchemaError for an unknown member; other invalid values stay for later checks.
-    """
+    """Return the JSON of a struct with member names replaced by numbers. Raises SchemaError for an unknown member."""
     if not isinstance(obj, Mapping):
         return obj
     out = dict(obj)

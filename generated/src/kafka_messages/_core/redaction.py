@@ -21,11 +21,7 @@ _rules: WeakKeyDictionary[type, dict[str, Any]] = WeakKeyDictionary()
 
 
 def text_of(struct: Any, *, is_revealed: bool = False, field: str = "", around: tuple[Any, ...] = ()) -> str:
-    """Return the text form of a struct.
-
-    ``field`` is the field that contains the struct, ``around`` its enclosing structs, outermost first. Null and empty
-    values are never redacted. Nested structs with their own ``__repr__`` use it.
-    """
+    """Return the text form of a struct in ``field``; ``around`` are its enclosing structs, outermost first."""
     cls = type(struct)
     redacted = () if is_revealed else list(secret_names(struct, field, around))
     texts = []
@@ -51,14 +47,13 @@ def _value(value: Any, is_revealed: bool, field: str, around: tuple[Any, ...]) -
 
 
 def secret_names(struct: Any, field: str = "", around: tuple[Any, ...] = ()) -> Iterator[str]:
-    """Yield the names of fields with secret values; see ``text_of`` for the arguments."""
     for name, rule in _rules_of(type(struct)).items():
         if not _is_empty(getattr(struct, name)) and _is_secret(rule, struct, field, around):
             yield name
 
 
 def secret_structs(cls: type) -> dict[str, list[dict[str, Any]]]:
-    """Return field descriptors by struct, the message first; empty if the message declares no secrets."""
+    """Return field descriptors by struct, the message first; empty without secrets."""
     owner = message_of(cls)
     if owner is None or '"secret":' not in owner._descriptor:
         return {}
@@ -83,7 +78,7 @@ def _is_empty(value: object) -> bool:
 
 
 def _is_secret(fact: Any, struct: Any, field: str, around: tuple[Any, ...]) -> bool:
-    # Config values are secret unless the component ``secrets`` knows the config as public.
+    # Config values are secret unless ``secrets`` knows the config as public.
     if fact is True:
         return True
     if field and field not in fact.get("in", (field,)):

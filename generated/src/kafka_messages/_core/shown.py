@@ -12,10 +12,7 @@ SHORT = 64
 
 
 def in_short(value: object) -> str:
-    """Return the ``repr`` of a value, with long bytes truncated.
-
-    Enumeration members are printed as plain numbers and strings, which evaluate anywhere.
-    """
+    """Return the ``repr`` of a value, with long bytes truncated and enumeration members as plain values."""
     if isinstance(value, bytes | bytearray) and len(value) > SHORT:
         return f"{value[:SHORT]!r}... ({len(value)} bytes)"
     if type(value) is list:
@@ -37,13 +34,12 @@ def one_of(choices: Sequence[str]) -> str:
 
 
 def is_int(value: object, bits: int, lowest: int | None = None) -> bool:
-    """Return whether ``value`` is a signed int of ``bits`` bits, at least ``lowest``."""
     most = 1 << bits - 1
     return isinstance(value, int) and (-most if lowest is None else lowest) <= value < most
 
 
 def shown(value: object) -> str:
-    """Return the ``repr`` of a value in at most 60 characters; never raises for unprintable values."""
+    """Return the ``repr`` of a value in at most 60 characters; never raises."""
     try:
         text = repr(value)
     except MemoryError:
@@ -54,7 +50,7 @@ def shown(value: object) -> str:
 
 
 def summary(value: object) -> str:
-    """Return a number or None as text, and only type and length of other values, which may be secret."""
+    """Return a number or None as text, else only type and length, as the value may be secret."""
     if value is None or isinstance(value, bool | int | float):
         return shown(value)
     name = type(value).__name__

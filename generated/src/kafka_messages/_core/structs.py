@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class StructBase:
-    """Base of messages and of their structs."""
+    """Base of messages and structs."""
 
     __slots__: tuple[str, ...] = ()
     _names: ClassVar[tuple[str, ...]] = ()
@@ -63,7 +63,6 @@ def _equality(cls: type[StructBase]) -> Callable[[object, object], bool]:
 
 
 def owner_of(message: Any) -> Any:
-    """Return the generated class that ``message`` is or derives from, or None."""
     for base in message.__mro__:
         if "_plan" in base.__dict__:
             return base
@@ -71,7 +70,6 @@ def owner_of(message: Any) -> Any:
 
 
 def checked_owner(message: object) -> Any:
-    """Like ``owner_of``. Raises TypeError for anything but a message class."""
     owner = owner_of(message) if isinstance(message, type) else None
     if owner is None:
         raise no_message_class(message)
@@ -97,7 +95,7 @@ def as_derived(cls: type[S], struct: StructBase) -> S:
 
 
 def made(cls: type[S], values: dict[str, Any]) -> S:
-    """Return ``cls(**values)``. Raises TypeError for a derived class with an incompatible constructor."""
+    """Return ``cls(**values)``. Raises TypeError."""
     make: Any = cls
     try:
         found: S = make(**values)
@@ -109,15 +107,12 @@ def made(cls: type[S], values: dict[str, Any]) -> S:
     return found
 
 
-# Slot value of a ``LazyDefaults`` field that was set to None, which no version can write.
+# Slot value of a ``LazyDefaults`` field set to None, which no version can write.
 NULLED = object()
 
 
 class LazyDefaults(StructBase):
-    """Base of structs whose tagged struct fields get their default on first access.
-
-    Until then the slot ``_name`` holds None, which readers store and writers test at little cost.
-    """
+    """Base of structs with lazy defaults: the slot of a tagged struct field holds None until first access."""
 
     __slots__ = ()
     _lazy: ClassVar[dict[str, Callable[[], object]]] = {}

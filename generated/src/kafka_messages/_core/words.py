@@ -5,7 +5,7 @@ from __future__ import annotations
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Return at least one line, each of at most ``width`` characters, broken at spaces where possible."""
+    """Return lines of at most ``width`` characters, broken at spaces where possible."""
     lines: list[str] = []
     while len(text) > width:
         at = text.rfind(" ", 1, width + 1)
@@ -25,5 +25,4 @@ def quoted(text: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural unless the number is 1."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -8,11 +8,11 @@ import pyarrow as pa
 from .._base.message import Message
 from ..schema.facts import FieldFacts, MessageFacts, facts_of, message_class
 
-# Column of the undeclared tagged fields, a map of tag to bytes.
+# Column of undeclared tagged fields, a map of tag to bytes.
 UNKNOWN = "_unknown_tagged_fields"
 
-# Arrow type of each Kafka type. Unsigned types use the next larger signed one, as Spark has no unsigned types; a uuid
-# is its 22-character string.
+# Arrow type of each Kafka type. Unsigned types use the next larger signed one, as in Spark; a uuid is its
+# 22-character string.
 SCALARS = {
     "bool": pa.bool_(),
     "int8": pa.int8(),
@@ -32,7 +32,6 @@ UNKNOWN_TYPE = pa.map_(pa.int64(), pa.binary())
 
 
 class Shape:
-    """Arrow layout of one message, with a cache of its types."""
 
     def __init__(self, message: type[Message], unknown: bool = False) -> None:
         self.message = message
@@ -62,7 +61,6 @@ _shapes: dict[tuple[type[Message], bool], Shape] = {}
 
 
 def shape_of(message: type[Message], unknown: bool = False) -> Shape:
-    """Return the cached shape of a message; ``unknown`` adds the column of unknown tagged fields."""
     own: type[Message] = message_class(message)  # derived classes may be short-lived
     shape = _shapes.get((own, unknown))
     if shape is None:

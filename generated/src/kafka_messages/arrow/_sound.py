@@ -29,7 +29,7 @@ _LISTS = {
 
 
 def check_buffers(array: pa.Array) -> None:
-    """Raise TypeError for an array with missing or short buffers, in constant time."""
+    """Raise TypeError for missing or short buffers, in constant time."""
     try:
         array.validate()
     except pa.ArrowException as error:
@@ -37,10 +37,7 @@ def check_buffers(array: pa.Array) -> None:
 
 
 def check_places(array: pa.Array, path: str) -> None:
-    """Raise TypeError for offsets, views or indices that decrease or are out of bounds; ``path`` names the column.
-
-    Requires checked buffers. Checks only the used part of the children, except for runs and unions.
-    """
+    """Raise TypeError for invalid offsets, views or indices at ``path``; requires checked buffers."""
     kind = array.type
     if len(array) == 0:
         return
@@ -72,9 +69,7 @@ def check_places(array: pa.Array, path: str) -> None:
 
 
 def in_one(array: pa.ChunkedArray, path: str) -> pa.Array:
-    """Return the chunks of an array as one array, copied unless only one has rows. Raises TypeError for an invalid
-    chunk.
-    """
+    """Return the chunks as one array, copied unless only one has rows. Raises TypeError."""
     try:
         chunks = [stored(chunk) for chunk in array.chunks]
         for chunk in chunks:
@@ -89,7 +84,7 @@ def in_one(array: pa.ChunkedArray, path: str) -> pa.Array:
 
 
 def _with_offsets(array: pa.Array) -> pa.Array:
-    # Arrow allows an array of length 0 to lack its offsets, but pyarrow reads them when it concatenates arrays.
+    # Arrow allows empty arrays without offsets, but pyarrow reads them when it concatenates.
     kind, children = array.type, _children(array)
     if not children and not pa.types.is_struct(kind):
         return array if len(array) else pa.nulls(0, kind)
@@ -118,7 +113,7 @@ def _buffer_count(kind: pa.DataType) -> int:
 
 
 def _children(array: pa.Array) -> list[pa.Array]:
-    # Children of structs and sparse unions share the offset of their parent.
+    # Children of structs and sparse unions share their parent's offset.
     kind = array.type
     if pa.types.is_struct(kind) or pa.types.is_union(kind):
         return [array.field(index) for index in range(kind.num_fields)]
@@ -132,7 +127,7 @@ def _children(array: pa.Array) -> list[pa.Array]:
 
 
 def stored(array: pa.Array) -> pa.Array:
-    """Return the array with the storage types of its extension types, at any depth, as pyarrow casts few of them."""
+    """Return the array with its extension types replaced by their storage types."""
     kind = storage_of(array.type)
     if kind == array.type:
         return array
@@ -140,7 +135,6 @@ def stored(array: pa.Array) -> pa.Array:
 
 
 def storage_of(kind: Any) -> Any:
-    """Return a type with its extension types replaced by their storage types."""
     if isinstance(kind, pa.BaseExtensionType):
         return storage_of(kind.storage_type)
     if isinstance(kind, pa.DictionaryType):
@@ -165,7 +159,6 @@ def unsound(path: str, reason: object) -> TypeError:
 
 
 def check_all(array: pa.Array, path: str) -> None:
-    """Raise TypeError for an invalid array without children."""
     try:
         array.validate(full=True)
     except pa.ArrowException as error:

@@ -11,14 +11,13 @@ class ConnectionProtocolError(KafkaMessageError):
 
 
 class LocalProtocolError(ConnectionProtocolError):
-    """The caller used the connection in a way that the protocol does not allow. Nothing was sent or changed."""
+    """Invalid use by the caller; nothing was sent or changed."""
 
 
 class RemoteProtocolError(ConnectionProtocolError):
-    """The peer violated the protocol. The connection is unusable; close it.
+    """Protocol violation by the peer. Close the connection.
 
-    ``offset`` is the start of the frame, in bytes from the start of the stream. ``__cause__`` is the error of the
-    frame, if any: UnsupportedRequestError has the request header, DecodeError the field.
+    ``offset`` is the frame's start in bytes from the start of the stream. ``__cause__`` is the decoding error, if any.
     """
 
     def __init__(self, reason: str, offset: int) -> None:

@@ -19,7 +19,7 @@ LENGTH_SIZE = 4
 
 
 class Incoming:
-    """The received bytes of one direction. After an error every call raises it again."""
+    """Received bytes of one direction. After an error every call raises it again."""
 
     def __init__(self, max_frame_size: int, transitions: Mapping[State, Mapping[Event, State]], state: State) -> None:
         if not is_int(max_frame_size, 32, 1):
@@ -34,14 +34,12 @@ class Incoming:
 
     @property
     def trailing_data(self) -> tuple[bytes, bool]:
-        """The bytes that belong to no event, and whether the peer closed its side."""
         return (self._reader.pending_data if self._rest is None else self._rest), self.is_closed
 
     def change(self, event: Event) -> None:
         self.state = self._transitions[self.state].get(event, self.state)
 
     def receive(self, data: BytesLike) -> None:
-        """Add received bytes; b"" marks the end of the stream and may be repeated."""
         if self._error is not None:
             self.check()
         if type(data) not in (bytes, bytearray, memoryview):
@@ -54,11 +52,9 @@ class Incoming:
             self._reader.feed(data)
 
     def next_frame(self) -> bytes | None:
-        """Return the next payload, or None if it is incomplete. Raises RemoteProtocolError."""
         return self._next(self._reader.next_frame)
 
     def next_whole_frame(self) -> bytes | None:
-        """Return the next frame with its length, or None if it is incomplete. Raises RemoteProtocolError."""
         reader = self._reader
         if self._error is not None or self.is_closed:
             return self._next(reader.next_whole_frame)
@@ -84,7 +80,6 @@ class Incoming:
         return frame
 
     def refuse(self, frame: bytes, what: str, cause: Exception | None = None) -> RemoteProtocolError:
-        """Return the error for the last frame and put the frame back into the trailing data."""
         reason = f"{what} at offset {self._offset}" + (f": {cause}" if cause is not None else "")
         error = self._ended(reason, len(frame).to_bytes(LENGTH_SIZE, "big") + frame + self._reader.pending_data)
         error.__cause__ = cause
@@ -96,7 +91,6 @@ class Incoming:
             raise error from self._error.__cause__
 
     def check_open(self) -> None:
-        """Raise LocalProtocolError if the peer closed its side, or the error of this connection."""
         self.check()
         if self.is_closed:
             raise LocalProtocolError("the peer has closed the connection; open a new one")

@@ -35,7 +35,7 @@ class Number(IntEnum):
 
     @property
     def is_known(self) -> bool:
-        """Whether the value is declared."""
+        """True for declared values."""
         return self._name_ in type(self).__members__
 
     @property
@@ -45,7 +45,7 @@ class Number(IntEnum):
 
 
 class Special(Number):
-    """Base of enumerations of special numbers; ordinary ones become ``VALUE_<number>``."""
+    """Base of enumerations of special numbers; others become ``VALUE_<number>``."""
 
     @classmethod
     def _prefix(cls) -> str:
@@ -53,7 +53,7 @@ class Special(Number):
 
 
 class Text(StrEnum):
-    """Base of enumerations of strings. An unknown string becomes a member with a derived name."""
+    """Base of enumerations of strings; unknown strings become members, too."""
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
@@ -66,10 +66,8 @@ class Text(StrEnum):
 
     @property
     def is_known(self) -> bool:
-        """Whether the value is declared."""
         return self._name_ in type(self).__members__
 
     @property
     def description(self) -> str:
-        """Description; empty for an unknown string."""
         return description_of(self)

@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
 
 class Explanation:
-    """Tree of spans of a message.
+    """Tree of spans of a message: ``root``, ``title``, and the ``error`` that ended it or None.
 
-    ``root`` is the tree, ``error`` the exception that ended it early or None, and ``title`` a name such as
-    ``MetadataResponse v13``. Spans have the true values; output redacts those with ``is_secret``.
+    Spans have the true values; output redacts those with ``is_secret``.
     """
 
     def __init__(self, data: bytes, title: str, root: Span, error: KafkaMessageError | None) -> None:
@@ -35,9 +34,8 @@ class Explanation:
     def rows(self, *, show_secrets: bool = False, address: int = 0) -> Iterator[dict[str, object]]:
         """Yield the leaves as JSON-compatible dicts: start, end, path, type, role, value, note, and hex of the bytes.
 
-        Bytes are hex, a UUID its 22-character string, NaN and infinities strings. Of a secret only the length is shown.
-        ``address`` is that of the first byte. Rows of decompressed records follow their leaf: ``unpacked`` is its path,
-        and their addresses start at 0.
+        ``address`` is the first byte's. Secrets show only their length. Rows of decompressed records follow their
+        leaf, with its path in ``unpacked`` and addresses from 0.
         """
         yield from _rows(self.data, self.root, show_secrets, address)
 
@@ -52,8 +50,8 @@ class Explanation:
     ) -> str:
         """Return lines of address, hex, ASCII, field, value and type, at most ``width`` columns wide.
 
-        ``color`` adds terminal escape sequences, ``whole`` prints all bytes of long fields, and ``address`` is that of
-        the first byte.
+        ``color`` adds terminal escape sequences, ``whole`` prints all bytes of long fields, and ``address`` is the
+        first byte's.
         """
         from ._text import Text
 

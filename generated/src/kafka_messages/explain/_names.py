@@ -53,7 +53,6 @@ NAMERS: list[Namer] = [_error, _api, _enumeration]
 
 
 def name_of(message: str, path: str, facts: FieldFacts, value: int) -> str | None:
-    """Return the name of a field's value, or None."""
     for namer in NAMERS:
         name = namer(message, path, facts, value)
         if name is not None:
@@ -66,7 +65,7 @@ _LATEST = 253402300800000
 
 
 def time_text(milliseconds: int) -> str | None:
-    """Return milliseconds since 1970 as UTC text, or None for values such as -1."""
+    """Return milliseconds since 1970 as UTC text, or None."""
     if not 0 < milliseconds < _LATEST:
         return None
     from time import gmtime, strftime
@@ -75,6 +74,5 @@ def time_text(milliseconds: int) -> str | None:
 
 
 def is_time(facts: FieldFacts) -> bool:
-    """Return whether a field is a timestamp in milliseconds; durations are not."""
     name = facts.name
     return facts.type == "int64" and not facts.is_array and ("timestamp" in name or name.endswith("_time"))

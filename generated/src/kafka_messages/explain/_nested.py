@@ -36,11 +36,7 @@ def open_fields(
     room: Room,
     request: Callable[[bytes], Explanation],
 ) -> None:
-    """Add child spans to the fields of a message with known content.
-
-    ``records`` also opens record batches; ``request`` explains a whole request. Metadata records that stay closed are
-    redacted.
-    """
+    """Open the fields of a message with known content; redact metadata records that stay closed."""
     name = name_of(message)
     topics = metadata_topics(top, name, data)
     if records or name in _WITH_BLOBS:
@@ -78,7 +74,6 @@ _WITH_BLOBS = {message for message, _ in (*VERSIONED, *REQUESTS)}
 
 
 def put_inside(span: Span, inner: list[Span]) -> None:
-    """Add the length and content of a leaf as its children."""
     if not inner:
         return
     span.role = OPENED
@@ -88,7 +83,7 @@ def put_inside(span: Span, inner: list[Span]) -> None:
 
 
 def _open_versioned(span: Span, data: bytes, name: str, room: Room) -> None:
-    # A newer version is read as the latest known one, as Kafka's consumers do.
+    # Read a newer version as the latest known one, like Kafka's consumers.
     try:
         message = class_of(name)
     except AttributeError:

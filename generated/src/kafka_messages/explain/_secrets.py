@@ -14,19 +14,15 @@ if TYPE_CHECKING:
     from .._base.message import Message
 
 _INDEX = re.compile(r"\[\d+\]")
-# Header fields of fixed size, which cannot contain bytes of the body.
+# Header fields of fixed size, without bytes of the body.
 _CERTAIN = ("request_api_key", "request_api_version", "correlation_id")
-# Types of a size that does not depend on the bytes.
+# Types of fixed size.
 _FIXED = frozenset(("BOOLEAN", "INT8", "INT16", "UINT16", "INT32", "UNSIGNED_INT32", "INT64", "FLOAT64", "UUID"))
 _UNKNOWN = "unknown_tagged_fields"
 _HIDDEN_REST = "hidden, as it may be secret: --show-secrets shows it"
 
 
 def mark(top: Span, message: type[Message], prefix: str = "") -> None:
-    """Mark the secrets in the spans of a message with paths below ``prefix``.
-
-    In a message with secrets, unknown tagged fields and unreadable bytes are secret too.
-    """
     if not has_secrets(message):
         return
     secrets = secrets_of(message)
@@ -58,7 +54,7 @@ def _redact_closed(span: Span) -> None:
 
 
 def redact_header(top: Span, *, is_damaged: bool) -> None:
-    """Redact the parts of a header that a damaged length may have taken from a body with secrets."""
+    """Redact header parts that a damaged length may have taken from the body."""
     for span in top.leaves():
         is_odd = isinstance(span.value, str) and not span.value.isprintable()
         if span.name not in _CERTAIN and (is_damaged or is_odd or _UNKNOWN in span.path):
@@ -66,10 +62,7 @@ def redact_header(top: Span, *, is_damaged: bool) -> None:
 
 
 def redact_uncertain(top: Span) -> None:
-    """Redact everything after the first length of a damaged message, where any field may contain a secret.
-
-    Notes go too, as they repeat values.
-    """
+    """Redact everything after the first length of a damaged message, including notes."""
     is_certain = True
     for leaf in top.leaves():
         is_certain = is_certain and leaf.type in _FIXED
@@ -79,14 +72,12 @@ def redact_uncertain(top: Span) -> None:
 
 
 def note_of(leaf: Span, is_hidden: bool) -> str:
-    """Return the note of a leaf, with the reason if it is a redacted rest."""
     if not is_hidden or leaf.role not in (FAULT, REST):
         return leaf.note
     return f"{leaf.note}{'; ' if leaf.note else ''}{_HIDDEN_REST}"
 
 
 def redact(span: Span) -> None:
-    """Mark a span and its descendants as secret."""
     for each in span.all():
         each.is_secret = True
 

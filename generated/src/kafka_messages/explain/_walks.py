@@ -38,10 +38,9 @@ def explain(
 ) -> Explanation:
     """Explain the bytes of exactly one message body.
 
-    ``records`` also opens record batches with `kafka_records`. ``limit`` is the maximum number of leaves (default about
-    a million); elements beyond it share a span. For damaged bytes, ``Explanation.error`` is the DecodeError of
-    ``message.read`` and the tree ends at the fault. Raises UnsupportedVersionError, and TypeError for data that is not
-    bytes-like.
+    ``records`` also opens record batches with `kafka_records`. ``limit`` is the maximum number of leaves (default
+    about a million). For damaged bytes ``Explanation.error`` is the DecodeError. Raises UnsupportedVersionError and
+    TypeError.
     """
     return _Explainer(as_bytes(data), records, Room(limit)).alone(message, version)
 
@@ -49,10 +48,9 @@ def explain(
 def explain_request(
     data: BytesLike, *, framed: bool = False, records: bool = False, limit: int | None = None
 ) -> Explanation:
-    """Explain the header and body of a request.
+    """Explain the header and body of a request, after its length if ``framed``.
 
-    With ``framed``, the length comes first. Bytes after the body, which brokers ignore, get a span of their own. An
-    unknown API or version is reported in ``Explanation.error``.
+    ``Explanation.error`` reports an unknown API or version. ``records`` and ``limit`` are as for ``explain``.
     """
     return _Explainer(as_bytes(data), records, Room(limit)).request(framed)
 
@@ -66,10 +64,10 @@ def explain_response(
     records: bool = False,
     limit: int | None = None,
 ) -> Explanation:
-    """Explain the header and body of a response to a request of the given API and version.
+    """Explain the header and body of a response to a request of an API (key or message class) and version.
 
-    ``api`` is an API key or a message class. An ApiVersionsResponse with the error UNSUPPORTED_VERSION is read at
-    version 0 (KIP-511). Raises UnknownApiError and UnsupportedVersionError.
+    An ApiVersionsResponse with UNSUPPORTED_VERSION is read at version 0 (KIP-511). Options are as for
+    ``explain_request``. Raises UnknownApiError and UnsupportedVersionError.
     """
     return _Explainer(as_bytes(data), records, Room(limit)).response(api, version, framed)
 
@@ -77,10 +75,10 @@ def explain_response(
 def explain_record(
     data: BytesLike, message: type[Message], *, records: bool = False, limit: int | None = None
 ) -> Explanation:
-    """Explain a key or value of an internal log, including its type and version prefix.
+    """Explain a key or value of an internal log, including its prefix.
 
-    The prefix of coordinator keys is the record type (int16), that of coordinator values and other versioned messages
-    the version (int16). Metadata records have three varints: frame version, record type, version.
+    The prefix is an int16 (record type of coordinator keys, version of other messages), or for metadata records three
+    varints: frame version, record type, version.
     """
     return _Explainer(as_bytes(data), records, Room(limit)).record(message)
 
@@ -277,7 +275,7 @@ class _Explainer:
             self.pos = len(self.data)
 
     def _stop(self, error: KafkaMessageError, *, is_fault: bool = False) -> None:
-        # The unread rest may contain secrets, so redact it unless the message is known to have none.
+        # Redact the unread rest unless the message is known to have no secrets.
         self.error = error
         reason = getattr(error, "reason", "") or str(error)
         role = FAULT if is_fault else REST

@@ -11,14 +11,13 @@ if TYPE_CHECKING:
 
 
 class FramingError(DecodeError):
-    """The bytes are not frames; ``offset`` counts from the start of the stream."""
+    """Invalid frames; ``offset`` counts from the start of the stream."""
 
 
 class UnknownApiError(KafkaMessageError, ValueError):
-    """The package has no API for a key, name or message.
+    """API key, name or message without an API in this package.
 
-    When a request was decoded, ``header`` has the fields that all headers share: API key, API version and correlation
-    id. Otherwise it is None.
+    After decoding a request, ``header`` has API key, API version and correlation id; otherwise it is None.
     """
 
     def __init__(self, reason: str, header: RequestHeader | None = None) -> None:

@@ -19,11 +19,11 @@ _size = Struct(">i")
 _size_at = _size.unpack_from
 _LONGEST = 2**31 - 1
 
+# Shorter parts are joined, as each separate object has overhead.
 _SMALL = 1024
-"""Shorter parts are joined, because each separate object costs more memory than it holds."""
 
 MAX_FRAME_SIZE = 100 * 1024 * 1024
-"""Default limit of a frame in bytes, that of the broker's ``socket.request.max.bytes``."""
+"""Default limit in bytes, equal to the broker's ``socket.request.max.bytes``."""
 
 
 def frame(payload: BytesLike) -> bytes:
@@ -35,7 +35,7 @@ def framed_chunks(header: bytes, body: list[bytes], framed: bool) -> list[bytes]
     if not framed:
         return [header, *body]
     size = len(header)
-    for part in body:  # few; a sum takes longer to begin
+    for part in body:  # few parts: faster than sum()
         size += len(part)
     if size > _LONGEST:
         raise EncodeError(f"a frame of {size} bytes is too large; its length is an int32")
@@ -45,7 +45,7 @@ def framed_chunks(header: bytes, body: list[bytes], framed: bool) -> list[bytes]
 def split_frames(data: BytesLike, max_size: int = MAX_FRAME_SIZE) -> list[bytes]:
     """Return the payloads of complete frames.
 
-    Raises FramingError for a length that is negative or above ``max_size`` bytes, and for an incomplete last frame.
+    Raises FramingError for a length that is negative or above ``max_size`` bytes, or an incomplete last frame.
     """
     reader = FrameReader(max_size)
     reader.feed(data)
@@ -55,38 +55,36 @@ def split_frames(data: BytesLike, max_size: int = MAX_FRAME_SIZE) -> list[bytes]
 
 
 class FrameReader:
-    """Split a stream of bytes into frames.
+    """Splitter of a byte stream into frames: ``feed`` bytes, then iterate over complete payloads.
 
-    Pass received bytes to ``feed``, then iterate over the complete payloads; repeat after the next ``feed``. Time is
-    linear in the bytes fed. Memory is bounded by the bytes that were fed and not yielded, never by a claimed length.
-    After a FramingError every call raises it again.
+    Time is linear in the bytes fed; memory is bounded by unread bytes, never by a claimed length. After a FramingError
+    every call raises it again.
     """
 
     __slots__ = ("_failure", "_length", "_pieces", "_size", "_start", "max_size", "offset", "pending")
 
     def __init__(self, max_size: int = MAX_FRAME_SIZE) -> None:
-        """``max_size`` is the largest payload in bytes. Raises ValueError unless it is 0 to 2**31 - 1."""
+        """Set the largest payload, 0 to 2**31 - 1 bytes. Raises ValueError."""
         if not 0 <= max_size <= _LONGEST:
             raise ValueError(f"max_size {max_size} is outside 0 to {_LONGEST}")
         self.max_size = max_size
         self.pending = 0
-        """Number of bytes fed that are not part of a returned frame."""
-        self._pieces: deque[bytes | bytearray] = deque()  # as they were fed, small ones gathered
-        self._start = 0  # of what is left of the first piece
-        self._length = b""  # of the next frame, once it was taken
-        self._size = -1  # what it says
+        """Number of bytes fed but not returned."""
+        self._pieces: deque[bytes | bytearray] = deque()  # as fed, small ones joined
+        self._start = 0  # offset in the first piece
+        self._length = b""  # of the next frame, once read
+        self._size = -1  # its value
         self.offset = 0
-        """Stream offset of the next frame, at its length."""
+        """Stream offset of the next frame."""
         self._failure: tuple[str, int] | None = None
 
     @property
     def pending_data(self) -> bytes:
-        """The bytes counted by ``pending``, also after a FramingError."""
+        """Bytes counted by ``pending``."""
         pieces = iter(self._pieces)
         return b"".join((self._length, next(pieces, b"")[self._start :], *pieces))
 
     def feed(self, data: BytesLike) -> None:
-        """Add received bytes."""
         if self._failure is not None:
             self._check()
         if type(data) is not bytes:
@@ -102,11 +100,11 @@ class FrameReader:
         self.pending += len(data)
 
     def next_frame(self) -> bytes | None:
-        """Return the next complete payload, or None. Raises FramingError for an invalid length."""
+        """Return the next complete payload, or None. Raises FramingError."""
         return self._next(False)
 
     def next_whole_frame(self) -> bytes | None:
-        """Return the next complete frame with its length, or None. Raises FramingError for an invalid length."""
+        """Return the next complete frame with its length, or None. Raises FramingError."""
         if self._pieces and self._size < 0 and self._failure is None:
             piece, start = self._pieces[0], self._start
             if len(piece) - start >= 4 and type(piece) is bytes:
@@ -167,7 +165,7 @@ class FrameReader:
             yield payload
 
     def close(self) -> None:
-        """Mark the end of the stream. Raises FramingError if bytes of a frame or unread frames remain."""
+        """Mark the end of the stream. Raises FramingError if unread bytes remain."""
         self._check()
         if self.pending:
             end = self.offset + self.pending

@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BrokerVersions:
-    """The versions and features of one broker. Brokers of a cluster may differ, above all during an upgrade."""
+    """Versions and features of one broker."""
 
     versions: dict[int, Versions]
-    """By API key, including unknown keys."""
+    """Versions by API key, including unknown keys."""
     supported_features: dict[str, Versions]
-    """Levels that the broker can run, by feature; empty before version 3 of the response."""
+    """Levels that the broker can run, by feature."""
     finalized_features: dict[str, Versions]
     """Levels in force in the cluster, by feature; empty if unknown."""
     finalized_features_epoch: int | None
-    """Increases when finalized features change; None if they are unknown."""
+    """Epoch of ``finalized_features``, or None if unknown."""
 
     @classmethod
     def from_response(cls, response: ApiVersionsResponse) -> Self:
         """Return the content of an ApiVersionsResponse.
 
-        The error code is ignored: a response to an unsupported version (KIP-511) still contains the versions of
-        ApiVersions. The last of several entries with one key counts, as in Kafka's clients.
+        Ignores the error code: after UNSUPPORTED_VERSION (KIP-511) the versions of ApiVersions are valid. The last of
+        duplicate keys counts, as in Kafka's clients.
         """
         epoch = response.finalized_features_epoch
         return cls(
@@ -52,22 +52,21 @@ class BrokerVersions:
     def of(cls, versions: Mapping[AnyApi, Versions]) -> Self:
         """Return a broker without features: ``BrokerVersions.of({ApiKey.METADATA: Versions(0, 5)})``.
 
-        Keys identify an API in any form, including unknown numbers. Raises UnknownApiError.
+        Raises UnknownApiError.
         """
         return cls({key_of(each): theirs for each, theirs in versions.items()}, {}, {}, None)
 
     def supports(self, api: AnyApi, version: int) -> bool:
-        """Return whether the broker supports a version of an API; the key may be unknown to this package."""
+        """Return whether the broker supports a version of an API, which may be unknown to this package."""
         return version in self._of(api)
 
     def highest_common(self, api: AnyApi, *, allow_unstable: bool = False) -> int:
         """Return the highest version of an API that broker and package support.
 
-        An unstable latest version counts only with ``allow_unstable``. Versions for brokers only and versions of
-        features that the broker has not finalized are excluded, see ``Api.restrictions``.
-        ``ClientConnection.best_version`` also considers restrictions that depend on a field of the request.
+        Excludes unmet ``Api.restrictions``, except those that depend on a request field (see
+        ``ClientConnection.best_version``), and an unstable latest version unless ``allow_unstable``.
 
-        Raises UnsupportedVersionError with both ranges if there is none, and UnknownApiError.
+        Raises UnknownApiError, and UnsupportedVersionError with both ranges.
         """
         api = api_of(api)
         restrictions = [each for each in api.restrictions if each.field is None]
@@ -80,10 +79,6 @@ class BrokerVersions:
 def common_versions(
     broker: BrokerVersions, api: Api, restrictions: Iterable[Restriction], *, allow_unstable: bool = False
 ) -> tuple[int, ...]:
-    """Return the common versions, highest first, without unmet ``restrictions``.
-
-    Raises UnsupportedVersionError with both ranges if there is none.
-    """
     theirs = broker.versions.get(int(api.key), NO_VERSIONS)
     ours = api.supported_versions if allow_unstable else api.stable_versions
     unmet = [each for each in restrictions if not _is_met(each, broker)]
@@ -116,7 +111,7 @@ def _package(api: Api, ours: Versions) -> str:
 def negotiate(response: ApiVersionsResponse, api: AnyApi, *, allow_unstable: bool = False) -> int:
     """Return the highest version of an API that the sender of an ApiVersionsResponse and this package support.
 
-    ``BrokerVersions.from_response(response).highest_common(api)`` is faster for several APIs. Raises
-    UnsupportedVersionError with both ranges if there is none, and UnknownApiError.
+    ``BrokerVersions.highest_common`` is faster for several APIs. Raises UnknownApiError, and UnsupportedVersionError
+    with both ranges.
     """
     return BrokerVersions.from_response(response).highest_common(api, allow_unstable=allow_unstable)

@@ -7,7 +7,6 @@ from .types import VARINT, VARLONG, Type, VarInt, integer
 
 
 class TwosComplement(Type):
-    """Signed integer as the unsigned varint of its two's complement; compact for small positive numbers only."""
 
     def __init__(self, bits: int) -> None:
         self.name = f"UPACKED{bits}"
@@ -39,4 +38,3 @@ ENCODINGS: dict[str, Type] = {
     "upacked32": UPACKED32,
     "upacked64": UPACKED64,
 }
-"""Variable-length encodings by their name in definitions."""

@@ -11,10 +11,7 @@ if TYPE_CHECKING:
 
 
 def entity_types(message: type[HasDescriptor]) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return the entity types of a message's fields, by struct name and field name.
-
-    A field has several types if another field selects one of them.
-    """
+    """Return the entity types of a message's fields, by struct and field name."""
     from ._entities import ENTITIES
 
     return {(struct, field): types for struct, field, types in ENTITIES.get(facts_of(message).name, ())}

@@ -25,11 +25,9 @@ class Field:
 
 
 class StructType(Type):
-    """Base of ``Schema``: the members that ``Struct`` needs."""
 
     fields: tuple[Field, ...]
     names: frozenset[str]
-    """Names of all fields, including tagged and optional ones."""
 
 
 class Struct:
@@ -70,7 +68,6 @@ class Struct:
 
 
 def value_of(container: object, name: str) -> object:
-    """Return a field of a Struct, mapping or object with attributes. Raises SchemaError if it is missing."""
     try:
         if isinstance(container, (Struct, Mapping)):
             return container[name]
@@ -80,7 +77,6 @@ def value_of(container: object, name: str) -> object:
 
 
 def is_default(value: object, default: object) -> bool:
-    """Return whether a value equals its default; a ``Struct`` default compares field by field."""
     if default is None or value is None:
         return value is default
     if isinstance(default, list):

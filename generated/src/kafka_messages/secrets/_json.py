@@ -11,9 +11,7 @@ _REDACTED_BYTES = b64encode(REDACTED.encode()).decode()
 
 
 def redacted_json(value: object) -> object:
-    """Replace the base64 of redacted bytes by ``(redacted)``, which is not valid base64, so that ``from_json`` refuses
-    it.
-    """
+    """Replace the base64 of redacted bytes by ``(redacted)``."""
     if isinstance(value, dict):
         return {name: redacted_json(each) for name, each in value.items()}
     if isinstance(value, list):

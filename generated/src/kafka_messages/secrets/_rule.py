@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 
     _Structs: TypeAlias = dict[str, list[dict[str, Any]]]
     Mark: TypeAlias = str | Callable[[bytes], str]
-    """The replacement of a secret: a string, or a function of the secret's bytes."""
+    """Replacement of a secret: a string, or a function of the secret's bytes."""
 
 REDACTED = "(redacted)"
-"""The default replacement of a secret."""
+"""Default replacement of a secret."""
 
+# Kafka's ConfigResource.Type.BROKER_LOGGER, whose configs are log levels.
 BROKER_LOGGER = 8
-"""Kafka's ConfigResource.Type.BROKER_LOGGER, whose configs are log levels."""
 
 _LISTENER = "listener.name."
+# The only config per SASL mechanism without ``sasl.`` in its name.
 _REAUTHENTICATION = "connections.max.reauth.ms"
-"""The only config for a SASL mechanism without ``sasl.`` in its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Paths of the name and value of a config in a message, as field names joined by dots."""
+    """Paths of a config's name and value in a message."""
 
     name: str
     value: str
     resource_type: str | None
-    """Path of the ConfigResource.Type that the config belongs to, or None."""
+    """Path of the config's ConfigResource.Type, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,8 @@ class Secrets:
     """The secrets of a message type."""
 
     fields: tuple[str, ...]
-    """Paths of fields that are always secret, such as ``upsertions.salted_password``."""
+    """Paths of secret fields, such as ``upsertions.salted_password``."""
     settings: tuple[Setting, ...]
-    """Configs; ``is_secret_setting`` tells whether a value is secret."""
 
     def __bool__(self) -> bool:
         return bool(self.fields or self.settings)
@@ -62,7 +61,6 @@ _found: dict[str, Secrets] = {}
 
 
 def secrets_of(message: type[Message]) -> Secrets:
-    """Return the secrets of a message type, from its descriptor."""
     name = name_of(message)
     found = _found.get(name)
     if found is None:
@@ -75,7 +73,6 @@ def secrets_of(message: type[Message]) -> Secrets:
 
 
 def _places(structs: _Structs, path: str, name: str, around: tuple[tuple[str, str], ...]) -> Iterator[str | Setting]:
-    """Yield the secrets of a struct; ``around`` are the enclosing structs with their paths, innermost first."""
     around = ((name, path), *around)
     holder = path[:-1].rpartition(".")[2]
     for field in structs[name]:
@@ -95,16 +92,15 @@ def has_secrets(message: type[Message]) -> bool:
 
 
 def may_have_secrets(message: type[Message]) -> bool:
-    """Return whether the bytes of a message may contain secrets of its own or of metadata records."""
+    """Return whether a message may contain secrets or metadata records."""
     return has_secrets(message) or name_of(message) in FETCHED
 
 
 def is_secret_setting(name: str, resource_type: int | None = None) -> bool:
-    """Return whether the value of a config is secret: a password, or a config that Kafka does not define.
+    """Return whether a config value is secret: a password, or a config unknown to Kafka.
 
-    Names are case-insensitive, and prefixes of listeners and SASL mechanisms are ignored:
-    ``listener.name.sasl_ssl.scram-sha-256.sasl.jaas.config`` is ``sasl.jaas.config``. ``resource_type`` is Kafka's
-    ConfigResource.Type; the configs of a broker logger (8) are never secret.
+    Names are case-insensitive; prefixes of listeners and SASL mechanisms (``listener.name.sasl_ssl.scram-sha-256.``)
+    are ignored. Configs of ``resource_type`` 8 (a broker logger) are never secret.
     """
     if resource_type == BROKER_LOGGER:
         return False
@@ -133,8 +129,8 @@ def marks(salt: bytes) -> Callable[[bytes], str]:
 def redacted(message: M, mark: Mark = REDACTED) -> M:
     """Return a copy of a message in which ``mark`` replaces each secret.
 
-    Null and empty values stay. In messages with secrets, unknown tagged fields are replaced too, but keep their tags.
-    Records of the metadata log in FetchResponse and FetchSnapshotResponse are replaced as a whole.
+    Null and empty values stay. Also replaces unknown tagged fields of messages with secrets, and records of the
+    metadata log.
     """
     from copy import deepcopy
 
@@ -150,7 +146,7 @@ def redacted(message: M, mark: Mark = REDACTED) -> M:
 
 
 def revealed(message: StructBase) -> str:
-    """Return the text of a message or struct with its secrets, which ``repr`` and ``str`` redact."""
+    """Return the text of a message or struct with its secrets, which ``repr`` redacts."""
     return text_of(message, is_revealed=True)
 
 

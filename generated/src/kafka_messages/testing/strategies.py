@@ -33,11 +33,10 @@ def versions(message: type[Message], *, older: bool = False) -> st.SearchStrateg
 
 
 def messages(message: type[M], version: int, *, unknown_tagged_fields: bool = True) -> st.SearchStrategy[M]:
-    """Draw messages that can be written at a version.
+    """Draw messages that can be written at a version, over the whole range of their types.
 
-    Values cover the whole range of their types. Nullable fields are sometimes null, fields often keep their defaults,
-    and keyed collections sometimes repeat a key. Fields that the version lacks keep their defaults.
-    ``unknown_tagged_fields`` adds unknown tagged fields where the version allows them. Raises UnsupportedVersionError.
+    Nulls, defaults and repeated keys occur; ``unknown_tagged_fields`` adds unknown tagged fields. Fields that the
+    version lacks keep their defaults. Raises UnsupportedVersionError.
     """
     check_class(message)
     version = checked_version(message, version)
@@ -46,14 +45,14 @@ def messages(message: type[M], version: int, *, unknown_tagged_fields: bool = Tr
 
 
 def encodings(message: type[Message], version: int, *, unknown_tagged_fields: bool = True) -> st.SearchStrategy[bytes]:
-    """Draw the bytes of such messages. Raises UnsupportedVersionError."""
+    """Draw the bytes of ``messages``. Raises UnsupportedVersionError."""
     return messages(message, version, unknown_tagged_fields=unknown_tagged_fields).map(lambda each: each.write(version))
 
 
 def damaged_bytes(message: type[Message], version: int) -> st.SearchStrategy[bytes]:
     """Draw encoded messages with one to six changes: flipped, cut, repeated, or with a forged length.
 
-    Reading them returns a message or raises DecodeError, in bounded time and memory. Raises UnsupportedVersionError.
+    Reading them returns a message or raises DecodeError. Raises UnsupportedVersionError.
     """
     source = st.randoms(use_true_random=False)
     return st.tuples(source, encodings(message, version)).map(lambda drawn: damaged(*drawn))
