@@ -23,7 +23,7 @@ PROBE = message(field("A", default="7", about="A number."))
 VERSION = "the version of a package; write for example 4.4.0 or 4.4.0-rc1"
 
 
-def test_a_package_of_another_name_works_on_its_own(tmp_path: Path) -> None:
+def test_package_with_own_name_imports_without_the_generator(tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", PROBE, message(field("B"), name="OtherRecord", type="metadata", apiKey=1))
     command = [sys.executable, "-m", "kafka_message_generator", "generate"]
     command += ["--specs", str(specs), "--output", str(tmp_path / "out"), "--package", "acme_messages"]
@@ -71,7 +71,7 @@ def test_reserved_package_names_are_rejected(
     assert not (tmp_path / "out").exists()
 
 
-def test_output_of_generate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_generate_prints_file_count_and_duration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs, name = write_specs(tmp_path / "specs", PROBE), unique_name()
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out"), "--package", name]) == 0
     printed = capsys.readouterr()
@@ -86,7 +86,7 @@ def test_output_of_generate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     [("empty", "no definitions (*.json) below this folder"), ("nowhere", "there is no such file or folder")],
 )
 @pytest.mark.parametrize("command", ["generate", "check"])
-def test_a_folder_without_definitions(
+def test_folder_without_definitions_is_an_error(
     command: str, name: str, what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "empty").mkdir()
@@ -109,14 +109,14 @@ def test_check_reports_problems_like_generate(tmp_path: Path, capsys: pytest.Cap
 @pytest.mark.parametrize(
     "argv", [[], ["generate"], ["generate", "--specs", "x"], ["build"], ["check", "--output", "x"], ["generate", "x"]]
 )
-def test_wrong_arguments(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_arguments_exit_with_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         cli.main(argv)
     assert caught.value.code == 2
     assert capsys.readouterr().err.startswith("usage: kafka-message-generator ")
 
 
-def test_help_names_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         cli.main(["--help"])
     assert caught.value.code == 0
@@ -125,7 +125,9 @@ def test_help_names_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("version", ["1.2.3", None])
-def test_version(version: str | None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_version_option_prints_the_installed_version(
+    version: str | None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
 
     def installed(name: str) -> str:
         assert name == "kafka-message-generator"
@@ -142,7 +144,7 @@ def test_version(version: str | None, capsys: pytest.CaptureFixture[str], monkey
 
 
 @pytest.mark.parametrize("command", cli.EXAMPLES)
-def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_help_has_a_valid_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         cli.main([command, "--help"])
     assert capsys.readouterr().out.endswith(f"\n\nexample:\n  {cli.EXAMPLES[command]}\n")
@@ -199,7 +201,7 @@ BROKEN_FACTS: list[tuple[str, str, tuple[str, ...]]] = [
 
 
 @pytest.mark.parametrize(("name", "text", "lines"), BROKEN_FACTS)
-def test_broken_release_and_error_codes(
+def test_invalid_source_and_error_code_files_are_reported(
     name: str, text: str, lines: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     specs = write_specs(tmp_path / "specs", PROBE)
@@ -209,7 +211,7 @@ def test_broken_release_and_error_codes(
     assert capsys.readouterr().err.splitlines() == [*(f"{specs / name}:{line}" for line in lines), last]
 
 
-def test_every_problem_has_a_case(tmp_path: Path) -> None:
+def test_every_problem_in_release_and_error_codes_has_a_case(tmp_path: Path) -> None:
     files = [GENERATOR / "spec" / "error_codes.py"]
     with recording(*files) as reached:
         for number, (name, text, _) in enumerate(BROKEN_FACTS):
@@ -223,11 +225,11 @@ def test_every_problem_has_a_case(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["generate", "check"])
 @pytest.mark.parametrize("name", ["SOURCE", "errors.json", "package.toml", "LICENSE", "about.md"])
-def test_unreadable_annotation_file(
+def test_unreadable_annotation_file_is_reported(
     command: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     specs = write_specs(tmp_path / "specs", PROBE)
-    name_texts(specs)
+    set_license_and_readme(specs)
     (specs / name).unlink(missing_ok=True)
     (specs / name).mkdir()
     assert cli.main([command, "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
@@ -235,7 +237,7 @@ def test_unreadable_annotation_file(
     assert capsys.readouterr() == ("", f"{line}\n1 problem(s); nothing was generated\n")
 
 
-def name_texts(specs: Path) -> None:
+def set_license_and_readme(specs: Path) -> None:
     (specs / "package.toml").write_text('[package]\nlicense-files = ["LICENSE"]\nreadme = "about.md"\n')
     for name in ("LICENSE", "about.md"):
         (specs / name).write_text("Text.\n")
@@ -244,14 +246,14 @@ def name_texts(specs: Path) -> None:
 @pytest.mark.parametrize("name", ["package.toml", "LICENSE", "about.md"])
 def test_license_and_readme_must_be_utf8(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs = write_specs(tmp_path / "specs", PROBE)
-    name_texts(specs)
+    set_license_and_readme(specs)
     (specs / name).write_bytes(b"ab\xff")
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
     line = f"{specs / name}:1: $: not UTF-8: invalid start byte at byte 2"
     assert capsys.readouterr() == ("", f"{line}\n1 problem(s); nothing was generated\n")
 
 
-def test_a_definition_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dangling_symlink_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs = write_specs(tmp_path / "specs", PROBE)
     (specs / "Lost.json").symlink_to(tmp_path / "nowhere")
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
@@ -260,7 +262,9 @@ def test_a_definition_that_cannot_be_read(tmp_path: Path, capsys: pytest.Capture
 
 
 @pytest.mark.parametrize("name", ['a"b.json', "a\\.json", "a\nb.json", '"""/a.json'])
-def test_file_names_that_cannot_be_printed(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_file_name_with_special_characters_is_rejected(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "specs" / name
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(PROBE))
@@ -269,7 +273,7 @@ def test_file_names_that_cannot_be_printed(name: str, tmp_path: Path, capsys: py
     assert capsys.readouterr().err.startswith(f"{line} and dashes\n1 problem(s)")
 
 
-def test_a_folder_called_like_a_definition_is_a_folder(tmp_path: Path) -> None:
+def test_folder_with_json_suffix_is_searched(tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", PROBE).parent / "specs"
     write_specs(specs / "more.json", message(field("B"), name="More"))
     arguments = ["--specs", str(specs), "--output", str(tmp_path / "out"), "--package", unique_name()]
@@ -279,7 +283,7 @@ def test_a_folder_called_like_a_definition_is_a_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("blocked", "reason"), [("out", "Not a directory"), ("out/pyproject.toml", "Is a directory")])
-def test_an_output_that_cannot_be_written(
+def test_unwritable_output_is_reported(
     blocked: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     specs = write_specs(tmp_path / "specs", PROBE)

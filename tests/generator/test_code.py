@@ -23,7 +23,7 @@ from kafka_message_generator.render.code import (
 )
 
 
-def test_what_an_expression_needs_is_what_its_parts_need() -> None:
+def test_expression_requires_the_imports_of_its_operands() -> None:
     size = call(use("read_uvarint"), code.code("{} + 1", use("TEXT_LENGTHS")))
     assert (str(size), size.names) == ("read_uvarint(TEXT_LENGTHS + 1)", {"read_uvarint", "TEXT_LENGTHS"})
     both = joined(", ", (size, "plain", bound("pack", ("h", "i"))))
@@ -32,7 +32,7 @@ def test_what_an_expression_needs_is_what_its_parts_need() -> None:
     assert {method.value for method in both.bound} == {'Struct(">hi").pack'}
 
 
-def test_texts_are_only_texts() -> None:
+def test_identifiers_in_string_literals_need_no_import() -> None:
     assert names_of("read_uvarint(UNSET)") == frozenset()
     assert code.code("x == {}", repr("_pack_hi")).bound == frozenset()
 
@@ -61,7 +61,7 @@ def test_unknown_name_raises() -> None:
         ((), "not True"),
     ],
 )
-def test_negation(tests: tuple[Code, ...], opposite: str) -> None:
+def test_negated_condition_has_the_expected_text(tests: tuple[Code, ...], opposite: str) -> None:
     assert str(negated(tests)) == opposite
 
 

@@ -96,7 +96,7 @@ def test_source_without_artifacts_is_not_a_release(tmp_path: Path) -> None:
     assert warnings_of(written(tmp_path, {**files, "SOURCE": '{"release": "2.1"}'})) == [line]
 
 
-def test_every_convention_has_a_case(tmp_path: Path) -> None:
+def test_every_convention_warning_has_a_case(tmp_path: Path) -> None:
     module = GENERATOR / "rules" / "conventions.py"
     with recording(module) as lines:
         for number, (files, _) in enumerate(SLIPS.values()):

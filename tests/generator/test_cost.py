@@ -41,7 +41,7 @@ def cost_of(definition: Definition, version: int, *samples: str) -> Cost:
     return cost(plan_of(definition), version, [Sample(bytes.fromhex(each), version) for each in samples])
 
 
-def test_fields_and_totals() -> None:
+def test_cost_of_tagged_message_by_field_and_in_total() -> None:
     found = cost_of(PROBE, 2, V2_TAGGED)
     whole = len(V2_TAGGED) // 2
     assert found == Cost(
@@ -60,7 +60,7 @@ def test_fields_and_totals() -> None:
     assert found.other == whole - 2 - 2 - 16 - 12 == 3 + 1 + 2 * 2 + 4
 
 
-def test_fields_of_other_versions_are_left_out() -> None:
+def test_fields_absent_from_the_version_are_omitted() -> None:
     found = cost_of(PROBE, 0, "0001" "00000002" "0000" "ffffffff" "00000003")
     assert [(each.path, each.encoding, each.values, each.smallest) for each in found.fields] == [
         ("a", "fixed16", 1, "packed"),
@@ -71,7 +71,7 @@ def test_fields_of_other_versions_are_left_out() -> None:
     assert astuple(found.totals) == (16, 16, 9, 9, 9)
 
 
-def test_samples_add_up() -> None:
+def test_costs_of_two_samples_are_summed() -> None:
     one, two, both = cost_of(PROBE, 2, V2 + "00"), cost_of(PROBE, 2, V2_TAGGED), cost_of(PROBE, 2, V2 + "00", V2_TAGGED)
     assert both.samples == 2
     assert [each.values for each in both.fields] == [2, 2, 4, 3]
@@ -79,20 +79,20 @@ def test_samples_add_up() -> None:
         assert getattr(both.totals, name) == getattr(one.totals, name) + getattr(two.totals, name)
 
 
-def test_sizes_in_front_of_tagged_fields_follow() -> None:
+def test_tag_size_prefix_depends_on_the_encoding() -> None:
     probe = message(field("T", "[]int64", "2+", tag=0, taggedVersions="2+"), validVersions="2")
     found = cost_of(probe, 2, "01" "00a101" "15" + "0000000000000007" * 20)
     assert astuple(found.fields[0])[3:8] == (20, 160, 160, 20, 20)
     assert astuple(found.totals) == (165, 165, 24, 24, 24)
 
 
-def test_a_narrower_definition() -> None:
+def test_narrowed_field_is_compared_with_its_declared_type() -> None:
     probe = message(field("A", "int64", encoding="fixed16"), flexibleVersions="none")
     assert astuple(cost_of(probe, 0, "0003").fields[0])[2:8] == ("fixed16", 1, 2, 8, 1, 1)
     assert astuple(cost_of(probe, 0, "ffff").fields[0])[2:8] == ("fixed16", 1, 2, 8, 1, 10)
 
 
-def test_element_encodings() -> None:
+def test_array_elements_use_the_element_encoding() -> None:
     probe = message(field("A", "[]int32", elementEncoding="upacked32"), flexibleVersions="none")
     found = cost_of(probe, 0, "00000002" "05" "ffffffff0f")
     assert astuple(found.fields[0])[:8] == ("a[]", "int32", "upacked32", 2, 6, 8, 2, 6)
@@ -119,7 +119,7 @@ def test_equal_sizes_choose_the_simpler_encoding() -> None:
     assert [each.smallest for each in cost_of(probe, 0, "0100" "0001").fields] == ["fixed", "packed"]
 
 
-def test_optional_fields() -> None:
+def test_optional_fields_are_counted_in_versions_with_buffers() -> None:
     probe = message(
         field("A"),
         versionsWithOptional="2+",
@@ -132,17 +132,17 @@ def test_optional_fields() -> None:
     assert [each.path for each in cost_of(probe, 1, "00000009").fields] == ["a"]
 
 
-def test_sizes_are_of_canonical_bytes() -> None:
+def test_overlong_varint_is_counted_at_its_canonical_size() -> None:
     probe = message(field("A", encoding="packed32"), flexibleVersions="none")
     assert cost_of(probe, 0, "8a00").totals.defined == 1
 
 
-def test_messages_without_integers() -> None:
+def test_message_without_fields_has_no_cost() -> None:
     probe = message(flexibleVersions="none")
     assert cost_of(probe, 0, "") == Cost("Probe", 0, 1, (), Totals(0, 0, 0, 0, 0))
 
 
-def test_kafkas_own_vectors() -> None:
+def test_totals_of_committed_vectors_match_their_bytes() -> None:
     samples: dict[tuple[str, int], list[Sample]] = {}
     for path in sorted(COMMITTED.glob("*.jsonl.gz")):
         for line in gzip.decompress(path.read_bytes()).splitlines():
@@ -188,7 +188,7 @@ def sizes_of_partition(base: int, error_code: int, replicas: int, in_sync: int, 
 
 @pytest.mark.parametrize("nodes", [(0, 0, 0), (1, 1, 0), (2, 2, 0), (3, 2, 1), (126, 126, 126)])
 @pytest.mark.parametrize("base", [0, 63])
-def test_the_formulas_of_the_proposal(nodes: tuple[int, int, int], base: int) -> None:
+def test_sizes_match_the_formulas_of_the_proposal(nodes: tuple[int, int, int], base: int) -> None:
     count = sum(nodes)
     assert sizes_of_partition(base, base, *nodes) == [17 + 4 * count + 1, 7 + count + 1, 7 + count + 1]
 
@@ -203,7 +203,7 @@ def test_the_formulas_of_the_proposal(nodes: tuple[int, int, int], base: int) ->
         (-1, -1, [34, 1 + 7 * 1 + 3 + 1, 3 + 7 * 5 + 3 + 1]),
     ],
 )
-def test_where_the_worst_case_begins(base: int, error_code: int, sizes: Sequence[int]) -> None:
+def test_sizes_at_varint_boundaries(base: int, error_code: int, sizes: Sequence[int]) -> None:
     assert sizes_of_partition(base, error_code, 2, 2, 0) == sizes
 
 
@@ -257,7 +257,7 @@ def test_encoded_sizes_agree_with_the_codec(data: st.DataObject) -> None:
     assert encoded_size("fixed", bits, value) == bits // 8
 
 
-def test_values_out_of_range_have_no_size() -> None:
+def test_out_of_range_value_or_encoding_raises_value_error() -> None:
     for arguments, reason in (
         (("packed", 16, 32768), "32768 does not fit into 16 bits"),
         (("fixed", 32, -2147483649), "-2147483649 does not fit into 32 bits"),

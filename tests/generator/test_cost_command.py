@@ -68,7 +68,9 @@ def test_no_golden_is_stale() -> None:
     assert strays(FOLDER, GOLDEN_RUNS) == []
 
 
-def test_forms_of_samples(specs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_jsonl_gzip_and_hex_samples_give_equal_results(
+    specs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     own = (LINES[0], "", LINES[3])
     files = (
         write_lines(tmp_path / "a.jsonl", *own),
@@ -138,7 +140,7 @@ def fails(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
         (["--message", "Probe", "--samples", "plain.gz"], "plain.gz: Not a gzipped file (b'00')"),
     ],
 )
-def test_errors(
+def test_invalid_arguments_and_samples_are_reported(
     arguments: Sequence[str],
     reason: str,
     specs: Path,
@@ -200,7 +202,7 @@ def test_undecodable_samples_are_reported(
     ]
 
 
-def test_many_problems_are_cut_short(
+def test_problem_list_is_limited_to_20(
     specs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(specs.parent)
@@ -209,14 +211,14 @@ def test_many_problems_are_cut_short(
     assert (len(lines), lines[-1]) == (21, "and 30 more")
 
 
-def test_broken_definitions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_definition_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs = write_specs(tmp_path / "specs", message(field("A", "int128")))
     lines = fails(capsys, "--specs", specs, "--message", "Probe").splitlines()
     assert "unknown type 'int128'" in lines[0]
     assert lines[-1] == "1 problem(s); nothing was computed"
 
 
-def test_a_removed_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_message_without_versions_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gone = message(validVersions="none", flexibleVersions="none", name="Gone")
     specs = write_specs(tmp_path / "specs", PROBE, gone)
     assert fails(capsys, "--specs", specs, "--message", "Gone") == "message Gone has no versions any more\n"
@@ -232,7 +234,9 @@ def test_a_removed_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         (["--version", "x"], "argument --version: invalid int value: 'x'"),
     ],
 )
-def test_wrong_arguments(arguments: Sequence[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_arguments_exit_with_2(
+    arguments: Sequence[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as caught:
         run(*arguments)
     assert caught.value.code == 2

@@ -38,7 +38,7 @@ def default(kind: str, given: object = ..., **more: object) -> Value:
         ("[]Inner", Empty.ARRAY),
     ],
 )
-def test_no_default_is_the_zero_of_the_type(kind: str, value: Value) -> None:
+def test_missing_default_is_the_zero_of_the_type(kind: str, value: Value) -> None:
     for given in (..., None, ""):
         found = default(kind, given)
         assert found == value
@@ -46,7 +46,7 @@ def test_no_default_is_the_zero_of_the_type(kind: str, value: Value) -> None:
 
 
 @pytest.mark.parametrize(("given", "value"), [("true", True), ("TRUE", True), ("fAlse", False), (True, True)])
-def test_booleans_in_any_case(given: object, value: bool) -> None:
+def test_boolean_default_is_case_insensitive(given: object, value: bool) -> None:
     assert default("bool", given) is value
 
 
@@ -80,7 +80,7 @@ def test_booleans_in_any_case(given: object, value: bool) -> None:
         ("int64", "0x7fffffffffffffff", (1 << 63) - 1),
     ],
 )
-def test_integers_as_java_literals(kind: str, given: object, value: int) -> None:
+def test_integer_default_is_parsed_as_java_literal(kind: str, given: object, value: int) -> None:
     """A leading zero makes a Java literal octal. Java reads unsigned maxima as -1; here they keep their value."""
     assert default(kind, given) == value
 
@@ -107,17 +107,17 @@ def test_integers_as_java_literals(kind: str, given: object, value: int) -> None
         (1, 1.0),
     ],
 )
-def test_floats_as_java_parses_them(given: object, value: float) -> None:
+def test_float_default_is_parsed_like_java(given: object, value: float) -> None:
     assert default("float64", given) == value
 
 
-def test_nan_and_minus_zero() -> None:
+def test_nan_and_negative_zero_defaults_are_kept() -> None:
     assert math.isnan(float(str(default("float64", "NaN"))))
     assert math.copysign(1, float(str(default("float64", "-0.0")))) == -1
 
 
 @pytest.mark.parametrize("given", ["x7D3Ck_ZRA22-dzIvu_pnQ", "x7D3Ck_ZRA22-dzIvu_pnQ=="])
-def test_uuids_as_kafka_prints_them(given: str) -> None:
+def test_uuid_default_is_parsed_from_base64(given: str) -> None:
     assert default("uuid", given) == uuid.UUID("c7b0f70a-4fd9-440d-b6f9-dcc8beefe99d")
 
 
@@ -134,24 +134,24 @@ def test_uuids_as_kafka_prints_them(given: str) -> None:
         ("é\n", "é\n"),
     ],
 )
-def test_strings_are_their_text(given: object, value: str) -> None:
+def test_string_default_is_its_text(given: object, value: str) -> None:
     assert default("string", given) == value
 
 
 @pytest.mark.parametrize("kind", ["string", "bytes", "records", *TYPES])
-def test_the_text_null_is_null_where_every_version_allows_it(kind: str) -> None:
+def test_null_default_is_none_if_every_version_is_nullable(kind: str) -> None:
     assert default(kind, "null", nullableVersions="0+") is None
     assert kind == "records" or default(kind, None, nullableVersions="0+") is not None
 
 
-def test_null_needs_only_the_versions_of_the_field() -> None:
+def test_null_default_requires_only_versions_of_the_field() -> None:
     assert default("string", "null", versions="2+", nullableVersions="2+") is None
 
 
 @pytest.mark.parametrize(
     ("versions", "nullable", "value"), [("0+", "0+", None), ("0+", "1+", b""), ("0+", "none", b""), ("1+", "1+", None)]
 )
-def test_records_start_at_null_where_null_can_be_sent(versions: str, nullable: str, value: Value) -> None:
+def test_records_default_to_null_if_all_versions_are_nullable(versions: str, nullable: str, value: Value) -> None:
     """Kafka's classes always start records at null, even in versions without null."""
     assert default("records", versions=versions, nullableVersions=nullable) == value
 
@@ -197,13 +197,13 @@ def test_invalid_default_is_reported(kind: str, given: str, reason: str) -> None
 
 
 @pytest.mark.parametrize("kind", ["Inner", "[]Inner"])
-def test_structs_have_no_other_default(kind: str) -> None:
+def test_nonempty_struct_default_is_reported(kind: str) -> None:
     what = "an array" if kind.startswith("[]") else "a struct"
     place = f"Test.json:2: $.fields[0].default: invalid default 'x' for {kind} field A"
     assert complaints(kind, "x", fields=[field("X")]) == [f"{place}: the only defaults for {what} are empty and null"]
 
 
-def test_null_default_needs_every_version_nullable() -> None:
+def test_null_default_in_non_nullable_version_is_reported() -> None:
     place = "Test.json:2: $.fields[0].default: invalid default 'null' for string field A"
     assert complaints("string", "null", nullableVersions="1+") == [
         f"{place}: {NOT_NULLABLE} (nullableVersions are 1+, versions 0+)"
@@ -211,18 +211,18 @@ def test_null_default_needs_every_version_nullable() -> None:
 
 
 @pytest.mark.parametrize("given", ["0xp1", "0x.p1"])
-def test_a_hexadecimal_float_needs_a_digit(given: str) -> None:
+def test_hexadecimal_float_without_digit_is_reported(given: str) -> None:
     place = f"Test.json:2: $.fields[0].default: invalid default {given!r} for float64 field A"
     assert complaints("float64", given) == [f"{place}: {FLOAT}"]
 
 
-def test_a_hexadecimal_float_beyond_the_largest_is_infinite() -> None:
+def test_hexadecimal_float_overflow_is_infinite() -> None:
     assert default("float64", "0x1p99999") == math.inf
     assert default("float64", "-0x1.8p99999d") == -math.inf
     assert default("float64", "0x1p-99999") == 0.0
 
 
-def test_an_integer_of_many_digits_is_out_of_range() -> None:
+def test_integer_default_of_5000_digits_is_reported() -> None:
     assert len(complaints("int64", "1" * 5000)) == 1
 
 

@@ -139,7 +139,7 @@ def test_invalid_enumeration_is_reported_with_its_location(
     assert [str(problem) for problem in caught.value.problems] == [f"{path.as_posix()}:{line}" for line in lines]
 
 
-def test_one_release_alone_may_lack_the_messages(tmp_path: Path) -> None:
+def test_unknown_message_is_accepted_when_loading_one_release(tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", PROBE)
     facts = lamp("Kind") | {"fields": [{"message": each, "fields": ["Kind"]} for each in ("Older", "Probe")]}
     (specs / "enumerations.json").write_text(json.dumps([facts]))
@@ -149,7 +149,7 @@ def test_one_release_alone_may_lack_the_messages(tmp_path: Path) -> None:
         definitions.load(specs)
 
 
-def test_every_problem_has_a_case(tmp_path: Path) -> None:
+def test_every_enumeration_problem_has_a_case(tmp_path: Path) -> None:
     folders = (
         ("spec", "enumerations.py"),
         ("rules", "enumerations.py"),
@@ -166,7 +166,7 @@ def test_every_problem_has_a_case(tmp_path: Path) -> None:
     assert reached.missing(calls(files, "error", "warn", "wrong")) == []
 
 
-def test_an_own_package_has_its_enumerations(tmp_path: Path) -> None:
+def test_generated_package_exports_its_enumerations(tmp_path: Path) -> None:
     specs, name = write_specs(tmp_path / "specs", PROBE), unique_name()
     word = {
         "name": "Word",
@@ -204,7 +204,7 @@ def test_an_own_package_has_its_enumerations(tmp_path: Path) -> None:
     assert again.flag is True
 
 
-def test_missing_component_raises_an_explanation(tmp_path: Path) -> None:
+def test_missing_enums_component_raises_value_error(tmp_path: Path) -> None:
     specs, name = write_specs(tmp_path / "specs", PROBE), unique_name()
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out"), "--package", name]) == 0
     package = import_package(tmp_path / "out" / "src", name)

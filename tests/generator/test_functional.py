@@ -141,14 +141,14 @@ def versions_and_values(kind: str) -> Iterator[tuple[int, object]]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_plain_values(kind: str, matrix: Callable[[str], Matrix]) -> None:
+def test_plain_values_have_reference_bytes(kind: str, matrix: Callable[[str], Matrix]) -> None:
     case = matrix(kind)
     for version, each in versions_and_values(kind):
         case.expect(version, {"plain": each}, case.bytes(version, each, default_of(kind)))
 
 
 @pytest.mark.parametrize("kind", CAN_BE_NULL)
-def test_nullable_values(kind: str, matrix: Callable[[str], Matrix]) -> None:
+def test_nullable_values_have_reference_bytes(kind: str, matrix: Callable[[str], Matrix]) -> None:
     case = matrix(kind)
     for version, each in versions_and_values(kind):
         case.expect(version, {"maybe": each}, case.bytes(version, default_of(kind), each))
@@ -157,7 +157,7 @@ def test_nullable_values(kind: str, matrix: Callable[[str], Matrix]) -> None:
 
 
 @pytest.mark.parametrize("kind", CAN_BE_NULL)
-def test_null_in_a_version_without_it(kind: str, matrix: Callable[[str], Matrix]) -> None:
+def test_null_in_non_nullable_version_is_rejected(kind: str, matrix: Callable[[str], Matrix]) -> None:
     case = matrix(kind)
     unsound = case.message(maybe=None)
     for act in (unsound.write, unsound.size):
@@ -171,7 +171,7 @@ def test_null_in_a_version_without_it(kind: str, matrix: Callable[[str], Matrix]
 
 
 @pytest.mark.parametrize("kind", CAN_BE_TAGGED)
-def test_tagged_values(kind: str, matrix: Callable[[str], Matrix]) -> None:
+def test_tagged_values_have_reference_bytes(kind: str, matrix: Callable[[str], Matrix]) -> None:
     case = matrix(kind)
     nothing = default_of(kind)
     case.expect(2, {"tagged": nothing}, case.bytes(2, nothing, nothing))
@@ -181,7 +181,7 @@ def test_tagged_values(kind: str, matrix: Callable[[str], Matrix]) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in CAN_BE_TAGGED if kind in CAN_BE_NULL])
-def test_tagged_nullable_values(kind: str, matrix: Callable[[str], Matrix]) -> None:
+def test_tagged_nullable_values_have_reference_bytes(kind: str, matrix: Callable[[str], Matrix]) -> None:
     case = matrix(kind)
     nothing = default_of(kind)
     mark = b"\x01" if kind == "Inner" else b""
@@ -196,7 +196,7 @@ def test_tagged_nullable_values(kind: str, matrix: Callable[[str], Matrix]) -> N
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_cut_and_every_addition_is_an_error(kind: str, matrix: Callable[[str], Matrix]) -> None:
+def test_truncated_or_extended_bytes_raise_decode_error(kind: str, matrix: Callable[[str], Matrix]) -> None:
     case = matrix(kind)
     for version in range(3):
         data = case.bytes(version, values_of(kind)[0], default_of(kind))
@@ -206,7 +206,7 @@ def test_every_cut_and_every_addition_is_an_error(kind: str, matrix: Callable[[s
             assert 0 <= caught.value.offset <= len(broken)
 
 
-def test_the_reference_is_struct() -> None:
+def test_reference_codec_agrees_with_struct() -> None:
     assert reference.value("int32", 258, False) == struct.pack(">i", 258) == b"\0\0\1\2"
     assert [reference.uvarint(n) for n in (0, 127, 128, 300)] == [b"\0", b"\x7f", b"\x80\x01", b"\xac\x02"]
     assert reference.value("[]string", ["a", ""], False) == b"\0\0\0\2\0\1a\0\0"

@@ -55,7 +55,7 @@ def test_elements_are_found_by_key(inside: ModuleType) -> None:
     assert inside.TopicCollection().find("a") is None
 
 
-def test_equal_keys_are_kept_in_order(package: ModuleType, inside: ModuleType) -> None:
+def test_duplicate_keys_keep_their_order(package: ModuleType, inside: ModuleType) -> None:
     topics = filled(inside, "a", "b", "a")
     topics.append(inside.Topic(name="b", size1=9))
     assert sizes(topics) == [0, 1, 2, 9]
@@ -69,7 +69,7 @@ def test_equal_keys_are_kept_in_order(package: ModuleType, inside: ModuleType) -
         assert sizes(read.topics.find_all("a")) == [0, 2]
 
 
-def test_keys_of_several_fields(inside: ModuleType) -> None:
+def test_composite_key_is_found_in_full_or_in_part(inside: ModuleType) -> None:
     pairs = inside.PairCollection(inside.Pair(name=n, index=i, value=i) for n, i in (("a", 1), ("a", 2), (None, 1)))
     assert pairs.find("a", 2) is pairs[1]
     assert pairs.find(None, 1) is pairs[2]
@@ -82,7 +82,7 @@ def test_keys_of_several_fields(inside: ModuleType) -> None:
         pairs.find()
 
 
-def test_every_change_is_seen_by_the_next_lookup(inside: ModuleType) -> None:
+def test_lookup_reflects_every_mutation(inside: ModuleType) -> None:
     topics = filled(inside, "a", "b", "a")
     assert topics.find("a").size1 == 0
     topics.append(inside.Topic(name="c", size1=3))
@@ -97,7 +97,7 @@ def test_every_change_is_seen_by_the_next_lookup(inside: ModuleType) -> None:
     assert (topics.find("a"), len(topics)) == (None, 0)
 
 
-def test_a_changed_key_needs_a_new_index(inside: ModuleType) -> None:
+def test_changed_key_is_found_after_reindex(inside: ModuleType) -> None:
     topics = filled(inside, "a", "b")
     assert topics.find("a") is topics[0]
     topics[0].name = "z"
@@ -106,7 +106,7 @@ def test_a_changed_key_needs_a_new_index(inside: ModuleType) -> None:
     assert topics.find("z") is topics[0]
 
 
-def test_remove_prefers_the_very_object(inside: ModuleType) -> None:
+def test_remove_prefers_the_identical_object(inside: ModuleType) -> None:
     twin, other = inside.Topic(name="a"), inside.Topic(name="a")
     topics = inside.TopicCollection([twin, inside.Topic(name="b"), other])
     assert topics.find("a") is twin
@@ -119,7 +119,7 @@ def test_remove_prefers_the_very_object(inside: ModuleType) -> None:
         topics.remove(inside.Topic(name="a"))
 
 
-def test_it_is_a_sequence(inside: ModuleType) -> None:
+def test_collection_behaves_like_a_list(inside: ModuleType) -> None:
     topics = filled(inside, "a", "b", "c")
     assert (len(topics), bool(topics), bool(inside.TopicCollection())) == (3, True, False)
     assert [topic.name for topic in topics] == ["a", "b", "c"]
@@ -131,7 +131,7 @@ def test_it_is_a_sequence(inside: ModuleType) -> None:
         _ = topics[3]
 
 
-def test_equality_compares_everything(inside: ModuleType) -> None:
+def test_equality_compares_elements_in_order(inside: ModuleType) -> None:
     assert filled(inside, "a", "b") == filled(inside, "a", "b")
     assert filled(inside, "a", "b") == list(filled(inside, "a", "b"))
     assert filled(inside, "a", "b") != filled(inside, "b", "a")
@@ -141,11 +141,11 @@ def test_equality_compares_everything(inside: ModuleType) -> None:
         hash(filled(inside, "a"))
 
 
-def test_repr(inside: ModuleType) -> None:
+def test_repr_names_the_collection_class(inside: ModuleType) -> None:
     assert repr(filled(inside, "a")) == "TopicCollection([Topic(name='a', size1=0)])"
 
 
-def test_copies_find_too(package: ModuleType, inside: ModuleType) -> None:
+def test_deep_copies_have_their_own_index(package: ModuleType, inside: ModuleType) -> None:
     built = package.Keyed(topics=filled(inside, "a", "b", "a"))
     assert built.topics.find("a") is not None
     for each in (copy.deepcopy(built), pickle.loads(pickle.dumps(built))):
@@ -156,7 +156,7 @@ def test_copies_find_too(package: ModuleType, inside: ModuleType) -> None:
         assert built.topics.find("new") is None
 
 
-def test_a_shallow_copy_is_a_collection_of_its_own(inside: ModuleType) -> None:
+def test_shallow_copy_is_independent_of_the_original(inside: ModuleType) -> None:
     topics = filled(inside, "a")
     shallow = copy.copy(topics)
     assert shallow[0] is topics[0]
@@ -164,7 +164,7 @@ def test_a_shallow_copy_is_a_collection_of_its_own(inside: ModuleType) -> None:
     assert len(topics) == 1
 
 
-def test_constructors_take_any_iterable(package: ModuleType, inside: ModuleType) -> None:
+def test_constructor_converts_list_and_keeps_collection(package: ModuleType, inside: ModuleType) -> None:
     topics = [inside.Topic(name="a")]
     assert type(package.Keyed(topics=topics).topics) is inside.TopicCollection
     given = filled(inside, "a")
@@ -173,7 +173,7 @@ def test_constructors_take_any_iterable(package: ModuleType, inside: ModuleType)
     assert type(package.Keyed.read(package.Keyed().write(0), 0).topics) is inside.TopicCollection
 
 
-def test_null_and_tagged_collections(package: ModuleType, inside: ModuleType) -> None:
+def test_null_and_tagged_collections_round_trip(package: ModuleType, inside: ModuleType) -> None:
     built = package.Keyed(pairs=None)
     assert built.write(1).hex() == "00000000ffffffff"
     assert package.Keyed.read(built.write(1), 1) == built
@@ -185,7 +185,7 @@ def test_null_and_tagged_collections(package: ModuleType, inside: ModuleType) ->
     assert package.Keyed().write(2).hex() == "010100"
 
 
-def test_lists_in_place_of_collections_are_written(package: ModuleType, inside: ModuleType) -> None:
+def test_list_instead_of_collection_is_written(package: ModuleType, inside: ModuleType) -> None:
     built = package.Keyed()
     built.topics = [inside.Topic(name="a")]
     assert built.write(0) == package.Keyed(topics=filled(inside, "a")).write(0)

@@ -79,12 +79,12 @@ def round_trip(built: Any, version: int, data: str) -> None:
         (128, "8002", "8001"),
     ],
 )
-def test_packed_numbers(package: ModuleType, number: int, zigzag: str, unsigned: str) -> None:
+def test_packed_integers_have_the_expected_bytes(package: ModuleType, number: int, zigzag: str, unsigned: str) -> None:
     names = ("p16", "p32", "p64", "u16", "u32", "u64")
     round_trip(package.Numbers(**dict.fromkeys(names, number)), 0, zigzag * 3 + unsigned * 3)
 
 
-def test_negative_and_extreme_numbers(package: ModuleType) -> None:
+def test_negative_and_extreme_packed_integers_round_trip(package: ModuleType) -> None:
     ones = package.Numbers(p16=-1, p32=-1, p64=-1, u16=-1, u32=-1, u64=-1)
     round_trip(ones, 0, "01 01 01 ffff03 ffffffff0f ffffffffffffffffff01")
     low = package.Numbers(p16=-(1 << 15), p32=-(1 << 31), p64=-(1 << 63))
@@ -103,11 +103,11 @@ def test_negative_and_extreme_numbers(package: ModuleType) -> None:
         (4, "0a 00000002 01 ffff03"),
     ],
 )
-def test_an_encoding_for_each_version(package: ModuleType, version: int, data: str) -> None:
+def test_encoding_may_change_between_versions(package: ModuleType, version: int, data: str) -> None:
     round_trip(package.Changing(n=5, each=[1, -1]), version, data)
 
 
-def test_narrow_numbers_are_checked(package: ModuleType) -> None:
+def test_out_of_range_narrow_integer_raises_encode_error(package: ModuleType) -> None:
     for version, number in ((1, 32768), (1, -32769), (2, 1 << 31), (3, 32768)):
         with pytest.raises(package.EncodeError, match=rf"^Changing v{version}: n: {number} is out of range for "):
             package.Changing(n=number).write(version)
@@ -119,12 +119,12 @@ def test_narrow_numbers_are_checked(package: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("data", ["80808080808080808080 01 00000000", "ffffffff1f 00000000", "ff"])
-def test_numbers_that_are_too_long(package: ModuleType, data: str) -> None:
+def test_overlong_varint_raises_decode_error(package: ModuleType, data: str) -> None:
     with pytest.raises(package.DecodeError, match=r"^Changing v2: n: VARINT"):
         package.Changing.read(bytes.fromhex(data), 2)
 
 
-def test_interleaved_tags(package: ModuleType) -> None:
+def test_interleaved_tags_round_trip(package: ModuleType) -> None:
     round_trip(package.Interleaved(t5=1), 0, "01 32 00000001")
     round_trip(package.Interleaved(), 0, "00")
     round_trip(package.Interleaved(t0=1, t1=2), 0, "02 10 00000001 12 00000002")
@@ -139,7 +139,7 @@ def test_unknown_interleaved_tags_are_kept(package: ModuleType) -> None:
     assert package.Interleaved.read(bytes.fromhex("02 2e 6162 10 00000001"), 0) == built
 
 
-def test_optional_fields(package: ModuleType) -> None:
+def test_optional_fields_round_trip(package: ModuleType) -> None:
     inside = module_of(package.Buffers)
     round_trip(package.Buffers(a=1), 0, "01 00 00000000")
     round_trip(package.Buffers(a=1), 1, "00 01 00 00 00000000")
@@ -147,11 +147,11 @@ def test_optional_fields(package: ModuleType) -> None:
     round_trip(built, 1, "08 0001 00026869 04 0100 0008 00 01 04 0010 0000 00 02 00000001 00 03")
 
 
-def test_optional_null(package: ModuleType) -> None:
+def test_null_optional_field_round_trips(package: ModuleType) -> None:
     round_trip(package.Buffers(maybe=None), 1, "08 0002 ffffffff 00 00 00 00 00000000")
 
 
-def test_optional_structs(package: ModuleType) -> None:
+def test_optional_struct_round_trips(package: ModuleType) -> None:
     inside = module_of(package.Buffers)
     round_trip(package.Buffers(inner=inside.Inner(z=5)), 1, "06 0003 01 00 05 00 00 00 00 00000000")
 
@@ -164,7 +164,7 @@ def test_unknown_optional_fields_are_kept(package: ModuleType) -> None:
         passed_on.write(0)
 
 
-def test_optional_fields_in_versions_without_buffers(package: ModuleType) -> None:
+def test_optional_field_in_version_without_buffer_is_rejected(package: ModuleType) -> None:
     with pytest.raises(
         package.EncodeError, match=r"^Buffers v0: late: is set, but version 0 does not have this field$"
     ):
@@ -174,6 +174,6 @@ def test_optional_fields_in_versions_without_buffers(package: ModuleType) -> Non
 @pytest.mark.parametrize(
     "data", ["04 0100 00", "ff 01", "03 0100 00", "04 0100 0008 04 0100 0008 00 00 00 00 00000000"]
 )
-def test_bad_buffers(package: ModuleType, data: str) -> None:
+def test_invalid_optional_buffer_raises_decode_error(package: ModuleType, data: str) -> None:
     with pytest.raises(package.DecodeError, match=r"^Buffers v1: "):
         package.Buffers.read(bytes.fromhex(data), 1)

@@ -95,13 +95,13 @@ def raw(package: ModuleType, *fields: tuple[int, bytes]) -> tuple[Any, ...]:
         ({"late": 15}, 2, "01 09 08 000000000000000f"),
     ],
 )
-def test_tagged_fields_have_kafkas_bytes(
+def test_tagged_fields_have_the_expected_bytes(
     package: ModuleType, fields: dict[str, object], version: int, data: str
 ) -> None:
     round_trip(package.Tags(**fields), version, data)
 
 
-def test_a_tagged_struct_is_left_out_while_it_is_at_its_default(package: ModuleType) -> None:
+def test_tagged_struct_at_its_default_is_omitted(package: ModuleType) -> None:
     inside = module_of(package.Tags)
     round_trip(package.Tags(sub=inside.Sub()), 2, "00")
     round_trip(package.Tags(sub=inside.Sub(word="abc"), late=15), 2, "02 08 05 04616263 00 09 08 000000000000000f")
@@ -109,7 +109,7 @@ def test_a_tagged_struct_is_left_out_while_it_is_at_its_default(package: ModuleT
     round_trip(package.Tags(sub=unknown), 2, "01 08 05 01 01 07 01 78")
 
 
-def test_a_tagged_struct_that_was_not_sent_is_there(package: ModuleType) -> None:
+def test_omitted_tagged_struct_is_read_as_its_default(package: ModuleType) -> None:
     first, second = package.Tags.read(b"\0", 2), package.Tags.read(b"\0", 2)
     assert first == second == package.Tags()
     assert repr(first) == repr(package.Tags())
@@ -124,12 +124,12 @@ def test_a_tagged_struct_that_was_not_sent_is_there(package: ModuleType) -> None
         _ = second.subs
 
 
-def test_defaults_are_compared_as_kafka_does(package: ModuleType) -> None:
+def test_negative_zero_is_written_and_nan_default_is_omitted(package: ModuleType) -> None:
     round_trip(package.Signs(zero=-0.0), 0, "01 01 08 7ff8000000000000")
     round_trip(package.Signs(zero=1.0, nan=0.0), 0, "02 00 08 3ff0000000000000 01 08 0000000000000000")
 
 
-def test_ignorable_tagged_fields_are_dropped_by_versions_without_them(package: ModuleType) -> None:
+def test_ignorable_tagged_field_is_dropped_in_version_without_it(package: ModuleType) -> None:
     assert package.Tags(late=15, sub=module_of(package.Tags).Sub(word="abc")).write(1) == b"\0"
     assert package.Tags(late=15).write(0) == b""
     line = r"^Tags v0: numbers: is set, but version 0 does not have this field$"
@@ -137,7 +137,7 @@ def test_ignorable_tagged_fields_are_dropped_by_versions_without_them(package: M
         package.Tags(numbers=[1]).write(0)
 
 
-def test_a_field_that_became_tagged(package: ModuleType) -> None:
+def test_field_that_became_tagged_round_trips(package: ModuleType) -> None:
     for version, data in ((0, "00000000 00 00000009"), (1, "01 00 00 00000009 00"), (2, "01 00 00 00")):
         round_trip(package.Nested(), version, data)
     round_trip(package.Nested(mixed=1), 2, "01 00 00 01 00 04 00000001")
@@ -152,7 +152,7 @@ def test_unknown_tagged_fields_are_kept_and_merged_in_order(package: ModuleType)
     assert turned.write(1) == read.write(1)
 
 
-def test_unknown_tags_between_known_ones(package: ModuleType) -> None:
+def test_unknown_tags_between_known_tags_are_kept(package: ModuleType) -> None:
     round_trip(package.Gaps(a=1, c=3), 1, "02 00 01 01 02 01 03")
     round_trip(package.Gaps(a=1, b=2, c=3), 2, "03 00 01 01 01 01 02 02 01 03")
     with pytest.raises(package.DecodeError, match=r"^Gaps v1: tag 1 at offset 4 is not valid in this version$"):
@@ -161,7 +161,7 @@ def test_unknown_tags_between_known_ones(package: ModuleType) -> None:
     round_trip(package.Gaps(c=3, unknown_tagged_fields=high), 1, "03 02 01 03 03 01 78 ffffffff0f 01 79")
 
 
-def test_unknown_tags_inside_structs(package: ModuleType) -> None:
+def test_unknown_tags_of_nested_structs_are_kept(package: ModuleType) -> None:
     inside = module_of(package.Nested)
     built = package.Nested(
         pieces=[inside.Part(x=1, unknown_tagged_fields=raw(package, (5, b"e"))), inside.Part(t="t")],
@@ -174,7 +174,7 @@ def test_unknown_tags_inside_structs(package: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("tag", [0, 2, 9])
-def test_an_unknown_tag_must_not_be_a_known_one(package: ModuleType, tag: int) -> None:
+def test_unknown_tag_equal_to_a_defined_tag_is_rejected(package: ModuleType, tag: int) -> None:
     """Kafka writes such a tag twice, which makes the message unreadable."""
     built = package.Tags(numbers=[1], short=5, late=2, unknown_tagged_fields=raw(package, (tag, b"x")))
     with pytest.raises(
@@ -183,7 +183,7 @@ def test_an_unknown_tag_must_not_be_a_known_one(package: ModuleType, tag: int) -
         built.write(2)
 
 
-def test_an_unknown_tag_must_not_be_a_known_one_at_its_default(package: ModuleType) -> None:
+def test_unknown_tag_equal_to_an_omitted_defined_tag_is_rejected(package: ModuleType) -> None:
     built = package.Tags(unknown_tagged_fields=raw(package, (2, b"xx")))
     with pytest.raises(
         package.EncodeError, match=r"^Tags v2: unknown_tagged_fields\[0\]: tag 2 is a field of the definition$"
@@ -199,14 +199,16 @@ def test_an_unknown_tag_must_not_be_a_known_one_at_its_default(package: ModuleTy
         ((2**32,), r"\[0\]: 4294967296 is out of range for UNSIGNED_VARINT, 0 to 4294967295"),
     ],
 )
-def test_unknown_tags_that_cannot_be(package: ModuleType, tags: tuple[int, ...], line: str) -> None:
+def test_duplicate_or_out_of_range_unknown_tag_is_rejected(
+    package: ModuleType, tags: tuple[int, ...], line: str
+) -> None:
     built = package.Gaps(unknown_tagged_fields=raw(package, *((tag, b"") for tag in tags)))
     with pytest.raises(package.EncodeError, match=rf"^Gaps v1: unknown_tagged_fields{line}$"):
         built.write(1)
 
 
 @pytest.mark.parametrize("action", ["write", "size"])
-def test_unknown_tags_in_a_version_that_has_no_section(package: ModuleType, action: str) -> None:
+def test_unknown_tags_in_non_flexible_version_are_rejected(package: ModuleType, action: str) -> None:
     inside = module_of(package.Nested)
     unknown = raw(package, (5, b"x"))
     for built, where in (
@@ -218,7 +220,7 @@ def test_unknown_tags_in_a_version_that_has_no_section(package: ModuleType, acti
             getattr(built, action)(0)
 
 
-def test_a_version_without_a_section_reads_no_unknown_tags(package: ModuleType) -> None:
+def test_non_flexible_version_reads_no_unknown_tags(package: ModuleType) -> None:
     read = package.Nested.read(bytes.fromhex("00000001 05 00 00000009"), 0)
     assert [each.unknown_tagged_fields for each in (read, read.single, read.pieces[0])] == [(), (), ()]
     assert read == package.Nested(pieces=[module_of(package.Nested).Part(x=5)])
@@ -241,18 +243,18 @@ def test_a_version_without_a_section_reads_no_unknown_tags(package: ModuleType) 
         ("01 04 01 00", r"word: null at offset 3, where this version allows none"),
     ],
 )
-def test_bad_tag_sections(package: ModuleType, data: str, line: str) -> None:
+def test_invalid_tag_section_raises_decode_error(package: ModuleType, data: str, line: str) -> None:
     with pytest.raises(package.DecodeError, match=rf"^Tags v1: {line}$"):
         package.Tags.read(bytes.fromhex(data), 1)
 
 
-def test_numbers_in_more_bytes_than_needed(package: ModuleType) -> None:
+def test_overlong_varints_in_tag_section_are_accepted(package: ModuleType) -> None:
     padded = package.Tags.read(bytes.fromhex("8180808000 828000 8280808000 01c8"), 1)
     assert padded == package.Tags(short=456)
 
 
 @pytest.mark.parametrize("size", [3, *range(120, 135), *range(16376, 16392)])
-def test_sizes_of_a_tagged_struct_around_the_bounds_of_varints(package: ModuleType, size: int) -> None:
+def test_tagged_struct_size_at_varint_boundaries(package: ModuleType, size: int) -> None:
     sub = module_of(package.Sized).Sub
     made = sub(a=b"x" * min(max(size - 10, 0), 50))
     rest = size - len(reference.value("bytes", made.a, True)) - 1
@@ -266,7 +268,7 @@ def test_sizes_of_a_tagged_struct_around_the_bounds_of_varints(package: ModuleTy
 
 
 @pytest.mark.parametrize("count", [126, 127, 128, 129, 16383, 16384])
-def test_many_unknown_tags(package: ModuleType, count: int) -> None:
+def test_many_unknown_tags_round_trip(package: ModuleType, count: int) -> None:
     built = package.Gaps(a=1, unknown_tagged_fields=raw(package, *((tag, b"x") for tag in range(9, 9 + count))))
     data = built.write(1)
     assert data == reference.tags({0: b"\1", **dict.fromkeys(range(9, 9 + count), b"x")})

@@ -78,7 +78,7 @@ def round_trip(built: Any, version: int, data: str) -> None:
     assert type(built).read(wanted, version) == built
 
 
-def test_absent_fields_at_their_default_are_left_out(package: ModuleType) -> None:
+def test_absent_fields_at_their_default_are_omitted(package: ModuleType) -> None:
     built = package.Absent(always=5)
     round_trip(built, 0, "00000005 01")
     round_trip(built, 1, "00000005 ffffffff 00046e6f6e65 0000 00000000 00000003")
@@ -88,29 +88,29 @@ def test_absent_fields_at_their_default_are_left_out(package: ModuleType) -> Non
     ("name", "value"),
     [("refused", 0), ("refused_null", "x"), ("refused_null", None), ("refused_numbers", [0])],
 )
-def test_values_a_version_cannot_say_are_refused(package: ModuleType, name: str, value: object) -> None:
+def test_non_default_value_of_absent_field_is_rejected(package: ModuleType, name: str, value: object) -> None:
     with pytest.raises(package.EncodeError) as caught:
         package.Absent(**{name: value}).write(0)
     assert str(caught.value) == f"Absent v0: {name}: is set, but version 0 does not have this field"
 
 
-def test_a_struct_counts_as_default_by_its_fields(package: ModuleType) -> None:
+def test_absent_struct_is_compared_with_its_default_by_fields(package: ModuleType) -> None:
     part = module_of(package.Absent).Part
     round_trip(package.Absent(refused_part=part(x=3)), 0, "00000000 01")
     with pytest.raises(package.EncodeError, match=r"^Absent v0: refused_part: is set, but version 0 does not have"):
         package.Absent(refused_part=part(x=4)).write(0)
 
 
-def test_fields_that_were_dropped_later_are_refused_too(package: ModuleType) -> None:
+def test_value_of_field_removed_in_later_version_is_rejected(package: ModuleType) -> None:
     with pytest.raises(package.EncodeError, match=r"^Absent v1: gone: is set, but version 1 does not have this field$"):
         package.Absent(gone=False).write(1)
 
 
-def test_ignorable_values_are_dropped(package: ModuleType) -> None:
+def test_ignorable_value_of_absent_field_is_dropped(package: ModuleType) -> None:
     assert package.Absent(dropped="x").write(0) == package.Absent().write(0)
 
 
-def test_reading_starts_from_defaults(package: ModuleType) -> None:
+def test_absent_fields_are_read_as_independent_defaults(package: ModuleType) -> None:
     data = package.Absent().write(0)
     first, second = (package.Absent.read(data, 0) for _ in range(2))
     assert first == second == package.Absent()
@@ -121,7 +121,7 @@ def test_reading_starts_from_defaults(package: ModuleType) -> None:
     assert package.Absent().refused_numbers == []
 
 
-def test_versions_that_do_not_exist(package: ModuleType) -> None:
+def test_unknown_version_raises_unsupported_version_error(package: ModuleType) -> None:
     """Kafka's classes accept any version number."""
     known = r"^High has no version {} only versions 3 to 5$"
     for version in (-1, 0, 2, 6, 32767):
@@ -135,14 +135,14 @@ def test_versions_that_do_not_exist(package: ModuleType) -> None:
             package.High().write(odd)
 
 
-def test_constants_of_a_message(package: ModuleType) -> None:
+def test_message_class_has_name_key_and_version_constants(package: ModuleType) -> None:
     high, header = package.High, package.Header
     assert (high.NAME, high.API_KEY) == ("High", None)
     assert (high.LOWEST_SUPPORTED_VERSION, high.HIGHEST_SUPPORTED_VERSION, high.LOWEST_FLEXIBLE_VERSION) == (3, 5, 4)
     assert (package.Absent.LOWEST_FLEXIBLE_VERSION, header.LOWEST_FLEXIBLE_VERSION) == (32768, 2)
 
 
-def test_a_text_that_is_never_compact(package: ModuleType) -> None:
+def test_header_client_id_is_not_compact_in_flexible_version(package: ModuleType) -> None:
     header = package.Header(api_key=3, api_version=9, correlation_id=42)
     round_trip(header, 0, "000300090000002a")
     round_trip(package.Header(api_key=3, api_version=9, correlation_id=42, client_id=None), 1, "000300090000002affff")
@@ -152,7 +152,7 @@ def test_a_text_that_is_never_compact(package: ModuleType) -> None:
     assert header.write(0).hex() == "000300090000002a"
 
 
-def test_nullable_structs_have_kafkas_bytes(package: ModuleType) -> None:
+def test_nullable_structs_have_the_expected_bytes(package: ModuleType) -> None:
     inside = module_of(package.Parts)
     built = package.Parts()
     round_trip(built, 0, "ff 0000 00000000")
@@ -169,7 +169,7 @@ def test_nullable_structs_have_kafkas_bytes(package: ModuleType) -> None:
     round_trip(full, 2, f"{fields} 02 00 08 01 0233 00000003 00 01 08 01 0234 00000004 00")
 
 
-def test_presence_bytes_of_others_are_understood(package: ModuleType) -> None:
+def test_any_negative_presence_byte_is_read_as_null(package: ModuleType) -> None:
     null = package.Parts(second=None)
     for data in ("ffff00", "80ff00", "fffe00"):
         assert package.Parts.read(bytes.fromhex(data), 1) == null
@@ -177,7 +177,7 @@ def test_presence_bytes_of_others_are_understood(package: ModuleType) -> None:
         assert package.Parts.read(bytes.fromhex(f"ff {presence} 01 00000000 00 00"), 1) == package.Parts()
 
 
-def test_null_structs_in_versions_without_null(package: ModuleType) -> None:
+def test_null_struct_in_non_nullable_version_is_rejected(package: ModuleType) -> None:
     line = r"^Parts v0: second: is None, but this version has no null here$"
     for act in (package.Parts(second=None).write, package.Parts(second=None).size):
         with pytest.raises(package.EncodeError, match=line):
@@ -188,7 +188,7 @@ def test_null_structs_in_versions_without_null(package: ModuleType) -> None:
             package.Parts(**{name: changed}).write(0)
 
 
-def test_arrays_of_structs_have_kafkas_bytes(package: ModuleType) -> None:
+def test_arrays_of_structs_have_the_expected_bytes(package: ModuleType) -> None:
     goat = module_of(package.Goats).Goat
     round_trip(package.Goats(sheep=[1, 2]), 0, "00000002 00000001 00000002")
     round_trip(package.Goats(goats=[goat(color=5)], sheep=[1, 2]), 1, "02 05 00 03 00000001 00000002 00")
@@ -197,7 +197,7 @@ def test_arrays_of_structs_have_kafkas_bytes(package: ModuleType) -> None:
         package.Goats(goats=[goat(), goat(name="x")]).write(1)
 
 
-def test_common_structs_are_one_class(package: ModuleType) -> None:
+def test_common_struct_is_shared_by_fields(package: ModuleType) -> None:
     inside = module_of(package.Common)
     deep = inside.Deep(y="z")
     shared = inside.Shared(x=1, deep=deep)
@@ -207,7 +207,7 @@ def test_common_structs_are_one_class(package: ModuleType) -> None:
     round_trip(package.Common(two=None), 1, "00 0000 ff 00000000")
 
 
-def test_records_start_at_null_only_where_null_can_be_sent(package: ModuleType) -> None:
+def test_records_default_to_null_only_if_nullable(package: ModuleType) -> None:
     built = package.Batches()
     assert (built.batch, built.full) == (None, b"")
     round_trip(built, 0, "0000 ffffffff 00000000")
@@ -230,7 +230,7 @@ def test_nan_in_an_array_is_equal_to_itself(package: ModuleType) -> None:
     assert package.Floats.read(built.write(0), 0) == built
 
 
-def test_elements_without_bytes_have_a_bound_of_their_own(package: ModuleType) -> None:
+def test_array_of_empty_elements_is_limited_to_65535(package: ModuleType) -> None:
     empty = module_of(package.Hollow).Empty
     round_trip(package.Hollow(nothing=[empty()] * 3, last=7), 0, "00000003 07")
     round_trip(package.Hollow(), 0, "00000000 00")
@@ -240,13 +240,13 @@ def test_elements_without_bytes_have_a_bound_of_their_own(package: ModuleType) -
             package.Hollow.read(bytes.fromhex(f"{count}07"), 0)
 
 
-def test_lengths_are_looked_at_before_anything_is_built(package: ModuleType) -> None:
+def test_length_beyond_the_data_raises_decode_error(package: ModuleType) -> None:
     for data, version in (("7fffffff", 0), ("00000002 00000001", 0), ("7f00", 1), ("ffffffff0f", 2), ("0180808000", 1)):
         with pytest.raises(package.DecodeError):
             package.Goats.read(bytes.fromhex(data), version)
 
 
-def test_repr_is_the_call_that_makes_the_message(package: ModuleType) -> None:
+def test_repr_is_the_constructor_call(package: ModuleType) -> None:
     built = package.Goats(goats=[module_of(package.Goats).Goat(name="x")], sheep=[1])
     assert repr(built) == "Goats(goats=[Goat(color=0, name='x')], sheep=[1])"
     assert eval(repr(built), vars(module_of(package.Goats))) == built
@@ -256,7 +256,7 @@ def test_repr_is_the_call_that_makes_the_message(package: ModuleType) -> None:
     )
 
 
-def test_copies_are_messages(package: ModuleType) -> None:
+def test_copied_and_pickled_messages_are_equal(package: ModuleType) -> None:
     goat = module_of(package.Goats).Goat
     built = package.Goats(goats=[goat(color=1)], sheep=[2], unknown_tagged_fields=(package.RawTaggedField(5, b"x"),))
     copies = [copy.copy(built), copy.deepcopy(built), dataclasses.replace(built)]
@@ -271,7 +271,7 @@ def test_copies_are_messages(package: ModuleType) -> None:
     assert built.sheep == [2]
 
 
-def test_messages_are_mutable_so_they_have_no_hash(package: ModuleType) -> None:
+def test_message_is_unhashable(package: ModuleType) -> None:
     with pytest.raises(TypeError, match="unhashable"):
         hash(package.Goats())
     assert package.Goats() != package.Parts()
@@ -279,7 +279,7 @@ def test_messages_are_mutable_so_they_have_no_hash(package: ModuleType) -> None:
     assert package.Goats() == package.Goats()
 
 
-def test_equality_of_derived_classes(package: ModuleType) -> None:
+def test_derived_class_equals_its_base_class(package: ModuleType) -> None:
     for base, other in ((package.Goats, package.Parts), (package.Floats, package.Goats)):
         derived = type("Derived", (base,), {"own": 1})
         built = derived()
@@ -292,12 +292,12 @@ def test_equality_of_derived_classes(package: ModuleType) -> None:
         assert base.__hash__ is derived.__hash__ is None
 
 
-def test_only_floats_have_a_printed_equality(package: ModuleType) -> None:
+def test_only_classes_with_floats_define_eq(package: ModuleType) -> None:
     printed = [inspect.getsource(module_of(cls)).count("def __eq__") for cls in (package.Floats, package.Goats)]
     assert printed == [2, 0]
 
 
-def test_constructors_take_names_only(package: ModuleType) -> None:
+def test_constructor_accepts_only_keyword_arguments(package: ModuleType) -> None:
     with pytest.raises(TypeError):
         package.Goats([])
     with pytest.raises(TypeError):
@@ -307,7 +307,7 @@ def test_constructors_take_names_only(package: ModuleType) -> None:
     assert package.Goats(sheep=iter(given)).sheep == [1]
 
 
-def test_data_of_other_kinds(package: ModuleType) -> None:
+def test_bytearray_and_memoryview_are_read(package: ModuleType) -> None:
     buffer = bytearray(package.Batches(topic="t", batch=b"abc").write(0))
     built = package.Batches.read(buffer, 0)
     for data in (buffer, memoryview(buffer)):
@@ -321,7 +321,7 @@ def test_data_of_other_kinds(package: ModuleType) -> None:
             package.Batches.read_from(buffer, offset, 0)
 
 
-def test_names_are_imported_when_they_are_asked_for(package: ModuleType, tmp_path: Path) -> None:
+def test_message_modules_are_imported_lazily(package: ModuleType, tmp_path: Path) -> None:
     fresh = build_package(tmp_path, shapes.GOATS, shapes.HEADER)
     assert {"Goats", "Header", "DecodeError"} <= set(dir(fresh))
     assert not hasattr(importlib.import_module(f"{fresh.__name__}.messages"), "goats")

@@ -69,7 +69,7 @@ def imports(name: str, path: Path) -> Iterator[str]:
 
 
 @cache
-def arrows(folder: Path) -> Mapping[str, frozenset[str]]:
+def imports_by_module(folder: Path) -> Mapping[str, frozenset[str]]:
     """Return the imports of each module below a folder, limited to modules of that folder."""
     modules = modules_below(folder)
     found = {}
@@ -81,31 +81,31 @@ def arrows(folder: Path) -> Mapping[str, frozenset[str]]:
 
 
 @DISTRIBUTIONS
-def test_no_imports_run_in_a_circle(folder: Path) -> None:
+def test_distribution_has_no_circular_imports(folder: Path) -> None:
     try:
-        TopologicalSorter(arrows(folder)).prepare()
+        TopologicalSorter(imports_by_module(folder)).prepare()
     except CycleError as error:
         pytest.fail(" <- ".join(error.args[1]))
 
 
 @pytest.mark.parametrize("stage", STAGES[:-1])
-def test_no_stage_imports_a_later_one(stage: str) -> None:
+def test_stage_imports_no_later_stage(stage: str) -> None:
     allowed = STAGES[: STAGES.index(stage) + 1]
     # protocol.json describes contents of bytes fields; the schema codec encodes witnesses.
     allowed += ("runtime",) if stage in ("export", "compat", "cost") else ()
     wrong = [
         f"{name} imports {target}"
-        for name, targets in arrows(GENERATOR).items()
+        for name, targets in imports_by_module(GENERATOR).items()
         for target in targets
         if layer(name) == stage and layer(target) not in (*allowed, NAME)
     ]
     assert wrong == []
 
 
-def test_no_layer_of_the_tools_imports_a_later_one() -> None:
+def test_tools_layer_imports_no_later_layer() -> None:
     wrong = [
         f"{name} imports {target}"
-        for name, targets in arrows(TOOLS).items()
+        for name, targets in imports_by_module(TOOLS).items()
         for target in targets
         if layer(name) != "__main__" and layer(target) not in TOOL_LAYERS[: TOOL_LAYERS.index(layer(name)) + 1]
     ]
@@ -120,10 +120,10 @@ def test_no_layer_of_the_tools_imports_a_later_one() -> None:
 @pytest.mark.parametrize(
     ("folder", "layers"), [(PIPELINE, PIPELINE_LAYERS), (UPSTREAM, TASKS)], ids=["pipeline", "upstream"]
 )
-def test_no_layer_imports_a_later_one(folder: Path, layers: tuple[str, ...]) -> None:
+def test_layer_imports_no_later_layer(folder: Path, layers: tuple[str, ...]) -> None:
     wrong = [
         f"{name} imports {target}"
-        for name, targets in arrows(folder).items()
+        for name, targets in imports_by_module(folder).items()
         for target in targets
         if "." in name and layer(name) != "__main__" and layer(target) not in layers[: layers.index(layer(name)) + 1]
     ]
@@ -133,7 +133,7 @@ def test_no_layer_imports_a_later_one(folder: Path, layers: tuple[str, ...]) -> 
 
 
 @pytest.mark.parametrize("folder", [GENERATOR, PAGES, UPSTREAM], ids=lambda folder: folder.name)
-def test_no_distribution_imports_one_that_stands_on_it(folder: Path) -> None:
+def test_distribution_does_not_import_its_dependents(folder: Path) -> None:
     above = {GENERATOR: ("kafka_protocol_",), PAGES: (UPSTREAM.name,), UPSTREAM: (PAGES.name, "tests")}[folder]
     wrong = [
         f"{name} imports {target}"
@@ -145,7 +145,7 @@ def test_no_distribution_imports_one_that_stands_on_it(folder: Path) -> None:
 
 
 @DISTRIBUTIONS
-def test_no_function_stands_twice(folder: Path) -> None:
+def test_distribution_has_no_duplicate_functions(folder: Path) -> None:
     first: dict[str, str] = {}
     twice = []
     for name, path in modules_below(folder).items():
@@ -175,22 +175,22 @@ def layer(module: str) -> str:
     return module.split(".")[1] if "." in module else module
 
 
-def part(module: str) -> str:
+def component_of(module: str) -> str:
     """Return the component of a runtime module: ``schema`` for ``kafka_message_generator.runtime.schema.types``."""
     return module.split(".")[2]
 
 
-def test_parts_import_exactly_their_dependencies() -> None:
+def test_components_import_exactly_their_dependencies() -> None:
     found = {
-        (part(name), part(target))
-        for name, targets in arrows(GENERATOR).items()
+        (component_of(name), component_of(target))
+        for name, targets in imports_by_module(GENERATOR).items()
         for target in targets
-        if layer(name) == "runtime" != name.rpartition(".")[2] and part(name) != part(target)
+        if layer(name) == "runtime" != name.rpartition(".")[2] and component_of(name) != component_of(target)
     }
     assert found == {(each.name, need) for each in COMPONENTS.values() for need in each.needs}
 
 
-def test_parts_depend_on_earlier_parts_only() -> None:
+def test_components_depend_only_on_earlier_components() -> None:
     before: set[str] = set()
     for each in COMPONENTS.values():
         assert before.issuperset(each.needs), each.name
@@ -199,7 +199,7 @@ def test_parts_depend_on_earlier_parts_only() -> None:
 
 
 @DISTRIBUTIONS
-def test_each_folder_says_what_lives_there(folder: Path) -> None:
+def test_every_module_has_a_docstring(folder: Path) -> None:
     for inner in {path.parent for path in folder.rglob("*.py")}:
         assert (inner / "__init__.py").is_file(), inner
     for path in sorted(folder.rglob("*.py")):
@@ -207,7 +207,7 @@ def test_each_folder_says_what_lives_there(folder: Path) -> None:
         assert first.endswith((".", ":", "?")), path
 
 
-def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
+def test_runtime_imports_only_itself_and_the_standard_library() -> None:
     ours = ("kafka_message_generator.runtime", "typing_extensions", "kafka_records", *EXTRAS)
     wrong = [
         f"{name} imports {target}"
@@ -219,19 +219,19 @@ def test_the_runtime_imports_only_itself_and_the_standard_library() -> None:
     assert wrong == []
 
 
-def test_records_import_only_themselves_and_their_extras() -> None:
+def test_records_package_imports_only_itself_and_its_extras() -> None:
     for name, path in modules_below(RECORDS).items():
         extras = {"numpy", "pyarrow"} if ".segments" in name else set()
         found = {target.partition(".")[0] for target in imports(name, path)}
         assert found <= {"kafka_records", *extras, *sys.stdlib_module_names}, name
-    lower = {name: targets for name, targets in arrows(RECORDS).items() if ".segments" not in name}
+    lower = {name: targets for name, targets in imports_by_module(RECORDS).items() if ".segments" not in name}
     assert not [name for name, targets in lower.items() if any(".segments" in target for target in targets)]
 
 
 @pytest.mark.parametrize("distribution", EXTRAS)
-def test_only_the_parts_of_an_extra_import_its_distributions(distribution: str) -> None:
+def test_extra_is_imported_only_by_its_components(distribution: str) -> None:
     users = {
-        part(name)
+        component_of(name)
         for name, path in modules_below(GENERATOR).items()
         for target in imports(name, path)
         if name.startswith("kafka_message_generator.runtime.") and target.partition(".")[0] == distribution

@@ -50,7 +50,7 @@ def subcommands(package: Path) -> list[str]:
     return [line.split()[0] for line in run(package, "--help").splitlines() if line.startswith("  ")]
 
 
-def test_of_an_own_package(tmp_path: Path) -> None:
+def test_own_command_supports_every_subcommand(tmp_path: Path) -> None:
     package = generate(tmp_path, 'program = "invoices"')
     project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
     assert project["scripts"] == {"invoices": "acme_invoices.__main__:main"}
@@ -74,14 +74,14 @@ def test_of_an_own_package(tmp_path: Path) -> None:
     assert done.stderr.startswith("python -m acme_invoices: unknown subcommand 'lst'; did you mean list?\n")
 
 
-def test_the_command_without_the_tools(tmp_path: Path) -> None:
+def test_command_without_tools_exits_with_2(tmp_path: Path) -> None:
     package = generate(tmp_path, 'program = "invoices"')
     done = started(package, "-m", "acme_invoices", "list", has_tools=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "invoices needs kafka-messages-tools: pip install kafka-messages-tools\n"
 
 
-def test_completion_of_another_command(tmp_path: Path) -> None:
+def test_completion_uses_the_name_of_the_command(tmp_path: Path) -> None:
     pytest.importorskip("shtab", reason="shtab is not installed; nox -s tests installs it")
     package = generate(tmp_path, 'program = "own-invoices"')
     code = "import sys; sys.argv[0] = 'own-invoices'; from acme_invoices.__main__ import main; sys.exit(main())"
@@ -96,7 +96,7 @@ def test_completion_of_another_command(tmp_path: Path) -> None:
         assert "MESSAGE_NAMES" not in done.stdout
 
 
-def test_without_the_other_components(tmp_path: Path) -> None:
+def test_package_without_components_has_basic_subcommands(tmp_path: Path) -> None:
     package = generate(tmp_path, "components = []")
     assert "scripts" not in tomllib.loads((package / "pyproject.toml").read_text())["project"]
     assert not (package / "src" / "acme_invoices" / "__main__.py").exists()
@@ -106,7 +106,7 @@ def test_without_the_other_components(tmp_path: Path) -> None:
     assert told == f"python -m kafka_messages_tools: {what}add it to components in package.toml\n"
 
 
-def test_with_explain_alone(tmp_path: Path) -> None:
+def test_package_with_explain_only_cannot_explain_frames(tmp_path: Path) -> None:
     package = generate(tmp_path, 'components = ["explain"]')
     assert set(subcommands(package)) == {*BASIC, *EXPLAINED}
     data = run(package, "encode", "PaidRequest", "0", '{"number": "A-7"}').strip()
@@ -123,14 +123,14 @@ def test_with_explain_alone(tmp_path: Path) -> None:
         ("json", "json is not a package of the Kafka message generator"),
     ],
 )
-def test_no_generated_package(name: str, what: str, tmp_path: Path) -> None:
+def test_unknown_package_exits_with_2(name: str, what: str, tmp_path: Path) -> None:
     for words in (["--package", name, "list"], ["list", f"--package={name}"]):
         done = started(tmp_path, "-m", "kafka_messages_tools", *words)
         assert (done.returncode, done.stdout, done.stderr) == (2, "", f"python -m kafka_messages_tools: {what}\n")
 
 
 @pytest.mark.parametrize("words", [["--version"], ["--help"]], ids=" ".join)
-def test_what_is_loaded(words: list[str], tmp_path: Path) -> None:
+def test_version_and_help_import_only_the_core(words: list[str], tmp_path: Path) -> None:
     script = f"""
 import sys
 sys.argv = ["kafka-messages", *{words!r}]

@@ -53,7 +53,7 @@ def metadata(text: str) -> Message:
 
 
 @needs_setuptools
-def test_a_strangers_package(tmp_path: Path) -> None:
+def test_own_package_is_built_installed_and_used(tmp_path: Path) -> None:
     source = build("sdist", generate(tmp_path), tmp_path / "dist")
     with tarfile.open(source) as archive:
         archive.extractall(tmp_path, filter="data")
@@ -87,7 +87,7 @@ def test_a_strangers_package(tmp_path: Path) -> None:
     assert said.get_all("Requires-Dist") == ['kafka-messages-tools; extra == "tools"']
 
 
-def test_a_description_may_end_with_a_full_stop(tmp_path: Path) -> None:
+def test_description_ending_with_full_stop_is_formatted(tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", message(field("A")))
     (specs / "package.toml").write_text('[package]\nimport-name = "own"\ndescription = "Says all."\n')
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 0
@@ -99,7 +99,7 @@ def test_a_description_may_end_with_a_full_stop(tmp_path: Path) -> None:
     assert 'description = "Says all."' in project
 
 
-def test_own_package_has_nothing_about_kafkas_logs(tmp_path: Path) -> None:
+def test_own_package_contains_nothing_specific_to_kafka(tmp_path: Path) -> None:
     package = generate(tmp_path)
     assert list(invoices.foreign(package)) == []
     layers = {path.name for path in (package / "src" / "acme_invoices").iterdir()}
@@ -110,7 +110,7 @@ def test_own_package_has_nothing_about_kafkas_logs(tmp_path: Path) -> None:
     ]
 
 
-def test_own_headers(tmp_path: Path) -> None:
+def test_own_headers_are_encoded(tmp_path: Path) -> None:
     headers = (
         message(
             *(field(f"RequestApi{name}", "int16") for name in ("Key", "Version")),
@@ -142,7 +142,9 @@ OWN_ERRORS = '[{"name": "NONE", "code": 0, "retriable": false}, {"name": "CLOSED
     ("errors", "codes", "seven"),
     [(None, {"NONE": 0}, ("UNKNOWN_7", False)), (OWN_ERRORS, {"NONE": 0, "CLOSED": 7}, ("CLOSED", True))],
 )
-def test_error_codes(errors: str | None, codes: dict[str, int], seven: tuple[str, bool], tmp_path: Path) -> None:
+def test_error_codes_are_read_from_errors_json(
+    errors: str | None, codes: dict[str, int], seven: tuple[str, bool], tmp_path: Path
+) -> None:
     specs, name = write_specs(tmp_path / "specs", *DEFINITIONS[:2]), unique_name()
     (specs / "package.toml").write_text("[protocol]\nheaders = 'kafka'\n")
     if errors is not None:
@@ -155,7 +157,7 @@ def test_error_codes(errors: str | None, codes: dict[str, int], seven: tuple[str
     assert "Kafka" not in (protocol.ErrorCode.__doc__ or "")
 
 
-def test_requests_without_headers_leave_protocol_out(tmp_path: Path) -> None:
+def test_package_without_headers_has_no_protocol_module(tmp_path: Path) -> None:
     package = build_package(tmp_path, *DEFINITIONS[:2])
     with pytest.raises(ModuleNotFoundError, match=rf"^No module named '{package.__name__}\.protocol'$"):
         importlib.import_module(f"{package.__name__}.protocol")
@@ -176,7 +178,7 @@ def test_requests_without_headers_leave_protocol_out(tmp_path: Path) -> None:
         "protocol,internal_topics,secrets,arrow",
     ],
 )
-def test_any_choice_of_components_holds_together(components: str, tmp_path: Path) -> None:
+def test_package_with_any_components_is_importable(components: str, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
     key = message(
         field("A"), name="EntryKey", type="coordinator-key", apiKey=1, validVersions="0", flexibleVersions="none"

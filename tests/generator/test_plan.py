@@ -141,11 +141,11 @@ PLANS = {
 
 
 @pytest.mark.parametrize("name", PLANS)
-def test_plan(name: str) -> None:
+def test_plan_matches_golden(name: str) -> None:
     matches_golden(FOLDER / f"{name}.txt", str(plan_of(PLANS[name])))
 
 
-def test_no_plan_is_stale() -> None:
+def test_no_golden_plan_is_stale() -> None:
     assert strays(FOLDER, (f"{name}.txt" for name in PLANS)) == []
 
 
@@ -154,13 +154,13 @@ def plans() -> dict[str, MessagePlan]:
     return {name: plan_of(definition) for name, definition in PLANS.items()}
 
 
-def test_versions_are_covered_once(plans: dict[str, MessagePlan]) -> None:
+def test_each_version_has_one_layout(plans: dict[str, MessagePlan]) -> None:
     for plan in plans.values():
         versions = sorted(version for layout in plan.body.layouts for version in layout.versions)
         assert versions == list(plan.valid)
 
 
-def test_equal_layouts_are_one(plans: dict[str, MessagePlan]) -> None:
+def test_equal_layouts_are_shared(plans: dict[str, MessagePlan]) -> None:
     for plan in plans.values():
         for struct in plan.structs:
             operations = [layout.operations for layout in struct.layouts]
@@ -176,7 +176,7 @@ def test_structs_are_in_dependency_order(plans: dict[str, MessagePlan]) -> None:
                 assert not each.is_struct or names.index(each.type) < names.index(struct.name)
 
 
-def test_layouts_know_how_they_are_used(plans: dict[str, MessagePlan]) -> None:
+def test_struct_usage_as_field_or_element_is_recorded(plans: dict[str, MessagePlan]) -> None:
     plan = plans["common_structs"]
     outer, inner = plan.struct("Outer"), plan.struct("Inner")
     assert set(outer.singles) == set(outer.arrays) == {0, 2}
@@ -185,14 +185,14 @@ def test_layouts_know_how_they_are_used(plans: dict[str, MessagePlan]) -> None:
     assert (set(topics.singles), set(topics.arrays)) == (set(), {0, 1, 2})
 
 
-def test_keys_make_collections(plans: dict[str, MessagePlan]) -> None:
+def test_map_keys_make_collections(plans: dict[str, MessagePlan]) -> None:
     plan = plans["map_keys"]
     assert [key.name for key in plan.struct("Topic").keys] == ["name", "partition"]
     assert plan.body.field("topics").collection
     assert not plans["common_structs"].body.field("many").collection
 
 
-def test_elements_without_bytes_are_known(plans: dict[str, MessagePlan]) -> None:
+def test_arrays_of_empty_elements_are_marked(plans: dict[str, MessagePlan]) -> None:
     by_version = {}
     for layout in plans["empty_structs"].body.layouts:
         array = layout.operations[0]
@@ -212,7 +212,7 @@ def test_elements_without_bytes_are_known(plans: dict[str, MessagePlan]) -> None
         ("[]int32", "0+", "3+", "", True),
     ],
 )
-def test_a_field_is_optional_where_any_version_says_null(
+def test_field_is_nullable_if_any_version_allows_null(
     kind: str, versions: str, nullable: str, default: str, is_nullable: bool
 ) -> None:
     plan = plan_of(message(field("A", kind, versions, nullableVersions=nullable, default=default)))
@@ -223,11 +223,11 @@ def test_a_field_is_optional_where_any_version_says_null(
     ("versions", "shown"),
     [("0+", "0+"), ("2-3", "2-3"), ("2-9", "2-9"), ("0-1", "0-1"), ("9+", "9+"), ("none", "none")],
 )
-def test_versions_of_a_field_as_a_reader_sees_them(versions: str, shown: str) -> None:
+def test_field_versions_keep_their_notation(versions: str, shown: str) -> None:
     assert str(plan_of(message(field("A", versions=versions))).body.field("a").versions) == shown
 
 
-def test_goldens_are_written_only_on_demand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_goldens_are_written_only_with_update_goldens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     golden = tmp_path / "sub" / "new.txt"
     monkeypatch.delenv("UPDATE_GOLDENS", raising=False)
     with pytest.raises(pytest.fail.Exception, match="UPDATE_GOLDENS=1"):

@@ -25,23 +25,23 @@ def test_parsed_text_equals_the_plan(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PLANS)
-def test_text(name: str) -> None:
+def test_plan_text_matches_golden(name: str) -> None:
     matches_golden(TEXTS / f"{name}.txt", text_of(plan_of(PLANS[name])))
 
 
-def test_no_text_is_stale() -> None:
+def test_no_golden_plan_text_is_stale() -> None:
     assert strays(TEXTS, (f"{name}.txt" for name in PLANS)) == []
 
 
 @pytest.mark.parametrize(("specs", "bound"), [("kafka", 150_000), ("proposals", 15_000)])
-def test_texts_of_all_messages_are_complete_and_small(specs: str, bound: int) -> None:
+def test_plan_texts_of_all_messages_parse_and_are_small(specs: str, bound: int) -> None:
     plans = load(ROOT / "specs" / specs).plans
     texts = {plan.name: text_of(plan) for plan in plans}
     assert [plan.name for plan in plans if str(parsed(texts[plan.name])) != str(plan)] == []
     assert sum(map(len, texts.values())) < bound
 
 
-def test_defaults_that_look_like_the_text_itself() -> None:
+def test_special_characters_in_defaults_are_escaped() -> None:
     definition = message(
         field("A", "string", default="~"),
         field("B", "string", default="a b=c/%\n☃"),

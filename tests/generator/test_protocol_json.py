@@ -41,7 +41,7 @@ def proposals() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("specs", ["kafka", "proposals"])
-def test_it_holds_to_its_schema(specs: str, request: pytest.FixtureRequest) -> None:
+def test_document_is_valid_against_its_schema(specs: str, request: pytest.FixtureRequest) -> None:
     schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     Draft202012Validator.check_schema(schema)
     errors = Draft202012Validator(schema).iter_errors(request.getfixturevalue(specs))
@@ -66,7 +66,7 @@ def test_json_schema_rejects_invalid_documents(kafka: dict[str, Any]) -> None:
         assert validator.is_valid({**kafka, "messages": [one]})
 
 
-def test_the_decoder_of_the_page_reads_every_vector(kafka: dict[str, Any]) -> None:
+def test_example_decoder_reads_every_vector(kafka: dict[str, Any]) -> None:
     decode = runpy.run_path(str(ROOT / "examples" / "protocol_codec.py"))["decode"]
     count = 0
     for name, known in vectors.committed().items():
@@ -86,7 +86,7 @@ def test_every_valid_version_has_one_layout(kafka: dict[str, Any]) -> None:
             assert len(runs) == len(set(runs)), (each["name"], struct["name"])
 
 
-def test_metadata_request(kafka: dict[str, Any]) -> None:
+def test_metadata_request_has_the_expected_content(kafka: dict[str, Any]) -> None:
     found = message(kafka, "MetadataRequest")
     assert {key: value for key, value in found.items() if key != "structs"} == {
         "name": "MetadataRequest",
@@ -115,12 +115,12 @@ def test_metadata_request(kafka: dict[str, Any]) -> None:
     assert topic["fields"][0]["default"] == "A" * 22
 
 
-def test_numbers_that_doubles_cannot_hold_are_texts(kafka: dict[str, Any]) -> None:
+def test_integer_too_large_for_a_double_is_a_string(kafka: dict[str, Any]) -> None:
     fields = [field for struct in message(kafka, "FetchRequest")["structs"] for field in struct["fields"]]
     assert next(each for each in fields if each["name"] == "highWatermark")["default"] == str(2**63 - 1)
 
 
-def test_the_log_of_kraft(kafka: dict[str, Any]) -> None:
+def test_metadata_topic_and_fetched_records_are_exported(kafka: dict[str, Any]) -> None:
     identity = base64.urlsafe_b64encode(METADATA_TOPIC_ID.bytes).decode().rstrip("=")
     assert kafka["metadataTopic"] == {"name": METADATA_TOPIC, "id": identity}
     assert message(kafka, "FetchResponse")["fetchedRecords"] == {
@@ -136,7 +136,7 @@ def test_output_is_deterministic(tmp_path: Path) -> None:
     assert first.isascii()
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_export_writes_document_and_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "new" / "folder"
     assert cli.main(["export", "--specs", str(PROPOSALS), "--output", str(output)]) == 0
     sizes = [f"{name} {(output / name).stat().st_size:,} bytes" for name in ("protocol.json", "protocol.schema.json")]
@@ -146,7 +146,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "nothing was generated" in capsys.readouterr().err
 
 
-def test_every_key_is_on_the_page() -> None:
+def test_every_schema_key_is_documented() -> None:
     page = (ROOT / "docs" / "protocol-json.md").read_text(encoding="utf-8")
     schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     named = set(re.findall(r"`([A-Za-z]+)`", page))
@@ -164,7 +164,7 @@ def _keys(schema: Any) -> Iterator[str]:
                 yield from _keys(each)
 
 
-def test_api_versions_agree_with_the_page(kafka: dict[str, Any]) -> None:
+def test_api_versions_and_offered_versions_are_exported(kafka: dict[str, Any]) -> None:
     apis = {each["name"]: each for each in kafka["apis"]}
     assert apis["Produce"]["versions"] == list(range(14))
     assert apis["Produce"]["offeredVersions"] == list(range(3, 14))
@@ -173,7 +173,7 @@ def test_api_versions_agree_with_the_page(kafka: dict[str, Any]) -> None:
     assert all("versions" in each for each in kafka["apis"])
 
 
-def test_entity_types_of_fields(kafka: dict[str, Any]) -> None:
+def test_entity_types_of_fields_are_exported(kafka: dict[str, Any]) -> None:
     fields = {
         (each["name"], field["name"]): field
         for each in kafka["messages"]

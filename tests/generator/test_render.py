@@ -40,11 +40,11 @@ TELL = message(name="TellRequest", type="request", apiKey=4)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_module(name: str) -> None:
+def test_printed_module_matches_golden(name: str) -> None:
     matches_golden(FOLDER / f"{name}.py.txt", print_module(SAMPLES[name]))
 
 
-def test_no_module_is_stale() -> None:
+def test_no_golden_module_is_stale() -> None:
     assert strays(FOLDER, (f"{name}.py.txt" for name in SAMPLES)) == []
 
 
@@ -87,7 +87,7 @@ def render_package(
     package.render(identity_of(loaded, request.package), loaded)
 
 
-def test_the_samples_take_every_branch_of_every_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_samples_cover_every_branch_of_every_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     original = environment.ENVIRONMENT
     branches = Branches(original)
     for name, module in list(sys.modules.items()):
@@ -123,7 +123,7 @@ def test_the_samples_take_every_branch_of_every_template(tmp_path: Path, monkeyp
     assert branches.missing == []
 
 
-def test_the_samples_reach_every_line_of_the_printer() -> None:
+def test_samples_cover_every_line_of_the_lowering() -> None:
     with recording(*LOWERING) as lines:
         for sample in SAMPLES.values():
             codec.render(plan_of(sample))
@@ -135,7 +135,7 @@ def kinds_of(steps: tuple[Step, ...]) -> set[str]:
     return {step.kind for step in steps}.union(*inside)
 
 
-def test_the_samples_use_every_kind_of_step() -> None:
+def test_samples_cover_every_kind_of_step() -> None:
     functions: list[Function] = []
     for sample in SAMPLES.values():
         plan = plan_of(sample)
@@ -159,7 +159,7 @@ def test_printed_modules_pass_strict_mypy(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_printed_modules_import_exactly_what_they_use(name: str) -> None:
+def test_printed_modules_have_no_unused_or_redefined_imports(name: str) -> None:
     tree = ast.parse(print_module(SAMPLES[name]))
     imported = {alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     imported.remove("annotations")
@@ -169,7 +169,7 @@ def test_printed_modules_import_exactly_what_they_use(name: str) -> None:
     assert imported & defined == set()
 
 
-def test_an_array_of_structs_without_fields_is_printed() -> None:
+def test_array_of_empty_structs_is_printed() -> None:
     print_module(message(field("A", "[]Nothing", fields=[]), flexibleVersions="none"))
 
 
@@ -185,7 +185,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_texts_of_definitions_are_only_texts(name: str, tmp_path: Path) -> None:
+def test_special_characters_in_definitions_are_escaped(name: str, tmp_path: Path) -> None:
     message_class = build_package(tmp_path, message(*TEXTS[name])).Probe
     for each in TEXTS[name]:
         if "default" in each:

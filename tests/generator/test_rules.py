@@ -46,14 +46,14 @@ def test_names_of_cases_are_unique() -> None:
     assert len({case.name for case in CASES}) == len(CASES)
 
 
-def test_every_problem_the_generator_knows_has_a_case() -> None:
+def test_every_definition_problem_has_a_case() -> None:
     with recording(*CHECKED) as lines:
         for case in CASES:
             problems_of(case.files)
     assert lines.missing(calls(CHECKED, "error", "warn", "wrong")) == []
 
 
-def test_a_sound_definition_has_no_problems() -> None:
+def test_valid_definition_has_no_problems() -> None:
     assert problems_of({"Test.json": text(field("A"))}) == []
 
 
@@ -103,7 +103,7 @@ def bound_names(module: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
-def test_names_that_a_module_uses_itself(name: str, tmp_path: Path) -> None:
+def test_field_names_used_by_the_module_are_rejected_or_work(name: str, tmp_path: Path) -> None:
     definition = text(*ODD_NAMES[name], flexibleVersions="0+")
     if problems_of({"Test.json": definition}):
         return
@@ -114,24 +114,24 @@ def test_names_that_a_module_uses_itself(name: str, tmp_path: Path) -> None:
         assert message_class.read(message_class().write(version), version) == message_class()
 
 
-def test_names_that_modules_import_are_reserved() -> None:
+def test_imported_names_are_reserved() -> None:
     homes = [*code.HOMES.values(), *code.CHECKED.values()]
     imported = {name for line in homes for name in line.split() if name[0].isupper()}
     assert imported - names.MODULE_NAMES == set()
     assert names.MODULE_NAMES - imported == {"NotImplemented", "TYPE_CHECKING", *names.MESSAGE_CONSTANTS}
 
 
-def test_constants_of_messages_are_reserved(tmp_path: Path) -> None:
+def test_message_constants_are_reserved(tmp_path: Path) -> None:
     own = {name for name in dir(build_package(tmp_path, text(flexibleVersions="none")).Probe) if name.isupper()}
     assert {name for name in own if not name.startswith("_")} == set(names.MESSAGE_CONSTANTS)
 
 
-def test_names_that_the_package_exports_are_reserved(tmp_path: Path) -> None:
+def test_exported_names_are_reserved(tmp_path: Path) -> None:
     built = build_package(tmp_path, text())
     assert set(built._MODULES) - {"Probe"} == names.PACKAGE_NAMES
 
 
-def test_methods_of_messages_are_reserved(tmp_path: Path) -> None:
+def test_message_methods_are_reserved(tmp_path: Path) -> None:
     built = build_package(tmp_path, request(), response())
     own = {name for name in dir(built.AskRequest) if name.islower()}
     members = names.MESSAGE_MEMBERS | names.STRUCT_MEMBERS
@@ -148,7 +148,7 @@ def identifiers() -> set[str]:
     return found
 
 
-def test_every_other_name_of_a_printed_module_is_free(workshop: Workshop) -> None:
+def test_unreserved_names_of_printed_modules_are_usable(workshop: Workshop) -> None:
     camel = {"".join(part.capitalize() for part in name.split("_")) for name in identifiers()}
     words = sorted(name for name in camel if re.fullmatch(r"[A-Z][A-Za-z0-9]*", name))
     free = [name for name in words if not problems_of({"Test.json": text(field(name))})]
@@ -189,7 +189,7 @@ UNCHECKED = {
 
 
 @pytest.mark.parametrize("slip", UNCHECKED)
-def test_mistakes_that_kafkas_generator_accepts_are_reported(slip: str) -> None:
+def test_mistake_accepted_by_kafka_is_reported(slip: str) -> None:
     assert problems_of(UNCHECKED[slip]) != []
 
 

@@ -149,7 +149,7 @@ def written(folder: Path, name: str, text: str) -> Path:
 
 
 @pytest.mark.parametrize(("name", "text", "lines"), BROKEN, ids=IDS)
-def test_broken_facts(
+def test_invalid_annotation_is_reported_with_its_location(
     name: str, text: str, lines: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     specs = written(tmp_path, name, text)
@@ -159,7 +159,7 @@ def test_broken_facts(
     assert not (tmp_path / "out").exists()
 
 
-def test_every_problem_has_a_case(tmp_path: Path) -> None:
+def test_every_secret_annotation_problem_has_a_case(tmp_path: Path) -> None:
     files = [GENERATOR / "spec" / "secrets.py", GENERATOR / "rules" / "secrets.py"]
     with recording(*files) as reached:
         for number, (name, text, _) in enumerate(BROKEN):
@@ -168,7 +168,7 @@ def test_every_problem_has_a_case(tmp_path: Path) -> None:
     assert reached.missing(calls(files, "error", "warn", "wrong")) == []
 
 
-def test_secrets_of_definitions_of_your_own(tmp_path: Path) -> None:
+def test_secrets_of_own_definitions_are_redacted(tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", PROBE)
     (specs / "settings.json").write_text(
         '[{"name": "acme.colour", "type": "STRING"}, {"name": "acme.pin", "type": "PASSWORD"}]'

@@ -67,7 +67,7 @@ def test_every_problem_of_settings_has_a_case(tmp_path: Path) -> None:
     assert lines.missing(calls(CHECKED, "error", "warn", "wrong")) == []
 
 
-def test_every_kind_of_text_has_a_case(tmp_path: Path) -> None:
+def test_every_text_check_has_a_case(tmp_path: Path) -> None:
     file = SPEC / "texts.py"
     with recording(file) as lines:
         for number, case in enumerate(CASES):
@@ -95,7 +95,7 @@ def load(folder: Path, settings: str, *each: Definition, components: tuple[str, 
     return definitions.load(folder, components)
 
 
-def test_places_of_values_over_several_lines(tmp_path: Path) -> None:
+def test_toml_values_have_line_numbers(tmp_path: Path) -> None:
     lines = ("# \u2028 no line", "[package]", "description = 'a'", "", "classifiers = [", "  'A :: B',", "]")
     text = "\r\n".join((*lines, "[[package.authors]]", "name = 'A'"))
     path = tmp_path / "package.toml"
@@ -108,7 +108,7 @@ def test_places_of_values_over_several_lines(tmp_path: Path) -> None:
     assert node.value["package"].value["authors"].value[0].value["name"].location.line == 9
 
 
-def test_without_settings(tmp_path: Path) -> None:
+def test_defaults_without_settings_file(tmp_path: Path) -> None:
     loaded = definitions.load(write_specs(tmp_path / "specs", PROBE))
     identity = identity_of(loaded, "acme_messages")
     assert (identity.distribution, identity.version) == ("acme-messages", "0.1.0")
@@ -116,7 +116,7 @@ def test_without_settings(tmp_path: Path) -> None:
     assert (identity.components, identity.extras, identity.urls, identity.license_files) == (BASIC, TOOLS, (), {})
 
 
-def test_a_package_without_a_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_package_without_name_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs = write_specs(tmp_path / "specs", PROBE)
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out")]) == 1
     what = "the package has no name; give --package NAME, or import-name below [package] in package.toml\n"
@@ -141,7 +141,9 @@ HEADERS = "[protocol]\nheaders = 'kafka'\n"
         (RECORDS, (), set()),
     ],
 )
-def test_parts_of_a_package(settings: str, given: tuple[str, ...] | None, extra: set[str], tmp_path: Path) -> None:
+def test_components_depend_on_definitions_and_settings(
+    settings: str, given: tuple[str, ...] | None, extra: set[str], tmp_path: Path
+) -> None:
     loaded = load(tmp_path / "specs", settings, ASK, ANSWER, KEY, components=given)
     assert identity_of(loaded, "own").components == tuple(name for name in COMPONENTS if name in extra or name in BASIC)
 
@@ -166,13 +168,15 @@ def test_missing_headers_are_reported(tmp_path: Path) -> None:
         *((name, FORMER_PROBLEM.format(name, of)) for name, of in FORMER.items() if name not in OPTIONAL),
     ],
 )
-def test_wrong_parts_on_the_command_line(text: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_component_on_the_command_line_is_rejected(
+    text: str, reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit):
         cli.main(["generate", "--specs", "x", "--output", "y", "--components", text])
     assert capsys.readouterr().err.endswith(f"error: argument --components: {reason}\n")
 
 
-def test_parts_of_the_command_line_must_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_component_without_its_messages_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs = write_specs(tmp_path / "specs", PROBE)
     arguments = ["--specs", str(specs), "--output", str(tmp_path / "out"), "--components", "protocol"]
     assert cli.main(["generate", *arguments]) == 1
@@ -181,7 +185,7 @@ def test_parts_of_the_command_line_must_fit(tmp_path: Path, capsys: pytest.Captu
     assert capsys.readouterr().err == f"command line:1: --components: {what}\n{last}\n"
 
 
-def test_one_file_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_single_definition_file_is_generated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs = write_specs(tmp_path / "specs", PROBE, message(name="Broken", validVersions="x"))
     (specs / "package.toml").write_text("not TOML")
     name = unique_name()
@@ -210,7 +214,7 @@ def test_option_warnings_shows_accepted_warnings(tmp_path: Path, capsys: pytest.
     assert counts == [["Probe.json"], ["Probe.json", "Known.json"]]
 
 
-def test_kafkas_headers_are_those_of_kafka() -> None:
+def test_bundled_headers_equal_kafka_headers() -> None:
     problems = Problems()
     for name in ("RequestHeader.json", "ResponseHeader.json"):
         ours = source.load(GENERATOR / "headers" / name, name, problems)
@@ -222,7 +226,7 @@ def test_kafkas_headers_are_those_of_kafka() -> None:
 
 
 @pytest.mark.parametrize("name", ["kafka", "proposals"])
-def test_our_own_settings(name: str) -> None:
+def test_repository_settings_are_complete(name: str) -> None:
     loaded = definitions.load(ROOT / "specs" / name)
     identity = identity_of(loaded, None)
     assert identity.distribution.replace("-", "_") == identity.import_name

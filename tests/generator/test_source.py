@@ -59,7 +59,7 @@ def test_trailing_comma_is_a_warning(text: str, told: dict[str, str]) -> None:
     assert problems.errors == []
 
 
-def test_a_byte_order_mark_is_skipped() -> None:
+def test_byte_order_mark_is_skipped() -> None:
     assert read('\ufeff{"a": 1}') == {"a": 1}
     assert complaints("\ufeff#") == ["Test.json:1: $: expected a JSON value, found '#'"]
 
@@ -83,7 +83,7 @@ def test_a_byte_order_mark_is_skipped() -> None:
         (' \t\r\n"x"\r\n', "x"),
     ],
 )
-def test_values(text: str, value: object) -> None:
+def test_json_values_are_parsed(text: str, value: object) -> None:
     found = read(text)
     assert found == value
     assert type(found) is type(value)
@@ -99,17 +99,17 @@ def test_values(text: str, value: object) -> None:
         ('"\u2028"', "\u2028"),
     ],
 )
-def test_escapes(text: str, value: object) -> None:
+def test_string_escapes_are_decoded(text: str, value: object) -> None:
     assert read(text) == value
 
 
-def test_a_surrogate_pair_is_one_character() -> None:
+def test_surrogate_pair_is_decoded_as_one_character() -> None:
     # Compared as numbers, because pytest-xdist cannot send reports with surrogates.
     assert list(map(ord, str(read(r'"\ud83d\ude00!"')))) == [0x1F600, ord("!")]
 
 
 @pytest.mark.parametrize("text", [r'"\ud83d"', r'"\ude00\ud83d"', r'"\ud83dx"'])
-def test_half_a_surrogate_pair_is_refused(text: str) -> None:
+def test_unpaired_surrogate_is_rejected(text: str) -> None:
     half = text[1:7] if text[1] == "\\" else ""
     message = f"{half} is half a character; such escapes come in pairs, like \\ud83d\\ude00"
     assert complaints(f'{{"a":\n{text}}}') == [f"Test.json:2: $.a: {message}"]
@@ -135,7 +135,7 @@ def test_duplicate_keys_do_not_hide_later_problems() -> None:
 
 
 @pytest.mark.parametrize("other", ["true", "1.0", '"1"', "[1]"])
-def test_values_that_python_takes_for_equal_are_different(other: str) -> None:
+def test_duplicate_key_with_different_json_type_is_an_error(other: str) -> None:
     text = f'{{"default": 1, "default": {other}}}'
     message = "property 'default' is given twice with different values; keep one (the first is on line 1)"
     assert complaints(text) == [f"Test.json:1: $.default: {message}"]
@@ -194,21 +194,21 @@ def test_invalid_syntax_is_reported(text: str, complaint: str) -> None:
     assert complaints(text) == [f"Test.json:{complaint}"]
 
 
-def test_nesting_has_a_bound() -> None:
+def test_nesting_deeper_than_100_levels_is_rejected() -> None:
     assert read("[" * 101 + "]" * 101) is not None
     path = "$" + "[0]" * 101
     assert complaints("[" * 102 + "]" * 102) == [f"Test.json:1: {path}: nested more than 100 levels deep"]
     assert complaints("[" * 100_000) == [f"Test.json:1: {path}: nested more than 100 levels deep"]
 
 
-def test_a_number_of_many_digits_is_a_problem_of_its_file() -> None:
+def test_number_of_more_than_100_digits_is_rejected() -> None:
     message = "a number of 5000 digits; the limit is 100"
     for number in ("1" * 5000, "-" + "1" * 5000):
         assert complaints(f'{{"apiKey":\n{number}}}') == [f"Test.json:2: $.apiKey: {message}"]
     assert read("1" * 100) == int("1" * 100)
 
 
-def test_a_path_stays_on_its_line() -> None:
+def test_newline_in_path_is_escaped() -> None:
     assert complaints('{"a\\nb": [}') == [r"Test.json:1: $.'a\nb'[0]: expected a JSON value, found '}'"]
 
 
@@ -218,7 +218,7 @@ def places(node: Node) -> list[str]:
     return [f"{node.location.line} {node.location.path}", *(place for each in inside for place in places(each))]
 
 
-def test_every_value_knows_its_line_and_path() -> None:
+def test_every_value_has_its_line_and_path() -> None:
     text = """// licence
 {
   "name": "A", /* two
@@ -257,7 +257,7 @@ def test_node_kinds_are_json_types(text: str, kind: str) -> None:
     assert node.kind == kind
 
 
-def test_a_file_that_is_not_utf8_is_reported(tmp_path: Path) -> None:
+def test_invalid_utf8_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "Latin.json"
     path.write_bytes(b'{"about": "caf\xe9"}')
     problems = Problems()
@@ -267,7 +267,7 @@ def test_a_file_that_is_not_utf8_is_reported(tmp_path: Path) -> None:
     ]
 
 
-def test_a_file_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
+def test_unreadable_file_is_reported(tmp_path: Path) -> None:
     problems = Problems()
     assert source.load(tmp_path, "specs/Folder.json", problems) is None
     assert list(map(str, problems.errors)) == ["specs/Folder.json:1: $: cannot be read: Is a directory"]
@@ -281,7 +281,7 @@ def test_any_line_end_is_accepted(tmp_path: Path) -> None:
     assert [str(problem.location) for problem in problems.errors] == ["Mac.json:3: $.a"]
 
 
-def test_locations_have_the_given_file_name(tmp_path: Path) -> None:
+def test_location_uses_the_given_file_name(tmp_path: Path) -> None:
     path = tmp_path / "Crlf.json"
     path.write_bytes(b'{\r\n"a": 1,\r\n"a": 2}')
     problems = Problems()

@@ -77,16 +77,16 @@ def use(workshop: Workshop, definition: str) -> None:
 
 
 @pytest.mark.parametrize("case", own)
-def test_our_verdict_on_our_own_probes(case: str) -> None:
+def test_own_probe_has_the_recorded_verdict(case: str) -> None:
     assert verdict(own[case]["definition"]) == own[case]["ours"]
 
 
 @pytest.mark.parametrize("case", [case for case in own if own[case]["ours"] == "accepts"])
-def test_our_accepted_probes_work(case: str, workshop: Workshop) -> None:
+def test_accepted_own_probe_is_built_and_written(case: str, workshop: Workshop) -> None:
     use(workshop, own[case]["definition"])
 
 
-def test_our_probes_say_why() -> None:
+def test_own_probes_have_a_reason() -> None:
     assert all(row["reason"] and row["ours"] in ("accepts", "refuses") for row in own.values())
     assert {row["kafka"] for row in own.values()} == {"accepts", "refuses", "miscompiles"}
 
@@ -98,7 +98,7 @@ def kafkas_verdict(case: str) -> str:
 
 @needs_shared
 @pytest.mark.parametrize("case", shared)
-def test_our_verdict_is_kafkas_unless_there_is_a_reason(case: str) -> None:
+def test_shared_probe_verdict_equals_kafka_or_a_listed_deviation(case: str) -> None:
     ours, reason = DEVIATIONS.get(case, (kafkas_verdict(case), "as Kafka"))
     assert (case, verdict(shared[case]["spec_text"])) == (case, ours), reason
 
@@ -110,5 +110,5 @@ def test_no_deviation_is_stale() -> None:
 
 @needs_shared
 @pytest.mark.parametrize("case", [case for case in shared if verdict(shared[case]["spec_text"]) == "accepts"])
-def test_accepted_probes_work(case: str, workshop: Workshop) -> None:
+def test_accepted_shared_probe_is_built_and_written(case: str, workshop: Workshop) -> None:
     use(workshop, shared[case]["spec_text"])

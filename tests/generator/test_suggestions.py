@@ -75,11 +75,11 @@ def unknown(line: int, path: str, name: str, what: str, word: str) -> str:
         ),
     ],
 )
-def test_a_misspelt_property_is_one_problem(definition: str, lines: list[str]) -> None:
+def test_misspelt_property_is_one_problem(definition: str, lines: list[str]) -> None:
     assert problems_of({"Test.json": definition}) == lines
 
 
-def test_misspelt_structs_inside_each_other_take_no_time() -> None:
+def test_misspelt_nested_structs_are_reported_in_linear_time() -> None:
     inner = field("A", version="0+")
     for number in range(30):
         inner = {**field("A", f"S{number}", version="0+"), "fields": [inner]}

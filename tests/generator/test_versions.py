@@ -33,7 +33,7 @@ near = st.tuples(st.integers(0, 8), st.integers(0, 8)).map(lambda ends: Versions
         ("007", Versions(7, 7)),
     ],
 )
-def test_parse(text: str, versions: Versions) -> None:
+def test_valid_range_is_parsed(text: str, versions: Versions) -> None:
     """Kafka's reader accepts surrounding blanks, a plus sign and leading zeros."""
     assert Versions.parse(text) == versions
 
@@ -61,7 +61,7 @@ def test_invalid_range_raises_versions_error(text: str, complaint: str) -> None:
     assert str(caught.value) == complaint
 
 
-def test_a_number_of_many_digits_is_refused_like_any_other() -> None:
+def test_version_of_5000_digits_is_rejected() -> None:
     with pytest.raises(VersionsError, match=r"^a version of 5000 digits is above 32767, the largest int16$"):
         Versions.parse("9" * 5000)
     assert Versions.parse("0" * 5000 + "7") == Versions(7, 7)
@@ -78,7 +78,7 @@ def test_a_number_of_many_digits_is_refused_like_any_other() -> None:
         (Versions(MAX_VERSION, MAX_VERSION), "32767+"),
     ],
 )
-def test_str(versions: Versions, text: str) -> None:
+def test_versions_are_formatted(versions: Versions, text: str) -> None:
     assert str(versions) == text
 
 
@@ -86,7 +86,7 @@ def test_str(versions: Versions, text: str) -> None:
     ("one", "other", "both"),
     [("1-3", "2-4", "2-3"), ("0+", "3", "3"), ("9+", "2-8", "none"), ("none", "none", "none"), ("0-2", "2+", "2")],
 )
-def test_intersect(one: str, other: str, both: str) -> None:
+def test_ranges_are_intersected(one: str, other: str, both: str) -> None:
     assert Versions.parse(one).intersect(Versions.parse(other)) == Versions.parse(both)
 
 
@@ -103,11 +103,11 @@ def test_intersect(one: str, other: str, both: str) -> None:
         ("none", "0", False),
     ],
 )
-def test_covers(outer: str, inner: str, is_covered: bool) -> None:
+def test_range_covers_subranges(outer: str, inner: str, is_covered: bool) -> None:
     assert Versions.parse(outer).covers(Versions.parse(inner)) is is_covered
 
 
-def test_contains_and_iterates() -> None:
+def test_range_supports_in_and_iteration() -> None:
     versions = Versions.parse("2-4")
     assert [version for version in range(7) if version in versions] == [2, 3, 4] == list(versions)
     assert list(NONE) == []
@@ -115,7 +115,7 @@ def test_contains_and_iterates() -> None:
     assert 0 not in NONE
 
 
-def test_open_ended_means_up_to_the_largest_version() -> None:
+def test_range_up_to_the_largest_version_is_open_ended() -> None:
     assert [Versions.parse(text).open_ended for text in ("0+", "5+", "0-32767", "0-3", "none")] == [
         True,
         True,
@@ -139,13 +139,13 @@ def test_intersection_contains_common_versions(one: Versions, other: Versions) -
 
 
 @given(near, near)
-def test_covers_is_containing_every_version(outer: Versions, inner: Versions) -> None:
+def test_covers_equals_containing_every_version(outer: Versions, inner: Versions) -> None:
     assert outer.covers(inner) is all(version in outer for version in inner)
     assert outer.covers(inner) is (list(outer.intersect(inner)) == list(inner))
 
 
 @given(ranges, ranges, ranges)
-def test_covering_is_an_order(first: Versions, second: Versions, third: Versions) -> None:
+def test_covers_is_reflexive_and_transitive(first: Versions, second: Versions, third: Versions) -> None:
     assert first.covers(first)
     assert first.covers(first.intersect(second))
     if first.covers(second) and second.covers(third):

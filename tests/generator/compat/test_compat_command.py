@@ -72,7 +72,7 @@ def run(*words: str) -> int:
     return main(["compat", *words])
 
 
-def test_a_change_is_printed_whole(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_changed_layout_is_printed_as_text(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     old, new = folders
     assert run("--old", old, "--new", new) == 1
     assert capsys.readouterr().out == TEXT.format(old=old, new=new)
@@ -112,7 +112,7 @@ NOT_COMPARED = {
 
 
 @pytest.mark.parametrize("case", NOT_COMPARED)
-def test_what_cannot_be_compared_has_an_exit_code_of_its_own(
+def test_invalid_input_exits_with_3(
     case: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
@@ -124,9 +124,7 @@ def test_what_cannot_be_compared_has_an_exit_code_of_its_own(
     assert shown.err.endswith("nothing was compared\n")
 
 
-def test_sides_with_nothing_in_common_were_not_compared(
-    folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_common_message_exits_with_3(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     old, new = folders
     other = RELEASED.replace("OrderRecord", "PurchaseRecord").replace('"apiKey": 3', '"apiKey": 4')
     Path(new, "OrderRecord.json").unlink()
@@ -138,16 +136,14 @@ def test_sides_with_nothing_in_common_were_not_compared(
 
 
 @pytest.mark.parametrize("words", [["--level", "bytes"], ["--format", "xml"], ["--older", "x"]])
-def test_wrong_arguments_have_an_exit_code_of_their_own(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_arguments_exit_with_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         run(*words)
     assert end.value.code == 2
     assert capsys.readouterr().out == ""
 
 
-def test_definitions_that_do_not_check_are_not_compared(
-    folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_invalid_definitions_exit_with_3(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     old, new = folders
     Path(new, "OrderRecord.json").write_text(RELEASED.replace("int32", "int33"))
     assert run("--old", old, "--new", new) == 3
@@ -172,7 +168,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_state_of_git(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_git_revision_is_compared_with_folder(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--old", "git:HEAD~1", "--new", "own") == 1
     assert "was Id: int32; is Id: int64" in capsys.readouterr().out
     assert run("--old", "git:HEAD~1:own", "--new", "own") == 1
@@ -188,7 +184,7 @@ def test_a_state_of_git(repository: Path, capsys: pytest.CaptureFixture[str]) ->
         ("git:HEAD~1:own", "git:HEAD", "own"),
     ],
 )
-def test_two_states_of_git(
+def test_locations_between_git_revisions_are_repository_paths(
     old: str, new: str, place: str, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("--old", old, "--new", new, "--format", "sarif") == 1
@@ -197,14 +193,14 @@ def test_two_states_of_git(
     assert location == {"uri": f"{place}/OrderRecord.json"}
 
 
-def test_a_state_of_git_beside_a_release(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_git_revision_is_compared_with_release(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copytree(ROOT / "specs" / "history", "history")
     words = ("--history", "history")
     assert run("--old", "git:HEAD", "--new", "release:4.4.0", *words) in (0, 1)
     assert "\nKafka 4.4.0 against git:HEAD:\n  0 released message versions proved equal\n" in capsys.readouterr().out
 
 
-def test_a_state_of_git_that_does_not_check(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_definition_in_git_revision_exits_with_3(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (repository / "own" / "OrderRecord.json").write_text(RELEASED.replace("int32", "int33"))
     who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
     subprocess.run(["git", *who, "commit", "-qam", "Wrong"], check=True)
@@ -212,7 +208,7 @@ def test_a_state_of_git_that_does_not_check(repository: Path, capsys: pytest.Cap
     assert capsys.readouterr().err.startswith("own/OrderRecord.json:8: $.fields[0].type: unknown type 'int33'")
 
 
-def test_git_that_does_not_end(
+def test_git_timeout_exits_with_3(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def waiting(command: list[str], **rest: object) -> None:
@@ -223,7 +219,7 @@ def test_git_that_does_not_end(
     assert capsys.readouterr().err == ("git:HEAD: git rev-parse did not end within 300 seconds\nnothing was compared\n")
 
 
-def test_what_git_packs_and_nobody_unpacks(
+def test_absolute_symlink_in_git_revision_exits_with_3(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (repository / "own" / "Link.json").symlink_to("/etc/hostname")
@@ -236,7 +232,7 @@ def test_what_git_packs_and_nobody_unpacks(
     )
 
 
-def test_a_file_outside_of_git(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_file_outside_the_git_repository_exits_with_3(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     outside = repository.parent / f"{repository.name}-outside"
     shutil.copytree(repository / "own", outside)
     (repository / "Linked.json").symlink_to(outside / "OrderRecord.json")
@@ -253,7 +249,9 @@ def printed(folders: tuple[str, str], capsys: pytest.CaptureFixture[str], name: 
     return capsys.readouterr().out
 
 
-def test_json(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_report_contains_counts_and_byte_rows(
+    folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     report = json.loads(printed(folders, capsys, "json"))
     (finding,) = report["findings"]
     assert report["versions"] == {"equal": 0, "compatible": 0, "changed": 1, "unreleased": 0, "dropped": 0}
@@ -270,7 +268,9 @@ def test_json(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> N
     }
 
 
-def test_github(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_github_format_prints_one_annotation_per_finding(
+    folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     (line,) = printed(folders, capsys, "github").splitlines()
     assert line.startswith(
         f"::error file={folders[1]}/OrderRecord.json,line=8,title=RELEASED_LAYOUT_CHANGED::OrderRecord 0 Id: was"
@@ -279,14 +279,14 @@ def test_github(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) ->
     assert "%0A    written by old code:%0A      0000  00 00 00 00  id  0  INT32%0A" in line
 
 
-def test_gitlab(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_gitlab_report_is_deterministic(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     one, two = (json.loads(printed(folders, capsys, "gitlab")) for _ in range(2))
     assert one == two
     assert one[0]["location"] == {"path": f"{folders[1]}/OrderRecord.json", "lines": {"begin": 8}}
     assert one[0]["severity"] == "blocker"
 
 
-def test_sarif(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_sarif_result_has_level_line_and_bytes(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(folders, capsys, "sarif")
     Sarif.model_validate_json(text)
     (result,) = json.loads(text)["runs"][0]["results"]
@@ -327,7 +327,7 @@ def test_sarif_is_valid_against_its_schema(
     assert len(list(schema.iter_errors(documents[0]))) == 2
 
 
-def test_junit(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_junit_report_contains_the_failure(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     suite = ElementTree.fromstring(printed(folders, capsys, "junit"))
     assert suite.attrib["tests"] == "2"
     assert suite.attrib["failures"] == "1"
@@ -337,7 +337,7 @@ def test_junit(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> 
     assert "      0004  00 00 00 00      the message ends at offset 4, but 4 more byte(s) follow\n" in str(failure.text)
 
 
-def test_advice_never_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_advice_exits_with_0_in_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     flexible = RELEASED.replace('"flexibleVersions": "none"', '"flexibleVersions": "0+"')
     more = '{ "name": "More", "type": "int32", "versions": "0+", "taggedVersions": "0+", "tag": 0 }'
     tagged = f'"versions": "0+" }},\n    {more}'
@@ -373,14 +373,16 @@ def odd_folders(folders: tuple[str, str]) -> tuple[str, str]:
     return old, str(odd)
 
 
-def test_sarif_of_a_name_that_is_no_uri(odd_folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_sarif_percent_encodes_file_names(odd_folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     (result,) = json.loads(printed(odd_folders, capsys, "sarif"))["runs"][0]["results"]
     uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert uri.endswith("/100%25%20%3Ca%26b%3E%20%C3%BC%07%FF/OrderRecord.json")
     assert os.fsdecode(unquote_to_bytes(uri)) == f"{odd_folders[1]}/OrderRecord.json"
 
 
-def test_junit_of_a_name_that_xml_cannot_have(odd_folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_junit_escapes_characters_not_allowed_in_xml(
+    odd_folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     text = printed(odd_folders, capsys, "junit")
     assert text.isascii()
     failure = ElementTree.fromstring(text).find("testcase/failure")
@@ -390,7 +392,7 @@ def test_junit_of_a_name_that_xml_cannot_have(odd_folders: tuple[str, str], caps
 
 @pytest.mark.parametrize("name", ["text", "json", "github", "gitlab", "sarif", "junit"])
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
-def test_a_terminal_that_has_not_all_characters(
+def test_unencodable_characters_are_escaped_in_text_output(
     encoding: str, name: str, odd_folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = io.BytesIO()
@@ -415,7 +417,9 @@ reason = "agreed in review"
 """
 
 
-def test_a_waiver_is_bound_to_both_states(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_waiver_does_not_apply_to_a_different_change(
+    folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     old, new = folders
     finding = json.loads(printed(folders, capsys, "json"))["findings"][0]
     waivers = Path(new, "waivers.toml")
@@ -428,7 +432,9 @@ def test_a_waiver_is_bound_to_both_states(folders: tuple[str, str], capsys: pyte
     assert capsys.readouterr().err == f"{unused}\nnothing was compared\n"
 
 
-def test_a_waiver_of_a_merged_change_is_a_warning(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_waiver_without_a_matching_difference_is_a_warning(
+    folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     old, new = folders
     waivers = Path(new, "waivers.toml")
     waivers.write_text(WAIVER.format(**json.loads(printed(folders, capsys, "json"))["findings"][0]))
@@ -449,7 +455,7 @@ def test_a_waiver_of_a_merged_change_is_a_warning(folders: tuple[str, str], caps
     assert shown.err == warning
 
 
-def test_a_set_whose_only_message_was_renamed_was_compared(
+def test_renamed_message_is_compared_under_its_new_name(
     folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     old, new = folders
@@ -461,7 +467,7 @@ def test_a_set_whose_only_message_was_renamed_was_compared(
     assert shown.err == ""
 
 
-def test_a_waiver_is_bound_to_versions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_waiver_does_not_cover_additional_versions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     request = RELEASED.replace("metadata", "request").replace("Record", "Request").replace('"0"', '"0-3"')
     request = request.replace('"fields"', '"listeners": ["broker"],\n  "fields"')
     response = (
@@ -508,7 +514,7 @@ BROKEN_WAIVERS = {
 
 
 @pytest.mark.parametrize("text", BROKEN_WAIVERS)
-def test_waivers_that_cannot_be_used(
+def test_invalid_waivers_exit_with_3(
     text: str, folders: tuple[str, str], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "waivers.toml"
@@ -518,14 +524,14 @@ def test_waivers_that_cannot_be_used(
     assert capsys.readouterr().err == "\n".join([*lines, "nothing was compared\n"])
 
 
-def test_the_rules_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_rules_prints_every_rule_with_its_source(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--list-rules") == 0
     shown = capsys.readouterr().out
     assert shown.count("\n  source: ") == len(RULES)
     assert shown.startswith("RELEASED_LAYOUT_CHANGED  [wire]\n")
 
 
-def test_kafkas_definitions_against_the_history(
+def test_kafka_definitions_are_compatible_with_the_history(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
@@ -533,7 +539,7 @@ def test_kafkas_definitions_against_the_history(
     assert "753 released message versions proved equal" in capsys.readouterr().out
 
 
-def test_a_change_of_kafkas_definitions_fails_with_bytes(
+def test_changed_kafka_definition_is_reported_with_bytes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
@@ -550,7 +556,7 @@ def test_a_change_of_kafkas_definitions_fails_with_bytes(
     assert "          0002  00 00 00 00  generation_id  0  INT32\n" in shown
 
 
-def test_the_page_shows_what_the_command_prints(
+def test_example_in_docs_matches_the_output(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)

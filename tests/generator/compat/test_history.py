@@ -33,14 +33,14 @@ FACTS = """{
 """
 
 
-def test_the_newest_release_is_what_specs_has() -> None:
+def test_newest_release_equals_the_specs_folder() -> None:
     newest = store.read(HISTORY).names[-1]
     assert newest == json.loads((SPECS / "SOURCE").read_text())["release"]
     names = {path.stem for path in SPECS.rglob("*.json") if path.parent != SPECS}
     assert set(set_of_release(HISTORY, newest).messages) == names
 
 
-def test_every_release_reads() -> None:
+def test_definitions_of_old_releases_are_loaded() -> None:
     history = store.read(HISTORY)
     assert history.names[0] == "2.2.0"
     assert len(history.names) >= 60
@@ -48,7 +48,7 @@ def test_every_release_reads() -> None:
         assert set_of_release(HISTORY, release).plans["MetadataRequest"]
 
 
-def test_each_text_is_there_once() -> None:
+def test_definitions_have_no_duplicate_texts() -> None:
     texts = [(path.parent.name, path.read_text()) for path in sorted((HISTORY / "definitions").rglob("*.json"))]
     assert len(set(texts)) == len(texts)
 
@@ -69,7 +69,7 @@ def edit(path: Path) -> None:
     path.write_text(path.read_text().replace("int32", "int64"))
 
 
-def test_an_edited_definition_is_noticed(copied: Path) -> None:
+def test_edited_definition_raises_history_error(copied: Path) -> None:
     path = copied / "definitions" / "PayRequest" / "3.0.0.json"
     edit(path)
     with pytest.raises(store.HistoryError) as error:
@@ -82,7 +82,7 @@ def test_an_edited_definition_is_noticed(copied: Path) -> None:
     )
 
 
-def test_an_edited_error_code_is_noticed(copied: Path) -> None:
+def test_edited_error_code_raises_history_error(copied: Path) -> None:
     path = copied / "error-codes.json"
     wanted = store.digest_of(path.read_text())
     path.write_text('{"NONE": ["2.2.0",null]}\n')
@@ -113,7 +113,7 @@ def edited_table(table: dict[str, Any], what: str) -> None:
 @pytest.mark.parametrize(
     "what", ["a message that is gone", "a release less", "the folder of a definition", "the digest of a jar"]
 )
-def test_an_edited_table_is_noticed(what: str, copied: Path) -> None:
+def test_edited_release_table_raises_history_error(what: str, copied: Path) -> None:
     path = copied / "releases.json"
     table = json.loads(path.read_text())
     edited_table(table, what)
@@ -128,7 +128,7 @@ def test_an_edited_table_is_noticed(what: str, copied: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["x", "3", "3.1.0-rc1", "\u0663.1.0"])
-def test_a_name_that_no_release_has(name: str, copied: Path) -> None:
+def test_invalid_release_name_raises_history_error(name: str, copied: Path) -> None:
     path = copied / "releases.json"
     path.write_text(path.read_text().replace('"3.1.0": {', f'"{name}": {{'))
     with pytest.raises(store.HistoryError) as error:
@@ -136,7 +136,7 @@ def test_a_name_that_no_release_has(name: str, copied: Path) -> None:
     assert str(error.value) == f"{path}: {name!r} is not a Kafka release; write it like 4.4.0"
 
 
-def test_a_lost_and_a_foreign_definition_are_noticed(copied: Path) -> None:
+def test_missing_and_unlisted_definitions_are_reported(copied: Path) -> None:
     lost, foreign = (copied / "definitions" / "PayRequest" / f"{name}.json" for name in ("3.0.0", "3.0.1"))
     shutil.move(lost, foreign)
     with pytest.raises(store.HistoryError) as error:
@@ -148,17 +148,17 @@ def test_a_lost_and_a_foreign_definition_are_noticed(copied: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"releases": {"3.0.0": {}}}', '{"releases": []}', '{"releases": {}}'])
-def test_a_table_that_is_none(text: str, copied: Path) -> None:
+def test_malformed_release_table_raises_history_error(text: str, copied: Path) -> None:
     (copied / "releases.json").write_text(text)
     with pytest.raises(store.HistoryError, match=r"releases\.json: is not a table of releases: "):
         store.read(copied)
 
 
-def test_the_page_on_the_past_is_what_the_history_says() -> None:
+def test_history_page_is_up_to_date() -> None:
     assert (ROOT / "docs" / "history.md").read_text() == page(HISTORY)
 
 
-def test_error_codes_have_a_lifetime(tmp_path: Path) -> None:
+def test_error_codes_record_first_and_removing_release(tmp_path: Path) -> None:
     codes = {
         "2.2.0": {"NONE": 0, "OLD": 6, "BACK": 7},
         "2.10.0": {"NONE": 0},
@@ -189,7 +189,7 @@ def of_releases() -> dict[str, Changes]:
     return {each.release: each for each in found}
 
 
-def test_what_a_release_brought_and_dropped(of_releases: Mapping[str, Changes]) -> None:
+def test_changes_list_added_and_removed_versions(of_releases: Mapping[str, Changes]) -> None:
     found = of_releases["4.0.0"]
     assert (found.before, found.dropped["FetchRequest"]) == ("3.9.2", (0, 1, 2, 3))
     assert found.brought["MetadataRequest"] == (13,)
@@ -200,14 +200,14 @@ def test_what_a_release_brought_and_dropped(of_releases: Mapping[str, Changes]) 
     assert not found.is_empty
 
 
-def test_which_error_codes_a_release_brought(of_releases: Mapping[str, Changes]) -> None:
+def test_changes_list_added_and_renamed_error_codes(of_releases: Mapping[str, Changes]) -> None:
     found = of_releases["2.6.0"]
     assert found.codes_renamed == {"NOT_LEADER_FOR_PARTITION": "NOT_LEADER_OR_FOLLOWER"}
     assert (found.codes, found.codes_gone) == ((), ())
     assert of_releases["4.4.0"].codes[0] == "CONTROLLER_ID_NOT_REGISTERED"
 
 
-def test_which_released_versions_changed(of_releases: Mapping[str, Changes]) -> None:
+def test_changes_list_released_versions_with_new_layout(of_releases: Mapping[str, Changes]) -> None:
     found = {each.message: each for each in of_releases["2.8.0"].differing}
     assert set(found) == {"EndQuorumEpochRequest", "LeaderChangeMessage"}
     assert (found["LeaderChangeMessage"].versions, found["LeaderChangeMessage"].difference.reason) == (
@@ -223,7 +223,7 @@ def test_which_released_versions_changed(of_releases: Mapping[str, Changes]) -> 
         assert {one.message for one in each.differing} == told - {"ClientQuotaRecord"}, release
 
 
-def test_the_first_release_brought_all_it_has(of_releases: Mapping[str, Changes]) -> None:
+def test_first_release_lists_every_message_as_new(of_releases: Mapping[str, Changes]) -> None:
     found = of_releases["2.2.0"]
     assert found.before is None
     assert found.new == set(found.brought)

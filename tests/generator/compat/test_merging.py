@@ -29,7 +29,7 @@ def today() -> dict[str, Message]:
     return {message.name: message for message in definitions.load(SPECS, more=None).messages}
 
 
-def test_every_version_that_any_release_had(older: Baseline, today: dict[str, Message]) -> None:
+def test_merged_set_keeps_the_layout_of_every_version(older: Baseline, today: dict[str, Message]) -> None:
     problems = Problems()
     merged = {message.name: message for message in with_older(list(today.values()), older, problems)}
     assert problems.found == []
@@ -48,7 +48,7 @@ def test_every_version_that_any_release_had(older: Baseline, today: dict[str, Me
         assert merged[name].supported in (None, message.valid)
 
 
-def test_what_cannot_be_one_is_told(older: Baseline, today: dict[str, Message]) -> None:
+def test_conflicting_field_type_is_reported(older: Baseline, today: dict[str, Message]) -> None:
     message = today["ListOffsetsRequest"]
     kind = replace(message.fields[0].type, name="string")
     wrong = replace(message.fields[0], type=kind, entity_type="unknown")

@@ -79,7 +79,7 @@ def is_annotated(found: Witness) -> bool:
     return tiled and parting(found.written, found.read) < max(len(found.written), len(found.read))
 
 
-def test_verdicts_are_what_exchanging_messages_shows() -> None:
+def test_verdicts_on_random_edits_agree_with_the_schema_codec() -> None:
     rng, counts, wrong = random.Random(7), Counter[str](), []
     for number, pair in zip(range(EDITS), pairs(11), strict=False):
         for version, writer, reader in exchanges(*pair):
@@ -125,7 +125,7 @@ def broken(data: bytes, version: int, writer: Any, reader: Any) -> bool:
         return True
 
 
-def test_generated_packages_exchange_what_the_verdict_says(tmp_path: Path) -> None:
+def test_verdicts_on_random_edits_agree_with_generated_packages(tmp_path: Path) -> None:
     rng, counts = random.Random(5), Counter[str]()
     for number, pair in zip(range(PACKAGES), pairs(3), strict=False):
         classes = {id(side): build_message(tmp_path, alone(side.definition)) for side in pair}

@@ -92,11 +92,11 @@ KEPT: dict[str, list[list[Json]]] = {
 
 
 @pytest.mark.parametrize("case", REUSED)
-def test_a_tag_that_was_used_is_not_free_again(case: str, tmp_path: Path) -> None:
+def test_reused_tag_is_reported(case: str, tmp_path: Path) -> None:
     releases, text = REUSED[case]
     assert tag_findings(tmp_path, *releases) == text.split("\n\n")
 
 
 @pytest.mark.parametrize("case", KEPT)
-def test_another_name_for_the_same_bytes_is_no_reuse(case: str, tmp_path: Path) -> None:
+def test_renamed_field_is_not_tag_reuse(case: str, tmp_path: Path) -> None:
     assert tag_findings(tmp_path, *KEPT[case]) == []

@@ -378,7 +378,7 @@ def twice(**more: object) -> Edit:
     return edit
 
 
-def test_a_type_is_that_of_the_field_at_the_path(tmp_path: Path) -> None:
+def test_same_field_name_in_two_structs_is_distinguished(tmp_path: Path) -> None:
     found = findings(
         tmp_path, twice(), several(message("OrderRecord", validVersions="0-1"), twice(nullableVersions="1+"))
     )
@@ -387,7 +387,7 @@ def test_a_type_is_that_of_the_field_at_the_path(tmp_path: Path) -> None:
     ]
 
 
-def test_what_an_array_holds_is_part_of_its_json(tmp_path: Path) -> None:
+def test_changed_element_type_changes_the_json_type(tmp_path: Path) -> None:
     assert shown(findings(tmp_path, box), "JSON_TYPE_CHANGED") == [
         "OrderRecord Ids: JSON_TYPE_CHANGED: the value in JSON was an array, each a number, is an array, each an object\n"
         "    keep it"
@@ -399,7 +399,7 @@ def without_key(found: dict[str, Json]) -> None:
     found["OrderRecord"]["type"] = "data"
 
 
-def test_a_key_that_is_lost_is_found(tmp_path: Path) -> None:
+def test_removed_api_key_is_reported(tmp_path: Path) -> None:
     assert shown(findings(tmp_path, without_key), "API_KEY_CHANGED") == [
         "OrderRecord: API_KEY_CHANGED: had apiKey 3, has none\n    keep the key"
     ]
@@ -417,7 +417,7 @@ def kept_as(kind: str) -> Edit:
     return edit
 
 
-def test_a_key_of_another_table_is_found(tmp_path: Path) -> None:
+def test_changed_message_type_is_reported_at_its_type(tmp_path: Path) -> None:
     found = findings(tmp_path, kept_as("metadata"), kept_as("coordinator-value"))
     assert shown(found, "MESSAGE_TYPE_CHANGED") == [
         "StockValue: MESSAGE_TYPE_CHANGED: was of type metadata, is of type coordinator-value\n    keep the type"
@@ -430,7 +430,7 @@ def shown(found: list[Finding], rule: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_whole_text_of_a_finding(name: str, tmp_path: Path) -> None:
+def test_finding_has_the_expected_text(name: str, tmp_path: Path) -> None:
     edits, text = CASES[name]
     assert text in shown(findings(tmp_path, *edits), name.split()[0])
 
@@ -477,7 +477,7 @@ FINDS: dict[str, tuple[Edit, ...]] = {
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_each_rule_finds_its_change(rule: str, tmp_path: Path) -> None:
+def test_rule_reports_its_change(rule: str, tmp_path: Path) -> None:
     assert rule in {each.rule for each in findings(tmp_path, *FINDS[rule])}
 
 
@@ -523,7 +523,7 @@ SPARES: dict[str, tuple[Edit, ...]] = {
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_each_rule_spares_its_neighbour(rule: str, tmp_path: Path) -> None:
+def test_rule_accepts_a_similar_change(rule: str, tmp_path: Path) -> None:
     assert rule not in {each.rule for each in findings(tmp_path, *SPARES[rule])}
 
 
@@ -553,7 +553,7 @@ REASONED: dict[str, tuple[Edit, ...]] = {
 
 
 @pytest.mark.parametrize("reason", REASONS)
-def test_each_reason_has_its_change_and_its_bytes(reason: str, tmp_path: Path) -> None:
+def test_layout_change_reason_has_a_witness(reason: str, tmp_path: Path) -> None:
     found = [each for each in findings(tmp_path, *REASONED[reason]) if each.new_reads_old is not None]
     rule = "TAGGED_DEFAULT_CHANGED" if reason == "TAGGED_DEFAULT" else "RELEASED_LAYOUT_CHANGED"
     assert (rule, "" if reason == "TAGGED_DEFAULT" else reason) in {(each.rule, each.reason) for each in found}
@@ -595,15 +595,15 @@ PASSES: dict[str, tuple[Edit, ...]] = {
 
 
 @pytest.mark.parametrize("name", PASSES)
-def test_what_is_allowed_breaks_no_bytes(name: str, tmp_path: Path) -> None:
+def test_allowed_change_has_no_wire_or_behaviour_finding(name: str, tmp_path: Path) -> None:
     assert [each.rule for each in findings(tmp_path, *PASSES[name]) if each.level in ("wire", "behaviour")] == []
 
 
-def test_an_unchanged_folder_has_no_findings(tmp_path: Path) -> None:
+def test_unchanged_definitions_have_no_findings(tmp_path: Path) -> None:
     assert findings(tmp_path, lambda found: None) == []
 
 
-def test_an_unstable_version_is_free_to_change(tmp_path: Path) -> None:
+def test_change_of_unstable_version_is_accepted(tmp_path: Path) -> None:
     def unstable(found: dict[str, Json]) -> None:
         both(validVersions="0-3")(found)
         message("OrderRequest", latestVersionUnstable=True)(found)
@@ -612,7 +612,7 @@ def test_an_unstable_version_is_free_to_change(tmp_path: Path) -> None:
     assert [each for each in found if each.level == "wire"] == []
 
 
-def test_a_tag_is_remembered_beyond_the_last_release(tmp_path: Path) -> None:
+def test_reuse_of_tag_removed_in_an_earlier_release_is_reported(tmp_path: Path) -> None:
     edits = FINDS["TAG_REUSED"]
     found = findings(tmp_path, *edits)
     assert [(each.rule, each.since) for each in found if each.level == "wire"] == [("TAG_REUSED", "release 0")]

@@ -34,21 +34,21 @@ def sent(data: str, writer: MessagePlan, reader: MessagePlan) -> Witness | None:
 INNER = field("S", "Inner", fields=[field("Y"), tagged("A")])
 
 
-def test_the_sections_of_a_struct_and_of_what_holds_it_are_two() -> None:
+def test_tag_sections_of_nested_structs_are_separate() -> None:
     before, after = plan(field("N", "int16"), INNER, tagged("B", default="7")), plan(field("N", "int16"), INNER)
     assert difference(signature_of(before, 0), signature_of(after, 0)) is None
     assert sent("0000 00000000 00 00", before, after) is None
     assert sent("0000 00000000 00 01 00 04 00000001", before, after) is None
 
 
-def test_the_bytes_that_are_shown_show_what_differs() -> None:
+def test_witness_bytes_demonstrate_the_difference() -> None:
     before, after = plan(field("N", "int16"), INNER, tagged("B", default="7")), plan(field("N", "uint16"), INNER)
     found = witness(before, after, 0)
     assert found is not None
     assert (found.data.hex(), found.detail) == ("8000000000000000", "n = -32768 is read as 32768")
 
 
-def test_values_in_a_tagged_struct_are_compared_where_they_stand() -> None:
+def test_difference_in_tagged_struct_names_both_paths() -> None:
     before = plan(tagged("S", "Inner", fields=[field("A", "int16")]))
     after = plan(tagged("S", "Inner", fields=[field("B", "uint16")]))
     found = sent("01 00 03 8000 00", before, after)
@@ -56,7 +56,7 @@ def test_values_in_a_tagged_struct_are_compared_where_they_stand() -> None:
     assert found.detail == "tag 0: s.a = -32768 is read as s.b = 32768"
 
 
-def test_a_default_that_is_left_out_is_the_same_where_null_may_stand() -> None:
+def test_omitted_struct_default_is_unchanged_by_nullability() -> None:
     inner = [field("A", "int16")]
     before = plan(tagged("S", "Inner", fields=inner))
     after = plan(tagged("S", "Inner", nullableVersions="0+", fields=inner))
@@ -73,7 +73,7 @@ SWAPPED = {
 
 
 @pytest.mark.parametrize("case", SWAPPED)
-def test_fields_that_change_places_are_found_under_another_name_of_what_holds_them(case: str) -> None:
+def test_swapped_fields_are_reordered_in_renamed_parent(case: str) -> None:
     before, after = SWAPPED[case]
     found = difference(signature_of(before, 0), signature_of(after, 0))
     assert found is not None
@@ -127,7 +127,7 @@ MOVED = {
 
 
 @pytest.mark.parametrize("case", MOVED)
-def test_a_field_at_the_place_of_one_that_is_gone_has_moved(case: str) -> None:
+def test_field_at_the_position_of_a_removed_one_is_reordered(case: str) -> None:
     fields, others, wrote, reads = MOVED[case]
     before, after = plan(*fields), plan(*others)
     found = difference(signature_of(before, 0), signature_of(after, 0))
@@ -139,7 +139,7 @@ def test_a_field_at_the_place_of_one_that_is_gone_has_moved(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", SWAPPED)
-def test_what_has_another_name_is_shown_by_bytes(case: str) -> None:
+def test_swapped_fields_have_a_witness(case: str) -> None:
     found = witness(*SWAPPED[case], 0)
     assert found is not None
     assert found.outcome == "reads differently"
@@ -160,13 +160,13 @@ KEPT = {
 
 
 @pytest.mark.parametrize("case", KEPT)
-def test_other_names_at_the_same_places_are_the_same(case: str) -> None:
+def test_renamed_fields_at_equal_positions_are_equal(case: str) -> None:
     before, after = (plan(*fields) for fields in KEPT[case])
     assert difference(signature_of(before, 0), signature_of(after, 0)) is None
     assert witness(before, after, 0) is None
 
 
-def test_the_rows_part_where_what_is_left_out_has_another_name() -> None:
+def test_omitted_tags_with_swapped_names_are_read_differently() -> None:
     before = plan(tagged("A", default="1"), {**tagged("B", default="2"), "tag": 1})
     after = plan(tagged("C", default="1"), {**tagged("A", default="2"), "tag": 1})
     found = witness(before, after, 0)
@@ -185,7 +185,7 @@ def words_of(before: MessagePlan, after: MessagePlan) -> tuple[str, str, str]:
     return found.reason, found.wrote, found.reads
 
 
-def test_the_words_of_a_difference() -> None:
+def test_difference_describes_both_sides() -> None:
     null, text = (tagged("A", "string", nullableVersions="0+", default=default) for default in ("null", ""))
     never = tagged("A", "string")
     assert words_of(plan(null), plan(text)) == (
@@ -201,13 +201,13 @@ def test_the_words_of_a_difference() -> None:
     assert words_of(plan(A, B), plan(A, field("C", "int64"))) == ("REPLACED", "B: int32", "C: int64")
 
 
-def test_a_struct_around_fields_takes_no_bytes() -> None:
+def test_nesting_fields_in_a_struct_keeps_the_layout() -> None:
     before, after = (plan(*fields, flexible="none") for fields in ([A, B], [field("S", "T", fields=[A, B])]))
     assert difference(signature_of(before, 0), signature_of(after, 0)) is None
     assert witness(before, after, 0) is None
 
 
-def test_a_struct_without_fields_is_no_null() -> None:
+def test_struct_without_fields_is_not_read_as_null() -> None:
     before, after = (
         plan(field("Ts", "[]T", fields=[each]), flexible="none", valid="0-1") for each in ({**A, "versions": "1+"}, A)
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kafka_message_generator.compat.findings import Finding
-from tests.generator.compat.test_rules_of_change import (
+from tests.generator.compat.test_compat_rules import (
     FINDS,
     Edit,
     both,
@@ -82,23 +82,23 @@ REFUSED: dict[str, tuple[Edit, ...]] = {
 """Compatible changes that it refuses."""
 
 
-def told(finding: Finding) -> str:
+def line_of(finding: Finding) -> str:
     reason = f" ({finding.reason})" if finding.reason else ""
     return f"{finding.rule}{reason} {finding.place}"
 
 
 @pytest.mark.parametrize("case", MISSED)
-def test_what_it_passes_is_found(case: str, tmp_path: Path) -> None:
+def test_change_missed_by_kafka_is_reported(case: str, tmp_path: Path) -> None:
     edits, text = MISSED[case]
-    assert text in list(map(told, findings(tmp_path, *edits)))
+    assert text in list(map(line_of, findings(tmp_path, *edits)))
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_it_refuses_is_passed(case: str, tmp_path: Path) -> None:
-    assert [told(each) for each in findings(tmp_path, *REFUSED[case]) if each.level in ("wire", "behaviour")] == []
+def test_compatible_change_rejected_by_kafka_is_accepted(case: str, tmp_path: Path) -> None:
+    assert [line_of(each) for each in findings(tmp_path, *REFUSED[case]) if each.level in ("wire", "behaviour")] == []
 
 
-def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
+def test_all_problems_are_reported_in_one_run(tmp_path: Path) -> None:
     wrong = several(change("OrderRequest", 1, type="int64"), remove("OrderRecord", 0), both(flexibleVersions="1+"))
     found = {(each.rule, each.message) for each in findings(tmp_path, wrong) if each.level == "wire"}
     assert found == {

@@ -38,7 +38,7 @@ def generated(tmp_path: Path, *folders: Path, toml: str = "") -> str:
     return name
 
 
-def test_a_package_of_two_releases(tmp_path: Path) -> None:
+def test_package_has_the_versions_of_two_releases(tmp_path: Path) -> None:
     new, old = write_specs(tmp_path / "new", NEW), write_specs(tmp_path / "old", OLD, GONE)
     package = import_package(tmp_path / (name := generated(tmp_path, new, old)) / "src", name)
     assert [package.Pay(sum=1, cents=2).write(version).hex() for version in (0, 1)] == ["0000000100000002"] * 2
@@ -47,13 +47,13 @@ def test_a_package_of_two_releases(tmp_path: Path) -> None:
     assert found == {"Gone": ([0, 1], []), "Pay": ([0, 1, 2, 3], [2, 3])}
 
 
-def test_the_settings_name_folders_as_well(tmp_path: Path) -> None:
+def test_older_folder_in_settings_is_merged(tmp_path: Path) -> None:
     new, _ = write_specs(tmp_path / "new", NEW), write_specs(tmp_path / "old", OLD)
     name = generated(tmp_path, new, toml='[definitions]\nolder = ["../old"]\n')
     assert list(import_package(tmp_path / name / "src", name).all_messages()[0].valid_versions) == [0, 1, 2, 3]
 
 
-def test_a_change_of_another_release_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_reports_change_in_older_release(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new, old = write_specs(tmp_path / "new", NEW), write_specs(tmp_path / "old", OLD)
     words = ["--specs", str(new), "--specs", str(old), "--output", str(tmp_path / "out"), "--package", "paid"]
     assert [cli.main(["generate", *words]) for _ in range(2)] == [0, 0]
@@ -64,7 +64,7 @@ def test_a_change_of_another_release_is_noticed(tmp_path: Path, capsys: pytest.C
     assert "pennies" in capsys.readouterr().out
 
 
-def test_versions_that_differ_are_an_error_with_bytes(tmp_path: Path) -> None:
+def test_conflicting_versions_are_reported_with_bytes(tmp_path: Path) -> None:
     other = message(field("Sum", "int64", versions="0+"), name="Pay", validVersions="0-2", flexibleVersions="none")
     new, old = write_specs(tmp_path / "new", NEW), write_specs(tmp_path / "old", other)
     with pytest.raises(SpecError) as caught:
@@ -104,7 +104,7 @@ def test_additional_tagged_fields_are_compatible(tmp_path: Path) -> None:
     assert [plan.name for plan in definitions.load(new, more=[old]).plans] == ["Pay"]
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_older_folder_is_reported(tmp_path: Path) -> None:
     new = write_specs(tmp_path / "new", NEW)
     (new / "package.toml").write_text('[definitions]\nolder = ["../nowhere"]\n')
     with pytest.raises(SpecError) as caught:
@@ -118,7 +118,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     assert str(caught.value).startswith("command line:1: --specs: ")
 
 
-def test_descriptions_of_messages_of_older_releases(tmp_path: Path) -> None:
+def test_descriptions_apply_to_messages_of_older_releases(tmp_path: Path) -> None:
     new, old = write_specs(tmp_path / "new", NEW), write_specs(tmp_path / "old", GONE)
     path = new / "descriptions.json"
     path.write_text(json.dumps({"Gone": {"about": "What went.", "fields": {"A": "A number."}}}))
@@ -130,7 +130,7 @@ def test_descriptions_of_messages_of_older_releases(tmp_path: Path) -> None:
     assert [each.message for each in caught.value.problems] == ["Gone.B needs no description from here; take it out"]
 
 
-def test_the_part_history_needs_older_releases(tmp_path: Path) -> None:
+def test_history_component_requires_older_releases(tmp_path: Path) -> None:
     new = write_specs(tmp_path / "new", NEW)
     (new / "package.toml").write_text('[package]\ncomponents = ["history"]\n')
     with pytest.raises(SpecError) as caught:
@@ -196,7 +196,7 @@ APART = {
 
 
 @pytest.mark.parametrize("case", APART)
-def test_two_messages_do_not_become_one(case: str, tmp_path: Path) -> None:
+def test_different_messages_with_the_same_identity_are_reported(case: str, tmp_path: Path) -> None:
     here, there, text = APART[case]
     pair = [here] if here["type"] != "request" else [here, response(here)]
     new, old = write_specs(tmp_path / "new", *pair), write_specs(tmp_path / "old", there)
@@ -205,7 +205,7 @@ def test_two_messages_do_not_become_one(case: str, tmp_path: Path) -> None:
     assert [each.message for each in caught.value.problems] == [text.format(old=old.as_posix())]
 
 
-def test_a_former_name_whose_versions_are_there_is_one_message(tmp_path: Path) -> None:
+def test_former_name_of_a_message_is_merged(tmp_path: Path) -> None:
     here = request("PayRequest", "0-1")
     new = write_specs(tmp_path / "new", here, response(here))
     old = write_specs(tmp_path / "old", request("BuyRequest", "0"))
