@@ -10,7 +10,7 @@ from tests.support import pages
 PAGE = "docs/benchmarks.md"
 
 
-def test_the_chart_shows_the_tables() -> None:
+def test_chart_equals_the_tables() -> None:
     names = runpy.run_path(str(pages.ROOT / "benchmarks/speed_chart.py"))
     assert names["chart"](pages.text(PAGE)) == pages.text("docs/img/speed.svg")
     ratios = names["ratios"](pages.text(PAGE))
@@ -20,7 +20,7 @@ def test_the_chart_shows_the_tables() -> None:
     }
 
 
-def test_the_page_defines_the_workloads() -> None:
+def test_page_lists_the_benchmark_workloads() -> None:
     workloads = runpy.run_path(str(pages.ROOT / "benchmarks/workloads.py"))["WORKLOADS"]
     rows = re.findall(r"^\| (W\d) \| (\w+ v\d+) \| ([\d,]+) \| (.+) \|$", pages.text(PAGE), re.MULTILINE)
     assert [(key, message, size, contents.replace("1,000", "1000")) for key, message, size, contents in rows] == [
@@ -28,5 +28,5 @@ def test_the_page_defines_the_workloads() -> None:
     ]
 
 
-def test_the_readme_is_short() -> None:
+def test_readme_has_at_most_150_lines() -> None:
     assert pages.text("README.md").count("\n") <= 150

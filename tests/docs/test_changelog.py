@@ -35,7 +35,7 @@ def problem(name: str, text: str) -> str | None:
         ("segments.added.md", "One.\n\nTwo.\n", "more than one paragraph"),
     ],
 )
-def test_problem(name: str, text: str, want: str | None) -> None:
+def test_invalid_fragment_is_reported(name: str, text: str, want: str | None) -> None:
     assert problem(name, text) == want
 
 
@@ -45,7 +45,7 @@ def test_fragments_are_valid() -> None:
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
-def test_what_contributors_are_told() -> None:
+def test_contributing_lists_the_fragment_kinds() -> None:
     told = re.search(r"changelog\.d/<topic>\.<([a-z|]+)>\.md", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     assert told is not None
     assert told[1].split("|") == [kind["directory"] for kind in SETTINGS["type"]]

@@ -31,7 +31,9 @@ def lines_of(block: Block) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("block", list(filter(is_ours, BLOCKS)), ids=lambda block: block.place)
-def test_shell_blocks(block: Block, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shell_block_prints_the_documented_output(
+    block: Block, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(pages.ROOT)
     monkeypatch.setenv("COLUMNS", "100")
     printed = ""
@@ -48,7 +50,7 @@ def test_shell_blocks(block: Block, capsys: pytest.CaptureFixture[str], monkeypa
     assert printed or block.text.startswith("eval")
 
 
-def test_every_subcommand_is_told() -> None:
+def test_every_subcommand_is_documented() -> None:
     from kafka_messages_tools.command._table import SUBCOMMANDS
 
     text = pages.text(PAGE)

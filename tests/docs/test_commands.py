@@ -15,12 +15,12 @@ from tests.support.pages import Block
 ALL = [block for page in pages.pages() for block in pages.to_run(page, "sh")]
 
 
-def test_the_first_block_makes_the_environment() -> None:
+def test_only_the_first_block_creates_the_environment() -> None:
     assert ALL[0].text.startswith(commands.FIRST)
     assert not any(block.text.startswith(commands.FIRST) for block in ALL[1:])
 
 
-def test_slow_blocks_are_there() -> None:
+def test_slow_blocks_exist() -> None:
     assert [start for start in commands.SLOW if not any(block.text.startswith(start) for block in ALL)] == []
     assert [block for block in ALL if commands.reason_to_skip(block) is None]
 
@@ -33,7 +33,9 @@ def clone(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_block_that_works(clone: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_successful_block_is_reported_as_ok(
+    clone: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
     text = 'test "$ACTIVE" = yes && test -z "${PYTHONPATH-}" && touch made && echo done\n'
     assert commands.run(Block("a.md", 7, "sh", text, None), clone)
@@ -41,19 +43,23 @@ def test_a_block_that_works(clone: Path, capsys: pytest.CaptureFixture[str], mon
     assert re.fullmatch(r"a\.md:7: ok in \d+ s\n", capsys.readouterr().out)
 
 
-def test_a_block_that_fails(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_failing_block_reports_status_and_output(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert not commands.run(Block("a.md", 7, "sh", "echo before\nfalse | cat\necho after >&2\n", None), clone)
     assert re.fullmatch(r"a\.md:7: exit status 1 in \d+ s\nbefore\n", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(("printed", "is_good"), [("Findings", True), ("Traceback (most recent call last)", False)])
-def test_a_job(printed: str, is_good: bool, clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_job_may_exit_with_1_if_it_prints_findings(
+    printed: str, is_good: bool, clone: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (clone / ".venv/bin/activate").write_text(f"python() {{ echo '{printed}'; return 1; }}\n")
     assert commands.run(Block("a.md", 7, "sh", f"{commands.JOB}segments logs\n", None), clone) == is_good
     assert (printed in capsys.readouterr().out) != is_good
 
 
-def test_a_block_that_hangs(clone: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_block_is_killed(
+    clone: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(commands, "LIMIT", 1)
     assert not commands.run(Block("a.md", 7, "sh", "sleep 600 | cat\n", None), clone)
     assert capsys.readouterr().out.startswith("a.md:7: exit status -9 in ")
@@ -68,7 +74,7 @@ def installed_names(text: str) -> set[str]:
     return {re.split(r"[\[<>=!~; ]", word)[0].lower().replace("_", "-") for word in words if word[0] not in ".-"}
 
 
-def test_installed_names() -> None:
+def test_installed_names_are_parsed_from_pip_commands() -> None:
     text = "`pip install 'Kafka_Messages[arrow]>=4'`\npip install nox ./native -r x.txt && pip install \"./generated[a]\"\n"
     assert installed_names(text) == {"kafka-messages", "nox", "x.txt"}
 

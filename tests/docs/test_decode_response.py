@@ -8,7 +8,7 @@ import sys
 from tests.support.pages import ROOT
 
 
-def test_demo() -> None:
+def test_demo_prints_requests_and_responses() -> None:
     line = [sys.executable, "examples/decode_response.py"]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -28,7 +28,7 @@ def _public() -> set[str]:
     return found - {"Error", "FoundError"}  # describe error codes and are not raised
 
 
-def test_every_error() -> None:
+def test_every_public_error_is_documented() -> None:
     public = _public()
     assert {"JsonError", "RemoteProtocolError", "CorruptSegmentError"} < public
     text = pages.text("docs/guide/errors.md") + pages.text("docs/batches.md")

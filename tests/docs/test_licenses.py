@@ -24,7 +24,7 @@ KAFKAS_NOTICE = """
 
 
 @pytest.mark.parametrize("name", PROJECTS)
-def test_projects(name: str) -> None:
+def test_project_contains_license_and_notice(name: str) -> None:
     folder = PROJECTS[name]
     project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert (project["license"], project["license-files"]) == ("Apache-2.0", list(LICENSES))
@@ -59,7 +59,7 @@ def build(target: Path, without: str = "", stale: str = "") -> None:
                 source.addfile(entry, io.BytesIO(data))
 
 
-def test_the_check_of_distributions(tmp_path: Path) -> None:
+def test_check_reports_missing_and_stale_files(tmp_path: Path) -> None:
     build(tmp_path)
     assert list(wheels.problems(tmp_path)) == []
     build(tmp_path, without="kafka_messages/NOTICE")
@@ -76,7 +76,7 @@ def test_the_check_of_distributions(tmp_path: Path) -> None:
     assert list(wheels.problems(tmp_path)) == [missing]
 
 
-def test_the_check_of_the_native_core(tmp_path: Path) -> None:
+def test_check_reports_missing_compiled_modules(tmp_path: Path) -> None:
     build(tmp_path)
     made = tmp_path / "kafka_messages_native-1.0-cp311-cp311-linux_x86_64.whl"
     other = tmp_path / "kafka_messages_native-1.0-cp312-cp312-linux_x86_64.whl"

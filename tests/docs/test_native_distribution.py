@@ -67,7 +67,7 @@ def project(tmp_path: Path) -> Path:
     [(PYPY, f"PyPy {VERSION}"), (FREE_THREADED, f"a free-threaded CPython {VERSION}")],
     ids=["PyPy", "free-threaded"],
 )
-def test_where_the_core_cannot_run(project: Path, pretend: str, this: str) -> None:
+def test_unsupported_interpreter_builds_wheel_without_core(project: Path, pretend: str, this: str) -> None:
     pytest.importorskip("setuptools", minversion="77")
     run(project, pretend + BUILD)
     (wheel,) = (project / "made").iterdir()
@@ -78,11 +78,11 @@ def test_where_the_core_cannot_run(project: Path, pretend: str, this: str) -> No
     assert said == ("the core runs on CPython with the global interpreter lock, " f"and this is {this}\n")
 
 
-def test_of_another_python(project: Path) -> None:
+def test_core_built_for_another_python_is_reported(project: Path) -> None:
     assert run(project, ASK, str(project / "src"), str(ROOT / "generated" / "src")) == NOT_BUILT
 
 
-def test_no_compiler(project: Path) -> None:
+def test_missing_compiler_builds_wheel_without_core(project: Path) -> None:
     pytest.importorskip("setuptools", minversion="77")
     run(project, BUILD, CC="/nowhere/cc")
     (wheel,) = (project / "made").iterdir()
@@ -93,7 +93,7 @@ def test_no_compiler(project: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt" or not shutil.which("cc"), reason="needs a C compiler: cc")
-def test_error_of_the_compiler(project: Path) -> None:
+def test_compile_error_fails_the_build(project: Path) -> None:
     pytest.importorskip("setuptools", minversion="77")
     with (project / "src" / "core" / "calls.c").open("a", encoding="utf-8") as source:
         source.write("#error this is broken\n")
@@ -103,7 +103,7 @@ def test_error_of_the_compiler(project: Path) -> None:
     assert not (project / "made").exists()
 
 
-def test_interpreters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_supported_interpreters_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for place, answer in {
         "path/python3.12": '["/usr/bin/python3.12", 3, 12, 4, true]',
         "path/python3.13": "",  # a shim of pyenv

@@ -42,7 +42,7 @@ def invoices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("invoices")
-def test_commands_and_python(capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_and_python_blocks_run(capsys: pytest.CaptureFixture[str]) -> None:
     for line in text_of("sh").splitlines():
         program, *arguments = line.split()
         assert program == "pip" or (program, cli.main(arguments)) == (cli.PROG, 0)
@@ -55,7 +55,7 @@ def test_commands_and_python(capsys: pytest.CaptureFixture[str]) -> None:
     assert importlib.import_module("acme_invoices.enums").Amount(-1).name == "NOT_KNOWN"
 
 
-def test_versions_are_agreed_on(invoices: Path) -> None:
+def test_own_package_negotiates_api_versions(invoices: Path) -> None:
     def generated(name: str) -> tuple[ModuleType, ModuleType]:
         assert cli.main(["generate", "--specs", "invoices", "--output", name, "--package", name]) == 0
         return import_package(Path(name, "src").absolute(), name), importlib.import_module(f"{name}.connection")
@@ -75,7 +75,7 @@ def test_versions_are_agreed_on(invoices: Path) -> None:
     assert client.send(package.InvoiceRequest(number="A-7")).version == 1
 
 
-def test_errors(invoices: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_settings_print_the_documented_errors(invoices: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (invoices / "COPYING").unlink()
     (invoices / "package.toml").write_text(text_of("toml").replace("one-way", "oneway"))
     assert cli.main(["generate", "--specs", "invoices", "--output", "package"]) == 1
@@ -87,7 +87,7 @@ def keys(settings: str) -> set[str]:
     return {f"{table}.{key}" for table, members in tables.items() for key in members}
 
 
-def test_every_key_is_explained() -> None:
+def test_every_settings_key_is_documented() -> None:
     everything = keys(SOUND)
     assert keys(text_of("toml")) == everything - {"package.readme", "definitions.older"}
     text = pages.text(PAGE)
@@ -99,7 +99,7 @@ def test_every_key_is_explained() -> None:
     assert explained == everything
 
 
-def test_parts_are_those_there_are() -> None:
+def test_component_table_equals_the_components() -> None:
     told = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \| [^|]+ \|$", pages.text(PAGE), re.MULTILINE))
     assert {name: told[name].replace(" of Kafka", "") for name in OPTIONAL} == {
         name: COMPONENTS[name].about for name in OPTIONAL

@@ -46,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("page", ALONE)
-def test_python_runs(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_blocks_print_the_documented_output(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     if page in NEEDS_ARROW and not (find_spec("pyarrow") and find_spec("numpy")):
         pytest.skip("the extra `arrow` is not installed")
     pages.run(page, {"__name__": "__main__"})
@@ -54,7 +54,7 @@ def test_python_runs(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert [said for said in pages.told_output(page) if said not in printed] == []
 
 
-def test_told_output() -> None:
+def test_documented_output_is_found_in_comments_and_blocks() -> None:
     below, block = pages.told_output("docs/guide/versions.md"), pages.told_output("docs/numbers.md")
     assert "topics[0].topic_id: dropped, only versions 10+ have this field" in below
     assert "()" in below
@@ -62,7 +62,7 @@ def test_told_output() -> None:
 
 
 @pytest.mark.parametrize("page", pages.pages())
-def test_nothing_escapes(page: str) -> None:
+def test_every_block_has_a_known_language(page: str) -> None:
     text = pages.text(page)
     blocks = pages.blocks(page)
     assert [block.place for block in blocks if block.language not in pages.LANGUAGES] == []
@@ -74,14 +74,14 @@ def test_nothing_escapes(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", ["README.md", "generated/README.md"])
-def test_samples_are_of_a_broker(page: str) -> None:
+def test_sample_bytes_are_recorded_from_a_broker(page: str) -> None:
     data = bytes.fromhex("".join(re.findall(r'"([0-9a-f]{40,})"', pages.to_run(page, "python")[0].text)))
     assert len(data) > 50
     assert [path.name for path in sorted((COMMITTED / "traffic").iterdir()) if data in path.read_bytes()]
 
 
 @pytest.mark.parametrize("page", [*pages.pages(), *BESIDE, "benchmarks/README.md", "packages/vectors/README.md"])
-def test_links(page: str) -> None:
+def test_links_lead_to_existing_files_and_headings(page: str) -> None:
     folder = (pages.ROOT / page).parent
     text = pages.text(page)
     for target in LINK.findall(text):
@@ -93,14 +93,14 @@ def test_links(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", [*pages.pages(), *BESIDE])
-def test_paths_are_links(page: str) -> None:
+def test_quoted_paths_are_links(page: str) -> None:
     prose = re.sub(r"^```.*?^```$", "", pages.text(page), flags=re.MULTILINE | re.DOTALL)
     quoted = set(re.findall(r"(?<!\[)`(\w[\w.-]*/[\w./-]*|[\w.-]+\.md)`", prose))
     folders = (pages.ROOT, (pages.ROOT / page).parent)
-    assert [name for name in sorted(quoted) if is_there(name, folders)] == []
+    assert [name for name in sorted(quoted) if exists_in(name, folders)] == []
 
 
-def is_there(name: str, folders: Iterable[Path]) -> bool:
+def exists_in(name: str, folders: Iterable[Path]) -> bool:
     return name.split("/")[0] not in MADE and any((folder / name).exists() for folder in folders)
 
 
@@ -109,13 +109,13 @@ def _headings(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-def test_index() -> None:
+def test_docs_index_lists_every_page() -> None:
     docs = pages.ROOT / "docs"
     listed = {(docs / target.partition("#")[0]).resolve() for target in LINK.findall(pages.text("docs/README.md"))}
     assert {path for path in docs.rglob("*.md") if path.resolve() not in listed} == {docs / "README.md"}
 
 
-def test_readme_of_the_package_is_whole() -> None:
+def test_package_readme_lists_every_module_and_extra() -> None:
     generated = pages.ROOT / "generated"
     with (generated / "pyproject.toml").open("rb") as file:
         extras = set(tomllib.load(file)["project"]["optional-dependencies"])

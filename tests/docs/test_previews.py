@@ -43,7 +43,7 @@ def unread_versions() -> dict[tuple[str, int], tuple[str, str]]:
     return found
 
 
-def test_every_version_that_is_not_read_is_named() -> None:
+def test_unsupported_preview_versions_are_documented() -> None:
     text = (ROOT / "docs" / "guide" / "versions.md").read_text(encoding="utf-8")
     _, _, section = text.partition("### Preview versions that are not read\n")
     told = {

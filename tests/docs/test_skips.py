@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.support import outside, pages
 
 
-def test_reason(tmp_path: Path) -> None:
+def test_skip_reason_describes_the_missing_file(tmp_path: Path) -> None:
     mark = outside.needs(
         tmp_path / "old.gz", "an older Kafka's bytes", "the folder vectors has those of the release"
     ).mark
@@ -16,7 +16,7 @@ def test_reason(tmp_path: Path) -> None:
     assert mark.kwargs == {"reason": f"{reason}the folder vectors has those of the release"}
 
 
-def test_nothing_else_looks_outside() -> None:
+def test_no_other_file_refers_to_shared_folder() -> None:
     files = (path for path in (pages.ROOT / "tests").rglob("*.py") if path != Path(__file__))
     names = [
         path.relative_to(pages.ROOT).as_posix() for path in files if '/ "shared"' in path.read_text(encoding="utf-8")

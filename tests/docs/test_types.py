@@ -61,14 +61,14 @@ def _check(*command: str, cwd: Path) -> str:
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
 
-def test_mypy(modules: Path) -> None:
+def test_python_blocks_pass_mypy(modules: Path) -> None:
     (modules / "mypy.ini").write_text(MYPY, encoding="utf-8")
     cache = pages.ROOT / ".mypy_cache" / "pages"
     names = sorted(path.name for path in modules.glob("*.py"))
     assert _check("mypy", "--config-file=mypy.ini", f"--cache-dir={cache}", *names, cwd=modules) == ""
 
 
-def test_pyright(modules: Path) -> None:
+def test_python_blocks_pass_pyright(modules: Path) -> None:
     settings = {
         "include": ["."],
         "extraPaths": [str(pages.ROOT / source) for source in SOURCES],

@@ -25,7 +25,7 @@ PROGRAMS = {"javascript": ("read.js", "node"), "go": ("read.go", "go", "run"), "
 SAMPLE = package.FOLDER / "kafka-4.4.0" / "raft.jsonl.gz"
 
 
-def test_the_loader_gives_every_vector() -> None:
+def test_loader_yields_every_vector() -> None:
     found = list(package.vectors())
     known = [vector for each in vectors.committed().values() for vector in each]
     assert sorted((v.message, v.version, v.sample, v.data) for v in found) == sorted(
@@ -45,7 +45,7 @@ def test_the_loader_gives_every_vector() -> None:
     }
 
 
-def test_damaged_bytes_are_made_of_the_vectors() -> None:
+def test_negative_vectors_are_up_to_date() -> None:
     known = list(package.negative())
     made = list(damaged(package.FOLDER / f"kafka-{package.RELEASE}"))
     assert [(n.message, n.version, n.kind, n.data.hex(), n.offset, n.path) for n in known] == [
@@ -53,7 +53,7 @@ def test_damaged_bytes_are_made_of_the_vectors() -> None:
     ]
 
 
-def test_damaged_bytes_are_refused() -> None:
+def test_negative_vectors_raise_decode_error() -> None:
     for case in package.negative():
         with pytest.raises(DecodeError) as found:
             vectors.message_class(case.message).read(case.data, case.version)
@@ -61,7 +61,7 @@ def test_damaged_bytes_are_refused() -> None:
 
 
 @pytest.mark.skipif(bool(javascript.missing()), reason=javascript.missing())
-def test_damaged_bytes_are_refused_in_javascript(tmp_path: Path) -> None:
+def test_negative_vectors_are_rejected_by_javascript(tmp_path: Path) -> None:
     known = list(package.negative())
     asked = [{"message": n.message, "version": n.version, "hex": n.data.hex()} for n in known]
     answers = javascript.ask(write(ROOT / "specs" / "kafka", tmp_path)[0], asked)
@@ -69,7 +69,7 @@ def test_damaged_bytes_are_refused_in_javascript(tmp_path: Path) -> None:
         assert (answer["error"]["offset"], answer["error"]["path"]) == (case.offset, case.path), case
 
 
-def test_what_kafka_does_is_what_the_readme_says() -> None:
+def test_kafka_behaviour_matches_the_readme() -> None:
     said = Counter((case.kind, case.kafka) for case in package.negative())
     rows = re.findall(r"^\| (`[^|]*) \| [^|]* \| ([^|]*) \|$", README.partition("| Kafka |")[2], re.MULTILINE)
     told = {kind: what for kinds, what in rows for kind in re.findall(r"`([^`]*)`", kinds)}
@@ -81,13 +81,13 @@ def test_what_kafka_does_is_what_the_readme_says() -> None:
 
 
 @pytest.mark.parametrize("page", ["packages/vectors/README.md", "docs/vectors.md"])
-def test_counts(page: str) -> None:
+def test_page_has_the_vector_counts(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     assert f"{sum(1 for _ in package.vectors()):,} messages" in text
     assert f"{sum(1 for _ in package.negative()):,} damaged ones" in text
 
 
-def test_the_document_is_in_released_packages_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_protocol_json_raises_file_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(package, "FOLDER", tmp_path)
     made = f"kafka-message-generator export --specs specs/kafka --output {tmp_path}"
     with pytest.raises(FileNotFoundError) as found:
@@ -99,7 +99,7 @@ def test_the_document_is_in_released_packages_alone(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("language", PROGRAMS)
-def test_programs_of_the_readme(language: str, tmp_path: Path) -> None:
+def test_readme_programs_read_every_vector(language: str, tmp_path: Path) -> None:
     name, *command = PROGRAMS[language]
     if shutil.which(command[0]) is None:
         pytest.skip(f"{command[0]} is not installed; the programs in other languages are run where it is")
@@ -110,7 +110,7 @@ def test_programs_of_the_readme(language: str, tmp_path: Path) -> None:
     assert done.stdout == f"{len(known)} {sum(len(vector.data) for vector in known)}\n", done.stderr
 
 
-def test_python_of_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
+def test_readme_python_prints_the_vectors(capsys: pytest.CaptureFixture[str]) -> None:
     (found,) = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
     exec(compile(found, "README", "exec"), {})
     first, *lines = capsys.readouterr().out.splitlines()
@@ -119,7 +119,7 @@ def test_python_of_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
     assert any(line.startswith("3 truncated ") and line.endswith(" refused") for line in lines)
 
 
-def test_all_files_are_in_the_wheel() -> None:
+def test_package_data_covers_all_files() -> None:
     project = tomllib.loads((ROOT / "packages" / "vectors" / "pyproject.toml").read_text(encoding="utf-8"))
     patterns = project["tool"]["setuptools"]["package-data"]["kafka_protocol_vectors"]
     named = {path for pattern in patterns for path in package.FOLDER.glob(pattern)}
@@ -127,7 +127,7 @@ def test_all_files_are_in_the_wheel() -> None:
     assert files == named
 
 
-def test_lines_are_json() -> None:
+def test_negative_vector_lines_have_the_expected_keys() -> None:
     text = gzip.decompress((package.FOLDER / "negative" / f"kafka-{package.RELEASE}.jsonl.gz").read_bytes()).decode(
         "ascii"
     )

@@ -127,20 +127,20 @@ def _run_doctest(block: Block, names: dict[str, object]) -> None:
     assert not report, "".join(report)
 
 
-def told_output(page: str) -> list[str]:
+def documented_output(page: str) -> list[str]:
     """Return the expected output: comments after calls of print, or the block after a script."""
     told: list[str] = []
     before: Block | None = None
     for block in blocks(page):
         if block.language == "python" and block.not_run is None and not block.is_doctest:
-            told += _said(block.text)
+            told += _doctest_output(block.text)
         elif block.language == "" and before and before.language == "python" and before.not_run is None:
             told += block.text.splitlines()
         before = block
     return told
 
 
-def _said(script: str) -> list[str]:
+def _doctest_output(script: str) -> list[str]:
     found: list[str] = []
     is_below = False
     for line in script.splitlines():
