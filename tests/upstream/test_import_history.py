@@ -51,7 +51,7 @@ def copied(tmp_path: Path) -> Path:
     return root
 
 
-def test_what_is_imported_are_facts(copied: Path) -> None:
+def test_imported_definition_drops_comments_and_descriptions(copied: Path) -> None:
     assert (copied / "definitions" / "PayRequest" / "3.0.0.json").read_text() == FACTS
     history = store.read(copied)
     assert {name: found.since for name, found in history.definitions("3.1.0").items()} == {
@@ -61,12 +61,12 @@ def test_what_is_imported_are_facts(copied: Path) -> None:
     assert list(history.definitions("3.0.0")) == ["PayRequest"]
 
 
-def test_an_import_twice_changes_nothing(copied: Path, tmp_path: Path) -> None:
+def test_repeated_import_changes_nothing(copied: Path, tmp_path: Path) -> None:
     jars = {"3.0.0": [tmp_path / "kafka-clients-3.0.0.jar"], "3.1.0": [tmp_path / "kafka-clients-3.1.0.jar"]}
     assert importer.import_history(jars, copied) == []
 
 
-def test_two_definitions_of_one_name(tmp_path: Path) -> None:
+def test_conflicting_definitions_raise_history_error(tmp_path: Path) -> None:
     one = jar(tmp_path, "kafka-clients-3.0.0.jar", PayRequest=DEFINITION)
     two = jar(tmp_path, "kafka-raft-3.0.0.jar", PayRequest=DEFINITION.replace("int32", "int64"))
     with pytest.raises(store.HistoryError) as error:
@@ -74,7 +74,7 @@ def test_two_definitions_of_one_name(tmp_path: Path) -> None:
     assert str(error.value) == f"{two}: PayRequest is also in clients, and says something else"
 
 
-def test_a_definition_that_cannot_be_read(tmp_path: Path) -> None:
+def test_invalid_definition_raises_history_error(tmp_path: Path) -> None:
     path = jar(tmp_path, "kafka-clients-3.0.0.jar", PayRequest=DEFINITION + "]")
     with pytest.raises(store.HistoryError) as error:
         importer.import_history({"3.0.0": [path]}, tmp_path / "history")
@@ -84,7 +84,7 @@ def test_a_definition_that_cannot_be_read(tmp_path: Path) -> None:
     )
 
 
-def test_a_fixup_is_said_and_must_fit(tmp_path: Path) -> None:
+def test_fixup_is_reported_and_must_match(tmp_path: Path) -> None:
     fixup = fixups.FIXUPS[0]
     broken = (
         '{ "name": "DescribeProducersRequest", "type": "request", "validVersions": "0",\n  "fields": [\n    ]}\n  ]\n}'

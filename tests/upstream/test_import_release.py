@@ -96,7 +96,7 @@ def describe(folder: Path) -> None:
         path.write_text(text.replace('  "fields": [', '  "about": "Ours.",\n  "fields": [', 1))
 
 
-def test_a_new_release_is_taken_in(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_new_release_is_imported(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (root / "kafka" / "package.toml").write_text('[package]\nversion = "3.0.0.1"\n')
     secrets = {"secrets": [{"message": "PayRequest", "fields": ["Payers.Secret"]}]}
     (root / "kafka" / "secrets.json").write_text(json.dumps(secrets))
@@ -114,7 +114,7 @@ def test_a_new_release_is_taken_in(root: Path, capsys: pytest.CaptureFixture[str
     )
 
 
-def test_a_trial_prints_the_same_and_writes_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dry_run_prints_the_same_and_writes_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     two = jar(root / "two", "3.1.0", PayRequest=NEW_PAY, PayResponse=NEW_PAID)
     before = files(root)
     capsys.readouterr()
@@ -133,7 +133,7 @@ NEW_PROPERTY = PAY.replace('"int32",', '"int32", "shape": "round",')
 SHAPE = "unknown property 'shape' of field Sum; known are"
 
 
-def test_a_new_entity_type_is_left_to_decide(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_new_entity_type_is_listed_as_a_decision(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     two = jar(root / "two", "3.1.0", PayRequest=NEW_TYPE, PayResponse=PAID)
     capsys.readouterr()
     assert run(two, root) == 0
@@ -152,7 +152,7 @@ def test_a_new_entity_type_is_left_to_decide(root: Path, capsys: pytest.CaptureF
     assert files(root) == before
 
 
-def test_a_new_property_is_left_to_decide(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_new_property_is_listed_as_a_decision(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert run(jar(root / "two", "3.1.0", PayRequest=NEW_PROPERTY, PayResponse=PAID), root) == 0
     said = capsys.readouterr().out.replace(str(root), "")
@@ -171,7 +171,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_definition_that_cannot_be_read_stops_before_the_first_file(
+def test_invalid_definition_leaves_every_file_unchanged(
     case: str, root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text, place = BROKEN[case]
@@ -190,7 +190,7 @@ def files(root: Path) -> dict[Path, bytes]:
     return {path.relative_to(root): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-def test_a_second_time_changes_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_repeated_import_changes_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = files(root)
     capsys.readouterr()
     assert run(root / "one", root) == 0
@@ -199,7 +199,7 @@ def test_a_second_time_changes_nothing(root: Path, capsys: pytest.CaptureFixture
     assert said.startswith("/history has Kafka 3.0.0 already\n/kafka is Kafka 3.0.0 already\n")
 
 
-def test_an_older_line_goes_into_the_history_alone(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_patch_release_changes_only_the_history(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(jar(root / "two", "3.1.0", PayRequest=NEW_PAY, PayResponse=NEW_PAID), root) == 0
     specs = files(root / "kafka")
     capsys.readouterr()
@@ -241,9 +241,7 @@ def test_invalid_releases_are_rejected(case: str, root: Path, capsys: pytest.Cap
 
 
 @pytest.mark.parametrize("release", ["3.1.0", "3.0.0"])
-def test_a_folder_without_a_jar_of_the_release_before(
-    release: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_jar_of_a_module_is_an_error(release: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store.write(tmp_path / "history", {}, {})
     whole = jar(tmp_path / "one", "3.0.0", PayRequest=PAY, PayResponse=PAID)
     with zipfile.ZipFile(whole / "kafka-raft-3.0.0.jar", "w") as archive:
@@ -261,7 +259,7 @@ def test_a_folder_without_a_jar_of_the_release_before(
     assert files(tmp_path) == before
 
 
-def test_maven_that_does_not_end(
+def test_maven_timeout_is_an_error(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
 
@@ -280,7 +278,7 @@ def test_maven_that_does_not_end(
     assert files(root / "history") == before
 
 
-def test_the_newest_release_can_be_taken_out_and_put_back(tmp_path: Path) -> None:
+def test_removed_newest_release_is_restored_identically(tmp_path: Path) -> None:
     root = tmp_path / "history"
     shutil.copytree(HISTORY, root)
     releases, codes = store.releases_of(root), store.codes_of(root, store.read(root).names)
@@ -292,7 +290,7 @@ def test_the_newest_release_can_be_taken_out_and_put_back(tmp_path: Path) -> Non
     assert files(root) == files(HISTORY)
 
 
-def test_everything_of_ours_is_described() -> None:
+def test_own_specs_have_decisions_only_in_two_files() -> None:
     found = decisions(SPECS, HISTORY, store.read(HISTORY).names[-1])
     assert {each.file for each in found} <= {"entities.json", "error_responses.json"}, list(map(str, found))
 

@@ -33,7 +33,7 @@ def jar(path: Path, **files: str) -> Path:
     return path
 
 
-def test_a_release_with_fewer_modules(tmp_path: Path) -> None:
+def test_release_with_fewer_modules_is_imported(tmp_path: Path) -> None:
     paths = (
         jar(tmp_path / "kafka-clients-2.8.2.jar", AskRequest=REQUEST, AskResponse=RESPONSE),
         jar(tmp_path / f"{CORE}-2.8.2.jar", OldKey=KEY),
@@ -71,7 +71,7 @@ def class_file(*fields: tuple[str, int], code: bytes = b"") -> bytes:
 MADE = b"\xbb\x00\x07\x59"  # Bytecode of ``new`` for the class itself (constant 7) and ``dup``.
 
 
-def test_constants_of_an_enumeration(tmp_path: Path) -> None:
+def test_enum_constants_are_read_from_class_file(tmp_path: Path) -> None:
     fields = ("NONE", 0x4019), ("log", 0x1A), ("UNKNOWN_TOPIC_ID", 0x4019), ("FAR", 0x4019)
     code = MADE + b"\x12\x07" + b"\x03" + b"\x02" + b"\x01"  # ldc, iconst_0, iconst_m1, aconst_null
     code += MADE + b"\x13\x00\x09" + b"\x10\x01" + b"\x10\x64"  # ldc_w, bipush 1, bipush 100
@@ -86,7 +86,7 @@ def test_constants_of_an_enumeration(tmp_path: Path) -> None:
     assert error_codes(jar(tmp_path / "other-1.jar")) == {}
 
 
-def test_an_enumeration_of_another_form(tmp_path: Path) -> None:
+def test_enum_constant_without_number_raises_history_error(tmp_path: Path) -> None:
     data = class_file(("NONE", 0x4019), ("OTHER", 0x4019), code=MADE + b"\x12\x05\x03\x03")
     with pytest.raises(ValueError, match=r"^no number is found for OTHER$"):
         enum_numbers(data)

@@ -23,7 +23,7 @@ def projects(needs: str, messages: str = "4.4.0.1", generator: str = "0.2.0") ->
     ]
 
 
-def test_ours_fit() -> None:
+def test_own_projects_have_compatible_versions() -> None:
     assert list(versions.misfits([versions.read(folder) for folder in PROJECTS.values()])) == []
 
 
@@ -54,11 +54,11 @@ def test_ours_fit() -> None:
         ),
     ],
 )
-def test_misfits(found: list[Project], lines: list[str]) -> None:
+def test_incompatible_versions_are_reported(found: list[Project], lines: list[str]) -> None:
     assert list(versions.misfits(found)) == lines
 
 
-def test_uploads(tmp_path: Path) -> None:
+def test_upload_commands_follow_dependency_order(tmp_path: Path) -> None:
     for stem in ("kafka_messages-4.4.0.1", "kafka_messages_spark-0.2.0", "kafka_message_generator-0.2.0"):
         for end in ("-py3-none-any.whl", ".tar.gz"):
             (tmp_path / f"{stem}{end}").touch()
@@ -71,7 +71,7 @@ def test_uploads(tmp_path: Path) -> None:
     assert lines[-1] == f"kafka-messages-proposals 0.2.0 stays here: {PRIVATE}"
 
 
-def test_uploads_of_compiled_wheels(tmp_path: Path) -> None:
+def test_only_manylinux_wheels_are_uploaded(tmp_path: Path) -> None:
     for end in ("-cp311-cp311-linux_x86_64.whl", "-cp312-cp312-manylinux_2_28_x86_64.whl", ".tar.gz"):
         (tmp_path / f"kafka_messages_native-0.2.0{end}").touch()
     stem, place = (tmp_path / "kafka_messages_native-0.2.0").as_posix(), tmp_path.as_posix()
