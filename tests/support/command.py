@@ -12,7 +12,7 @@ from kafka_messages.protocol import encode_request
 REQUEST = ApiVersionsRequest(client_software_name="java", client_software_version="4.4.0")
 BODY = REQUEST.write(3)
 FRAME = encode_request(REQUEST, 3, 7, "me")
-Told = Callable[..., tuple[int, str, str]]  # Runs a command line and returns exit status, output and errors.
+RunCommand = Callable[..., tuple[int, str, str]]  # Runs a command line and returns exit status, output and errors.
 
 
 def rows(output: str) -> list[dict[str, Any]]:

@@ -7,11 +7,11 @@ import sys
 import pytest
 
 from kafka_messages_tools.command import main
-from tests.support.command import Told
+from tests.support.command import RunCommand
 
 
 @pytest.fixture
-def told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Told:
+def run_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> RunCommand:
     """Return a function that runs a command line and returns exit status, output and errors."""
     monkeypatch.setattr(sys, "argv", ["kafka-messages"])
 

@@ -28,7 +28,7 @@ def lines(capsys: pytest.CaptureFixture[str], *words: str, status: int = 0) -> l
     return capsys.readouterr().out.splitlines()
 
 
-def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_example_in_docs_matches_the_output(capsys: pytest.CaptureFixture[str]) -> None:
     promised = [block.text for block in pages.blocks("docs/capture.md") if block.language == ""]
     printed = ["capture", LIBRDKAFKA], ["capture", JAVA, "--clients"]
     assert len(promised) == len(printed)
@@ -37,7 +37,7 @@ def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> N
         assert [line for line in block.splitlines() if line != "..." and line not in found] == []
 
 
-def test_exchanges_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_exchanges_are_filtered_and_printed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     found = [
         json.loads(line) for line in lines(capsys, "capture", LIBRDKAFKA, "--api", "createtopics", "--errors", "--json")
     ]
@@ -50,13 +50,13 @@ def test_exchanges_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines(capsys, "capture", LIBRDKAFKA, "--client", "nobody", "--json") == []
 
 
-def test_what_the_capture_had_is_told_beside_the_result(capsys: pytest.CaptureFixture[str]) -> None:
+def test_capture_statistics_are_printed_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["capture", LIBRDKAFKA]) == 0
     told = "187 packets; 187 segments; 9 connections; 9 connections of Kafka; 47 exchanges; 247 bytes sent again\n"
     assert capsys.readouterr().err == told
 
 
-def test_clients_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_clients_are_printed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     request = bytes.fromhex("0000000e 0001 0003 00000001 0004 6f6c6421".replace(" ", ""))  # Fetch v3
     stream = io.BytesIO(pcap(Talk().open().say(request).close().packets()))
     with pytest.MonkeyPatch.context() as patch:
@@ -69,7 +69,7 @@ def test_clients_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert (found["releases"][0], found["releases"][-1]) == ("2.2.0", "3.9.2")
 
 
-def test_clients_as_text_say_where_they_would_fail(capsys: pytest.CaptureFixture[str]) -> None:
+def test_clients_as_text_list_incompatible_releases(capsys: pytest.CaptureFixture[str]) -> None:
     request = bytes.fromhex("0000000e 0001 0003 00000001 0004 6f6c6421".replace(" ", ""))  # Fetch v3
     stream = io.BytesIO(pcap(Talk().open().say(request).close().packets()))
     with pytest.MonkeyPatch.context() as patch:
@@ -83,7 +83,7 @@ def test_clients_as_text_say_where_they_would_fail(capsys: pytest.CaptureFixture
     ]
 
 
-def test_clients_that_fail_on_one_release(capsys: pytest.CaptureFixture[str]) -> None:
+def test_client_incompatible_with_a_single_release_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     requests = [
         bytes.fromhex(f"0000000e {key:04x} {version:04x} 00000001 0004 6f6c6421") for key, version in ((11, 1), (1, 11))
     ]
@@ -107,7 +107,7 @@ def test_clients_that_fail_on_one_release(capsys: pytest.CaptureFixture[str]) ->
             assert "4.0.0" not in found["releases"]
 
 
-def test_strict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_strict_exits_with_1_for_truncated_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["capture", LIBRDKAFKA, "--strict"]) == 0
     cut = tmp_path / "cut.pcap"
     cut.write_bytes(gzip.decompress(captured("librdkafka.pcap").read_bytes())[:-7])
@@ -131,7 +131,7 @@ def test_strict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ([LIBRDKAFKA, "--explain", "99"], 2, "the capture has no exchange 99, or other options leave it out"),
     ],
 )
-def test_wrong_calls(
+def test_invalid_arguments_and_files_are_reported(
     words: list[str], status: int, text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(pages.ROOT)
@@ -140,7 +140,7 @@ def test_wrong_calls(
     assert next(line for line in said if text in line).endswith(text)
 
 
-def test_the_dissector_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_wireshark_prints_the_dissector(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["wireshark", "--name", "kafka_44", "--ports", "9092"]) == 0
     assert capsys.readouterr().out == dissector("kafka_44", "9092")
     assert main(["wireshark", "--name", "Kafka 4"]) == 2
@@ -148,7 +148,7 @@ def test_the_dissector_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err.splitlines()[0].endswith(said)
 
 
-def test_each_byte_of_an_exchange(capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_option_prints_the_bytes_of_an_exchange(capsys: pytest.CaptureFixture[str]) -> None:
     found = lines(capsys, "capture", LIBRDKAFKA, "--explain", "6", "--text", "--width", "120")
     assert found[0].split()[3:5] == ["CreateTopics", "v4"]
     assert [line for line in found if line.startswith(("request", "response", "0019"))] == [

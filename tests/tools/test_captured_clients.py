@@ -15,7 +15,7 @@ PASSWORD = "planted-secret-of-alice"
 
 
 @pytest.mark.parametrize("name", CAPTURES)
-def test_every_request_and_response_is_what_the_broker_logged(name: str) -> None:
+def test_captured_exchanges_equal_the_broker_log(name: str) -> None:
     log = logged()
     compared = Counter[str]()
     with open_capture(captured(name)) as capture:
@@ -44,7 +44,7 @@ def test_every_request_and_response_is_what_the_broker_logged(name: str) -> None
 
 
 @pytest.mark.parametrize("name", CAPTURES)
-def test_no_secret_is_shown(name: str) -> None:
+def test_captured_secrets_are_redacted(name: str) -> None:
     with open_capture(captured(name)) as capture:
         shown = [(json.dumps(to_object(exchange)), to_line(exchange)) for exchange in capture]
     with open_capture(captured(name)) as capture:
@@ -61,7 +61,7 @@ def test_no_secret_is_shown(name: str) -> None:
     assert [secret for secret in [PASSWORD, PASSWORD.encode().hex(), *secrets] if secret in text] == []
 
 
-def test_clients_are_told_apart() -> None:
+def test_clients_are_distinguished_by_id_and_software() -> None:
     clients = Clients()
     for name in CAPTURES:
         with open_capture(captured(name)) as capture:
@@ -85,7 +85,7 @@ def test_clients_are_told_apart() -> None:
     assert produced["Produce"] == {"10": 2}
 
 
-def test_repr_of_exchanges() -> None:
+def test_exchange_repr_names_api_version_and_endpoints() -> None:
     with open_capture(captured("kafka-python.pcap")) as capture:
         printed = {exchange.number: repr(exchange) for exchange in capture}
     assert printed[2] == "<Exchange 2: SaslHandshake v1, 127.0.0.1:58208 to 127.0.0.1:39157>"

@@ -17,7 +17,7 @@ from kafka_messages.protocol import encode_request, encode_response
 
 from kafka_messages_tools.command import main
 from tests.support.cluster import COMMITTED
-from tests.support.command import BODY, FRAME, REQUEST, Told, rows
+from tests.support.command import BODY, FRAME, REQUEST, RunCommand, rows
 
 # --- explain ----------------------------------------------------------------------------------------------------------
 
@@ -43,14 +43,14 @@ ApiVersionsRequest v3
 """
 
 
-def test_explain_request(told: Told) -> None:
-    status, out, err = told("explain", "--frame", FRAME.hex(), "--text", "--width", "80")
+def test_explain_frame_prints_text_rows(run_command: RunCommand) -> None:
+    status, out, err = run_command("explain", "--frame", FRAME.hex(), "--text", "--width", "80")
     assert (status, out, err) == (0, EXPLAINED, "")
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_explain_as_json_lines(told: Told) -> None:
-    status, out, _ = told("explain", "ApiVersionsRequest", "3", BODY.hex(), "--json")
+def test_explain_prints_json_lines(run_command: RunCommand) -> None:
+    status, out, _ = run_command("explain", "ApiVersionsRequest", "3", BODY.hex(), "--json")
     found = rows(out)
     assert status == 0
     assert "".join(row["hex"] for row in found) == BODY.hex()
@@ -66,17 +66,17 @@ def test_explain_as_json_lines(told: Told) -> None:
     }
 
 
-def test_explain_damaged(told: Told) -> None:
-    status, out, _ = told("explain", "ApiVersionsRequest", "3", BODY[:8].hex(), "--text")
+def test_explain_truncated_bytes_prints_the_error(run_command: RunCommand) -> None:
+    status, out, _ = run_command("explain", "ApiVersionsRequest", "3", BODY[:8].hex(), "--text")
     assert status == 1
     reason = "COMPACT_STRING: 5 bytes needed at offset 6, 2 left"
     assert out.splitlines()[-1] == f"0008  ApiVersionsRequest v3: client_software_version: {reason}"
     assert '"java"' in out
 
 
-def test_explain_frames(told: Told) -> None:
+def test_explain_reads_consecutive_frames(run_command: RunCommand) -> None:
     path = COMMITTED / "traffic" / "36338.request.bin"
-    status, out, _ = told("explain", "--frame", str(path), "--json")
+    status, out, _ = run_command("explain", "--frame", str(path), "--json")
     found = rows(out)
     assert status == 0
     assert [row["start"] for row in found] == [0, *(row["end"] for row in found[:-1])]
@@ -84,16 +84,16 @@ def test_explain_frames(told: Told) -> None:
     assert sum(row["path"] == "frame_length" for row in found) > 1
 
 
-def test_explain_response_by_its_request(told: Told) -> None:
+def test_explain_response_with_its_request(run_command: RunCommand) -> None:
     response = encode_response(ApiVersionsResponse(error_code=35), 3, 7)
-    status, out, _ = told("explain", "--request", FRAME.hex(), "--frame", response.hex(), "--json")
+    status, out, _ = run_command("explain", "--request", FRAME.hex(), "--frame", response.hex(), "--json")
     assert (status, rows(out)[2]["note"]) == (0, "UNSUPPORTED_VERSION")
-    assert told("explain", "ApiVersionsResponse", "3", "--frame", response.hex(), "--json")[1] == out
+    assert run_command("explain", "ApiVersionsResponse", "3", "--frame", response.hex(), "--json")[1] == out
 
 
-def test_explain_records(told: Told) -> None:
+def test_explain_record_with_version_prefix(run_command: RunCommand) -> None:
     data = write_versioned(OffsetCommitValue(offset=5, commit_timestamp=1_700_000_000_000), 3)
-    status, out, _ = told("explain", "OffsetCommitValue", "--header", data.hex(), "--json")
+    status, out, _ = run_command("explain", "OffsetCommitValue", "--header", data.hex(), "--json")
     found = rows(out)
     assert status == 0
     assert (found[0]["path"], found[0]["value"]) == ("version", 3)
@@ -103,46 +103,46 @@ def test_explain_records(told: Told) -> None:
 # --- decode and encode ------------------------------------------------------------------------------------------------
 
 
-def test_decode_and_encode(told: Told) -> None:
-    status, text, _ = told("decode", "ApiVersionsRequest", "3", BODY.hex())
+def test_decode_and_encode_round_trip(run_command: RunCommand) -> None:
+    status, text, _ = run_command("decode", "ApiVersionsRequest", "3", BODY.hex())
     assert status == 0
     assert json.loads(text) == {"clientSoftwareName": "java", "clientSoftwareVersion": "4.4.0"}
-    assert told("encode", "ApiVersionsRequest", "3", text) == (0, f"{BODY.hex()}\n", "")
+    assert run_command("encode", "ApiVersionsRequest", "3", text) == (0, f"{BODY.hex()}\n", "")
     framed = ("--frame", "--correlation-id", "7", "--client-id", "me")
-    assert told("encode", "ApiVersionsRequest", "3", text, *framed) == (0, f"{FRAME.hex()}\n", "")
+    assert run_command("encode", "ApiVersionsRequest", "3", text, *framed) == (0, f"{FRAME.hex()}\n", "")
 
 
 @pytest.mark.parametrize("form", ["hex", "base64", "c", "python"])
-def test_every_form_is_read_again(form: str, told: Told) -> None:
+def test_every_output_format_is_decoded(form: str, run_command: RunCommand) -> None:
     value = '{"clientSoftwareName": "java", "clientSoftwareVersion": "4.4.0"}'
-    _, text, _ = told("encode", "ApiVersionsRequest", "3", value, "--out", form)
+    _, text, _ = run_command("encode", "ApiVersionsRequest", "3", value, "--out", form)
     form_of = ("--in", form) if form == "base64" else ()  # base64 could also be a file name
-    assert json.loads(told("decode", "ApiVersionsRequest", "3", text, *form_of)[1]) == json.loads(value)
+    assert json.loads(run_command("decode", "ApiVersionsRequest", "3", text, *form_of)[1]) == json.loads(value)
 
 
-def test_decode_lines(told: Told, tmp_path: Path) -> None:
+def test_decode_lines_reads_a_message_per_line(run_command: RunCommand, tmp_path: Path) -> None:
     file = tmp_path / "messages.txt"
     file.write_text(f"{BODY.hex()}\n\n{BODY.hex(' ')}\n")
-    status, out, _ = told("decode", "ApiVersionsRequest", "3", str(file), "--lines", "--in", "raw")
+    status, out, _ = run_command("decode", "ApiVersionsRequest", "3", str(file), "--lines", "--in", "raw")
     assert status == 2  # raw has no lines
-    status, out, _ = told("decode", "ApiVersionsRequest", "3", str(file), "--lines")
+    status, out, _ = run_command("decode", "ApiVersionsRequest", "3", str(file), "--lines")
     assert (status, len(rows(out))) == (0, 2)
 
 
-def test_decode_damaged(told: Told) -> None:
-    status, out, err = told("decode", "ApiVersionsRequest", "3", BODY[:8].hex())
+def test_decode_truncated_bytes_exits_with_1(run_command: RunCommand) -> None:
+    status, out, err = run_command("decode", "ApiVersionsRequest", "3", BODY[:8].hex())
     reason = "COMPACT_STRING: 5 bytes needed at offset 6, 2 left"
     assert (status, out) == (1, "")
     assert err == f"kafka-messages: ApiVersionsRequest v3: client_software_version: {reason}\n"
 
 
-def test_the_place_among_many(told: Told, tmp_path: Path) -> None:
-    status, out, err = told("decode", "--frame", (FRAME * 2 + FRAME[:9]).hex())
+def test_error_names_message_number_or_line(run_command: RunCommand, tmp_path: Path) -> None:
+    status, out, err = run_command("decode", "--frame", (FRAME * 2 + FRAME[:9]).hex())
     reason = "the frame has 25 bytes, but 5 follow"
     assert (status, len(rows(out)), err) == (1, 2, f"kafka-messages: message 3, at byte {2 * len(FRAME)}: {reason}\n")
     file = tmp_path / "messages.txt"
     file.write_text(f"{BODY.hex()}\n{BODY[:8].hex()}\n")
-    _, _, err = told("decode", "ApiVersionsRequest", "3", str(file), "--lines")
+    _, _, err = run_command("decode", "ApiVersionsRequest", "3", str(file), "--lines")
     reason = "client_software_version: COMPACT_STRING: 5 bytes needed at offset 6, 2 left"
     assert err == f"kafka-messages: line 2: ApiVersionsRequest v3: {reason}\n"
 
@@ -188,30 +188,30 @@ def test_the_place_among_many(told: Told, tmp_path: Path) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_bad_usage(words: list[str], says: str, told: Told) -> None:
-    status, out, err = told(*words)
+def test_invalid_arguments_exit_with_2(words: list[str], says: str, run_command: RunCommand) -> None:
+    status, out, err = run_command(*words)
     assert (status, out) == (2, "")
     assert err.startswith(f"kafka-messages: {says}"), err
 
 
-def test_bad_json(told: Told) -> None:
-    status, _, err = told("encode", "ApiVersionsRequest", "3", "{x}")
+def test_encode_of_invalid_json_exits_with_1(run_command: RunCommand) -> None:
+    status, _, err = run_command("encode", "ApiVersionsRequest", "3", "{x}")
     assert (status, err.startswith("kafka-messages: the argument is not JSON: ")) == (1, True)
-    status, _, err = told("encode", "ApiVersionsRequest", "3", '{"clientSoftwareName": 1}')
+    status, _, err = run_command("encode", "ApiVersionsRequest", "3", '{"clientSoftwareName": 1}')
     assert (status, err) == (
         1,
         "kafka-messages: ApiVersionsRequest v3: clientSoftwareName: expected a text, not 1\n",
     )
 
 
-def test_help(told: Told) -> None:
-    _, out, _ = told("--help")
+def test_help_of_every_subcommand_has_examples(run_command: RunCommand) -> None:
+    _, out, _ = run_command("--help")
     names = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
     assert {"explain", "decode", "encode", "guess", "diff", "log", "show", "list", "apis", "errors", "tags"} <= set(
         names
     )
     for name in names:
-        status, out, _ = told(name, "--help")
+        status, out, _ = run_command(name, "--help")
         assert (status, out.splitlines()[0].startswith(f"usage: kafka-messages {name} ")) == (0, True)
         assert "examples:" in out
 
@@ -231,7 +231,7 @@ def on_terminal(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
     return stream.getvalue()
 
 
-def test_a_terminal_gets_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_is_coloured_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NO_COLOR", "TERM"):
         monkeypatch.delenv(name, raising=False)
     line = ("explain", "ApiVersionsRequest", "3", BODY.hex())
@@ -243,13 +243,13 @@ def test_a_terminal_gets_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b[36m" in on_terminal(monkeypatch, *line, "--color", "always")
 
 
-def test_texts_cannot_change_the_terminal(told: Told) -> None:
+def test_control_characters_are_escaped(run_command: RunCommand) -> None:
     data = encode_request(REQUEST, 3, 7, "\x1b]0;owned\x07\u202e")
     for words in (("explain", "--frame", data.hex(), "--text"), ("explain", "--frame", data.hex())):
-        _, out, _ = told(*words)
+        _, out, _ = run_command(*words)
         assert "\x1b" not in out
         assert "\x07" not in out
-    assert r"\x1b]0;owned\x07\u202e" in told("explain", "--frame", data.hex(), "--text", "--width", "120")[1]
+    assert r"\x1b]0;owned\x07\u202e" in run_command("explain", "--frame", data.hex(), "--text", "--width", "120")[1]
 
 
 def process(*words: str, **more: Any) -> subprocess.CompletedProcess[bytes]:
@@ -258,7 +258,7 @@ def process(*words: str, **more: Any) -> subprocess.CompletedProcess[bytes]:
     )
 
 
-def test_as_a_module() -> None:
+def test_module_runs_as_a_command() -> None:
     done = process("--version")
     assert (done.returncode, done.stdout.split()[0], done.stderr) == (0, b"kafka_messages", b"")
     for given in (BODY, BODY.hex().encode(), BODY.hex(":").encode()):
@@ -266,12 +266,12 @@ def test_as_a_module() -> None:
         assert (done.returncode, json.loads(done.stdout)["clientSoftwareName"]) == (0, "java")
 
 
-def test_raw_bytes_to_a_pipe() -> None:
+def test_encode_writes_raw_bytes_to_a_pipe() -> None:
     value = b'{"clientSoftwareName": "java", "clientSoftwareVersion": "4.4.0"}'
     assert process("encode", "ApiVersionsRequest", "3", "--out", "raw", input=value).stdout == BODY
 
 
-def test_a_broken_pipe_is_silent() -> None:
+def test_broken_pipe_is_silent() -> None:
     line = f"{sys.executable} -m kafka_messages_tools list"
     command = f"set -o pipefail; {line} | head -1"
     done = subprocess.run(
@@ -284,7 +284,7 @@ def test_a_broken_pipe_is_silent() -> None:
     assert (done.returncode, done.stdout.count(b"\n"), done.stderr) == (0, 1, b"")
 
 
-def test_completion_in_bash(tmp_path: Path) -> None:
+def test_bash_completes_names_and_options(tmp_path: Path) -> None:
     script = tmp_path / "completion"
     script.write_bytes(process("completion", "bash").stdout)
     ask = '. "$0"; COMP_WORDS=("${@}"); COMP_CWORD=$(($# - 1)); _shtab_kafka_messages; echo "${COMPREPLY[@]}"'

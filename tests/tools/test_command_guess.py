@@ -17,29 +17,29 @@ from kafka_messages.messages.metadata_response import MetadataResponseBroker
 from kafka_messages.protocol import decode_request, encode_request, encode_response, split_frames
 
 from tests.support.cluster import COMMITTED
-from tests.support.command import Told, rows
+from tests.support.command import RunCommand, rows
 
 BROKERS = [MetadataResponseBroker(node_id=1, host="broker-1", port=9092)]
 METADATA = MetadataResponse(brokers=BROKERS, cluster_id="4L6g3nShT-eMCtK--X86sw", controller_id=1)
 
 
-def best(told: Told, data: bytes) -> tuple[str, str]:
-    status, out, _ = told("guess", data.hex(), "--in", "hex", "--json")
+def best(run_command: RunCommand, data: bytes) -> tuple[str, str]:
+    status, out, _ = run_command("guess", data.hex(), "--in", "hex", "--json")
     assert status == 0
     found = rows(out)[0]
     return found["message"], found["before"]
 
 
 @pytest.mark.parametrize("version", [8, 9, 12])
-def test_responses_behind_headers(version: int, told: Told) -> None:
+def test_response_with_header_is_detected(version: int, run_command: RunCommand) -> None:
     data = encode_response(METADATA, version, 7)
-    assert best(told, data) == ("MetadataResponse", "a length and a header")
-    assert best(told, data[4:]) == ("MetadataResponse", "a header")
+    assert best(run_command, data) == ("MetadataResponse", "a length and a header")
+    assert best(run_command, data[4:]) == ("MetadataResponse", "a header")
 
 
-def test_reasons_of_a_response(told: Told) -> None:
+def test_reasons_for_a_response_are_listed(run_command: RunCommand) -> None:
     data = encode_response(METADATA, 12, 7)
-    _, out, _ = told("guess", data.hex(), "--json")
+    _, out, _ = run_command("guess", data.hex(), "--json")
     assert rows(out)[0]["reasons"][:3] == [
         "the length is that of the bytes",
         "correlation id 7",
@@ -47,21 +47,21 @@ def test_reasons_of_a_response(told: Told) -> None:
     ]
 
 
-def test_several_frames(told: Told) -> None:
+def test_consecutive_frames_are_detected(run_command: RunCommand) -> None:
     frames = encode_response(METADATA, 12, 7) + encode_response(METADATA, 12, 8)
-    assert best(told, frames) == ("MetadataResponse", "a length and a header")
+    assert best(run_command, frames) == ("MetadataResponse", "a length and a header")
     asked = encode_request(ApiVersionsRequest(client_software_name="java", client_software_version="1"), 3, 1, "me")
-    _, out, _ = told("guess", (asked + asked).hex(), "--json")
+    _, out, _ = run_command("guess", (asked + asked).hex(), "--json")
     assert (rows(out)[0]["message"], rows(out)[0]["reasons"][0]) == ("ApiVersionsRequest", "the first of 2 frames")
 
 
-def test_records_of_logs(told: Told) -> None:
+def test_log_records_are_detected(run_command: RunCommand) -> None:
     record = write_metadata_record(TopicRecord(name="orders"), 0)
-    assert best(told, record) == ("TopicRecord", "its type and version")
+    assert best(run_command, record) == ("TopicRecord", "its type and version")
     key = (1).to_bytes(2, "big") + OffsetCommitKey(group="billing", topic="orders", partition=1).write(0)
-    assert best(told, key) == ("OffsetCommitKey", "its type")
+    assert best(run_command, key) == ("OffsetCommitKey", "its type")
     value = write_versioned(OffsetCommitValue(offset=3, leader_epoch=4, metadata="from java", commit_timestamp=5), 3)
-    _, out, _ = told("guess", value.hex(), "--json")
+    _, out, _ = run_command("guess", value.hex(), "--json")
     assert ("OffsetCommitValue", "3", "its version") in [
         (row["message"], row["versions"], row["before"]) for row in rows(out)
     ]
@@ -81,11 +81,11 @@ def conversations() -> Iterator[tuple[str, int, bytes]]:
                 yield request.api.response_name, request.version, len(answer).to_bytes(4, "big") + answer
 
 
-def test_responses_of_a_real_broker(told: Told) -> None:
+def test_responses_of_a_real_broker_are_detected(run_command: RunCommand) -> None:
     seen = {(name, version): data for name, version, data in conversations()}
     missed = []
     for (name, version), data in seen.items():
-        found = rows(told("guess", data.hex(), "--in", "hex", "--json")[1])
+        found = rows(run_command("guess", data.hex(), "--in", "hex", "--json")[1])
         if not any(row["message"] == name and covers(row["versions"], version) for row in found):
             missed.append(f"{name} v{version}")
     assert len(seen) > 15

@@ -21,7 +21,7 @@ MESSAGES = "kafka_messages.messages."
     ],
     ids=lambda each: "-".join(each) if isinstance(each, tuple) else "",
 )
-def test_little_is_imported(words: tuple[str, ...], messages: list[str]) -> None:
+def test_command_imports_only_the_needed_modules(words: tuple[str, ...], messages: list[str]) -> None:
     script = f"""
 import sys
 before = set(sys.modules)

@@ -77,12 +77,12 @@ FORMS: dict[str, str | bytes] = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_forms(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_input_format_is_detected(form: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert auto(FORMS[form]) == (b"" if form == "nothing" else DATA)
     assert capsys.readouterr().err == ""
 
 
-def test_random_dumps() -> None:
+def test_random_dumps_are_decoded() -> None:
     draw = random.Random(14)
     for _ in range(300):
         data = bytes(
@@ -93,12 +93,12 @@ def test_random_dumps() -> None:
 
 
 @pytest.mark.skipif(shutil.which("xxd") is None, reason="xxd is not installed")
-def test_xxd_itself() -> None:
+def test_output_of_xxd_is_decoded() -> None:
     printed = subprocess.run(["xxd"], input=DATA * 9, capture_output=True, check=True).stdout
     assert auto(printed) == DATA * 9
 
 
-def test_repeated_lines() -> None:
+def test_asterisk_in_dump_repeats_the_line() -> None:
     assert (
         auto("00000000  61 61 61 61 61 61 61 61  61 61 61 61 61 61 61 61  |aaaaaaaaaaaaaaaa|\n*\n00000030\n")
         == b"a" * 48
@@ -117,30 +117,30 @@ def test_repeated_lines() -> None:
         ("00000000  00 12\n00000004  01\n00000005  02\n", "the dump goes on at the address 4, but 2 comes next"),
     ],
 )
-def test_dumps_with_gaps(text: str, says: str) -> None:
+def test_dump_with_gap_is_rejected(text: str, says: str) -> None:
     with pytest.raises(UsageError) as caught:
         auto(text)
     assert str(caught.value) == f"the input is no hex: {says}; --in base64 and --in raw say what it is else"
 
 
-def test_dump_of_tcpdump() -> None:
+def test_tcpdump_output_is_decoded() -> None:
     assert auto("\t0x0000:  4500 003c 1c46  E..<.F\n\t0x0006:  4000  @.\n") == bytes.fromhex("4500003c1c464000")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le"])
-def test_texts_of_windows(encoding: str) -> None:
+def test_bom_and_utf_16_text_is_decoded(encoding: str) -> None:
     text = "00 12 00 03".encode(encoding)
     assert auto(b"\xff\xfe" + text if encoding == "utf-16-le" else text) == bytes.fromhex("00120003")
 
 
-def test_half_a_byte_behind_0x() -> None:
+def test_odd_number_of_digits_after_0x_is_rejected() -> None:
     with pytest.raises(
         UsageError, match=r"^the input is no hex: 1 hex digits are an odd number; bytes have two each; "
     ):
         auto("0x1")
 
 
-def test_doubtful(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ambiguous_input_is_decoded_as_hex_with_a_note(capsys: pytest.CaptureFixture[str]) -> None:
     assert auto("cafecafe") == b"\xca\xfe\xca\xfe"
     assert capsys.readouterr().err == "note: the input is taken as hex; it could be base64, which --in base64 says\n"
     assert decoded(b"cafecafe", "base64", "the input") == base64.b64decode("cafecafe")
@@ -165,13 +165,13 @@ def test_doubtful(capsys: pytest.CaptureFixture[str]) -> None:
         ("bytes.fromhex(5)", "bytes.fromhex takes a text of hex digits"),
     ],
 )
-def test_what_is_none(text: str, says: str) -> None:
+def test_invalid_hex_is_rejected(text: str, says: str) -> None:
     with pytest.raises(UsageError) as caught:
         auto(text)
     assert says in str(caught.value)
 
 
-def test_forms_that_were_asked_for() -> None:
+def test_explicit_input_format_is_used() -> None:
     assert decoded(b"00", "raw", "the input") == b"00"
     with pytest.raises(UsageError, match=r"^x is no text, so no hex; --in raw takes the bytes as they are$"):
         decoded(b"\xff\0", "hex", "x")

@@ -11,7 +11,7 @@ import pytest
 from kafka_messages import all_messages
 
 from tests.support.cluster import COMMITTED
-from tests.support.command import BODY, FRAME, Told, rows
+from tests.support.command import BODY, FRAME, RunCommand, rows
 from tests.support.kafka_protocol import FETCH
 from tests.support.pages import ROOT, text
 
@@ -56,56 +56,56 @@ OF_API = "no message is called '18'; there are ApiVersionsRequest and ApiVersion
         (("errors", "9999"), "no error has the code or name '9999'"),
     ],
 )
-def test_what_is_not_there(words: Sequence[str], says: str, told: Told) -> None:
-    assert told(*words) == (2, "", f"kafka-messages: {says}\n")
+def test_unknown_name_exits_with_2(words: Sequence[str], says: str, run_command: RunCommand) -> None:
+    assert run_command(*words) == (2, "", f"kafka-messages: {says}\n")
 
 
 @pytest.mark.parametrize("word", ["Metadata", "metadata", "3"])
-def test_both_messages_of_an_api(word: str, told: Told) -> None:
-    _, out, _ = told("show", word, "--text", "--width", "120")
+def test_api_name_or_key_selects_both_messages(word: str, run_command: RunCommand) -> None:
+    _, out, _ = run_command("show", word, "--text", "--width", "120")
     assert [line.partition(" ")[0] for line in out.splitlines() if "key 3" in line] == [
         "MetadataRequest",
         "MetadataResponse",
     ]
-    _, out, _ = told("show", word, "13", "--json")
+    _, out, _ = run_command("show", word, "13", "--json")
     assert {row["message"] for row in rows(out)} == {"MetadataRequest", "MetadataResponse"}
 
 
 @pytest.mark.parametrize("word", ["topics.topic_id", "topicId", "TOPICID", "Topics[].TopicId"])
-def test_fields_in_any_spelling(word: str, told: Told) -> None:
-    _, out, _ = told("show", "MetadataRequest", "--field", word, "--json")
+def test_field_is_found_in_any_spelling(word: str, run_command: RunCommand) -> None:
+    _, out, _ = run_command("show", "MetadataRequest", "--field", word, "--json")
     assert [row["path"] for row in rows(out)] == ["topics.topic_id"]
 
 
-def test_a_path_is_meant_before_a_name(told: Told) -> None:
-    _, out, _ = told("show", "FetchResponse", "--field", "errorCode", "--json")
+def test_exact_path_is_preferred_to_field_name(run_command: RunCommand) -> None:
+    _, out, _ = run_command("show", "FetchResponse", "--field", "errorCode", "--json")
     assert [row["path"] for row in rows(out)] == ["error_code"]
-    _, out, _ = told("show", "Metadata", "--field", "cluster_id", "--text")
+    _, out, _ = run_command("show", "Metadata", "--field", "cluster_id", "--text")
     assert out.splitlines()[0] == "MetadataResponse"
 
 
-def test_fields_of_all_messages(told: Told) -> None:
-    found = rows(told("show", "--field", "topic_id", "--json")[1])
+def test_field_and_entity_are_searched_in_all_messages(run_command: RunCommand) -> None:
+    found = rows(run_command("show", "--field", "topic_id", "--json")[1])
     assert {row["message"] for row in found} >= {"FetchRequest", "FetchResponse", "MetadataRequest", "TopicRecord"}
     fetch = [row for row in found if row["message"] == "FetchRequest"]
     assert [(row["path"], row["versions"][0], row["nullable_versions"]) for row in fetch] == [
         ("topics.topic_id", 13, []),
         ("forgotten_topics_data.topic_id", 13, []),
     ]
-    named = {row["message"] for row in rows(told("show", "--entity", "transactionalid", "--json")[1])}
+    named = {row["message"] for row in rows(run_command("show", "--entity", "transactionalid", "--json")[1])}
     assert {"InitProducerIdRequest", "ProduceRequest"} <= named
     assert named == {
         row["message"]
         for message in all_messages()
-        for row in rows(told("show", message.name, "--json")[1])
+        for row in rows(run_command("show", message.name, "--json")[1])
         if "transactionalId" in row["entity_types"]
     }
-    _, out, _ = told("show", "--field", "name", "--entity", "topicName")
+    _, out, _ = run_command("show", "--field", "name", "--entity", "topicName")
     assert ["MetadataRequest", "topics.name", "string", "0-13", "10-13"] in [line.split() for line in out.splitlines()]
 
 
-def test_fields_that_hold_error_codes(told: Told) -> None:
-    found = rows(told("errors", "16", "--fields", "--json")[1])
+def test_errors_lists_fields_with_error_codes(run_command: RunCommand) -> None:
+    found = rows(run_command("errors", "16", "--fields", "--json")[1])
     assert found[0]["name"] == "NOT_COORDINATOR"
     paths = {(row["message"], row["path"]) for row in found[1:]}
     assert ("OffsetCommitResponse", "topics.partitions.error_code") in paths
@@ -113,8 +113,8 @@ def test_fields_that_hold_error_codes(told: Told) -> None:
     assert all("error" in path for _, path in paths)
 
 
-def test_tags_name_their_versions_as_runs(told: Told) -> None:
-    found = rows(told("tags", "FetchRequest", "--json")[1])
+def test_tags_are_printed_with_version_ranges(run_command: RunCommand) -> None:
+    found = rows(run_command("tags", "FetchRequest", "--json")[1])
     assert {(row["path"], row["versions"]) for row in found} >= {
         ("cluster_id", f"12-{FETCH.highest}"),
         ("replica_state", f"15-{FETCH.highest}"),
@@ -122,7 +122,7 @@ def test_tags_name_their_versions_as_runs(told: Told) -> None:
 
 
 @pytest.mark.parametrize("word", ["payments-0", "__consumer_offsets-1"])
-def test_a_log_from_standard_input(word: str) -> None:
+def test_log_is_read_from_standard_input(word: str) -> None:
     file = COMMITTED / "logs" / word / "00000000000000000000.log"
     topic = word.rpartition("-")[0]
     words = [sys.executable, "-m", "kafka_messages_tools", "log", "-", "--topic", topic]
@@ -133,7 +133,7 @@ def test_a_log_from_standard_input(word: str) -> None:
     assert piped.stdout != b""
 
 
-def test_what_follows_zeros_in_a_pipe() -> None:
+def test_data_after_zero_padding_in_a_pipe_is_reported() -> None:
     data = (COMMITTED / "logs" / "payments-0" / "00000000000000000000.log").read_bytes()
     words = [sys.executable, "-m", "kafka_messages_tools", "log", "-"]
     found = subprocess.run(words, input=data + bytes(40) + data, capture_output=True, check=False)
@@ -142,75 +142,77 @@ def test_what_follows_zeros_in_a_pipe() -> None:
     assert f"at byte {len(data)}: zeros, and at byte {at} something else" in found.stderr.decode()
 
 
-def test_other_exit_statuses(told: Told) -> None:
-    assert told("explain", "ApiVersionsRequest", "3", BODY[:3].hex())[0] == 1
-    assert told("diff", "MetadataRequest", "9", "12")[0] == 1
-    assert told("guess", "ff" * 31)[0] == 1
-    assert told("log", "nowhere.log")[0] == 2
+def test_exit_status_distinguishes_data_and_usage_errors(run_command: RunCommand) -> None:
+    assert run_command("explain", "ApiVersionsRequest", "3", BODY[:3].hex())[0] == 1
+    assert run_command("diff", "MetadataRequest", "9", "12")[0] == 1
+    assert run_command("guess", "ff" * 31)[0] == 1
+    assert run_command("log", "nowhere.log")[0] == 2
 
 
 # --- almost correct calls ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("words", [[FRAME.hex()], ["00 12 00 03"], ["examples/cluster/traffic/36338.request.bin"]])
-def test_bytes_without_a_message(words: list[str], told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_message_name_is_reported(
+    words: list[str], run_command: RunCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(ROOT)
     says = (
         "kafka-messages: MESSAGE and VERSION are missing before the bytes; --frame and --header read requests, "
         "which say what they are, and the subcommand guess finds out what other bytes could be"
     )
-    status, out, err = told("explain", *words)
+    status, out, err = run_command("explain", *words)
     assert (status, out, err.splitlines()[0]) == (2, "", says)
 
 
-def test_json_in_place_of_bytes(told: Told, tmp_path: Path) -> None:
+def test_json_instead_of_bytes_is_reported(run_command: RunCommand, tmp_path: Path) -> None:
     says = "is JSON, not bytes; the subcommand encode makes bytes of it"
     for word in ('{"a": 1}', '{ "clientSoftwareName": "java" }'):
-        status, _, err = told("decode", "ApiVersionsRequest", "3", word)
+        status, _, err = run_command("decode", "ApiVersionsRequest", "3", word)
         assert (status, err.splitlines()[0]) == (2, f"kafka-messages: the argument {says}")
     file = tmp_path / "message.json"
     file.write_text('{"a": 1}')
-    status, _, err = told("decode", "ApiVersionsRequest", "3", str(file))
+    status, _, err = run_command("decode", "ApiVersionsRequest", "3", str(file))
     assert (status, err.splitlines()[0]) == (2, f"kafka-messages: {file} {says}")
 
 
-def test_broken_json_is_no_wrong_command_line(told: Told) -> None:
-    status, _, err = told("encode", "ApiVersionsRequest", "3", "{broken")
+def test_invalid_json_exits_with_1(run_command: RunCommand) -> None:
+    status, _, err = run_command("encode", "ApiVersionsRequest", "3", "{broken")
     says = "the argument is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
     assert (status, err) == (1, f"kafka-messages: {says}\n")
     page = " ".join(text("docs/command.md").split())
     assert "| 1 | bytes or JSON cannot be read to their end, messages differ, or `guess` finds none |" in page
 
 
-def test_a_header_with_an_unknown_version(told: Told) -> None:
+def test_guess_detects_header_with_unknown_version(run_command: RunCommand) -> None:
     header = "0003 0063 00000001 0002 6d65 00"
     for before, data, also in (
         ("a header", header, []),
         ("a length and a header", f"0000000d {header}", ["the length is that of the bytes"]),
     ):
-        status, out, _ = told("guess", data, "--json")
+        status, out, _ = run_command("guess", data, "--json")
         best = rows(out)[0]
         assert (status, best["message"], best["versions"], best["before"]) == (0, "MetadataRequest", "99", before)
         said = ["the header says API Metadata version 99", "but MetadataRequest has only versions 0 to 13"]
         assert best["reasons"] == also + said
 
 
-def test_errors_say_what_they_mean(told: Told) -> None:
+def test_errors_prints_the_description(run_command: RunCommand) -> None:
     meaning = "This broker does not have the topic or partition, or the caller may not know of it."
-    assert told("errors", "3")[1].splitlines()[-1] == f"UNKNOWN_TOPIC_OR_PARTITION: {meaning}"
-    assert rows(told("errors", "3", "--json")[1])[0]["about"] == meaning
+    assert run_command("errors", "3")[1].splitlines()[-1] == f"UNKNOWN_TOPIC_OR_PARTITION: {meaning}"
+    assert rows(run_command("errors", "3", "--json")[1])[0]["about"] == meaning
 
 
-def test_several_logs(told: Told, tmp_path: Path) -> None:
+def test_several_logs_are_printed_with_their_file(run_command: RunCommand, tmp_path: Path) -> None:
     file = str(COMMITTED / "logs" / "payments-0" / "00000000000000000000.log")
     damaged = tmp_path / "damaged.log"
     damaged.write_bytes(Path(file).read_bytes()[:-1])
-    once = rows(told("log", file, "--json")[1])
-    assert rows(told("log", file, file, "--json")[1]) == [{"file": file, **row} for row in once + once]
-    status, out, err = told("log", str(damaged), file)
+    once = rows(run_command("log", file, "--json")[1])
+    assert rows(run_command("log", file, file, "--json")[1]) == [{"file": file, **row} for row in once + once]
+    status, out, err = run_command("log", str(damaged), file)
     assert (status, [line for line in out.splitlines() if line.endswith(".log")]) == (1, [str(damaged), file])
     assert err.startswith(f"note: {damaged}: RecordBatch: ")
-    assert out.endswith(told("log", file)[1])
-    status, out, err = told("log", str(tmp_path), str(tmp_path / "gone.log"), file, "--json")
+    assert out.endswith(run_command("log", file)[1])
+    status, out, err = run_command("log", str(tmp_path), str(tmp_path / "gone.log"), file, "--json")
     assert (status, rows(out)) == (2, [{"file": file, **row} for row in once])
     assert err == f"note: {tmp_path}: Is a directory\nnote: {tmp_path / 'gone.log'}: No such file or directory\n"

@@ -116,7 +116,7 @@ def forms(secret: bytes) -> Iterator[str]:
     yield from (base64.b64encode(secret[start:]).decode()[:8] for start in (0, 3, 6))
 
 
-def assert_hidden(output: str) -> None:
+def assert_redacted(output: str) -> None:
     found = [form for form in forms(SECRET) if form in output]
     assert found == [], output
 
@@ -161,27 +161,27 @@ def lines_with_bytes(planted: Planted) -> Iterator[Sequence[str]]:
 
 
 @pytest.mark.parametrize("planted", PLANTED, ids=str)
-def test_no_subcommand_shows_a_secret(planted: Planted, run: Run) -> None:
+def test_subcommands_redact_secrets(planted: Planted, run: Run) -> None:
     for line in lines_with_bytes(planted):
         if line[0] != "guess" or planted is PLANTED[0]:
-            assert_hidden(run(*line))
+            assert_redacted(run(*line))
 
 
 @pytest.mark.parametrize("planted", PLANTED, ids=str)
-def test_secrets_are_shown_when_they_are_asked_for(planted: Planted, run: Run) -> None:
+def test_show_secrets_prints_the_secret(planted: Planted, run: Run) -> None:
     line = ("explain", planted.name, str(planted.version), planted.data.hex(), "--json", "--show-secrets", "--records")
     assert SECRET.hex() in run(*line).replace(" ", "")
 
 
-def test_requests_of_unknown_versions(run: Run) -> None:
+def test_request_of_unknown_version_is_redacted(run: Run) -> None:
     data = bytearray(encode_request(SaslAuthenticateRequest(auth_bytes=SECRET), 2, 7))
     for key, version in ((36, 9), (36, 99), (999, 2)):
         data[4:8] = key.to_bytes(2, "big") + version.to_bytes(2, "big")
         for form in ("--text", "--json"):
             printed = run("explain", "--frame", data.hex(), form)
-            assert_hidden(printed)
+            assert_redacted(printed)
             assert "no version" in printed or "no API has the key 999" in printed
-        assert_hidden(run("decode", "--frame", data.hex()))
+        assert_redacted(run("decode", "--frame", data.hex()))
 
 
 WHY = "hidden, as it may be secret: --show-secrets shows it"
@@ -205,59 +205,59 @@ DAMAGED = {
 
 @pytest.mark.parametrize("form", ["--text", "--json"])
 @pytest.mark.parametrize("damage", DAMAGED)
-def test_damaged_headers(damage: str, form: str, run: Run) -> None:
+def test_body_after_damaged_header_is_redacted(damage: str, form: str, run: Run) -> None:
     data = DAMAGED[damage]
     printed = " ".join(run("explain", "--header", data.hex(), form, "--all", "--in", "hex", "--width", "200").split())
-    assert_hidden(printed)
+    assert_redacted(printed)
     assert SECRET[4:7].hex() not in printed.replace(" ", "")
     assert WHY in printed or damage.endswith("the body")
 
 
 @pytest.mark.parametrize("form", ["--text", "--json"])
 @pytest.mark.parametrize("length", [-1, -(1 << 31), 0, 5])
-def test_damaged_lengths_of_frames(length: int, form: str, run: Run) -> None:
+def test_frame_with_wrong_length_is_redacted(length: int, form: str, run: Run) -> None:
     request = bytes.fromhex(f"{HEADER} 0002 6d65 00") + AUTHENTICATE
     printed = run("explain", "--frame", (length.to_bytes(4, "big", signed=True) + request).hex(), form, "--all")
-    assert_hidden(printed)
+    assert_redacted(printed)
     found = explain_request(length.to_bytes(4, "big", signed=True) + request, framed=True)
-    assert_hidden(found.text(whole=True))
-    assert_hidden(json.dumps(list(found.rows())))
+    assert_redacted(found.text(whole=True))
+    assert_redacted(json.dumps(list(found.rows())))
     assert list(found.rows())[-1]["note"] == f"the frame has {length} bytes, but {len(request)} follow; {WHY}"
 
 
 @pytest.mark.parametrize("form", ["--text", "--json"])
 @pytest.mark.parametrize("header", ["00000007 7f", "00000007 01 00 7f", "00000007 01 00 0a", "000007"])
-def test_damaged_headers_of_responses(header: str, form: str, run: Run) -> None:
+def test_body_after_damaged_response_header_is_redacted(header: str, form: str, run: Run) -> None:
     data = bytes.fromhex(header) + SaslAuthenticateResponse(auth_bytes=SECRET).write(2)
-    assert_hidden(run("explain", "SaslAuthenticateResponse", "2", "--header", data.hex(), form, "--all"))
+    assert_redacted(run("explain", "SaslAuthenticateResponse", "2", "--header", data.hex(), form, "--all"))
 
 
 @pytest.mark.parametrize("form", ["--text", "--json"])
-def test_records_that_are_others(form: str, run: Run) -> None:
+def test_record_of_unexpected_type_is_redacted(form: str, run: Run) -> None:
     record = write_metadata_record(CREDENTIAL, 0)
     others = [record[:1] + b"\x63" + record[2:], record[:2] + b"\x63" + record[3:], b"\xff" * 6 + record, SECRET]
     for name, data in [("TopicRecord", record), *(("UserScramCredentialRecord", each) for each in others)]:
         printed = " ".join(run("explain", name, "--header", data.hex(), form, "--all", "--width", "200").split())
-        assert_hidden(printed)
+        assert_redacted(printed)
         assert WHY in printed
 
 
-def test_damaged_headers_of_what_has_no_secrets(run: Run) -> None:
+def test_damaged_header_without_secrets_is_printed(run: Run) -> None:
     printed = run("explain", "--header", "0003 000c 00000007 7fff 6d65 00 7075626c6963", "--json")
     assert "client_id" in printed
     assert "7075626c6963" in printed
 
 
-def test_requests_that_were_cut_off(run: Run) -> None:
+def test_truncated_request_is_redacted(run: Run) -> None:
     data = encode_request(SCRAM, 0, 7)
     for end in range(4, len(data)):
         printed = run("explain", "--frame", data[:end].hex(), "--in", "hex", "--text", "--all")
-        assert_hidden(printed)
+        assert_redacted(printed)
         assert f"the frame has {len(data) - 4} bytes, but {end - 4} follow" in printed
     assert "·" in printed
 
 
-def test_records_of_the_metadata_log(run: Run, tmp_path: Path) -> None:
+def test_metadata_log_records_are_redacted(run: Run, tmp_path: Path) -> None:
     record = PLANTED[5].message
     values = [write_metadata_record(record, 0), b"\x01\x63\0" + SECRET, b"\x01\x0b\0" + SECRET]
     folder = tmp_path / "__cluster_metadata-0"
@@ -266,20 +266,20 @@ def test_records_of_the_metadata_log(run: Run, tmp_path: Path) -> None:
     file.write_bytes(write_batch([Record(value=value, timestamp=1) for value in values]))
     for form in ("--text", "--json"):
         printed = run("log", str(file), form)
-        assert_hidden(printed)
+        assert_redacted(printed)
         assert printed.count("(redacted)") >= 5
     assert base64.b64encode(SECRET).decode() in run("log", str(file), "--show-secrets")
 
 
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 @pytest.mark.parametrize("name", ["copied.log", "orders-0/00000000000000000000.log", "copied.checkpoint"])
-def test_copies_of_the_metadata_log(name: str, compression: str, run: Run, tmp_path: Path) -> None:
+def test_renamed_metadata_log_is_redacted(name: str, compression: str, run: Run, tmp_path: Path) -> None:
     file = tmp_path / name
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(of_kraft(compression))
     for form in ("--text", "--json"):
         printed = run("log", str(file), form)
-        assert_hidden(printed)
+        assert_redacted(printed)
         assert '"UserScramCredentialRecord"' in printed
         if not name.endswith(".checkpoint"):
             assert (
@@ -288,7 +288,7 @@ def test_copies_of_the_metadata_log(name: str, compression: str, run: Run, tmp_p
     assert base64.b64encode(SECRET).decode() in run("log", str(file), "--show-secrets")
 
 
-def test_records_of_a_topic_that_is_named(run: Run, tmp_path: Path) -> None:
+def test_records_of_a_named_topic_are_printed(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "copied.log"
     file.write_bytes(write_batch([Record(value=b"\x01plain", timestamp=1), Record(value=b"text", timestamp=1)]))
     assert '"\\u0001plain"' in run("log", str(file), "--topic", "orders", "--json")
@@ -298,18 +298,18 @@ def test_records_of_a_topic_that_is_named(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("frame", [1, 2, 7])
-def test_a_metadata_record_of_another_frame_version(frame: int, run: Run, tmp_path: Path) -> None:
+def test_metadata_record_of_unknown_frame_version_is_redacted(frame: int, run: Run, tmp_path: Path) -> None:
     value = bytes([frame]) + write_metadata_record(ConfigRecord(name="ssl.key.password", value=TEXT), 0)[1:]
     file = tmp_path / "copied.log"
     file.write_bytes(write_batch([Record(value=value, timestamp=1)]))
     for form in ("--text", "--json"):
         printed = run("log", str(file), form)
-        assert_hidden(printed)
+        assert_redacted(printed)
         assert TEXT not in printed
     assert TEXT in run("log", str(file), "--topic", "orders")
 
 
-def test_hidden_bytes_in_json_are_no_base64(run: Run) -> None:
+def test_redacted_bytes_in_json_are_not_base64(run: Run) -> None:
     message = SaslAuthenticateRequest(auth_bytes=SECRET)
     printed = json.loads(run("decode", "SaslAuthenticateRequest", "2", message.write(2).hex()))
     assert printed == {"authBytes": "(redacted)"}
@@ -320,26 +320,26 @@ def test_hidden_bytes_in_json_are_no_base64(run: Run) -> None:
     assert base64.b64encode(b"(redacted)").decode() not in captured_
 
 
-def test_an_empty_secret_is_shown(run: Run) -> None:
+def test_empty_secret_is_printed(run: Run) -> None:
     words = ("SaslAuthenticateRequest", "2", SaslAuthenticateRequest(auth_bytes=b"").write(2).hex(), "--in", "hex")
     assert json.loads(run("decode", *words)) == {"authBytes": ""}
     assert json.loads(run("explain", *words, "--json").splitlines()[0])["hex"] == "01"
 
 
-def test_encode_is_what_was_given(run: Run) -> None:
+def test_encode_of_invalid_base64_reports_the_error(run: Run) -> None:
     value = to_json(PLANTED[0].message, 2) | {"authBytes": TEXT + "!"}
     printed = run("encode", "SaslAuthenticateRequest", "2", json.dumps(value))
     assert "authBytes: expected bytes as base64" in printed
 
 
-def test_the_tree_has_the_values() -> None:
+def test_explained_tree_keeps_secret_values() -> None:
     found = explain(PLANTED[0].data, SaslAuthenticateRequest, 2)
     assert [(leaf.path, leaf.value) for leaf in found.leaves() if leaf.is_secret] == [("auth_bytes", SECRET)]
     assert "(redacted)" in found.text()
-    assert_hidden(found.text())
+    assert_redacted(found.text())
 
 
-def test_settings_that_are_no_secrets_are_shown() -> None:
+def test_settings_without_secrets_are_printed() -> None:
     text = explain(PLANTED[3].data, IncrementalAlterConfigsRequest, 1).text()
     assert '"all"' in text
     assert '"ssl.key.password"' in text

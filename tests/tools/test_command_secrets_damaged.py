@@ -44,11 +44,11 @@ def leaks(text: str) -> list[str]:
     return [form for form in FORMS if form in text]
 
 
-def told(found: Explanation) -> str:
+def formatted(found: Explanation) -> str:
     return "\n".join([found.text(width=200, whole=True), *map(json.dumps, found.rows())])
 
 
-def refused(message: type[Message], version: int, data: bytes) -> str:
+def error_of(message: type[Message], version: int, data: bytes) -> str:
     try:
         message.read(data, version)
     except ValueError as error:
@@ -87,39 +87,41 @@ def damaged(data: bytes, seed: str, count: int, certain: int = 0) -> Iterator[by
 
 
 @pytest.mark.parametrize("name", WITH_SECRETS)
-def test_bodies(name: str) -> None:
+def test_damaged_bodies_are_redacted(name: str) -> None:
     seen = 0
     for message, version in with_secret(name):
         for data in damaged(message.write(version), f"{name} {version}", 30):
-            assert leaks(told(explain(data, type(message), version))) == [], (version, data.hex())
-            assert leaks(told(explain(data, type(message), version, records=True, limit=20))) == [], (
+            assert leaks(formatted(explain(data, type(message), version))) == [], (version, data.hex())
+            assert leaks(formatted(explain(data, type(message), version, records=True, limit=20))) == [], (
                 version,
                 data.hex(),
             )
-            assert leaks(refused(type(message), version, data)) == []
+            assert leaks(error_of(type(message), version, data)) == []
         seen += 1
     assert seen
 
 
 @pytest.mark.parametrize("name", WITH_SECRETS)
-def test_behind_headers_and_in_logs(name: str) -> None:
+def test_damaged_bodies_after_headers_are_redacted(name: str) -> None:
     for message, version in with_secret(name):
         kind = type(message)
         if name.endswith("Request"):
             for data in damaged(encode_request(message, version, 7, "me"), f"{name} {version}", 15, 8):
-                assert leaks(told(explain_request(data, framed=True))) == [], (version, data.hex())
+                assert leaks(formatted(explain_request(data, framed=True))) == [], (version, data.hex())
         elif name.endswith("Response"):
             for data in damaged(encode_response(message, version, 7), f"{name} {version}", 15, 4):
-                assert leaks(told(explain_response(data, kind, version, framed=True))) == [], (version, data.hex())
+                assert leaks(formatted(explain_response(data, kind, version, framed=True))) == [], (version, data.hex())
         else:
             is_metadata = name.endswith("Record")
             record = write_metadata_record(message, version) if is_metadata else write_versioned(message, version)
             for data in damaged(record, f"{name} {version}", 15):
-                assert leaks(told(explain_record(data, kind))) == [], (version, data.hex())
+                assert leaks(formatted(explain_record(data, kind))) == [], (version, data.hex())
 
 
 @pytest.mark.parametrize("name", WITH_SECRETS)
-def test_the_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damaged_messages_on_the_command_line_are_redacted(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     printed = ""
     message, version = list(with_secret(name))[-1]
     other = bytearray(message.write(version))
@@ -138,7 +140,7 @@ def test_the_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert DATA.hex() in printed
 
 
-def test_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damaged_captures_are_redacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chance = random.Random(1)
     shown = 0
     for name in WITH_SECRETS:
@@ -173,7 +175,7 @@ def test_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert shown > 50
 
 
-def test_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damaged_logs_are_redacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     metadata = [each for each in WITH_SECRETS if each.endswith("Record")]
     values = [write_metadata_record(message, version) for name in metadata for message, version in with_secret(name)]
     for name, topic in (("__cluster_metadata-0", "__cluster_metadata"), ("copied", None)):

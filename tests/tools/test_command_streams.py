@@ -34,11 +34,11 @@ def shell(line: str) -> tuple[int, str, str]:
         "completion bash",
     ],
 )
-def test_a_broken_pipe_is_silent(words: str) -> None:
+def test_broken_pipe_is_silent(words: str) -> None:
     assert shell(f"KM {words} | head -c 20 > /dev/null") == (0, "", "")
 
 
-def test_closed_streams() -> None:
+def test_closed_standard_streams_are_handled() -> None:
     assert shell("KM list >&-") == (0, "", "")
     assert shell("KM guess cafecafe 2>&- >/dev/null") == (0, "", "")
     for words, says in (
@@ -59,7 +59,7 @@ def test_closed_streams() -> None:
         (b"{\n", 1, "{file} is not JSON: Expecting property name enclosed in double quotes: line 2 column 1 (char 2)"),
     ],
 )
-def test_json_that_is_none(
+def test_invalid_json_is_reported(
     data: bytes,
     status: int,
     says: str,

@@ -9,7 +9,7 @@ import pytest
 from kafka_messages_tools.command import main
 from kafka_messages_tools.command._columns import fitted, folded
 from tests.support.captures import captured
-from tests.support.command import FRAME, Told, rows
+from tests.support.command import FRAME, RunCommand, rows
 from tests.tools.test_command import Terminal
 
 TABLES = (
@@ -31,13 +31,13 @@ TABLES = (
 
 @pytest.mark.parametrize("width", [80, 100, 132])
 @pytest.mark.parametrize("words", TABLES, ids=lambda words: f"{words[0]} {words[-1][-12:]}")
-def test_no_line_is_wider_than_the_output(words: tuple[str, ...], width: int, told: Told) -> None:
-    status, out, _ = told(*words, "--width", str(width))
+def test_no_line_is_wider_than_the_output(words: tuple[str, ...], width: int, run_command: RunCommand) -> None:
+    status, out, _ = run_command(*words, "--width", str(width))
     assert status == 0
     assert [line for line in out.splitlines() if len(line) > width] == []
 
 
-def test_the_width_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_fits_the_terminal_width(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     stream = Terminal()
     monkeypatch.setattr(sys, "stdout", stream)
@@ -47,30 +47,30 @@ def test_the_width_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> N
     assert lines[lines.index("MetadataRequest") + 1].split() == ["topics.name", "string", "0-13", "10-13"]
 
 
-def test_a_pipe_has_whole_rows(told: Told) -> None:
-    lines = told("show", "--entity", "groupId")[1].splitlines()
+def test_pipe_gets_complete_rows(run_command: RunCommand) -> None:
+    lines = run_command("show", "--entity", "groupId")[1].splitlines()
     assert ["OffsetFetchRequest", "groups.group_id", "string", "8-10"] in [line.split() for line in lines]
 
 
-def test_client_ids_are_cut_where_there_is_little_room(told: Told) -> None:
+def test_long_client_id_is_truncated_in_narrow_output(run_command: RunCommand) -> None:
     file = str(captured("kafka-python.pcap"))
-    ids = {row["client_id"] for row in rows(told("capture", file, "--json")[1])}
+    ids = {row["client_id"] for row in rows(run_command("capture", file, "--json")[1])}
     long = next(each for each in ids if each and len(each) > 12)
-    assert f"{long[:11]}…" in told("capture", file, "--width", "80")[1]
-    assert long not in told("capture", file, "--width", "80")[1]
-    assert long in told("capture", file, "--width", "200")[1]
-    assert long in told("capture", file)[1]
+    assert f"{long[:11]}…" in run_command("capture", file, "--width", "80")[1]
+    assert long not in run_command("capture", file, "--width", "80")[1]
+    assert long in run_command("capture", file, "--width", "200")[1]
+    assert long in run_command("capture", file)[1]
 
 
-def test_an_error_that_does_not_fit_follows_below(told: Told) -> None:
-    _, out, _ = told("capture", str(captured("librdkafka.pcap")), "--errors", "--width", "80")
+def test_error_that_does_not_fit_is_on_the_next_line(run_command: RunCommand) -> None:
+    _, out, _ = run_command("capture", str(captured("librdkafka.pcap")), "--errors", "--width", "80")
     assert out.splitlines()[1:3] == [
         "     6 05:43:25.436    2  CreateTopics v4          rd-client       7.050",
         "        TOPIC_ALREADY_EXISTS",
     ]
 
 
-def test_columns_are_narrowed_where_it_folds_the_fewest_cells() -> None:
+def test_columns_are_narrowed_with_the_fewest_wrapped_cells() -> None:
     cells = [("key", "name"), ("one.two.three", "a"), ("four", "five six"), ("seven", "eight")]
     assert fitted(cells, 23) == [13, 8]
     assert fitted(cells, 18) == [8, 8]

@@ -48,7 +48,7 @@ def capture_of(
     return list(capture), capture
 
 
-def said(packets: Iterable[bytes]) -> dict[int, bytes]:
+def stream_bytes(packets: Iterable[bytes]) -> dict[int, bytes]:
     """Return the bytes sent by each port; ``?`` for a missing byte."""
     out: dict[int, bytes] = {}
     for piece in streams(segments(read_packets(io.BytesIO(pcap(packets))))):
@@ -59,11 +59,11 @@ def said(packets: Iterable[bytes]) -> dict[int, bytes]:
     return out
 
 
-def one(number: int, version: int = 12) -> bytes:
+def request_bytes(number: int, version: int = 12) -> bytes:
     return encode_request(MetadataRequest(), version, number, "me")
 
 
-def answer(number: int, brokers: int = 1) -> bytes:
+def response_bytes(number: int, brokers: int = 1) -> bytes:
     many = [MetadataResponseBroker(node_id=each, host="h", port=9) for each in range(brokers)]
     return encode_response(MetadataResponse(brokers=many), 12, number)
 
@@ -93,13 +93,13 @@ def summary(found: Iterable[Exchange]) -> list[tuple[int | None, bool, bool]]:
     ],
 )
 @pytest.mark.parametrize("start", [1000, (1 << 32) - 3], ids=["plain", "wrap"])
-def test_segments_in_any_order(start: int, order: list[tuple[int, bytes]], expected: bytes) -> None:
+def test_reordered_segments_are_reassembled(start: int, order: list[tuple[int, bytes]], expected: bytes) -> None:
     talk = Talk(starts=(start, 5000)).open()
     talk.segments += [talk.made(data, at=at) for at, data in order]
-    assert said(talk.packets()) == {40000: expected}
+    assert stream_bytes(talk.packets()) == {40000: expected}
 
 
-def test_what_the_other_side_has_is_not_waited_for() -> None:
+def test_acknowledged_missing_bytes_are_skipped() -> None:
     talk = Talk().open()
     talk.segments += [talk.made(b"abc", at=0), talk.made(b"ghi", at=6)]
     talk.next[0] += 9
@@ -112,51 +112,57 @@ def test_what_the_other_side_has_is_not_waited_for() -> None:
     assert late < len(pieces) - 1
 
 
-def test_ports_are_used_again() -> None:
+def test_reused_port_starts_a_new_conversation() -> None:
     first, second = Talk().open(), Talk(starts=(70000, 90000)).open()
-    first.say(one(1)).say(one(2)[:16])
-    second.say(one(7)).say(answer(7), from_client=False).close()
+    first.say(request_bytes(1)).say(request_bytes(2)[:16])
+    second.say(request_bytes(7)).say(response_bytes(7), from_client=False).close()
     found, capture = capture_of([*first.packets(), *second.packets()])
     assert summary(found) == [(1, True, False), (2, False, False), (7, True, True)]
     assert [each.connection.number for each in found] == [1, 1, 2]
-    assert found[1].request_problem == f"12 of {len(one(2)) - 4} bytes were captured"
+    assert found[1].request_problem == f"12 of {len(request_bytes(2)) - 4} bytes were captured"
     assert capture.report.counts["connections"] == 2
 
 
-def test_a_reset_ends_a_connection() -> None:
-    talk = Talk().open().say(one(1)).close(RESET)
-    other = Talk(client=40001).open().say(one(2)).say(answer(2), from_client=False)
+def test_reset_ends_a_connection() -> None:
+    talk = Talk().open().say(request_bytes(1)).close(RESET)
+    other = Talk(client=40001).open().say(request_bytes(2)).say(response_bytes(2), from_client=False)
     found, _ = capture_of([*talk.packets(), *other.packets()])
     assert summary(found) == [(1, True, False), (2, True, True)]
     assert found[0].response_problem == "no response was captured"
 
 
-def test_the_middle_of_a_stream() -> None:
+def test_capture_starting_mid_stream_finds_the_next_frame() -> None:
     talk = Talk()
-    requests, answers = b"".join(map(one, range(1, 6))), b"".join(answer(n, 20) for n in range(1, 6))
+    requests, answers = b"".join(map(request_bytes, range(1, 6))), b"".join(response_bytes(n, 20) for n in range(1, 6))
     talk.say(requests[7:], size=30).say(answers[100:], from_client=False, size=30)
     found, capture = capture_of(talk.packets())
     assert summary(found) == [(2, True, True), (3, True, True), (4, True, True), (5, True, True)]
-    assert capture.report.counts["bytes of requests not understood"] == len(one(1)) - 7
-    assert capture.report.counts["bytes of responses not understood"] == len(answer(1, 20)) - 100
+    assert capture.report.counts["bytes of requests not understood"] == len(request_bytes(1)) - 7
+    assert capture.report.counts["bytes of responses not understood"] == len(response_bytes(1, 20)) - 100
 
 
-def test_a_gap_costs_only_the_frame_it_is_in() -> None:
-    talk = Talk().open().say(one(1)).say(answer(1, 300), from_client=False, size=1000).say(one(2))
-    talk.say(answer(2), from_client=False).close()
+def test_gap_loses_only_its_frame() -> None:
+    talk = (
+        Talk()
+        .open()
+        .say(request_bytes(1))
+        .say(response_bytes(1, 300), from_client=False, size=1000)
+        .say(request_bytes(2))
+    )
+    talk.say(response_bytes(2), from_client=False).close()
     packets = list(talk.packets())
     del packets[4]
     found, capture = capture_of(packets)
     assert summary(found) == [(1, True, False), (2, True, True)]
-    size = len(answer(1, 300)) - 4
+    size = len(response_bytes(1, 300)) - 4
     assert found[0].response_problem == f"996 of {size} bytes were captured"
     assert capture.report.counts["bytes missing in streams"] == 1000
 
 
-def test_a_gap_over_the_beginning_of_a_frame() -> None:
+def test_gap_over_a_frame_start_resynchronizes() -> None:
     talk = Talk().open()
     for number in range(1, 6):
-        talk.say(one(number)).say(answer(number, 10), from_client=False)
+        talk.say(request_bytes(number)).say(response_bytes(number, 10), from_client=False)
     talk.close()
     packets = list(talk.packets())
     wanted = packets[4]  # a request, whole
@@ -167,27 +173,34 @@ def test_a_gap_over_the_beginning_of_a_frame() -> None:
     assert capture.report.counts["responses without their request"] == 1
 
 
-def test_snap_length() -> None:
-    talk = Talk().open().say(one(1)).say(answer(1, 100), from_client=False, size=100000).say(one(2)).close()
+def test_packets_cut_by_snap_length_keep_their_header() -> None:
+    talk = (
+        Talk()
+        .open()
+        .say(request_bytes(1))
+        .say(response_bytes(1, 100), from_client=False, size=100000)
+        .say(request_bytes(2))
+        .close()
+    )
     found, _ = capture_of(talk.packets(), snap=70)
     assert [(each.api.name, each.header.client_id) for each in found if each.api] == [("Metadata", "me")] * 2
-    assert found[0].response_problem == f"26 of {len(answer(1, 100)) - 4} bytes were captured"
+    assert found[0].response_problem == f"26 of {len(response_bytes(1, 100)) - 4} bytes were captured"
     found, _ = capture_of(talk.packets(), snap=40 + 14)
     header = found[0].header
     assert (header.request_api_key, header.correlation_id, header.client_id) == (3, 1, None)
 
 
-def test_the_capture_has_the_answer_before_the_question() -> None:
-    talk = Talk().open().say(one(1)).say(answer(1), from_client=False).close()
+def test_response_captured_before_its_request_is_matched() -> None:
+    talk = Talk().open().say(request_bytes(1)).say(response_bytes(1), from_client=False).close()
     packets = list(talk.packets())
     packets[2], packets[3] = packets[3], packets[2]
     assert summary(capture_of(packets)[0]) == [(1, True, True)]
 
 
-def test_other_protocols_and_ports() -> None:
+def test_other_protocols_and_ports_are_counted() -> None:
     http = Talk(client=40001, server=80).open().say(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").close()
     tls = Talk(client=40002, server=9093).open().say(bytes.fromhex("1603010200010001fc0303") + bytes(500)).close()
-    kafka = Talk().open().say(one(1)).say(answer(1), from_client=False).close()
+    kafka = Talk().open().say(request_bytes(1)).say(response_bytes(1), from_client=False).close()
     packets = [*http.packets(), *tls.packets(), *kafka.packets()]
     found, capture = capture_of(packets)
     assert summary(found) == [(1, True, True)]
@@ -203,9 +216,9 @@ def test_other_protocols_and_ports() -> None:
 def test_unknown_apis_and_versions_are_kept() -> None:
     head = bytes.fromhex("7000 0003 00000009 0002 6d65")  # API 28672
     future = bytes.fromhex("0003 0063 0000000a 0002 6d65 00 0102")
-    talk = Talk().open().say(one(1)).say(frame(head + b"body")).say(frame(future))
+    talk = Talk().open().say(request_bytes(1)).say(frame(head + b"body")).say(frame(future))
     for number in (1, 9, 10):
-        talk.say(answer(number), from_client=False)
+        talk.say(response_bytes(number), from_client=False)
     found, _ = capture_of(talk.close().packets())
     shown: list[Any] = [to_object(each) for each in found]
     assert shown[1]["request"]["problem"] == f"no API has the key 28672; {KNOWN_KEYS}"
@@ -217,7 +230,7 @@ def test_unknown_apis_and_versions_are_kept() -> None:
     assert shown[2]["response"]["problem"] == "MetadataResponse has no version 99, only versions 0 to 13"
 
 
-def test_api_versions_falls_back() -> None:
+def test_api_versions_error_response_is_decoded_as_version_0() -> None:
     request = bytes.fromhex("0012 000c 00000005 0002 6d65 00 0102")
     talk = Talk().open().say(frame(request))
     talk.say(encode_response(ApiVersionsResponse(error_code=35), 0, 5), from_client=False)
@@ -230,12 +243,12 @@ def test_api_versions_falls_back() -> None:
     assert to_line(found[0]).endswith("UNSUPPORTED_VERSION")
 
 
-def test_tokens_of_sasl() -> None:
+def test_sasl_tokens_are_redacted() -> None:
     token = b"\0alice\0planted-secret"
     talk = Talk().open().say(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1, "me"))
     talk.say(encode_response(SaslHandshakeResponse(mechanisms=["PLAIN"]), 0, 1), from_client=False)
     talk.say(frame(token)).say(frame(b""), from_client=False)
-    talk.say(one(2)).say(answer(2), from_client=False)
+    talk.say(request_bytes(2)).say(response_bytes(2), from_client=False)
     found, capture = capture_of(talk.close().packets())
     assert [each.is_token for each in found] == [False, True, False]
     assert capture.report.counts["tokens of SASL"] == 1
@@ -246,21 +259,21 @@ def test_tokens_of_sasl() -> None:
 
 @pytest.mark.parametrize("user", [b"Alice", b"alice", b"u", b"A"])
 @pytest.mark.parametrize("has_handshake", [True, False])
-def test_tokens_of_sasl_behind_a_gap(user: bytes, has_handshake: bool) -> None:
+def test_sasl_token_without_handshake_response_is_redacted(user: bytes, has_handshake: bool) -> None:
     token = b"\0" + user + b"\0planted-secret"
-    talk = Talk().open().say(one(7)).say(answer(7), from_client=False)
+    talk = Talk().open().say(request_bytes(7)).say(response_bytes(7), from_client=False)
     if has_handshake:
         talk.say(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1, "me"))
-    talk.say(frame(token)).say(one(2)).say(answer(2), from_client=False)
+    talk.say(frame(token)).say(request_bytes(2)).say(response_bytes(2), from_client=False)
     found, _ = capture_of(talk.close().packets())
     assert [each.is_token for each in found if each.request_frame and each.request_frame.data == token] == [True]
     shown = str([to_object(each) for each in found]) + "".join(map(to_line, found))
     assert not [secret for secret in ("planted", "lant", token.hex()) if secret in shown]
 
 
-def test_a_client_id_that_takes_in_a_secret() -> None:
+def test_client_id_containing_a_secret_is_redacted() -> None:
     body = bytes.fromhex("0024 0001 00000001 0012 6d65") + (14).to_bytes(4, "big") + b"planted-secret" + b"more"
-    found, _ = capture_of(Talk().open().say(one(7)).say(frame(body)).close().packets())
+    found, _ = capture_of(Talk().open().say(request_bytes(7)).say(frame(body)).close().packets())
     assert "planted" not in str([to_object(each) for each in found]) + "".join(map(to_line, found))
     for show_secrets in (False, True):
         clients = Clients(show_secrets=show_secrets)
@@ -274,7 +287,7 @@ def test_a_client_id_that_takes_in_a_secret() -> None:
         }
 
 
-def test_a_damaged_secret_is_hidden() -> None:
+def test_damaged_secret_is_redacted() -> None:
     body = bytes.fromhex("0024 0001 00000001 0002 6d65") + (99).to_bytes(4, "big") + b"planted-secret"
     found, _ = capture_of(Talk().open().say(frame(body)).close().packets())
     shown: Any = to_object(found[0])
@@ -282,7 +295,7 @@ def test_a_damaged_secret_is_hidden() -> None:
     assert "99 bytes needed" in shown["request"]["problem"]
 
 
-def test_a_damaged_answer_of_the_log_of_kraft_is_hidden() -> None:
+def test_damaged_fetch_of_metadata_log_is_redacted() -> None:
     for topic, is_secret in (("__cluster_metadata", True), ("orders", False)):
         partition = PartitionData(records=b"planted-secret")
         body = FetchResponse(responses=[FetchableTopicResponse(topic=topic, partitions=[partition])])
@@ -295,9 +308,9 @@ def test_a_damaged_answer_of_the_log_of_kraft_is_hidden() -> None:
         assert (shown["response"]["data"] == "(redacted)") == is_secret
 
 
-def test_requests_that_are_not_answered() -> None:
-    talk = Talk().open().say(encode_request(ProduceRequest(acks=0), 9, 1, "me")).say(one(2))
-    talk.say(answer(2), from_client=False)
+def test_produce_with_acks_0_needs_no_response() -> None:
+    talk = Talk().open().say(encode_request(ProduceRequest(acks=0), 9, 1, "me")).say(request_bytes(2))
+    talk.say(response_bytes(2), from_client=False)
     found, capture = capture_of(talk.packets())
     assert summary(found) == [(1, True, False), (2, True, True)]
     assert (found[0].has_no_response, found[0].response_problem) == (True, "")
@@ -309,7 +322,7 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(framing, "MOST_KEPT_OF_ALL", 1 << 20)
     monkeypatch.setattr(reassembly, "MOST_HELD", 1 << 20)
-    head = (90 << 20).to_bytes(4, "big") + one(1)[4:]
+    head = (90 << 20).to_bytes(4, "big") + request_bytes(1)[4:]
     part = bytes(60000)
 
     def endless() -> Iterable[Segment]:
@@ -333,9 +346,9 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert peak < 8 << 20
 
 
-def test_a_handshake_without_its_beginning() -> None:
+def test_capture_starting_at_syn_ack_is_read() -> None:
     syn = tcp(9092, 40000, 5000, flags=SYN | ACK, acknowledged=1001)
-    talk = Talk().say(one(1)).say(answer(1), from_client=False)
+    talk = Talk().say(request_bytes(1)).say(response_bytes(1), from_client=False)
     found, _ = capture_of([ipv4(syn, "10.0.0.2", "10.0.0.1"), *talk.packets()])
     assert summary(found) == [(1, True, True)]
     assert str(found[0].client) == "10.0.0.1:40000"

@@ -54,7 +54,7 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
 
 
 @pytest.mark.parametrize("name", [*(f"{each}.gz" for each in CAPTURES), "follow.hex.txt", "follow.yaml.txt"])
-def test_no_damage_hangs_or_crashes(name: str) -> None:
+def test_damaged_file_is_read_in_bounded_time(name: str) -> None:
     data = captured(name[:-3]).read_bytes() if name.endswith(".gz") else (DATA / name).read_bytes()
     data = gzip.decompress(data) if name.endswith(".gz") else data
     whole = read_all(data)
@@ -68,7 +68,7 @@ def test_no_damage_hangs_or_crashes(name: str) -> None:
     assert len(counts) > 1
 
 
-def test_no_damage_within_packets_hangs_or_crashes() -> None:
+def test_damaged_packets_are_read_in_bounded_time() -> None:
     from kafka_messages_tools.capture import read_packets
 
     data = gzip.decompress(captured("java.pcapng").read_bytes())

@@ -18,7 +18,7 @@ def shown(capture: Capture) -> list[Any]:
 
 
 @pytest.mark.parametrize("form", ["hex", "raw", "yaml"])
-def test_every_form_tells_what_the_packets_tell(form: str) -> None:
+def test_followed_stream_equals_the_packet_capture(form: str) -> None:
     found = shown(open_capture(DATA / f"follow.{form}.txt"))
     with open_capture(captured("librdkafka.pcap")) as capture:
         wanted = [each for each in shown(capture) if each["connection"] == 1]
@@ -31,7 +31,7 @@ def test_every_form_tells_what_the_packets_tell(form: str) -> None:
                 assert mine[side]["packet"] == theirs[side]["packet"]
 
 
-def test_a_hex_dump_as_wireshark_saves_it() -> None:
+def test_hex_dump_saved_by_wireshark_is_read() -> None:
     text = (DATA / "follow.hex.txt").read_text().partition("Node 1")[2].partition("\n")[2]
     saved = text.replace("\t", "    ").replace(RULE + "\n", "")
     first, second = shown(Capture(io.BytesIO(saved.encode())))
@@ -71,7 +71,7 @@ def test_a_hex_dump_as_wireshark_saves_it() -> None:
         ("", "this is neither pcap nor pcapng nor the text of a followed stream: it is empty"),
     ],
 )
-def test_text_that_is_wrong(text: str, problem: str) -> None:
+def test_invalid_text_raises_capture_error(text: str, problem: str) -> None:
     with pytest.raises(CaptureError) as caught:
         list(Capture(io.BytesIO(text.encode())))
     assert str(caught.value) == problem

@@ -34,7 +34,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, words: Sequenc
     [("log", str(LOG)), ("guess", BODY.hex()), ("capture", str(CAPTURE), "--clients")],
     ids=lambda each: each[0],
 )
-def test_progress_is_gone_before_anything_is_printed(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_cleared_before_output(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
     plain = printed(monkeypatch, io.StringIO(), words)
     assert "\r" not in plain
     clock = itertools.count()

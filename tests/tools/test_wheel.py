@@ -15,7 +15,7 @@ from tests.support.pages import ROOT
 PROJECT = ROOT / "packages" / "tools"
 
 
-def test_the_wheel_has_what_is_no_python(tmp_path: Path) -> None:
+def test_wheel_contains_dissector_and_completion_scripts(tmp_path: Path) -> None:
     for name in ("setuptools", "shtab"):
         pytest.importorskip(name, reason=f"{name} is not installed; nox -s tests installs it")
     copy = shutil.copytree(PROJECT, tmp_path / "project", ignore=shutil.ignore_patterns("build", "*.egg-info"))

@@ -42,7 +42,7 @@ needs_tshark = pytest.mark.skipif(
 )
 
 
-def test_the_dissector_knows_all_apis() -> None:
+def test_dissector_contains_every_api() -> None:
     text = dissector()
     names = [name for api in apis() if not api.is_removed for name in (api.request_name, api.response_name) if name]
     assert [name for name in names if f"\n  {name} = [[1\n:" not in text] == []
@@ -50,7 +50,7 @@ def test_the_dissector_knows_all_apis() -> None:
     assert 'local NAME, TITLE, PORTS = "invoices", "Invoices", "1-2"\n' in dissector("invoices", "1-2")
 
 
-def test_a_wrong_name_is_refused() -> None:
+def test_invalid_protocol_name_or_ports_are_rejected() -> None:
     name = "the name of a protocol is of lower-case letters, digits, - and _, not 'Kafka Messages'"
     with pytest.raises(ValueError, match=f"^{re.escape(name)}$"):
         dissector("Kafka Messages")
@@ -59,7 +59,7 @@ def test_a_wrong_name_is_refused() -> None:
         dissector(ports="9092;")
 
 
-def test_it_compiles(tmp_path: Path) -> None:
+def test_dissector_compiles(tmp_path: Path) -> None:
     compiler = next(filter(None, map(shutil.which, ("luac", "luac5.4", "luac5.3", "luac5.2", "luac5.1"))), None)
     if compiler is None:
         pytest.skip("luac is not installed; the tests in tshark load the dissector, too")
@@ -188,7 +188,7 @@ def _shown(node: Node, name: str) -> str:
 
 @needs_tshark
 @pytest.mark.parametrize("name", CAPTURES)
-def test_tshark_agrees_on_real_traffic(name: str, tmp_path: Path) -> None:
+def test_tshark_agrees_with_capture_of_real_traffic(name: str, tmp_path: Path) -> None:
     capture = tmp_path / name
     capture.write_bytes(gzip.decompress(captured(name).read_bytes()))
     assert (
@@ -202,7 +202,7 @@ def test_tshark_agrees_on_real_traffic(name: str, tmp_path: Path) -> None:
 
 
 @needs_tshark
-def test_tshark_agrees_on_every_version_of_every_api(tmp_path: Path) -> None:
+def test_tshark_agrees_with_capture_for_every_api_version(tmp_path: Path) -> None:
     talk = Talk().open()
     number = 0
     for api in apis():
@@ -233,7 +233,7 @@ def _bodies(name: str, version: int) -> list[bytes]:
 # --- the display filter for errors ------------------------------------------------------------------------------------
 
 
-def test_the_filter_for_errors_names_every_field() -> None:
+def test_error_filter_names_every_error_code_field() -> None:
     responses = [facts_of(api.response_class) for api in apis() if api.valid_versions and api.response_name]
     fields = [field for facts in responses for some in (facts.fields, *facts.structs.values()) for field in some]
     names = {field.name for field in fields if field.is_error_code}
@@ -268,7 +268,7 @@ def with_errors(capture: Path, folder: Path) -> tuple[list[int], list[int]]:
 
 @needs_tshark
 @pytest.mark.parametrize("name", CAPTURES)
-def test_the_filter_finds_the_errors_of_real_traffic(name: str, tmp_path: Path) -> None:
+def test_error_filter_selects_the_errors_of_real_traffic(name: str, tmp_path: Path) -> None:
     capture = tmp_path / name
     capture.write_bytes(gzip.decompress(captured(name).read_bytes()))
     found, wanted = with_errors(capture, tmp_path)
@@ -276,7 +276,7 @@ def test_the_filter_finds_the_errors_of_real_traffic(name: str, tmp_path: Path) 
 
 
 @needs_tshark
-def test_the_filter_finds_an_error_beside_codes_that_are_0(tmp_path: Path) -> None:
+def test_error_filter_selects_messages_with_any_nonzero_code(tmp_path: Path) -> None:
     topic, good = MetadataResponse.MetadataResponseTopic, MetadataResponse.MetadataResponseTopic(name="good")
     added = from_json(AddPartitionsToTxnResponse, ADDED, 3)
     talk = Talk().open()

@@ -13,10 +13,10 @@ from kafka_messages.protocol import encode_request
 from kafka_records import Batch, MissingCodecError, Record, write_batch
 
 from kafka_messages_tools.command import main
-from tests.support.command import FRAME, Told, rows
+from tests.support.command import FRAME, RunCommand, rows
 
 
-def test_controls_of_terminals(capsys: pytest.CaptureFixture[str]) -> None:
+def test_control_characters_are_escaped(capsys: pytest.CaptureFixture[str]) -> None:
     data = ApiVersionsRequest(client_software_name="a\x9b31m", client_software_version="\x7f").write(3)
     for words in (
         ("decode", "ApiVersionsRequest", "3", data.hex()),
@@ -30,7 +30,7 @@ def test_controls_of_terminals(capsys: pytest.CaptureFixture[str]) -> None:
             assert "\x7f" not in printed
 
 
-def test_negative_numbers_of_errors(capsys: pytest.CaptureFixture[str]) -> None:
+def test_negative_error_code_is_accepted(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(("errors", "-1", "--json")) == 0
     assert '"UNKNOWN_SERVER_ERROR"' in capsys.readouterr().out
 
@@ -42,22 +42,22 @@ def test_negative_numbers_of_errors(capsys: pytest.CaptureFixture[str]) -> None:
         (("list", "--width", "{0}"), "argument --width: expected at most 18 digits, got 5000\nusage: "),
     ],
 )
-def test_numbers_without_end(words: tuple[str, ...], says: str, told: Told) -> None:
+def test_number_of_5000_digits_is_rejected(words: tuple[str, ...], says: str, run_command: RunCommand) -> None:
     number = "9" * 5000
-    status, out, err = told(*(word.format(number) for word in words))
+    status, out, err = run_command(*(word.format(number) for word in words))
     assert (status, out) == (2, "")
     assert err.startswith(f"kafka-messages: {says.format(number)}")
 
 
-def test_a_terminal_of_any_width(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_huge_terminal_width_is_accepted(run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "9" * 5000)
-    assert told("list", "MetadataRequest", "--text")[0] == 0
+    assert run_command("list", "MetadataRequest", "--text")[0] == 0
 
 
-def test_the_difference_to_the_latest_version(told: Told) -> None:
-    assert told("diff", "MetadataRequest", "12", "latest") == told("diff", "MetadataRequest", "12", "v13")
+def test_diff_accepts_latest_as_a_version(run_command: RunCommand) -> None:
+    assert run_command("diff", "MetadataRequest", "12", "latest") == run_command("diff", "MetadataRequest", "12", "v13")
     same = "MetadataRequest v13 and v13: no differences\n"
-    assert told("diff", "MetadataRequest", "latest", "latest") == (0, same, "")
+    assert run_command("diff", "MetadataRequest", "latest", "latest") == (0, same, "")
 
 
 @pytest.mark.parametrize(
@@ -70,34 +70,34 @@ def test_the_difference_to_the_latest_version(told: Told) -> None:
         (f"{FRAME.hex()} 00000009 00", f"message 2, at byte {len(FRAME)}: the frame has 9 bytes, but 1 follow"),
     ],
 )
-def test_frames_that_are_none(data: str, says: str, told: Told, tmp_path: Path) -> None:
+def test_invalid_frame_exits_with_1(data: str, says: str, run_command: RunCommand, tmp_path: Path) -> None:
     file = tmp_path / "frames"
     file.write_bytes(bytes.fromhex(data))
-    status, _, err = told("decode", "--frame", str(file), "--in", "raw")
+    status, _, err = run_command("decode", "--frame", str(file), "--in", "raw")
     assert (status, err) == (1, f"kafka-messages: {says}\n")
-    status, out, _ = told("explain", "--frame", str(file), "--in", "raw", "--text")
+    status, out, _ = run_command("explain", "--frame", str(file), "--in", "raw", "--text")
     assert status == 1
     assert out.splitlines()[-1].endswith(says.removeprefix(f"message 2, at byte {len(FRAME)}: "))
 
 
-def test_records_of_another_type(told: Told) -> None:
+def test_record_of_another_type_is_rejected(run_command: RunCommand) -> None:
     topic = write_metadata_record(TopicRecord(name="t"), 0).hex()
-    assert told("decode", "TopicRecord", "--header", topic)[0] == 0
+    assert run_command("decode", "TopicRecord", "--header", topic)[0] == 0
     says = "kafka-messages: the record type is 2, but that of PartitionRecord is 3\n"
-    assert told("decode", "PartitionRecord", "--header", topic) == (1, "", says)
+    assert run_command("decode", "PartitionRecord", "--header", topic) == (1, "", says)
     key = "0001" + OffsetCommitKey(group="g", topic="t").write(0).hex()
-    assert told("decode", "OffsetCommitKey", "--header", key)[0] == 0
+    assert run_command("decode", "OffsetCommitKey", "--header", key)[0] == 0
     says = "kafka-messages: the record type is 1, but that of GroupMetadataKey is 2\n"
-    assert told("decode", "GroupMetadataKey", "--header", key) == (1, "", says)
+    assert run_command("decode", "GroupMetadataKey", "--header", key) == (1, "", says)
 
 
-def test_hex_of_digits_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_digits_only_input_is_read_as_hex(capsys: pytest.CaptureFixture[str]) -> None:
     data = "0012000000000007000161"
     assert main(("explain", "ApiVersionsRequest", "--header", data, "--text")) == 0
     assert capsys.readouterr().out.startswith("ApiVersionsRequest v0")
 
 
-def test_a_log_with_zeros_inside(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_data_after_zero_padding_in_a_log_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     batch = write_batch([Record(value=b"one", timestamp=1)])
     file = tmp_path / "copied.log"
     for zeros in (100, 1 << 17, 3 << 20):
@@ -110,7 +110,7 @@ def test_a_log_with_zeros_inside(tmp_path: Path, capsys: pytest.CaptureFixture[s
         assert said in capsys.readouterr().err
 
 
-def test_a_log_with_a_missing_codec(
+def test_batch_with_missing_codec_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "copied.log"
@@ -129,7 +129,7 @@ def test_a_log_with_a_missing_codec(
     assert [row.get("value", row.get("error")) for row in rows] == ["one", "lz4 needs a package", "three"]
 
 
-def test_offsets_of_a_second_frame(capsys: pytest.CaptureFixture[str]) -> None:
+def test_second_frame_is_printed_with_its_address(capsys: pytest.CaptureFixture[str]) -> None:
     frame = encode_request(ApiVersionsRequest(client_software_name="java", client_software_version="1"), 3, 7, "me")
     broken = frame[:-3] + b"\x7f" + frame[-2:]
     assert main(("explain", "--frame", (frame + broken).hex(), "--text", "--width", "120")) == 1
@@ -140,19 +140,19 @@ def test_offsets_of_a_second_frame(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_explain_stops_at_a_limit(told: Told) -> None:
+def test_explain_stops_at_a_limit(run_command: RunCommand) -> None:
     frames = 3 * FRAME
-    status, out, err = told("explain", "--frame", frames.hex(), "--limit", "9", "--json")
+    status, out, err = run_command("explain", "--frame", frames.hex(), "--limit", "9", "--json")
     assert (status, rows(out)[-1]["end"]) == (1, len(FRAME))
     what = f"the messages from byte {len(FRAME)} on are not shown; --limit says how many fields are, 0 shows all"
     assert err == f"note: {what}\n"
-    status, out, err = told("explain", "--frame", frames.hex(), "--limit", "0", "--json")
+    status, out, err = run_command("explain", "--frame", frames.hex(), "--limit", "0", "--json")
     assert (status, rows(out)[-1]["end"], err) == (0, len(frames), "")
 
 
-def test_explain_of_many_elements(told: Told) -> None:
+def test_explain_limit_omits_array_elements(run_command: RunCommand) -> None:
     data = MetadataRequest(topics=[MetadataRequestTopic(name="t") for _ in range(100)]).write(4)
-    status, out, _ = told("explain", "MetadataRequest", "4", data.hex(), "--limit", "40", "--json")
+    status, out, _ = run_command("explain", "MetadataRequest", "4", data.hex(), "--limit", "40", "--json")
     assert status == 0
     assert [(row["path"], row["note"]) for row in rows(out)[-2:]] == [
         ("topics", "61 more elements"),

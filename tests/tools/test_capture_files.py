@@ -33,7 +33,9 @@ def segments_of(data: bytes) -> tuple[list[Segment], Report]:
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("make", [pcap, pcapng])
 @pytest.mark.parametrize("nanoseconds", [False, True])
-def test_both_formats_in_both_byte_orders(make: Callable[..., bytes], order: str, nanoseconds: bool) -> None:
+def test_pcap_and_pcapng_are_read_in_both_byte_orders(
+    make: Callable[..., bytes], order: str, nanoseconds: bool
+) -> None:
     found, report = read(make([ONE, ONE], order=order, nanoseconds=nanoseconds))
     assert found == [
         Packet(1, packets.START, packets.RAW, ONE, len(ONE)),
@@ -44,13 +46,13 @@ def test_both_formats_in_both_byte_orders(make: Callable[..., bytes], order: str
 
 @pytest.mark.parametrize("form", ["enhanced", "simple", "old"])
 @pytest.mark.parametrize("order", ["<", ">"])
-def test_every_packet_block(form: Any, order: Any) -> None:
+def test_every_packet_block_type_is_read(form: Any, order: Any) -> None:
     found, _ = read(pcapng([ONE], order=order, form=form, snap=30))
     time = None if form == "simple" else packets.START
     assert found == [Packet(1, time, packets.RAW, ONE[:30], len(ONE))]
 
 
-def test_a_gzipped_file_and_one_that_ends_too_early() -> None:
+def test_gzipped_and_truncated_files_are_read() -> None:
     whole = pcap([ONE, ONE, ONE])
     assert len(read(gzip.compress(whole))[0]) == 3
     found, report = read(gzip.compress(whole)[:-12])
@@ -62,7 +64,7 @@ def test_a_gzipped_file_and_one_that_ends_too_early() -> None:
     assert (len(found), report.remarks) == (1, ["the file ends inside block 4: 84 bytes needed, 79 left"])
 
 
-def test_damage_ends_the_reading_with_a_word() -> None:
+def test_damaged_packet_or_block_is_reported() -> None:
     data = pcap([ONE]) + struct.pack("<IIII", 0, 0, 1 << 30, 1 << 30)
     found, report = read(data)
     assert (len(found), report.remarks) == (1, ["packet 2 claims 1073741824 bytes: the file is damaged from there on"])
@@ -84,13 +86,13 @@ def test_damage_ends_the_reading_with_a_word() -> None:
         ),
     ],
 )
-def test_what_is_no_capture(data: bytes, text: str) -> None:
+def test_unknown_file_format_raises_capture_error(data: bytes, text: str) -> None:
     with pytest.raises(CaptureError) as caught:
         read(data)
     assert str(caught.value) == text
 
 
-def test_the_capture_says_what_it_lost() -> None:
+def test_dropped_packets_in_statistics_are_reported() -> None:
     statistics = block(5, bytes(12) + packets.option(5, struct.pack("<Q", 17)) + packets.option(0, b""))
     _, report = read(pcapng([ONE]) + statistics)
     assert report.remarks == ["the capture itself lost 17 packets, as it says"]
@@ -99,18 +101,18 @@ def test_the_capture_says_what_it_lost() -> None:
 @pytest.mark.parametrize("tags", [(), (0x8100,), (0x88A8, 0x8100)])
 @pytest.mark.parametrize("link", [packets.ETHERNET, packets.SLL, packets.SLL2])
 @pytest.mark.parametrize("packet", [ONE, ipv6(tcp(1, 2, 7, DATA))], ids=["v4", "v6"])
-def test_link_layers_with_tags(packet: bytes, link: int, tags: tuple[int, ...]) -> None:
+def test_vlan_tags_of_link_layers_are_skipped(packet: bytes, link: int, tags: tuple[int, ...]) -> None:
     (segment,), _ = segments_of(pcap([linked(packet, link, tags)], link))
     assert (segment.source.port, segment.sequence, segment.data) == (1, 7, DATA)
 
 
 @pytest.mark.parametrize("link", [packets.RAW, packets.NULL, packets.LOOP])
-def test_link_layers_without_a_protocol(link: int) -> None:
+def test_link_layers_without_protocol_field_are_read(link: int) -> None:
     (segment,), _ = segments_of(pcap([linked(ONE, link)], link))
     assert (str(segment.source), str(segment.target), segment.data) == ("10.0.0.1:1", "10.0.0.2:2", DATA)
 
 
-def test_padding_and_snap_length() -> None:
+def test_ethernet_padding_is_removed_and_snap_length_counted() -> None:
     padded = linked(ipv4(tcp(1, 2, 7, b"x")), packets.ETHERNET) + bytes(6)
     (segment,), _ = segments_of(pcap([padded], packets.ETHERNET))
     assert (segment.data, segment.missing) == (b"x", 0)
@@ -121,14 +123,14 @@ def test_padding_and_snap_length() -> None:
     assert (nothing, report.counts["packets cut within their headers"]) == ([], 1)
 
 
-def test_extension_headers() -> None:
+def test_ipv6_extension_headers_are_skipped() -> None:
     extensions = [(0, bytes([0]) + bytes(6)), (60, bytes([1]) + bytes(14)), (51, bytes([4]) + bytes(22))]
     (segment,), _ = segments_of(pcap([ipv6(tcp(1, 2, 7, DATA), extensions)]))
     assert (str(segment.source), segment.data) == ("[fd00::1]:1", DATA)
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0, 1)])
-def test_fragments_are_put_together(order: tuple[int, ...]) -> None:
+def test_ipv4_fragments_are_reassembled(order: tuple[int, ...]) -> None:
     segment = tcp(1, 2, 7, DATA * 3)
     parts = [ipv4(segment[:24], fragment=0x2000, identity=5), ipv4(segment[24:48], fragment=0x2003, identity=5)]
     parts.append(ipv4(segment[48:], fragment=6, identity=5))
@@ -139,7 +141,7 @@ def test_fragments_are_put_together(order: tuple[int, ...]) -> None:
     assert (nothing, report.counts["datagrams of which fragments are missing"]) == ([], 1)
 
 
-def test_fragments_of_ipv6() -> None:
+def test_ipv6_fragments_are_reassembled() -> None:
     segment = tcp(1, 2, 7, DATA * 3)
     first = ipv6(segment[:24], [(44, struct.pack(">BHI", 0, 1, 9))])
     second = ipv6(segment[24:], [(44, struct.pack(">BHI", 0, 24, 9))])
@@ -147,7 +149,7 @@ def test_fragments_of_ipv6() -> None:
     assert found.data == DATA * 3
 
 
-def test_what_is_not_tcp_is_counted() -> None:
+def test_packets_other_than_tcp_are_counted() -> None:
     arp = bytes(12) + b"\x08\x06" + bytes(28)
     udp = ONE[:9] + b"\x11" + ONE[10:]
     _, report = segments_of(pcap([arp, linked(udp, packets.ETHERNET), linked(ONE, packets.ETHERNET)], packets.ETHERNET))
@@ -156,7 +158,7 @@ def test_what_is_not_tcp_is_counted() -> None:
     assert report.counts["packets of link type 147, which is not read"] == 1
 
 
-def test_times_of_an_exchange_come_from_its_packets() -> None:
+def test_exchange_has_packet_numbers_and_time() -> None:
     talk = Talk().open().say(encode_request(MetadataRequest(), 12, 1, "me"), size=20).close()
     capture = Capture(io.BytesIO(pcapng(talk.packets(), nanoseconds=True)))
     (exchange,) = capture
