@@ -40,18 +40,18 @@ def rows(found: Explanation) -> Any:
     return json.loads(json.dumps(list(found.rows())))
 
 
-def error(found: Explanation) -> Any:
+def error_of(found: Explanation) -> Any:
     if found.error is None:
         return None
     assert isinstance(found.error, DecodeError)
     return found.error.reason, found.error.path, found.error.offset
 
 
-def told(answer: dict[str, Any]) -> Any:
+def error_of_answer(answer: dict[str, Any]) -> Any:
     return answer["error"] and tuple(answer["error"][key] for key in ("reason", "path", "offset"))
 
 
-def test_every_vector(protocol: Path) -> None:
+def test_every_vector_is_decoded_and_explained(protocol: Path) -> None:
     known = [vector for each in vectors.committed().values() for vector in each]
     asked = [{"message": v.message, "version": v.version, "hex": v.data.hex(), "rows": True} for v in known]
     for vector, answer in zip(known, javascript.ask(protocol, asked), strict=True):
@@ -61,7 +61,7 @@ def test_every_vector(protocol: Path) -> None:
         assert answer["rows"] == rows(explain(vector.data, vector.cls, vector.version)), vector
 
 
-def test_damaged_vectors(protocol: Path) -> None:
+def test_damaged_vectors_give_the_same_errors(protocol: Path) -> None:
     rnd = random.Random(SEED)
     known = [vector for each in vectors.committed().values() for vector in each if len(vector.data) < 2000]
     cases = [(vector, damaged(rnd, vector.data)) for vector in rnd.choices(known, k=DAMAGED)]
@@ -69,13 +69,13 @@ def test_damaged_vectors(protocol: Path) -> None:
     faults = 0
     for (vector, data), answer in zip(cases, javascript.ask(protocol, asked), strict=True):
         found = explain(data, vector.cls, vector.version)
-        assert told(answer) == error(found), (vector, data.hex())
+        assert error_of_answer(answer) == error_of(found), (vector, data.hex())
         assert answer["rows"] == rows(found), (vector, data.hex())
         faults += found.error is not None
     assert faults > DAMAGED // 2
 
 
-def test_requests_and_responses_behind_headers(protocol: Path) -> None:
+def test_requests_and_responses_with_headers_are_explained(protocol: Path) -> None:
     request = encode_request(MetadataRequest(), 12, 7, "me")
     response = bytes.fromhex(
         "00000007" + "0023" + "00000001" + "0012" + "0000" + "0003"
@@ -97,10 +97,10 @@ def test_requests_and_responses_behind_headers(protocol: Path) -> None:
     for answer, found in zip(javascript.ask(protocol, asked), expected, strict=True):
         assert answer["rows"] == rows(found)
         assert answer["title"] == found.title
-        assert told(answer) == error(found)
+        assert error_of_answer(answer) == error_of(found)
 
 
-def test_unknown_apis_and_versions_stay_closed(protocol: Path) -> None:
+def test_body_of_unknown_api_or_version_is_redacted(protocol: Path) -> None:
     cases = {"03e8000000000007": "no API has the key 1000", "0003006300000007": "MetadataRequest has no version 99"}
     asked = [{"as": "request", "hex": start + SECRET.encode().hex(), "rows": True} for start in cases]
     for answer, reason in zip(javascript.ask(protocol, asked), cases.values(), strict=True):
@@ -114,7 +114,7 @@ def test_unknown_apis_and_versions_stay_closed(protocol: Path) -> None:
         assert SECRET.encode().hex() not in json.dumps(answer["rows"])
 
 
-def test_damaged_headers_hide_what_follows(protocol: Path) -> None:
+def test_body_after_damaged_request_header_is_redacted(protocol: Path) -> None:
     body = SaslAuthenticateRequest(auth_bytes=SECRET.encode()).write(2)
     starts = ("0002 6d65 00", "7fff 6d65 00", "0012 6d65 00", "fffe 6d65 00", "0002 ff65 00", "0002 6d65 05")
     requests = [bytes.fromhex(f"0024 0002 00000007 {start}") + body for start in (*starts, "0002 6d65 01 07 0a")]
@@ -130,7 +130,7 @@ def test_damaged_headers_hide_what_follows(protocol: Path) -> None:
         assert SECRET.encode()[:4].hex() not in json.dumps(answer["rows"])
 
 
-def test_damaged_headers_of_responses_hide_what_follows(protocol: Path) -> None:
+def test_body_after_damaged_response_header_is_redacted(protocol: Path) -> None:
     body = SaslAuthenticateResponse(auth_bytes=SECRET.encode()).write(2)
     starts = ("00000007 00", "00000007 7f", "00000007 01 00 7f", "00000007 01 00 0a")
     responses = [bytes.fromhex(start) + body for start in starts]
@@ -140,7 +140,7 @@ def test_damaged_headers_of_responses_hide_what_follows(protocol: Path) -> None:
         assert SECRET.encode()[:4].hex() not in json.dumps(answer["rows"])
 
 
-def test_secrets_are_hidden(protocol: Path) -> None:
+def test_secrets_are_redacted(protocol: Path) -> None:
     upsertion = ScramCredentialUpsertion(name="ada", salt=b"salt", salted_password=SECRET.encode())
     data = AlterUserScramCredentialsRequest(upsertions=[upsertion]).write(0)
     question = {"message": "AlterUserScramCredentialsRequest", "version": 0, "hex": data.hex(), "rows": True}

@@ -81,11 +81,11 @@ def background(page: Any) -> int:
     return int(colour.removeprefix("rgb(").partition(",")[0])
 
 
-def marked(page: Any) -> str:
+def highlighted_bytes(page: Any) -> str:
     return "".join(page.locator(".inspector .h i.on").all_inner_texts())
 
 
-def test_search(opened: Any) -> None:
+def test_search_opens_message_and_field(opened: Any) -> None:
     page = opened(MESSAGE)
     page.keyboard.press("/")
     page.keyboard.type("metadatares")
@@ -102,7 +102,7 @@ def test_search(opened: Any) -> None:
 
 
 @pytest.mark.parametrize(("text", "first"), [("16", "NOT_COORDINATOR"), ("not_coord", "NOT_COORDINATOR"), ("qqq", "")])
-def test_search_for_errors(text: str, first: str, opened: Any) -> None:
+def test_search_finds_error_codes(text: str, first: str, opened: Any) -> None:
     page = opened("index.html")
     page.keyboard.press("/")
     page.keyboard.type(text)
@@ -112,7 +112,7 @@ def test_search_for_errors(text: str, first: str, opened: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ["2.8", "kafka 2.8.0", "2.8."])
-def test_search_for_releases(text: str, opened: Any) -> None:
+def test_search_finds_releases(text: str, opened: Any) -> None:
     page = opened("index.html")
     page.keyboard.press("/")
     page.keyboard.type(text)
@@ -124,24 +124,24 @@ def test_search_for_releases(text: str, opened: Any) -> None:
     page.wait_for_url("**/releases/2.8.0.html")
 
 
-def test_pointing(opened: Any) -> None:
+def test_hovering_highlights_bytes_and_rows(opened: Any) -> None:
     page = opened(MESSAGE)
     box = page.locator(".inspector").last
     box.locator(".tree tbody tr", has_text="throttle_time_ms").hover()
-    assert marked(page) == "80000000"
+    assert highlighted_bytes(page) == "80000000"
     box.locator(".tree tbody tr", has_text="api_keys").hover()
-    assert len(marked(page)) == 2 * 15
+    assert len(highlighted_bytes(page)) == 2 * 15
     box.locator(".h i").nth(8 + 5).hover()  # after length and header
     assert box.locator(".tree tbody tr.on td").nth(1).inner_text() == "min_version"
     page.locator("h1").hover()
-    assert marked(page) == ""
+    assert highlighted_bytes(page) == ""
 
 
-def test_walking_by_keys(opened: Any) -> None:
+def test_arrow_keys_move_through_the_byte_view(opened: Any) -> None:
     page = opened(MESSAGE)
     rows = page.locator(".inspector").last.locator(".tree tbody tr")
     rows.first.focus()
-    assert len(marked(page)) == 2 * 4
+    assert len(highlighted_bytes(page)) == 2 * 4
     for key, name in (
         ("ArrowDown", "ResponseHeader v0"),
         ("ArrowDown", "correlation_id"),
@@ -161,10 +161,10 @@ def test_walking_by_keys(opened: Any) -> None:
     assert rows.last.evaluate("row => row === document.activeElement")
     assert rows.evaluate_all("rows => rows.filter(row => row.tabIndex === 0).length") == 1
     page.keyboard.press("Escape")
-    assert marked(page) == ""
+    assert highlighted_bytes(page) == ""
 
 
-def test_themes(opened: Any) -> None:
+def test_theme_follows_the_system_and_the_button(opened: Any) -> None:
     page = opened(MESSAGE, "dark")
     assert background(page) < 60
     page.click("#theme")
@@ -176,12 +176,12 @@ def test_themes(opened: Any) -> None:
 
 
 @pytest.mark.parametrize("path", ["index.html", MESSAGE, "messages/FetchResponse-v18.html", "apis.html", "types.html"])
-def test_narrow(path: str, opened: Any) -> None:
+def test_page_fits_a_narrow_screen(path: str, opened: Any) -> None:
     page = opened(path, viewport=NARROW)
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
 
 
-def test_no_page_is_wider_than_a_telephone(opened: Any, site: Path) -> None:
+def test_every_top_level_page_fits_a_narrow_screen(opened: Any, site: Path) -> None:
     widths = {}
     for path in sorted(site.glob("*.html")):
         page = opened(path.name, viewport=NARROW)
@@ -190,7 +190,7 @@ def test_no_page_is_wider_than_a_telephone(opened: Any, site: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["errors.html", "messages.html", "tags.html"])
-def test_tables_without_scrolling(path: str, opened: Any) -> None:
+def test_tables_fit_a_narrow_screen(path: str, opened: Any) -> None:
     page = opened(path, viewport=NARROW)
     ends = page.locator("td.what").evaluate_all("all => all.map((each) => each.getBoundingClientRect().right)")
     assert len(ends) > 50
@@ -198,7 +198,7 @@ def test_tables_without_scrolling(path: str, opened: Any) -> None:
 
 
 @pytest.mark.parametrize("path", ["docs/spark-jobs.html", "docs/guide/first-steps.html", "CONTRIBUTING.html"])
-def test_prose(path: str, opened: Any) -> None:
+def test_documentation_page_is_searchable_on_a_narrow_screen(path: str, opened: Any) -> None:
     page = opened(path, viewport=NARROW)
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
     page.keyboard.press("/")
@@ -208,14 +208,14 @@ def test_prose(path: str, opened: Any) -> None:
     page.wait_for_url("**/docs/guide/first-steps.html#a-request-on-a-connection")
 
 
-def test_without_scripts(opened: Any) -> None:
+def test_page_works_without_scripts(opened: Any) -> None:
     page = opened(MESSAGE, java_script_enabled=False)
     assert page.locator(".inspector").last.is_visible()
     assert not page.locator(".find").is_visible()
     assert not page.locator("#theme").is_visible()
 
 
-def test_print(opened: Any) -> None:
+def test_printed_page_expands_details(opened: Any) -> None:
     page = opened(MESSAGE)
     page.emulate_media(media="print")
     assert not page.locator(".top").is_visible()
@@ -231,37 +231,37 @@ def test_print(opened: Any) -> None:
     assert opened_ones.count() == 0
 
 
-def test_copying(opened: Any) -> None:
+def test_copy_button_confirms(opened: Any) -> None:
     page = opened(MESSAGE, permissions=["clipboard-read", "clipboard-write"])
     page.locator("details.same summary").last.click()
     page.locator("details.same").last.locator("button").first.click()
     page.wait_for_selector("text=/Copied|Selected/")
 
 
-def test_every_page_is_quiet(opened: Any, site: Path) -> None:
+def test_no_page_logs_to_the_console(opened: Any, site: Path) -> None:
     for path in sorted(site.glob("*.html")):
         opened(path.name)
 
 
-def test_paste(opened: Any) -> None:
+def test_pasted_bytes_are_explained(opened: Any) -> None:
     page = opened("paste.html")
     page.fill("#paste-bytes", "00000019 0012 0003 00000007 0002 6d65 00 056a617661 06342e342e30 00")
     page.wait_for_selector("#paste-guesses button[aria-pressed=true]")
     assert page.locator("#paste-guesses button").first.inner_text() == ("ApiVersionsRequest v3 after length and header")
     assert page.locator("#paste-result h2").inner_text() == "ApiVersionsRequest v3"
     page.locator(".tree tbody tr", has_text="client_software_name").hover()
-    assert marked(page) == "056a617661"
+    assert highlighted_bytes(page) == "056a617661"
     page.locator(".tree tbody tr").first.focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
-    assert marked(page) == "0012"
+    assert highlighted_bytes(page) == "0012"
     page.locator("#paste-result summary").click()
     assert page.locator("#paste-result code").inner_text() == (
         '{"clientSoftwareName":"java","clientSoftwareVersion":"4.4.0"}'
     )
 
 
-def test_pasted_damage_and_secrets(opened: Any) -> None:
+def test_pasted_damage_is_reported_and_secrets_redacted(opened: Any) -> None:
     page = opened("paste.html", scheme="dark")
     assert not page.locator("[name=message]").is_visible()
     page.select_option("[name=kind]", "message")
@@ -282,7 +282,7 @@ def test_pasted_damage_and_secrets(opened: Any) -> None:
 
 
 @pytest.mark.parametrize("width", [1600, 1440, 1200, 800, 400])
-def test_every_door_is_seen(width: int, opened: Any) -> None:
+def test_navigation_links_are_visible_at_any_width(width: int, opened: Any) -> None:
     page = opened("messages/FetchRequest.html", viewport={"width": width, "height": 900})
     places = page.evaluate(
         "[...document.querySelectorAll('.top nav a')].map(each => each.getBoundingClientRect().toJSON())"
@@ -294,7 +294,7 @@ def test_every_door_is_seen(width: int, opened: Any) -> None:
     assert all(place["right"] <= find["x"] for place in beside)
 
 
-def test_the_last_column_is_seen(opened: Any) -> None:
+def test_last_matrix_column_is_visible(opened: Any) -> None:
     page = opened("messages/FetchRequest.html", viewport={"width": 1200, "height": 900})
     ends = page.evaluate(
         "[...document.querySelectorAll('.matrix td.what')].map(each => each.getBoundingClientRect().right)"
@@ -330,7 +330,7 @@ def test_every_kind_of_page_is_accessible(viewport: dict[str, int], scheme: str,
 @pytest.mark.parametrize(
     "path", [MESSAGE, "messages/FetchRequest.html", "messages/MetadataResponse.html", "headers.html"]
 )
-def test_descriptions_are_seen_on_a_telephone(path: str, opened: Any) -> None:
+def test_descriptions_are_visible_on_a_narrow_screen(path: str, opened: Any) -> None:
     page = opened(path, viewport=NARROW)
     ends = page.locator(".matrix td.what").evaluate_all("all => all.map((each) => each.getBoundingClientRect().right)")
     assert len(ends) > 0
@@ -341,14 +341,14 @@ def test_descriptions_are_seen_on_a_telephone(path: str, opened: Any) -> None:
 
 @pytest.mark.parametrize("viewport", [NARROW, LAPTOP], ids=["narrow", "laptop"])
 @pytest.mark.parametrize("path", [MESSAGE, "messages/MetadataResponse-v13.html", "messages/FetchResponse-v18.html"])
-def test_types_of_bytes_are_seen(path: str, viewport: dict[str, int], opened: Any) -> None:
+def test_byte_view_types_are_visible(path: str, viewport: dict[str, int], opened: Any) -> None:
     page = opened(path, viewport=viewport)
     hidden = page.locator(".tree").evaluate_all("all => all.map((each) => each.scrollWidth - each.clientWidth)")
     assert len(hidden) > 0
     assert max(hidden) <= 0
 
 
-def test_examples_of_types_do_not_overlap(opened: Any) -> None:
+def test_type_examples_do_not_overlap(opened: Any) -> None:
     page = opened("types.html", viewport=NARROW)
     row = page.locator(".worked tr").nth(1).locator("th, td")
     boxes = [row.nth(at).bounding_box() for at in range(row.count())]

@@ -62,7 +62,7 @@ def make(folder: Path, name: str, output: Path, samples: str = "samples") -> int
     return pages.main([*arguments, "--package", name])
 
 
-def test_page(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
+def test_own_message_page_matches_golden(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
     folder, package = probes
     assert make(folder, package.__name__, tmp_path / "site") == 0
     text = (tmp_path / "site" / "messages" / "Probe.html").read_text(encoding="utf-8")
@@ -70,7 +70,7 @@ def test_page(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
     matches_golden(GOLDEN, text[start:end].replace(package.__name__, "probes"))
 
 
-def test_only_what_the_definitions_have(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
+def test_site_has_only_pages_with_content(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
     folder, package = probes
     assert make(folder, package.__name__, tmp_path / "site") == 0
     there = {path.name for path in (tmp_path / "site").glob("*.html")}
@@ -79,7 +79,7 @@ def test_only_what_the_definitions_have(probes: tuple[Path, ModuleType], tmp_pat
     assert {link for link in page.links if link.endswith(".html") and "/" not in link} == there
 
 
-def test_it_is_written_once(
+def test_unchanged_site_is_not_rewritten(
     probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, package = probes
@@ -89,7 +89,7 @@ def test_it_is_written_once(
     assert ", 0 changed" in capsys.readouterr().out
 
 
-def test_pages_that_are_gone_are_removed(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
+def test_stale_pages_are_removed(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
     folder, package = probes
     site = tmp_path / "site"
     assert make(folder, package.__name__, site) == 0
@@ -102,7 +102,7 @@ def test_pages_that_are_gone_are_removed(probes: tuple[Path, ModuleType], tmp_pa
     assert (site / "CNAME").exists()
 
 
-def test_another_folder_is_left_alone(
+def test_unrelated_folder_is_not_overwritten(
     probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, package = probes
@@ -113,7 +113,7 @@ def test_another_folder_is_left_alone(
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_without_the_package(
+def test_missing_package_is_an_error(
     probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert make(probes[0], "no_such_package", tmp_path / "site") == 1
@@ -123,7 +123,7 @@ def test_without_the_package(
     )
 
 
-def test_a_folder_that_is_not_there(
+def test_missing_samples_folder_is_an_error(
     probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, package = probes
@@ -131,7 +131,7 @@ def test_a_folder_that_is_not_there(
     assert capsys.readouterr().err == f"{folder / 'smaples'}: there is no such folder\n"
 
 
-def test_a_package_of_other_definitions(
+def test_package_of_other_definitions_is_an_error(
     probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert make(probes[0], "kafka_messages", tmp_path / "site") == 1
@@ -154,7 +154,7 @@ def test_a_package_of_other_definitions(
         ),
     ],
 )
-def test_a_sample_that_is_none(
+def test_invalid_sample_is_an_error(
     sample: str,
     reason: str,
     probes: tuple[Path, ModuleType],

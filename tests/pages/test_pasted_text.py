@@ -40,14 +40,14 @@ def protocol(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (base64.urlsafe_b64encode(DATA + b"\xff\xfe").decode().rstrip("="), "base64"),
     ],
 )
-def test_forms(protocol: Path, text: str, form: str) -> None:
+def test_pasted_format_is_detected(protocol: Path, text: str, form: str) -> None:
     (answer,) = javascript.ask(protocol, [{"as": "text", "text": text}])
     assert answer["form"] == form
     assert bytes.fromhex(answer["hex"])[: len(DATA)] == DATA
 
 
 @pytest.mark.parametrize("size", [1, 8, 15, 16, 17, 40])
-def test_dumps_of_characters_that_look_like_hex(protocol: Path, size: int) -> None:
+def test_dump_with_hex_like_characters_is_decoded(protocol: Path, size: int) -> None:
     data = b"0123456789abcdefcafe" * 2
     rows = [(at, data[at : min(at + 16, size)]) for at in range(0, size, 16)]
     dumps = {
@@ -60,12 +60,12 @@ def test_dumps_of_characters_that_look_like_hex(protocol: Path, size: int) -> No
 
 
 @pytest.mark.parametrize(("text", "data"), [("[10, 18]", "0a12"), ("{0, -1, 100}", "00ff64"), ("[0x10, 0x18]", "1018")])
-def test_numbers_in_brackets(protocol: Path, text: str, data: str) -> None:
+def test_bracketed_numbers_are_decoded(protocol: Path, text: str, data: str) -> None:
     (answer,) = javascript.ask(protocol, [{"as": "text", "text": text}])
     assert answer["hex"] == data
 
 
-def test_dumps_of_many_lines(protocol: Path) -> None:
+def test_multiline_dump_is_decoded(protocol: Path) -> None:
     data = bytes(range(256)) * 3 + b"0123 4567 89ab"
     lines = (
         f"{at:08x}: {data[at : at + 16].hex(' ', 2):39}  "
@@ -90,11 +90,11 @@ def test_dumps_of_many_lines(protocol: Path) -> None:
         ("0" * (8 * (1 << 20) + 1), "That is more than 1048576 bytes; the command line takes it."),
     ],
 )
-def test_what_is_no_bytes(protocol: Path, text: str, problem: str) -> None:
+def test_invalid_text_is_reported(protocol: Path, text: str, problem: str) -> None:
     assert javascript.ask(protocol, [{"as": "text", "text": text}]) == [{"problem": problem}]
 
 
-def test_guesses(protocol: Path) -> None:
+def test_message_is_detected_from_bytes(protocol: Path) -> None:
     request, response = MetadataRequest(topics=None), MetadataResponse(cluster_id="the-cluster", controller_id=1)
     cases = {
         encode_request(request, 12, 7, "me"): ["request", "MetadataRequest", 12, True],

@@ -21,7 +21,7 @@ def write(folder: Path, **pages: str) -> Path:
     return folder
 
 
-def test_all_documentation_is_reached_by_links(pages: Mapping[str, Parsed]) -> None:
+def test_every_documentation_page_is_reachable(pages: Mapping[str, Parsed]) -> None:
     reached, waiting = set(), ["index.html"]
     while waiting:
         path = waiting.pop()
@@ -39,7 +39,7 @@ def test_all_documentation_is_reached_by_links(pages: Mapping[str, Parsed]) -> N
     assert (docs | more) - reached == set()
 
 
-def test_contents_are_those_of_the_index(pages: Mapping[str, Parsed]) -> None:
+def test_side_navigation_lists_every_page(pages: Mapping[str, Parsed]) -> None:
     (side,) = pages["docs/messages.html"].root.all("nav", "side")
     links = {target("docs/messages.html", each.attributes["href"])[0] for each in side.all("a")}
     docs = {path.relative_to(ROOT).with_suffix(".html").as_posix() for path in (ROOT / "docs").rglob("*.md")}
@@ -47,11 +47,11 @@ def test_contents_are_those_of_the_index(pages: Mapping[str, Parsed]) -> None:
     assert [each.text for each in side.all("a") if "aria-current" in each.attributes] == ["Messages"]
 
 
-def test_headings_are_found(site: Path) -> None:
+def test_search_index_contains_headings(site: Path) -> None:
     assert '["Collections","collections"]' in (site / "assets" / "search.js").read_text(encoding="utf-8")
 
 
-def test_what_links_become(tmp_path: Path) -> None:
+def test_markdown_links_are_resolved(tmp_path: Path) -> None:
     (tmp_path / "LICENSE").write_text("mine")
     readme = "# T\n\n[o](other.md#a--b), [l](LICENSE), [LICENSE](LICENSE), `Probe`, [`Probe`](other.md), `Nope`\n"
     prose = read_prose(write(tmp_path, README=readme, other="# O\n\n## A & B\n"), {"Probe"})
@@ -63,7 +63,7 @@ def test_what_links_become(tmp_path: Path) -> None:
     }
 
 
-def test_comments_do_not_show() -> None:
+def test_html_comments_are_removed() -> None:
     found = document("<!-- not run: why -->\n\na <b> c\n").html(lambda path, slug: Place(path), lambda name: None)
     assert found == "<p>a &lt;b&gt; c</p>\n"
 
@@ -73,12 +73,12 @@ def pre(label: str) -> str:
     return f'<pre tabindex="0" role="group" aria-label="{label}">'
 
 
-def test_an_empty_header_cell_is_an_ordinary_cell() -> None:
+def test_empty_header_cell_is_a_td() -> None:
     found = document("| | b |\n|---|---|\n| 1 | 2 |\n").html(lambda path, slug: Place(path), lambda name: None)
     assert "<tr>\n<td></td>\n<th>b</th>\n</tr>" in found
 
 
-def test_code_is_coloured_and_output_is_not() -> None:
+def test_code_is_highlighted_but_output_is_not() -> None:
     text = "```python\nreturn\n```\n\n```\na < b\n```\n\n```nosuch\na < b\n```\n"
     assert document(text).html(lambda path, slug: Place(path), lambda name: None) == (
         f'<div class="code">{pre("Code")}<code><span class="k">return</span>\n</code></pre></div>\n'
@@ -88,7 +88,7 @@ def test_code_is_coloured_and_output_is_not() -> None:
 
 
 @pytest.mark.parametrize("link", ["gone.md", "../outside.md"])
-def test_a_link_to_nothing(link: str, tmp_path: Path) -> None:
+def test_broken_link_raises_pages_error(link: str, tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()
     write(tmp_path, outside="# O\n")
@@ -97,7 +97,7 @@ def test_a_link_to_nothing(link: str, tmp_path: Path) -> None:
     assert str(caught.value) == f"{folder / 'README.md'}:3: leads to {link}, which is not there"
 
 
-def test_no_readme(tmp_path: Path) -> None:
+def test_missing_readme_raises_pages_error(tmp_path: Path) -> None:
     with pytest.raises(PagesError) as caught:
         read_prose(tmp_path, set())
     assert str(caught.value) == f"{tmp_path / 'README.md'}: there is no such file; it is where readers begin"

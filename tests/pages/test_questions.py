@@ -39,29 +39,29 @@ ANSWERS: Sequence[tuple[Sequence[str], Sequence[str]]] = (
 """For each row of the table, expected text on the page from its place on, and expected output of the command."""
 
 
-def told(element: Element) -> Iterator[tuple[str, str]]:
+def ids_and_texts(element: Element) -> Iterator[tuple[str, str]]:
     """Yield ids and texts of an element in page order, including tooltips."""
     yield element.attributes.get("id", ""), element.attributes.get("title", "")
     for each in element.inside:
         if isinstance(each, str):
             yield "", each
         else:
-            yield from told(each)
+            yield from ids_and_texts(each)
 
 
-def test_there_are_ten() -> None:
+def test_page_has_ten_questions() -> None:
     assert len(QUESTIONS) == len(ANSWERS) == 10
 
 
 @pytest.mark.parametrize(("question", "answer"), list(zip(QUESTIONS, ANSWERS, strict=True)))
-def test_the_answer_is_there(
+def test_linked_place_contains_the_answer(
     question: Question,
     answer: tuple[Sequence[str], Sequence[str]],
     pages: Mapping[str, Parsed],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     path, _, place = question.page.partition("#")
-    pieces = list(told(pages[path].root))
+    pieces = list(ids_and_texts(pages[path].root))
     start = next(number for number, (id_, _) in enumerate(pieces) if id_ == place)
     shown = "".join(words for _, words in pieces[start:])
     assert [words for words in answer[0] if words not in shown] == []

@@ -51,7 +51,7 @@ def test_each_release_has_a_page(pages: Mapping[str, Parsed]) -> None:
     assert "releases.html" in pages["index.html"].links
 
 
-def test_what_releases_changed(pages: Mapping[str, Parsed]) -> None:
+def test_release_page_lists_changes(pages: Mapping[str, Parsed]) -> None:
     dropped = {row[0]: row[1:] for row in rows(pages["releases/4.0.0.html"], "Versions dropped")}
     assert dropped["FetchRequest"] == ["0-3", ""]
     assert dropped["ListOffsetsRequest"] == ["0", "topics.partitions.max_num_offsets"]
@@ -68,7 +68,7 @@ def test_what_releases_changed(pages: Mapping[str, Parsed]) -> None:
     assert broken == {"RequestHeader": ["0", "ClientId: string", "the end", "a field is gone"]}
 
 
-def test_first_definitions_are_no_news(pages: Mapping[str, Parsed]) -> None:
+def test_first_definition_is_not_listed_as_new_message(pages: Mapping[str, Parsed]) -> None:
     page = pages["releases/4.4.0.html"]
     assert "AbortedTxn" not in [row[0] for row in rows(page, "Messages")]
     (told,) = (each for each in page.root.all("dl", "holders") if "AbortedTxn" in each.text)
@@ -78,18 +78,18 @@ def test_first_definitions_are_no_news(pages: Mapping[str, Parsed]) -> None:
     assert any(cell.text.strip() == "<4.4.0" for cell in since.all("td", "since"))
 
 
-def test_a_version_is_told_without_what_came_into_it_later(pages: Mapping[str, Parsed]) -> None:
+def test_new_version_omits_later_additions(pages: Mapping[str, Parsed]) -> None:
     new = {(row[0], row[1]): row[2] for row in rows(pages["releases/2.4.0.html"], "New versions")}
     assert new["ApiVersionsResponse", "3"] == "flexible: compact lengths, tagged fields"
 
 
-def test_releases_that_changed_nothing_say_so(pages: Mapping[str, Parsed]) -> None:
+def test_release_without_changes_is_stated(pages: Mapping[str, Parsed]) -> None:
     text = " ".join(pages["releases/2.8.1.html"].root.one("main").text.split())
     assert "Messages and error codes are those of Kafka 2.8.0." in text
     assert "2.8.0.html" in pages["releases/2.8.1.html"].links
 
 
-def test_columns_of_a_message(pages: Mapping[str, Parsed]) -> None:
+def test_message_matrix_shows_first_and_removing_release(pages: Mapping[str, Parsed]) -> None:
     matrix = pages["messages/ListOffsetsRequest.html"].root.one("table", "matrix")
     lifetimes = {
         line.one("th").text: [cell.text for cell in line.all("td")] for line in matrix.one("thead").all("tr", "lives")
@@ -105,7 +105,7 @@ def test_columns_of_a_message(pages: Mapping[str, Parsed]) -> None:
     assert " ".join(gone.one("td", "since").text.split()) == "≤2.2.0 until 4.0.0"
 
 
-def test_versions_that_were_gone_for_a_release(pages: Mapping[str, Parsed]) -> None:
+def test_version_restored_after_a_release_is_marked(pages: Mapping[str, Parsed]) -> None:
     back = {(row[0], row[1]): row[2] for row in rows(pages["releases/4.0.1.html"], "New versions")}
     assert back == {
         (f"JoinGroup{side}", str(version)): "back again" for side in ("Request", "Response") for version in (0, 1)
@@ -115,12 +115,12 @@ def test_versions_that_were_gone_for_a_release(pages: Mapping[str, Parsed]) -> N
     assert [cell.text for cell in missing.all("td")][:3] == ["4.0.0", "1: 4.0.0", ""]
 
 
-def test_a_page_of_a_version_says_since_when(pages: Mapping[str, Parsed]) -> None:
+def test_version_page_states_its_releases(pages: Mapping[str, Parsed]) -> None:
     text = " ".join(pages["messages/FetchRequest-v3.html"].root.one("main").text.split())
     assert "Since Kafka 2.2.0 or before, until Kafka 4.0.0." in text
 
 
-def test_error_codes_have_a_column(pages: Mapping[str, Parsed]) -> None:
+def test_error_codes_have_a_release_column(pages: Mapping[str, Parsed]) -> None:
     for row in rows(pages["errors.html"], "Error codes"):
         assert row[4].removeprefix("≤") == error_code_since(int(row[0]))
     assert next(row for row in rows(pages["errors.html"], "Error codes") if row[0] == "6")[2] == (
@@ -128,7 +128,7 @@ def test_error_codes_have_a_column(pages: Mapping[str, Parsed]) -> None:
     )
 
 
-def test_search_has_releases(site: Path) -> None:
+def test_search_index_contains_releases(site: Path) -> None:
     script = (site / "assets" / "search.js").read_text(encoding="utf-8")
     index = json.loads(script.removeprefix("const SEARCH = ").removesuffix(";\n"))
     assert index["releases"] == list(reversed(RELEASES))
@@ -159,7 +159,7 @@ def own_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def test_page_of_a_release(own_site: Path) -> None:
+def test_release_page_matches_golden(own_site: Path) -> None:
     text = (own_site / "releases" / "2.0.0.html").read_text(encoding="utf-8")
     start, end = text.index('<main id="main">'), text.index("</main>")
     matches_golden(GOLDEN, text[start:end])

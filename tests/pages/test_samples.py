@@ -17,7 +17,7 @@ PACKAGE = Package("kafka_messages", None)
 KEY = ("Probe", 1)
 
 
-def test_the_most_telling_is_chosen() -> None:
+def test_sample_with_most_values_is_chosen() -> None:
     best = Best()
     for size, told in (
         (MOST + 1, {"a": 1, "b": 2, "c": 3}),
@@ -31,11 +31,11 @@ def test_the_most_telling_is_chosen() -> None:
     assert ("Long", 0) in best.samples()
 
 
-def test_every_message_version_has_one() -> None:
+def test_every_message_version_has_a_sample() -> None:
     assert len(read_samples(ROOT / "packages" / "vectors" / "src" / "kafka_protocol_vectors")) == 870
 
 
-def test_conversations(tmp_path: Path) -> None:
+def test_traffic_is_split_into_samples(tmp_path: Path) -> None:
     request = ApiVersionsRequest(client_software_name="me", client_software_version="1")
     old = ApiVersionsResponse(error_code=35)
     (tmp_path / "1.request.bin").write_bytes(encode_request(request, 4, 7, "id"))
@@ -49,7 +49,7 @@ def test_conversations(tmp_path: Path) -> None:
     }
 
 
-def test_damaged_conversations(tmp_path: Path) -> None:
+def test_damaged_traffic_raises_pages_error(tmp_path: Path) -> None:
     path = tmp_path / "1.request.bin"
     path.write_bytes(encode_request(ApiVersionsRequest(), 3, 7) + b"\0\0\0\4\0\x12\0\3")
     with pytest.raises(PagesError) as error:
@@ -62,5 +62,5 @@ def test_damaged_conversations(tmp_path: Path) -> None:
     assert str(error.value) == f"{path}: cannot be read: the data ends at offset 5, inside the frame at offset 0"
 
 
-def test_nothing_there(tmp_path: Path) -> None:
+def test_missing_folder_gives_no_samples(tmp_path: Path) -> None:
     assert read_samples(tmp_path) == read_traffic(tmp_path / "none", PACKAGE) == {}

@@ -20,7 +20,7 @@ def target(page: str, link: str) -> tuple[str, str]:
     return posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page, fragment
 
 
-def test_every_version_of_every_message_has_its_place(pages: Mapping[str, Parsed]) -> None:
+def test_every_version_has_a_byte_view(pages: Mapping[str, Parsed]) -> None:
     missing = []
     for info in all_messages():
         page = pages[f"messages/{info.name}.html"]
@@ -39,7 +39,7 @@ def test_no_link_is_broken(site: Path, pages: Mapping[str, Parsed]) -> None:
     for path, page in pages.items():
         for link in page.links:
             if link.startswith("https://"):
-                continue  # links in prose; test_pages_ask_nobody checks loaded files
+                continue  # links in prose; test_pages_load_no_external_resources checks loaded files
             to, fragment = target(path, link)
             if not (site / to).is_file() or (fragment and fragment not in ids[to]):
                 broken.append(f"{path}: {link}")
@@ -50,7 +50,7 @@ def test_ids_are_unique(pages: Mapping[str, Parsed]) -> None:
     assert [path for path, page in pages.items() if len(set(page.ids)) != len(page.ids)] == []
 
 
-def test_pages_ask_nobody(site: Path, pages: Mapping[str, Parsed]) -> None:
+def test_pages_load_no_external_resources(site: Path, pages: Mapping[str, Parsed]) -> None:
     loaded = [each for page in pages.values() for each in page.root.all() if each.tag != "a"]
     links = [each.attributes.get(name, "") for each in loaded for name in ("href", "src")]
     assert [link for link in links if ":" in link or link.startswith("/")] == []
@@ -61,7 +61,7 @@ def test_pages_ask_nobody(site: Path, pages: Mapping[str, Parsed]) -> None:
         ] == []
 
 
-def test_pages_are_small(site: Path) -> None:
+def test_pages_and_site_are_below_the_size_limit(site: Path) -> None:
     sizes = {path.relative_to(site).as_posix(): path.stat().st_size for path in site.rglob("*") if path.is_file()}
     assert {path: size for path, size in sizes.items() if size > PAGE and path.endswith(".html")} == {}
     assert sum(sizes.values()) < SITE

@@ -43,14 +43,14 @@ def inspectors(pages: Mapping[str, Parsed], name: str) -> list[Element]:
 
 
 @pytest.mark.parametrize(("specs", "package"), [("kafka", kafka_messages), ("proposals", kafka_messages_proposals)])
-def test_the_matrix_is_what_schemas_say(specs: str, package: ModuleType) -> None:
+def test_field_matrix_equals_the_schemas(specs: str, package: ModuleType) -> None:
     for plan in definitions.load(ROOT / "specs" / specs).plans:
         fields = fields_of(plan, runs_of(plan))
         told = {field.path: {version: wire.type for version, wire in field.wires.items()} for field in fields}
         assert told == {row.path: row.types for row in rows_of(load(package.__name__), plan.name)}, plan.name
 
 
-def test_cells_say_what_changes() -> None:
+def test_cells_show_type_changes() -> None:
     plan = next(p for p in definitions.load(ROOT / "specs" / "proposals").plans if p.name == "IntegerEncodings")
     cells = {field.path: [cell.text for cell in field.cells] for field in fields_of(plan, runs_of(plan))}
     assert cells["too_small"] == ["int32", "int64"]
@@ -81,7 +81,7 @@ def test_every_byte_is_shown_once(pages: Mapping[str, Parsed], samples: Samples,
 
 
 @pytest.mark.parametrize("side", ["Request", "Response"])
-def test_headers_stand_before_bodies(side: str, pages: Mapping[str, Parsed]) -> None:
+def test_bodies_follow_their_headers(side: str, pages: Mapping[str, Parsed]) -> None:
     told, wanted = {}, {}
     for api in apis():
         name = api.request_name if side == "Request" else api.response_name
@@ -99,7 +99,9 @@ def test_headers_stand_before_bodies(side: str, pages: Mapping[str, Parsed]) -> 
 
 
 @pytest.mark.parametrize("name", ["ApiVersionsRequest", "ApiVersionsResponse", "ConsumerProtocolSubscription"])
-def test_recipes_do_what_they_say(name: str, pages: Mapping[str, Parsed], capsys: pytest.CaptureFixture[str]) -> None:
+def test_recipe_commands_and_python_run(
+    name: str, pages: Mapping[str, Parsed], capsys: pytest.CaptureFixture[str]
+) -> None:
     *commands, python = (
         code.text for code in next(pages[f"messages/{name}.html"].root.all("details", "same")).all("code")
     )
@@ -112,7 +114,7 @@ def test_recipes_do_what_they_say(name: str, pages: Mapping[str, Parsed], capsys
     assert capsys.readouterr().out.startswith(printed[0])
 
 
-def test_lines_are_what_explain_says(pages: Mapping[str, Parsed], samples: Samples) -> None:
+def test_byte_view_rows_equal_explain(pages: Mapping[str, Parsed], samples: Samples) -> None:
     sample = samples["ApiVersionsResponse", 5]
     found = explain(sample.data, kafka_messages.ApiVersionsResponse, 5)
     box = inspectors(pages, "ApiVersionsResponse")[-1]
@@ -126,7 +128,7 @@ def test_lines_are_what_explain_says(pages: Mapping[str, Parsed], samples: Sampl
     ("name", "version"),
     [("SaslAuthenticateRequest", 2), ("CreateDelegationTokenResponse", 3), ("FindCoordinatorRequest", 6)],
 )
-def test_secrets_alone_are_hidden(
+def test_only_secrets_are_redacted(
     name: str, version: int, pages: Mapping[str, Parsed], site: Path, samples: Samples
 ) -> None:
     data = samples[name, version].data
@@ -146,7 +148,7 @@ def test_secrets_alone_are_hidden(
     assert (data.hex() in text) == (None not in told)
 
 
-def test_search_finds(site: Path) -> None:
+def test_search_index_contains_fields_and_errors(site: Path) -> None:
     text = (site / "assets" / "search.js").read_text(encoding="utf-8")
     index = json.loads(text.removeprefix("const SEARCH = ").removesuffix(";\n"))
     paths = {name: paths.split(" ") for name, _, paths in index["messages"]}
@@ -178,20 +180,20 @@ def test_search_finds(site: Path) -> None:
         ("apis.html#key-18", "ApiVersions"),
     ],
 )
-def test_questions_have_answers(page: str, words: str, pages: Mapping[str, Parsed]) -> None:
+def test_page_contains_the_expected_text(page: str, words: str, pages: Mapping[str, Parsed]) -> None:
     path, _, fragment = page.partition("#")
     assert words in pages[path].root.text
     assert not fragment or fragment in pages[path].ids
 
 
-def test_words_between_backquotes_are_code(pages: Mapping[str, Parsed]) -> None:
+def test_backquoted_words_are_rendered_as_code(pages: Mapping[str, Parsed]) -> None:
     errors = pages["errors.html"].root
     described = [cell for cell in errors.all("td", "what") if any(cell.all("code"))]
     assert "min.insync.replicas" in [code.text for cell in described for code in cell.all("code")]
     assert "`" not in errors.text
 
 
-def test_each_version_has_an_address_on_the_page_of_its_message(pages: Mapping[str, Parsed]) -> None:
+def test_each_version_has_an_anchor_on_its_message_page(pages: Mapping[str, Parsed]) -> None:
     for info in kafka_messages.all_messages():
         wanted = {f"v{version}" for version in range(info.valid_versions.lowest, info.valid_versions.highest + 1)}
         assert wanted - set(pages[f"messages/{info.name}.html"].ids) == set(), info.name
