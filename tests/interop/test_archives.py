@@ -50,7 +50,7 @@ runpy.run_path(job, run_name="__main__")
         ("spark.md", "--archives environment.tar.gz#environment"),
     ],
 )
-def test_an_environment_that_is_sent_along(tmp_path: Path, page: str, job: str) -> None:
+def test_job_runs_in_an_archived_environment(tmp_path: Path, page: str, job: str) -> None:
     for project in ("generated", "packages/native", "packages/pipeline"):
         shutil.copytree(ROOT / project, tmp_path / project, ignore=shutil.ignore_patterns("build", "*.egg-info"))
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")

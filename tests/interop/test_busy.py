@@ -22,7 +22,9 @@ def logs() -> Iterator[Path]:
         yield folder
 
 
-def test_segments(spark: SparkSession, logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_segments_job_reports_only_expected_gaps(
+    spark: SparkSession, logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = str(tmp_path / "out")
     assert segments.main([str(logs), "--output", out, "--quiet"]) == FINE, capsys.readouterr().out
     found = {row.topic for row in spark.read.parquet(f"{out}/findings").where("check = 'gap'").collect()}
@@ -32,7 +34,9 @@ def test_segments(spark: SparkSession, logs: Path, tmp_path: Path, capsys: pytes
     assert commits > WORKS * (COMMITTED + ABORTED) / 2
 
 
-def test_transactions(spark: SparkSession, logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_transactions_job_has_no_findings(
+    spark: SparkSession, logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = str(tmp_path / "out")
     assert transactions.main([str(logs), "--output", out, "--quiet"]) == FINE
     report = capsys.readouterr().out
@@ -43,7 +47,7 @@ def test_transactions(spark: SparkSession, logs: Path, tmp_path: Path, capsys: p
     assert row[1] > 2 * row[0]
 
 
-def test_groups(spark: SparkSession, logs: Path, tmp_path: Path) -> None:
+def test_groups_job_reports_offsets_below_the_log(spark: SparkSession, logs: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     storms = ("--storm", "1000000")
     assert groups.main([str(logs), "--data", str(logs), *storms, "--output", out, "--quiet"]) == FINDINGS
@@ -58,7 +62,7 @@ def test_groups(spark: SparkSession, logs: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_records(spark: SparkSession, logs: Path, topic: str) -> None:
+def test_record_jobs_have_no_findings(spark: SparkSession, logs: Path, topic: str) -> None:
     assert spark
     assert internal_topics.main([topic, str(logs), "--quiet"]) == FINE
     assert encodings.main([topic, str(logs), "--quiet"]) == FINE

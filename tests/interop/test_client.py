@@ -54,7 +54,7 @@ async def ask_all(port: int, topic: UUID) -> list[tuple[Api, int, Response]]:
     return found
 
 
-def test_every_pair(quiet_broker: Broker, tmp_path: Path) -> None:
+def test_every_api_version_is_decoded(quiet_broker: Broker, tmp_path: Path) -> None:
     (port,) = free_ports(1)
     with tapped(port, quiet_broker.port, tmp_path), looping() as loop:
         topic = loop.run(lambda: topic_id(quiet_broker.port))
@@ -71,7 +71,7 @@ def test_every_pair(quiet_broker: Broker, tmp_path: Path) -> None:
     assert {ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.METADATA, ApiKey.LIST_GROUPS, ApiKey.DESCRIBE_ACLS} <= succeeded
 
 
-def test_new_topic(quiet_broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
+def test_client_creates_topic_and_reads_back(quiet_broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
     with looping() as loop:
         for number in range(3):
             loop.run(lambda name=f"new-{number}": program("client").main("localhost", quiet_broker.port, name))

@@ -18,7 +18,9 @@ careful = program("client")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_producers(name: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]) -> None:
+def test_mock_broker_prints_records_of_producers(
+    name: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]
+) -> None:
     writing = peer(name)
     mock.ENDS.clear()
     capfd.readouterr()
@@ -39,7 +41,9 @@ def _topic(line: str) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_proxy(name: str, peer: Callable[[str], Peer], quiet_broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
+def test_proxy_forwards_and_prints_responses(
+    name: str, peer: Callable[[str], Peer], quiet_broker: Broker, capfd: pytest.CaptureFixture[str]
+) -> None:
     talking = peer(name)
     capfd.readouterr()
     with served(lambda port: proxy.Proxy(port, "localhost", quiet_broker.port).serve) as port:
@@ -56,7 +60,7 @@ def test_proxy(name: str, peer: Callable[[str], Peer], quiet_broker: Broker, cap
     assert {code for code in codes if not ErrorCode[code].is_retriable} <= {"MEMBER_ID_REQUIRED"}
 
 
-def test_client(quiet_broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
+def test_client_prints_partitions_and_records(quiet_broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
     async def made() -> None:
         with closing(await careful.Client.connect("localhost", quiet_broker.port)) as asking:
             await careful.find_leader(asking, "first-client")

@@ -55,7 +55,7 @@ def only_record(said: str, *, is_hex: bool = False) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name not in ("offset", "timestamp", "sequence")}
 
 
-def test_batches_of_the_dump() -> None:
+def test_dumped_batch_is_parsed() -> None:
     (batch,) = parse(text("payload: ff", value=1, horizon="OptionalLong[77]"), LOGS, True)
     assert batch["file"] == FILE
     assert (batch["baseOffset"], batch["producerId"], batch["position"], batch["crc"]) == (4, 7, 61, 9)
@@ -73,7 +73,7 @@ def test_batches_of_the_dump() -> None:
         (text("", headers="a,b"), {"key": None, "payload": None, "headerKeys": ["a", "b"]}),
     ],
 )
-def test_plain_records(said: str, want: dict[str, Any]) -> None:
+def test_plain_dumped_record_is_parsed(said: str, want: dict[str, Any]) -> None:
     assert only_record(said, is_hex=True) == want
 
 
@@ -106,7 +106,7 @@ def test_plain_records(said: str, want: dict[str, Any]) -> None:
         ),
     ],
 )
-def test_decoded_records(said: str, want: dict[str, Any]) -> None:
+def test_decoded_dumped_record_is_parsed(said: str, want: dict[str, Any]) -> None:
     assert only_record(said) == want
 
 
@@ -122,7 +122,7 @@ def test_decoded_records(said: str, want: dict[str, Any]) -> None:
         ("| offset: x\n", "the dump tool prints a record in a way that is not known: | offset: x"),
     ],
 )
-def test_dump_that_is_not_understood(said: str, message: str | None) -> None:
+def test_unexpected_dump_output_raises_interop_error(said: str, message: str | None) -> None:
     if message is None:
         assert len(list(parse(said, LOGS, True))) == 2
         return
@@ -131,13 +131,13 @@ def test_dump_that_is_not_understood(said: str, message: str | None) -> None:
     assert str(error.value).startswith(message)
 
 
-def test_record_that_the_decoder_refuses() -> None:
+def test_record_rejected_by_the_decoder_raises_interop_error() -> None:
     said = text("key: 6b payload: 76", key=1, value=1)
     with pytest.raises(InteropError, match=r"^the dump tool could not decode: \| offset: 4 .* key: 6b payload: 76$"):
         only_record(said)
 
 
-def test_failing_programs() -> None:
+def test_failing_or_slow_program_raises_interop_error() -> None:
     fails = [sys.executable, "-c", "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"]
     with pytest.raises(InteropError) as error:
         bounded(fails, 30)
@@ -148,7 +148,7 @@ def test_failing_programs() -> None:
     assert time.monotonic() - before < 30
 
 
-def test_no_maven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_maven_raises_interop_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(InteropError) as error:
         kafka.jars("kafka", tmp_path / "jars")
@@ -156,7 +156,7 @@ def test_no_maven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert not (tmp_path / "jars").exists()
 
 
-def test_stopping_what_does_not_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_process_ignoring_sigterm_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broker, "STOP_SECONDS", 1)
     deaf = (
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); time.sleep(60)"
@@ -168,7 +168,7 @@ def test_stopping_what_does_not_stop(monkeypatch: pytest.MonkeyPatch) -> None:
         assert process.returncode == -9
 
 
-def test_session_that_is_asked_to_end(tmp_path: Path) -> None:
+def test_sigterm_of_the_session_ends_the_broker(tmp_path: Path) -> None:
     session = """if True:
         import socket, sys, time
         from pathlib import Path
@@ -194,7 +194,7 @@ def test_session_that_is_asked_to_end(tmp_path: Path) -> None:
         os.kill(child, 0)
 
 
-def test_broker_that_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broker_start_failure_raises_interop_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = [sys.executable, "-c", "print('no such listener'); raise SystemExit(1)"]
     monkeypatch.setattr(Java, "command", lambda *_, **__: program)
     monkeypatch.setattr(Java, "run", lambda *_, **__: "")
@@ -212,7 +212,7 @@ def answer_twice(server: socket.socket, count: int) -> None:
                 client.sendall(data * 2)
 
 
-def test_relay_keeps_both_directions(tmp_path: Path) -> None:
+def test_relay_records_both_directions(tmp_path: Path) -> None:
     (port,) = broker.free_ports(1)
     said = {}
     with socket.create_server(("localhost", 0)) as server:
@@ -232,14 +232,14 @@ def test_relay_keeps_both_directions(tmp_path: Path) -> None:
     assert found == said
 
 
-def test_relay_without_a_broker(tmp_path: Path) -> None:
+def test_relay_without_broker_closes_the_connection(tmp_path: Path) -> None:
     port, nobody = broker.free_ports(2)
     with tapped(port, nobody, tmp_path), socket.create_connection(("localhost", port), 10) as client:
         assert client.recv(1) == b""
     assert list(tmp_path.iterdir()) == []
 
 
-def test_relay_that_cannot_keep(tmp_path: Path) -> None:
+def test_relay_that_cannot_write_raises_file_not_found(tmp_path: Path) -> None:
     (port,) = broker.free_ports(1)
     folder = tmp_path / "traffic"
     with socket.create_server(("localhost", 0)) as server:
@@ -251,7 +251,7 @@ def test_relay_that_cannot_keep(tmp_path: Path) -> None:
             tap.close()
 
 
-def test_dump_by_topic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dump_groups_files_by_decoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("orders-0", "__consumer_offsets-12", "__consumer_offsets-1"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "00.log").touch()
@@ -268,7 +268,7 @@ def test_dump_by_topic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == [(*offsets, "--", "--offsets-decoder"), (str(tmp_path / "orders-0" / "00.log"), "--", *HEX)]
 
 
-def test_differences() -> None:
+def test_differences_are_described() -> None:
     said = {"offset": 9, "leaderEpoch": 3, "metadata": "m", "commitTimestamp": 5}
     row = {"offset": 9, "leader_epoch": 3, "metadata": "m", "commit_timestamp": 5, "topic_id": None}
     same = OffsetCommitValue(offset=9, leader_epoch=3, metadata="m", commit_timestamp=5)

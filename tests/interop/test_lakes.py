@@ -54,7 +54,7 @@ print("FACTS", json.dumps(facts))
 """
 
 
-def test_delta_and_iceberg(tmp_path: Path) -> None:
+def test_jobs_write_delta_and_iceberg_tables(tmp_path: Path) -> None:
     python = environment(tmp_path)
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
     done = subprocess.run(

@@ -54,7 +54,7 @@ def captured(cluster: Cluster) -> Column:
     return reduce(or_, ends)
 
 
-def test_same_rows_and_types(spark: SparkSession, broker: Live, cluster: Cluster) -> None:
+def test_rows_and_types_equal_the_connector(spark: SparkSession, broker: Live, cluster: Cluster) -> None:
     theirs = connector(spark, broker, *DATA, *COORDINATORS)
     ours = files(spark, cluster, *DATA, *COORDINATORS)
     assert [(each.name, each.dataType.simpleString()) for each in ours.schema] == [
@@ -65,7 +65,7 @@ def test_same_rows_and_types(spark: SparkSession, broker: Live, cluster: Cluster
     assert rows(ours) == want
 
 
-def test_committed_rows(spark: SparkSession, broker: Live, cluster: Cluster) -> None:
+def test_committed_rows_equal_the_connector(spark: SparkSession, broker: Live, cluster: Cluster) -> None:
     want = rows(connector(spark, broker, "payments", **{"kafka.isolation.level": "read_committed"}))
     register(spark)
     batches = read_batches(spark, [f"{cluster.logs}/payments-*"])
@@ -91,14 +91,16 @@ def test_committed_rows(spark: SparkSession, broker: Live, cluster: Cluster) -> 
 
 
 @pytest.mark.parametrize("topic", TABLES)
-def test_internal_topics_live(spark: SparkSession, broker: Live, cluster: Cluster, topic: str) -> None:
+def test_internal_topics_equal_the_connector(spark: SparkSession, broker: Live, cluster: Cluster, topic: str) -> None:
     want = rows(files(spark, cluster, topic).transform(TABLES[topic]))
     found = rows(connector(spark, broker, topic).where(captured(cluster)).transform(TABLES[topic]))
     assert len(found) > 20
     assert found == want
 
 
-def test_internal_topic_as_a_stream(spark: SparkSession, broker: Live, cluster: Cluster, tmp_path: Path) -> None:
+def test_internal_topic_is_decoded_in_a_stream(
+    spark: SparkSession, broker: Live, cluster: Cluster, tmp_path: Path
+) -> None:
     source = spark.readStream.format("kafka").option("kafka.bootstrap.servers", broker.broker.bootstrap)
     stream = source.options(
         subscribe="__consumer_offsets", startingOffsets="earliest", includeHeaders="true", maxOffsetsPerTrigger="25"
@@ -116,7 +118,7 @@ def test_internal_topic_as_a_stream(spark: SparkSession, broker: Live, cluster: 
     assert rows(spark.read.parquet(str(tmp_path / "table")).where(captured(cluster))) == want
 
 
-def test_stream_of_files_that_grow(spark: SparkSession, broker: Live, tmp_path: Path) -> None:
+def test_stream_reads_growing_files(spark: SparkSession, broker: Live, tmp_path: Path) -> None:
     register(spark)
     paths = json.dumps([f"{broker.broker.logs}/{topic}-*" for topic in ("orders", "readings")])
     options = {"path": str(tmp_path / "table"), "checkpointLocation": str(tmp_path / "checkpoint")}
@@ -148,7 +150,7 @@ def test_stream_of_files_that_grow(spark: SparkSession, broker: Live, tmp_path: 
     assert len(list(broker.broker.logs.glob("readings-0/*.log"))) > 3
 
 
-def test_connector_leaves_internal_topics_out(spark: SparkSession, broker: Live) -> None:
+def test_connector_excludes_internal_topics(spark: SparkSession, broker: Live) -> None:
     spark.conf.set(OFFSETS_BY_CONSUMER, "false")
     try:
         assert connector(spark, broker, "__consumer_offsets").count() == 0
@@ -157,12 +159,12 @@ def test_connector_leaves_internal_topics_out(spark: SparkSession, broker: Live)
         spark.conf.set(OFFSETS_BY_CONSUMER, "true")
 
 
-def test_metadata_is_in_files_only(cluster: Cluster) -> None:
+def test_metadata_topic_is_only_in_files(cluster: Cluster) -> None:
     assert METADATA not in cluster.answers["topics"]
     assert any(METADATA in batch["file"] for batch in cluster.batches)
 
 
-def test_hanging_transaction_by_kafkas_tool(broker: Live, cluster: Cluster) -> None:
+def test_kafka_tool_finds_the_hanging_transaction(broker: Live, cluster: Cluster) -> None:
     lines = [line.split() for line in broker.find_hanging().splitlines() if line.strip()]
     table = [dict(zip(lines[0], line, strict=False)) for line in lines[1:]]
     late = cluster.answers["late"]

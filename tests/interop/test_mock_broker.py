@@ -38,7 +38,9 @@ class Watched(mock.Broker):
 
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("name", NAMES)
-def test_clients(name: str, release: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]) -> None:
+def test_clients_write_and_read_records(
+    name: str, release: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]
+) -> None:
     codecs = BEFORE_ZSTD if release == "1.0.0" else PLAIN_AND_COMPRESSED
     ours = announced(mock.SERVED, release)
     brokers: list[Watched] = []
@@ -73,7 +75,9 @@ def test_clients(name: str, release: str, peer: Callable[[str], Peer], capfd: py
 
 
 @pytest.mark.parametrize("name", ["kafka-python", "aiokafka", "franz-go"])
-def test_old_formats(name: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]) -> None:
+def test_clients_write_old_message_formats(
+    name: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]
+) -> None:
     brokers: list[Watched] = []
 
     def make(port: int) -> Any:
@@ -98,7 +102,7 @@ def test_old_formats(name: str, peer: Callable[[str], Peer], capfd: pytest.Captu
     assert {(batch.magic, batch.compression) for batch in stored} == {(2, "none")}
 
 
-def test_refused_batches(quiet_broker: Broker) -> None:
+def test_broker_rejects_the_same_batches(quiet_broker: Broker) -> None:
     async def codes() -> dict[str, str]:
         with closing(await guide.Client.connect("localhost", quiet_broker.port)) as client:
             await guide.find_leader(client, "refused")

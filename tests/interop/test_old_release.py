@@ -27,7 +27,7 @@ def broker(java: Java, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bro
         yield made
 
 
-def test_every_pair_of_the_old_broker(broker: Broker) -> None:
+def test_exchanges_of_the_old_broker_round_trip(broker: Broker) -> None:
     older = 0
     for sent, answered in old.exchanges(broker.port):
         request = decode_request(sent)
@@ -39,7 +39,7 @@ def test_every_pair_of_the_old_broker(broker: Broker) -> None:
 
 
 @pytest.mark.parametrize("release", ["old", "newest"])
-def test_clients_of_the_old_broker(release: str, broker: Broker, java: Java) -> None:
+def test_clients_work_through_proxy_to_old_broker(release: str, broker: Broker, java: Java) -> None:
     client: Peer = old.client(java) if release == "old" else peer("java")
     with watching(broker) as (port, watched):
         talk = client.talk(port, f"through-{release}", PLAIN_AND_COMPRESSED)

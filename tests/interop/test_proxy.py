@@ -123,7 +123,7 @@ def passed_and_changed(watched: Watched) -> tuple[set[ApiKey], set[ApiKey]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_clients(
+def test_clients_work_through_the_proxy(
     name: str, peer: Callable[[str], Peer], quiet_broker: Broker, capfd: pytest.CaptureFixture[str]
 ) -> None:
     client = peer(name)
@@ -141,7 +141,7 @@ def test_clients(
     assert {ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.OFFSET_COMMIT} <= asked - changed
 
 
-def test_day_of_a_cluster(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_recorded_traffic_passes_the_proxy(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with running(Java.prepare(WORK), tmp_path) as broker, watching(broker) as (port, watched):
         broker.java.run("Traffic", f"127.0.0.1:{port}", seconds=TRAFFIC_SECONDS)
     assert capfd.readouterr().out == ""

@@ -15,7 +15,7 @@ SECONDS = 60
 
 
 @pytest.mark.parametrize("release", [release for release in RELEASES if release != NEWEST])
-def test_versions_of_a_release(release: str) -> None:
+def test_announced_versions_equal_the_release(release: str) -> None:
     folder = (WORK / f"clients-{release}").resolve()
     if not list(folder.glob("*.jar")):
         wanted = (f"-Dartifact=org.apache.kafka:kafka-clients:{release}", f"-DoutputDirectory={folder}")

@@ -15,7 +15,7 @@ DATA = Path(__file__).parents[1] / "pipeline" / "data" / "releases"
 
 
 @pytest.mark.parametrize("release", RELEASES, ids=lambda each: each.name)
-def test_made_anew(release: Release, tmp_path: Path) -> None:
+def test_recreated_files_have_the_same_records(release: Release, tmp_path: Path) -> None:
     make(release, tmp_path / "made")
     answers = json.loads((tmp_path / "made" / "answers.json").read_text())
     files = sorted((tmp_path / "made" / "logs").rglob("*.log"))

@@ -25,11 +25,11 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
         yield java
 
 
-def test_table(kafka: Settings) -> None:
+def test_settings_table_is_up_to_date(kafka: Settings) -> None:
     assert COMMITTED.read_text(encoding="utf-8") == kafka.table()
 
 
-def test_rule(kafka: Settings) -> None:
+def test_secret_setting_rule_agrees_with_kafka(kafka: Settings) -> None:
     of_broker = [each["name"] for each in json.loads(Path(COMMITTED).read_text()) if "broker" in each["of"]]
     names = [*of_broker, "acme.endpoint", "rsm.config.x", "plain.sasl.jaas.config", "log.dirs.x"]
     names += [f"listener.name.internal.{name}" for name in names if not name.endswith(QUOTAS)]

@@ -54,7 +54,7 @@ def findings(done: Outcome) -> dict[str, int]:
     return {each["kind"]: each["count"] for each in report["findings"] if each["severity"] != "info"}
 
 
-def search(done: Outcome) -> None:
+def assert_no_secrets(done: Outcome) -> None:
     """Assert that every kind of output exists and contains no secret."""
     secrets = planted()
     assert {place: found for place, content in done.outputs.items() if (found := leaked(content, secrets))} == {}
@@ -63,7 +63,7 @@ def search(done: Outcome) -> None:
     assert done.outputs["stdout"]
 
 
-def test_what_there_is_to_find(cluster: Two) -> None:
+def test_files_contain_the_planted_secrets_and_lost_records(cluster: Two) -> None:
     for logs in (cluster.healthy, cluster.killed):
         for broker in ("1", "2"):
             (log,) = logs.glob(f"{broker}/__cluster_metadata-0/*.log")
@@ -88,74 +88,78 @@ HEALTHY = [
 @pytest.mark.parametrize(
     ("job", "more"), HEALTHY, ids=lambda value: value if isinstance(value, str) else "-".join(value)
 )
-def test_healthy(
+def test_job_on_healthy_files_has_no_findings(
     job: str, more: list[str], cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     logs = str(cluster.healthy)
     done = run(job, [*(each.format(logs=logs) for each in more), logs], tmp_path / "out", capfd)
     assert findings(done) == {}
     assert done.exit_status == FINE
-    search(done)
+    assert_no_secrets(done)
 
 
-def test_healthy_transactions(
+def test_transactions_of_healthy_files_are_counted(
     cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     done = run("transactions", [str(cluster.healthy)], tmp_path / "out", capfd)
     assert (done.exit_status, findings(done)) == (FINE, {})
-    search(done)
+    assert_no_secrets(done)
     figures = json.loads(done.outputs["report.json"])["figures"]
     assert (figures["committed"], figures["aborted"]) == (COMMITTED, ABORTED)
     starts = spark.read.parquet(f"{done.tables}/partitions").where("topic = 'input'").orderBy("partition")
     assert [row.log_start_offset for row in starts.collect()] == [DELETED, 0]
 
 
-def test_same_metadata(cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_metadata_of_both_brokers_is_equal(
+    cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     one, other = (str(cluster.healthy / broker) for broker in "12")
     done = run("metadata_diff", [one, other], tmp_path / "both", capfd)
     assert (done.exit_status, findings(done)) == (FINE, {})
-    search(done)
+    assert_no_secrets(done)
     done = run("metadata_diff", [str(cluster.healthy)], tmp_path / "whole", capfd)
     assert (done.exit_status, findings(done).keys()) == (FINDINGS, {"added"})
-    search(done)
+    assert_no_secrets(done)
     added = spark.read.parquet(f"{done.tables}/differences").groupBy("entity").count().collect()
     assert {"broker": 2, "scram credential": 1, "topic": 9}.items() <= dict(map(tuple, added)).items()
 
 
-def test_killed_transactions(
+def test_hanging_transaction_is_found_after_kill(
     cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     both = run("transactions", [str(cluster.killed)], tmp_path / "both", capfd)
     assert (both.exit_status, findings(both)) == (FINDINGS, {"hanging": 1})
-    search(both)
+    assert_no_secrets(both)
     (row,) = spark.read.parquet(f"{both.tables}/open_transactions").collect()
     late = cluster.late
     assert (row.topic, row.partition, row.first_offset) == (late.topic, late.partition, late.offset)
     assert (row.transactional_id, row.producer_id) == (late.transactional_id, late.producer_id)
     alone = run("transactions", [str(cluster.killed / "1")], tmp_path / "alone", capfd)
     for table in ("coordinator_states", "open_transactions", "completed_transactions", "producers"):
-        same(spark, table, both, alone)
+        assert_same_rows(spark, table, both, alone)
     ids = spark.read.parquet(f"{both.tables}/coordinator_states").select("transactional_id").collect()
     assert cluster.names.lost not in {row.transactional_id for row in ids}
 
 
-def test_killed_groups(cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_offset_below_the_log_is_found_after_kill(
+    cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     both, alone = (
         run("groups", [str(logs), "--data", str(logs), *STORM], tmp_path / name, capfd)
         for name, logs in (("both", cluster.killed), ("alone", cluster.killed / "1"))
     )
     assert (both.exit_status, findings(both)) == (FINDINGS, {"offset outside the log": 1})
-    search(both)
+    assert_no_secrets(both)
     (row,) = spark.read.parquet(f"{both.tables}/offsets").where("place <> 'within'").collect()
     assert (row.group, row.topic, row.committed_offset) == ("left-behind", "input", LEFT_BEHIND)
     assert (row.start_offset, row.place) == (DELETED_LATER, "below the log")
     for table in ("history", "offsets", "groups", "rebalances"):
-        same(spark, table, both, alone)
+        assert_same_rows(spark, table, both, alone)
     moved = spark.read.parquet(f"{both.tables}/history").where(F.col("group") == cluster.names.group)
     assert moved.count() == 11
 
 
-def same(spark: SparkSession, table: str, both: Outcome, alone: Outcome) -> None:
+def assert_same_rows(spark: SparkSession, table: str, both: Outcome, alone: Outcome) -> None:
     """Assert that the other broker's files neither add nor remove rows of the surviving broker."""
     assertDataFrameEqual(*(spark.read.parquet(f"{each.tables}/{table}") for each in (both, alone)))
 
@@ -174,7 +178,7 @@ def same(spark: SparkSession, table: str, both: Outcome, alone: Outcome) -> None
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(sorted(value)),
 )
-def test_killed(
+def test_job_after_kill_has_only_expected_findings(
     job: str,
     more: list[str],
     want: set[str],
@@ -185,14 +189,16 @@ def test_killed(
 ) -> None:
     done = run(job, [*more, str(cluster.killed)], tmp_path / "out", capfd)
     assert (done.exit_status, findings(done).keys()) == (FINDINGS if want else FINE, want)
-    search(done)
+    assert_no_secrets(done)
 
 
-def test_killed_metadata(cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_metadata_changes_are_found_after_kill(
+    cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     old, new = (str(cluster.killed / broker) for broker in "21")
     done = run("metadata_diff", [old, new], tmp_path / "out", capfd)
     assert done.exit_status == FINDINGS
-    search(done)
+    assert_no_secrets(done)
     rows = spark.read.parquet(f"{done.tables}/differences").orderBy("entity", "name").collect()
     others = [(row.change, row.entity, row.name) for row in rows if row.entity != "partition"]
     assert others == [
@@ -206,17 +212,17 @@ def test_killed_metadata(cluster: Two, spark: SparkSession, tmp_path: Path, capf
 
 
 @pytest.mark.parametrize("form", ["json", "orc"])
-def test_other_tables(
+def test_other_table_formats_contain_no_secrets(
     form: str, cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     given = ["cluster_metadata", str(cluster.killed), "--format", form]
     done = run("internal_topics", given, tmp_path / "out", capfd)
     assert any(place.endswith(f".{form}") for place in done.outputs)
-    search(done)
+    assert_no_secrets(done)
 
 
 @pytest.mark.parametrize("job", ["internal_topics", "metadata_diff"])
-def test_program(job: str, cluster: Two, tmp_path: Path) -> None:
+def test_program_redacts_secrets_unless_requested(job: str, cluster: Two, tmp_path: Path) -> None:
     given = ["cluster_metadata"] if job == "internal_topics" else []
     command = [sys.executable, "-m", "kafka_messages_spark", job, *given, str(cluster.killed), "--format", "json"]
     for more in ([], ["--show-secrets"]):
@@ -235,8 +241,8 @@ def test_program(job: str, cluster: Two, tmp_path: Path) -> None:
             everything = b"".join(done.outputs.values())
             assert leaked(everything, in_files()) == in_files()
         else:
-            search(done)
+            assert_no_secrets(done)
 
 
-def test_every_job_is_here() -> None:
+def test_every_job_is_tested() -> None:
     assert {job for job, _ in HEALTHY} | {"transactions", "metadata_diff"} == set(JOBS)
