@@ -44,7 +44,7 @@ def checkpoint(folder: Path, *entries: str, name: str = LOG_START_OFFSET) -> Pat
     return file
 
 
-def test_entries() -> None:
+def test_checkpoint_entries_are_parsed() -> None:
     assert parsed("0\n2\norders 1 30\n__consumer_offsets 0 9223372036854775807\n") == [
         ("orders", 1, 30),
         ("__consumer_offsets", 0, (1 << 63) - 1),
@@ -71,7 +71,7 @@ def test_entries() -> None:
         ("\0" * 50, f"line 1 is {chr(92).join([chr(39)] + ['x00'] * 39)}…' and has no end"),
     ],
 )
-def test_damaged(text: str, message: str) -> None:
+def test_damaged_checkpoint_text_raises_value_error(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         parsed(text)
 
@@ -88,12 +88,16 @@ def test_damaged(text: str, message: str) -> None:
         ("/0.log", "/0.log", "/0.log", None),
     ],
 )
-def test_places(root: str, path: str, name: str, want: tuple[str, str, str] | None) -> None:
+def test_checkpoint_paths_follow_the_input_paths(
+    root: str, path: str, name: str, want: tuple[str, str, str] | None
+) -> None:
     files = [File(name, path, root, 0, 0), File(name, path, root, 0, 0)]
     assert places_of(files, "x") == ([] if want is None else [want])
 
 
-def test_deleted_records(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_checkpoint_sets_the_log_start_offset(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     logs = tmp_path / "logs"
     segment(logs, "orders-0", data(0, count=30))
     segment(logs, "clicks-0", data(6, count=4), base=0)
@@ -122,7 +126,7 @@ def test_deleted_records(spark: SparkSession, tmp_path: Path, capsys: pytest.Cap
         assert tuple(row) == (str(file), "orders", 0, 10, None)
 
 
-def test_replicas(spark: SparkSession, tmp_path: Path) -> None:
+def test_highest_log_start_offset_of_replicas_is_used(spark: SparkSession, tmp_path: Path) -> None:
     for name, start in (("one", 10), ("two", 12), ("three", 11)):
         segment(tmp_path / name, "orders-0", data(0, count=30))
         checkpoint(tmp_path / name, f"orders 0 {start}", "other 3 4")
@@ -141,7 +145,9 @@ def test_replicas(spark: SparkSession, tmp_path: Path) -> None:
 PATHS = "path string, topic string, partition int"
 
 
-def test_damaged_checkpoint(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damaged_checkpoint_is_reported_and_ignored(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     logs = tmp_path / "logs"
     segment(logs, "orders-0", data(0, count=30))
     commits(logs, orders=7)
@@ -165,7 +171,7 @@ def test_damaged_checkpoint(spark: SparkSession, tmp_path: Path, capsys: pytest.
     assert row.problem.startswith("the checkpoint cannot be read: ")
 
 
-def test_stable_offset_below_the_start(spark: SparkSession, tmp_path: Path) -> None:
+def test_stable_offset_below_log_start_is_raised_to_it(spark: SparkSession, tmp_path: Path) -> None:
     segment(tmp_path, "orders-0", data(0, producer=1), data(1, count=9))
     segment(tmp_path, "orders-1", data(0, count=9))
     checkpoint(tmp_path, "orders 0 5", "orders 1 5")
@@ -178,7 +184,7 @@ def test_stable_offset_below_the_start(spark: SparkSession, tmp_path: Path) -> N
     assert [(row.last_stable_offset, row.blocked_offsets) for row in found.collect()] == [(5, 5), (9, 0)]
 
 
-def test_high_watermarks(spark: SparkSession, tmp_path: Path) -> None:
+def test_highest_high_watermark_of_replicas_is_used(spark: SparkSession, tmp_path: Path) -> None:
     for name, mark in (("one", 8), ("two", 9)):
         segment(tmp_path / name, "orders-0", data(0, count=10))
         segment(tmp_path / name, "orders-1", data(0, count=10))
@@ -191,7 +197,7 @@ def test_high_watermarks(spark: SparkSession, tmp_path: Path) -> None:
     assert {row.high_watermark for row in transactions.stable_offsets(found, partitions).collect()} == {None}
 
 
-def test_a_log_that_ends_below_its_high_watermark(
+def test_log_ending_below_its_high_watermark_is_a_finding(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, mark in (("one", 12), ("two", 10)):

@@ -89,7 +89,7 @@ def test_tables_equal_dump_tool_output(spark: SparkSession, cluster: Cluster, to
             assert list(differences(record.value, struct["value"], value, f"{row.record_type}.value")) == []
 
 
-def test_groups(spark: SparkSession, cluster: Cluster) -> None:
+def test_group_offsets_and_states_equal_admin_client(spark: SparkSession, cluster: Cluster) -> None:
     records = table(spark, cluster, "__consumer_offsets")
     commits = groups.offset_commits(records)
     history = groups.offset_history(commits, records).localCheckpoint()
@@ -115,7 +115,7 @@ def test_groups(spark: SparkSession, cluster: Cluster) -> None:
     assert removed == {("billing", 2), ("closed", 0), ("closed", 1)}
 
 
-def test_transactional_ids(spark: SparkSession, cluster: Cluster) -> None:
+def test_transactional_ids_equal_admin_client(spark: SparkSession, cluster: Cluster) -> None:
     rows = table(spark, cluster, "__transaction_state").transform(coordinator_states).collect()
     latest_rows = table(spark, cluster, "__transaction_state").transform(latest)
     values = {row.transaction_log.key.transactional_id: row.transaction_log.value for row in latest_rows.collect()}
@@ -135,7 +135,7 @@ def test_transactional_ids(spark: SparkSession, cluster: Cluster) -> None:
     assert found == cluster.answers["transactions"]
 
 
-def test_share_groups(spark: SparkSession, cluster: Cluster) -> None:
+def test_share_group_start_offsets_equal_admin_client(spark: SparkSession, cluster: Cluster) -> None:
     records = table(spark, cluster, "__share_group_state").orderBy("partition", "offset").collect()
     topics = {facts["id"]: name for name, facts in cluster.answers["topics"].items()}
     starts: dict[str, dict[str, int]] = {}
@@ -202,7 +202,7 @@ def test_metadata_image_equals_admin_client(spark: SparkSession, cluster: Cluste
     assert metadata.snapshots(records).count() >= 3
 
 
-def test_hanging_transaction(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
+def test_hanging_transaction_is_found(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
     status = transactions_job([str(cluster.logs), "--output", str(tmp_path)])
     found = spark.read.parquet(str(tmp_path / "open_transactions")).collect()
     leaders = {
@@ -234,7 +234,7 @@ def pairs(spark: SparkSession, cluster: Cluster) -> DataFrame:
     return traffic.pair(spark.read.format("kafka_frames").load(str(cluster.traffic))).localCheckpoint()
 
 
-def test_traffic(pairs: DataFrame, cluster: Cluster) -> None:
+def test_traffic_pairs_equal_the_request_log(pairs: DataFrame, cluster: Cluster) -> None:
     names = ("connection", "correlation_id", "api_key", "api_version", "client_id")
     rows = pairs.select(*names, "request_problem", "response_problem", F.isnull("response"))
     logged = {
@@ -246,7 +246,7 @@ def test_traffic(pairs: DataFrame, cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize("name", ["OffsetCommit", "CreateTopics", "ShareGroupHeartbeat", "Fetch"])
-def test_messages_of_traffic(pairs: DataFrame, cluster: Cluster, name: str) -> None:
+def test_decoded_traffic_equals_the_request_log(pairs: DataFrame, cluster: Cluster, name: str) -> None:
     keep = ["connection", "correlation_id", "api_version"]
     for decode, side in ((traffic.decode_requests, "Request"), (traffic.decode_responses, "Response")):
         rows = decode(pairs, name + side, keep=keep).collect()

@@ -23,7 +23,7 @@ def run(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_demo(tmp_path: Path) -> None:
+def test_demo_skips_foreign_files(tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     shutil.copytree(ROOT / "examples" / "cluster" / "logs", folder)
     (folder / "server.log").write_text(NOISE * 100)
@@ -71,7 +71,7 @@ def only_text(place: Path) -> None:
     ],
     ids=["nothing", "empty", "text", "text in a folder"],
 )
-def test_no_segments(tmp_path: Path, make: Callable[[Path], object], want: str) -> None:
+def test_demo_without_segments_exits_with_2(tmp_path: Path, make: Callable[[Path], object], want: str) -> None:
     make(tmp_path / "it")
     done = run(tmp_path / "it", JAVA_HOME=str(tmp_path / "no java"))
     error = f"pipeline_demo: error: {want.replace('{}', str(tmp_path / 'it'))}\n"

@@ -25,7 +25,7 @@ spark.stop()
 """
 
 
-def test_sources_are_found(tmp_path: Path) -> None:
+def test_installed_sources_are_discovered(tmp_path: Path) -> None:
     logs = Path(__file__).parents[2] / "examples" / "cluster" / "logs"
     (tmp_path / "a.request").write_bytes(bytes.fromhex("0000000b 0003 0001 00000007 0000 ff"))
     command = [sys.executable, "-c", CODE, str(logs / "orders-0"), str(tmp_path)]

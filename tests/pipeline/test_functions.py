@@ -65,7 +65,7 @@ CASES = [(folder, message) for folder, messages in MESSAGES.items() for message 
 
 
 @pytest.mark.parametrize(("folder", "message"), CASES)
-def test_vectors_of_kafka(spark: SparkSession, folder: str, message: str) -> None:
+def test_kafka_vectors_round_trip(spark: SparkSession, folder: str, message: str) -> None:
     vectors = vectors_of(folder, message)
     table = [(row, version, data) for row, (version, data) in enumerate(vectors)]
     df = spark.createDataFrame(table, "id int, version int, value binary").coalesce(1)
@@ -80,7 +80,7 @@ def test_vectors_of_kafka(spark: SparkSession, folder: str, message: str) -> Non
     assert rows(again) == [data for _, data in vectors]
 
 
-def test_version_prefix(spark: SparkSession) -> None:
+def test_version_prefix_is_read_and_written(spark: SparkSession) -> None:
     data = kafka_messages.OffsetCommitValue(offset=5, metadata="m").write(4)
     df = frame(spark, b"\x00\x04" + data, None)
     out = df.select("id", from_kafka(F.col("value"), "OffsetCommitValue").alias("r"))
@@ -90,7 +90,7 @@ def test_version_prefix(spark: SparkSession) -> None:
     assert rows(again) == [b"\x00\x04" + data, None]
 
 
-Door = Callable[[DataFrame, Mapping[str, str]], DataFrame]
+Decoder = Callable[[DataFrame, Mapping[str, str]], DataFrame]
 
 
 def by_column(df: DataFrame, options: Mapping[str, str]) -> DataFrame:
@@ -102,8 +102,8 @@ def by_frame(df: DataFrame, options: Mapping[str, str]) -> DataFrame:
 
 
 @pytest.fixture(params=[by_column, by_frame])
-def door(request: pytest.FixtureRequest) -> Door:
-    found: Door = request.param
+def decoder(request: pytest.FixtureRequest) -> Decoder:
+    found: Decoder = request.param
     return found
 
 
@@ -116,39 +116,39 @@ def frame_by_version(df: DataFrame, options: Mapping[str, str]) -> DataFrame:
 
 
 @pytest.fixture(params=[column_by_version, frame_by_version])
-def door_by_version(request: pytest.FixtureRequest) -> Door:
-    found: Door = request.param
+def decoder_by_version(request: pytest.FixtureRequest) -> Decoder:
+    found: Decoder = request.param
     return found
 
 
-def test_failfast_error_names_row_and_permissive_mode(spark: SparkSession, door: Door) -> None:
+def test_failfast_error_names_the_row_and_permissive_mode(spark: SparkSession, decoder: Decoder) -> None:
     with pytest.raises(PySparkException) as caught:
-        door(frame(spark, GOOD, BAD).coalesce(1), {}).collect()
+        decoder(frame(spark, GOOD, BAD).coalesce(1), {}).collect()
     text = str(caught.value)
     assert "Malformed Kafka messages are detected in message deserialization. Parse Mode: FAILFAST." in text
     assert "try setting the option 'mode' as 'PERMISSIVE'" in text
     assert "row 1: MetadataResponse v12: brokers: UNSIGNED_VARINT: 1 byte needed at offset 4, 0 left" in text
 
 
-def test_permissive(spark: SparkSession, door: Door) -> None:
-    first, second, third, last = rows(door(frame(spark, GOOD, BAD, None, GOOD), {"mode": "permissive"}))
+def test_permissive_mode_returns_null(spark: SparkSession, decoder: Decoder) -> None:
+    first, second, third, last = rows(decoder(frame(spark, GOOD, BAD, None, GOOD), {"mode": "permissive"}))
     assert first["cluster_id"] == last["cluster_id"] == "here"
     assert second is None
     assert third is None
 
 
-def test_corrupt_record(spark: SparkSession, door: Door) -> None:
+def test_corrupt_record_column_contains_the_bytes(spark: SparkSession, decoder: Decoder) -> None:
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_bad", "fields": "cluster_id"}
-    out = rows(door(frame(spark, GOOD, BAD, None), options))
+    out = rows(decoder(frame(spark, GOOD, BAD, None), options))
     assert out == [{"cluster_id": "here", "_bad": None}, {"cluster_id": None, "_bad": BAD}, None]
 
 
-def test_fields(spark: SparkSession, door: Door) -> None:
+def test_fields_option_selects_fields(spark: SparkSession, decoder: Decoder) -> None:
     parts = [MetadataResponsePartition(leader_id=1), MetadataResponsePartition(leader_id=2)]
     topics = [MetadataResponseTopic(name="t", partitions=parts)]
     message = kafka_messages.MetadataResponse(cluster_id="here", topics=topics)
     df = frame(spark, message.write(12), BAD, GOOD)
-    out = door(df, {"mode": "PERMISSIVE", "fields": "topics.partitions.leader_id, topics.name,cluster_id"})
+    out = decoder(df, {"mode": "PERMISSIVE", "fields": "topics.partitions.leader_id, topics.name,cluster_id"})
     assert rows(out) == [
         {"cluster_id": "here", "topics": [{"name": "t", "partitions": [{"leader_id": 1}, {"leader_id": 2}]}]},
         None,
@@ -156,29 +156,29 @@ def test_fields(spark: SparkSession, door: Door) -> None:
     ]
 
 
-def test_trailing_bytes(spark: SparkSession, door: Door) -> None:
+def test_trailing_bytes_are_malformed_unless_ignored(spark: SparkSession, decoder: Decoder) -> None:
     df = frame(spark, GOOD + b"more")
-    assert rows(door(df, {"mode": "PERMISSIVE"})) == [None]
-    assert rows(door(df, {"trailingBytes": "ignore", "fields": "cluster_id"})) == [{"cluster_id": "here"}]
+    assert rows(decoder(df, {"mode": "PERMISSIVE"})) == [None]
+    assert rows(decoder(df, {"trailingBytes": "ignore", "fields": "cluster_id"})) == [{"cluster_id": "here"}]
 
 
-def test_invalid_utf8(spark: SparkSession, door: Door) -> None:
+def test_invalid_utf8_is_malformed_unless_validation_is_off(spark: SparkSession, decoder: Decoder) -> None:
     df = frame(spark, GOOD.replace(b"here", b"h\xffre"))
-    assert rows(door(df, {"mode": "PERMISSIVE"})) == [None]
-    text = door(df, {"validateUtf8": "false"}).select("r.cluster_id")
+    assert rows(decoder(df, {"mode": "PERMISSIVE"})) == [None]
+    text = decoder(df, {"validateUtf8": "false"}).select("r.cluster_id")
     assert text.select(F.is_valid_utf8("cluster_id"), F.hex("cluster_id")).collect() == [(False, "68FF7265")]
 
 
-def test_unknown_tagged_fields(spark: SparkSession, door: Door) -> None:
+def test_unknown_tagged_fields_are_an_optional_column(spark: SparkSession, decoder: Decoder) -> None:
     df = frame(spark, GOOD[:-1] + b"\x01\x63\x02hi")
-    out = rows(door(df, {"unknownTaggedFields": "true", "fields": "cluster_id"}))
+    out = rows(decoder(df, {"unknownTaggedFields": "true", "fields": "cluster_id"}))
     assert out == [{"cluster_id": "here", "_unknown_tagged_fields": {99: b"hi"}}]
-    assert "_unknown_tagged_fields" not in rows(door(df, {}))[0]
+    assert "_unknown_tagged_fields" not in rows(decoder(df, {}))[0]
 
 
-def test_filter_on_a_field(spark: SparkSession, door: Door) -> None:
+def test_decoded_field_can_be_filtered(spark: SparkSession, decoder: Decoder) -> None:
     df = frame(spark, *(kafka_messages.MetadataResponse(throttle_time_ms=i).write(12) for i in range(100)))
-    assert door(df, {}).where("r.throttle_time_ms >= 90").count() == 10
+    assert decoder(df, {}).where("r.throttle_time_ms >= 90").count() == 10
 
 
 REFUSED = {
@@ -233,14 +233,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("options", "text"), REFUSED.values(), ids=REFUSED)
-def test_refused_options(options: Any, text: str) -> None:
+def test_invalid_options_are_rejected(options: Any, text: str) -> None:
     with pytest.raises(PySparkException) as caught:
         from_kafka("value", "MetadataResponse", 12, options)
     assert str(caught.value) == text
     assert isinstance(caught.value, ValueError)
 
 
-def test_refused_messages_and_versions() -> None:
+def test_unknown_message_or_version_is_rejected() -> None:
     with pytest.raises(
         ValueError, match=r"^Kafka has no message 'MetadataRespons'; did you mean 'MetadataResponse'\? There"
     ):
@@ -253,7 +253,7 @@ def test_refused_messages_and_versions() -> None:
         to_kafka("value", "MetadataResponse", None)  # type: ignore[arg-type]  # likewise
 
 
-def test_schema_of_a_version() -> None:
+def test_schema_is_limited_to_a_version() -> None:
     every = schema_of_kafka("MetadataResponse")
     first = schema_of_kafka("MetadataResponse", 0)
     assert first.names == ["brokers", "topics"]
@@ -262,7 +262,7 @@ def test_schema_of_a_version() -> None:
     assert "rack:string" in every.simpleString()
 
 
-def test_to_kafka_error_names_field(spark: SparkSession) -> None:
+def test_to_kafka_error_names_the_field(spark: SparkSession) -> None:
     df = frame(spark, GOOD).select("id", from_kafka("value", "MetadataResponse", 12).alias("m"))
     broken = df.withColumn("m", F.col("m").withField("topics", F.lit(None)))
     with pytest.raises(PySparkException, match=r"row 0: MetadataResponse v12: topics: "):
@@ -281,7 +281,7 @@ def test_to_kafka_accepts_spark_types(spark: SparkSession) -> None:
         frame(spark, GOOD).select(to_kafka(F.expr("named_struct('metadat', 'm')"), "OffsetCommitValue", 3)).collect()
 
 
-def test_decode_checks_its_columns(spark: SparkSession) -> None:
+def test_decode_rejects_invalid_columns(spark: SparkSession) -> None:
     df = frame(spark, GOOD)
     with pytest.raises(ValueError, match=r"^decode: there is no column 'valu'; did you mean 'value'\?$"):
         decode(df, "MetadataResponse", 12, "valu")
@@ -299,7 +299,7 @@ def test_decode_checks_its_columns(spark: SparkSession) -> None:
         decode(df, "MetadataResponse", 1.0)  # type: ignore[arg-type]  # likewise
 
 
-def test_names_with_dots(spark: SparkSession) -> None:
+def test_column_names_with_dots_and_spaces_are_accepted(spark: SparkSession) -> None:
     df = frame(spark, GOOD).toDF("row.id", "a value").withColumn("the.version", F.lit(12))
     out = decode(df, "MetadataResponse", "the.version", "a value", into="m")
     assert out.select("`row.id`", "m.cluster_id").collect() == [(0, "here")]
@@ -315,7 +315,7 @@ NOT_INTEGERS = {"double": "double", "string": "string", "boolean": "bool", "deci
 
 
 @pytest.mark.parametrize(("kind", "in_arrow"), NOT_INTEGERS.items(), ids=NOT_INTEGERS)
-def test_version_of_another_type(spark: SparkSession, kind: str, in_arrow: str) -> None:
+def test_non_integer_version_column_is_rejected(spark: SparkSession, kind: str, in_arrow: str) -> None:
     df = frame(spark, GOOD).withColumn("v", F.lit(12).cast(kind))
     text = f"^decode: version is a column of integers, not of {re.escape(kind)}; cast it$"
     for version in ("v", F.col("v")):
@@ -332,33 +332,33 @@ def test_version_of_another_type(spark: SparkSession, kind: str, in_arrow: str) 
         ) in str(caught.value)
 
 
-def test_version_beyond_int(spark: SparkSession, door_by_version: Door) -> None:
+def test_version_beyond_int32_is_malformed(spark: SparkSession, decoder_by_version: Decoder) -> None:
     df = frame(spark, GOOD, GOOD).withColumn("v", F.lit(12).cast("long") + F.col("id") * F.lit(1 << 32))
     spark.conf.set("spark.sql.ansi.enabled", "false")
     try:
-        out = rows(door_by_version(df, {"mode": "PERMISSIVE", "fields": "cluster_id"}))
+        out = rows(decoder_by_version(df, {"mode": "PERMISSIVE", "fields": "cluster_id"}))
     finally:
         spark.conf.unset("spark.sql.ansi.enabled")
     assert out == [{"cluster_id": "here"}, None]
     for kind in ("byte", "short", "int"):
         some = frame(spark, GOOD).withColumn("v", F.lit(12).cast(kind))
-        assert rows(door_by_version(some, {"fields": "cluster_id"})) == [{"cluster_id": "here"}]
+        assert rows(decoder_by_version(some, {"fields": "cluster_id"})) == [{"cluster_id": "here"}]
 
 
-def test_null_version_is_malformed(spark: SparkSession, door_by_version: Door) -> None:
+def test_null_version_is_malformed(spark: SparkSession, decoder_by_version: Decoder) -> None:
     for kind in ("int", "void"):
         nothing = F.lit(None).cast(kind)
         df = frame(spark, None, GOOD).coalesce(1).withColumn("v", nothing)
-        assert rows(door_by_version(df.where("id = 0"), {})) == [None]
-        assert rows(door_by_version(df, {"mode": "PERMISSIVE"})) == [None, None]
+        assert rows(decoder_by_version(df.where("id = 0"), {})) == [None]
+        assert rows(decoder_by_version(df, {"mode": "PERMISSIVE"})) == [None, None]
         with pytest.raises(PySparkException, match=r"In this Arrow batch, row 1: the version is null"):
-            door_by_version(df, {}).collect()
+            decoder_by_version(df, {}).collect()
         assert rows(df.select("id", to_kafka(F.lit(None), "MetadataResponse", nothing).alias("r"))) == [None, None]
         struct = from_kafka("value", "MetadataResponse", 12)
         assert rows(df.select("id", to_kafka(struct, "MetadataResponse", nothing).alias("r"))) == [None, None]
 
 
-def test_columns_of_other_types(spark: SparkSession) -> None:
+def test_columns_of_wrong_type_are_rejected(spark: SparkSession) -> None:
     df = frame(spark, GOOD)
     text = (
         '[DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE] The first parameter of `{}` requires the "{}" type, however it has'

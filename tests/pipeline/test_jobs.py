@@ -33,7 +33,9 @@ unreadable           2           0         2             4            4
 """
 
 
-def test_internal_topics(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_internal_topics_job_writes_tables_and_report(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert spark
     keys = [kafka_messages.OffsetCommitKey(group=name, topic="orders", partition=1) for name in ("a", "b", "a")]
     pairs = [write_coordinator_record(key, kafka_messages.OffsetCommitValue(offset=7), 4) for key in keys]
@@ -66,7 +68,9 @@ def test_internal_topics(spark: SparkSession, tmp_path: Path, capsys: pytest.Cap
     assert "offset_commit        1 " in capsys.readouterr().out
 
 
-def test_latest_of_transactions(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_latest_ignores_aborted_and_open_transactions(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def commit(group: str, offset: int, record_offset: int, producer: int = -1) -> bytes:
         key = kafka_messages.OffsetCommitKey(group=group, topic="orders", partition=1)
         name, value = write_coordinator_record(key, kafka_messages.OffsetCommitValue(offset=offset), 4)
@@ -87,7 +91,9 @@ def test_latest_of_transactions(spark: SparkSession, tmp_path: Path, capsys: pyt
     assert sorted(map(tuple, rows.collect())) == [("aborted", 5), ("committed", 9), ("open", 5)]
 
 
-def test_records_without_fields(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_record_type_without_fields_has_a_table(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     some = [
         kafka_messages.NoOpRecord(),
         kafka_messages.BeginTransactionRecord(name="b"),
@@ -107,7 +113,9 @@ def test_records_without_fields(spark: SparkSession, tmp_path: Path, capsys: pyt
     assert [row.record.name for row in begun.collect()] == ["b"]
 
 
-def test_output_that_cannot_be_written(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unwritable_output_exits_with_2(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     place = segment(tmp_path, "t-0", data(0))
     before = spark.conf.get(_cli._CACHED_PARTITIONS)
     assert segments.main([str(place), "--quiet", "--output", str(place)]) == 2
@@ -133,7 +141,7 @@ def test_discovered_sources_are_not_registered_twice(spark: SparkSession, monkey
     assert not _cli._is_discovered(Without())  # type: ignore[arg-type]  # all it needs
 
 
-def test_long_paths(spark: SparkSession) -> None:
+def test_long_paths_are_shortened(spark: SparkSession) -> None:
     long = f"s3://bucket/{'cluster/' * 20}orders-3/00000000000000000042.log"
     report = Report("t")
     report.frame(spark.createDataFrame([("a/b.log", long), (long, "x")], "file string, other string"), 5)
@@ -142,7 +150,7 @@ def test_long_paths(spark: SparkSession) -> None:
     assert second == f"…{long[-79:]}  x"
 
 
-def test_missing_module_in_workers() -> None:
+def test_missing_module_in_workers_is_explained() -> None:
     error = RuntimeError(
         "[PYTHON_DATA_SOURCE_ERROR] ...\nModuleNotFoundError: No module named 'pyarrow'\n SQLSTATE: 38000"
     )

@@ -81,7 +81,7 @@ LEVELS = {
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_sums_of_a_real_broker(level: str, example: tuple[Cluster, list[Written]], tables: Any) -> None:
+def test_sums_equal_a_plain_computation(level: str, example: tuple[Cluster, list[Written]], tables: Any) -> None:
     wanted = defaultdict(list)
     for each in example[1]:
         wanted[LEVELS[level](each)].append(each)
@@ -129,7 +129,7 @@ def logs(written: list[Written], topics: set[str]) -> dict[tuple[str, int], dict
     return found
 
 
-def test_dead_records(example: tuple[Cluster, list[Written]], tables: Any) -> None:
+def test_dead_records_equal_a_plain_computation(example: tuple[Cluster, list[Written]], tables: Any) -> None:
     wanted = logs(example[1], {OFFSETS, STATE, "settings"})
     found = {(row["topic"], row["partition"]): row for row in tables("dead")}
     assert found.keys() == wanted.keys()
@@ -149,7 +149,7 @@ def test_dead_records(example: tuple[Cluster, list[Written]], tables: Any) -> No
         assert row["dirty_bytes"] == total  # no checkpoint is beside these files
 
 
-def test_offsets_by_group(example: tuple[Cluster, list[Written]], tables: Any) -> None:
+def test_offsets_by_group_equal_a_plain_computation(example: tuple[Cluster, list[Written]], tables: Any) -> None:
     wanted: Counter[tuple[str, str | None]] = Counter()
     sizes: Counter[tuple[str, str | None]] = Counter()
     for records in logs(example[1], {OFFSETS}).values():
@@ -188,7 +188,7 @@ def singles(offset: int, count: int, producer: int, every: float) -> list[bytes]
     ]
 
 
-def test_findings(spark: SparkSession, tmp_path: Path) -> None:
+def test_single_record_batches_and_enlarging_compression_are_found(spark: SparkSession, tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     slow, busy, few = singles(0, 20, 1, 0.2), singles(20, 20, 2, 0.06), singles(40, 19, 3, 0.01)
     burst = singles(59, 20, 4, 0.01)
@@ -211,7 +211,7 @@ def test_findings(spark: SparkSession, tmp_path: Path) -> None:
     assert run([logs], tmp_path)[0] == 0
 
 
-def test_cleanable_bytes(spark: SparkSession, tmp_path: Path) -> None:
+def test_uncleaned_compacted_log_is_a_finding(spark: SparkSession, tmp_path: Path) -> None:
     def keyed(offset: int, key: bytes, value: bytes | None, **more: Any) -> bytes:
         return write_batches([{"key": key, "value": value, "timestamp": at(offset)}], base_offset=offset, **more)
 
@@ -246,7 +246,7 @@ def test_cleanable_bytes(spark: SparkSession, tmp_path: Path) -> None:
     assert [(row["topic"], row["dirty_bytes"]) for row in given] == [("states", 32 * one + len(tombstone))]
 
 
-def test_transactions_and_records_without_a_key(spark: SparkSession, tmp_path: Path) -> None:
+def test_aborted_and_keyless_records_are_dead(spark: SparkSession, tmp_path: Path) -> None:
     def keyed(offset: int, key: bytes | None, producer: int) -> bytes:
         rows = [{"key": key, "value": b"v", "timestamp": at(offset)}]
         facts: dict[str, Any] = (
@@ -261,7 +261,7 @@ def test_transactions_and_records_without_a_key(spark: SparkSession, tmp_path: P
     assert (row["records"], row["keys"], row["dead_bytes"]) == (4, 1, len(batches[1]) + len(batches[4]))
 
 
-def test_tables_without_rows(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_empty_tables_are_omitted(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path / "logs", "orders-0", data(0))
     assert main([str(tmp_path / "logs"), "--quiet"]) == 0
     report = capsys.readouterr().out
@@ -269,7 +269,7 @@ def test_tables_without_rows(spark: SparkSession, tmp_path: Path, capsys: pytest
     assert "Compressions" not in report
 
 
-def test_replicas_count_once(spark: SparkSession, tmp_path: Path) -> None:
+def test_replicas_are_counted_once(spark: SparkSession, tmp_path: Path) -> None:
     commits = [
         coordinator(each, each, km.OffsetCommitKey(group="g", topic="orders"), km.OffsetCommitValue(offset=each), 4)
         for each in range(4)
@@ -286,7 +286,7 @@ def test_replicas_count_once(spark: SparkSession, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("magic", [0, 1])
-def test_older_formats(magic: int, spark: SparkSession, tmp_path: Path) -> None:
+def test_older_message_formats_are_measured(magic: int, spark: SparkSession, tmp_path: Path) -> None:
     rows_of = [{"key": b"k" * each, "value": b"some words " * each} for each in range(20)]
     compressed = write_batches(rows_of, compression="gzip", magic=magic)
     segment(tmp_path / "logs", "old-0", compressed, write_batches(rows_of, base_offset=20, magic=magic))
@@ -296,7 +296,7 @@ def test_older_formats(magic: int, spark: SparkSession, tmp_path: Path) -> None:
     assert (figures["bytes"], figures["uncompressed_bytes"]) == (len(compressed) + plain, 2 * plain)
 
 
-def test_unreadable_batches(spark: SparkSession, tmp_path: Path) -> None:
+def test_unreadable_batches_are_reported(spark: SparkSession, tmp_path: Path) -> None:
     bad = bytearray(data(1, count=3, compression="gzip"))
     bad[70:74] = b"\xff" * 4
     bad[17:21] = plain_crc32c(bytes(bad[21:])).to_bytes(4, "big")
@@ -313,7 +313,9 @@ def test_unreadable_batches(spark: SparkSession, tmp_path: Path) -> None:
     assert told["orders", len(data(0))].startswith("the gzip data is damaged: ")
 
 
-def test_without_batches(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_input_without_batches_has_no_findings(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     logs = tmp_path / "logs"
     segment(logs, "empty-0")
     segment(logs, "__cluster_metadata-0", data(0), name=f"{1:020}-{1:010}.checkpoint")

@@ -44,7 +44,9 @@ def test_replayed_log_equals_snapshots(spark: SparkSession, cluster: Cluster) ->
     log.unpersist()
 
 
-def test_job(spark: SparkSession, cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_metadata_diff_equals_admin_client(
+    spark: SparkSession, cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = str(tmp_path / "out")
     assert main([str(cluster.logs), "--output", out, "--quiet"]) == 1
     report = capsys.readouterr().out

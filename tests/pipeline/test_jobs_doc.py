@@ -95,7 +95,7 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
     }
 
 
-def test_columns(spark: SparkSession) -> None:
+def test_every_table_column_is_documented(spark: SparkSession) -> None:
     for job, of_job in tables(spark).items():
         assert sorted(of_job) == sorted(import_module(f"kafka_messages_spark.jobs.{job}").TABLES)
         told = {}
@@ -107,7 +107,7 @@ def test_columns(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("job", JOBS)
-def test_options(job: str) -> None:
+def test_every_option_is_documented(job: str) -> None:
     parser = import_module(f"kafka_messages_spark.jobs.{job}")._parser()
     common = {name for action in _cli.parser("x", "x")._actions for name in action.option_strings}
     own = {name for action in parser._actions for name in action.option_strings} - common
@@ -118,7 +118,9 @@ def test_options(job: str) -> None:
 
 
 @pytest.mark.parametrize("job", JOBS[:-1])
-def test_reports(spark: SparkSession, job: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_documented_report_matches_the_output(
+    spark: SparkSession, job: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert spark
     found = re.search(
         rf"```sh\npython -m kafka_messages_spark\.jobs\.{job} (.*)\n```\n\n```\n((?:.*\n)*?)```\n", section(job)
@@ -152,6 +154,6 @@ def words(report: str) -> list[str]:
     return re.sub(r"-{2,}", "--", re.sub(r"[\d.]*\d", "0", alike)).split()
 
 
-def test_checks() -> None:
+def test_every_segment_check_is_documented() -> None:
     for name, what in segments.CHECKS.items():
         assert f"| `{name}` | {what}" in section("segments")

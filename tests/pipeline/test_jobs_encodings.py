@@ -32,7 +32,7 @@ def plain_size(value: int, bits: int, *, zigzag: bool) -> int:
 
 
 @pytest.mark.parametrize("bits", [16, 32, 64])
-def test_sizes_at_all_borders(bits: int) -> None:
+def test_varint_sizes_at_powers_of_two(bits: int) -> None:
     powers = [1 << power for power in range(bits - 1)]
     values = sorted({sign * power + delta for power in powers for sign in (1, -1) for delta in (-1, 0)} | {0})
     values += [-(1 << bits - 1), (1 << bits - 1) - 1]
@@ -42,7 +42,7 @@ def test_sizes_at_all_borders(bits: int) -> None:
 
 
 @given(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), max_size=50), st.booleans())
-def test_sizes_of_any_values(values: list[int], zigzag: bool) -> None:
+def test_varint_sizes_of_any_values(values: list[int], zigzag: bool) -> None:
     found = varint_sizes(np.array(values, np.int64), 64, zigzag=zigzag).tolist()
     assert found == [plain_size(value, 64, zigzag=zigzag) for value in values]
 
@@ -66,7 +66,7 @@ ROWS = [
 ]
 
 
-def test_sums() -> None:
+def test_sizes_of_messages_are_summed() -> None:
     sums = Sums()
     columns = [list(column) for column in zip(*ROWS, strict=True)]
     for part in (slice(0, 3), slice(3, None)):
@@ -98,7 +98,7 @@ def test_sums() -> None:
     }
 
 
-def test_bytes_behind_requests() -> None:
+def test_trailing_bytes_are_malformed_only_in_responses() -> None:
     sums = Sums()
     data = km.MetadataRequest().write(13)
     sums.add(pa.array(["MetadataRequest"] * 2), pa.array([13, 13]), pa.array([data, data + b"\1\0\0"]))
@@ -114,7 +114,7 @@ def test_bytes_behind_requests() -> None:
     }
 
 
-def test_tagged_defaults() -> None:
+def test_tagged_field_at_its_default_is_not_counted() -> None:
     for leader, want in ((-2, 0), (5, 1)):
         record = km.PartitionChangeRecord(partition_id=1, leader=leader)
         sums = Sums()
@@ -122,7 +122,7 @@ def test_tagged_defaults() -> None:
         assert sum(row["count"] for row in sums.batch().to_pylist() if row["path"] == "leader") == want
 
 
-def test_table(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_table_of_messages_is_measured(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, out = str(tmp_path / "captured"), str(tmp_path / "out")
     spark.createDataFrame(ROWS, "api string, v int, bytes binary").repartition(3).write.parquet(source)
     assert main(["table", source, "--columns", "api, v,bytes", "--output", out, "--quiet", "--limit", "3"]) == 1
@@ -150,7 +150,7 @@ def test_table(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "... and " in report
 
 
-def test_internal_topic(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_internal_topic_is_measured(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     key = km.OffsetCommitKey(group="g", topic="t", partition=70)
     batches = [coordinator(0, 0, key, km.OffsetCommitValue(offset=1 << 40), 4), coordinator(1, 0, key)]
     bad = coordinator(3, 0, key)
@@ -172,7 +172,7 @@ def test_internal_topic(spark: SparkSession, tmp_path: Path, capsys: pytest.Capt
     assert "the checksum is 0x" in report
 
 
-def test_captures(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_captures_are_measured(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     partitions = response(70)
     requests = [encode_request(km.ApiVersionsRequest(), 3, 1, "me"), encode_request(km.MetadataRequest(), 12, 2, "me")]
     responses = [
@@ -195,7 +195,7 @@ def test_captures(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFix
     assert whole["MetadataResponse"].bytes == len(partitions.write(12))
 
 
-def test_corrupt_captures(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_corrupt_captures_are_reported(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     request = encode_request(km.ApiVersionsRequest(), 3, 1, "me")
     (tmp_path / "one.request.bin").write_bytes(request + b"\xff" * 40)
     (tmp_path / "two.request.bin").write_bytes(request * 2 + request[:-1])
@@ -216,7 +216,7 @@ def test_corrupt_captures(spark: SparkSession, tmp_path: Path, capsys: pytest.Ca
     ]
 
 
-def test_wrong_columns(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_columns_are_rejected(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spark.range(3).write.parquet(str(tmp_path / "t"))
     assert main(["table", str(tmp_path / "t"), "--columns", "id", "--quiet"]) == 2
     want = "encodings: error: --columns are three names with commas between, not 'id'\n"
@@ -229,7 +229,7 @@ def test_wrong_columns(spark: SparkSession, tmp_path: Path, capsys: pytest.Captu
         encodings.messages_of(spark.range(1), "__consumer_offset")
 
 
-def test_plot(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plot_writes_svg_only(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     register(spark)
     source = str(tmp_path / "captured")
     command = ["table", source, "--columns", "api,v,bytes", "--quiet", "--exit-zero", "--plot"]

@@ -96,7 +96,9 @@ def data_commit(offset: int, record: tuple[bytes, bytes | None], producer: int) 
     return write_batches(rows, base_offset=offset, is_transactional=True, **more)  # type: ignore[arg-type]  # integers
 
 
-def test_groups(spark: SparkSession, log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_groups_job_reports_resets_and_lag(
+    spark: SparkSession, log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = str(tmp_path / "out")
     assert main([str(log), "--data", str(log), "--output", out, "--jump", "1000", "--quiet"]) == 1
     report = capsys.readouterr().out
@@ -153,7 +155,9 @@ def test_groups(spark: SparkSession, log: Path, tmp_path: Path, capsys: pytest.C
         assert line in report
 
 
-def test_unknown_lag(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_group_with_unknown_lag_is_sorted_last(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     known, unknown = commit("known", 10, 0), commit("a-unknown", 7, 1, partition=5)
     rows = [{"key": key, "value": value} for key, value in (known, unknown)]
     segment(tmp_path, "__consumer_offsets-0", write_batches(rows))
@@ -173,7 +177,7 @@ def test_unknown_lag(spark: SparkSession, tmp_path: Path, capsys: pytest.Capture
     assert str((1 << 63) - 1) not in Path(reports[1]).read_text()
 
 
-def test_one_group(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_group_option_selects_a_group(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(log), "--group", "old", "--quiet", "--exit-zero"]) == 0
     report = capsys.readouterr().out
     assert "groups           1\n" in report
@@ -181,14 +185,14 @@ def test_one_group(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "billing" not in report
 
 
-def test_other_topic(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_input_of_another_topic_is_rejected(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(log / "orders-0"), "--quiet"]) == 2
     place = log / "orders-0"
     want = f"groups: error: there are no segments of __consumer_offsets in {place}; there are some of orders\n"
     assert capsys.readouterr().err.endswith(want)
 
 
-def test_storms(spark: SparkSession) -> None:
+def test_commit_storms_are_found(spark: SparkSession) -> None:
     times = [*range(50_000, 70_000, 1000), *range(200_000, 220_000, 1000), *range(400_000, 900_000, 5000)]
     rows = [("g", "t", 0, False, at(0) + time) for time in times]
     commits = spark.createDataFrame(rows, "group string, topic string, partition int, is_tombstone boolean, at long")
@@ -244,7 +248,7 @@ def test_lost_commit_is_ignored(spark: SparkSession, tmp_path: Path, capsys: pyt
     assert [(row.group, row.committed_offset) for row in history] == [("moved", 30), ("other", 5)]
 
 
-def test_folders_without_partition_names(
+def test_unnamed_folders_count_as_partitions(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, group in (("a", "one"), ("b", "two"), ("replica of b", "two")):
@@ -299,7 +303,7 @@ def test_deleted_folders_are_skipped(spark: SparkSession, tmp_path: Path, capsys
     assert "left out" not in capsys.readouterr().out
 
 
-def test_only_deleted_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_input_of_deleted_folders_only_is_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, f"__consumer_offsets-0.{32 * 'a'}-delete", data(0))
     (tmp_path / "server.log").write_text("no segment")
     assert main([str(tmp_path), "--quiet"]) == 2

@@ -27,7 +27,7 @@ ORDERS, PAYMENTS, AGAIN = UUID(int=1 << 64), UUID(int=2 << 64), UUID(int=3 << 64
 LOG = "__cluster_metadata-0"
 
 
-def test_every_record_type_has_a_rule() -> None:
+def test_every_metadata_record_type_has_a_rule() -> None:
     assert set(columns_of("metadata")) == set(RULES)
 
 
@@ -85,7 +85,9 @@ CHANGES = [
 ]
 
 
-def test_log(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_differences_between_offsets_of_a_log(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     start = len(BEFORE)
     batches = [metadata(0, 0, *BEFORE), metadata(start, 10, *CHANGES, epoch=3)]
     end = start + len(CHANGES)
@@ -158,7 +160,9 @@ def snapshot(folder: Path, records: Sequence[Any], *, is_cut: bool = False, end:
     return segment(folder, LOG, header, metadata(1, 0, *records), b"" if is_cut else footer, name=name)
 
 
-def test_snapshots(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_snapshots_are_compared_with_later_log(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     old = snapshot(tmp_path / "a", BEFORE)
     new = tmp_path / "b"
     snapshot(new, BEFORE)
@@ -176,7 +180,7 @@ def test_snapshots(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(("whole", "part"), [("b", "c"), ("c", "b")])
-def test_copies_of_a_snapshot(
+def test_complete_copy_of_a_snapshot_is_preferred(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], whole: str, part: str
 ) -> None:
     one = snapshot(tmp_path / "a", BEFORE)
@@ -190,7 +194,7 @@ def test_copies_of_a_snapshot(
     assert report.count("The snapshot up to offset 49 has no end: the state may be wrong.") == 2
 
 
-def test_shown_secrets(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_secrets_prints_secrets(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, LOG, metadata(0, 0, *BEFORE))
     out = str(tmp_path / "out")
     assert main([str(tmp_path), "--show-secrets", "--output", out, "--quiet"]) == 1
@@ -202,7 +206,9 @@ def test_shown_secrets(spark: SparkSession, tmp_path: Path, capsys: pytest.Captu
     assert (scram["salt"], scram["stored_key"], scram["server_key"]) == ("73", "6b", "76")
 
 
-def test_marks_reveal_changed_secrets(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_redaction_marks_reveal_changed_secrets(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     segment(tmp_path / "a", LOG, metadata(0, 0, *BEFORE))
     segment(tmp_path / "b", LOG, metadata(0, 0, *BEFORE, config("ssl.keystore.password", "tuna", "1", 4)))
     assert main([str(tmp_path / "a"), str(tmp_path / "a"), "--quiet"]) == 0
@@ -217,7 +223,7 @@ def test_marks_reveal_changed_secrets(spark: SparkSession, tmp_path: Path, capsy
     assert found[1] != found[2]
 
 
-def test_missing(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_offsets_are_reported(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, LOG, metadata(5, 0, BEFORE[0]), metadata(9, 0, BEFORE[2]), base=5)
     assert main([str(tmp_path), "--quiet"]) == 1
     report = capsys.readouterr().out
@@ -229,7 +235,9 @@ def test_missing(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize("side", ["before", "after"])
-def test_past_the_end(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], side: str) -> None:
+def test_offset_past_the_end_is_rejected(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], side: str
+) -> None:
     segment(tmp_path, LOG, metadata(0, 0, *BEFORE))
     last = len(BEFORE) - 1
     for paths in ([str(tmp_path)], [str(tmp_path)] * 2):
@@ -239,7 +247,9 @@ def test_past_the_end(spark: SparkSession, tmp_path: Path, capsys: pytest.Captur
     assert main([str(tmp_path), f"--{side}-offset", str(last), "--quiet", "--exit-zero"]) == 0
 
 
-def test_acls_in_words(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_acl_codes_are_printed_as_words(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     known = {"resource_type": 7, "pattern_type": 3, "operation": 13, "permission_type": 3}
     unknown = {"resource_type": 99, "pattern_type": 4, "operation": 98, "permission_type": 2}
     acls = [
@@ -259,7 +269,9 @@ def test_acls_in_words(spark: SparkSession, tmp_path: Path, capsys: pytest.Captu
     assert "permission_type deny" in report
 
 
-def test_bootstrap_snapshot(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bootstrap_snapshot_is_the_initial_state(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     first = snapshot(tmp_path, BEFORE[:2], end=0)
     segment(tmp_path, LOG, metadata(0, 0, *BEFORE[2:4]))
     assert main([str(tmp_path), "--output", str(tmp_path / "out"), "--quiet"]) == 1
@@ -275,7 +287,7 @@ def test_bootstrap_snapshot(spark: SparkSession, tmp_path: Path, capsys: pytest.
     assert "The bootstrap snapshot has no end: the state may be wrong." in capsys.readouterr().out
 
 
-def test_brokers() -> None:
+def test_broker_registration_changes_are_applied() -> None:
     before = {"fenced": True, "in_controlled_shutdown": False, "log_dirs": ["a"], "cordoned_log_dirs": ["b"]}
     change = {"fenced": 0, "in_controlled_shutdown": 0, "log_dirs": None, "cordoned_log_dirs": None, "broker_epoch": 1}
     kind = "broker_registration_change_record"
@@ -290,7 +302,7 @@ def test_brokers() -> None:
     assert apply_change(before, "fence_broker_record", {"epoch": 1})["fenced"] is True
 
 
-def test_names() -> None:
+def test_entity_names_are_formatted() -> None:
     acl = {"permission_type": 2, "resource_type": 99, "pattern_type": 4, "operation": 98, "principal": "User:x"}
     acl |= {"resource_name": "pre", "host": "*"}
     assert name_of("acl", ["id"], acl) == "User:x may not 98 99 pre* from *"
@@ -301,7 +313,7 @@ def test_names() -> None:
     assert name_of("partition", ["id", 3], {}) == "id-3"
 
 
-def test_replay_of_nothing() -> None:
+def test_entity_unchanged_after_the_start_is_in_both_states() -> None:
     event = {"at": 3, "place": 0, "timestamp": None, "leader_epoch": 1, "record_type": "feature_level_record"}
     event |= {
         "entity": "feature",

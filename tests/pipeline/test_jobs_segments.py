@@ -41,7 +41,7 @@ def check(path: Path, *, with_records: bool = True) -> list[Found]:
     return [tuple(row["finding"][name] for name in names) for row in rows if row["finding"]]  # type: ignore[misc]
 
 
-def test_offsets(tmp_path: Path) -> None:
+def test_gaps_overlaps_and_corrupt_batches_are_found(tmp_path: Path) -> None:
     batches = [data(5), data(8, count=2), data(9), broken(data(10)), data(11)]
     places = sized(*batches)
     assert check(segment(tmp_path, "t-0", *batches, base=5)) == [
@@ -52,7 +52,7 @@ def test_offsets(tmp_path: Path) -> None:
     ]
 
 
-def test_unreadable_file(spark: SparkSession, tmp_path: Path) -> None:
+def test_unreadable_file_is_a_finding(spark: SparkSession, tmp_path: Path) -> None:
     path = str(tmp_path / "orders-3" / f"{0:020}.log")  # as if deleted after it was listed; root may read anything
     columns = "path string, size long, start long, end long, topic string, partition int"
     ranges = spark.createDataFrame([(path, 1000, 0, None, "orders", 3)], columns)
@@ -74,7 +74,7 @@ def reason(batch: bytes) -> str:
     return sum_text(padded(batch), 0, len(batch))
 
 
-def test_the_largest_offset(tmp_path: Path) -> None:
+def test_offset_overflow_is_handled(tmp_path: Path) -> None:
     most = (1 << 63) - 1
     first, last, next_ = data(0), data(most), data(1)
     file = segment(tmp_path, "orders-0", first, last, next_)
@@ -88,7 +88,7 @@ def test_the_largest_offset(tmp_path: Path) -> None:
     assert row["summary"]["next_offset"] == most
 
 
-def test_epochs_and_times(tmp_path: Path) -> None:
+def test_decreasing_epochs_and_times_are_found(tmp_path: Path) -> None:
     appended = {"timestamp_type": 1}
     batches = [
         data(0, 9, leader_epoch=3),
@@ -112,7 +112,7 @@ def test_epochs_and_times(tmp_path: Path) -> None:
     assert (row["first_timestamp"], row["last_timestamp"], row["records"]) == (at(9), at(20), 5)
 
 
-def test_sequences(tmp_path: Path) -> None:
+def test_sequence_gaps_and_duplicates_are_found(tmp_path: Path) -> None:
     batches = [
         data(0, producer=1, count=2, transactional=False),
         data(2, producer=2, sequence=7, transactional=False),
@@ -140,7 +140,7 @@ def test_sequences(tmp_path: Path) -> None:
     assert sequence_fault(0, 1, 0, last) == ("sequence_back", "error", f"sequence {last} again, where 1 comes next")
 
 
-def test_sequences_of_the_group_coordinator(tmp_path: Path) -> None:
+def test_group_coordinator_sequences_must_be_0(tmp_path: Path) -> None:
     commits = [
         data(0, producer=1),
         data(1, producer=1, count=3),
@@ -167,7 +167,7 @@ def test_sequences_of_the_group_coordinator(tmp_path: Path) -> None:
     ]
 
 
-def test_append_times(tmp_path: Path) -> None:
+def test_append_time_of_another_leader_is_only_info(tmp_path: Path) -> None:
     appended = {"timestamp_type": 1}
     batches = [
         data(0, 1000, leader_epoch=1),
@@ -183,7 +183,7 @@ def test_append_times(tmp_path: Path) -> None:
     ]
 
 
-def test_records(tmp_path: Path) -> None:
+def test_corrupt_records_with_valid_checksum_are_found(tmp_path: Path) -> None:
     from kafka_records.crc import plain_crc32c
 
     good = data(0, count=3)
@@ -197,7 +197,7 @@ def test_records(tmp_path: Path) -> None:
     assert detail
 
 
-def test_many_findings(tmp_path: Path) -> None:
+def test_number_of_findings_is_limited(tmp_path: Path) -> None:
     batches = [data(3 * number) for number in range(MAX_FINDINGS + 11)]
     found = check(segment(tmp_path, "t-0", *batches))
     assert len(found) == MAX_FINDINGS + 1
@@ -216,7 +216,7 @@ SOUND = b"".join(
 
 
 @given(st.lists(st.tuples(st.integers(0, len(SOUND) - 1), st.integers(1, 255)), max_size=6), st.integers(0, len(SOUND)))
-def test_any_damage(changes: list[tuple[int, int]], end: int) -> None:
+def test_every_byte_of_a_damaged_file_is_accounted_for(changes: list[tuple[int, int]], end: int) -> None:
     damaged = bytearray(SOUND[:end])
     for place, value in changes:
         if place < end:
@@ -234,7 +234,7 @@ def _is_corrupt(finding: dict[str, object] | None) -> bool:
     return finding is not None and finding["check"] == "corrupt"
 
 
-def test_shares() -> None:
+def test_files_are_split_into_shares() -> None:
     assert [part for name, size in (("a", 25), ("b", 1), ("c", 0)) for part in ranges_of(name, size, 10)] == [
         FileRange("a", 25, 0, 10, 10),
         FileRange("a", 25, 10, 20, 10),
@@ -255,7 +255,9 @@ files    11, 4 without a finding
 """
 
 
-def test_files(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_segments_job_reports_every_kind_of_finding(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     logs = tmp_path / "logs"
     segment(logs, "a-0", data(0, count=5, leader_epoch=2, producer=7))
     segment(logs, "a-0", data(5, count=5, leader_epoch=2, producer=7, sequence=5), base=5)
@@ -307,7 +309,7 @@ def test_files(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert files["b-0/00000000000000000003.log"].missing_in_batches == 5
 
 
-def test_cut_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_truncated_snapshot_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "__cluster_metadata-0", data(0), data(1)[:-3], name=f"{50:020}-{2:010}.checkpoint")
     assert main([str(tmp_path), "--quiet"]) == 1
     (line,) = (each for each in capsys.readouterr().out.splitlines() if "bytes of a batch that ends" in each)
@@ -357,7 +359,7 @@ def test_healthy_broker_has_no_findings(capsys: pytest.CaptureFixture[str]) -> N
     assert {line.split()[0] for line in report.splitlines() if ".log " in line} == {"info"}
 
 
-def test_ranges(spark: SparkSession, tmp_path: Path) -> None:
+def test_findings_do_not_depend_on_the_range_size(spark: SparkSession, tmp_path: Path) -> None:
     batches = [data(number, producer=1, sequence=number, leader_epoch=1) for number in range(40)]
     again = [(50, 45), (51, 51), (51, 51), (52, 40)]
     batches += [data(number, producer=1, sequence=sequence, leader_epoch=0) for number, sequence in again]

@@ -21,7 +21,7 @@ def schema(spark: SparkSession, tmp_path: Path) -> Iterator[str]:
     spark.sql("DROP SCHEMA jobs CASCADE")
 
 
-def test_tables_of_a_catalog(
+def test_catalog_tables_equal_the_files(
     spark: SparkSession, schema: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     segment(tmp_path, "orders-0", data(0, count=3))
@@ -59,7 +59,7 @@ def nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
     ids=["exists", "format"],
 )
-def test_outputs_are_refused_early(
+def test_invalid_output_is_rejected_before_reading(
     arguments: list[str], error: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     segment(tmp_path, "orders-0", data(0))
@@ -77,7 +77,7 @@ def test_outputs_are_refused_early(
         ("orders-0", "{}/orders-0 is a folder"),
     ],
 )
-def test_reports_are_refused_before_spark_starts(
+def test_invalid_report_path_is_rejected_before_spark_starts(
     place: str, error: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(segments, "work", lambda job: None)
@@ -90,7 +90,9 @@ def test_reports_are_refused_before_spark_starts(
 
 
 @pytest.mark.parametrize("name", ["nowhere", "nowhere.jobs", "a.b.c.d", "a b", ""])
-def test_missing_schema(spark: SparkSession, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_schema_is_rejected(
+    spark: SparkSession, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     segment(tmp_path, "orders-0", data(0))
     assert segments.main([str(tmp_path), "--tables", name]) == 2
     error = f"segments: error: --tables: this session has no schema {name!r}\n"

@@ -100,7 +100,9 @@ WANT = {
 }
 
 
-def test_verdicts(spark: SparkSession, cluster: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_open_transactions_have_the_expected_verdicts(
+    spark: SparkSession, cluster: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     assert main([str(cluster), "--as-of", str(at(120)), "--output", str(out), "--quiet"]) == 1
     report = capsys.readouterr().out
@@ -150,14 +152,14 @@ def test_verdicts(spark: SparkSession, cluster: Path, tmp_path: Path, capsys: py
     assert spark.read.parquet(str(out / "unreadable")).count() == 0
 
 
-def test_newest_timestamp_is_now(cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_newest_timestamp_is_the_current_time(cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(cluster), "--limit", "2", "--exit-zero", "--quiet"]) == 0
     report = capsys.readouterr().out
     assert "as of              2026-09-21 14:15:30.000Z\n" in report
     assert "... and 11 more" in report
 
 
-def test_input_without_timestamps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_input_without_timestamps_is_stated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "orders-0")
     assert main([str(tmp_path), "--quiet"]) == 0
     assert "as of              nothing that was read has a time\n" in capsys.readouterr().out
@@ -165,7 +167,9 @@ def test_input_without_timestamps(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "as of              1970-01-01 00:00:00.000Z\n" in capsys.readouterr().out
 
 
-def test_without_coordinator(spark: SparkSession, cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verdicts_are_unknown_without_coordinator(
+    spark: SparkSession, cluster: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([str(cluster / "orders-0"), "--as-of", str(at(20 + 901))]) == 1
     report = capsys.readouterr().out
     assert "transactional ids  not read" in report
@@ -173,7 +177,7 @@ def test_without_coordinator(spark: SparkSession, cluster: Path, capsys: pytest.
     assert report.count("__transaction_state was not read; older than any timeout allows") == 12
 
 
-def test_records_give_the_same(spark: SparkSession, cluster: Path) -> None:
+def test_records_and_batches_give_equal_transactions(spark: SparkSession, cluster: Path) -> None:
     register(spark)
     reader = spark.read.format("kafka_log").option("includeBatchMetadata", "true").option("mode", "PERMISSIVE")
     records = reader.option("recursiveFileLookup", "true").load(str(cluster))
@@ -185,7 +189,7 @@ def test_records_give_the_same(spark: SparkSession, cluster: Path) -> None:
     assert len(found[0]) == 16
 
 
-def test_markers(spark: SparkSession, tmp_path: Path) -> None:
+def test_markers_end_transactions_by_epoch(spark: SparkSession, tmp_path: Path) -> None:
     log = [
         marker("COMMIT", 5, 1, 1),
         data(6, 2, producer=2, epoch=3),
@@ -209,7 +213,7 @@ def test_markers(spark: SparkSession, tmp_path: Path) -> None:
     assert [row.may_begin_earlier for row in rows] == [True, False, False, False]
 
 
-def test_whole_transactions(spark: SparkSession, tmp_path: Path) -> None:
+def test_transactions_of_several_partitions_are_joined(spark: SparkSession, tmp_path: Path) -> None:
     logs: dict[str, list[bytes]] = {name: [] for name in ("a-0", "a-1", "b-0")}
     offsets = dict.fromkeys(logs, 0)
 
@@ -246,7 +250,9 @@ def test_whole_transactions(spark: SparkSession, tmp_path: Path) -> None:
     assert found.count() == 9
 
 
-def test_some_coordinators(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verdict_is_unknown_if_coordinator_partitions_are_missing(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     segment(tmp_path, "orders-0", data(0, 1, producer=5), data(1, 2, producer=6))
     segment(tmp_path, "__transaction_state-1", state(0, 3, "done", 6, "CompleteCommit", transaction_partitions=None))
     segment(tmp_path, "__transaction_state-3")
@@ -263,7 +269,9 @@ def test_some_coordinators(spark: SparkSession, tmp_path: Path, capsys: pytest.C
     ]
 
 
-def test_lost_coordinator_record(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_coordinator_record_of_older_epoch_is_ignored(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     begun = state(0, 1, "busy", 5, "CompleteCommit", transaction_partitions=None)
     lost = state(1, 2, "busy", 5, "Ongoing")
     kept = state(1, 3, "other", 6, "Empty", transaction_partitions=None)
@@ -277,7 +285,7 @@ def test_lost_coordinator_record(spark: SparkSession, tmp_path: Path, capsys: py
 
 
 @pytest.mark.parametrize("at_offset", [1, 2])
-def test_lost_data_is_ignored(at_offset: int, spark: SparkSession, tmp_path: Path) -> None:
+def test_data_of_older_epoch_is_ignored(at_offset: int, spark: SparkSession, tmp_path: Path) -> None:
     before = [data(each, each) for each in range(1, at_offset)]
     segment(tmp_path / "dead", "orders-0", data(0, 0, producer=4), *before, data(at_offset, 1, producer=5))
     later = (data(1, 2, count=2), marker("COMMIT", 3, 3, 4))
@@ -286,7 +294,7 @@ def test_lost_data_is_ignored(at_offset: int, spark: SparkSession, tmp_path: Pat
     assert [(row.producer_id, row.status, row.first_offset) for row in found] == [(4, "committed", 0)]
 
 
-def test_limitation_of_older_states(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_older_data_or_states_are_a_limitation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "__transaction_state-0", state(0, 3, "busy", 5, "CompleteCommit", transaction_partitions=None))
     segment(tmp_path, "orders-0", data(0, 2.5, producer=5))
     segment(tmp_path, "orders-1", data(0, 4, producer=5))
@@ -298,7 +306,9 @@ def test_limitation_of_older_states(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "Limitations\n-----------\n\n" + f"1 hanging: {OLDER_STATES}.\n\n1 hanging: {OLDER_DATA}.\n" in report
 
 
-def test_corrupt_marker(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_corrupt_marker_makes_the_verdict_unknown(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     bad = bytearray(marker("COMMIT", 1, 2, 1))
     bad[-1] ^= 1
     segment(tmp_path, "t-0", data(0, 0, producer=1), bytes(bad), data(2))
@@ -308,14 +318,18 @@ def test_corrupt_marker(spark: SparkSession, tmp_path: Path, capsys: pytest.Capt
     assert [row.rpartition("not read")[2].strip() for row in rows] == ["corrupt places in the partition: 1", "-"]
 
 
-def test_missing_file(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_later_offsets_are_reported(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     segment(tmp_path, "t-0", data(0, 0, producer=1))
     segment(tmp_path, "t-0", data(50, 9), base=50)
     assert main([str(tmp_path)]) == 1
     assert "49 later offsets are not in these files" in capsys.readouterr().out
 
 
-def test_corrupt(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_corrupt_batches_and_records_are_reported(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     bad = bytearray(data(1, 1, producer=1))
     bad[-1] ^= 1
     segment(tmp_path, "t-0", data(0, 0, producer=1), bytes(bad), marker("COMMIT", 2, 2, 1), b"what is this" * 20)
@@ -336,7 +350,7 @@ def test_corrupt(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixt
     assert rows[1].reason.startswith("the checksum is 0x")
 
 
-def test_wrong_input(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_input_exits_with_2(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def error(*arguments: str) -> str:
         assert main(["--quiet", *arguments]) == 2
         return capsys.readouterr().err.splitlines()[-1]

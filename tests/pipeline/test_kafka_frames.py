@@ -46,7 +46,7 @@ def capture(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_rows(spark: SparkSession, capture: Path) -> None:
+def test_frames_of_a_capture_are_read(spark: SparkSession, capture: Path) -> None:
     register(spark)
     df = spark.read.format("kafka_frames").load(str(capture))
     names = ("direction", "position", "api_name", "api_version", "correlation_id", "client_id", "problem")
@@ -65,7 +65,7 @@ def test_rows(spark: SparkSession, capture: Path) -> None:
     assert [row.header_size for row in sizes] == [read_request_header(each[4:])[1] for each in REQUESTS]
 
 
-def test_every_header() -> None:
+def test_every_request_header_is_parsed() -> None:
     frames, want = [], []
     for each in apis():
         for version in {each.valid_versions.lowest, each.valid_versions.highest, 0} - {-1}:
@@ -99,7 +99,9 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize(("data", "key", "correlation", "problem"), UNREADABLE.values(), ids=UNREADABLE)
-def test_unreadable_header(tmp_path: Path, data: bytes, key: int | None, correlation: int | None, problem: str) -> None:
+def test_unreadable_header_is_a_problem(
+    tmp_path: Path, data: bytes, key: int | None, correlation: int | None, problem: str
+) -> None:
     file = tmp_path / "a.requests"
     file.write_bytes(REQUESTS[0] + frame(data) + REQUESTS[1])
     first, row, last = read(file, mode="PERMISSIVE", columnNameOfCorruptRecord="bad")
@@ -137,7 +139,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("rest", "size", "problem"), BROKEN.values(), ids=BROKEN)
-def test_broken_stream(tmp_path: Path, rest: bytes, size: int | None, problem: str) -> None:
+def test_broken_stream_ends_with_a_problem(tmp_path: Path, rest: bytes, size: int | None, problem: str) -> None:
     file = tmp_path / "a.requests"
     file.write_bytes(REQUESTS[0] + rest)
     first, row = read(file, mode="PERMISSIVE", columnNameOfCorruptRecord="bad")
@@ -151,13 +153,13 @@ def test_broken_stream(tmp_path: Path, rest: bytes, size: int | None, problem: s
         assert row["problem"].endswith("; this looks like TLS")
 
 
-def test_middle_of_a_connection(tmp_path: Path) -> None:
+def test_capture_starting_mid_connection_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "a.requests").write_bytes(REQUESTS[2][7:] + REQUESTS[0])
     (row,) = read(tmp_path, mode="PERMISSIVE")
     assert row["problem"].endswith("cannot be located; this does not look like the beginning of a connection")
 
 
-def test_short_response(tmp_path: Path) -> None:
+def test_truncated_response_header_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "a.response").write_bytes(frame(b"\0\0\1"))
     (row,) = read(tmp_path, mode="PERMISSIVE")
     assert row["problem"] == "ResponseHeader v0: correlation_id: INT32: 4 bytes needed at offset 0, 3 left"
@@ -176,11 +178,11 @@ NAMES = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_names_of_files(name: str) -> None:
+def test_file_name_gives_connection_and_direction(name: str) -> None:
     assert Naming(None, None, (9092,)).parse("kafka_frames", f"/captures/{name}") == NAMES[name]
 
 
-def test_options_for_names(capture: Path, tmp_path: Path) -> None:
+def test_options_override_file_names(capture: Path, tmp_path: Path) -> None:
     assert {row["direction"] for row in read(capture, direction="response", mode="PERMISSIVE")} == {"response"}
     options = {"brokerPorts": "51234, 7", "mode": "PERMISSIVE"}
     assert {row["connection"] for row in read(capture, **options)} == {"10.0.0.1:9092-192.168.1.10:51234"}
@@ -243,7 +245,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("options", "text"), REFUSED.values(), ids=REFUSED)
-def test_refused(tmp_path: Path, options: dict[str, str], text: str) -> None:
+def test_invalid_options_are_rejected(tmp_path: Path, options: dict[str, str], text: str) -> None:
     file = tmp_path / "capture"
     file.write_bytes(REQUESTS[0])
     with pytest.raises(ValueError, match=r".") as caught:
@@ -257,7 +259,7 @@ def follow(*lines: bytes, port: int = 9092) -> bytes:
     return b"\n".join((b"\n" + bar, b"Follow: tcp,raw", b"Filter: tcp.stream eq 0", nodes, *lines, bar, b""))
 
 
-def test_followed_connection(tmp_path: Path) -> None:
+def test_followed_connection_is_read(tmp_path: Path) -> None:
     both = (REQUESTS[0] + REQUESTS[1]).hex().encode()
     answers = [b"\t" + each.hex().encode() for each in RESPONSES]
     text = follow(both[:30], both[30:], answers[0], REQUESTS[2].hex().upper().encode(), answers[1])
@@ -276,7 +278,7 @@ def test_followed_connection(tmp_path: Path) -> None:
         read(tmp_path, layout="follow", brokerPorts="1")
 
 
-def test_damaged_text(tmp_path: Path) -> None:
+def test_damaged_follow_text_is_a_problem(tmp_path: Path) -> None:
     file = tmp_path / "stream0.txt"
     file.write_bytes(follow(REQUESTS[0].hex().encode(), b"xyz", REQUESTS[1].hex().encode()))
     rows = read(file, layout="follow", mode="PERMISSIVE")
@@ -292,7 +294,7 @@ def test_damaged_text(tmp_path: Path) -> None:
         read(file, layout="follow")
 
 
-def test_damaged_text_within_a_frame(tmp_path: Path) -> None:
+def test_damaged_follow_text_within_a_frame_is_a_problem(tmp_path: Path) -> None:
     file = tmp_path / "stream0.txt"
     cut = REQUESTS[1][:9]
     file.write_bytes(follow(REQUESTS[0].hex().encode(), cut.hex().encode(), b"xyz"))
@@ -306,7 +308,7 @@ def test_damaged_text_within_a_frame(tmp_path: Path) -> None:
     ]
 
 
-def test_files_without_tshark_output(tmp_path: Path) -> None:
+def test_file_without_tshark_output_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"x" * (1 << 18))
     (tmp_path / "b.txt").write_bytes(follow(REQUESTS[0].hex().encode()))
     rows = read(tmp_path, layout="follow", mode="PERMISSIVE", columnNameOfCorruptRecord="bad")
@@ -325,7 +327,7 @@ def test_files_without_tshark_output(tmp_path: Path) -> None:
     assert [row["correlation_id"] for row in read(tmp_path, layout="follow", ignoreCorruptFiles="true")] == [1]
 
 
-def test_corrupt_rest_is_cut_at_one_mebibyte(tmp_path: Path) -> None:
+def test_corrupt_rest_is_limited_to_1_mib(tmp_path: Path) -> None:
     rest = b"\xff" * (2 << 20)
     (tmp_path / "a.request").write_bytes(REQUESTS[0] * 3 + rest)
     with pytest.MonkeyPatch.context() as patch:
@@ -339,7 +341,7 @@ def test_rows_before_a_problem_are_kept(tmp_path: Path) -> None:
     assert [row["correlation_id"] for row in read(tmp_path, ignoreCorruptFiles="true")] == [1, 2]
 
 
-def test_chosen_columns(spark: SparkSession, capture: Path) -> None:
+def test_schema_selects_columns(spark: SparkSession, capture: Path) -> None:
     register(spark)
     reader = spark.read.format("kafka_frames")
     assert sorted(reader.schema("correlation_id int, size int").load(str(capture)).collect())[0][0] == 1
@@ -348,7 +350,7 @@ def test_chosen_columns(spark: SparkSession, capture: Path) -> None:
 
 
 @given(st.lists(st.binary(max_size=300), max_size=40), st.integers(1, 200), st.data())
-def test_any_chunks(bodies: list[bytes], chunk: int, data: st.DataObject) -> None:
+def test_frames_do_not_depend_on_the_chunk_size(bodies: list[bytes], chunk: int, data: st.DataObject) -> None:
     stream = b"".join(map(frame, bodies))
     end = data.draw(st.integers(0, len(stream)))
     with pytest.MonkeyPatch.context() as patch:
@@ -363,7 +365,7 @@ def test_any_chunks(bodies: list[bytes], chunk: int, data: st.DataObject) -> Non
     assert positions == starts[: len(positions)]
 
 
-def test_claimed_length_takes_no_memory() -> None:
+def test_claimed_length_allocates_no_memory() -> None:
     class File:
         asked = 0
 
@@ -378,7 +380,7 @@ def test_claimed_length_takes_no_memory() -> None:
     assert piece.problem == f"the stream ends after 3 of the {0x06000000} bytes of a frame"
 
 
-def test_response_headers() -> None:
+def test_response_header_size_and_version_are_found() -> None:
     refused = kafka_messages.ApiVersionsResponse(error_code=35)
     tagged = b"\0\0\0\4\1\0\1x" + b"body"
     cases = [

@@ -64,14 +64,14 @@ def read(spark: SparkSession, folder: Path) -> Any:
     return read
 
 
-def test_columns_of_sparks_kafka_source(read: Any) -> None:
+def test_columns_equal_the_spark_kafka_source(read: Any) -> None:
     assert read().schema.simpleString() == KAFKA + ">"
     assert read(includeHeaders="true").schema.simpleString() == KAFKA + HEADERS + ">"
     assert read(includeBatchMetadata="true").schema.names[7:11] == ["file", "position", "base_offset", "leader_epoch"]
     assert read(mode="PERMISSIVE").schema.names[7:] == ["corrupt"]
 
 
-def test_rows(read: Any) -> None:
+def test_rows_have_keys_values_and_headers(read: Any) -> None:
     rows = read(includeHeaders="true").orderBy("partition", "offset").collect()
     assert [(row.partition, row.offset) for row in rows] == [(p, at) for p in (0, 1) for at in range(100)]
     row = rows[2]
@@ -81,14 +81,14 @@ def test_rows(read: Any) -> None:
     assert [(each.key, bytes(each.value)) for each in row.headers] == [("h", b"x")]
 
 
-def test_split_files(read: Any) -> None:
+def test_file_is_split_into_partitions(read: Any) -> None:
     df = read(maxPartitionBytes="100b")
     assert df.select(F.spark_partition_id()).distinct().count() > 4
     assert sorted(row.offset for row in df.collect()) == sorted([*range(100), *range(100)])
 
 
 @pytest.mark.parametrize("lookback", [_range_reader.LOOKBACK, 1000])
-def test_split_files_with_damaged_lengths(tmp_path: Path, lookback: int) -> None:
+def test_split_file_with_damaged_length_reads_the_same(tmp_path: Path, lookback: int) -> None:
     parts = [batch_writer.write_batches(records(5 * n, 5), base_offset=5 * n) for n in range(24)]
     sound = b"".join(parts)
     places = [sum(map(len, parts[:n])) for n in range(25)]
@@ -114,7 +114,7 @@ def test_split_files_with_damaged_lengths(tmp_path: Path, lookback: int) -> None
             assert offsets == [*range(5 * at), None, *range(5 * at + 5, 120)]
 
 
-def test_file_selection(spark: SparkSession, read: Any, folder: Path) -> None:
+def test_paths_and_globs_select_files(spark: SparkSession, read: Any, folder: Path) -> None:
     file = folder / "_orders-1" / f"{0:020}.log"
     assert read(file).select("partition").distinct().collect() == [(1,)]
     assert read(folder / "_orders-0").count() == 100
@@ -128,7 +128,7 @@ def test_file_selection(spark: SparkSession, read: Any, folder: Path) -> None:
     assert as_hadoop_says_it.collect() == [("_orders", f"file://{file}")]
 
 
-def test_links_to_folders(tmp_path: Path) -> None:
+def test_symlinked_folders_are_read_once(tmp_path: Path) -> None:
     logs, other = tmp_path / "logs", tmp_path / "other"
     for place in (logs / "orders-0", other / "orders-1"):
         place.mkdir(parents=True)
@@ -143,7 +143,7 @@ def test_links_to_folders(tmp_path: Path) -> None:
     assert len(FileSelection((str(tmp_path / "link"),), recursive=True).find("kafka_log")) == 2
 
 
-def test_file_names_of_invalid_utf8(tmp_path: Path) -> None:
+def test_file_name_of_invalid_utf8_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "orders-0").mkdir()
     with suppress(OSError):  # where the file system has no such names
         (tmp_path / "orders-0" / os.fsdecode(b"\xff.log")).write_bytes(b"")
@@ -153,7 +153,7 @@ def test_file_names_of_invalid_utf8(tmp_path: Path) -> None:
             FileSelection((str(tmp_path / "orders-0"),)).find("kafka_log")
 
 
-def test_chosen_columns(spark: SparkSession, read: Any, folder: Path) -> None:
+def test_schema_selects_columns(spark: SparkSession, read: Any, folder: Path) -> None:
     reader = spark.read.format("kafka_log")
     df = reader.schema("offset bigint, topic string").load(str(folder / "_orders-0"))
     assert sorted(df.collect())[0] == (0, "_orders")
@@ -177,7 +177,7 @@ def damage(folder: Path) -> Path:
     return file
 
 
-def test_corrupt_batch(read: Any, folder: Path) -> None:
+def test_corrupt_batch_is_a_row_in_permissive_mode(read: Any, folder: Path) -> None:
     file = damage(folder)
     with pytest.raises(PySparkException, match=rf"{file.name}.*"):
         read(file).collect()
@@ -190,7 +190,7 @@ def test_corrupt_batch(read: Any, folder: Path) -> None:
     assert len(row.corrupt.bytes) == row.corrupt.size
 
 
-def test_ignore_corrupt_files(read: Any, folder: Path) -> None:
+def test_ignore_corrupt_files_skips_the_rest(read: Any, folder: Path) -> None:
     damage(folder)
     df = read(ignoreCorruptFiles="true")
     assert {(row.partition, row["count"]) for row in df.groupBy("partition").count().collect()} == {(0, 20), (1, 100)}
@@ -212,32 +212,32 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("options", "text"), REFUSED.values(), ids=REFUSED)
-def test_refused_options(read: Any, options: dict[str, str], text: str) -> None:
+def test_invalid_options_are_rejected(read: Any, options: dict[str, str], text: str) -> None:
     with pytest.raises(PySparkException) as caught:
         read(**options).collect()
     assert text in str(caught.value)
 
 
-def test_missing_path(spark: SparkSession, read: Any, tmp_path: Path) -> None:
+def test_missing_path_is_rejected(spark: SparkSession, read: Any, tmp_path: Path) -> None:
     with pytest.raises(PySparkException, match=r"\[PATH_NOT_FOUND\] Path does not exist: .*/nowhere\."):
         read(tmp_path / "nowhere").collect()
     with pytest.raises(PySparkException, match=r"name what to read, with load\(path\) or the option 'path' or 'paths'"):
         spark.read.format("kafka_log").load().collect()
 
 
-def test_paths_as_an_option(spark: SparkSession, read: Any, folder: Path) -> None:
+def test_option_paths_is_a_json_list(spark: SparkSession, read: Any, folder: Path) -> None:
     reader = spark.read.format("kafka_log")
     assert reader.option("paths", f'["{folder}/_orders-0", "{folder}/_orders-1"]').load().count() == 200
     with pytest.raises(PySparkException, match=r"kafka_log: the option 'paths' is a JSON list of paths, not '/a,/b'"):
         reader.option("paths", "/a,/b").load().count()
 
 
-def test_sql_view(spark: SparkSession, read: Any, folder: Path) -> None:
+def test_source_is_usable_in_sql_view(spark: SparkSession, read: Any, folder: Path) -> None:
     spark.sql(f"CREATE OR REPLACE TEMP VIEW segments USING kafka_log OPTIONS (path '{folder}/*')")
     assert spark.sql("SELECT count(*) FROM segments").collect() == [(200,)]
 
 
-def test_name_of_the_corrupt_column(read: Any, folder: Path) -> None:
+def test_corrupt_column_can_be_renamed(read: Any, folder: Path) -> None:
     df = read(damage(folder), mode="PERMISSIVE", columnNameOfCorruptRecord="_corrupt_record")
     assert df.columns[7:] == ["_corrupt_record"]
     (row,) = df.where("_corrupt_record is not null").collect()
@@ -248,7 +248,7 @@ def test_name_of_the_corrupt_column(read: Any, folder: Path) -> None:
         read(columnNameOfCorruptRecord="bad").count()
 
 
-def test_modification_times(read: Any, folder: Path) -> None:
+def test_files_are_filtered_by_modification_time(read: Any, folder: Path) -> None:
     old = folder / "_orders-0" / f"{0:020}.log"
     os.utime(old, (1_000_000_000, 1_000_000_000))
     assert read(modifiedBefore="2001-09-09T01:46:41").select("partition").distinct().collect() == [(0,)]

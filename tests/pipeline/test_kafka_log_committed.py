@@ -73,7 +73,7 @@ _ACTIONS = st.one_of(
 
 @given(st.lists(_ACTIONS, max_size=25), st.integers(0, 2), st.sampled_from(["128m", "150b"]))
 @settings(max_examples=120, deadline=None)
-def test_any_transactions(
+def test_committed_offsets_of_any_transactions(
     tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[Any, ...]], first: int, most: str
 ) -> None:
     broker = Broker()
@@ -90,7 +90,7 @@ def test_any_transactions(
     assert offsets_of(reader_of(folder, maxPartitionBytes=most, **COMMITTED)) == expected
 
 
-def some_log(tmp_path: Path) -> Path:
+def write_sample_log(tmp_path: Path) -> Path:
     broker = Broker()
     for producer, outcome in ((1, "COMMIT"), (2, "ABORT"), (3, "COMMIT")):
         broker.send(producer, 2)
@@ -102,8 +102,8 @@ def some_log(tmp_path: Path) -> Path:
     return broker.write(tmp_path / "payments-0")
 
 
-def test_with_other_options(tmp_path: Path) -> None:
-    log = some_log(tmp_path)
+def test_read_committed_with_offsets_and_metadata(tmp_path: Path) -> None:
+    log = write_sample_log(tmp_path)
     assert offsets_of(reader_of(log)) == [0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13]
     found = rows_of(reader_of(log, includeBatchMetadata="true", **COMMITTED))
     assert [row["offset"] for row in found] == [0, 1, 2, 6, 8, 9, 10]
@@ -113,7 +113,7 @@ def test_with_other_options(tmp_path: Path) -> None:
 
 
 def test_open_transactions_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    log = some_log(tmp_path)
+    log = write_sample_log(tmp_path)
     offsets_of(reader_of(log, **COMMITTED))
     assert caplog.messages == [
         f"{log}: nothing is read from offset 12 on, where a transaction begins whose marker is not in the files"
@@ -125,11 +125,11 @@ def test_open_transactions_are_logged(tmp_path: Path, caplog: pytest.LogCaptureF
 
 def test_aborted_batches_are_not_decoded(tmp_path: Path) -> None:
     with counted() as work:
-        offsets_of(reader_of(some_log(tmp_path), **COMMITTED))
+        offsets_of(reader_of(write_sample_log(tmp_path), **COMMITTED))
     assert (work.files, work.batches) == (3, 5)
 
 
-def test_records_written_after_planning(tmp_path: Path) -> None:
+def test_records_written_after_planning_are_not_read(tmp_path: Path) -> None:
     broker = Broker()
     broker.send(None, 2)
     log = broker.write(tmp_path / "payments-0")
@@ -143,8 +143,8 @@ def test_records_written_after_planning(tmp_path: Path) -> None:
     assert offsets_of(reader_of(broker.write(log), **COMMITTED)) == [0, 1, 2, 3, 4]
 
 
-def test_emptied_batches(tmp_path: Path) -> None:
-    log = some_log(tmp_path)
+def test_batch_without_records_opens_no_transaction(tmp_path: Path) -> None:
+    log = write_sample_log(tmp_path)
     kept = bytearray(batch_of([14], producer_id=9, producer_epoch=0, is_transactional=True))
     header = bytes(kept[:57]) + (0).to_bytes(4, "big")
     emptied = header[:8] + (61 - 12).to_bytes(4, "big") + header[12:]
@@ -153,8 +153,8 @@ def test_emptied_batches(tmp_path: Path) -> None:
     assert offsets_of(reader_of(log, checkCrcs="false", **COMMITTED)) == [0, 1, 2, 6, 8, 9, 10, 15]
 
 
-def test_damaged_marker(tmp_path: Path) -> None:
-    log = some_log(tmp_path)
+def test_damaged_marker_leaves_the_transaction_open(tmp_path: Path) -> None:
+    log = write_sample_log(tmp_path)
     file = log / f"{4:020}.log"
     data = bytearray(file.read_bytes())
     data[-78 + 16] ^= 0x40  # its magic
@@ -165,7 +165,7 @@ def test_damaged_marker(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("partition", [0, 1])
-def test_a_brokers_files(partition: int) -> None:
+def test_committed_offsets_of_a_broker_equal_its_dump(partition: int) -> None:
     answers = json.loads((CLUSTER / "answers.json").read_text())
     producers = answers["producers"][f"payments-{partition}"]
     stable = min(at for each in producers if (at := each["transaction_start_offset"]) is not None)
@@ -187,8 +187,8 @@ def test_a_brokers_files(partition: int) -> None:
     assert 0 < len(expected) < sum(len(each["records"]) for each in batches if not each["isControl"])
 
 
-def test_refused(tmp_path: Path) -> None:
-    source = KafkaLogDataSource({"path": str(some_log(tmp_path)), **COMMITTED})
+def test_read_committed_is_rejected_for_streams(tmp_path: Path) -> None:
+    source = KafkaLogDataSource({"path": str(write_sample_log(tmp_path)), **COMMITTED})
     with pytest.raises(ValueError, match=r".") as caught:
         source.streamReader(source.schema())
     assert (

@@ -29,7 +29,7 @@ def offsets(**partitions: int) -> str:
     return json.dumps({"orders": {name[1:]: at for name, at in partitions.items()}})
 
 
-def test_offsets(log: Path) -> None:
+def test_starting_and_ending_offsets_limit_the_rows(log: Path) -> None:
     assert offsets_of(reader_of(log)) == list(range(20, 80))
     found = reader_of(log, startingOffsets=offsets(p0=43), endingOffsets=offsets(p0=52))
     assert offsets_of(found) == list(range(43, 52))
@@ -39,7 +39,7 @@ def test_offsets(log: Path) -> None:
     assert offsets_of(reader_of(log, startingOffsets=offsets(p0=50), endingOffsets=offsets(p0=50))) == []
 
 
-def test_skipped_batches(log: Path) -> None:
+def test_batches_outside_the_offsets_are_not_read(log: Path) -> None:
     with counted() as all_of_it:
         offsets_of(reader_of(log))
     assert (all_of_it.files, all_of_it.batches) == (3, 12)
@@ -51,7 +51,7 @@ def test_skipped_batches(log: Path) -> None:
     assert some.bytes == all_of_it.bytes / 3
 
 
-def test_times(log: Path) -> None:
+def test_starting_and_ending_timestamps_limit_the_rows(log: Path) -> None:
     found = reader_of(log, startingTimestamp="43000", endingTimestamp="52000")
     assert offsets_of(found) == list(range(43, 52))
     assert offsets_of(reader_of(log, startingTimestamp="42001")) == list(range(43, 80))
@@ -65,7 +65,7 @@ def test_times(log: Path) -> None:
 
 
 @pytest.mark.parametrize("time", [(1 << 63) - 1, 10**18, 9223372036854776])
-def test_extreme_timestamps(log: Path, time: int) -> None:
+def test_timestamp_beyond_the_log_reads_to_its_end(log: Path, time: int) -> None:
     assert offsets_of(reader_of(log, endingTimestamp=str(time))) == list(range(20, 80))
     assert offsets_of(reader_of(log, endingOffsetsByTimestamp=offsets(p0=time))) == list(range(20, 80))
     latest = {"startingOffsetsByTimestampStrategy": "latest"}
@@ -83,7 +83,7 @@ def test_option_precedence(log: Path) -> None:
     assert offsets_of(reader_of(log, **all_three))[0] == 60
 
 
-def test_no_offset_for_timestamp(log: Path) -> None:
+def test_timestamp_without_offset_is_rejected(log: Path) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(log, startingTimestamp="80000").partitions()
     assert str(caught.value) == (
@@ -95,7 +95,7 @@ def test_no_offset_for_timestamp(log: Path) -> None:
     assert offsets_of(reader_of(log, endingTimestamp="80000")) == list(range(20, 80))
 
 
-def test_older_formats(tmp_path: Path) -> None:
+def test_offsets_apply_to_older_formats(tmp_path: Path) -> None:
     folder = tmp_path / "orders-0"
     folder.mkdir()
     parts = [batch_of(range(at, at + 5), magic=1, compression="gzip") for at in (0, 5, 10)]
@@ -106,7 +106,7 @@ def test_older_formats(tmp_path: Path) -> None:
     assert offsets_of(reader_of(folder, startingTimestamp="7000", endingTimestamp="9000")) == [7, 8]
 
 
-def test_names_without_offsets(log: Path) -> None:
+def test_file_names_without_offsets_are_read(log: Path) -> None:
     for number, file in enumerate(sorted(log.iterdir())):
         file.rename(log / f"part{number}.log")
     with counted() as work:
@@ -115,7 +115,7 @@ def test_names_without_offsets(log: Path) -> None:
     assert offsets_of(reader_of(log, startingTimestamp="43000", endingTimestamp="52000")) == [*range(43, 52)]
 
 
-def test_corrupt_batches_stay(log: Path) -> None:
+def test_corrupt_batches_are_not_filtered_by_offset(log: Path) -> None:
     file = log / f"{40:020}.log"
     data = bytearray(file.read_bytes())
     data[70] ^= 1
@@ -171,13 +171,13 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("options", "text"), REFUSED)
-def test_refused(log: Path, options: dict[str, str], text: str) -> None:
+def test_invalid_options_are_rejected(log: Path, options: dict[str, str], text: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(log, **options).partitions()
     assert str(caught.value) == f"kafka_log: {text}"
 
 
-def test_snapshots_have_other_offsets(log: Path) -> None:
+def test_starting_offsets_reject_snapshots(log: Path) -> None:
     (log / f"{60:020}-0000000001.checkpoint").write_bytes(b"")
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(log, startingOffsets=offsets(p0=50)).partitions()
@@ -194,7 +194,7 @@ LOST = (
 )
 
 
-def test_log_ends_where_its_last_segment_begins(log: Path) -> None:
+def test_empty_last_segment_sets_the_end_offset(log: Path) -> None:
     (log / f"{90:020}.log").write_bytes(b"")
     assert offsets_of(reader_of(log, startingOffsets=offsets(p0=90))) == []
     assert offsets_of(reader_of(log, endingOffsets=offsets(p0=90))) == list(range(20, 80))
@@ -221,7 +221,7 @@ def test_log_ends_where_its_last_segment_begins(log: Path) -> None:
         ),
     ],
 )
-def test_missing_offsets(log: Path, options: dict[str, str], text: str) -> None:
+def test_offset_outside_the_log_is_rejected(log: Path, options: dict[str, str], text: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(log, **options).partitions()
     assert str(caught.value) == f"kafka_log: {text.format(log=log)}{LOST}"
@@ -229,7 +229,7 @@ def test_missing_offsets(log: Path, options: dict[str, str], text: str) -> None:
     assert offsets_of(reader_of(log, failOnDataLoss="false", **options)) == there
 
 
-def test_offsets_missing_in_one_replica(log: Path) -> None:
+def test_offset_missing_in_one_replica_is_rejected(log: Path) -> None:
     copy = log.parent / "b2" / "orders-0"
     segment(copy, 20, 4)
     with pytest.raises(ValueError, match=r".") as caught:
@@ -261,7 +261,7 @@ def read(stream: Any, start: Any, end: Any) -> list[int]:
         ({"startingTimestamp": "90000", "startingOffsetsByTimestampStrategy": "latest"}, 80),
     ],
 )
-def test_streams_start(log: Path, options: dict[str, str], first: int) -> None:
+def test_stream_starts_at_the_given_offset(log: Path, options: dict[str, str], first: int) -> None:
     stream = open_stream(log.parent / "orders-*", **options)
     start = json.loads(json.dumps(stream.initialOffset()))
     end = json.loads(json.dumps(stream.planned(start, Limit(files=1))))
@@ -277,7 +277,7 @@ def test_streams_start(log: Path, options: dict[str, str], first: int) -> None:
 
 
 @pytest.mark.parametrize("options", [{"startingOffsets": "latest"}, {"startingOffsets": offsets(p0=-1)}])
-def test_first_batch_again(log: Path, options: dict[str, str]) -> None:
+def test_first_stream_batch_is_repeatable(log: Path, options: dict[str, str]) -> None:
     before = open_stream(log, **options)
     start = before.initialOffset()
     segment(log, 80, 2)
@@ -301,13 +301,13 @@ def test_first_batch_again(log: Path, options: dict[str, str]) -> None:
         ({"endingTimestamp": "5"}, "ending timestamp not valid in streaming queries; the option is 'endingTimestamp'"),
     ],
 )
-def test_streams_have_no_end(log: Path, options: dict[str, str], text: str) -> None:
+def test_ending_options_are_rejected_for_streams(log: Path, options: dict[str, str], text: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         open_stream(log, **options)
     assert str(caught.value) == f"kafka_log: {text}"
 
 
-def test_in_spark(spark: SparkSession, log: Path) -> None:
+def test_offset_options_apply_in_spark(spark: SparkSession, log: Path) -> None:
     frame = spark.read.format("kafka_log").schema("value binary").option("startingOffsets", offsets(p0=43))
     found = frame.option("endingTimestamp", "52000").load(str(log)).collect()
     assert [bytes(row.value) for row in found] == [b"v%d" % at for at in range(43, 52)]

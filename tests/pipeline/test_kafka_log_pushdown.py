@@ -122,7 +122,7 @@ def is_so(found: Filter, row: dict[str, Any]) -> bool | None:
 
 @given(st.lists(filters(), min_size=1, max_size=3))
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_filters(logs: Path, given_filters: list[Filter]) -> None:
+def test_pushed_filters_select_the_same_rows(logs: Path, given_filters: list[Filter]) -> None:
     options = {"mode": "PERMISSIVE", "includeBatchMetadata": "true"}
     reader = reader_of(logs / "*", **options)
     assert list(reader.pushFilters(given_filters)) == []
@@ -132,7 +132,7 @@ def test_any_filters(logs: Path, given_filters: list[Filter]) -> None:
     assert rows_of(reader) == expected
 
 
-def test_filters_left_to_spark(logs: Path) -> None:
+def test_unsupported_filters_are_returned_to_spark(logs: Path) -> None:
     reader = reader_of(logs / "*", mode="PERMISSIVE")
     odd: list[Filter] = [
         EqualTo(("key",), b"k"),
@@ -160,7 +160,7 @@ def test_filters_left_to_spark(logs: Path) -> None:
         ([EqualTo(("topic",), "nothing")], 0, 0),
     ],
 )
-def test_work(logs: Path, pushed: list[Filter], files: int, batches: int) -> None:
+def test_pushed_filters_skip_files_and_batches(logs: Path, pushed: list[Filter], files: int, batches: int) -> None:
     reader = reader_of(logs / "*", mode="PERMISSIVE")
     reader.pushFilters(pushed)
     with counted() as work:
@@ -168,7 +168,7 @@ def test_work(logs: Path, pushed: list[Filter], files: int, batches: int) -> Non
     assert (work.files, work.batches) == (files, batches)
 
 
-def test_with_offsets_of_options(logs: Path) -> None:
+def test_filters_are_combined_with_offset_options(logs: Path) -> None:
     reader = reader_of(logs / "orders-1", startingOffsets='{"orders":{"1":17}}', endingOffsets='{"orders":{"1":42}}')
     reader.pushFilters([GreaterThan(("offset",), 40), IsNotNull(("offset",))])
     with counted() as work:
@@ -188,7 +188,9 @@ def switched(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[bo
     spark.conf.unset(ENABLED)
 
 
-def test_in_spark(spark: SparkSession, switched: bool, logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_filters_are_pushed_down_in_spark(
+    spark: SparkSession, switched: bool, logs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     register(spark)
 
     def rows(**options: str) -> DataFrame:

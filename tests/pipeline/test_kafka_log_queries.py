@@ -90,7 +90,7 @@ def query(spark: SparkSession, tmp_path: Path) -> Query:
     return Query(spark, tmp_path)
 
 
-def test_restarted_query(query: Query) -> None:
+def test_restarted_query_continues_at_its_checkpoint(query: Query) -> None:
     log = query.folder / "log"
     file = segment(log / "orders-0", 0, 4)
     whole = file.read_bytes()
@@ -104,7 +104,7 @@ def test_restarted_query(query: Query) -> None:
     assert query.run() == []
 
 
-def test_starting_offsets_count_once(query: Query) -> None:
+def test_starting_offsets_apply_only_to_a_new_query(query: Query) -> None:
     file = segment(query.folder / "log" / "orders-0", 0, 2)
     start = {"startingOffsets": '{"orders":{"0":7}}'}
     (query.folder / "sink" / "fail").touch()
@@ -120,7 +120,7 @@ def test_starting_offsets_count_once(query: Query) -> None:
 
 
 @pytest.mark.skipif(not HAS_LIMITS, reason="before Spark 4.2 no source is asked what there is")
-def test_progress(query: Query) -> None:
+def test_progress_reports_rows_and_unread_bytes(query: Query) -> None:
     segment(query.folder / "log" / "orders-0", 0, 2)
     last = segment(query.folder / "log" / "orders-0", 10, 3)
     running = query.start(True, maxFilesPerTrigger="1")
@@ -137,7 +137,7 @@ def test_progress(query: Query) -> None:
     assert folder["next"] == 25
 
 
-def test_two_drivers_on_one_checkpoint(query: Query) -> None:
+def test_second_driver_on_a_checkpoint_fails_the_query(query: Query) -> None:
     log = query.folder / "log" / "orders-0"
     segment(log, 0, 1)
     running = query.start(False)
@@ -153,7 +153,7 @@ def test_two_drivers_on_one_checkpoint(query: Query) -> None:
     assert written(query.folder / "sink") == [[0, 1, 2, 3, 4]]
 
 
-def test_failing_sink(query: Query) -> None:
+def test_failed_batch_is_repeated(query: Query) -> None:
     file = segment(query.folder / "log" / "orders-0", 0, 2)
     (query.folder / "sink" / "fail").touch()
     with pytest.raises(PySparkException, match="the sink is full"):
@@ -165,7 +165,7 @@ def test_failing_sink(query: Query) -> None:
 
 
 @pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.1 has no limits for Python sources")
-def test_limits(query: Query) -> None:
+def test_limits_split_into_batches(query: Query) -> None:
     log = query.folder / "log"
     for base in (0, 5, 10):
         os.utime(segment(log / "orders-0", base, 1), (base, base))
@@ -175,7 +175,7 @@ def test_limits(query: Query) -> None:
     assert query.run(maxBytesPerTrigger=str(2 * size)) == [list(range(at, at + 10)) for at in (15, 25, 35)]
 
 
-def test_running_query(query: Query) -> None:
+def test_running_query_reads_new_records(query: Query) -> None:
     folder = query.folder / "log" / "orders-0"
     segment(folder, 0, 1)
     running = query.start(False)
@@ -211,7 +211,7 @@ def offsets(spark: SparkSession, tmp_path: Path) -> Path:
     return tmp_path / "log"
 
 
-def test_decode_internal(spark: SparkSession, offsets: Path) -> None:
+def test_decode_internal_equals_the_function(spark: SparkSession, offsets: Path) -> None:
     reader = spark.read.format("kafka_log").option("mode", "PERMISSIVE")
     want = reader.load(str(offsets / "__consumer_offsets-*")).transform(consumer_offsets)
     found = reader.option("decode", "internal").load(str(offsets / "__consumer_offsets-*"))
@@ -223,7 +223,7 @@ def test_decode_internal(spark: SparkSession, offsets: Path) -> None:
     assert found.where("is_tombstone").count() == 1
 
 
-def test_decode_internal_chosen_columns(spark: SparkSession, offsets: Path) -> None:
+def test_decode_internal_reads_selected_columns(spark: SparkSession, offsets: Path) -> None:
     reader = spark.read.format("kafka_log").option("decode", "internal").option("includeBatchMetadata", "true")
     kind = reader.load(str(offsets / "__consumer_offsets-7")).schema["offset_commit"]
     df = reader.schema(f"offset bigint, offset_commit {kind.dataType.simpleString()}, is_control boolean")
@@ -233,7 +233,7 @@ def test_decode_internal_chosen_columns(spark: SparkSession, offsets: Path) -> N
     assert sorted(plain.collect()) == [(at,) for at in range(4)]
 
 
-def test_decode_internal_failfast(spark: SparkSession, offsets: Path) -> None:
+def test_decode_internal_fails_fast_on_malformed_records(spark: SparkSession, offsets: Path) -> None:
     df = spark.read.format("kafka_log").option("decode", "internal").load(str(offsets / "__consumer_offsets-9"))
     for some in (df, df.select("offset_commit")):
         with pytest.raises(
@@ -243,7 +243,7 @@ def test_decode_internal_failfast(spark: SparkSession, offsets: Path) -> None:
             some.collect()
 
 
-def test_decode_internal_stream(query: Query, offsets: Path) -> None:
+def test_decode_internal_works_in_a_stream(query: Query, offsets: Path) -> None:
     stream = query.spark.readStream.format("kafka_log").options(decode="internal", mode="PERMISSIVE")
     typed = stream.load(str(offsets / "*")).selectExpr("partition", "offset", "offset_commit.value.offset AS committed")
     writer = typed.writeStream.format("parquet").option("path", str(query.folder / "table")).trigger(availableNow=True)
@@ -258,7 +258,7 @@ def test_decode_internal_stream(query: Query, offsets: Path) -> None:
         running.awaitTermination(SECONDS)
 
 
-def test_decode_internal_refused(spark: SparkSession, offsets: Path) -> None:
+def test_decode_internal_rejects_invalid_input(spark: SparkSession, offsets: Path) -> None:
     commits(offsets / "__transaction_state-1", 0, 1)
     commits(offsets / "copy", 0, 1)
     known = "__cluster_metadata, __consumer_offsets, __remote_log_metadata, __share_group_state, __transaction_state"

@@ -88,7 +88,7 @@ def store(server: int, request: pytest.FixtureRequest) -> Store:
     return Store(server, request.node.name.replace("_", "-"))
 
 
-def test_s3_rows(spark: SparkSession, store: Store) -> None:
+def test_segments_on_s3_are_read(spark: SparkSession, store: Store) -> None:
     register(spark)
     store.write(f"logs/orders-0/{0:020}.log", batches(0, 100))
     store.write(f"logs/orders-0/{0:020}.index", b"no segment")
@@ -104,7 +104,7 @@ def test_s3_rows(spark: SparkSession, store: Store) -> None:
     assert {row.file for row in rows} == {f"s3://{store.bucket}/logs/orders-{n}/{0:020}.log" for n in (0, 1)}
 
 
-def test_s3_stream(spark: SparkSession, store: Store, tmp_path: Path) -> None:
+def test_stream_reads_from_s3(spark: SparkSession, store: Store, tmp_path: Path) -> None:
     register(spark)
 
     def run() -> list[int]:
@@ -132,7 +132,7 @@ def test_s3_stream(spark: SparkSession, store: Store, tmp_path: Path) -> None:
     assert SECRET not in told
 
 
-def test_s3_errors(spark: SparkSession, store: Store) -> None:
+def test_s3_errors_contain_no_credentials(spark: SparkSession, store: Store) -> None:
     register(spark)
     store.write("here", b"")
     reader = spark.read.format("kafka_log")
@@ -147,7 +147,7 @@ def test_s3_errors(spark: SparkSession, store: Store) -> None:
     assert SECRET not in str(caught.value)
 
 
-def test_other_uris(tmp_path: Path) -> None:
+def test_file_uris_and_unknown_schemes_are_handled(tmp_path: Path) -> None:
     folder = tmp_path / "a b" / "orders-0"
     folder.mkdir(parents=True)
     (folder / f"{0:020}.log").write_bytes(b"")
@@ -196,7 +196,7 @@ class Remote:
         return found
 
 
-def test_end_of_a_large_object(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_end_of_large_object_is_found_with_few_reads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     record = [{"value": bytes(1 << 20), "timestamp": 1}]
     parts = [batch_writer.write_batches(record, base_offset=at) for at in range(48)]
     whole = b"".join(parts)

@@ -126,7 +126,7 @@ def read(stream: Any, start: dict[str, Any], end: dict[str, Any]) -> list[int]:
     return found
 
 
-def again(offset: dict[str, Any]) -> dict[str, Any]:
+def json_round_trip(offset: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(json.dumps(offset))
     return found
 
@@ -138,10 +138,10 @@ def log(tmp_path: Path) -> Log:
 
 def follow(stream: Any, start: dict[str, Any], limit: Limit | None = None) -> tuple[dict[str, Any], list[int]]:
     end = stream.planned(start, limit or Limit())
-    return again(end), read(stream, start, end)
+    return json_round_trip(end), read(stream, start, end)
 
 
-def test_growing_segment(log: Log) -> None:
+def test_growing_segment_is_read_by_complete_batches(log: Log) -> None:
     stream = open_stream(log.folder)
     log.append(3)
     log.append(2, part=0.5)
@@ -158,7 +158,7 @@ def test_growing_segment(log: Log) -> None:
     assert rows == [5, 6, 7, 8, 9]
 
 
-def test_offset_names_what_is_read(log: Log) -> None:
+def test_stream_offset_lists_read_files_and_sizes(log: Log) -> None:
     for _ in range(20):
         log.append(1)
         log.roll()
@@ -177,11 +177,11 @@ def test_offset_names_what_is_read(log: Log) -> None:
     }
 
 
-def test_replay(log: Log) -> None:
+def test_replayed_batch_has_the_same_rows(log: Log) -> None:
     log.append(3)
     log.append(2, part=0.7)
     stream = open_stream(log.folder)
-    end = again(stream.planned(EMPTY, Limit()))
+    end = json_round_trip(stream.planned(EMPTY, Limit()))
     assert read(stream, EMPTY, end) == [0, 1, 2]
     log.finish()
     log.append(5)
@@ -217,7 +217,7 @@ def read_batch(path: Path, **options: str) -> list[int | None]:
     ]
 
 
-def test_ranges_begin_with_batches(log: Log) -> None:
+def test_ranges_start_at_batch_boundaries(log: Log) -> None:
     rows = [{"value": b"x" * 100, "timestamp": at} for at in range(150)]
     one = bytes(batch_writer.write_batches(rows, base_offset=0))
     count = (6 << 20) // len(one)
@@ -225,14 +225,14 @@ def test_ranges_begin_with_batches(log: Log) -> None:
     assert read_batch(log.folder, maxPartitionBytes="700k") == list(range(count * 150))
 
 
-def test_batch_larger_than_its_range(log: Log) -> None:
+def test_batch_larger_than_its_range_is_read_once(log: Log) -> None:
     rows = [{"value": bytes(5 << 20), "timestamp": 1}]
     data = b"".join(bytes(batch_writer.write_batches(rows, base_offset=at)) for at in range(3))
     log.active.write_bytes(data)
     assert read_batch(log.folder, maxPartitionBytes="1m") == [0, 1, 2]
 
 
-def test_ranges_behind_damage(log: Log) -> None:
+def test_ranges_after_damage_are_read(log: Log) -> None:
     for at in range(100):
         log.append(1)
         if at == 5:
@@ -241,7 +241,7 @@ def test_ranges_behind_damage(log: Log) -> None:
     assert rows == [*range(6), None, *range(6, 100)]
 
 
-def test_max_files(tmp_path: Path) -> None:
+def test_max_files_limits_a_batch(tmp_path: Path) -> None:
     logs = [Log(tmp_path / f"orders-{number}") for number in range(3)]
     for each in logs:
         for _ in range(2):
@@ -254,11 +254,11 @@ def test_max_files(tmp_path: Path) -> None:
         if end is at:
             break
         found.append(sum(len(share.pieces) for share in stream.partitions(at, end)))
-        at = again(end)
+        at = json_round_trip(end)
     assert found == [2, 2, 2]
 
 
-def test_max_bytes(log: Log) -> None:
+def test_max_bytes_limits_a_batch(log: Log) -> None:
     for _ in range(10):
         log.append(1)
     size = len(batch(0, 1))
@@ -276,7 +276,7 @@ def test_max_bytes(log: Log) -> None:
     assert rows == [10]
 
 
-def test_available_now(log: Log) -> None:
+def test_available_now_ignores_later_records(log: Log) -> None:
     log.append(1)
     stream = open_stream(log.folder)
     stream.freeze_files()
@@ -290,7 +290,7 @@ def test_available_now(log: Log) -> None:
 
 
 @pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.1 has no limits for Python sources")
-def test_spark_read_limits(log: Log) -> None:
+def test_spark_read_limits_are_supported(log: Log) -> None:
     from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxFiles
 
     for _ in range(3):
@@ -307,7 +307,7 @@ def test_spark_read_limits(log: Log) -> None:
 
 @pytest.mark.skipif(HAS_LIMITS, reason="since Spark 4.2 there are limits")
 @pytest.mark.parametrize("name", ["maxFilesPerTrigger", "maxBytesPerTrigger"])
-def test_limits_before_spark_4_2(log: Log, name: str) -> None:
+def test_limits_before_spark_4_2_are_rejected(log: Log, name: str) -> None:
     with pytest.raises(
         ValueError, match=rf"^kafka_log: the option '{name}' needs Spark 4.2 or later; before, a batch "
     ):
@@ -315,17 +315,17 @@ def test_limits_before_spark_4_2(log: Log, name: str) -> None:
 
 
 @pytest.mark.skipif(HAS_LIMITS, reason="since Spark 4.2 a source is told where its stream is")
-def test_restart_before_spark_4_2(log: Log, caplog: pytest.LogCaptureFixture) -> None:
+def test_restart_before_spark_4_2_continues(log: Log, caplog: pytest.LogCaptureFixture) -> None:
     log.append(2)
     stream = open_stream(log.folder)
-    at = again(stream.initialOffset())
-    end = again(stream.latestOffset())
+    at = json_round_trip(stream.initialOffset())
+    end = json_round_trip(stream.latestOffset())
     assert read(stream, at, end) == [0, 1]
     log.append(2)
     log.roll()
     log.append(2)
     stream, at = open_stream(log.folder), end
-    end = again(stream.latestOffset())
+    end = json_round_trip(stream.latestOffset())
     assert read(stream, at, end) == [2, 3, 4, 5]
     assert read(open_stream(log.folder), at, end) == [2, 3, 4, 5]
     log.append(2)
@@ -334,7 +334,7 @@ def test_restart_before_spark_4_2(log: Log, caplog: pytest.LogCaptureFixture) ->
     log.clean(2, 0, 1, 2)
     text = f"^kafka_log: {log.folder}/0{{20}}.log was rewritten while the query was stopped; before Spark 4.2 a source "
     stream, warned, at = open_stream(log.folder), open_stream(log.folder, failOnDataLoss="false"), end
-    end = again(stream.latestOffset())
+    end = json_round_trip(stream.latestOffset())
     with pytest.raises(ValueError, match=text):
         read(stream, at, end)
     assert warned.latestOffset() == end
@@ -342,11 +342,11 @@ def test_restart_before_spark_4_2(log: Log, caplog: pytest.LogCaptureFixture) ->
     assert "was rewritten while the query was stopped" in caplog.text
 
 
-def test_starting_offsets(log: Log) -> None:
+def test_starting_offsets_latest_skips_existing_records(log: Log) -> None:
     log.append(2)
     log.roll()
     log.append(2, part=0.5)
-    at = again(open_stream(log.folder, startingOffsets="latest").initialOffset())
+    at = json_round_trip(open_stream(log.folder, startingOffsets="latest").initialOffset())
     log.finish()
     log.append(1)
     assert follow(open_stream(log.folder), at)[1] == [2, 3, 4]
@@ -359,7 +359,7 @@ LOST = (
 )
 
 
-def test_planned_file_is_gone(log: Log, caplog: pytest.LogCaptureFixture) -> None:
+def test_deleted_planned_file_is_data_loss(log: Log, caplog: pytest.LogCaptureFixture) -> None:
     log.append(1)
     log.roll()
     log.append(1)
@@ -374,7 +374,7 @@ def test_planned_file_is_gone(log: Log, caplog: pytest.LogCaptureFixture) -> Non
     assert caplog.messages == [f"Some data may have been lost: {gone} is gone since this batch was planned"]
 
 
-def test_planned_file_is_shorter(log: Log) -> None:
+def test_truncated_planned_file_is_data_loss(log: Log) -> None:
     log.append(1)
     log.append(1)
     end = open_stream(log.folder).planned(EMPTY, Limit())
@@ -387,7 +387,7 @@ def test_planned_file_is_shorter(log: Log) -> None:
     assert read(open_stream(log.folder, failOnDataLoss="false"), EMPTY, end) == [0]
 
 
-def test_retention_overtakes(log: Log) -> None:
+def test_retention_of_unread_segments_is_data_loss(log: Log) -> None:
     for _ in range(4):
         log.append(1)
         log.roll()
@@ -405,7 +405,7 @@ def test_retention_overtakes(log: Log) -> None:
     assert follow(open_stream(log.folder, failOnDataLoss="false"), at)[1] == [2, 3]
 
 
-def test_idle_partition(log: Log) -> None:
+def test_retention_of_read_segments_is_not_data_loss(log: Log) -> None:
     log.append(3)
     at, _ = follow(open_stream(log.folder), EMPTY)
     log.roll()
@@ -415,7 +415,7 @@ def test_idle_partition(log: Log) -> None:
     assert follow(open_stream(log.folder), at)[1] == [3]
 
 
-def test_compacted_before_it_was_read(log: Log) -> None:
+def test_segments_merged_before_reading_are_read_once(log: Log) -> None:
     log.append(2)
     log.roll()
     log.append(2)
@@ -434,7 +434,7 @@ def test_compacted_before_it_was_read(log: Log) -> None:
     assert follow(open_stream(log.folder), end)[1] == [7]
 
 
-def test_cleaned_twice_before_it_was_read(log: Log) -> None:
+def test_segments_cleaned_twice_before_reading_are_read_once(log: Log) -> None:
     for _ in range(4):
         log.append(2)
         log.roll()
@@ -451,7 +451,7 @@ def test_cleaned_twice_before_it_was_read(log: Log) -> None:
     assert follow(stream, at)[1] == [8]
 
 
-def test_cleaned_and_others_come_first(tmp_path: Path) -> None:
+def test_cleaned_segment_is_read_after_other_partitions(tmp_path: Path) -> None:
     first, second = Log(tmp_path / "orders-0"), Log(tmp_path / "orders-1")
     first.append(2)
     first.roll()
@@ -472,7 +472,7 @@ def test_cleaned_and_others_come_first(tmp_path: Path) -> None:
     assert follow(stream, at)[1] == [5]
 
 
-def test_emptied_segment_is_filled_again(log: Log) -> None:
+def test_refilled_empty_segment_is_read(log: Log) -> None:
     log.append(2)
     log.roll()
     log.append(2)
@@ -490,7 +490,7 @@ def test_emptied_segment_is_filled_again(log: Log) -> None:
 
 
 @pytest.mark.parametrize("kept", [3, 6])
-def test_cleaned_to_batches_of_the_same_size(log: Log, kept: int) -> None:
+def test_cleaned_segment_with_equal_batch_sizes_is_read_once(log: Log, kept: int) -> None:
     for _ in range(6):
         log.append(1)
     size = log.active.stat().st_size
@@ -508,7 +508,7 @@ def test_cleaned_to_batches_of_the_same_size(log: Log, kept: int) -> None:
 
 
 @pytest.mark.parametrize("files", [2, 3])
-def test_cleaned_before_it_was_read_anew(log: Log, files: int) -> None:
+def test_replay_after_cleaning_reads_the_remaining_records(log: Log, files: int) -> None:
     log.append(2)
     log.roll()
     log.append(2)
@@ -518,7 +518,7 @@ def test_cleaned_before_it_was_read_anew(log: Log, files: int) -> None:
     log.append(2)
     log.roll()
     log.append(2)
-    end = again(stream.planned(at, Limit()))
+    end = json_round_trip(stream.planned(at, Limit()))
     log.append(9)
     log.roll()
     log.append(1)
@@ -529,7 +529,7 @@ def test_cleaned_before_it_was_read_anew(log: Log, files: int) -> None:
     assert read(open_stream(log.folder), EMPTY, at) == [3]
 
 
-def test_cleaned_while_it_is_read(log: Log, caplog: pytest.LogCaptureFixture) -> None:
+def test_segment_cleaned_while_reading_is_data_loss(log: Log, caplog: pytest.LogCaptureFixture) -> None:
     log.append(2)
     log.append(2)
     stream, warned = open_stream(log.folder), open_stream(log.folder, failOnDataLoss="false")
@@ -546,7 +546,7 @@ def test_cleaned_while_it_is_read(log: Log, caplog: pytest.LogCaptureFixture) ->
     assert f"Some data may have been lost: {what}" in caplog.text
 
 
-def test_cleaned_behind_what_is_read(log: Log) -> None:
+def test_segment_cleaned_before_the_read_position_is_data_loss(log: Log) -> None:
     log.append(2)
     stream = open_stream(log.folder)
     at, _ = follow(stream, EMPTY)
@@ -563,7 +563,7 @@ def test_cleaned_behind_what_is_read(log: Log) -> None:
     assert read(open_stream(log.folder), at, end) == [2, 3]
 
 
-def test_truncated(log: Log) -> None:
+def test_truncated_read_file_is_data_loss(log: Log) -> None:
     log.append(1)
     log.append(1)
     at, _ = follow(open_stream(log.folder), EMPTY)
@@ -575,7 +575,7 @@ def test_truncated(log: Log) -> None:
     assert str(caught.value) == f"kafka_log: {what}. {LOST}"
 
 
-def test_late_segment(log: Log) -> None:
+def test_segment_appearing_late_is_rejected(log: Log) -> None:
     log.append(1)
     log.roll()
     log.append(1)
@@ -596,7 +596,7 @@ def test_late_segment(log: Log) -> None:
     assert str(caught.value) == f"kafka_log: {what}. {LOST}"
 
 
-def test_folders_of_a_broker(tmp_path: Path) -> None:
+def test_new_and_deleted_partition_folders_are_followed(tmp_path: Path) -> None:
     first = Log(tmp_path / "orders-0")
     first.append(1)
     stream = open_stream(tmp_path / "orders-*")
@@ -610,7 +610,7 @@ def test_folders_of_a_broker(tmp_path: Path) -> None:
     assert open_stream(tmp_path / "nothing-*").planned(EMPTY, Limit()) == EMPTY
 
 
-def test_files_of_other_names(tmp_path: Path) -> None:
+def test_files_with_other_names_are_tracked_by_size(tmp_path: Path) -> None:
     (tmp_path / "b.log").write_bytes(batch(0, 2))
     stream = open_stream(tmp_path)
     at, rows = follow(stream, EMPTY)
@@ -624,7 +624,7 @@ def test_files_of_other_names(tmp_path: Path) -> None:
     }
 
 
-def test_damage(log: Log) -> None:
+def test_damaged_batch_fails_or_is_a_corrupt_row(log: Log) -> None:
     log.append(1)
     begin = log.active.stat().st_size
     log._write(b"\xff" * 100)
@@ -642,14 +642,14 @@ def test_damage(log: Log) -> None:
             for each in stream.read(part):
                 rows += each.column("offset").to_pylist()
                 bad += [row for row in each.column("bad").to_pylist() if row]
-        at = again(end)
+        at = json_round_trip(end)
     assert rows == [0, None, 1]
     assert [(row["position"], row["size"]) for row in bad] == [(begin, 100)]
     log.finish()
     assert follow(stream, at)[1] == [2]
 
 
-def test_preallocated(log: Log) -> None:
+def test_preallocated_zeros_are_not_read(log: Log) -> None:
     log.append(2)
     size = log.active.stat().st_size
     os.truncate(log.active, 10000)
@@ -705,13 +705,13 @@ def test_latest_offset_reports_unread_data(log: Log) -> None:
 
 
 @pytest.mark.parametrize(("options", "text"), REFUSED.values(), ids=REFUSED)
-def test_refused_options(tmp_path: Path, options: dict[str, str], text: str) -> None:
+def test_invalid_options_are_rejected(tmp_path: Path, options: dict[str, str], text: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         open_stream(tmp_path, **options)
     assert str(caught.value) == text
 
 
-def test_foreign_checkpoints(log: Log) -> None:
+def test_invalid_checkpoint_is_rejected(log: Log) -> None:
     stream = open_stream(log.folder)
     with pytest.raises(ValueError, match=r"^kafka_log: the checkpoint has offsets of version 2, only 1 is known$"):
         stream.planned({"version": 2}, Limit())
@@ -734,7 +734,7 @@ ACTIONS = st.one_of(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(ACTIONS, max_size=40))
-def test_every_record_once(actions: list[tuple[Any, ...]]) -> None:
+def test_every_record_is_read_once(actions: list[tuple[Any, ...]]) -> None:
     with tempfile.TemporaryDirectory() as place:
         log = Log(Path(place) / "orders-0")
         stream, start, at = open_stream(log.folder), EMPTY, EMPTY
@@ -744,7 +744,7 @@ def test_every_record_once(actions: list[tuple[Any, ...]]) -> None:
                 limit = Limit(*arguments)
                 start, end = at, stream.planned(at, limit)
                 found += (rows := read(stream, at, end))
-                at = again(end)
+                at = json_round_trip(end)
             elif name == "restart":
                 stream = open_stream(log.folder)
             elif name == "replay":
@@ -761,6 +761,6 @@ def test_every_record_once(actions: list[tuple[Any, ...]]) -> None:
             if end == at:
                 break
             found += read(stream, at, end)
-            at = again(end)
+            at = json_round_trip(end)
         assert len(found) == len({*found})
         assert {*range(log.next)} - {*found} <= log.removed

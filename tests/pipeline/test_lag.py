@@ -29,7 +29,7 @@ def batches(spark: SparkSession, *rows: tuple[str, int, int]) -> DataFrame:
     return spark.createDataFrame(files, BATCHES)
 
 
-def test_unknown_share_offsets(spark: SparkSession) -> None:
+def test_lag_is_unknown_without_log(spark: SparkSession) -> None:
     found = batches(spark, ("orders", 0, 9))
     offsets = committed_offsets(history(spark, ("orders", 4), ("other", 4)), partition_offsets(found))
     rows = with_lag_times(offsets, found).orderBy("topic").collect()
@@ -39,7 +39,7 @@ def test_unknown_share_offsets(spark: SparkSession) -> None:
     ]
 
 
-def test_the_largest_offsets(spark: SparkSession) -> None:
+def test_lag_of_the_largest_offsets_does_not_overflow(spark: SparkSession) -> None:
     found = batches(spark, ("orders", 0, MAX_SHOWN))
     partitions = partition_offsets(found)
     row = committed_offsets(history(spark, ("orders", 4)), partitions).collect()[0]

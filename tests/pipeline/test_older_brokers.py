@@ -42,7 +42,7 @@ def answers(release: Path) -> dict[str, Any]:
     return said
 
 
-def test_records(spark: SparkSession, release: Path, answers: dict[str, Any]) -> None:
+def test_records_of_older_brokers_are_read(spark: SparkSession, release: Path, answers: dict[str, Any]) -> None:
     written = log(spark, release / "logs").where("topic is not null and not startswith(topic, '__')")
     assert rows(written) == sorted(tuple(each) for each in answers["records"])
 
@@ -62,7 +62,9 @@ def table(content: dict[str, Any], title: str) -> list[dict[str, Any]]:
     ]
 
 
-def test_jobs(spark: SparkSession, release: Path, answers: dict[str, Any], tmp_path: Path) -> None:
+def test_jobs_read_files_of_older_brokers(
+    spark: SparkSession, release: Path, answers: dict[str, Any], tmp_path: Path
+) -> None:
     logs = str(release / "logs")
     assert report("segments", tmp_path, logs)["findings"] == []
     found = report("transactions", tmp_path, logs)
@@ -89,7 +91,7 @@ def test_jobs(spark: SparkSession, release: Path, answers: dict[str, Any], tmp_p
         assert (found["findings"], "unreadable" in found["figures"]) == ([], False)
 
 
-def test_metadata_of_3_9(spark: SparkSession, tmp_path: Path) -> None:
+def test_metadata_of_3_9_is_compared(spark: SparkSession, tmp_path: Path) -> None:
     found = report("metadata_diff", tmp_path, str(RELEASES / "3.9" / "logs"))
     assert {each["kind"] for each in found["findings"]} == {"added"}
     topics = {row["name"] for row in table(found, "Differences") if row["entity"] == "topic" and "name" in row}
@@ -117,7 +119,7 @@ def tiered(folder: Path, plugin: str, content: bytes) -> Path:
 
 
 @pytest.mark.parametrize("plugin", FOLDERS)
-def test_tiered_copies(plugin: str, spark: SparkSession, tmp_path: Path) -> None:
+def test_tiered_copies_equal_the_original(plugin: str, spark: SparkSession, tmp_path: Path) -> None:
     original = RELEASES / "3.9" / "logs" / "codecs-0"
     file = tiered(tmp_path / "tier", plugin, (original / SEGMENT).read_bytes())
     want = rows(log(spark, original))
@@ -138,7 +140,7 @@ def test_unreadable_tiered_copies_are_corrupt(spark: SparkSession, tmp_path: Pat
     assert table(found, "Unreadable")[0]["file"] == str(file)
 
 
-def test_releases_are_small() -> None:
+def test_release_files_are_below_100_kb() -> None:
     assert sum(path.stat().st_size for path in RELEASES.rglob("*") if path.is_file()) < 100_000
 
 

@@ -47,7 +47,7 @@ def leaked(content: bytes) -> list[str]:
     return [plain.decode() for plain in leaks.leaked(content, map(str.encode, PLANTED))]
 
 
-def test_search_patterns() -> None:
+def test_search_finds_secrets_in_any_encoding() -> None:
     for text in PLANTED:
         for before in range(4):
             plain = b"x" * before + text.encode() + b"yz"
@@ -176,7 +176,7 @@ def without_bytes(rows: list[Any]) -> bytes:
 BYTES = ("key", "value", "corrupt")
 
 
-def test_functions(spark: SparkSession, files: Path) -> None:
+def test_functions_redact_secrets(spark: SparkSession, files: Path) -> None:
     register(spark)
     log = spark.read.format("kafka_log").option("mode", "PERMISSIVE").load(str(files / "logs" / "__cluster_metadata-0"))
     rows = log.transform(cluster_metadata).collect()
@@ -206,7 +206,7 @@ def test_functions(spark: SparkSession, files: Path) -> None:
 
 
 @pytest.mark.parametrize("streaming", [False, True], ids=["batch", "stream"])
-def test_source(spark: SparkSession, files: Path, tmp_path: Path, streaming: bool) -> None:
+def test_source_redacts_secrets(spark: SparkSession, files: Path, tmp_path: Path, streaming: bool) -> None:
     register(spark)
     folder = str(files / "logs" / "__cluster_metadata-0")
     options = {"decode": "internal", "mode": "PERMISSIVE", "pathGlobFilter": "*.log"}
@@ -223,7 +223,7 @@ def test_source(spark: SparkSession, files: Path, tmp_path: Path, streaming: boo
         assert leaked(repr(rows).encode()) == want
 
 
-def test_source_options(spark: SparkSession, files: Path) -> None:
+def test_secret_options_require_decode_internal(spark: SparkSession, files: Path) -> None:
     register(spark)
     reader = spark.read.format("kafka_log").option("showSecrets", "true")
     want = r"kafka_log: the options 'showSecrets' and 'secretSalt' are only valid with decode=internal"
@@ -231,7 +231,7 @@ def test_source_options(spark: SparkSession, files: Path) -> None:
         reader.load(str(files / "logs")).collect()
 
 
-def test_key_columns_are_covered(spark: SparkSession) -> None:
+def test_settings_in_topologies_are_redacted(spark: SparkSession) -> None:
     key, value = write_coordinator_record(km.StreamsGroupTopologyKey(group_id="s"), topology(), 0)
     df = spark.createDataFrame([(key, value)], "key binary, value binary")
     (row,) = consumer_offsets(df).select("streams_group_topology.*").collect()

@@ -49,7 +49,7 @@ def test_arguments_are_passed_to_the_job(monkeypatch: pytest.MonkeyPatch) -> Non
     ],
     ids=["unknown", "none"],
 )
-def test_unknown_job(argv: list[str], error: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_job_exits_with_2(argv: list[str], error: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         program.main(argv)
     assert ended.value.code == 2
@@ -58,7 +58,7 @@ def test_unknown_job(argv: list[str], error: str, capsys: pytest.CaptureFixture[
     assert told.replace("'", "") == f"kafka-messages-spark: error: {error}".replace("'", "")  # quotes differ by Python
 
 
-def test_without_pyspark(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_pyspark_exits_with_2(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(program, "find_spec", lambda name: None)
     assert program.main(["groups", "logs"]) == 2
     assert capsys.readouterr().err == (
@@ -73,7 +73,7 @@ def test_help_needs_no_spark() -> None:
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=120).returncode == 0
 
 
-def test_usage_of_a_job(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_usage_names_program_and_job(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for command, usage in (("bin/kafka-messages-spark", "kafka-messages-spark groups"), ("groups.py", "groups")):
         monkeypatch.setattr(sys, "argv", [command, "groups", "--help"])
         with pytest.raises(SystemExit):
@@ -81,6 +81,6 @@ def test_usage_of_a_job(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         assert capsys.readouterr().out.startswith(f"usage: {usage} [-h]")
 
 
-def test_entry_point() -> None:
+def test_entry_point_is_the_main_function() -> None:
     project = tomllib.loads((ROOT / "packages" / "pipeline" / "pyproject.toml").read_text())["project"]
     assert project["scripts"] == {"kafka-messages-spark": f"{program.__name__}:{program.main.__name__}"}

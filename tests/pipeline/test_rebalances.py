@@ -24,7 +24,7 @@ _TYPES |= {"time_ms": pa.int64(), "log_partition": pa.int32(), "log_offset": pa.
 _SCHEMA = pa.schema([(name, _TYPES.get(name, pa.string())) for name in READ])
 
 
-def told(*events: dict[str, Any]) -> list[tuple[Any, ...]]:
+def rebalances_of(*events: dict[str, Any]) -> list[tuple[Any, ...]]:
     common = {"group": "g", "type": "t", "is_tombstone": False, "log_topic": "__consumer_offsets", "log_partition": 0}
     rows = [common | {"log_offset": at, "time_ms": 1000 * at} | event for at, event in enumerate(events)]
     mixed = pa.Table.from_pylist(rows[1::2] + rows[::2], schema=_SCHEMA)
@@ -58,8 +58,8 @@ def reached(who: dict[str, Any], number: int | None, **more: Any) -> dict[str, A
 GONE = {"is_tombstone": True, "members": None}
 
 
-def test_a_classic_group() -> None:
-    assert told(
+def test_classic_group_has_its_generations() -> None:
+    assert rebalances_of(
         classic(0),
         classic(1, ONE, TWO, state_ms=750),
         classic(2, TWO, THREE, state_ms=2000),
@@ -76,20 +76,20 @@ def test_a_classic_group() -> None:
     ]
 
 
-def test_a_compacted_classic_group() -> None:
-    assert told(classic(17, ONE, TWO), classic(18, TWO)) == [(17, 2, None, None, None), (18, 1, "", "a", None)]
+def test_compacted_classic_group_has_unknown_first_members() -> None:
+    assert rebalances_of(classic(17, ONE, TWO), classic(18, TWO)) == [(17, 2, None, None, None), (18, 1, "", "a", None)]
 
 
-def test_a_replaced_member() -> None:
+def test_replaced_static_member_is_a_rebalance() -> None:
     again = THREE | {"instance_id": "i"}
-    assert told(classic(1, ONE), classic(1, again), classic(1, again)) == [
+    assert rebalances_of(classic(1, ONE), classic(1, again), classic(1, again)) == [
         (1, 1, "a", "", None),
         (1, 1, "c", "a", None),
     ]
 
 
-def test_a_group_of_the_new_protocol() -> None:
-    assert told(
+def test_consumer_group_has_its_epochs() -> None:
+    assert rebalances_of(
         member(ONE),
         epoch(1),
         reached(ONE, 1),
@@ -118,18 +118,18 @@ def test_a_group_of_the_new_protocol() -> None:
     ]
 
 
-def test_a_compacted_group_of_the_new_protocol() -> None:
-    assert told(member(ONE), member(TWO), epoch(9), member(ONE, **GONE), epoch(10)) == [
+def test_compacted_consumer_group_has_unknown_first_members() -> None:
+    assert rebalances_of(member(ONE), member(TWO), epoch(9), member(ONE, **GONE), epoch(10)) == [
         (9, 2, None, None, None),
         (10, 1, "", "a", None),
     ]
 
 
-def test_members_ahead_of_their_group() -> None:
-    assert told(reached(ONE, 7), member(ONE), epoch(7), reached(ONE, 9)) == [(7, 1, None, None, None)]
+def test_members_ahead_of_their_group_wait_for_the_epoch() -> None:
+    assert rebalances_of(reached(ONE, 7), member(ONE), epoch(7), reached(ONE, 9)) == [(7, 1, None, None, None)]
 
 
-def test_the_broker_of_the_example(spark: SparkSession) -> None:
+def test_rebalances_of_a_real_broker(spark: SparkSession) -> None:
     register(spark)
     log = spark.read.format("kafka_log").option("includeBatchMetadata", "true").load(f"{LOGS}/__consumer_offsets-*")
     rows = rebalances(consumer_offsets(log)).orderBy("log_partition", "log_offset").collect()
@@ -156,7 +156,7 @@ def names(members: list[Row]) -> list[str]:
     return [each.instance_id or each.client_id for each in members]
 
 
-def test_lag_in_time(spark: SparkSession) -> None:
+def test_lag_time_is_interpolated_from_batches(spark: SparkSession) -> None:
     batch = "topic string, partition int, first_timestamp timestamp, max_timestamp timestamp, last_offset long"
     at = {second: f"timestamp_seconds({second})" for second in (10, 19, 20, 29, 40, 49)}
     rows = [(at[10], at[19], 4), (at[20], at[29], 9), (at[40], at[49], 20)]

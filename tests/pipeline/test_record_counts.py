@@ -17,7 +17,7 @@ from kafka_messages_spark import count_records, register
 LOGS = Path(__file__).parents[2] / "examples" / "cluster" / "logs"
 
 
-def test_counts_equal_reading(spark: SparkSession) -> None:
+def test_counts_equal_the_read_rows(spark: SparkSession) -> None:
     register(spark)
     paths = [f"{LOGS}/{topic}-[0-9]" for topic in ("orders", "payments", "settings", "readings", "clicks")]
     found = {(row.topic, row.partition): row.records for row in count_records(spark, paths).collect()}
@@ -26,7 +26,7 @@ def test_counts_equal_reading(spark: SparkSession) -> None:
     assert len(found) > 5
 
 
-def test_uncounted_messages(spark: SparkSession, tmp_path: Path) -> None:
+def test_uncounted_and_corrupt_batches_are_listed(spark: SparkSession, tmp_path: Path) -> None:
     segment(tmp_path / "b1" / "orders-0", 5, 2)
     segment(tmp_path / "b2" / "orders-0", 5, 1)
     old = segment(tmp_path / "b1" / "clicks-0", 0, 1)
@@ -48,14 +48,14 @@ def test_uncounted_messages(spark: SparkSession, tmp_path: Path) -> None:
     assert (without.records, without.corrupt, without.bytes) == (5, 0, old.stat().st_size)
 
 
-def test_folders_without_batches(spark: SparkSession, tmp_path: Path) -> None:
+def test_folders_without_batches_are_omitted(spark: SparkSession, tmp_path: Path) -> None:
     segment(tmp_path / "orders-0", 5, 2)
     (tmp_path / "orders-1").mkdir()
     (tmp_path / "orders-1" / f"{7:020}.log").write_bytes(b"")
     assert [(row.partition, row.records) for row in count_records(spark, [str(tmp_path)]).collect()] == [(0, 10)]
 
 
-def test_wrong_paths(spark: SparkSession, tmp_path: Path) -> None:
+def test_invalid_paths_are_rejected(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         count_records(spark, str(tmp_path))
     assert str(caught.value) == f"count_records: paths is a list of at least one path, not {str(tmp_path)!r}"

@@ -51,13 +51,13 @@ def report() -> Report:
     return made
 
 
-def test_width() -> None:
+def test_report_is_wrapped_to_the_width() -> None:
     assert report().text() == WIDE
     assert report().text(23) == NARROW
 
 
 @pytest.mark.parametrize("width", [1, 2, 5, 10, 22, 40, 60])
-def test_any_width(width: int) -> None:
+def test_report_at_any_width_keeps_every_value(width: int) -> None:
     text = report().text(width)
     values = ("onetwothreefourfivesixseveneight", "Theendofalineoftext,andmoreofit", "onetwothreefourfive", "yyy", "22")
     letters = "".join(text.split())
@@ -65,7 +65,7 @@ def test_any_width(width: int) -> None:
     assert max(map(len, text.splitlines())) <= width
 
 
-def test_a_first_column_wider_than_the_line() -> None:
+def test_first_column_wider_than_the_line_is_wrapped() -> None:
     made = Report("Groups and their offsets")
     made.facts({"removed offsets": 12})
     made.table(["group", "lag"], [["a-group-with-a-long-name", 7], ["b", 8]], 1200)

@@ -45,7 +45,7 @@ def dom(content: str, folder: Path) -> str:
     ).stdout
 
 
-def test_sorting(tmp_path: Path) -> None:
+def test_columns_are_sorted_on_click(tmp_path: Path) -> None:
     open_page = re.sub(r"<meta http-equiv[^>]*>", "", page()).replace("</body>", f"<script>{CLICKS}</script></body>")
     assert re.findall(r"<pre>(.*?)</pre>", dom(open_page, tmp_path)) == [
         "0 ascending: a b partition-9 partition-10",
@@ -55,7 +55,7 @@ def test_sorting(tmp_path: Path) -> None:
     ]
 
 
-def test_only_its_own_script_runs(tmp_path: Path) -> None:
+def test_foreign_script_does_not_run(tmp_path: Path) -> None:
     other = page().replace("</body>", '<script>document.title = "taken over"</script></body>')
     found = dom(other, tmp_path)
     assert found.count("<button") == 2

@@ -114,7 +114,7 @@ def test_names_are_escaped(name: str) -> None:
     assert sum(text.count("<b>") for text in Elements(report("<b>").html(run())).texts) > 10
 
 
-def test_the_page_fetches_nothing() -> None:
+def test_page_loads_no_external_resources() -> None:
     page = report("orders").html(run(Finding("reset", "warning", 2)))
     elements = Elements(page).found
     assert {name for _, attributes in elements for name in attributes} & {"src", "href", "style", "onclick"} == set()
@@ -140,7 +140,7 @@ def test_charts_are_valid_svg(number: int) -> None:
     assert "nan" not in drawn
 
 
-def test_pictures_as_a_file() -> None:
+def test_charts_are_stacked_in_one_svg_file() -> None:
     file = document("All <of> them", pictures("<b>"))
     root = ElementTree.fromstring(file)
     assert root.get("aria-label") == "All <of> them"
@@ -190,7 +190,7 @@ def test_labels_do_not_overlap_names() -> None:
                 assert words == "x" * 500 or label.text == words
 
 
-def test_lag_over_time() -> None:
+def test_lag_series_follow_commits_and_ends() -> None:
     commits = [Row("g", "t", 0, at=10, value=1), Row("g", "t", 0, at=30, value=8), Row("g", "t", 0, at=35, value=None)]
     ends = [Row("t", 0, at=5, value=4), Row("t", 0, at=20, value=7)]
     offsets, lag = groups.chart([("g", "t")], commits, ends, [], (1, 1), 40).rows[0]
@@ -207,7 +207,7 @@ def test_lag_over_time() -> None:
     ],
     ids=["near each other", "apart", "the largest"],
 )
-def test_values_of_an_axis_differ(low: int, high: int, words: list[str]) -> None:
+def test_axis_labels_are_distinct(low: int, high: int, words: list[str]) -> None:
     commits = [Row("g", "t", 0, at=10, value=low), Row("g", "t", 0, at=30, value=high)]
     drawn = ElementTree.fromstring(figure(groups.chart([("g", "t")], commits, [], [], (1, 1), 40)))
     beside = [each for each in drawn.iter("text") if each.get("class") == "tick" and each.get("text-anchor") == "end"]
@@ -285,7 +285,7 @@ def typed() -> Report:
     return made
 
 
-def test_json() -> None:
+def test_json_report_is_valid_against_its_schema() -> None:
     written = typed().json(run(Finding("reset", "warning", 2), paths=["logs"], width=None))
     content = json.loads(written)
     Draft202012Validator.check_schema(SCHEMA)
@@ -308,7 +308,7 @@ def test_json() -> None:
     assert table["rows"][2]["time"] == "100000000000000000 ms"
 
 
-def test_the_schema_is_strict() -> None:
+def test_json_schema_rejects_invalid_reports() -> None:
     content = json.loads(typed().json(run(Finding("reset", "warning", 2))))
     validator = Draft202012Validator(SCHEMA)
     for change in ({"finding": []}, {"exit_status": 2}, {"findings": [{"kind": "x", "severity": "bad", "count": 1}]}):
@@ -325,7 +325,7 @@ def test_only_html_has_charts() -> None:
     assert json.loads(with_pictures.json(run())) == json.loads(without.json(run()))
 
 
-def test_sort_keys() -> None:
+def test_cells_have_sort_keys() -> None:
     page = typed().html(run())
     cells = [each for tag, each in Elements(page).found if tag == "td"]
     assert [each.get("data-value") for each in cells[8:16]] == [None] * 8

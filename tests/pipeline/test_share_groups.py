@@ -21,7 +21,7 @@ from kafka_messages_spark.jobs.groups import main
 CLUSTER = Path(__file__).parents[2] / "examples" / "cluster"
 
 
-def test_the_broker_of_the_example(spark: SparkSession) -> None:
+def test_share_offsets_of_a_real_broker_equal_admin_client(spark: SparkSession) -> None:
     register(spark)
     log = spark.read.format("kafka_log").option("includeBatchMetadata", "true").load(f"{CLUSTER}/logs/__*")
     names = topic_names(consumer_offsets(log))
@@ -42,7 +42,7 @@ def state(kind: str, group: str, partition: int, start: int | None, delivered: i
     return write_coordinator_record(key, value, 0)
 
 
-def test_states(spark: SparkSession, tmp_path: Path) -> None:
+def test_snapshots_and_updates_give_the_share_offsets(spark: SparkSession, tmp_path: Path) -> None:
     states = [
         state("Snapshot", "g", 0, 10, 0),
         state("Update", "g", 0, -1, 4),
@@ -74,7 +74,7 @@ def test_states(spark: SparkSession, tmp_path: Path) -> None:
     assert {(row.end_offset, row.lag) for row in without} == {(None, None)}
 
 
-def test_lag_of_the_group(spark: SparkSession, tmp_path: Path) -> None:
+def test_share_group_lag_is_reported(spark: SparkSession, tmp_path: Path) -> None:
     logs, place = f"{CLUSTER}/logs", tmp_path / "report.json"
     argv = [f"{logs}/__*", "--data", f"{logs}/clicks-*", "--group", "workers", "--group", "chatty", "--sort", "lag"]
     assert main([*argv, "--report", str(place), "--quiet"]) == 1

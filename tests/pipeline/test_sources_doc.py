@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "spark-sources.md").read_text()
 
 
-def test_tables_of_options() -> None:
+def test_every_source_option_is_documented() -> None:
     segments, captures = TEXT.split("## Captured connections")
     for part, known in ((segments, _log_options.OPTIONS), (captures, kafka_frames.OPTIONS)):
         rows = part.split("| option | default | |\n|---|---|---|\n")[1].split("\n\n")[0]

@@ -19,7 +19,7 @@ LIMIT = '.option("maxBytesPerTrigger", "1g")'
 
 
 @pytest.mark.parametrize("page", pages.about_spark())
-def test_python_runs(
+def test_python_blocks_run(
     page: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "examples").symlink_to(pages.ROOT / "examples")

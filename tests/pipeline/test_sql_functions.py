@@ -20,7 +20,7 @@ GOOD = MetadataResponse(cluster_id="hier, Köln", throttle_time_ms=7)
 OFFSET = kafka_messages.OffsetCommitValue(offset=42, metadata="x")
 
 
-def test_in_sql(spark: SparkSession) -> None:
+def test_registered_functions_work_in_sql(spark: SparkSession) -> None:
     functions = {
         "metadata_response": (MetadataResponse, 12),
         "Offsets": ("OffsetCommitValue", None, {"mode": "PERMISSIVE", "fields": "offset"}),
@@ -110,7 +110,7 @@ def test_in_sql(spark: SparkSession) -> None:
         ),
     ],
 )
-def test_wrong_functions(functions: Any, text: str) -> None:
+def test_invalid_functions_are_rejected(functions: Any, text: str) -> None:
     from kafka_messages_spark.columns.sql import register_functions
 
     with pytest.raises(PySparkValueError) as caught:
@@ -118,6 +118,6 @@ def test_wrong_functions(functions: Any, text: str) -> None:
     assert str(caught.value) == text
 
 
-def test_non_finite_floats_in_json() -> None:
+def test_non_finite_floats_are_json_strings() -> None:
     text = _text({"a": [float("nan"), float("inf")], "b": {"c": -float("inf")}, "d": 0.5})
     assert text == '{"a":["NaN","Infinity"],"b":{"c":"-Infinity"},"d":0.5}'

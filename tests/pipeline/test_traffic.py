@@ -52,7 +52,7 @@ def table(spark: SparkSession, frames: list[Any] = FRAMES) -> DataFrame:
     return spark.createDataFrame(rows, "connection string, direction string, data binary, timestamp timestamp")
 
 
-def test_frames_of_a_table(spark: SparkSession) -> None:
+def test_frames_of_a_table_have_their_headers(spark: SparkSession) -> None:
     df = traffic.frames(table(spark), "data")
     names = [
         "connection",
@@ -75,7 +75,7 @@ def test_frames_of_a_table(spark: SparkSession) -> None:
         traffic.frames(table(spark), "data", options={"mode": "FAILFAST"}).collect()
 
 
-def test_frames_with_lengths(spark: SparkSession) -> None:
+def test_length_prefix_must_match_the_frame(spark: SparkSession) -> None:
     data = request(METADATA, 12, 7)
     frames = [
         ("a", "request", len(data).to_bytes(4, "big") + data),
@@ -101,7 +101,7 @@ def pairs(spark: SparkSession) -> DataFrame:
     return traffic.pair(traffic.frames(table(spark), "data"))
 
 
-def test_pair(pairs: DataFrame) -> None:
+def test_responses_are_paired_with_requests(pairs: DataFrame) -> None:
     rows = {(row.connection, seconds(row.request_timestamp)): row for row in pairs.collect()}
     assert len(rows) == 6
     names = ("api_name", "api_version", "correlation_id", "response_version", "response_header_size", "latency_ms")
@@ -122,7 +122,7 @@ def test_pair(pairs: DataFrame) -> None:
     assert problems == ["RequestHeader v0: request_api_version: INT16: 2 bytes needed at offset 2, 0 left"]
 
 
-def test_decoded_messages(spark: SparkSession, pairs: DataFrame) -> None:
+def test_messages_of_pairs_are_decoded(spark: SparkSession, pairs: DataFrame) -> None:
     found = traffic.decode_responses(pairs, "MetadataResponse", keep=["connection", "api_version"])
     assert found.columns == ["connection", "api_version", "message"]
     rows = {(row.connection, row.api_version, row.message.cluster_id) for row in found.collect()}
@@ -136,7 +136,7 @@ TRAILING = bytes.fromhex("0003000d00000004000772646b61666b610000000000010000")
 """A MetadataRequest for all topics as librdkafka 2.16.0 sends it: three bytes more than the request has."""
 
 
-def test_bytes_behind_requests(spark: SparkSession) -> None:
+def test_trailing_bytes_of_requests_are_a_column(spark: SparkSession) -> None:
     frames = [
         ("c", "request", TRAILING),
         ("c", "request", request(METADATA, 13, 5)),
@@ -164,7 +164,7 @@ def test_bytes_behind_requests(spark: SparkSession) -> None:
         traffic.decode_requests(df.withColumn("trailing", df.frame), "MetadataRequest")
 
 
-def test_bytes_behind_responses(spark: SparkSession) -> None:
+def test_trailing_bytes_of_responses_are_malformed(spark: SparkSession) -> None:
     frames = [("c", "request", request(METADATA, 12, 1)), ("c", "response", response(answer("x"), 12, 1) + b"\0")]
     df = traffic.pair(traffic.frames(table(spark, frames), "data"))
     (row,) = traffic.decode_responses(df, "MetadataResponse", {"mode": "PERMISSIVE"}).collect()
@@ -174,7 +174,7 @@ def test_bytes_behind_responses(spark: SparkSession) -> None:
         traffic.decode_responses(df, "MetadataResponse").collect()
 
 
-def test_refused_version(spark: SparkSession) -> None:
+def test_api_versions_error_response_is_decoded_as_version_0(spark: SparkSession) -> None:
     refused = kafka_messages.ApiVersionsResponse(error_code=35)
     frames = [
         ("a", "request", request(kafka_messages.ApiVersionsRequest(), 4, 1)),
@@ -185,7 +185,7 @@ def test_refused_version(spark: SparkSession) -> None:
     assert (row.api_version, row.response_version, row.message.error_code) == (4, 0, 35)
 
 
-def test_pairs_of_a_capture(spark: SparkSession, tmp_path: Path) -> None:
+def test_capture_is_paired(spark: SparkSession, tmp_path: Path) -> None:
     for direction in ("request", "response"):
         data = [each for connection, kind, each in FRAMES if (connection, kind) == ("two", direction)]
         (tmp_path / f"two.{direction}s").write_bytes(b"".join(len(each).to_bytes(4, "big") + each for each in data))
@@ -197,7 +197,7 @@ def test_pairs_of_a_capture(spark: SparkSession, tmp_path: Path) -> None:
     assert "latency_ms" not in row
 
 
-def test_wrong_frames(spark: SparkSession, pairs: DataFrame) -> None:
+def test_invalid_data_frames_are_rejected(spark: SparkSession, pairs: DataFrame) -> None:
     df = table(spark)
     with pytest.raises(ValueError, match=r"^frames: there is no column 'frame'"):
         traffic.frames(df)

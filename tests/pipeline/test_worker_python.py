@@ -49,7 +49,7 @@ def other(tmp_path: Path) -> Path:
     return folder
 
 
-def said(other: Path, *arguments: str, script: str = SCRIPT) -> list[str]:
+def output_lines(other: Path, *arguments: str, script: str = SCRIPT) -> list[str]:
     told = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "VIRTUAL_ENV")
     env = {name: value for name, value in os.environ.items() if name not in told}
     env |= {"PATH": str(other), "SPARK_TESTING": "1"}
@@ -59,27 +59,27 @@ def said(other: Path, *arguments: str, script: str = SCRIPT) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_script_without_activation(other: Path) -> None:
-    assert [int(line) for line in said(other)] == [30]
+def test_script_runs_without_activation(other: Path) -> None:
+    assert [int(line) for line in output_lines(other)] == [30]
 
 
-def test_first_sample_without_activation(other: Path) -> None:
+def test_first_sample_runs_without_activation(other: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "spark.md").read_text(encoding="utf-8")
     make, use = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[:2]
     assert "register" not in make + use
     setup = "from kafka_messages_spark.java import ensure_java\nensure_java()\n"
-    assert any("here" in line for line in said(other, script=setup + make + use))
+    assert any("here" in line for line in output_lines(other, script=setup + make + use))
 
 
-def test_local_connect_without_activation(other: Path) -> None:
+def test_local_connect_without_activation_is_explained(other: Path) -> None:
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio (pyspark[connect])")
-    assert said(other, "connect") == [
+    assert output_lines(other, "connect") == [
         f"register: the Python of Spark's workers, {other}/python3, has no module 'kafka_messages_spark': set "
         f"PYSPARK_PYTHON={sys.executable} before the session is made, or activate the environment"
     ]
 
 
-def test_python_of_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_jobs_set_the_worker_python_if_needed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "python3").touch(mode=0o755)
     for name in ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "PYSPARK_PYTHON"):
         monkeypatch.delenv(name, raising=False)

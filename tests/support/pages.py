@@ -133,14 +133,14 @@ def documented_output(page: str) -> list[str]:
     before: Block | None = None
     for block in blocks(page):
         if block.language == "python" and block.not_run is None and not block.is_doctest:
-            told += _doctest_output(block.text)
+            told += _output_in_comments(block.text)
         elif block.language == "" and before and before.language == "python" and before.not_run is None:
             told += block.text.splitlines()
         before = block
     return told
 
 
-def _doctest_output(script: str) -> list[str]:
+def _output_in_comments(script: str) -> list[str]:
     found: list[str] = []
     is_below = False
     for line in script.splitlines():

@@ -33,17 +33,19 @@ DAMAGED = BATCH[:-1] + bytes([BATCH[-1] ^ 1])
         ("0.log", TEXT, True),
     ],
 )
-def test_is_foreign(tmp_path: Path, name: str, content: bytes, foreign: bool) -> None:
+def test_foreign_file_is_detected(tmp_path: Path, name: str, content: bytes, foreign: bool) -> None:
     place = tmp_path / name
     place.write_bytes(content)
     assert is_foreign(str(place)) is foreign
 
 
-def test_no_file(tmp_path: Path) -> None:
+def test_missing_file_is_not_foreign(tmp_path: Path) -> None:
     assert not is_foreign(str(tmp_path / "server.log"))
 
 
-def test_server_log(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_server_log_is_skipped_and_listed(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert spark
     segment(tmp_path, "t-0", data(0))
     for place in ("controller.log", "server.log", "t-0/notes.log"):

@@ -12,7 +12,7 @@ WORST = 7
 """A group with resets, whose name is in the middle."""
 
 
-def test_groups(spark: SparkSession) -> None:
+def test_groups_chart_selects_the_worst_group(spark: SparkSession) -> None:
     time = F.timestamp_millis(F.lit(at(0)) + F.col("log_offset") * 1000)
     commits = spark.range(20 * 9 * 500).select(
         F.concat(F.lit("g"), F.lpad((F.col("id") % 20).cast("string"), 2, "0")).alias("group"),
@@ -60,7 +60,7 @@ def test_groups(spark: SparkSession) -> None:
     assert lag["partition 3"][-1] == (at(-100) + 993 * 700, 993 * 6 + 1 - 4990)
 
 
-def test_transactions(spark: SparkSession) -> None:
+def test_transactions_chart_is_limited(spark: SparkSession) -> None:
     start = F.timestamp_millis(F.lit(at(0)) + F.col("id") * 1000)
     is_open = F.col("id") < 5
     found = spark.range(transactions.MAX_BARS + 100).select(
@@ -92,7 +92,7 @@ def test_transactions(spark: SparkSession) -> None:
     )
 
 
-def test_metadata_and_segments(spark: SparkSession) -> None:
+def test_metadata_and_segments_charts_are_limited(spark: SparkSession) -> None:
     changes = spark.range(metadata.MAX_SHOWN + 30).select(
         *(F.col("id").alias("offset"), F.lit("topic").alias("entity"), F.lit("n").alias("name")),
         *(F.lit("added").alias("change"), F.timestamp_millis(F.lit(at(0)) + F.col("id")).alias("timestamp")),
@@ -117,7 +117,7 @@ def test_metadata_and_segments(spark: SparkSession) -> None:
     assert bars.remark.startswith("Files below logs/t-0. 60 of 80 files are drawn")
 
 
-def test_batching(spark: SparkSession) -> None:
+def test_batching_chart_selects_the_largest_topics(spark: SparkSession) -> None:
     columns = "topic string, bytes long, gain double"
     small = [(f"t{number:02}", number, None) for number in range(1, batching.MAX_SHOWN)]
     topics = spark.createDataFrame([*small, ("orders", 1000, 1.5), (None, 900, None), ("states", 800, 0.9)], columns)

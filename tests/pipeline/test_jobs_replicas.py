@@ -75,7 +75,9 @@ unreadable           1           0         1  -             -
 """
 
 
-def test_replicas(spark: SparkSession, replicas: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_records_of_replicas_are_read_once(
+    spark: SparkSession, replicas: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = str(replicas / "out")
     arguments = ["consumer_offsets", str(replicas / "b1"), str(replicas / "b2"), "--quiet"]
     assert internal_topics.main([*arguments, "--output", out]) == 1
@@ -84,7 +86,7 @@ def test_replicas(spark: SparkSession, replicas: Path, capsys: pytest.CaptureFix
     assert sorted(map(tuple, found)) == [(each, each) for each in range(15)]
 
 
-def test_replicas_compacted(replicas: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_latest_of_replicas_counts_each_key_once(replicas: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert internal_topics.main(["consumer_offsets", str(replicas), "--latest", "--quiet"]) == 1
     report = capsys.readouterr().out
     assert [line.split() for line in report.splitlines()[-2:]] == [
@@ -93,14 +95,16 @@ def test_replicas_compacted(replicas: Path, capsys: pytest.CaptureFixture[str]) 
     ]
 
 
-def test_replicas_measured(spark: SparkSession, replicas: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_encodings_of_replicas_are_measured_once(
+    spark: SparkSession, replicas: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert encodings.main(["consumer_offsets", str(replicas), "--quiet", "--output", str(replicas / "out")]) == 1
     measured = spark.read.parquet(str(replicas / "out" / "messages")).select("message", "messages", "malformed")
     assert sorted(map(tuple, measured.collect())) == [("OffsetCommitKey", 15, 0), ("OffsetCommitValue", 15, 0)]
     assert "copies  6 more, of other replicas; each record counts once\n" in capsys.readouterr().out
 
 
-def test_appended_copies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_duplicate_batches_are_counted_as_copies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, OFFSETS, commits(0), commits(3), commits(0))
     segment(tmp_path, OFFSETS, commits(3), name="copy.log")
     assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet"]) == 0
@@ -119,7 +123,7 @@ def test_differing_copies_are_findings(spark: SparkSession, tmp_path: Path, caps
     assert [group for _, group in sorted(map(tuple, found.collect()))] == ["g"] * 3 + ["right"] * 3
 
 
-def test_folders_without_partition_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unnamed_folders_count_as_partitions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("one", "two"):
         segment(tmp_path, name, commits(0))
     assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet"]) == 0
@@ -129,7 +133,7 @@ def test_folders_without_partition_names(tmp_path: Path, capsys: pytest.CaptureF
     assert "no name  2 folders without topic and partition in the name; each counts as a partition\n" in report
 
 
-def test_snapshots(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_snapshots_are_skipped_if_the_log_is_complete(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("b1", "b2"):
         snapshot(tmp_path / name, 2, [km.TopicRecord(name="a"), km.TopicRecord(name="b")])
         segment(tmp_path / name, f"{METADATA}-0", topics(0, "a", "b"), topics(2, "c"))
@@ -144,7 +148,7 @@ def test_snapshots(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_bootstrap_snapshot_of_a_log_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bootstrap_snapshot_is_not_an_unnamed_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, OFFSETS, commits(0))
     snapshot(tmp_path, 1, [km.TopicRecord(name="a")]).rename(tmp_path / "bootstrap.checkpoint")
     assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet"]) == 0
@@ -218,7 +222,7 @@ def meta(first: int, last: int) -> FileSummary:
         "gap and one",
     ],
 )
-def test_choice_of_snapshot(files: list[FileSummary], chosen: int | None, start: int, reason: str) -> None:
+def test_snapshot_selection(files: list[FileSummary], chosen: int | None, start: int, reason: str) -> None:
     found = select_files(files)
     assert found.snapshot == (None if chosen is None else files[chosen])
     assert (found.start, found.left_out_reason) == (start, reason)
@@ -238,11 +242,11 @@ def test_choice_of_snapshot(files: list[FileSummary], chosen: int | None, start:
     ],
     ids=["pieces", "replicas", "within", "no names", "no name", "one file", "no batch"],
 )
-def test_overlap_detection(files: list[FileSummary], twice: bool) -> None:
+def test_overlapping_offsets_are_detected(files: list[FileSummary], twice: bool) -> None:
     assert select_files(files).is_twice is twice
 
 
-def test_jobs_share_selection(spark: SparkSession, tmp_path: Path) -> None:
+def test_functions_select_the_highest_leader_epoch(spark: SparkSession, tmp_path: Path) -> None:
     of_producer = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
     key = km.OffsetCommitKey(group="g", topic="orders", partition=0)
     for folder, epoch in (("b1", 1), ("b2", 2), ("b3", 1)):
@@ -262,7 +266,7 @@ def test_jobs_share_selection(spark: SparkSession, tmp_path: Path) -> None:
     assert (found.records, found.batches) == (2, 1)
 
 
-def test_once(spark: SparkSession, tmp_path: Path) -> None:
+def test_once_removes_duplicate_records(spark: SparkSession, tmp_path: Path) -> None:
     log = [{"key": b"k%d" % each, "value": b"v", "timestamp": at(each)} for each in range(4)]
     bad = damaged(write_batches(log, base_offset=4))
     segment(tmp_path / "b1", "t-0", write_batches(log[:2]), bad)

@@ -64,7 +64,7 @@ def one_partition(spark: SparkSession) -> Iterator[None]:
     ],
     ids=lambda value: value.__name__.rpartition(".")[2] if isinstance(value, ModuleType) else "",
 )
-def test_reports_and_tables_are_the_same(
+def test_local_mode_gives_equal_reports_and_tables(
     job: ModuleType,
     argv: list[str],
     spark: SparkSession,
@@ -117,7 +117,7 @@ def test_compressed_files_fall_back_to_spark(
     assert None in read
 
 
-def test_is_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_input_size_is_compared_with_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(2):
         (tmp_path / f"{number:020}.log").write_bytes(bytes(50))
     (tmp_path / "other.txt").write_bytes(bytes(1000))
@@ -149,7 +149,7 @@ def test_is_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
     ids=lambda value: value.__name__.rpartition(".")[2] if isinstance(value, ModuleType) else "",
 )
-def test_only_files_of_the_topics_count(
+def test_only_files_of_the_job_topics_count(
     job: ModuleType, argv: list[str], want: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for broker in ("b1", "b2"):
@@ -165,7 +165,7 @@ def test_only_files_of_the_topics_count(
 
 
 @pytest.mark.parametrize(("quiet", "terminal", "want"), [(0, 0, "false"), (0, 1, None), (1, 1, "false")])
-def test_progress_bars_only_on_terminals(
+def test_progress_bar_is_shown_only_on_a_terminal(
     quiet: int, terminal: int, want: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def start(name: str, settings: dict[str, str], java: str) -> None:
@@ -208,7 +208,7 @@ print(json.dumps(dict(context.getConf().getAll())))
 
 @CLASSIC
 @pytest.mark.parametrize("most", [None, 1], ids=["small", "large"])
-def test_the_program_starts_spark_for_what_it_reads(most: int | None, tmp_path: Path) -> None:
+def test_spark_settings_depend_on_the_input_size(most: int | None, tmp_path: Path) -> None:
     bound = "" if most is None else f"from kafka_messages_spark.jobs import _local_mode\n_small.MAX_BYTES = {most}\n"
     given = {name: value for name, value in os.environ.items() if name not in (*_session._ENVIRONMENT, "SPARK_TESTING")}
     command = [sys.executable, "-c", bound + SCRIPT, "internal_topics", "transaction_state", LOGS, "--quiet"]

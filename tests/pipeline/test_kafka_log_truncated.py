@@ -40,13 +40,13 @@ def reason(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("most", [1 << 20, 100], ids=["whole files", "a range for each batch"])
-def test_failfast(cut: Path, most: int) -> None:
+def test_failfast_raises_corrupt_segment_error(cut: Path, most: int) -> None:
     with pytest.raises(CorruptSegmentError, match=f"^{re.escape(reason(cut))}$"):
         rows_of(reader_of(cut, maxPartitionBytes=str(most)))
 
 
 @pytest.mark.parametrize("most", [1 << 20, 100], ids=["whole files", "a range for each batch"])
-def test_permissive(cut: Path, most: int) -> None:
+def test_permissive_mode_yields_a_corrupt_row(cut: Path, most: int) -> None:
     rows = rows_of(reader_of(cut, mode="PERMISSIVE", maxPartitionBytes=str(most)))
     assert [row["offset"] for row in rows] == [*range(15), None, *range(20, 55)]
     (bad,) = (row for row in rows if row["corrupt"])
@@ -59,14 +59,14 @@ def test_permissive(cut: Path, most: int) -> None:
     }
 
 
-def test_ignore_corrupt_files(cut: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_ignore_corrupt_files_skips_and_logs(cut: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert offsets_of(reader_of(cut, ignoreCorruptFiles="true")) == [*range(15), *range(20, 55)]
     assert caplog.messages == [
         f"Skipped the rest of the content in the corrupted file: {cut / f'{0:020}.log'}: {reason(cut)}"
     ]
 
 
-def test_files_not_closed_by_other_files(cut: Path, tmp_path: Path) -> None:
+def test_truncated_last_segment_is_accepted(cut: Path, tmp_path: Path) -> None:
     for name in (f"{20:020}.log", f"{40:020}.log"):
         (cut / name).unlink()
     segment(tmp_path / "orders-1", 20, 1)
@@ -76,7 +76,7 @@ def test_files_not_closed_by_other_files(cut: Path, tmp_path: Path) -> None:
     assert sorted(offsets_of(reader)) == [*range(15), *range(20, 25), *range(90, 100)]
 
 
-def test_stream(cut: Path) -> None:
+def test_stream_raises_corrupt_segment_error(cut: Path) -> None:
     for file in cut.iterdir():
         os.utime(file, (0, 0))
     source = KafkaLogDataSource({"path": str(cut)})
@@ -89,7 +89,7 @@ def test_stream(cut: Path) -> None:
         list(stream.read(first))
 
 
-def test_a_column_twice(cut: Path) -> None:
+def test_duplicate_column_is_rejected(cut: Path) -> None:
     twice = StructType().add("offset", LongType()).add("offset", LongType())
     with pytest.raises(ValueError, match=r"^kafka_log: the column 'offset' is in the schema more than once$"):
         reader_of(cut, twice)
