@@ -166,7 +166,7 @@ APART = {
         "BuyRequest of {old} cannot be in one package with PayRequest: both have its key, and PayRequest has no version 0; "
         "give them one name",
     ),
-    "a version that differs under a former name": (
+    "a different version under a former name": (
         request("PayRequest", "0"),
         request("BuyRequest", "0", "string"),
         "BuyRequest of {old} cannot be in one package with PayRequest: version 0 of {old} differs (TYPE): one has Sum: "

@@ -144,10 +144,10 @@ def test_documented_report_matches_the_output(
     assert any(each["severity"] != "info" for each in content["findings"]) == bool(status)
     assert "other" not in {each["kind"] for each in content["findings"]}
     report = capsys.readouterr().out.replace(f"{ROOT}/", "").split("\n\n", 1)[1]
-    assert words(report)[: len(words(found[2]))] == words(found[2])
+    assert normalized_words(report)[: len(normalized_words(found[2]))] == normalized_words(found[2])
 
 
-def words(report: str) -> list[str]:
+def normalized_words(report: str) -> list[str]:
     alike = re.sub(r"\S*/([^/\s]+/\d{20}\.log)", r"\1", report)
     alike = re.sub(r'"[^"]*"', '"id"', alike)
     alike = re.sub(r"\b\d+(?:ms|[smhd])\b(?: \d+[smhd]\b)?", "0", alike)

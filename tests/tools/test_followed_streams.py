@@ -13,15 +13,15 @@ from tests.support.captures import DATA, captured
 RULE = "=" * 67
 
 
-def shown(capture: Capture) -> list[Any]:
+def objects_of(capture: Capture) -> list[Any]:
     return [to_object(exchange) for exchange in capture]
 
 
 @pytest.mark.parametrize("form", ["hex", "raw", "yaml"])
 def test_followed_stream_equals_the_packet_capture(form: str) -> None:
-    found = shown(open_capture(DATA / f"follow.{form}.txt"))
+    found = objects_of(open_capture(DATA / f"follow.{form}.txt"))
     with open_capture(captured("librdkafka.pcap")) as capture:
-        wanted = [each for each in shown(capture) if each["connection"] == 1]
+        wanted = [each for each in objects_of(capture) if each["connection"] == 1]
     assert len(found) == len(wanted) == 2
     for mine, theirs in zip(found, wanted, strict=True):
         assert (mine["client"], mine["server"]) == (theirs["client"], theirs["server"])
@@ -34,7 +34,7 @@ def test_followed_stream_equals_the_packet_capture(form: str) -> None:
 def test_hex_dump_saved_by_wireshark_is_read() -> None:
     text = (DATA / "follow.hex.txt").read_text().partition("Node 1")[2].partition("\n")[2]
     saved = text.replace("\t", "    ").replace(RULE + "\n", "")
-    first, second = shown(Capture(io.BytesIO(saved.encode())))
+    first, second = objects_of(Capture(io.BytesIO(saved.encode())))
     assert (first["api"], second["api"]) == ("ApiVersions", "Metadata")
 
 

@@ -310,14 +310,14 @@ def schema() -> Draft7Validator:
 
 def test_sarif_is_valid_against_its_schema(
     folders: tuple[str, str],
-    odd_folders: tuple[str, str],
+    special_folders: tuple[str, str],
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     schema: Draft7Validator,
 ) -> None:
     monkeypatch.chdir(ROOT)
     documents = []
-    for old, new in (("release:3.9.2", "release:4.0.0"), odd_folders, (folders[0], folders[0])):
+    for old, new in (("release:3.9.2", "release:4.0.0"), special_folders, (folders[0], folders[0])):
         run("--old", old, "--new", new, "--format", "sarif", "--level", "advice")
         documents.append(json.loads(capsys.readouterr().out))
     assert [len(each["runs"][0]["results"]) for each in documents] == [143, 1, 0]
@@ -363,7 +363,7 @@ ODD = "100% <a&b> ü\x07\udcff"
 
 
 @pytest.fixture
-def odd_folders(folders: tuple[str, str]) -> tuple[str, str]:
+def special_folders(folders: tuple[str, str]) -> tuple[str, str]:
     old, new = folders
     odd = Path(new).parent / ODD
     try:
@@ -373,17 +373,17 @@ def odd_folders(folders: tuple[str, str]) -> tuple[str, str]:
     return old, str(odd)
 
 
-def test_sarif_percent_encodes_file_names(odd_folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    (result,) = json.loads(printed(odd_folders, capsys, "sarif"))["runs"][0]["results"]
+def test_sarif_percent_encodes_file_names(special_folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    (result,) = json.loads(printed(special_folders, capsys, "sarif"))["runs"][0]["results"]
     uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert uri.endswith("/100%25%20%3Ca%26b%3E%20%C3%BC%07%FF/OrderRecord.json")
-    assert os.fsdecode(unquote_to_bytes(uri)) == f"{odd_folders[1]}/OrderRecord.json"
+    assert os.fsdecode(unquote_to_bytes(uri)) == f"{special_folders[1]}/OrderRecord.json"
 
 
 def test_junit_escapes_characters_not_allowed_in_xml(
-    odd_folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
+    special_folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = printed(odd_folders, capsys, "junit")
+    text = printed(special_folders, capsys, "junit")
     assert text.isascii()
     failure = ElementTree.fromstring(text).find("testcase/failure")
     assert failure is not None
@@ -393,11 +393,11 @@ def test_junit_escapes_characters_not_allowed_in_xml(
 @pytest.mark.parametrize("name", ["text", "json", "github", "gitlab", "sarif", "junit"])
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
 def test_unencodable_characters_are_escaped_in_text_output(
-    encoding: str, name: str, odd_folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+    encoding: str, name: str, special_folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding=encoding))
-    assert run("--old", odd_folders[0], "--new", odd_folders[1], "--format", name) == 1
+    assert run("--old", special_folders[0], "--new", special_folders[1], "--format", name) == 1
     sys.stdout.flush()
     shown = out.getvalue().decode(encoding)
     assert "OrderRecord" in shown

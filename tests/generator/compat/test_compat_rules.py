@@ -316,7 +316,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
           000b  end
     leave the released versions as they are; give the change a new version (released in release 1)""",
     ),
-    "RELEASED_LAYOUT_CHANGED TAG_REFUSED, the other way round": (
+    "RELEASED_LAYOUT_CHANGED TAG_REFUSED, reversed": (
         (
             several(both(flexibleVersions="1+"), change("OrderRequest", 4, versions="1+", taggedVersions="1+")),
             change("OrderRequest", 4, versions="2+", taggedVersions="2+"),
@@ -382,13 +382,13 @@ def test_same_field_name_in_two_structs_is_distinguished(tmp_path: Path) -> None
     found = findings(
         tmp_path, twice(), several(message("OrderRecord", validVersions="0-1"), twice(nullableVersions="1+"))
     )
-    assert shown(found, "PYTHON_TYPE_CHANGED") == [
+    assert formatted(found, "PYTHON_TYPE_CHANGED") == [
         "OrderRecord Twos[].Name: PYTHON_TYPE_CHANGED: the type was str, is str | None\n    keep it"
     ]
 
 
 def test_changed_element_type_changes_the_json_type(tmp_path: Path) -> None:
-    assert shown(findings(tmp_path, box), "JSON_TYPE_CHANGED") == [
+    assert formatted(findings(tmp_path, box), "JSON_TYPE_CHANGED") == [
         "OrderRecord Ids: JSON_TYPE_CHANGED: the value in JSON was an array, each a number, is an array, each an object\n"
         "    keep it"
     ]
@@ -400,7 +400,7 @@ def without_key(found: dict[str, Json]) -> None:
 
 
 def test_removed_api_key_is_reported(tmp_path: Path) -> None:
-    assert shown(findings(tmp_path, without_key), "API_KEY_CHANGED") == [
+    assert formatted(findings(tmp_path, without_key), "API_KEY_CHANGED") == [
         "OrderRecord: API_KEY_CHANGED: had apiKey 3, has none\n    keep the key"
     ]
 
@@ -419,20 +419,20 @@ def kept_as(kind: str) -> Edit:
 
 def test_changed_message_type_is_reported_at_its_type(tmp_path: Path) -> None:
     found = findings(tmp_path, kept_as("metadata"), kept_as("coordinator-value"))
-    assert shown(found, "MESSAGE_TYPE_CHANGED") == [
+    assert formatted(found, "MESSAGE_TYPE_CHANGED") == [
         "StockValue: MESSAGE_TYPE_CHANGED: was of type metadata, is of type coordinator-value\n    keep the type"
     ]
     assert [each.location.path for each in found if each.rule == "MESSAGE_TYPE_CHANGED"] == ["$.type"]
 
 
-def shown(found: list[Finding], rule: str) -> list[str]:
+def formatted(found: list[Finding], rule: str) -> list[str]:
     return ["\n".join(lines_of(each)).split(": ", 2)[2] for each in found if each.rule == rule]
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_finding_has_the_expected_text(name: str, tmp_path: Path) -> None:
     edits, text = CASES[name]
-    assert text in shown(findings(tmp_path, *edits), name.split()[0])
+    assert text in formatted(findings(tmp_path, *edits), name.split()[0])
 
 
 FINDS: dict[str, tuple[Edit, ...]] = {
@@ -568,7 +568,7 @@ PASSES: dict[str, tuple[Edit, ...]] = {
         insert("OrderRequest", 5, place()),
         lambda found: place_of(found).append(field("Shelf", "int32", "2+", tag=0, taggedVersions="2+", default="5")),
     ),
-    "a tagged field that is gone from inside a tagged struct": (
+    "a removed tagged field inside a tagged struct": (
         insert("OrderRequest", 5, place(field("Shelf", "int32", "2+", tag=0, taggedVersions="2+", default="5"))),
         lambda found: place_of(found).__delitem__(1),
     ),
@@ -583,7 +583,7 @@ PASSES: dict[str, tuple[Edit, ...]] = {
     ),
     "an array of structs for an array of values": (box,),
     "a tagged field in a released version": FINDS["TAGGED_FIELD_ADDED"],
-    "a tagged field that is gone": FINDS["TAGGED_FIELD_REMOVED"],
+    "a removed tagged field": FINDS["TAGGED_FIELD_REMOVED"],
     "another description": (change("OrderRequest", 1, about="How much."),),
     "another encoding in a new version": (
         lambda found: (

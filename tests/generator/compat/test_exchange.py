@@ -82,8 +82,8 @@ def test_swapped_fields_are_reordered_in_renamed_parent(case: str) -> None:
 
 
 MOVED = {
-    "behind a new one": ([A, B], [field("C"), A], "A at place 1", "A at place 2, where B was"),
-    "in front of a new one": ([A, B], [B, field("C")], "B at place 2", "B at place 1, where A was"),
+    "after a new one": ([A, B], [field("C"), A], "A at place 1", "A at place 2, where B was"),
+    "before a new one": ([A, B], [B, field("C")], "B at place 2", "B at place 1, where A was"),
     "in an array": (
         [field("Ts", "[]T", fields=[A, B])],
         [field("Us", "[]T", fields=[field("C"), A])],
@@ -96,22 +96,27 @@ MOVED = {
         "S.A at place 1",
         "S.A at place 2, where S.B was",
     ),
-    "by another tag": (
+    "with another tag": (
         [tagged("A"), {**tagged("B"), "tag": 1}],
         [tagged("C"), {**tagged("A"), "tag": 1}],
         "A by tag 0",
         "A by tag 1",
     ),
-    "by a tag now": ([A], [field("C"), tagged("A", "string")], "A at place 1", "A by tag 0"),
-    "by a tag before": ([A, tagged("B", "T", fields=[field("X")])], [B], "B by tag 0", "B at place 1"),
-    "by a tag now, as a struct": ([A, B], [A, field("C"), tagged("B", "T", fields=[A])], "B at place 2", "B by tag 0"),
-    "a struct that takes no bytes, by a tag now": (
+    "tagged in the new version": ([A], [field("C"), tagged("A", "string")], "A at place 1", "A by tag 0"),
+    "tagged in the old version": ([A, tagged("B", "T", fields=[field("X")])], [B], "B by tag 0", "B at place 1"),
+    "tagged struct in the new version": (
+        [A, B],
+        [A, field("C"), tagged("B", "T", fields=[A])],
+        "B at place 2",
+        "B by tag 0",
+    ),
+    "nested struct, tagged in the new version": (
         [tagged("S", "T", fields=[field("P", "T2", fields=[A])])],
         [tagged("S", "T", fields=[field("R", "T2", fields=[A]), tagged("P")])],
         "S.P at place 1",
         "S.P by tag 0",
     ),
-    "a struct, by a tag now": (
+    "struct, tagged in the new version": (
         [field("S", "[]T", fields=[A])],
         [field("R", "[]T", fields=[A]), tagged("S", "T2", fields=[A])],
         "S at place 1",
@@ -146,13 +151,13 @@ def test_swapped_fields_have_a_witness(case: str) -> None:
 
 
 KEPT = {
-    "another name": ([A, B], [A, field("C")]),
-    "all names": ([A, B], [field("C"), field("D")]),
-    "a name inside a struct of another name": (
+    "renamed field": ([A, B], [A, field("C")]),
+    "all fields renamed": ([A, B], [field("C"), field("D")]),
+    "renamed field in a renamed struct": (
         [field("Ts", "[]T", fields=[A, B])],
         [field("Us", "[]T", fields=[A, field("C")])],
     ),
-    "NaN, which is no number and not even itself": (
+    "NaN default": (
         [tagged("A", "float64", default="NaN")],
         [tagged("B", "float64", default="NaN")],
     ),
@@ -179,7 +184,7 @@ def test_omitted_tags_with_swapped_names_are_read_differently() -> None:
     ]
 
 
-def words_of(before: MessagePlan, after: MessagePlan) -> tuple[str, str, str]:
+def described(before: MessagePlan, after: MessagePlan) -> tuple[str, str, str]:
     found = difference(signature_of(before, 0), signature_of(after, 0))
     assert found is not None
     return found.reason, found.wrote, found.reads
@@ -188,17 +193,17 @@ def words_of(before: MessagePlan, after: MessagePlan) -> tuple[str, str, str]:
 def test_difference_describes_both_sides() -> None:
     null, text = (tagged("A", "string", nullableVersions="0+", default=default) for default in ("null", ""))
     never = tagged("A", "string")
-    assert words_of(plan(null), plan(text)) == (
+    assert described(plan(null), plan(text)) == (
         "TAGGED_DEFAULT",
         "null where tag 0 is left out",
         '"" where tag 0 is left out',
     )
-    assert words_of(plan(text), plan(never)) == (
+    assert described(plan(text), plan(never)) == (
         "TAGGED_VALUE",
         "tag 0: A: compact string?",
         "tag 0: A: compact string",
     )
-    assert words_of(plan(A, B), plan(A, field("C", "int64"))) == ("REPLACED", "B: int32", "C: int64")
+    assert described(plan(A, B), plan(A, field("C", "int64"))) == ("REPLACED", "B: int32", "C: int64")
 
 
 def test_nesting_fields_in_a_struct_keeps_the_layout() -> None:

@@ -97,10 +97,10 @@ def test_edited_error_code_raises_history_error(copied: Path) -> None:
 def edited_table(table: dict[str, Any], what: str) -> None:
     """Edit a table in a way that leaves every file unchanged."""
     releases = table["releases"]
-    if what == "a message that is gone":
+    if what == "a removed message":
         releases["3.1.0"]["gone"] = ["PayRequest"]
         del releases["3.1.0"]["brought"]["PayRequest"]
-    elif what == "a release less":
+    elif what == "a removed release":
         table["releases"] = {name: entry for name, entry in releases.items() if name != "3.1.0"}
     elif what == "the folder of a definition":
         releases["3.0.0"]["brought"]["PayRequest"] = releases["3.0.0"]["brought"]["PayRequest"].replace(
@@ -111,7 +111,7 @@ def edited_table(table: dict[str, Any], what: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "what", ["a message that is gone", "a release less", "the folder of a definition", "the digest of a jar"]
+    "what", ["a removed message", "a removed release", "the folder of a definition", "the digest of a jar"]
 )
 def test_edited_release_table_raises_history_error(what: str, copied: Path) -> None:
     path = copied / "releases.json"

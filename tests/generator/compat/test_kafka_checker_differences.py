@@ -26,43 +26,43 @@ from tests.generator.compat.test_compat_rules import (
 )
 
 MISSED: dict[str, tuple[tuple[Edit, ...], str]] = {
-    "a version is gone: passed in its form for git, where old and new change places": (
+    "removed version: accepted by its git mode, which swaps old and new": (
         (both(validVersions="1-2"),),
         "VERSION_DROPPED OrderRequest 0",
     ),
-    "a released version becomes flexible: passed, since flexible versions may grow": (
+    "released version becomes flexible: accepted, flexible versions may grow": (
         (both(flexibleVersions="0+"),),
         "RELEASED_LAYOUT_CHANGED (FLEXIBLE) OrderResponse 0-1 Ids",
     ),
-    "the last field is gone: passed, since nothing stands in its place": (
+    "removed last field: accepted, no other field follows": (
         (remove("OrderRecord", 1),),
         "RELEASED_LAYOUT_CHANGED (FIELD_REMOVED) OrderRecord 0 Total",
     ),
-    "null is forbidden in a released version: passed, since a range is compared with itself": (
+    "null forbidden in a released version: accepted, a range is compared with itself": (
         (change("OrderRequest", 0, nullableVersions="none"),),
         "RELEASED_LAYOUT_CHANGED (NULLABLE) OrderRequest 1 Customer",
     ),
-    "two fields of one type change places: passed, since names are not compared": (
+    "two fields of one type swapped: accepted, names are not compared": (
         (insert("OrderRecord", 1, field("Paid", "int64")), swap("OrderRecord", 1, 2)),
         "RELEASED_LAYOUT_CHANGED (REORDERED) OrderRecord 0 Paid",
     ),
-    "a field gets another tag: passed, since tags are not compared": (
+    "changed tag: accepted, tags are not compared": (
         FINDS["TAG_MOVED"],
         "TAG_MOVED OrderRequest Gift",
     ),
-    "a tag of two releases ago stands for another field: passed, since it sees two files": (
+    "tag reused after two releases: accepted, only two files are compared": (
         FINDS["TAG_REUSED"],
         "TAG_REUSED OrderRequest Coupon",
     ),
-    "a default is another one: passed, since defaults are not compared": (
+    "changed default: accepted, defaults are not compared": (
         (change("OrderRequest", 1, default="0"),),
         "DEFAULT_CHANGED OrderRequest Amount",
     ),
-    "a value that was refused is dropped: passed, since ignorable is not compared": (
+    "rejected value is now dropped: accepted, ignorable is not compared": (
         (change("OrderRequest", 2, ignorable=False),),
         "IGNORABLE_CHANGED OrderRequest Note",
     ),
-    "an array has other keys: passed, since keys are not compared": (
+    "changed map keys: accepted, keys are not compared": (
         (change_line(1, mapKey=True),),
         "COLLECTION_CHANGED OrderRequest Lines",
     ),
@@ -70,12 +70,12 @@ MISSED: dict[str, tuple[tuple[Edit, ...], str]] = {
 """Incompatible changes that it accepts, with our findings."""
 
 REFUSED: dict[str, tuple[Edit, ...]] = {
-    "a new version with a new field: refused in its form for git, where old and new change places": (
+    "new version with a new field: rejected by its git mode, which swaps old and new": (
         several(both(validVersions="0-3"), insert("OrderRequest", 2, field("Urgent", "bool", "3+"))),
     ),
-    "a tagged field in a released version: refused, against Kafka's own guide": FINDS["TAGGED_FIELD_ADDED"],
-    "structs of one number for numbers: refused, since the text of the type is another one": (box,),
-    "another encoding in a new version: refused likewise": (
+    "tagged field in a released version: rejected, against Kafka's own guide": FINDS["TAGGED_FIELD_ADDED"],
+    "structs of one number instead of numbers: rejected, the type text differs": (box,),
+    "changed encoding in a new version: rejected, the type text differs": (
         several(both(validVersions="0-3"), change("OrderRequest", 1, encoding={"0-2": "fixed32", "3+": "packed32"})),
     ),
 }

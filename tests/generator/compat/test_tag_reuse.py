@@ -49,45 +49,45 @@ REUSED: dict[str, tuple[list[list[Json]], str]] = {
         [[X, tagged("A")], [X], [X, tagged("B")]],
         "Foo B: TAG_REUSED: tag 0 was A (int32), is B (int32)\n    give B a tag that was never used",
     ),
-    "its own name, with another type, after a release without it": (
+    "the same name with another type, after a release without it": (
         [[X, tagged("A")], [X], [X, tagged("A", "string")]],
         "Foo A: TAG_REUSED: tag 0 was A (int32), is A (string)\n    give A a tag that was never used",
     ),
-    "in a struct under another name": (
+    "in a renamed struct": (
         [holds("Rows", X, tagged("A")), holds("Rows", X), holds("Lines", X, tagged("B", "string"))],
         "Foo Lines[].B: TAG_REUSED: tag 0 was A (int32), is B (string)\n    give B a tag that was never used",
     ),
-    "in a struct that had two other names": (
+    "in a struct renamed twice": (
         [holds("Rows", X, tagged("A")), holds("Lines", X), holds("Items", X), holds("Items", X, tagged("B"))],
         "Foo Items[].B: TAG_REUSED: tag 0 was A (int32), is B (int32)\n    give B a tag that was never used",
     ),
-    "moved to the one of a field that is gone": (
+    "moved to the tag of a removed field": (
         [[X, tagged("A"), tagged("B", tag=1)], [X, tagged("C"), tagged("A", tag=1)]],
         "Foo A: TAG_MOVED: A had tag 0, has 1\n    give it back tag 0",
     ),
-    "moved, in a struct under another name": (
+    "moved, in a renamed struct": (
         [holds("Rows", X, tagged("A")), holds("Rows", X), holds("Lines", X, tagged("B"), tagged("A", tag=1))],
         "Foo Lines[].A: TAG_MOVED: Lines[].A had tag 0, has 1\n    give it back tag 0\n\n"
         "Foo Lines[].B: TAG_REUSED: tag 0 was A (int32), is B (int32)\n    give B a tag that was never used",
     ),
 }
 KEPT: dict[str, list[list[Json]]] = {
-    "another name": [[X, tagged("A")], [X, tagged("B")]],
-    "another name, with its default in words": [[X, tagged("A", default="0")], [X, tagged("B")]],
-    "another name, with its default in other digits": [
+    "renamed field": [[X, tagged("A")], [X, tagged("B")]],
+    "renamed field with its default as a word": [[X, tagged("A", default="0")], [X, tagged("B")]],
+    "renamed field with its default in other digits": [
         [X, tagged("A", default="16")],
         [X, tagged("B", default="0x10")],
     ],
-    "a struct under another name of itself and its class": [
+    "renamed field and struct type": [
         [X, tagged("S", "Inner", fields=[X])],
         [X, tagged("T", "Other", fields=[X])],
     ],
-    "a struct under another name, with one more tagged field": [
+    "renamed struct with an additional tagged field": [
         [X, tagged("S", "Inner", fields=[X])],
         [X, tagged("T", "Inner", fields=[X, tagged("B")])],
     ],
-    "the field that had it, back again": [[X, tagged("A")], [X], [X, tagged("A")]],
-    "what holds it under another name": [holds("Rows", X, tagged("A")), holds("Lines", X, tagged("A"))],
+    "the same field restored": [[X, tagged("A")], [X], [X, tagged("A")]],
+    "renamed parent": [holds("Rows", X, tagged("A")), holds("Lines", X, tagged("A"))],
 }
 
 

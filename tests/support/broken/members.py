@@ -104,7 +104,7 @@ FIELDS: tuple[Case, ...] = (
         "2: $.fields[0].taggedVersions: field A has taggedVersions 1+, but flexible versions 2+; only flexible versions have tagged fields",
     ),
     Case(
-        "tagged text that is never flexible",
+        "tagged text with flexibleVersions none",
         text(field("A", "string", tag=0, taggedVersions="2+", flexibleVersions="none")),
         "2: $.fields[0].taggedVersions: field A has taggedVersions 2+, but flexible versions none; only flexible versions have tagged fields",
     ),
@@ -215,12 +215,12 @@ STRUCTS: tuple[Case, ...] = (
         "2: $.fields[0].fields[0].tag: in Sub, the tags are not contiguous: 0 is not used but 1 is; use the lower tags first",
     ),
     Case(
-        "struct never there",
+        "struct in no version",
         text(sub("A", sub("B", field("X", versions="3"), type="In", versions="0-1"), versions="2+")),
         "2: $.fields[0].fields[0].versions: field B has versions 0-1, none of them in its parent's 2-3",
     ),
     Case(
-        "field never there",
+        "field in no version",
         text(
             sub("A", field("X", versions="0-1"), field("Y", versions="none"), field("Z", versions="9+"), versions="2+"),
         ),
@@ -228,7 +228,7 @@ STRUCTS: tuple[Case, ...] = (
         "2: $.fields[0].fields[2].versions: warning: field Z has versions 9+, but the message has 0-3; it is never sent",
     ),
     Case(
-        "struct never there in a common struct",
+        "struct in no version of a common struct",
         text(
             field("A", "Com", "2+"),
             commonStructs=[

@@ -50,7 +50,7 @@ PROPOSALS: tuple[Case, ...] = (
         "2: $.fields[0].encoding.2+: encoding of field A: ranges 0-2 and 2+ overlap; give each version one encoding",
     ),
     Case(
-        "encodings leave versions out",
+        "encodings omit versions",
         text(field("A", encoding={"0": "fixed16", "2+": "packed32"})),
         "2: $.fields[0].encoding: encoding of field A: version 1 has no encoding; the ranges must be exactly 0+",
     ),
@@ -75,7 +75,7 @@ PROPOSALS: tuple[Case, ...] = (
         "1: $.optionalFields[0]: optional field A in a message without versionsWithOptional; add them, for example 9+",
     ),
     Case(
-        "versionsWithOptional no range, and nothing that follows from it",
+        "versionsWithOptional invalid, without consequences",
         text(
             sub("A", field("X"), optionalFields=[optional("B")]),
             flexibleVersions=...,

@@ -75,7 +75,7 @@ READER: tuple[Case, ...] = (
         "3: $.fields[1].nullableVersions: type int32 cannot be nullable; remove nullableVersions",
     ),
     Case(
-        "validVersions no range, and nothing that follows from it",
+        "validVersions invalid, without consequences",
         {
             "a.json": text(name="AskRequest", type="request", apiKey=1, validVersions="x"),
             "b.json": text(name="AskResponse", type="response", apiKey=1),
@@ -98,7 +98,7 @@ READER: tuple[Case, ...] = (
         "2: $.fields[0].versions: version range '3-1' runs backwards; write 1-3 or none",
     ),
     Case(
-        "versions no range, and nothing that follows from it",
+        "versions invalid, without consequences",
         text(
             field("A", "string", "x", tag=0, taggedVersions="2+", nullableVersions="2+"),
             field("B", versions="x", encoding={"0+": "packed32"}),
@@ -129,7 +129,7 @@ READER: tuple[Case, ...] = (
         "1: $: message Probe has no flexibleVersions; write 0+ for a new message, or none",
     ),
     Case(
-        "flexibleVersions no range, and nothing that follows from it",
+        "flexibleVersions invalid, without consequences",
         text(field("A", tag=0, taggedVersions="2+"), flexibleVersions="x"),
         f"1: $.flexibleVersions: {NO_RANGE}",
     ),
@@ -153,7 +153,7 @@ READER: tuple[Case, ...] = (
         "2: $.fields[0].tag: expected an int32, found string '0x0'",
     ),
     Case(
-        "properties that cannot be read, and nothing that follows from them",
+        "unreadable properties, without consequences",
         text(
             field("A", versions="2+", tag=0, taggedVersions="x"),
             field("B", "string", nullableVersions="x", default="null"),

@@ -101,13 +101,13 @@ CASES = [
         SOUND,
         files={"LICENSE": "Ours.", "Ask.json": ASK, "Answer.json": ANSWER, "Tell.json": TELL, "Key.json": KEY},
     ),
-    Case("no TOML", "[package]\nname = \n", "2: $: not TOML: invalid value"),
+    Case("invalid TOML", "[package]\nname = \n", "2: $: not TOML: invalid value"),
     Case("no end", '[package]\nname = """a\nb\n', "3: $: not TOML: unterminated string"),
     Case("twice", "[package]\nname = 'a'\nname = 'b'\n", "3: $: not TOML: cannot overwrite a value"),
     Case("JSON", '{"package": {}}', "1: $: not TOML: invalid statement"),
     Case("too deep", f"a = {'[' * 5000}", "1: $: not TOML: nested too deep"),
     Case(
-        "too long a number",
+        "number too long",
         f"a = {'9' * 5000}",
         "1: $: not TOML: exceeds the limit (4300 digits) for integer string conversion: value has 5000 digits; "
         "use sys.set_int_max_str_digits() to increase the limit",
@@ -119,13 +119,13 @@ CASES = [
         "2: $.pakage: unknown property 'pakage' of package.toml; did you mean package?",
     ),
     Case(
-        "a key misspelt: what it says counts",
+        "misspelt key is treated as the suggested one",
         "[package]\ncomponents = ['protocol']\n[protocol]\nhedaers = 'kafka'\n",
         "4: $.protocol.hedaers: unknown property 'hedaers' of the table protocol of package.toml; did you mean headers?",
         files={"Ask.json": ASK, "Answer.json": ANSWER},
     ),
     Case(
-        "what only follows from a definition that cannot be read",
+        "consequences of an unreadable definition",
         "[package]\ncomponents = ['protocol', 'internal_topics']\n[protocol]\none-way = ['TellRequest']\n"
         "[internal-topics.logs]\nlog = 'logs'\n[definitions]\naccepted-warnings = ['TellRequest.json']\n",
         "TellRequest.json:1: $: the file is empty; a definition is one JSON object",
@@ -150,7 +150,7 @@ CASES = [
         "3: $.protocol.oneway: unknown property 'oneway' of the table protocol of package.toml; did you mean one-way?",
     ),
     Case(
-        "slips, and nothing that follows from them",
+        "mistakes without their consequences",
         "[protcol]\nheader = 'kafka'\noneway = ['TellRequest']\n",
         "1: $.protcol: unknown property 'protcol' of package.toml; did you mean protocol?",
         "2: $.protcol.header: unknown property 'header' of the table protocol of package.toml; did you mean headers?",
@@ -158,7 +158,7 @@ CASES = [
         files={"Tell.json": TELL},
     ),
     Case(
-        "an odd key",
+        "key with a newline",
         '[package]\n"a\\nb" = 1\n',
         "2: $.package.'a\\nb': unknown property 'a\\nb' of the table package of package.toml; known are authors, "
         "classifiers, components, description, import-name, license, license-files, name, program, readme, "
@@ -293,7 +293,7 @@ CASES = [
         "pip install kafka-messages-tools",
     ),
     Case(
-        "components that are distributions of their own",
+        "components that are separate distributions",
         "[package]\ncomponents = ['batches', 'segments']\n",
         "2: $.package.components[0]: batches is no longer a component; leave it out, and install it: pip install "
         "kafka-records",
@@ -318,11 +318,13 @@ CASES = [
         },
     ),
     Case(
-        "whose headers",
+        "headers unknown",
         "[protocol]\nheaders = 'kafkas'\n",
         "2: $.protocol.headers: unknown headers 'kafkas'; did you mean kafka?",
     ),
-    Case("no word", "[protocol]\nheaders = 1\n", "2: $.protocol.headers: expected a string, found number 1"),
+    Case(
+        "headers is a number", "[protocol]\nheaders = 1\n", "2: $.protocol.headers: expected a string, found number 1"
+    ),
     Case(
         "headers twice",
         "[protocol]\nheaders = 'kafka'\n",
@@ -363,7 +365,7 @@ CASES = [
         },
     ),
     Case(
-        "header versions that are none",
+        "invalid header versions",
         "",
         "Ask.json:1: $.headerVersions: headerVersions maps 0+ to 'x'; a header version is a number below 10000",
         files={
@@ -382,39 +384,39 @@ CASES = [
         files={"Ask.json": ASK, "Answer.json": ANSWER},
     ),
     Case(
-        "one-way misspelt: it is meant",
+        "misspelt one-way is treated as the suggestion",
         "[protocol]\none-way = ['TelRequest']\n",
         "2: $.protocol.one-way: one-way names TelRequest, which is not a request; did you mean TellRequest?",
         files={"Tell.json": TELL},
     ),
     Case(
-        "what only follows from settings that are no TOML",
+        "consequences of invalid TOML",
         "[package]\ncomponents = ['protocol']\nname = \n[protocol]\none-way = ['TellRequest']\n",
         "3: $: not TOML: invalid value",
         files={"Tell.json": TELL},
     ),
     Case(
-        "what only follows from a table that is none",
+        "consequences of an invalid table",
         "[package]\ncomponents = ['protocol']\n[[protocol]]\none-way = ['TellRequest']\n",
         "3: $.protocol: expected a table, found array [{'one-way': ['TellRequest']}]",
         files={"Tell.json": TELL},
     ),
     Case(
-        "what only follows from values of another type",
+        "consequences of values of another type",
         "[package]\ncomponents = ['protocol']\n[protocol]\nheaders = ['kafka']\none-way = 'TellRequest'\n",
         "4: $.protocol.headers: expected a string, found array ['kafka']",
         "5: $.protocol.one-way: expected an array, found string 'TellRequest'",
         files={"Tell.json": TELL},
     ),
     Case(
-        "what only follows from an element of another type",
+        "consequences of an element of another type",
         "[package]\ncomponents = ['protocol']\n[protocol]\nheaders = 'kafkas'\none-way = [7]\n",
         "4: $.protocol.headers: unknown headers 'kafkas'; did you mean kafka?",
         "5: $.protocol.one-way[0]: expected a string, found number 7",
         files={"Tell.json": TELL},
     ),
     Case(
-        "versions that Kafka's headers have not",
+        "versions unknown to Kafka's headers",
         "[protocol]\nheaders = 'kafka'\n",
         "Answer.json:1: $.headerVersions: Kafka's ResponseHeader has the versions 0-1, not 5; declare another in "
         "headerVersions of AskResponse",
@@ -450,7 +452,7 @@ CASES = [
         for own, release in (("4.5.0.1", "4.4.0"), ("4.4", "4.4.0-rc1"), ("1!4.4.1", "4.4.0"))
     ),
     Case(
-        "a release that is none",
+        "invalid release",
         "[package]\nversion = '1.0'\n",
         "SOURCE:1: $.release: release '4.x' cannot be the version of a package; write for example 4.4.0 or 4.4.0-rc1",
         files={"SOURCE": {"release": "4.x"}},
