@@ -24,7 +24,7 @@ def announced(*ranges: tuple[int, int, int]) -> ApiVersionsResponse:
 
 
 @pytest.mark.parametrize(("low", "high", "expected"), [(0, 99, 13), (0, 7, 7), (13, 20, 13), (0, 0, 0), (12, 12, 12)])
-def test_highest_common_version(low: int, high: int, expected: int) -> None:
+def test_highest_common_version_is_negotiated(low: int, high: int, expected: int) -> None:
     response = announced((3, low, high))
     for which in (3, ApiKey.METADATA, MetadataRequest, MetadataResponse, api(3)):
         assert negotiate(response, which) == expected
@@ -77,13 +77,13 @@ def test_unstable_latest_version_is_opt_in() -> None:
         ),
     ],
 )
-def test_no_common_version(response: ApiVersionsResponse, key: int, text: str) -> None:
+def test_no_common_version_raises(response: ApiVersionsResponse, key: int, text: str) -> None:
     with pytest.raises(UnsupportedVersionError) as caught:
         negotiate(response, key)
     assert str(caught.value) == text
 
 
-def test_negotiating_an_api_that_the_package_does_not_know() -> None:
+def test_negotiating_an_unknown_api_raises() -> None:
     broker = BrokerVersions.from_response(announced((999, 1, 2)))
     assert [broker.supports(999, version) for version in range(4)] == [False, True, True, False]
     with pytest.raises(UnknownApiError) as caught:
@@ -91,17 +91,17 @@ def test_negotiating_an_api_that_the_package_does_not_know() -> None:
     assert str(caught.value) == f"no API has the key 999; {KNOWN_KEYS}"
 
 
-def test_supports() -> None:
+def test_supports_checks_api_and_version() -> None:
     broker = BrokerVersions.from_response(announced((3, 4, 9)))
     assert [broker.supports(MetadataRequest, version) for version in (3, 4, 9, 10)] == [False, True, True, False]
     assert not broker.supports(ApiKey.FETCH, 4)
 
 
-def test_of_repeated_keys_the_last_counts() -> None:
+def test_last_entry_of_a_repeated_key_is_used() -> None:
     assert negotiate(announced((3, 0, 3), (3, 0, 6)), ApiKey.METADATA) == 6
 
 
-def test_features_of_the_broker() -> None:
+def test_broker_features_are_read() -> None:
     response = ApiVersionsResponse(
         supported_features=SupportedFeatureKeyCollection(
             [SupportedFeatureKey(name="metadata.version", min_version=7, max_version=27)]
@@ -121,6 +121,6 @@ def test_features_of_the_broker() -> None:
     assert BrokerVersions.from_response(response).finalized_features == broker.finalized_features
 
 
-def test_features_that_are_not_known() -> None:
+def test_features_absent_from_the_response_are_empty() -> None:
     broker = BrokerVersions.from_response(ApiVersionsResponse.read(announced((3, 0, 9)).write(2), 2))
     assert (broker.supported_features, broker.finalized_features, broker.finalized_features_epoch) == ({}, {}, None)

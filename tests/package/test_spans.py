@@ -11,7 +11,7 @@ from kafka_messages import DecodeError
 from kafka_messages._base.message import Message
 from kafka_messages.explain import Explanation, Span, explain
 
-from tests.package.test_damage import CHANGES
+from tests.package.test_damaged_bytes import CHANGES
 from tests.support import vectors
 from tests.support.vectors import Vector
 
@@ -56,7 +56,7 @@ def closed(found: Explanation) -> list[Span]:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_every_vector(name: str) -> None:
+def test_spans_of_every_vector_cover_all_bytes(name: str) -> None:
     for vector in vectors.committed()[name]:
         found = explain(vector.data, vector.cls, vector.version)
         assert found.error is None, vector
@@ -96,7 +96,7 @@ def attempt(vector: Vector, data: bytes) -> tuple[Message | None, DecodeError | 
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_damaged_vectors(name: str) -> None:
+def test_spans_of_damaged_vectors_stop_where_read_stops(name: str) -> None:
     draw = random.Random(f"{SEED} {name}")
     some = [vector for vector in vectors.committed()[name] if vector.data]
     for _ in range(24 if some else 0):
@@ -104,7 +104,7 @@ def test_damaged_vectors(name: str) -> None:
         assert_stops_where_read_stops(vector, damaged(vector, draw))
 
 
-def many(count: int, seed: int) -> int:
+def check_damaged_vectors(count: int, seed: int) -> int:
     """Check ``count`` damaged vectors of any message; return how many failed to decode."""
     draw = random.Random(seed)
     every = [vector for some in vectors.committed().values() for vector in some if vector.data]
@@ -120,4 +120,4 @@ def many(count: int, seed: int) -> int:
 if __name__ == "__main__":
     import sys
 
-    print(many(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else SEED))
+    print(check_damaged_vectors(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else SEED))

@@ -70,7 +70,7 @@ def assert_sound(message: Message, data: bytes, version: int) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_truncated(name: str) -> None:
+def test_truncated_message_raises_decode_error(name: str) -> None:
     for vector in vectors.samples(name, "full", "random1"):
         length = len(vector.data)
         cuts = range(length) if length <= 40 else sorted(random.Random(str(vector)).sample(range(length), 40))
@@ -84,7 +84,7 @@ def test_truncated(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_trailing_bytes(name: str) -> None:
+def test_trailing_bytes_raise_decode_error(name: str) -> None:
     for vector in vectors.samples(name, "default", "full"):
         length, more = len(vector.data), vector.data + b"\0\0"
         with pytest.raises(DecodeError) as caught:
@@ -108,7 +108,7 @@ CHANGES += [
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_mutated(name: str) -> None:
+def test_mutated_bytes_are_rejected_or_valid(name: str) -> None:
     for vector in vectors.samples(name, "full", "nulls", "random1", "random3"):
         draw = random.Random(str(vector))
         for _ in range(16 if vector.data else 0):
@@ -122,7 +122,7 @@ def test_mutated(name: str) -> None:
 
 @settings(max_examples=600, derandomize=True, database=None, deadline=None)
 @given(st.sampled_from(MESSAGES), st.integers(0, 20), st.binary(max_size=80))
-def test_any_bytes(name: str, number: int, data: bytes) -> None:
+def test_random_bytes_are_rejected_or_valid(name: str, number: int, data: bytes) -> None:
     cls = vectors.message_class(name)
     versions = vectors.versions_of(cls)
     version = versions[number % len(versions)]
@@ -177,7 +177,7 @@ def width(site: Site) -> int:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_huge_lengths(name: str) -> None:
+def test_huge_lengths_raise_decode_error(name: str) -> None:
     for vector, site, replaced in sites(name, "length"):
         claim = 32767 if not is_compact(site) and width(site) == 2 else HUGE
         length = uvarint(claim + 1) if is_compact(site) else claim.to_bytes(width(site), "big")
@@ -197,7 +197,7 @@ def test_huge_lengths(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_one_too_many(name: str) -> None:
+def test_length_one_beyond_the_end_raises_decode_error(name: str) -> None:
     for vector, site, replaced in sites(name, "length"):
         left = len(vector.data) - site.end
         if is_compact(site):
@@ -210,7 +210,7 @@ def test_one_too_many(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_nulls_and_negative_lengths(name: str) -> None:
+def test_negative_lengths_are_null_or_raise_decode_error(name: str) -> None:
     """Any negative classic length is null, as in Kafka; null in a non-nullable field raises DecodeError."""
     for vector, site, replaced in sites(name, "length"):
         lengths = [b"\0", b"\x80\0"] if is_compact(site) else [b"\xff" * width(site), b"\x80" + bytes(width(site) - 1)]
@@ -223,7 +223,7 @@ def test_nulls_and_negative_lengths(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_bad_varints(name: str) -> None:
+def test_overlong_varints_raise_decode_error(name: str) -> None:
     for vector, site, replaced in sites(name, "length"):
         if is_compact(site):
             _assert_bad_varints(vector, replaced, site.path, site.start)
@@ -243,7 +243,7 @@ def _assert_bad_varints(vector: Vector, replaced: Callable[[bytes], bytes], path
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_padded_varints(name: str) -> None:
+def test_padded_varints_are_accepted_outside_tagged_fields(name: str) -> None:
     """Kafka accepts varints with redundant bytes."""
     for vector, site, replaced in sites(name, "length", "nulls", "inner_nulls"):
         if not is_compact(site):
@@ -257,7 +257,7 @@ def test_padded_varints(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_invalid_text(name: str) -> None:
+def test_invalid_utf8_raises_decode_error(name: str) -> None:
     """Kafka replaces invalid UTF-8 silently; here it raises DecodeError."""
     for vector, site, replaced in sites(name, "text"):
         rest = vector.data[site.start + 1 : site.end]
@@ -266,7 +266,7 @@ def test_invalid_text(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_presence(name: str) -> None:
+def test_any_presence_byte_is_tolerated(name: str) -> None:
     """As in Kafka, any negative presence byte is null, and any other one a struct."""
     for vector, _, replaced in sites(name, "presence"):
         for presence in (b"\xff", b"\x80", b"\0", b"\x01", b"\x02", b"\x7f", b"\x80\0"):
@@ -274,7 +274,7 @@ def test_presence(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_wrong_tag_sizes(name: str) -> None:
+def test_wrong_tag_sizes_raise_decode_error(name: str) -> None:
     for vector, section, replaced in sections(name):
         for index, entry in enumerate(section.entries):
             size = len(entry.value)
@@ -294,7 +294,7 @@ def test_wrong_tag_sizes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_tags_that_come_twice(name: str) -> None:
+def test_duplicate_tags_raise_decode_error(name: str) -> None:
     for vector, section, replaced in sections(name):
         entries = [entry.data for entry in section.entries]
         known = [(entry.tag, entry.data) for entry in section.entries[-1:]]
@@ -307,7 +307,7 @@ def test_tags_that_come_twice(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_tags_of_other_versions(name: str) -> None:
+def test_tags_of_other_versions_raise_decode_error(name: str) -> None:
     for vector, section, replaced in sections(name):
         for tag in section.absent:
             start = section.end
@@ -317,7 +317,7 @@ def test_tags_of_other_versions(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_more_tags_than_there_are(name: str) -> None:
+def test_huge_tag_count_raises_decode_error(name: str) -> None:
     for vector, section, replaced in sections(name):
         entries = b"".join(entry.data for entry in section.entries)
         data = replaced(uvarint(2**32 - 1) + entries)
@@ -338,7 +338,7 @@ def test_unknown_tags_are_kept(name: str) -> None:
         assert result != vector.cls.read(vector.data, vector.version), f"{vector}: {section.path}"
 
 
-def test_order_of_unknown_tags() -> None:
+def test_unknown_tags_are_sorted() -> None:
     data = b"\x02" + b"\x87\x07\x01b" + b"\x07\x01a"
     message = ListTransactionsRequest.read(b"\x01\x01" + data, 0)
 
@@ -347,7 +347,7 @@ def test_order_of_unknown_tags() -> None:
     assert ListTransactionsRequest.read(message.write(0), 0) == message
 
 
-def test_order_of_known_and_unknown_tags() -> None:
+def test_unknown_tags_before_known_tags_are_accepted() -> None:
     message = FetchRequest(cluster_id="c", unknown_tagged_fields=(RawTaggedField(5, b"x"),))
     data = message.write(14)
     swapped = data.removesuffix(b"\x02\x00\x02\x02c\x05\x01x") + b"\x02\x05\x01x\x00\x02\x02c"
@@ -380,7 +380,7 @@ CLAIMS: list[tuple[type[Message], int, bytes]] = [
 
 
 @pytest.mark.parametrize(("cls", "version", "start"), CLAIMS, ids=lambda value: getattr(value, "NAME", None))
-def test_claims_cost_nothing(cls: type[Message], version: int, start: bytes) -> None:
+def test_claimed_lengths_allocate_no_memory(cls: type[Message], version: int, start: bytes) -> None:
     claims = [HUGE.to_bytes(4, "big"), uvarint(HUGE), uvarint(2**32 - 1)]
     for claim in claims:
         data = start + claim + bytes(6)
@@ -398,7 +398,7 @@ def partitions(count: int, size: int) -> bytes:
     return FetchResponse(responses=[FetchableTopicResponse(topic="t", partitions=each)]).write(12)
 
 
-def test_memory_of_failures() -> None:
+def test_decode_error_memory_is_bounded() -> None:
     data = partitions(200, 10_000)[:-1]
     attempt(FetchResponse, data, 12)
     tracemalloc.start()
@@ -410,7 +410,7 @@ def test_memory_of_failures() -> None:
     assert peak < 4 * len(data)
 
 
-def test_time_of_failures() -> None:
+def test_decode_error_time_is_bounded() -> None:
     data = partitions(2000, 10_000)[:-1]
     start = time.process_time()
     result = attempt(FetchResponse, data, 12)
