@@ -45,7 +45,7 @@ def proxied(broker: int) -> AbstractAsyncContextManager[int]:
     return served(lambda port: proxy.Proxy(port, HOST, broker).serve)
 
 
-def stores(port: int) -> Serve:
+def serve_mock_broker(port: int) -> Serve:
     serve: Serve = careful_mock.Broker(HOST, port).serve
     return serve
 
@@ -57,9 +57,9 @@ def run(talk: Awaitable[None]) -> None:
     asyncio.run(bounded())
 
 
-def test_client_through_proxy(capsys: pytest.CaptureFixture[str]) -> None:
+def test_client_through_proxy_prints_forwarded_responses(capsys: pytest.CaptureFixture[str]) -> None:
     async def talk() -> None:
-        async with served(stores) as broker, proxied(broker) as port:
+        async with served(serve_mock_broker) as broker, proxied(broker) as port:
             await client.main(HOST, port, "greetings")
 
     run(talk())
@@ -71,11 +71,11 @@ def test_client_through_proxy(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_clients_of_the_proxy_stay_with_it() -> None:
+def test_proxy_rewrites_broker_addresses_to_its_own() -> None:
     ports: list[int] = []
 
     async def talk() -> None:
-        async with served(stores) as broker, proxied(broker) as port:
+        async with served(serve_mock_broker) as broker, proxied(broker) as port:
             with closing(await careful_client.Client.connect(HOST, port)) as asking:
                 response: MetadataResponse = await asking.ask(topics("t"))
                 ports.extend((port, *(each.port for each in endpoints(response))))
@@ -84,9 +84,9 @@ def test_clients_of_the_proxy_stay_with_it() -> None:
     assert ports == [ports[0]] * 2
 
 
-def test_errors_at_the_proxy(capsys: pytest.CaptureFixture[str]) -> None:
+def test_proxy_prints_error_codes(capsys: pytest.CaptureFixture[str]) -> None:
     async def talk() -> None:
-        async with served(stores) as broker, proxied(broker) as port:
+        async with served(serve_mock_broker) as broker, proxied(broker) as port:
             with closing(await careful_client.Client.connect(HOST, port)) as asking:
                 partitions = [FetchRequest.FetchPartition(partition=each) for each in (0, 7)]
                 await asking.ask(FetchRequest(topics=[FetchRequest.FetchTopic(topic="t", partitions=partitions)]), 12)
@@ -96,7 +96,7 @@ def test_errors_at_the_proxy(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.splitlines() == ["ApiVersionsResponse 5", line]
 
 
-def test_garbage_at_the_proxy(caplog: pytest.LogCaptureFixture) -> None:
+def test_garbage_closes_the_proxied_connection(caplog: pytest.LogCaptureFixture) -> None:
     ended: list[bytes] = []
 
     async def talk() -> None:
@@ -119,7 +119,7 @@ def test_garbage_at_the_proxy(caplog: pytest.LogCaptureFixture) -> None:
     assert "invalid request header at offset 0: " in caplog.text
 
 
-def test_what_is_produced(capsys: pytest.CaptureFixture[str]) -> None:
+def test_mock_prints_produced_records(capsys: pytest.CaptureFixture[str]) -> None:
     batches = [
         write_batch([Record(key=b"k", value=b"a"), Record(value=None)]),
         write_batch([Record(value=b"b")], compression="gzip"),
@@ -148,7 +148,7 @@ def test_what_is_produced(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "t 0 b'k' b'a'\nt 1 None None\nt 2 None b'b'\nu 0 None b'b'\nu 1 None b'old'\n"
 
 
-def test_damaged_batch(caplog: pytest.LogCaptureFixture) -> None:
+def test_damaged_batch_closes_the_connection(caplog: pytest.LogCaptureFixture) -> None:
     async def talk() -> None:
         async with served(lambda _: mock.serve) as port:
             asking = await careful_client.Client.connect(HOST, port)
@@ -159,7 +159,7 @@ def test_damaged_batch(caplog: pytest.LogCaptureFixture) -> None:
     assert "ChecksumError" in caplog.text
 
 
-def test_newest_version_of_the_mock() -> None:
+def test_mock_serves_produce_up_to_the_last_version_with_names() -> None:
     [highest] = [each.max_version for each in mock.SERVED.api_keys if each.api_key == ApiKey.PRODUCE]
     name = fields_of(ProduceRequest.TopicProduceData)[0]
     assert (name.name, name.versions.highest) == ("name", highest)
@@ -192,7 +192,7 @@ LEADERLESS = MetadataResponse(
         ([announce(), LEADERLESS], RuntimeError, "MetadataRequest: topics[0].error_code is LEADER_NOT_AVAILABLE"),
     ],
 )
-def test_client_that_gives_up(answers: list[Any], error: type[Exception], said: str) -> None:
+def test_client_raises_on_close_or_error_code(answers: list[Any], error: type[Exception], said: str) -> None:
     async def talk() -> None:
         async with served(answering(*answers)) as port:
             await client.main(HOST, port, "t")
@@ -202,7 +202,7 @@ def test_client_that_gives_up(answers: list[Any], error: type[Exception], said: 
     assert (type(raised.value), str(raised.value)) == (error, said)
 
 
-def test_older_broker(capsys: pytest.CaptureFixture[str]) -> None:
+def test_client_works_with_a_kafka_2_4_broker(capsys: pytest.CaptureFixture[str]) -> None:
     older = announce(careful_mock.SERVED, release="2.4")
 
     async def talk() -> None:

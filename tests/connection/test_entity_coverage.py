@@ -114,7 +114,7 @@ def place(message: str, struct: str, field: FieldFacts) -> str:
     return f"{message}.{field.name}" if message == struct else f"{message}.{struct}.{field.name}"
 
 
-def test_what_looks_like_a_name_is_one_or_has_its_reason() -> None:
+def test_every_name_like_field_is_an_entity_or_excluded() -> None:
     facts = {each[:3] for each in ENTITIES}
     found, patterns, here = set(), set(), set()
     for message, struct, fields in structs():
@@ -137,7 +137,7 @@ def test_what_looks_like_a_name_is_one_or_has_its_reason() -> None:
     assert here == set(NO_NAMES_HERE)
 
 
-def test_what_looks_like_an_address_is_one_or_has_its_reason() -> None:
+def test_every_address_like_field_is_an_endpoint_or_excluded() -> None:
     found = {
         place(message, struct, field)
         for message, struct, fields in structs()
