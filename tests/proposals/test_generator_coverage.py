@@ -39,7 +39,7 @@ def proposals() -> Definitions:
     return definitions.load(PROPOSALS)
 
 
-def test_every_line_of_the_printer_runs() -> None:
+def test_every_line_of_the_renderer_runs() -> None:
     with recording(*PRINTER) as lines:
         for plan in definitions.load(PROPOSALS).plans:
             codec.render(plan)
@@ -93,7 +93,7 @@ def walk(plan: MessagePlan) -> list[tuple[Operation, str]]:
     return found
 
 
-def test_every_type_stands_everywhere(proposals: Definitions) -> None:
+def test_every_type_occurs_in_every_form_and_place(proposals: Definitions) -> None:
     seen: set[tuple[str, str, str]] = set()
     for message in proposals.messages:
         for version in message.valid:
@@ -119,7 +119,7 @@ def test_every_type_stands_everywhere(proposals: Definitions) -> None:
     assert wanted - seen == set()
 
 
-def test_every_encoding_stands_everywhere(proposals: Definitions) -> None:
+def test_every_encoding_occurs_in_every_form(proposals: Definitions) -> None:
     seen = {
         (field.type.name, encoding.name, field.type.is_array, version in message.flexible)
         for message in proposals.messages
