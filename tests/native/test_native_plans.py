@@ -83,7 +83,7 @@ def calls(taken: Any, cls: Any) -> list[Any]:
     return [found[name] for name in ("read", "read_from", "write", "size")]
 
 
-def test_a_good_plan() -> None:
+def test_valid_plan_round_trips() -> None:
     read, _, write, _ = calls(plan(GOOD.replace("4nc", "4cn")), Outer)
     for version in range(3):
         message = object.__new__(Outer)
@@ -178,7 +178,7 @@ DAMAGED = [
 
 
 @pytest.mark.parametrize(("text", "message"), DAMAGED, ids=[message[5:] for _, message in DAMAGED])
-def test_damage(text: str, message: str) -> None:
+def test_damaged_plan_raises_value_error(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         plan(text)
 
@@ -205,13 +205,13 @@ def test_damage(text: str, message: str) -> None:
         ),
     ],
 )
-def test_damage_in_the_words_of_python(text: str, kind: type[Exception], message: str) -> None:
+def test_damaged_plan_raises_python_errors(text: str, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind) as caught:
         plan(text)
     assert str(caught.value) == message
 
 
-def test_arguments() -> None:
+def test_wrong_arguments_are_rejected() -> None:
     for arguments in (
         (),
         (PACKAGE,),
@@ -251,7 +251,7 @@ def test_arguments() -> None:
             core.Package(*arguments)
 
 
-def test_structs_too_deep() -> None:
+def test_structs_nested_too_deep_are_rejected() -> None:
     classes = {f"S{n}": type(f"S{n}", (), {"__slots__": ("a", "unknown_tagged_fields")}) for n in range(120)}
 
     def nested(count: int) -> str:
@@ -268,7 +268,7 @@ def test_structs_too_deep() -> None:
         core.Plan(PACKAGE, nested(101), classes)
 
 
-def test_a_struct_too_large() -> None:
+def test_too_large_struct_is_rejected() -> None:
     classes = {f"S{n}": type(f"S{n}", (), {"__slots__": ("a", "b", "unknown_tagged_fields")}) for n in range(40)}
     lines = ["1", ":S0 a/q b/q", "0 0 1"]
     for n in range(1, 40):
@@ -290,7 +290,7 @@ def test_empty_elements_are_bounded() -> None:
 
 @settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
 @given(st.data())
-def test_any_text(data: st.DataObject) -> None:
+def test_random_plan_texts_are_rejected_or_harmless(data: st.DataObject) -> None:
     pieces = sorted(set(GOOD.replace("\n", " \n ").split(" ")) | set("cnew?~[{@:=!-^;&,+/% \n0123456789tiqsyud"))
     words = data.draw(st.lists(st.sampled_from(pieces), max_size=12))
     at, end = sorted((data.draw(st.integers(0, len(GOOD))), data.draw(st.integers(0, len(GOOD)))))
@@ -309,7 +309,7 @@ def test_any_text(data: st.DataObject) -> None:
             read_from(given_bytes, 0, version)
 
 
-def test_printed_plans_with_damage() -> None:
+def test_damaged_generated_plans_are_rejected_or_harmless() -> None:
     cases = pytest.importorskip("tests.fuzz.cases")
     counts: Counter[str] = Counter()
     for number in range(400):
