@@ -32,7 +32,7 @@ WIDEST = 32_000
 
 
 @cache
-def made() -> bytes:
+def sample_segment() -> bytes:
     """Return batches of all formats and sizes; some records contain copies of other batches."""
     quoted = write_batches(some_rows(3, 7), base_offset=12)
     parts = []
@@ -52,7 +52,7 @@ def made() -> bytes:
 
 @cache
 def sources() -> list[bytes]:
-    return [*(segment.read_bytes() for segment in SEGMENTS), made()]
+    return [*(segment.read_bytes() for segment in SEGMENTS), sample_segment()]
 
 
 def read(data: bytes, **options: Any) -> tuple[Rows, Rows, SegmentReport]:
@@ -152,7 +152,7 @@ def copies_later_batch(others: Rows, expected: Rows) -> bool:
 
 @settings(max_examples=600, deadline=None)
 @given(st.data())
-def test_random_damage(data: st.DataObject) -> None:
+def test_random_damage_loses_only_damaged_batches(data: st.DataObject) -> None:
     number = data.draw(st.integers(0, len(sources()) - 1))
     damage = data.draw(damages(sources()[number]))
     damaged = damage.of(sources()[number])
@@ -189,7 +189,7 @@ def _agrees_failfast(damaged: bytes, rows: Rows, corrupt: Rows) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.data())
-def test_ranges_give_everything_once(data: st.DataObject) -> None:
+def test_ranges_yield_every_record_once(data: st.DataObject) -> None:
     number = data.draw(st.integers(0, len(sources()) - 1))
     damaged = sources()[number]
     if data.draw(st.booleans()):
@@ -214,7 +214,7 @@ def test_ranges_give_everything_once(data: st.DataObject) -> None:
     assert sum(one.zero_tail for one in reports) == report.zero_tail
 
 
-def test_ranges_before_a_batch_that_no_release_writes() -> None:
+def test_ranges_read_a_batch_with_negative_producer_id() -> None:
     odd = crafted(crafted_record(0, 0, -1, 1, b"v", 0), 1, base_offset=7, producer_id=-5)
     data = bytearray(write_batches([{"value": b"v" * 50}], base_offset=6) + odd)
     data[70] ^= 1
@@ -226,8 +226,8 @@ def test_ranges_before_a_batch_that_no_release_writes() -> None:
         assert [place for _, some, _ in parts for place in some] == corrupt
 
 
-def test_ranges_from_a_known_batch() -> None:
-    segment = made()
+def test_ranges_from_a_known_batch_skip_the_search() -> None:
+    segment = sample_segment()
     places = [at for at, _ in extents(segment)]
     rows, _, _ = read(segment)
     for base, start in ((places[4], places[9]), (places[4], places[4]), (0, places[3] + 1)):
@@ -239,7 +239,7 @@ def test_ranges_from_a_known_batch() -> None:
         read_segments(io.BytesIO(segment), start=4, base=5)
 
 
-def test_what_a_search_gives_up_on_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_abandoned_search_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     first, last = (write_batches([{"value": b"v"}], base_offset=offset) for offset in (5, 6))
     monkeypatch.setattr(frames, "_SEARCH_BYTES", 0)
     monkeypatch.setattr(frames, "_SEARCH_FACTOR", 0)
@@ -272,7 +272,7 @@ BEYOND = (10_000_000).to_bytes(4, "big")
 @pytest.mark.parametrize("cut", [0, 20, 90], ids=["whole", "cut", "cut in a header"])
 @pytest.mark.parametrize("displaced", [0x40, 0], ids=["displaced", "later"])
 @pytest.mark.parametrize("is_pure", [False, True], ids=["native", "numpy"])
-def test_sound_batches_behind_a_displaced_offset(is_pure: bool, displaced: int, cut: int) -> None:
+def test_intact_batches_after_a_displaced_offset_are_read(is_pure: bool, displaced: int, cut: int) -> None:
     parts = log_of(40)
     if displaced:
         parts[3][0] ^= displaced  # the checksum does not cover the base offset
@@ -289,7 +289,7 @@ def test_sound_batches_behind_a_displaced_offset(is_pure: bool, displaced: int, 
     assert report.incomplete_tail == (size - cut if cut else 0)
 
 
-def test_batches_quoted_in_a_batch_that_is_being_written() -> None:
+def test_batches_quoted_in_an_incomplete_batch_are_not_read() -> None:
     quoted = b"".join(log_of(5))
     last = write_batches([{"value": quoted + b"!" * 500}], base_offset=101)
     first = write_batches([{"value": b"v"}], base_offset=100)
@@ -300,7 +300,7 @@ def test_batches_quoted_in_a_batch_that_is_being_written() -> None:
         assert report.incomplete_tail == left
 
 
-def test_bad_batches_that_seem_to_hold_large_ones() -> None:
+def test_corrupt_batches_resembling_large_ones_are_skipped() -> None:
     far = crafted(b"", 1, length=(3 << 20) - 12)
     body = crafted_record(0, 0, -1, 10 * len(far), far * 10, 0)
     bad, good = bytearray(crafted(body, 1)), write_batches([{"value": b"v"}], base_offset=1)
@@ -313,7 +313,7 @@ def test_bad_batches_that_seem_to_hold_large_ones() -> None:
     assert sum(int(call.args[2].sum()) for call in intact.call_args_list) < 40 << 20
 
 
-def test_many_quoted_batches_within_damage() -> None:
+def test_batches_quoted_in_damaged_ones_are_not_read() -> None:
     quoted = write_batches([{"value": b"q"}], base_offset=3) + b"!"
     big = write_batches([{"value": quoted * 3000}], base_offset=1000)
     small = write_batches([{"value": b"v"}], base_offset=900)
@@ -326,7 +326,7 @@ def test_many_quoted_batches_within_damage() -> None:
         assert report.incomplete_tail == tail
 
 
-def test_search_among_records_that_look_like_headers() -> None:
+def test_range_starts_correctly_among_header_like_records() -> None:
     row = struct.Struct(">iqiqhhh").pack
     values = [{"value": row(at, at * 31, 7, 1_700_000_000_000 + at, 1, 2, 0) * 3} for at in range(150)]
     data = b"".join(write_batches(values, base_offset=number * 150) for number in range(400))
