@@ -34,7 +34,7 @@ from tests.support.vectors import committed
 MESSAGES = committed()
 
 
-def repeats() -> Iterator[int]:
+def repetitions() -> Iterator[int]:
     """Yield few rows, and more rows than the lowered limit of objects in memory."""
     yield 1
     with mock.patch.object(_objects, "MOST_ROWS", 24):
@@ -45,7 +45,7 @@ def repeats() -> Iterator[int]:
 def test_columns_equal_the_object_codec(name: str) -> None:
     cls, facts = getattr(km, name), facts_of(getattr(km, name))
     wanted = [repr(expected(facts, facts.fields, cls.read(v.data, v.version), v.version)) for v in MESSAGES[name]]
-    for times in repeats():
+    for times in repetitions():
         vectors = [*zip(MESSAGES[name], wanted, strict=True)] * times
         random.Random(name).shuffle(vectors)
         array = pa.array([vector.data for vector, _ in vectors], pa.binary())
@@ -225,7 +225,7 @@ COMMITS = [{"offset": at, "leader_epoch": -1, "metadata": f"host-{at}", "commit_
 COMMITTED = [OffsetCommitValue(**row).write(3) for row in COMMITS]
 
 
-def commits(**columns: object) -> object:
+def commit_columns(**columns: object) -> object:
     """Return commit values as a struct array, with some columns replaced."""
     made = {name: pa.array([row[name] for row in COMMITS]) for name in COMMITS[0]} | columns
     made |= {name: pa.nulls(4) for name in ("expire_timestamp", "topic_id")}
@@ -247,11 +247,11 @@ OFFSETS, TEXTS = pa.array(range(4)), pa.array([row["metadata"] for row in COMMIT
     ids=lambda columns: "-".join(f"{name} {array.type}" for name, array in columns.items()),
 )
 def test_columns_of_convertible_types_are_encoded(columns: dict[str, object]) -> None:
-    assert encode(commits(**columns), OffsetCommitValue, 3).to_pylist() == COMMITTED
+    assert encode(commit_columns(**columns), OffsetCommitValue, 3).to_pylist() == COMMITTED
 
 
 def test_tables_and_record_batches_are_encoded() -> None:
-    table = pa.Table.from_struct_array(commits()).append_column("more", pa.array("abcd"))
+    table = pa.Table.from_struct_array(commit_columns()).append_column("more", pa.array("abcd"))
     assert encode(pa.concat_tables([table, table]), OffsetCommitValue, 3).to_pylist() == COMMITTED * 2
     assert encode(table.to_batches()[0], OffsetCommitValue, 3).to_pylist() == COMMITTED
 
@@ -284,7 +284,7 @@ def test_every_list_type_is_encoded(kind: Callable[[object], object]) -> None:
 )
 def test_columns_of_incompatible_types_raise_type_error(columns: dict[str, object], reason: str) -> None:
     with pytest.raises(TypeError) as caught:
-        encode(commits(**columns), OffsetCommitValue, 3)
+        encode(commit_columns(**columns), OffsetCommitValue, 3)
     assert str(caught.value) == reason
 
 
@@ -321,7 +321,7 @@ def test_arrays_of_wrong_type_raise_type_error() -> None:
 )
 def test_inconvertible_values_raise_encode_row_error(columns: dict[str, object], reason: str) -> None:
     with pytest.raises(EncodeRowError) as caught:
-        encode(commits(**columns), OffsetCommitValue, 3)
+        encode(commit_columns(**columns), OffsetCommitValue, 3)
     assert str(caught.value) == reason.format("OffsetCommitValue v3: ")
 
 

@@ -28,7 +28,7 @@ def buffer(numbers: list[int], kind: Any = None) -> Any:
     return pa.array(numbers, kind or pa.int32()).buffers()[1]
 
 
-def commits(metadata: Any) -> Any:
+def commit_columns_with(metadata: Any) -> Any:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     children = [metadata if field.name == "metadata" else found.field(field.name) for field in found.type]
     return pa.StructArray.from_arrays(children, names=[field.name for field in found.type])
@@ -48,7 +48,7 @@ def type_error_text(array: Any, message: Any, version: int) -> str:
 def test_texts_with_invalid_offsets_raise(offsets: list[int], reason: str) -> None:
     for kind in (pa.string(), pa.binary()):
         texts = pa.Array.from_buffers(kind, 3, [None, buffer(offsets), pa.py_buffer(b"sixsix")])
-        assert type_error_text(commits(texts), OffsetCommitValue, 3) == (
+        assert type_error_text(commit_columns_with(texts), OffsetCommitValue, 3) == (
             f"OffsetCommitValue.metadata is no sound Arrow array: {reason}"
         )
 
@@ -68,14 +68,14 @@ def test_invalid_texts_of_other_types_raise() -> None:
         (below, "index -1 in a dictionary of 2"),
         (inner, "Offset invariant failure: offset for slot 1 out of bounds: 9 > 2"),
     ):
-        assert type_error_text(commits(texts), OffsetCommitValue, 3) == (
+        assert type_error_text(commit_columns_with(texts), OffsetCommitValue, 3) == (
             f"OffsetCommitValue.metadata is no sound Arrow array: {reason}"
         )
     views = pa.array(["a" * 20, "b", "c"], pa.string_view())
     places = bytearray(views.buffers()[1].to_pybytes())
     places[12:16] = (10**6).to_bytes(4, "little")  # start of the first text
     lying = pa.Array.from_buffers(pa.string_view(), 3, [None, pa.py_buffer(bytes(places)), views.buffers()[2]])
-    assert type_error_text(commits(lying), OffsetCommitValue, 3).startswith(
+    assert type_error_text(commit_columns_with(lying), OffsetCommitValue, 3).startswith(
         "OffsetCommitValue.metadata is no sound Arrow array: "
     )
 
@@ -233,7 +233,7 @@ def test_unsupported_extension_type_raises_type_error() -> None:
 
     values = pa.StructArray.from_arrays([pa.array(["a"], pa.string_view())], names=["text"])
     runs = pa.RunEndEncodedArray.from_arrays(pa.array([3], pa.int32()), values)
-    array = commits(pa.ExtensionArray.from_storage(Wrapped(runs.type), runs))
+    array = commit_columns_with(pa.ExtensionArray.from_storage(Wrapped(runs.type), runs))
     assert type_error_text(array, OffsetCommitValue, 3) == (
         "OffsetCommitValue: pyarrow cannot read these columns: Function 'array_take' has no kernel matching input types "
         "(string_view, int64)"

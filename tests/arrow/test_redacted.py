@@ -25,22 +25,24 @@ NAMES = ("retention.ms", "ssl.keystore.password", "acme.key", "LOG.DIRS", "kafka
 def with_setting_names(message: Any) -> Any:
     """Return the message with real names of settings and resource types instead of random ones."""
     for setting in secrets_of(type(message)).settings:
-        names = walk(message, setting.name) if setting.name else ()
+        names = structs_at(message, setting.name) if setting.name else ()
         for number, (struct, name) in enumerate(names):
             setattr(struct, name, NAMES[number % len(NAMES)])
-        for number, (struct, name) in enumerate(walk(message, setting.resource_type) if setting.resource_type else ()):
+        for number, (struct, name) in enumerate(
+            structs_at(message, setting.resource_type) if setting.resource_type else ()
+        ):
             setattr(struct, name, (4, 8)[number % 2])
     return message
 
 
-def walk(struct: Any, path: str) -> list[tuple[Any, str]]:
+def structs_at(struct: Any, path: str) -> list[tuple[Any, str]]:
     """Return the structs that contain the last field of a path, with its name."""
     name, _, rest = path.partition(".")
     if not rest:
         return [(struct, name)]
     value = getattr(struct, name)
     inner = [] if value is None else value if hasattr(value, "__iter__") else [value]
-    return [found for each in inner for found in walk(each, rest)]
+    return [found for each in inner for found in structs_at(each, rest)]
 
 
 @pytest.mark.parametrize("mark", [REDACTED, marks(b"salt")], ids=["plain", "marks"])

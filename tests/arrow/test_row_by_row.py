@@ -29,7 +29,7 @@ ROWS = [OffsetCommitValue(offset=number, metadata=text).write(3) for number, tex
 SPOILT = [*ROWS[:3], ROWS[3].replace(b"host", b"ho\xffs")]
 
 
-def changed(array: Any, mask: Any = None, **columns: Any) -> Any:
+def with_columns(array: Any, mask: Any = None, **columns: Any) -> Any:
     children = [columns.pop(field.name, array.field(field.name)) for field in array.type]
     names = [*(field.name for field in array.type), *columns]
     return pa.StructArray.from_arrays([*children, *columns.values()], names=names, mask=mask)
@@ -53,26 +53,26 @@ def encode_error_text(array: Any, message: Any, version: int) -> str:
     return str(caught.value)
 
 
-def runs(array: Any) -> Any:
+def run_end_encoded(array: Any) -> Any:
     return pa.RunEndEncodedArray.from_arrays(pa.array(range(1, len(array) + 1), pa.int32()), array)
 
 
-def viewed(array: Any) -> Any:
+def as_string_views(array: Any) -> Any:
     return array.view(pa.binary()).cast(pa.binary_view()).view(pa.string_view())
 
 
-def indexed(array: Any) -> Any:
+def dictionary_encoded(array: Any) -> Any:
     return pa.DictionaryArray.from_arrays(pa.array(range(len(array))), array)
 
 
 STORED: dict[str, Callable[[Any], Any]] = {
     "large": lambda array: array.view(pa.binary()).cast(pa.large_binary()).view(pa.large_string()),
-    "views": viewed,
-    "a dictionary": indexed,
-    "a dictionary of views": lambda array: indexed(viewed(array)),
-    "a dictionary of runs": lambda array: indexed(runs(array)),
-    "runs of views": lambda array: runs(viewed(array)),
-    "runs of a dictionary of views": lambda array: runs(indexed(viewed(array))),
+    "views": as_string_views,
+    "a dictionary": dictionary_encoded,
+    "a dictionary of views": lambda array: dictionary_encoded(as_string_views(array)),
+    "a dictionary of runs": lambda array: dictionary_encoded(run_end_encoded(array)),
+    "runs of views": lambda array: run_end_encoded(as_string_views(array)),
+    "runs of a dictionary of views": lambda array: run_end_encoded(dictionary_encoded(as_string_views(array))),
 }
 """Alternative storage types of text; Polars' categories are dictionaries of views."""
 
@@ -80,11 +80,11 @@ STORED: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("how", STORED)
 def test_every_text_type_is_encoded(how: str) -> None:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
-    other = changed(found, metadata=STORED[how](found.field("metadata")))
+    other = with_columns(found, metadata=STORED[how](found.field("metadata")))
     assert encode_both_ways(other, OffsetCommitValue, 3) == ROWS
     assert encode_both_ways(other[1:3], OffsetCommitValue, 3) == ROWS[1:3]
     assert encode_both_ways(other[:0], OffsetCommitValue, 3) == []
-    none = changed(other, mask=pa.array([False, True, False, True]))
+    none = with_columns(other, mask=pa.array([False, True, False, True]))
     assert encode_both_ways(none, OffsetCommitValue, 3) == [ROWS[0], None, ROWS[2], None]
 
 
@@ -92,8 +92,8 @@ def test_every_text_type_is_encoded(how: str) -> None:
 def test_invalid_utf8_texts_are_encoded_unchanged(how: str) -> None:
     found = decode(pa.array(SPOILT), OffsetCommitValue, 3, validate_utf8=False)
     texts = STORED[how](found.field("metadata"))
-    assert encode_both_ways(changed(found, metadata=texts), OffsetCommitValue, 3) == SPOILT
-    bad = changed(found, metadata=texts, offset=pa.array([1.0, 2.5, 3.0, 4.0]))
+    assert encode_both_ways(with_columns(found, metadata=texts), OffsetCommitValue, 3) == SPOILT
+    bad = with_columns(found, metadata=texts, offset=pa.array([1.0, 2.5, 3.0, 4.0]))
     assert encode_error_text(bad, OffsetCommitValue, 3) == (
         "row 1: OffsetCommitValue v3: offset: expected an integer for INT64, not 2.5"
     )
@@ -101,7 +101,7 @@ def test_invalid_utf8_texts_are_encoded_unchanged(how: str) -> None:
 
 def test_binary_column_with_invalid_utf8_raises() -> None:
     found = decode(pa.array(SPOILT), OffsetCommitValue, 3, validate_utf8=False)
-    array = changed(found, metadata=found.field("metadata").view(pa.binary()))
+    array = with_columns(found, metadata=found.field("metadata").view(pa.binary()))
     reason = "is no UTF-8: 'utf-8' codec can't decode byte 0xff in position 2: invalid start byte"
     assert encode_error_text(array, OffsetCommitValue, 3) == f"row 3: OffsetCommitValue v3: metadata: {reason}"
 
@@ -113,24 +113,24 @@ def test_invalid_utf8_with_unknown_tagged_fields_round_trips() -> None:
     assert encode_both_ways(found, ApiVersionsRequest, 3) == rows
 
 
-@pytest.mark.parametrize("store", [viewed, runs, indexed])
+@pytest.mark.parametrize("store", [as_string_views, run_end_encoded, dictionary_encoded])
 def test_lists_of_structs_are_encoded(store: Callable[[Any], Any]) -> None:
     topics = [MetadataRequest.MetadataRequestTopic(name=name) for name in ("a", "host")]
     requests = [MetadataRequest(topics=None), MetadataRequest(topics=topics), MetadataRequest(topics=topics)]
     rows = [request.write(4) for request in requests]
     found = decode(pa.array(rows), MetadataRequest, 4)
     column = found.field("topics")
-    values = changed(column.values, name=store(column.values.field("name")))
+    values = with_columns(column.values, name=store(column.values.field("name")))
     lists = pa.ListArray.from_arrays(column.offsets, values, mask=column.is_null())
-    assert encode_both_ways(changed(found, topics=lists), MetadataRequest, 4) == rows
+    assert encode_both_ways(with_columns(found, topics=lists), MetadataRequest, 4) == rows
     hidden = pa.ListArray.from_arrays(pa.array([0, 2, 4, 4], pa.int32()), values, mask=pa.array([True, False, False]))
     none = MetadataRequest(topics=[]).write(4)
-    assert encode_both_ways(changed(found, topics=hidden), MetadataRequest, 4) == [rows[0], rows[2], none]
+    assert encode_both_ways(with_columns(found, topics=hidden), MetadataRequest, 4) == [rows[0], rows[2], none]
 
 
 def test_invalid_values_in_null_rows_are_ignored() -> None:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
-    array = changed(found, mask=pa.array([False, True, False, False]), offset=pa.array([0.0, 2.5, 2.0, 3.0]))
+    array = with_columns(found, mask=pa.array([False, True, False, False]), offset=pa.array([0.0, 2.5, 2.0, 3.0]))
     assert encode_both_ways(array, OffsetCommitValue, 3) == [ROWS[0], None, *ROWS[2:]]
 
 
@@ -141,13 +141,13 @@ def test_unused_invalid_columns_are_ignored() -> None:
         pa.array([0] * 4, pa.int8()), pa.array([0, 9**9, 0, 0], pa.int32()), [pa.array(["a"])]
     )
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
-    assert encode_both_ways(changed(found, other=lying, union=union), OffsetCommitValue, 3) == ROWS
+    assert encode_both_ways(with_columns(found, other=lying, union=union), OffsetCommitValue, 3) == ROWS
 
 
 def test_invalid_unions_in_chunks_raise_type_error() -> None:
     for kinds, places in (([0, 0], [0, 9**9]), ([0, 100], [0, 0])):
         union = pa.UnionArray.from_dense(pa.array(kinds, pa.int8()), pa.array(places, pa.int32()), [pa.array(["a"])])
-        array = changed(decode(pa.array(ROWS[:2]), OffsetCommitValue, 3), union=union)
+        array = with_columns(decode(pa.array(ROWS[:2]), OffsetCommitValue, 3), union=union)
         with pytest.raises(TypeError, match=r"^OffsetCommitValue.union is no sound Arrow array: "):
             encode(pa.chunked_array([array, array]), OffsetCommitValue, 3)
 
@@ -185,7 +185,7 @@ def test_type_errors_are_raised_before_value_errors() -> None:
     ):
         for native in (True, False):
             with nullcontext() if native else pure(), pytest.raises(TypeError) as caught:
-                encode(changed(found, **bad, **wrong), OffsetCommitValue, 3)
+                encode(with_columns(found, **bad, **wrong), OffsetCommitValue, 3)
             assert str(caught.value) == reason
     with pytest.raises(KeyError, match="leader_epoch"):
         encode(pa.table({**bad, "metadata": found.field("metadata")}), OffsetCommitValue, 3)
@@ -195,7 +195,7 @@ def test_unknown_tagged_fields_of_wrong_type_raise() -> None:
     found = decode(pa.array([ApiVersionsRequest().write(3)]), ApiVersionsRequest, 3)
     for value in ([(1, 2)], [("a", b"b")], [(1.5, b"b")]):
         kind = pa.map_(pa.infer_type([value[0][0]]), pa.infer_type([value[0][1]]))
-        array = changed(found, _unknown_tagged_fields=pa.array([value], kind))
+        array = with_columns(found, _unknown_tagged_fields=pa.array([value], kind))
         with pytest.raises(TypeError) as caught:
             encode(array, ApiVersionsRequest, 3)
         assert str(caught.value) == (
@@ -210,7 +210,7 @@ def test_unknown_tagged_fields_in_some_rows_are_encoded() -> None:
     assert encode_both_ways(found, ApiVersionsRequest, 3) == [plain, tagged, plain, tagged]
     assert encode_both_ways(found[1:3], ApiVersionsRequest, 3) == [tagged, plain]
     for names, row in ((["a", "a", None, None], 2), (["a", None, None, "a"], 1), (["a", "a", "a", None], 3)):
-        array = changed(found, client_software_name=pa.array(names))
+        array = with_columns(found, client_software_name=pa.array(names))
         reason = "client_software_name: is None, but this version has no null here"
         assert encode_error_text(array, ApiVersionsRequest, 3) == f"row {row}: ApiVersionsRequest v3: {reason}"
 
@@ -220,7 +220,7 @@ def test_empty_lists_without_offsets_are_encoded() -> None:
     lists = found.field("topics")
     none = pa.Array.from_buffers(lists.type, 0, [None, None], children=[lists.values[:0]])
     with pure():
-        assert encode(changed(found[:0], topics=none), MetadataRequest, 4).to_pylist() == []
+        assert encode(with_columns(found[:0], topics=none), MetadataRequest, 4).to_pylist() == []
 
 
 def test_messages_without_fields_are_encoded() -> None:
@@ -232,12 +232,14 @@ def test_messages_without_fields_are_encoded() -> None:
 
 def test_lists_of_extension_types_are_encoded() -> None:
     """pyarrow's ``flatten`` returns views of an extension over the wrong buffers."""
-    texts = viewed(pa.array(["a text that a view does not hold itself", "another, which is as long as that one"]))
+    texts = as_string_views(
+        pa.array(["a text that a view does not hold itself", "another, which is as long as that one"])
+    )
     names = pa.ExtensionArray.from_storage(pa.opaque(pa.string_view(), "texts", "tests"), texts)
     request = FindCoordinatorRequest(key_type=0, coordinator_keys=texts.to_pylist())
     found = decode(pa.array([request.write(4)] * 2), FindCoordinatorRequest, 4)
     lists = pa.ListArray.from_arrays(pa.array([0, 2, 2], pa.int32()), names)
-    array = changed(found, coordinator_keys=lists)
+    array = with_columns(found, coordinator_keys=lists)
     assert encode_both_ways(array, FindCoordinatorRequest, 4)[0] == request.write(4)
 
 
@@ -267,7 +269,9 @@ def test_big_endian_versions_are_accepted() -> None:
 
 def test_decimals_above_int64_raise() -> None:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
-    array = changed(found, offset=pa.array([Decimal(0), Decimal(10) ** 30, Decimal(2), Decimal(3)], pa.decimal128(38)))
+    array = with_columns(
+        found, offset=pa.array([Decimal(0), Decimal(10) ** 30, Decimal(2), Decimal(3)], pa.decimal128(38))
+    )
     assert encode_error_text(array, OffsetCommitValue, 3) == (
         f"row 1: OffsetCommitValue v3: offset: {10**30} is out of range for INT64, {-(1 << 63)} to {(1 << 63) - 1}"
     )
@@ -275,5 +279,5 @@ def test_decimals_above_int64_raise() -> None:
 
 def test_slices_of_run_end_encoded_columns_are_encoded() -> None:
     found = decode(pa.array([ROWS[1]] * 3 + [ROWS[2]] * 3), OffsetCommitValue, 3)
-    array = changed(found, metadata=pc.run_end_encode(found.field("metadata")))
+    array = with_columns(found, metadata=pc.run_end_encode(found.field("metadata")))
     assert encode_both_ways(array[2:5], OffsetCommitValue, 3) == [ROWS[1], ROWS[2], ROWS[2]]

@@ -59,7 +59,7 @@ def negotiated_client() -> ClientConnection:
     return ClientConnection("me", versions=BrokerVersions.from_response(ALL))
 
 
-def answer(server: ServerConnection, data: bytes, announced: ApiVersionsResponse = ALL) -> bytes:
+def send_empty_responses(server: ServerConnection, data: bytes, announced: ApiVersionsResponse = ALL) -> bytes:
     out = b""
     for event in server.receive_data(data):
         assert isinstance(event, RequestReceived)
@@ -105,12 +105,12 @@ def test_versions_are_negotiated_by_api_versions() -> None:
         client.send(MetadataRequest())
     assert client.unanswered == ()
     sent = client.send(CLIENT)
-    [event] = client.receive_data(answer(server, sent.data))
+    [event] = client.receive_data(send_empty_responses(server, sent.data))
     assert isinstance(event, ResponseReceived)
     assert client.versions == BrokerVersions.from_response(ALL)
     sent_metadata = client.send(MetadataRequest())
     assert sent_metadata.version == 13
-    list(client.receive_data(answer(server, sent_metadata.data)))
+    list(client.receive_data(send_empty_responses(server, sent_metadata.data)))
     response: MetadataResponse = sent_metadata.response
     assert response == MetadataResponse()
 
@@ -133,7 +133,7 @@ def test_api_versions_falls_back_to_the_broker_version(theirs: Versions, version
     assert again.sent is sent
     assert again.data == sent.data
     assert (sent.version, sent.is_answered) == (version, False)
-    [event] = client.receive_data(answer(server, again.data, announced))
+    [event] = client.receive_data(send_empty_responses(server, again.data, announced))
     assert isinstance(event, ResponseReceived)
     assert event.sent is sent
     assert client.send(MetadataRequest()).version == 5
@@ -236,7 +236,7 @@ def test_raw_tokens_are_exchanged_after_handshake_v0() -> None:
     assert client.send_token(b"last", expects_answer=False) == frame(b"last")
     server.end_tokens()
     beat = client.send(HeartbeatRequest())
-    assert list(client.receive_data(answer(server, beat.data)))
+    assert list(client.receive_data(send_empty_responses(server, beat.data)))
     assert beat.is_answered
 
 
@@ -252,7 +252,7 @@ def test_failed_handshake_expects_no_tokens() -> None:
 CONVERSATION = [CLIENT, MetadataRequest(), ProduceRequest(acks=0), FetchRequest(max_wait_ms=3), HeartbeatRequest()]
 
 
-def pieces(data: bytes, sizes: list[int]) -> Iterator[bytes]:
+def split_into_chunks(data: bytes, sizes: list[int]) -> Iterator[bytes]:
     position = 0
     while position < len(data):
         size = sizes.pop(0) if len(sizes) > 1 else sizes[0]
@@ -265,10 +265,14 @@ def pieces(data: bytes, sizes: list[int]) -> Iterator[bytes]:
 def test_events_are_independent_of_chunking(there: list[int], back: list[int]) -> None:
     client, server = negotiated_client(), ServerConnection()
     sent = [client.send(request) for request in CONVERSATION]
-    received = [e for piece in pieces(b"".join(each.data for each in sent), there) for e in server.receive_data(piece)]
+    received = [
+        e
+        for piece in split_into_chunks(b"".join(each.data for each in sent), there)
+        for e in server.receive_data(piece)
+    ]
     assert [event.message for event in received if isinstance(event, RequestReceived)] == CONVERSATION
     out = b"".join(server.send(each, empty(each)) for each in received if isinstance(each, RequestReceived))
-    events = [event for piece in pieces(out, back) for event in client.receive_data(piece)]
+    events = [event for piece in split_into_chunks(out, back) for event in client.receive_data(piece)]
     assert [event.sent for event in events] == [each for each in sent if each.expects_response]
 
 
@@ -361,7 +365,7 @@ def test_invalid_request_raises_remote_protocol_error(payload: bytes, reason: st
 @given(st.binary(min_size=1, max_size=80), st.integers(1, 20))
 def test_garbage_raises_one_error_or_waits_for_more(data: bytes, size: int) -> None:
     server, taken, failed = ServerConnection(max_frame_size=64), b"", []
-    for piece in pieces(data, [size]):
+    for piece in split_into_chunks(data, [size]):
         try:
             taken += b"" if failed else piece
             list(server.receive_data(piece))

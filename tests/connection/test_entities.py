@@ -50,7 +50,7 @@ CONFIGS: list[tuple[type[Any], str, str]] = [
 ]
 
 
-def changed(message: Any, *types: Any, **request: Any) -> Any:
+def with_changed_entities(message: Any, *types: Any, **request: Any) -> Any:
     for entity in entities(message, *types, **request):
         entity.value = entity.value + 100 if isinstance(entity.value, int) else f"ann.{entity.value}"
     version = facts_of(type(message)).valid.highest
@@ -71,7 +71,7 @@ def test_config_resources_are_entities_of_their_type(cls: type[Any], array: str,
     message = cls(**{array: [getattr(cls, struct)(resource_type=code, resource_name=name) for code, name in rows]})
     found = [(each.path, each.type, each.value) for each in entities(message)]
     assert found == [(f"{array}[{n}].resource_name", each[1], each[2]) for n, each in enumerate(names.values())]
-    after = [(each.resource_type, each.resource_name) for each in getattr(changed(message), array)]
+    after = [(each.resource_type, each.resource_name) for each in getattr(with_changed_entities(message), array)]
     assert after == [(int(code), each[3]) for code, each in names.items()] + rows[len(names) :]
 
 
@@ -106,7 +106,7 @@ def test_acl_resources_are_entities_of_their_type(name: str) -> None:
         ResourceType.USER: "principal",
     }
     assert [(each.type, each.value) for each in entities(message)] == [(k, f"r{c}") for c, k in kinds.items()]
-    after = repr(changed(message))
+    after = repr(with_changed_entities(message))
     for code in range(9):
         assert (f"'ann.r{code}'" in after) == (code in kinds) == (f"'r{code}'" not in after)
     assert "'*'" in after
@@ -124,7 +124,7 @@ def test_acl_filters_and_principals_are_entities() -> None:
         ("resource_name_filter", "groupId", "g"),
         ("principal_filter", "principal", "User:ann"),
     ]
-    assert changed(request, "groupId").resource_name_filter == "ann.g"
+    assert with_changed_entities(request, "groupId").resource_name_filter == "ann.g"
     assert list(entities(DescribeAclsRequest(resource_type_filter=2, resource_name_filter=None))) == []
 
 
@@ -141,7 +141,7 @@ def test_coordinator_keys_are_entities_of_their_type(code: int, kind: str | None
     request = FindCoordinatorRequest(key_type=code, coordinator_keys=["a", "b"])
     found = [(each.path, each.type, each.value) for each in entities(request)]
     assert found == [(f"coordinator_keys[{n}]", kind, key) for n, key in enumerate("ab") if kind]
-    asked = changed(request)
+    asked = with_changed_entities(request)
     assert asked.coordinator_keys == (["ann.a", "ann.b"] if kind else ["a", "b"])
 
     coordinators = [FindCoordinatorResponse.Coordinator(key=key, host="h", port=1) for key in asked.coordinator_keys]
@@ -180,8 +180,8 @@ def test_empty_string_is_not_an_entity() -> None:
 
 
 def test_names_unmarked_in_definitions_are_entities() -> None:
-    assert changed(ReadShareGroupStateRequest(group_id="g")).group_id == "ann.g"
-    assert changed(ConsumerProtocolSubscription(topics=["a", "b"])).topics == ["ann.a", "ann.b"]
+    assert with_changed_entities(ReadShareGroupStateRequest(group_id="g")).group_id == "ann.g"
+    assert with_changed_entities(ConsumerProtocolSubscription(topics=["a", "b"])).topics == ["ann.a", "ann.b"]
     info, part = StreamsGroupTopologyValue.TopicInfo, StreamsGroupTopologyValue.Subtopology
     topology = StreamsGroupTopologyValue(
         subtopologies=[part(source_topics=["s"], state_changelog_topics=[info(name="c")])]
@@ -201,7 +201,9 @@ def test_names_unmarked_in_definitions_are_entities() -> None:
 
 def test_users_and_principals_are_entities() -> None:
     answer = AlterUserScramCredentialsResponse.AlterUserScramCredentialsResult(user="ann")
-    assert changed(AlterUserScramCredentialsResponse(results=[answer]), "user").results[0].user == "ann.ann"
+    assert (
+        with_changed_entities(AlterUserScramCredentialsResponse(results=[answer]), "user").results[0].user == "ann.ann"
+    )
 
     renewer = CreateDelegationTokenRequest.CreatableRenewers
     asked = CreateDelegationTokenRequest(
@@ -236,7 +238,7 @@ def test_quota_entities_are_found_by_type() -> None:
     entry = AlterClientQuotasRequest.EntryData(entity=[part(entity_type=t, entity_name=n) for t, n in rows])
     request = AlterClientQuotasRequest(entries=[entry])
     assert [(each.type, each.value) for each in entities(request)] == [("user", "ann"), ("clientId", "shop")]
-    after = [each.entity_name for each in changed(request).entries[0].entity]
+    after = [each.entity_name for each in with_changed_entities(request).entries[0].entity]
     assert after == ["ann.ann", "ann.shop", "10.0.0.1", None, "mars"]
 
 

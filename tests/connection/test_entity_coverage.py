@@ -110,7 +110,7 @@ def structs() -> Iterator[tuple[str, str, tuple[FieldFacts, ...]]]:
             yield facts.name, name, fields
 
 
-def place(message: str, struct: str, field: FieldFacts) -> str:
+def path_of(message: str, struct: str, field: FieldFacts) -> str:
     return f"{message}.{field.name}" if message == struct else f"{message}.{struct}.{field.name}"
 
 
@@ -128,7 +128,7 @@ def test_every_name_like_field_is_an_entity_or_excluded() -> None:
             pattern = next((each for each in NO_NAMES if re.fullmatch(each, field.name)), None)
             if pattern is not None:
                 patterns.add(pattern)
-            elif (where := place(message, struct, field)) in NO_NAMES_HERE:
+            elif (where := path_of(message, struct, field)) in NO_NAMES_HERE:
                 here.add(where)
             else:
                 found.add(where)
@@ -139,14 +139,14 @@ def test_every_name_like_field_is_an_entity_or_excluded() -> None:
 
 def test_every_address_like_field_is_an_endpoint_or_excluded() -> None:
     found = {
-        place(message, struct, field)
+        path_of(message, struct, field)
         for message, struct, fields in structs()
         for field in fields
         if "host" in field.name and field.name not in (address_of(fields) or ())
     }
     assert found == set(NO_ADDRESSES)
     ports = {
-        place(message, struct, field)
+        path_of(message, struct, field)
         for message, struct, fields in structs()
         for field in fields
         if field.name.endswith("port") and field.name not in (address_of(fields) or ())

@@ -27,19 +27,21 @@ def recorded_error_responses(name: str = "errors") -> Iterator[tuple[DecodedRequ
         key, version, asked, code, answer = line.split(" ")
         of = api(int(key))
         message = of.request_class.read(bytes.fromhex(asked), int(version))
-        yield received(message, int(version)), int(code), of.response_class.read(bytes.fromhex(answer), int(version))
+        yield decoded_request(message, int(version)), int(code), of.response_class.read(
+            bytes.fromhex(answer), int(version)
+        )
 
 
-def received(message: Message, version: int) -> DecodedRequest:
+def decoded_request(message: Message, version: int) -> DecodedRequest:
     header = RequestHeader(request_api_key=int(api(type(message)).key), request_api_version=version)
     return DecodedRequest(header, api(type(message)), version, message)
 
 
-def plain(value: Any) -> Any:
+def comparable(value: Any) -> Any:
     if hasattr(value, "_names"):
-        return {name: plain(getattr(value, name)) for name in value._names if name != "error_message"}
+        return {name: comparable(getattr(value, name)) for name in value._names if name != "error_message"}
     if isinstance(value, list):
-        return sorted(map(plain, value), key=repr) if value and hasattr(value[0], "_names") else list(value)
+        return sorted(map(comparable, value), key=repr) if value and hasattr(value[0], "_names") else list(value)
     return value
 
 
@@ -48,7 +50,10 @@ def test_error_responses_equal_kafkas() -> None:
     for request, code, kafkas in recorded_error_responses():
         answer = error_response(request, code, "why")
         written = answer.write(request.version)
-        assert plain(type(answer).read(written, request.version)) == plain(kafkas), (request.api, request.version)
+        assert comparable(type(answer).read(written, request.version)) == comparable(kafkas), (
+            request.api,
+            request.version,
+        )
         assert any(error.code == code for error in errors(answer)) or not list(errors(kafkas))
         pairs.add((request.api.key, request.version))
     assert pairs == {(each.key, version) for each in apis() for version in each.supported_versions}
@@ -65,7 +70,7 @@ def test_recorded_requests_are_up_to_date(name: str, is_older: bool) -> None:
 
 
 def without_records(message: Any) -> Any:
-    found = plain(message)
+    found = comparable(message)
     for topic in found["responses"] if isinstance(message, FetchResponse) else ():
         for partition in topic["partitions"]:
             partition["records"] = partition["records"] or None
@@ -132,7 +137,7 @@ def test_error_responses_have_the_given_message(text: str | None) -> None:
 
 
 def test_error_response_with_code_0_is_rejected() -> None:
-    request = received(kafka_messages.MetadataRequest(), 12)
+    request = decoded_request(kafka_messages.MetadataRequest(), 12)
     with pytest.raises(ValueError, match=r"^0 means success; pass the code of an error$"):
         error_response(request, ErrorCode.NONE)
 
@@ -195,7 +200,7 @@ def test_announce_rejects_unknown_listener_and_api() -> None:
 
 def test_error_response_accepts_message_and_version() -> None:
     asked = kafka_messages.MetadataRequest(topics=[kafka_messages.MetadataRequest.MetadataRequestTopic(name="t")])
-    assert error_response(asked, 3, version=12) == error_response(received(asked, 12), 3)
+    assert error_response(asked, 3, version=12) == error_response(decoded_request(asked, 12), 3)
 
 
 @pytest.mark.parametrize(("version", "name"), [(10, ""), (11, ""), (12, None)])
@@ -226,7 +231,7 @@ def test_error_response_rejects_invalid_requests() -> None:
     with pytest.raises(TypeError, match=r"got MetadataResponse\("):
         error_response(kafka_messages.MetadataResponse(), 3, version=12)  # type: ignore[arg-type]  # what is refused
     with pytest.raises(TypeError) as caught:
-        error_response(received(asked, 12), 3, version=5)
+        error_response(decoded_request(asked, 12), 3, version=5)
     assert str(caught.value) == "the request has version 12; error_response takes no other"
 
 

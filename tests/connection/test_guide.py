@@ -40,7 +40,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(program: str, port: int, *arguments: str) -> Iterator[None]:
+def run_program(program: str, port: int, *arguments: str) -> Iterator[None]:
     process = subprocess.Popen([sys.executable, f"examples/{program}.py", str(port), *arguments], cwd=ROOT)
     try:
         deadline = time.monotonic() + SECONDS
@@ -58,7 +58,7 @@ def running(program: str, port: int, *arguments: str) -> Iterator[None]:
         process.wait(SECONDS)
 
 
-def ask(port: int, program: str = "client") -> list[str]:
+def run_client(port: int, program: str = "client") -> list[str]:
     line = [sys.executable, f"examples/{program}.py", "127.0.0.1", str(port), "greetings"]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 0, done.stderr
@@ -73,13 +73,13 @@ def test_pages_contain_the_example_programs(program: str) -> None:
     assert "".join(shown.split()) == "".join(text.split())
 
 
-def length(program: str) -> int:
+def line_count(program: str) -> int:
     return (ROOT / "examples" / f"{program}.py").read_text(encoding="utf-8").count("\n")
 
 
 @pytest.mark.parametrize("program", PAGES)
 def test_pages_state_the_length_of_programs(program: str) -> None:
-    lines = length(program)
+    lines = line_count(program)
     page = (ROOT / "docs" / "guide" / f"{PAGES[program][0]}.md").read_text(encoding="utf-8")
     assert lines <= MOST_LINES or not program.startswith(FIRST)
     assert f"[examples/{program}.py](../../examples/{program}.py), {lines} lines; " in " ".join(page.split())
@@ -167,24 +167,24 @@ def test_port_in_use_exits_with_error(program: str) -> None:
 
 def test_client_reaches_broker_directly_and_through_proxy() -> None:
     broker, proxy = free_port(), free_port()
-    with running("mock_broker", broker), running("proxy", proxy, "127.0.0.1", str(broker)):
-        assert ask(broker) == ["errors: []", "0 b'hello'"]
-        assert ask(proxy) == ["errors: []", "0 b'hello'", "1 b'hello'"]
+    with run_program("mock_broker", broker), run_program("proxy", proxy, "127.0.0.1", str(broker)):
+        assert run_client(broker) == ["errors: []", "0 b'hello'"]
+        assert run_client(proxy) == ["errors: []", "0 b'hello'", "1 b'hello'"]
 
 
 def test_first_client_reaches_broker_directly_and_through_proxy() -> None:
     broker, proxy = free_port(), free_port()
-    with running("mock_broker", broker), running("first_proxy", proxy, "127.0.0.1", str(broker)):
+    with run_program("mock_broker", broker), run_program("first_proxy", proxy, "127.0.0.1", str(broker)):
         for offset, port in enumerate((broker, proxy)):
-            assert ask(port, "first_client") == ["greetings has the partitions [0]", f"{offset} b'hello'"]
+            assert run_client(port, "first_client") == ["greetings has the partitions [0]", f"{offset} b'hello'"]
 
 
 @pytest.mark.parametrize("beginning", ["", FIRST])
 def test_proxy_rewrites_broker_addresses_to_its_own(beginning: str) -> None:
     broker, proxy = free_port(), free_port()
     with (
-        running(f"{beginning}mock_broker", broker),
-        running(f"{beginning}proxy", proxy, "127.0.0.1", str(broker)),
+        run_program(f"{beginning}mock_broker", broker),
+        run_program(f"{beginning}proxy", proxy, "127.0.0.1", str(broker)),
     ):
         ports = []
         for port in (broker, proxy):
@@ -201,6 +201,6 @@ def test_proxy_rewrites_broker_addresses_to_its_own(beginning: str) -> None:
 
 def test_index_states_the_length_of_programs() -> None:
     index = " ".join((ROOT / "docs" / "README.md").read_text(encoding="utf-8").split())
-    client, mock, proxy = (length(program) for program in ("client", "mock_broker", "proxy"))
+    client, mock, proxy = (line_count(program) for program in ("client", "mock_broker", "proxy"))
     assert "start with a program of about 50 lines" in index
     assert f"a careful one, of {client}, {mock} and {proxy} lines." in index

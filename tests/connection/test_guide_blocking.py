@@ -97,7 +97,9 @@ class Broker:
 
 
 @contextmanager
-def listening(serve: Callable[[socket.socket], None], context: ssl.SSLContext | None = None) -> Iterator[int]:
+def serve_one_connection(
+    serve: Callable[[socket.socket], None], context: ssl.SSLContext | None = None
+) -> Iterator[int]:
     failed: list[Exception] = []
 
     def run() -> None:
@@ -121,7 +123,7 @@ def listening(serve: Callable[[socket.socket], None], context: ssl.SSLContext | 
 
 def test_client_lists_all_topics(page: SimpleNamespace) -> None:
     broker = Broker()
-    with listening(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
+    with serve_one_connection(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
         client = page.Client(stream)
         assert page.topics(client) == {"orders": 1, "payments": 1}
         assert client.ask(MetadataRequest()).topics == []
@@ -141,7 +143,7 @@ def test_client_works_with_a_kafka_2_2_broker(page: SimpleNamespace) -> None:
                 response: Response = old if isinstance(event.message, ApiVersionsRequest) else MetadataResponse()
                 stream.sendall(connection.send(event, response.downgraded(event.response_version)))
 
-    with listening(serve) as port, page.connect("127.0.0.1", port) as stream:
+    with serve_one_connection(serve) as port, page.connect("127.0.0.1", port) as stream:
         assert page.topics(page.Client(stream)) == {}
 
 
@@ -150,7 +152,7 @@ def test_closing_broker_raises_connection_error(page: SimpleNamespace) -> None:
         stream.recv(65536)
 
     with (
-        listening(serve) as port,
+        serve_one_connection(serve) as port,
         page.connect("127.0.0.1", port) as stream,
         pytest.raises(ConnectionError) as caught,
     ):
@@ -164,7 +166,7 @@ def test_close_inside_a_response_raises(page: SimpleNamespace) -> None:
         stream.sendall(b"\0\0\0\x20\0\0")
 
     with (
-        listening(serve) as port,
+        serve_one_connection(serve) as port,
         page.connect("127.0.0.1", port) as stream,
         pytest.raises(RemoteProtocolError) as caught,
     ):
@@ -185,7 +187,7 @@ def test_tls_with_each_sasl_mechanism(mechanism: str, page: SimpleNamespace, cer
     context.load_cert_chain(*certified)
     trusted = ssl.create_default_context(cafile=str(certified[0]))
     broker = Broker(mechanism, logins[mechanism])
-    with listening(broker.serve, context) as port, page.connect("127.0.0.1", port, trusted) as stream:
+    with serve_one_connection(broker.serve, context) as port, page.connect("127.0.0.1", port, trusted) as stream:
         client = page.Client(stream)
         if mechanism == "PLAIN":
             page.log_in_plain(client, USER, PASSWORD)
@@ -197,7 +199,7 @@ def test_tls_with_each_sasl_mechanism(mechanism: str, page: SimpleNamespace, cer
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
 def test_wrong_password_raises(mechanism: str, page: SimpleNamespace) -> None:
     broker = Broker(mechanism, plain if mechanism == "PLAIN" else scram("sha256"))
-    with listening(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
+    with serve_one_connection(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
         client = page.Client(stream)
         log_in = page.log_in_plain if mechanism == "PLAIN" else partial(page.log_in_scram, mechanism=mechanism)
         with pytest.raises(RuntimeError) as caught:
@@ -208,7 +210,7 @@ def test_wrong_password_raises(mechanism: str, page: SimpleNamespace) -> None:
 
 def test_unknown_sasl_mechanism_raises(page: SimpleNamespace) -> None:
     broker = Broker("SCRAM-SHA-256", scram("sha256"))
-    with listening(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
+    with serve_one_connection(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
         client = page.Client(stream)
         with pytest.raises(RuntimeError) as caught:
             page.log_in_plain(client, USER, PASSWORD)
@@ -219,7 +221,7 @@ def test_unknown_sasl_mechanism_raises(page: SimpleNamespace) -> None:
 def test_scram_server_without_the_password_is_rejected(page: SimpleNamespace) -> None:
     replies = iter((ScramServer("sha512", USER, "other").challenge, lambda _: b"v=AAAA"))
     broker = Broker("SCRAM-SHA-512", lambda token: next(replies)(token))
-    with listening(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
+    with serve_one_connection(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
         client = page.Client(stream)
         with pytest.raises(ConnectionError) as caught:
             page.log_in_scram(client, USER, PASSWORD)

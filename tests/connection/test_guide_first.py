@@ -32,7 +32,7 @@ def no_offsets() -> None:
 
 
 @asynccontextmanager
-async def served(make: Callable[[int], Serve]) -> AsyncIterator[int]:
+async def start_server(make: Callable[[int], Serve]) -> AsyncIterator[int]:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await make(port)(reader, writer)
 
@@ -41,8 +41,8 @@ async def served(make: Callable[[int], Serve]) -> AsyncIterator[int]:
         yield port
 
 
-def proxied(broker: int) -> AbstractAsyncContextManager[int]:
-    return served(lambda port: proxy.Proxy(port, HOST, broker).serve)
+def start_proxy(broker: int) -> AbstractAsyncContextManager[int]:
+    return start_server(lambda port: proxy.Proxy(port, HOST, broker).serve)
 
 
 def serve_mock_broker(port: int) -> Serve:
@@ -59,7 +59,7 @@ def run(talk: Awaitable[None]) -> None:
 
 def test_client_through_proxy_prints_forwarded_responses(capsys: pytest.CaptureFixture[str]) -> None:
     async def talk() -> None:
-        async with served(serve_mock_broker) as broker, proxied(broker) as port:
+        async with start_server(serve_mock_broker) as broker, start_proxy(broker) as port:
             await client.main(HOST, port, "greetings")
 
     run(talk())
@@ -75,7 +75,7 @@ def test_proxy_rewrites_broker_addresses_to_its_own() -> None:
     ports: list[int] = []
 
     async def talk() -> None:
-        async with served(serve_mock_broker) as broker, proxied(broker) as port:
+        async with start_server(serve_mock_broker) as broker, start_proxy(broker) as port:
             with closing(await careful_client.Client.connect(HOST, port)) as asking:
                 response: MetadataResponse = await asking.ask(topics("t"))
                 ports.extend((port, *(each.port for each in endpoints(response))))
@@ -86,7 +86,7 @@ def test_proxy_rewrites_broker_addresses_to_its_own() -> None:
 
 def test_proxy_prints_error_codes(capsys: pytest.CaptureFixture[str]) -> None:
     async def talk() -> None:
-        async with served(serve_mock_broker) as broker, proxied(broker) as port:
+        async with start_server(serve_mock_broker) as broker, start_proxy(broker) as port:
             with closing(await careful_client.Client.connect(HOST, port)) as asking:
                 partitions = [FetchRequest.FetchPartition(partition=each) for each in (0, 7)]
                 await asking.ask(FetchRequest(topics=[FetchRequest.FetchTopic(topic="t", partitions=partitions)]), 12)
@@ -107,7 +107,7 @@ def test_garbage_closes_the_proxied_connection(caplog: pytest.LogCaptureFixture)
             writer.close()
             gone.set()
 
-        async with served(lambda _: serve) as broker, proxied(broker) as port:
+        async with start_server(lambda _: serve) as broker, start_proxy(broker) as port:
             reader, writer = await asyncio.open_connection(HOST, port)
             writer.write(b"\0\0\0\1x")
             ended.append(await reader.read())
@@ -128,7 +128,7 @@ def test_mock_prints_produced_records(capsys: pytest.CaptureFixture[str]) -> Non
     offsets: list[int] = []
 
     async def talk() -> None:
-        async with served(lambda _: mock.serve) as port:
+        async with start_server(lambda _: mock.serve) as port:
             with closing(await careful_client.Client.connect(HOST, port)) as asking:
                 assert await careful_client.find_leader(asking, "t") == (UUID(int=0), HOST, port)
                 for name, batch, version in (
@@ -150,7 +150,7 @@ def test_mock_prints_produced_records(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_damaged_batch_closes_the_connection(caplog: pytest.LogCaptureFixture) -> None:
     async def talk() -> None:
-        async with served(lambda _: mock.serve) as port:
+        async with start_server(lambda _: mock.serve) as port:
             asking = await careful_client.Client.connect(HOST, port)
             with closing(asking), pytest.raises(ConnectionError, match=r"^the connection has ended$"):
                 await asking.ask(produce(write_batch([Record(value=b"a")])[:-1] + b"\1"))
@@ -165,7 +165,7 @@ def test_mock_serves_produce_up_to_the_last_version_with_names() -> None:
     assert (name.name, name.versions.highest) == ("name", highest)
 
 
-def answering(*answers: Any) -> Callable[[int], Serve]:
+def serve_responses(*answers: Any) -> Callable[[int], Serve]:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = ServerConnection()
         left = list(answers)
@@ -194,7 +194,7 @@ LEADERLESS = MetadataResponse(
 )
 def test_client_raises_on_close_or_error_code(answers: list[Any], error: type[Exception], said: str) -> None:
     async def talk() -> None:
-        async with served(answering(*answers)) as port:
+        async with start_server(serve_responses(*answers)) as port:
             await client.main(HOST, port, "t")
 
     with pytest.raises((ConnectionError, RuntimeError)) as raised:
@@ -206,7 +206,7 @@ def test_client_works_with_a_kafka_2_4_broker(capsys: pytest.CaptureFixture[str]
     older = announce(careful_mock.SERVED, release="2.4")
 
     async def talk() -> None:
-        async with served(lambda port: careful_mock.Broker(HOST, port, older).serve) as port:
+        async with start_server(lambda port: careful_mock.Broker(HOST, port, older).serve) as port:
             await client.main(HOST, port, "t")
 
     run(talk())

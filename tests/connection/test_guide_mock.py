@@ -85,7 +85,7 @@ def test_fetch_and_list_offsets_of_a_log(broker: Any) -> None:
     assert found == [(0, []), (4, []), (-1, ["INVALID_REQUEST"])]
 
 
-def join(member_id: str = "", session: int = 10_000) -> JoinGroupRequest:
+def join_group_request(member_id: str = "", session: int = 10_000) -> JoinGroupRequest:
     protocol = JoinGroupRequest.JoinGroupRequestProtocol(name="range", metadata=b"m")
     return JoinGroupRequest(
         group_id="g", session_timeout_ms=session, member_id=member_id, protocol_type="consumer", protocols=[protocol]
@@ -93,29 +93,38 @@ def join(member_id: str = "", session: int = 10_000) -> JoinGroupRequest:
 
 
 def test_second_group_member_is_rejected_until_the_first_leaves(broker: Any) -> None:
-    first, second = ask(broker, join(), join())
+    first, second = ask(broker, join_group_request(), join_group_request())
     assert (told(first), told(second)) == ([], [("error_code", "GROUP_MAX_SIZE_REACHED")])
     member = LeaveGroupRequest.MemberIdentity(member_id=first.member_id)
-    left, third = ask(broker, LeaveGroupRequest(group_id="g", members=[member]), join())
+    left, third = ask(broker, LeaveGroupRequest(group_id="g", members=[member]), join_group_request())
     broker.members["g"].heard_at -= 11  # seconds, more than the session timeout
-    [fourth] = ask(broker, join())
+    [fourth] = ask(broker, join_group_request())
     assert [told(each) for each in (left, third, fourth)] == [[], [], []]
     stale = HeartbeatRequest(group_id="g", member_id=third.member_id)
     assert [told(each) for each in ask(broker, stale)] == [[("error_code", "UNKNOWN_MEMBER_ID")]]
-    again = ask(broker, join(fourth.member_id), SyncGroupRequest(group_id="g", member_id=fourth.member_id))
+    again = ask(
+        broker, join_group_request(fourth.member_id), SyncGroupRequest(group_id="g", member_id=fourth.member_id)
+    )
     assert [told(each) for each in again] == [[], []]
     assert again[0].generation_id > fourth.generation_id
 
 
 def test_invalid_join_group_is_rejected(broker: Any) -> None:
-    empty = join(session=2**31 - 1)
+    empty = join_group_request(session=2**31 - 1)
     empty.protocols = []
-    refused = ask(broker, empty, join(session=2**31 - 1), join(session=0), join(session=-1), join(session=1_800_001))
+    refused = ask(
+        broker,
+        empty,
+        join_group_request(session=2**31 - 1),
+        join_group_request(session=0),
+        join_group_request(session=-1),
+        join_group_request(session=1_800_001),
+    )
     assert [code for each in refused for _, code in told(each)] == [
         "INCONSISTENT_GROUP_PROTOCOL",
         *["INVALID_SESSION_TIMEOUT"] * 4,
     ]
-    assert [told(each) for each in ask(broker, join(session=1_800_000))] == [[]]
+    assert [told(each) for each in ask(broker, join_group_request(session=1_800_000))] == [[]]
 
 
 @pytest.mark.parametrize("version", [7, 9, 10])
@@ -139,7 +148,7 @@ def test_unserved_api_returns_invalid_request(broker: Any) -> None:
     assert told(response) == [("results[0].error_code", "INVALID_REQUEST")]
 
 
-def over_a_socket(broker: Any, data: bytes) -> bytes:
+def exchange_over_socket(broker: Any, data: bytes) -> bytes:
     async def talk() -> bytes:
         async with await asyncio.start_server(broker.serve, "127.0.0.1", 0) as server:
             reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
@@ -154,13 +163,13 @@ def over_a_socket(broker: Any, data: bytes) -> bytes:
 
 def test_unannounced_version_closes_the_connection(broker: Any, capsys: pytest.CaptureFixture[str]) -> None:
     broker.announced = announce([ApiKey.FETCH], versions={ApiKey.FETCH: Versions(5, 10)})
-    assert over_a_socket(broker, encode_request(fetch(0).downgraded(4), 4, 7)) == b""
+    assert exchange_over_socket(broker, encode_request(fetch(0).downgraded(4), 4, 7)) == b""
     assert capsys.readouterr().out == ("unsupported request at offset 0: FetchRequest v4 is not announced\n")
 
 
 def test_newer_api_versions_request_gets_version_0_response(broker: Any) -> None:
     broker.announced = announce([ApiKey.API_VERSIONS], versions={ApiKey.API_VERSIONS: Versions(0, 2)})
-    data = over_a_socket(broker, encode_request(ApiVersionsRequest(), 4, 7))
+    data = exchange_over_socket(broker, encode_request(ApiVersionsRequest(), 4, 7))
     response = decode_response(data[4:], ApiVersionsResponse, 0)
     assert response.header.correlation_id == 7
     assert response.message.error_code == ErrorCode.UNSUPPORTED_VERSION

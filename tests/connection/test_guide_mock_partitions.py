@@ -33,7 +33,7 @@ def broker() -> Any:
 
 
 @pytest.fixture
-def old(broker: Any) -> Any:
+def old_broker(broker: Any) -> Any:
     broker.announced = announce(release="2.2")
     return broker
 
@@ -116,11 +116,11 @@ def test_batch_with_valid_checksum_is_accepted(broker: Any) -> None:
 
 
 @pytest.mark.parametrize(("version", "magic"), [(0, 0), (1, 0), (2, 1), (3, 1), (4, 2), (18, 2)])
-def test_fetched_batches_have_the_magic_of_the_version(old: Any, version: int, magic: int) -> None:
+def test_fetched_batches_have_the_magic_of_the_version(old_broker: Any, version: int, magic: int) -> None:
     if version > 4:
-        old.announced = announce()
-    ask(old, produce(write_batch(RECORDS, compression="gzip")), produce(write_batch(RECORDS)), version=7)
-    [response] = ask(old, fetch(1, topic_id=old.logs["t"].id, most=1 << 20), version=version)
+        old_broker.announced = announce()
+    ask(old_broker, produce(write_batch(RECORDS, compression="gzip")), produce(write_batch(RECORDS)), version=7)
+    [response] = ask(old_broker, fetch(1, topic_id=old_broker.logs["t"].id, most=1 << 20), version=version)
     batches = list(read_batches(response.responses[0].partitions[0].records))
     assert {batch.magic for batch in batches} == {magic}
     found = [record for batch in batches for record in batch.records()]
@@ -132,22 +132,22 @@ def test_fetched_batches_have_the_magic_of_the_version(old: Any, version: int, m
 
 @pytest.mark.parametrize(("version", "magic"), [(0, 0), (1, 0), (2, 1)])
 @pytest.mark.parametrize("compression", ["none", "gzip"])
-def test_old_formats_are_converted_to_magic_2(old: Any, version: int, magic: int, compression: str) -> None:
+def test_old_formats_are_converted_to_magic_2(old_broker: Any, version: int, magic: int, compression: str) -> None:
     plain = [record._replace(headers=()) for record in RECORDS]
     data = write_batch(plain, magic=magic, compression=compression)
-    first, second = ask(old, produce(data), produce(data), version=version)
+    first, second = ask(old_broker, produce(data), produce(data), version=version)
     assert [each.responses[0].partition_responses[0].base_offset for each in (first, second)] == [0, 3]
-    stored = list(read_batches(b"".join(batch for _, batch in old.logs["t"].batches)))
+    stored = list(read_batches(b"".join(batch for _, batch in old_broker.logs["t"].batches)))
     assert [(batch.magic, batch.base_offset, batch.count) for batch in stored] == [(2, 0, 3), (2, 3, 3)]
     assert [record.value for batch in stored for record in batch.records()] == [b"v0", b"v1", b"v2"] * 2
-    [refused] = ask(old, produce(data[:-1]), version=version)
+    [refused] = ask(old_broker, produce(data[:-1]), version=version)
     assert told(refused) == [("responses[0].partition_responses[0].error_code", "INVALID_RECORD")]
 
 
-def test_list_offsets_v0_returns_old_style_offsets(old: Any) -> None:
-    ask(old, produce(BATCH), version=7)
+def test_list_offsets_v0_returns_old_style_offsets(old_broker: Any) -> None:
+    ask(old_broker, produce(BATCH), version=7)
     latest, earliest, none = ask(
-        old, list_offsets(-1), list_offsets(-2), list_offsets(-1, max_num_offsets=0), version=0
+        old_broker, list_offsets(-1), list_offsets(-2), list_offsets(-1, max_num_offsets=0), version=0
     )
     found = [each.topics[0].partitions[0].old_style_offsets for each in (latest, earliest, none)]
     assert found == [[2], [0], []]

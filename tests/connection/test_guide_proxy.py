@@ -165,7 +165,7 @@ def talk_through_proxy(serve: Serve, talk: Talk[T]) -> tuple[int, T]:
     return asyncio.run(asyncio.wait_for(run(), SECONDS))
 
 
-def answering(*answers: bytes) -> Serve:
+def serve_responses(*answers: bytes) -> Serve:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for answer in answers:
             await frame(reader)
@@ -180,7 +180,7 @@ async def frame(reader: asyncio.StreamReader) -> bytes:
     return await reader.readexactly(int.from_bytes(await reader.readexactly(4), "big"))
 
 
-def asking(*requests: bytes) -> Talk[list[bytes]]:
+def send_requests(*requests: bytes) -> Talk[list[bytes]]:
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[bytes]:
         found = []
         for request in requests:
@@ -191,7 +191,7 @@ def asking(*requests: bytes) -> Talk[list[bytes]]:
     return talk
 
 
-def metadata(*brokers: tuple[str, int]) -> bytes:
+def metadata_frame(*brokers: tuple[str, int]) -> bytes:
     kind = MetadataResponse.MetadataResponseBroker
     named = [kind(node_id=number, host=host, port=port) for number, (host, port) in enumerate(brokers)]
     return encode_response(MetadataResponse(brokers=named), 12, 1, text="surrogateescape")
@@ -207,8 +207,12 @@ def at_version(request: bytes, version: int) -> bytes:
 @pytest.mark.parametrize(
     ("request_sent", "response", "what"),
     [
-        (at_version(ASKED, 14), metadata(("real", 9092)), "MetadataRequest v14 with correlation id 1, {size} bytes>: "),
-        (ASKED, metadata(("real", 9092)) + b"\0", "MetadataRequest v12 with correlation id 1, {size} bytes>: "),
+        (
+            at_version(ASKED, 14),
+            metadata_frame(("real", 9092)),
+            "MetadataRequest v14 with correlation id 1, {size} bytes>: ",
+        ),
+        (ASKED, metadata_frame(("real", 9092)) + b"\0", "MetadataRequest v12 with correlation id 1, {size} bytes>: "),
     ],
     ids=["unsupported version", "trailing byte"],
 )
@@ -216,7 +220,7 @@ def test_undecodable_responses_are_forwarded_and_reported(
     request_sent: bytes, response: bytes, what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sent = (len(response) - 4).to_bytes(4, "big") + response[4:]
-    _, found = talk_through_proxy(answering(sent), asking(request_sent))
+    _, found = talk_through_proxy(serve_responses(sent), send_requests(request_sent))
     assert found == [sent[4:]]
     beginning = "passed as it is, with any addresses of brokers: <ResponseForwarded to "
     out = capsys.readouterr().out
@@ -234,17 +238,17 @@ def test_api_versions_are_limited_to_known_versions() -> None:
     newest = api("Metadata").valid_versions.highest
     asked = encode_request(ApiVersionsRequest(client_software_name="c", client_software_version="1"), 3, 1)
     newer = api_versions_frame((ApiKey.METADATA, 2, newest + 1), (ApiKey.FETCH, 999, 1000), (18, 0, 4), (9999, 0, 0))
-    _, found = talk_through_proxy(answering(newer), asking(asked))
+    _, found = talk_through_proxy(serve_responses(newer), send_requests(asked))
     assert found == [api_versions_frame((ApiKey.METADATA, 2, newest), (18, 0, 4))[4:]]
     today = encode_response(announce(), 3, 1)
-    _, found = talk_through_proxy(answering(today), asking(asked))
+    _, found = talk_through_proxy(serve_responses(today), send_requests(asked))
     assert found == [today[4:]]
 
 
 def test_too_new_client_gets_unsupported_version(capsys: pytest.CaptureFixture[str]) -> None:
     asked = encode_request(ApiVersionsRequest(client_software_name="c", client_software_version="1"), 3, 1)
     told = api_versions_frame((18, 0, 4))
-    _, found = talk_through_proxy(answering(told), asking(at_version(asked, 99), asked))
+    _, found = talk_through_proxy(serve_responses(told), send_requests(at_version(asked, 99), asked))
     refused = decode_response(found[0], ApiVersionsResponse, 99).message
     assert refused.error_code == ErrorCode.UNSUPPORTED_VERSION
     highest = api("ApiVersions").stable_versions.highest
@@ -258,7 +262,7 @@ def test_unsupported_version_from_the_broker_is_forwarded() -> None:
     response = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[kind(api_key=18, max_version=2)])
     sent = encode_response(response, 0, 1)
     asked = encode_request(ApiVersionsRequest(client_software_name="c", client_software_version="1"), 3, 1)
-    assert talk_through_proxy(answering(sent), asking(asked))[1] == [sent[4:]]
+    assert talk_through_proxy(serve_responses(sent), send_requests(asked))[1] == [sent[4:]]
 
 
 @pytest.mark.parametrize(
@@ -274,14 +278,14 @@ def test_invalid_broker_addresses_are_reported(host: str, port: int, capsys: pyt
         its_writer.close()
         return data
 
-    assert talk_through_proxy(answering(metadata((host, port))), talk)[1] == b""
+    assert talk_through_proxy(serve_responses(metadata_frame((host, port))), talk)[1] == b""
     out = capsys.readouterr().out  # Python's reason varies between versions
     assert out.startswith(f"no connection to {host!r} port {port}: ")
     assert out.count("\n") == 1
 
 
 @contextmanager
-def few_files(more: int) -> Iterator[None]:
+def limited_open_files(more: int) -> Iterator[None]:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) + more, before[1]))
     try:
@@ -292,14 +296,14 @@ def few_files(more: int) -> Iterator[None]:
 
 def test_too_many_open_files_closes_the_client(capsys: pytest.CaptureFixture[str]) -> None:
     async def run() -> tuple[bytes, dict[Any, int], bytes]:
-        response = metadata(*((f"h{number}", 1) for number in range(200)))
-        async with await asyncio.start_server(answering(response), "127.0.0.1", 0) as server:
+        response = metadata_frame(*((f"h{number}", 1) for number in range(200)))
+        async with await asyncio.start_server(serve_responses(response), "127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]
             proxy = guide.Proxy()
             await proxy.listen([("127.0.0.1", port)])
             found = []
             for _ in range(2):
-                with few_files(50):
+                with limited_open_files(50):
                     reader, writer = await asyncio.open_connection("127.0.0.1", proxy.ports["127.0.0.1", port])
                     writer.write(ASKED)
                     found.append(await reader.read())
@@ -318,7 +322,7 @@ def test_half_closed_client_gets_its_response() -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         assert await reader.read() == ASKED
         await asyncio.sleep(0.2)
-        writer.write(metadata())
+        writer.write(metadata_frame())
         writer.close()
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
@@ -326,7 +330,7 @@ def test_half_closed_client_gets_its_response() -> None:
         writer.write_eof()
         return await reader.read()
 
-    assert talk_through_proxy(serve, talk)[1] == metadata()
+    assert talk_through_proxy(serve, talk)[1] == metadata_frame()
 
 
 def test_lingering_broker_connection_is_closed(

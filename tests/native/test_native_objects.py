@@ -25,7 +25,7 @@ def data() -> bytes:
 
 
 @pytest.fixture
-def quiet() -> Iterator[None]:
+def no_finalizers() -> Iterator[None]:
     yield
     for cls in (MetadataResponsePartition, MetadataResponseTopic):
         if "__del__" in vars(cls):
@@ -35,7 +35,7 @@ def quiet() -> Iterator[None]:
 # --- chains and circles -----------------------------------------------------------------------------------------------
 
 
-def chained(link: Callable[[Any], Any], count: int) -> Any:
+def nested_chain(link: Callable[[Any], Any], count: int) -> Any:
     """Return objects nested ``count`` deep; only values of wrong types nest so."""
     last = None
     for _ in range(count):
@@ -79,12 +79,14 @@ def mixed(last: Any) -> Any:
 
 @pytest.mark.parametrize("link", [in_a_slot, in_a_list, in_a_collection, in_an_index, in_a_subclass, mixed])
 def test_long_chains_are_freed(data: bytes, link: Callable[[Any], Any]) -> None:
-    chain = chained(link, 300_000 if link is not mixed else 60_000)
+    chain = nested_chain(link, 300_000 if link is not mixed else 60_000)
     del chain
 
 
 def test_long_chains_are_freed_in_threads(data: bytes) -> None:
-    threads = [threading.Thread(target=chained, args=(link, 100_000)) for link in (in_a_slot, in_a_collection, mixed)]
+    threads = [
+        threading.Thread(target=nested_chain, args=(link, 100_000)) for link in (in_a_slot, in_a_collection, mixed)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -173,7 +175,7 @@ def test_subclass_instances_are_written_and_read(data: bytes) -> None:
     assert Response(topics=message.topics, brokers=message.brokers).write(VERSION) == data
 
 
-def test_resurrecting_finalizer_keeps_objects_valid(data: bytes, quiet: None) -> None:
+def test_resurrecting_finalizer_keeps_objects_valid(data: bytes, no_finalizers: None) -> None:
     back: list[Any] = []
     partition = read(data).topics[0].partitions[0]
     MetadataResponsePartition.__del__ = lambda self: back.append(self)  # type: ignore[attr-defined]
@@ -189,7 +191,7 @@ def test_resurrecting_finalizer_keeps_objects_valid(data: bytes, quiet: None) ->
     back.clear()
 
 
-def test_finalizer_sees_complete_objects(data: bytes, quiet: None) -> None:
+def test_finalizer_sees_complete_objects(data: bytes, no_finalizers: None) -> None:
     seen: list[str] = []
     MetadataResponseTopic.__del__ = lambda self: seen.append(self.name)  # type: ignore[attr-defined]
     MetadataResponseTopic(name="t", partitions=iter([MetadataResponsePartition()]))

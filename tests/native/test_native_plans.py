@@ -73,18 +73,18 @@ GOOD = """1
 INNER = "1\n:Inner a/i b/s\n0 0 1\n"
 
 
-def plan(text: str) -> Any:
+def make_plan(text: str) -> Any:
     return core.Plan(PACKAGE, text, CLASSES)
 
 
-def calls(taken: Any, cls: Any) -> list[Any]:
+def plan_calls(taken: Any, cls: Any) -> list[Any]:
     """Return `read`, `read_from`, `write` and `size` of a plan; they return LEFT for declined calls."""
     found = bare_calls(cls, taken, PACKAGE)
     return [found[name] for name in ("read", "read_from", "write", "size")]
 
 
 def test_valid_plan_round_trips() -> None:
-    read, _, write, _ = calls(plan(GOOD.replace("4nc", "4cn")), Outer)
+    read, _, write, _ = plan_calls(make_plan(GOOD.replace("4nc", "4cn")), Outer)
     for version in range(3):
         message = object.__new__(Outer)
         inner = object.__new__(Inner)
@@ -180,7 +180,7 @@ DAMAGED = [
 @pytest.mark.parametrize(("text", "message"), DAMAGED, ids=[message[5:] for _, message in DAMAGED])
 def test_damaged_plan_raises_value_error(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        plan(text)
+        make_plan(text)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_damaged_plan_raises_value_error(text: str, message: str) -> None:
 )
 def test_damaged_plan_raises_python_errors(text: str, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind) as caught:
-        plan(text)
+        make_plan(text)
     assert str(caught.value) == message
 
 
@@ -223,7 +223,7 @@ def test_wrong_arguments_are_rejected() -> None:
     ):
         with pytest.raises(TypeError):
             core.Plan(*arguments)
-    taken = plan(INNER)
+    taken = make_plan(INNER)
     for arguments in ((), (PACKAGE,), (None, Inner, "read"), (PACKAGE, 5, "read"), (PACKAGE, Inner, b"read")):
         for make in (core.ReadMethod, core.WriteMethod, core.Reader):
             with pytest.raises(TypeError):
@@ -261,7 +261,7 @@ def test_structs_nested_too_deep_are_rejected() -> None:
         return "\n".join([*lines, ""])
 
     taken = core.Plan(PACKAGE, nested(100), classes)
-    read, _, write, _ = calls(taken, classes["S99"])
+    read, _, write, _ = plan_calls(taken, classes["S99"])
     message = read(b"\0\0\0\5", 0)
     assert write(message, 0) == b"\0\0\0\5"
     with pytest.raises(ValueError, match=r"^line 202 of the plan: structs are too deep inside each other$"):
@@ -282,7 +282,7 @@ def test_empty_elements_are_bounded() -> None:
         __slots__ = ("inner", "unknown_tagged_fields")
 
     taken = core.Plan(PACKAGE, "1\n:Nothing\n0\n:Single inner/[@Nothing\n0 0@0e\n", CLASSES | {"Single": Single})
-    read, *_ = calls(taken, Single)
+    read, *_ = plan_calls(taken, Single)
     assert len(read(b"\0\0\xff\xff", 0).inner) == 65535
     assert read(b"\0\1\0\0", 0) is LEFT
     assert read(b"\x7f\xff\xff\xff", 0) is LEFT
@@ -296,10 +296,10 @@ def test_random_plan_texts_are_rejected_or_harmless(data: st.DataObject) -> None
     at, end = sorted((data.draw(st.integers(0, len(GOOD))), data.draw(st.integers(0, len(GOOD)))))
     text = GOOD[:at] + data.draw(st.sampled_from(("", " "))).join(words) + GOOD[min(end, at + 20) :]
     try:
-        taken = plan(text)
+        taken = make_plan(text)
     except (ValueError, TypeError):
         return
-    read, read_from, write, size = calls(taken, Outer)
+    read, read_from, write, size = plan_calls(taken, Outer)
     for version in range(3):
         for given_bytes in (bytes(40), data.draw(st.binary(max_size=40))):
             message = read(given_bytes, version)

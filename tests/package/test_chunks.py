@@ -29,7 +29,7 @@ from tests.support.vectors import message_class, message_names
 LONG = 16384
 
 
-def fetched(*records: bytes | None) -> FetchResponse:
+def fetch_response_with(*records: bytes | None) -> FetchResponse:
     partitions = [
         FetchResponse.PartitionData(partition_index=index, records=each) for index, each in enumerate(records)
     ]
@@ -47,7 +47,11 @@ def test_joined_chunks_equal_write(name: str) -> None:
 @pytest.mark.parametrize("version", [4, 12, 18])
 def test_long_fields_are_not_copied(version: int) -> None:
     long, short = bytes(LONG), bytes(LONG - 1)
-    message = fetched(long, b"", short, long + b"x", None) if version < 12 else fetched(long, b"", short, long + b"x")
+    message = (
+        fetch_response_with(long, b"", short, long + b"x", None)
+        if version < 12
+        else fetch_response_with(long, b"", short, long + b"x")
+    )
     chunks = message.chunks(version)
     assert b"".join(chunks) == message.write(version)
     kept = [chunk for chunk in chunks if len(chunk) >= LONG]
@@ -104,7 +108,7 @@ def test_int_enum_is_accepted_as_version() -> None:
 
 
 def test_chunks_with_header_equal_the_encoded_message() -> None:
-    message = fetched(bytes(LONG))
+    message = fetch_response_with(bytes(LONG))
     for framed in (True, False):
         chunks = encode_response_chunks(message, 12, 7, framed=framed)
         assert b"".join(chunks) == encode_response(message, 12, 7, framed=framed)

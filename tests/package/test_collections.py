@@ -222,13 +222,13 @@ def test_find_works_after_sort_fails_halfway() -> None:
 
 
 def test_find_is_correct_after_lookups_during_sort() -> None:
-    topics = filled("b", "a")
+    topics = topics_named("b", "a")
     topics.sort(key=lambda topic: (topics.find("a") is not None, topic.name or ""))
     assert topics.find("a") is topics[0]
 
 
 def test_find_all_returns_a_new_list() -> None:
-    topics = filled("a", "b")
+    topics = topics_named("a", "b")
     topics.find_all("a").clear()
     assert topics.find_all("a") == [topics[0]]
 
@@ -254,12 +254,12 @@ def test_insert_uses_the_position_and_add_appends() -> None:
 # --- type and copies ---------------------------------------------------------------------------------------------------
 
 
-def filled(*names: str) -> Topics:
+def topics_named(*names: str) -> Topics:
     return Topics(Topic(name=name) for name in names)
 
 
 def test_collections_are_lists() -> None:
-    topics = MetadataResponse.read(MetadataResponse(topics=filled("a", "b", "c")).write(12), 12).topics
+    topics = MetadataResponse.read(MetadataResponse(topics=topics_named("a", "b", "c")).write(12), 12).topics
     assert isinstance(topics, list)
     match topics:
         case [first, *rest]:
@@ -277,7 +277,7 @@ def test_collections_are_lists() -> None:
 
 
 def test_slices_and_sums_are_plain_lists() -> None:
-    topics = filled("a", "b")
+    topics = topics_named("a", "b")
     for made in (topics[:], topics + topics, topics * 2, 2 * topics, sorted(topics, key=id)):
         assert type(made) is list
     assert type(topics.copy()) is Topics
@@ -293,13 +293,13 @@ def test_collections_have_one_slot_and_no_dict() -> None:
     assert Topics.__basicsize__ == list.__basicsize__ + struct.calcsize("P")
 
 
-def searched(topics: Topics) -> Topics:
+def after_lookup(topics: Topics) -> Topics:
     topics.find("a")
     return topics
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("prepared", [Topics, searched, Topics.copy])
+@pytest.mark.parametrize("prepared", [Topics, after_lookup, Topics.copy])
 def test_pickled_collections_round_trip(protocol: int, prepared: Callable[[Topics], Topics]) -> None:
     elements: list[Any] = [SimpleNamespace(name=name) for name in "aba"]  # structs need pickle protocol 2
     topics = prepared(Topics(elements))
@@ -312,9 +312,9 @@ def test_pickled_collections_round_trip(protocol: int, prepared: Callable[[Topic
     assert twin.find_all("a") == [twin[0], twin[2]]
 
 
-@pytest.mark.parametrize("prepared", [Topics, searched])
+@pytest.mark.parametrize("prepared", [Topics, after_lookup])
 def test_deep_copied_collections_are_equal_and_independent(prepared: Callable[[Topics], Topics]) -> None:
-    topics = prepared(filled("a", "b"))
+    topics = prepared(topics_named("a", "b"))
     topics.append(topics[0])
     twin = copy.deepcopy(topics)
     assert type(twin) is Topics
@@ -333,7 +333,7 @@ class Named(Topics):
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
 def test_subclass_attributes_are_copied(copied: Callable[[Named], Named]) -> None:
-    topics = Named(filled("a"))
+    topics = Named(topics_named("a"))
     topics.place, topics.origin = "here", "there"
     topics.find("a")
     twin = copied(topics)
@@ -344,7 +344,7 @@ def test_subclass_attributes_are_copied(copied: Callable[[Named], Named]) -> Non
 
 
 def test_collections_work_with_dataclasses_and_json() -> None:
-    response = MetadataResponse(topics=filled("a", "b"))
+    response = MetadataResponse(topics=topics_named("a", "b"))
     as_dict = dataclasses.asdict(response)
     assert [topic["name"] for topic in as_dict["topics"]] == ["a", "b"]
     assert json.loads(json.dumps(as_dict["topics"], default=str))[1]["name"] == "b"
@@ -378,7 +378,7 @@ def test_constructors_copy_plain_lists_into_collections() -> None:
 
 
 def test_truncated_collection_raises_decode_error() -> None:
-    data = MetadataResponse(topics=filled("a", "b")).write(12)
+    data = MetadataResponse(topics=topics_named("a", "b")).write(12)
     with pytest.raises(DecodeError) as caught:
         MetadataResponse.read(data[:-10], 12)
     assert str(caught.value).startswith("MetadataResponse v12: topics[1].")

@@ -70,19 +70,19 @@ def implementation(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
-def asked(name: str = "orders") -> Asked:
+def asked_for_topic(name: str = "orders") -> Asked:
     return Asked(topics=[Topic(name=name)])
 
 
 @pytest.mark.usefixtures("implementation")
 def test_subclass_works_in_every_encoding() -> None:
     plain = MetadataRequest(topics=[Topic(name="orders")])
-    assert asked().write(12) == plain.write(12)
-    assert to_json(asked(), 12) == to_json(plain, 12)
-    assert asked("caf\udce9").write(12, text="surrogateescape")[2:9] == b"\0" * 7
-    downgraded = asked().downgraded(3)
+    assert asked_for_topic().write(12) == plain.write(12)
+    assert to_json(asked_for_topic(), 12) == to_json(plain, 12)
+    assert asked_for_topic("caf\udce9").write(12, text="surrogateescape")[2:9] == b"\0" * 7
+    downgraded = asked_for_topic().downgraded(3)
     assert (type(downgraded), downgraded.names) == (Asked, ["orders"])
-    assert asked().unsupported_fields(0) == ()
+    assert asked_for_topic().unsupported_fields(0) == ()
     read = from_json(Asked, to_json(plain, 12), 12)
     assert (type(read), read.names) == (Asked, ["orders"])
     assert [type(each) for each in random_messages(Asked, 12, mixed=0)] == [Asked, Asked]
@@ -99,9 +99,9 @@ def test_subclass_errors_name_the_field() -> None:
 
 @pytest.mark.usefixtures("implementation")
 def test_subclass_instance_is_encoded_as_request() -> None:
-    request = decode_request(encode_request(asked(), 12, 1, framed=False))
+    request = decode_request(encode_request(asked_for_topic(), 12, 1, framed=False))
     assert type(request.message) is MetadataRequest
-    assert [entity.value for entity in entities(asked(), "topicName")] == ["orders"]
+    assert [entity.value for entity in entities(asked_for_topic(), "topicName")] == ["orders"]
     assert error_response(request, 3).write(12)
 
 
@@ -119,10 +119,10 @@ class Other(MetadataRequest):
 
 @pytest.mark.usefixtures("implementation")
 def test_subclass_read_returns_the_subclass() -> None:
-    data, escaped = asked().write(12), asked("caf\udce9").write(12, text="surrogateescape")
+    data, escaped = asked_for_topic().write(12), asked_for_topic("caf\udce9").write(12, text="surrogateescape")
     for _ in range(2):  # the first use has a separate code path
         read = Asked.read(data, 12)
-        assert (type(read), read.names, read) == (Asked, ["orders"], asked())
+        assert (type(read), read.names, read) == (Asked, ["orders"], asked_for_topic())
         assert read.write(12) == data
         assert Asked.read(escaped, 12, text="surrogateescape").names == ["caf\udce9"]
         begun, end = Asked.read_from(b"ab" + data + b"c", 2, 12)
@@ -287,7 +287,7 @@ class Strange(MetadataRequest):
 )
 def test_subclass_with_incompatible_constructor_raises_on_read(read: Callable[[bytes], object]) -> None:
     with pytest.raises(TypeError) as caught:
-        read(asked().write(12))
+        read(asked_for_topic().write(12))
     words, _, detail = str(caught.value).partition(" (")
     assert words == (
         "no Strange can be made of what was read: its constructor must take every field of MetadataRequest by name, "

@@ -72,15 +72,17 @@ def enumerations() -> list[dict[str, Any]]:
     return [each for each in found if "members" in each]
 
 
-def walk(fields: tuple[FieldFacts, ...], place: str) -> Iterator[tuple[str, FieldFacts]]:
+def nested_fields(fields: tuple[FieldFacts, ...], place: str) -> Iterator[tuple[str, FieldFacts]]:
     for field in fields:
         yield f"{place}.{field.name}", field
-        yield from walk(field.fields, f"{place}.{field.name}")
+        yield from nested_fields(field.fields, f"{place}.{field.name}")
 
 
 def all_fields() -> dict[str, FieldFacts]:
     names = vectors.message_names()
-    return {place: field for name in names for place, field in walk(fields_of(getattr(kafka_messages, name)), name)}
+    return {
+        place: field for name in names for place, field in nested_fields(fields_of(getattr(kafka_messages, name)), name)
+    }
 
 
 def test_members_equal_the_enumerations_file() -> None:

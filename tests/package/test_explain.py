@@ -122,7 +122,7 @@ def test_consumer_subscriptions_are_decoded() -> None:
     assert explained_leaves(request, 9)["protocols[0].metadata.topics[0]"].value == "orders"
 
 
-def fetched(data: bytes) -> FetchResponse:
+def fetch_response_with(data: bytes) -> FetchResponse:
     return FetchResponse(responses=[FetchableTopicResponse(topic_id=ID, partitions=[PartitionData(records=data)])])
 
 
@@ -130,7 +130,7 @@ def test_record_batches_are_explained_on_request() -> None:
     record = Record(key=b"k", value=b"paid", timestamp=1_700_000_000_000, headers=(("trace", b"7f"),))
     data = write_batch([record, Record(value=None, timestamp=1_700_000_000_005)], base_offset=40)
     packed = write_batch([record], compression="gzip")
-    message = fetched(data + packed + data[:20])
+    message = fetch_response_with(data + packed + data[:20])
     assert explained_leaves(message, 17)["responses[0].partitions[0].records"].value == data + packed + data[:20]
     leaves = explained_leaves(message, 17, records=True)
     above = "responses[0].partitions[0].records"
@@ -149,17 +149,17 @@ def test_record_batches_are_explained_on_request() -> None:
 
 @pytest.mark.parametrize("path", sorted((COMMITTED / "logs").glob("*/*.log")), ids=lambda path: path.parent.name)
 def test_broker_written_batches_are_explained(path: Path) -> None:
-    explained_leaves(fetched(path.read_bytes()), 17, records=True)
+    explained_leaves(fetch_response_with(path.read_bytes()), 17, records=True)
 
 
 def test_damaged_batches_are_noted() -> None:
     data = bytearray(write_batch([Record(value=b"paid")]))
     data[-1] = 0x7F
-    leaves = explained_leaves(fetched(bytes(data)), 17, records=True)
+    leaves = explained_leaves(fetch_response_with(bytes(data)), 17, records=True)
     above = "responses[0].partitions[0].records.batches[0]"
     assert "the checksum is 0x" in leaves[f"{above}.crc"].note
     assert leaves[f"{above}.records"].role == "rest"
-    leaves = explained_leaves(fetched(b"\0" * 30), 17, records=True)
+    leaves = explained_leaves(fetch_response_with(b"\0" * 30), 17, records=True)
     assert leaves["responses[0].partitions[0].records"].role == "rest"
 
 
@@ -251,7 +251,7 @@ def test_text_lines_fit_the_requested_width(width: int) -> None:
 
 
 def test_long_fields_are_abbreviated_unless_whole() -> None:
-    data = fetched(bytes(1000)).write(17)
+    data = fetch_response_with(bytes(1000)).write(17)
     found = explain(data, FetchResponse, 17)
     assert "bytes more" in found.text()
     assert len(found.text()) < 5000
@@ -267,7 +267,9 @@ def test_compressed_batches_are_explained(codec: str) -> None:
     if codec != "gzip":
         package = "zstandard" if codec == "zstd" else "cramjam"
         pytest.importorskip(package, reason="the extra compression brings it; nox -s tests has it")
-    found = explain(fetched(write_batch(COMPRESSED, compression=codec)).write(17), FetchResponse, 17, records=True)
+    found = explain(
+        fetch_response_with(write_batch(COMPRESSED, compression=codec)).write(17), FetchResponse, 17, records=True
+    )
     above = "responses[0].partitions[0].records.batches[0].records"
     leaf = leaves_by_path(found)[above]
     assert leaf.unpacked is not None
@@ -300,13 +302,13 @@ def test_records_without_kafka_records_are_not_decoded(monkeypatch: pytest.Monke
     )
     leaf = explained_leaves(produced, 9, records=True)["topic_data[0].partition_data[0].records"]
     assert (leaf.is_secret, leaf.note.split(", ")[-1]) == (False, "not opened: pip install kafka-records")
-    leaf = explained_leaves(fetched(records), 17, records=True)["responses[0].partitions[0].records"]
+    leaf = explained_leaves(fetch_response_with(records), 17, records=True)["responses[0].partitions[0].records"]
     assert (leaf.is_secret, leaf.note.split(", ")[-1]) == (True, "not opened: pip install kafka-records")
 
 
 def test_missing_codec_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("zstandard", reason="the extra compression brings it")
-    data = fetched(write_batch(COMPRESSED, compression="zstd")).write(17)
+    data = fetch_response_with(write_batch(COMPRESSED, compression="zstd")).write(17)
     engines = importlib.import_module("kafka_records.engines")
 
     def absent(name: str) -> ModuleType:
@@ -327,11 +329,11 @@ def test_missing_codec_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_decompression_bomb_is_not_decoded() -> None:
     bomb = write_batch([Record(value=b"\0" * (5 << 20))], compression="gzip")
     above = "responses[0].partitions[0].records.batches[0].records"
-    leaf = explained_leaves(fetched(bomb), 17, records=True)[above]
+    leaf = explained_leaves(fetch_response_with(bomb), 17, records=True)[above]
     assert leaf.unpacked is None
     assert leaf.note.endswith("the gzip data grows beyond the bound of 4194304 bytes (max_batch_bytes)")
     many = write_batch([Record(value=b"") for _ in range(10_002)], compression="gzip")
-    leaf = explained_leaves(fetched(many), 17, records=True)[above]
+    leaf = explained_leaves(fetch_response_with(many), 17, records=True)[above]
     assert leaf.unpacked is not None
     last = list(leaf.unpacked[1].leaves())[-1]
     assert (last.role, last.note) == ("rest", "2 more records")
@@ -340,7 +342,7 @@ def test_decompression_bomb_is_not_decoded() -> None:
 def test_damaged_compressed_records_are_noted() -> None:
     batch = bytearray(write_batch(COMPRESSED, compression="gzip"))
     batch[-12] ^= 0xFF
-    leaf = explained_leaves(fetched(bytes(batch)), 17, records=True)[
+    leaf = explained_leaves(fetch_response_with(bytes(batch)), 17, records=True)[
         "responses[0].partitions[0].records.batches[0].records"
     ]
     assert leaf.unpacked is None

@@ -26,7 +26,7 @@ DATA = MetadataRequest(topics=[MetadataRequestTopic(name=f"topic-{number}") for 
 
 
 @pytest.fixture(autouse=True)
-def few_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+def lowered_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spans, "MOST_LEAVES", 101)
 
 

@@ -12,7 +12,7 @@ from kafka_messages import DecodeError, EncodeError
 from kafka_messages.protocol import FrameReader, FramingError, frame, split_frames
 
 
-def pieces(data: bytes, sizes: list[int]) -> Iterator[bytes]:
+def split_into_chunks(data: bytes, sizes: list[int]) -> Iterator[bytes]:
     at = 0
     for size in sizes:
         yield data[at : at + size]
@@ -20,7 +20,7 @@ def pieces(data: bytes, sizes: list[int]) -> Iterator[bytes]:
     yield data[at:]
 
 
-def trickle(reader: FrameReader, data: bytes, got: list[bytes]) -> None:
+def feed_single_bytes(reader: FrameReader, data: bytes, got: list[bytes]) -> None:
     for at in range(len(data)):
         reader.feed(data[at : at + 1])
         got += reader
@@ -32,7 +32,7 @@ def test_frames_survive_any_chunking(payloads: list[bytes], sizes: list[int]) ->
     stream = b"".join(map(frame, payloads))
     reader, fed = FrameReader(), 0
     got: list[bytes] = []
-    for piece in pieces(stream, sizes):
+    for piece in split_into_chunks(stream, sizes):
         reader.feed(piece)
         fed += len(piece)
         got += list(reader)
@@ -107,7 +107,7 @@ def test_invalid_frames_raise_framing_error(data: str, text: str, offset: int) -
     reader = FrameReader(max_size=8)
     got: list[bytes] = []
     with pytest.raises(FramingError):
-        trickle(reader, bytes.fromhex(data), got)
+        feed_single_bytes(reader, bytes.fromhex(data), got)
     assert got == [b"\xaa"]
 
 

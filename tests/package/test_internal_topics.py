@@ -299,7 +299,7 @@ def test_logs_equal_the_definitions() -> None:
 @pytest.mark.parametrize("row", [row for row in RECORD_TYPES if row[2]], ids=lambda row: f"{row[0]}-{row[1]}")
 def test_every_coordinator_record_type_round_trips(row: tuple[str, int, str, str]) -> None:
     log, number, key_name, value_name = row
-    key, value = message(key_name), message(value_name)
+    key, value = default_message(key_name), default_message(value_name)
     for version in range(value.LOWEST_SUPPORTED_VERSION, value.HIGHEST_SUPPORTED_VERSION + 1):
         written = write_coordinator_record(key, value, version)
         assert read_coordinator_record(log, *written) == CoordinatorRecord(number, key, value, version)
@@ -308,13 +308,13 @@ def test_every_coordinator_record_type_round_trips(row: tuple[str, int, str, str
 @pytest.mark.parametrize("row", [row for row in RECORD_TYPES if not row[2]], ids=lambda row: f"{row[0]}-{row[1]}")
 def test_every_metadata_record_type_round_trips(row: tuple[str, int, None, str]) -> None:
     log, number, _, name = row
-    record = message(name)
+    record = default_message(name)
     for version in range(record.LOWEST_SUPPORTED_VERSION, record.HIGHEST_SUPPORTED_VERSION + 1):
         written = write_metadata_record(record, version)
         assert read_metadata_record(written, log) == MetadataRecord(number, version, record)
 
 
-def message(name: str) -> Message:
+def default_message(name: str) -> Message:
     import kafka_messages
 
     made: Message = getattr(kafka_messages, name)()

@@ -353,7 +353,7 @@ def test_equivalent_uuid_texts_are_accepted(text: str) -> None:
 # --- refusing ---------------------------------------------------------------------------------------------------------
 
 
-def changed(path: str, value: object) -> dict[str, Any]:
+def topics_json_with(path: str, value: object) -> dict[str, Any]:
     """Return TOPICS_JSON with another value at a dotted path; numbers are indices."""
     result = copy.deepcopy(TOPICS_JSON)
     inner: Any = result
@@ -415,7 +415,7 @@ def json_error_text(cls: type[Message], given: Any, version: int, **options: Any
     ],
 )
 def test_wrong_json_raises_with_path(path: str, value: object, text: str) -> None:
-    assert json_error_text(CreateTopicsRequest, changed(path, value), 7) == f"CreateTopicsRequest v7: {text}"
+    assert json_error_text(CreateTopicsRequest, topics_json_with(path, value), 7) == f"CreateTopicsRequest v7: {text}"
 
 
 @pytest.mark.parametrize(("given", "shown"), [([], "an array"), (None, "null"), ("{}", "a text of 2 characters")])
@@ -490,7 +490,7 @@ def test_field_of_another_version_is_rejected() -> None:
 
 
 def test_unknown_keys_are_rejected_unless_ignored() -> None:
-    given = changed("topics.0.comment", "mine") | {"comment": {"at": "top"}}
+    given = topics_json_with("topics.0.comment", "mine") | {"comment": {"at": "top"}}
     expected = "CreateTopicsRequest v7: topics[0].comment: no field has this key"
 
     assert json_error_text(CreateTopicsRequest, given, 7) == expected
@@ -534,7 +534,7 @@ def test_unknown_tagged_fields_in_inflexible_version_are_rejected() -> None:
 
 def test_json_error_has_path_and_reason() -> None:
     with pytest.raises(JsonError) as caught:
-        from_json(CreateTopicsRequest, changed("topics.0.name", 3), 7)
+        from_json(CreateTopicsRequest, topics_json_with("topics.0.name", 3), 7)
     error = caught.value
 
     assert isinstance(error, ValueError)
@@ -604,13 +604,13 @@ OWN = (
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def own_package(tmp_path_factory: pytest.TempPathFactory) -> Any:
     package: Any = build_package(tmp_path_factory.mktemp("own"), *OWN)
     import_module(f"{package.__name__}.json")
     return package
 
 
-def test_arrays_of_every_type_round_trip(own: Any) -> None:
+def test_arrays_of_every_type_round_trip(own_package: Any) -> None:
     given = {
         "someBool": [True, False],
         "someInt8": [-128, 127],
@@ -624,21 +624,21 @@ def test_arrays_of_every_type_round_trip(own: Any) -> None:
     }
     for version in (0, 3):
         for obj in (given, dict.fromkeys(given)):
-            data = own.json.from_json(own.Probe, obj, version).write(version)
-            assert own.json.to_json(own.Probe.read(data, version), version) == obj
+            data = own_package.json.from_json(own_package.Probe, obj, version).write(version)
+            assert own_package.json.to_json(own_package.Probe.read(data, version), version) == obj
 
 
-def test_optional_fields_round_trip(own: Any) -> None:
-    assert own.json.to_json(own.Optional(plain=1), 0) == {"plain": 1}
-    assert own.json.from_json(own.Optional, {"plain": 1}, 0) == own.Optional(plain=1)
+def test_optional_fields_round_trip(own_package: Any) -> None:
+    assert own_package.json.to_json(own_package.Optional(plain=1), 0) == {"plain": 1}
+    assert own_package.json.from_json(own_package.Optional, {"plain": 1}, 0) == own_package.Optional(plain=1)
 
     given = {"plain": 1, "extra": None, "_unknownTaggedFields": [{"tag": 2, "data": "YQ=="}]}
-    message = own.Optional.read(own.json.from_json(own.Optional, given, 0).write(0), 0)
-    assert own.json.to_json(message, 0, unknown_tagged_fields=True) == given
+    message = own_package.Optional.read(own_package.json.from_json(own_package.Optional, given, 0).write(0), 0)
+    assert own_package.json.to_json(message, 0, unknown_tagged_fields=True) == given
 
     empty = given | {"_unknownTaggedFields": [{"tag": 2, "data": ""}]}
-    with pytest.raises(own.json.JsonError) as caught:
-        own.json.from_json(own.Optional, empty, 0)
+    with pytest.raises(own_package.json.JsonError) as caught:
+        own_package.json.from_json(own_package.Optional, empty, 0)
     reason = "optional field 2 has no bytes; a length of 0 would end the buffer"
     assert str(caught.value) == f"Optional v0: _unknownTaggedFields[0]: {reason}"
 

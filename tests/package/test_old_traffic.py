@@ -36,21 +36,21 @@ def test_old_traffic_re_encodes_to_the_same_bytes() -> None:
         assert response.encode(framed=False) == answered, (request.api, request.version)
 
 
-def announced() -> set[tuple[int, int]]:
+def announced_versions() -> set[tuple[int, int]]:
     for number, sent, answered in exchanges():
         request = decode_request(sent)
         if number == 0 and (request.api.key, request.version) == (ApiKey.API_VERSIONS, 3):
-            return pairs_of(decode_response(answered, ApiVersionsResponse, 3).message)
+            return api_versions_in(decode_response(answered, ApiVersionsResponse, 3).message)
     raise AssertionError("it was not asked")
 
 
-def pairs_of(said: ApiVersionsResponse) -> set[tuple[int, int]]:
+def api_versions_in(said: ApiVersionsResponse) -> set[tuple[int, int]]:
     return {(each.api_key, v) for each in said.api_keys for v in range(each.min_version, each.max_version + 1)}
 
 
 def test_traffic_covers_every_announced_api_version() -> None:
     asked = {(int(request.api.key), request.version) for request in requests()}
-    assert asked == announced()
+    assert asked == announced_versions()
     older = {(key, version) for key, version in asked if version not in api(key).supported_versions}
     assert len(older) >= 50
     gone = {ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA, ApiKey.CONTROLLED_SHUTDOWN}
@@ -59,7 +59,7 @@ def test_traffic_covers_every_announced_api_version() -> None:
 
 
 def test_announce_for_old_release_equals_its_broker() -> None:
-    assert pairs_of(announce(release="2.8.2")) == announced()
+    assert api_versions_in(announce(release="2.8.2")) == announced_versions()
 
 
 @pytest.mark.parametrize("number", sorted({number for number, _, _ in exchanges()}))

@@ -56,7 +56,7 @@ def test_vectors_round_trip_as_bytes(name: str) -> None:
 def test_vectors_round_trip_as_json(name: str) -> None:
     for vector in vectors.committed()[name]:
         version = vector.version
-        assert created(vector).write(version) == vector.data, vector
+        assert message_from_json_in(vector).write(version) == vector.data, vector
         message = vector.cls.read(vector.data, version)
         as_json = to_json(message, version)
         assert as_json == vector.json_out, vector
@@ -139,7 +139,7 @@ def test_equal_schemas_are_shared() -> None:
         assert len({id(schema) for schema in schemas.values()}) == len(texts), name
 
 
-def created(vector: Vector) -> Message:
+def message_from_json_in(vector: Vector) -> Message:
     """Return the message of ``json_in``, or a new one without it."""
     if vector.json_in is None:
         return vector.cls()

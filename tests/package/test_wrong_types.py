@@ -39,12 +39,12 @@ from tests.support import vectors
 from tests.support.renderings import pure
 
 
-def produced(leader: Any) -> ProduceResponse:
+def produce_response(leader: Any) -> ProduceResponse:
     partition = PartitionProduceResponse(current_leader=leader)
     return ProduceResponse(responses=[TopicProduceResponse(name="t", partition_responses=[partition])])
 
 
-def assigned(message: Any, **fields: Any) -> Any:
+def with_assigned(message: Any, **fields: Any) -> Any:
     """Return a message with fields assigned after construction."""
     for name, value in fields.items():
         setattr(message, name, value)
@@ -83,7 +83,7 @@ WRONG: list[tuple[Any, int, str]] = [
         "MetadataResponse v1: topics[0].partitions[1]: expected MetadataResponsePartition, got 7",
     ),
     (
-        produced("broker 1"),
+        produce_response("broker 1"),
         10,
         "ProduceResponse v10: responses[0].partition_responses[0].current_leader: expected LeaderIdAndEpoch, "
         "got a str of 8 characters",
@@ -104,7 +104,7 @@ WRONG: list[tuple[Any, int, str]] = [
         "got PartitionData of fetch_response",
     ),
     (
-        assigned(MetadataRequest(), topics="orders"),
+        with_assigned(MetadataRequest(), topics="orders"),
         12,
         "MetadataRequest v12: topics: expected a list, not a str of 6 characters",
     ),
@@ -126,7 +126,7 @@ def test_elements_of_wrong_type_raise_encode_error(message: Any, version: int, t
 
 def test_wrong_struct_outside_the_version_raises_encode_error() -> None:
     with pytest.raises(EncodeError) as caught:
-        produced("broker 1").write(3)
+        produce_response("broker 1").write(3)
     place = "ProduceResponse v3: responses[0].partition_responses[0].current_leader"
     assert str(caught.value) == f"{place}: expected LeaderIdAndEpoch, got a str of 8 characters"
 
@@ -294,14 +294,17 @@ def test_assigned_iterators_raise_encode_error() -> None:
 def test_empty_non_list_is_rejected_as_array(value: Any, is_native: bool) -> None:
     if is_native and native.implementation() == "pure":
         pytest.skip("the native core is not installed")
-    topic = assigned(MetadataResponseTopic(name="t"), partitions=value)
+    topic = with_assigned(MetadataResponseTopic(name="t"), partitions=value)
     cases: list[tuple[Any, int, str]] = [
-        *((assigned(MetadataRequest(), topics=value), version, "topics") for version in range(14)),
-        *((assigned(DeleteTopicsRequest(), topic_names=value), version, "topic_names") for version in (1, 5)),
-        *((assigned(ListTransactionsRequest(), state_filters=value), version, "state_filters") for version in (0, 1)),
+        *((with_assigned(MetadataRequest(), topics=value), version, "topics") for version in range(14)),
+        *((with_assigned(DeleteTopicsRequest(), topic_names=value), version, "topic_names") for version in (1, 5)),
+        *(
+            (with_assigned(ListTransactionsRequest(), state_filters=value), version, "state_filters")
+            for version in (0, 1)
+        ),
         *((MetadataResponse(topics=[topic]), version, "topics[0].partitions") for version in (0, 8, 9, 12)),
-        (assigned(ApiVersionsResponse(), supported_features=value), 3, "supported_features"),
-        (assigned(FetchResponse(), node_endpoints=value), 16, "node_endpoints"),
+        (with_assigned(ApiVersionsResponse(), supported_features=value), 3, "supported_features"),
+        (with_assigned(FetchResponse(), node_endpoints=value), 16, "node_endpoints"),
     ]
     with pure() if not is_native else nullcontext():
         for message, version, place in cases:

@@ -82,7 +82,7 @@ def removed_apis() -> list[Path]:
     return [file for file in files if '"validVersions": "none"' in file.read_text(encoding="utf-8")]
 
 
-def walk(plan: MessagePlan) -> list[tuple[Operation, str]]:
+def operations_of(plan: MessagePlan) -> list[tuple[Operation, str]]:
     """Return every operation of a plan with its section, which is "" outside of sections."""
     found: list[tuple[Operation, str]] = []
     for operation in [each for struct in plan.structs for layout in struct.layouts for each in layout.operations]:
@@ -140,7 +140,7 @@ def test_every_encoding_occurs_in_every_form(proposals: Definitions) -> None:
 
 
 def test_every_operation_of_the_plan_is_used(proposals: Definitions) -> None:
-    operations = [each for plan in proposals.plans for each in walk(plan)]
+    operations = [each for plan in proposals.plans for each in operations_of(plan)]
     kinds = {type(operation).__name__ for operation, _ in operations}
     assert kinds == {kind.__name__ for kind in Operation.__args__}
     assert {section for _, section in operations} == {"", "TagSection", "OptionalBuffer"}

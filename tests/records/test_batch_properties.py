@@ -112,7 +112,7 @@ def test_segments_and_batches_agree(batch: tuple[list[Record], dict[str, Any]]) 
     st.lists(st.tuples(st.integers(17, 400), st.integers(0, 255)), min_size=1, max_size=3),
     st.booleans(),
 )
-def test_damaged_batches_are_rejected_by_both(
+def test_segments_and_batches_agree_on_damaged_batches(
     batch: tuple[list[Record], dict[str, Any]], changes: list[tuple[int, int]], verify: bool
 ) -> None:
     data = bytearray(write_batch(batch[0], **batch[1]))

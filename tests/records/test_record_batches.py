@@ -44,7 +44,7 @@ PLACED = re.compile(r"RecordBatch( v[012])?: batches\[0\](\.records\[\d+\])?: ba
 """Location in error texts: batch and record if known, and the byte."""
 
 
-def written(magic: int, compression: str, package: str | None) -> bytes:
+def sample_batch(magic: int, compression: str, package: str | None) -> bytes:
     """Return a batch of a format and compression; skip the test without its package."""
     if package:
         pytest.importorskip(package, reason="the extra `compression` is not installed")
@@ -57,15 +57,15 @@ def all_records(data: bytes, **arguments: Any) -> list[Record]:
 
 @pytest.mark.parametrize(("magic", "compression", "package"), FORMATS)
 def test_written_batches_are_read_back(magic: int, compression: str, package: str | None) -> None:
-    found = all_records(written(magic, compression, package))
+    found = all_records(sample_batch(magic, compression, package))
     times = {} if magic else {"timestamp": -1}
     some = RECORDS if magic == 2 else PLAIN
     assert found == [record._replace(offset=7 + number, **times) for number, record in enumerate(some)]
 
 
 @pytest.mark.parametrize(("magic", "compression", "package"), FORMATS)
-def test_damaged_bytes_raise_batch_decode_error(magic: int, compression: str, package: str | None) -> None:
-    data = written(magic, compression, package)
+def test_damaged_bytes_raise_only_batch_decode_error(magic: int, compression: str, package: str | None) -> None:
+    data = sample_batch(magic, compression, package)
     size = next(read_headers(data)).size
     for cut in range(size):
         reader = read_batches(data[:cut])
