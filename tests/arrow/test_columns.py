@@ -34,7 +34,7 @@ from tests.support.vectors import committed
 MESSAGES = committed()
 
 
-def repeats() -> Iterator[int]:
+def repetitions() -> Iterator[int]:
     """Yield few rows, and more rows than the lowered limit of objects in memory."""
     yield 1
     with mock.patch.object(_objects, "MOST_ROWS", 24):
@@ -42,10 +42,10 @@ def repeats() -> Iterator[int]:
 
 
 @pytest.mark.parametrize("name", sorted(MESSAGES))
-def test_columns_are_what_the_objects_are(name: str) -> None:
+def test_columns_equal_the_object_codec(name: str) -> None:
     cls, facts = getattr(km, name), facts_of(getattr(km, name))
     wanted = [repr(expected(facts, facts.fields, cls.read(v.data, v.version), v.version)) for v in MESSAGES[name]]
-    for times in repeats():
+    for times in repetitions():
         vectors = [*zip(MESSAGES[name], wanted, strict=True)] * times
         random.Random(name).shuffle(vectors)
         array = pa.array([vector.data for vector, _ in vectors], pa.binary())
@@ -69,7 +69,7 @@ def test_columns_encode_to_the_same_bytes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(MESSAGES))
-def test_damaged_rows_do_not_touch_the_others(name: str) -> None:
+def test_damaged_rows_are_null_and_do_not_affect_others(name: str) -> None:
     cls, facts = getattr(km, name), facts_of(getattr(km, name))
     draw = random.Random(name)
     rows, versions = [], []
@@ -94,7 +94,7 @@ def test_damaged_rows_do_not_touch_the_others(name: str) -> None:
 ROWS = [MetadataResponse().write(12), None, b"\0\0"]
 
 
-def test_failfast_names_row_and_place() -> None:
+def test_failfast_error_names_row_and_field() -> None:
     with pytest.raises(RowError) as caught:
         decode(pa.array(ROWS, pa.binary()), MetadataResponse, 12)
 
@@ -104,7 +104,7 @@ def test_failfast_names_row_and_place() -> None:
     assert (caught.value.row, caught.value.offset, caught.value.path) == (2, 0, "throttle_time_ms")
 
 
-def test_permissive_hands_the_bytes_back() -> None:
+def test_permissive_returns_corrupt_bytes() -> None:
     columns = decode(
         pa.array(ROWS, pa.binary()), MetadataResponse, 12, mode="PERMISSIVE", corrupt_column="_corrupt_record"
     ).to_pylist()
@@ -115,7 +115,7 @@ def test_permissive_hands_the_bytes_back() -> None:
     assert columns[2] == dict.fromkeys(columns[2]) | {"_corrupt_record": b"\0\0"}
 
 
-def test_the_version_in_front() -> None:
+def test_version_prefix_is_read_and_written() -> None:
     rows = [(v).to_bytes(2, "big") + OffsetCommitValue(offset=v, metadata="m").write(v) for v in (0, 3, 1)]
 
     columns = decode(pa.array(rows), OffsetCommitValue)
@@ -125,13 +125,13 @@ def test_the_version_in_front() -> None:
     assert encode(columns.slice(1, 1), OffsetCommitValue, 3, prefix=True).to_pylist() == [rows[1]]
 
 
-def test_defaults_instead_of_null() -> None:
+def test_emit_defaults_replaces_nulls() -> None:
     columns = decode(pa.array([MetadataResponse().write(0)]), MetadataResponse, 0, emit_defaults=True)
 
     assert columns.field("controller_id").to_pylist() == [-1]
 
 
-def test_unknown_tagged_fields() -> None:
+def test_unknown_tagged_fields_round_trip() -> None:
     data = b"\x01\x01\x02\x07\x01a\x87\x07\x01b"
     columns = decode(pa.array([data]), ListTransactionsRequest, 0, unknown_tagged_fields=True)
 
@@ -139,14 +139,14 @@ def test_unknown_tagged_fields() -> None:
     assert encode(columns, ListTransactionsRequest, 0).to_pylist() == [data]
 
 
-def test_unknown_tagged_fields_in_any_order() -> None:
+def test_unknown_tagged_fields_are_sorted_by_tag() -> None:
     data = b"\x01\x01\x02\x63\x02ab\x62\x01c"
     columns = decode(pa.array([data]), ListTransactionsRequest, 0, unknown_tagged_fields=True)
 
     assert columns.field("_unknown_tagged_fields").to_pylist() == [[(98, b"c"), (99, b"ab")]]
 
 
-def test_trailing_bytes() -> None:
+def test_trailing_bytes_raise_unless_ignored() -> None:
     rows = pa.array([MetadataResponse().write(12) + b"x"])
 
     with pytest.raises(RowError, match=r"^row 0: MetadataResponse v12: the message ends at offset 12, but 1 more byte"):
@@ -154,7 +154,7 @@ def test_trailing_bytes() -> None:
     assert len(decode(rows, MetadataResponse, 12, trailing="ignore")) == 1
 
 
-def test_trailing_bytes_in_a_column() -> None:
+def test_trailing_column_contains_trailing_bytes() -> None:
     good = MetadataResponse(cluster_id="c").write(12)
     rows = [None, good, good + b"one", b"\0\0", MetadataResponse().write(0) + b"\0" * 70, good + b"2"]
     versions = pa.array([12, 12, 12, 12, 0, 12])
@@ -178,7 +178,7 @@ def test_trailing_bytes_in_a_column() -> None:
     assert strict.is_valid().to_pylist() == [False, True, False, False, False, False]
 
 
-def test_strings_that_are_not_utf_8() -> None:
+def test_invalid_utf8_raises_unless_unvalidated() -> None:
     rows = pa.array([OffsetCommitValue(metadata="ok").write(3).replace(b"ok", b"\xff!")])
 
     with pytest.raises(RowError, match=r"^row 0: OffsetCommitValue v3: metadata: .*UTF-8"):
@@ -188,7 +188,7 @@ def test_strings_that_are_not_utf_8() -> None:
     assert column.cast(pa.binary()).to_pylist() == [b"\xff!"]
 
 
-def test_values_that_a_version_cannot_write() -> None:
+def test_fields_missing_in_the_version_raise_on_encode() -> None:
     columns = decode(pa.array([MetadataResponse(cluster_authorized_operations=1).write(8)]), MetadataResponse, 8)
 
     with pytest.raises(EncodeRowError) as caught:
@@ -200,7 +200,7 @@ def test_values_that_a_version_cannot_write() -> None:
         encode(columns, MetadataResponse, 99)
 
 
-def test_columns_without_a_type() -> None:
+def test_null_typed_columns_are_encoded() -> None:
     request = {"topics": None, "allow_auto_topic_creation": True}
     request |= {f"include_{what}_authorized_operations": False for what in ("topic", "cluster")}
     rows = pa.array([request] * 2)
@@ -225,7 +225,7 @@ COMMITS = [{"offset": at, "leader_epoch": -1, "metadata": f"host-{at}", "commit_
 COMMITTED = [OffsetCommitValue(**row).write(3) for row in COMMITS]
 
 
-def commits(**columns: object) -> object:
+def commit_columns(**columns: object) -> object:
     """Return commit values as a struct array, with some columns replaced."""
     made = {name: pa.array([row[name] for row in COMMITS]) for name in COMMITS[0]} | columns
     made |= {name: pa.nulls(4) for name in ("expire_timestamp", "topic_id")}
@@ -246,18 +246,18 @@ OFFSETS, TEXTS = pa.array(range(4)), pa.array([row["metadata"] for row in COMMIT
     ],
     ids=lambda columns: "-".join(f"{name} {array.type}" for name, array in columns.items()),
 )
-def test_columns_of_other_types_for_the_same_values(columns: dict[str, object]) -> None:
-    assert encode(commits(**columns), OffsetCommitValue, 3).to_pylist() == COMMITTED
+def test_columns_of_convertible_types_are_encoded(columns: dict[str, object]) -> None:
+    assert encode(commit_columns(**columns), OffsetCommitValue, 3).to_pylist() == COMMITTED
 
 
-def test_tables() -> None:
-    table = pa.Table.from_struct_array(commits()).append_column("more", pa.array("abcd"))
+def test_tables_and_record_batches_are_encoded() -> None:
+    table = pa.Table.from_struct_array(commit_columns()).append_column("more", pa.array("abcd"))
     assert encode(pa.concat_tables([table, table]), OffsetCommitValue, 3).to_pylist() == COMMITTED * 2
     assert encode(table.to_batches()[0], OffsetCommitValue, 3).to_pylist() == COMMITTED
 
 
 @pytest.mark.parametrize("kind", [pa.large_list, pa.list_view, pa.large_list_view, lambda kind: pa.list_(kind, 1)])
-def test_lists_of_all_kinds(kind: Callable[[object], object]) -> None:
+def test_every_list_type_is_encoded(kind: Callable[[object], object]) -> None:
     topic = {"name": "a", "topic_id": "A" * 22}
     rows = [{"topics": [topic | {"name": name}] if name else None} for name in ("x", None, "y", "z")]
     of_struct = schema(MetadataRequest).field("topics").type.value_type
@@ -282,13 +282,13 @@ def test_lists_of_all_kinds(kind: Callable[[object], object]) -> None:
     ],
     ids=lambda columns: "" if isinstance(columns, str) else "-".join(str(array.type) for array in columns.values()),
 )
-def test_columns_of_another_kind(columns: dict[str, object], reason: str) -> None:
+def test_columns_of_incompatible_types_raise_type_error(columns: dict[str, object], reason: str) -> None:
     with pytest.raises(TypeError) as caught:
-        encode(commits(**columns), OffsetCommitValue, 3)
+        encode(commit_columns(**columns), OffsetCommitValue, 3)
     assert str(caught.value) == reason
 
 
-def test_no_columns_at_all() -> None:
+def test_arrays_of_wrong_type_raise_type_error() -> None:
     twice = pa.StructArray.from_arrays([OFFSETS, OFFSETS], names=["offset", "offset"])
     for array, reason in (
         (twice, "OffsetCommitValue has 2 columns offset"),
@@ -317,15 +317,15 @@ def test_no_columns_at_all() -> None:
             "row 1: {}metadata: is no UTF-8: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
         ),
     ],
-    ids=["fraction", "nan", "uint64", "no text"],
+    ids=["fraction", "nan", "uint64", "invalid UTF-8"],
 )
-def test_values_that_no_cast_saves(columns: dict[str, object], reason: str) -> None:
+def test_inconvertible_values_raise_encode_row_error(columns: dict[str, object], reason: str) -> None:
     with pytest.raises(EncodeRowError) as caught:
-        encode(commits(**columns), OffsetCommitValue, 3)
+        encode(commit_columns(**columns), OffsetCommitValue, 3)
     assert str(caught.value) == reason.format("OffsetCommitValue v3: ")
 
 
-def test_rows_of_unknown_tagged_fields_are_counted_with_nulls() -> None:
+def test_row_numbers_in_errors_count_null_rows() -> None:
     kind = pa.struct(list(schema(ListTransactionsRequest, unknown_tagged_fields=True)))
     lists = {"state_filters": [], "producer_id_filters": []}
     array = pa.array([None, lists | {"_unknown_tagged_fields": [(7, b"a"), (7, b"b")]}], kind)
@@ -333,7 +333,7 @@ def test_rows_of_unknown_tagged_fields_are_counted_with_nulls() -> None:
         encode(array, ListTransactionsRequest, 0)
 
 
-def test_arrays_beyond_two_gibibytes(tmp_path: Path) -> None:
+def test_slices_of_arrays_above_two_gibibytes_are_decoded(tmp_path: Path) -> None:
     place, row = (1 << 31) + 100, COMMITTED[3]
     with (tmp_path / "sparse").open("wb") as file:
         file.seek(place)
@@ -351,7 +351,7 @@ def test_arrays_beyond_two_gibibytes(tmp_path: Path) -> None:
         decode(array, OffsetCommitValue, 3, mode="PERMISSIVE")
 
 
-def test_arrays_that_hold_no_bytes_themselves() -> None:
+def test_dictionary_and_null_arrays_are_decoded() -> None:
     assert decode(pa.array(COMMITTED).dictionary_encode(), OffsetCommitValue, 3).field("offset").to_pylist() == [
         *range(4)
     ]
@@ -369,7 +369,7 @@ def test_arrays_that_hold_no_bytes_themselves() -> None:
         ([3], ValueError, "1 versions for 4 rows"),
     ],
 )
-def test_versions_that_are_none(version: object, error: type[Exception], reason: str) -> None:
+def test_invalid_versions_raise(version: object, error: type[Exception], reason: str) -> None:
     for mode in ("FAILFAST", "PERMISSIVE"):
         with pytest.raises(error) as caught:
             decode(pa.array(COMMITTED), OffsetCommitValue, version, mode=mode)  # type: ignore[arg-type]  # refused
@@ -400,24 +400,24 @@ def test_versions_that_are_none(version: object, error: type[Exception], reason:
         ),
     ],
 )
-def test_wrong_arguments(arguments: dict[str, str], reason: str) -> None:
+def test_invalid_options_raise_value_error(arguments: dict[str, str], reason: str) -> None:
     with pytest.raises(ValueError) as caught:  # noqa: PT011  # the whole text is compared
         decode(pa.array([MetadataResponse().write(12)]), MetadataResponse, 12, **arguments)  # type: ignore[arg-type]
     assert str(caught.value) == reason
 
 
-def test_names_that_are_none() -> None:
+def test_corrupt_column_of_wrong_type_raises() -> None:
     with pytest.raises(TypeError, match=r"^corrupt_column is a name or None, not 5$"):
         decode(pa.array(COMMITTED), OffsetCommitValue, 3, corrupt_column=5)  # type: ignore[arg-type]  # refused
 
 
-def test_a_huge_count_costs_nothing() -> None:
+def test_huge_array_count_makes_the_row_null() -> None:
     rows = pa.array([b"\0\0\0\0\xff\xff\xff\xff\x07"] * 1000)
 
     assert decode(rows, MetadataResponse, 12, mode="PERMISSIVE").null_count == 1000
 
 
-def test_a_forged_count_ends_where_its_row_is_bad() -> None:
+def test_forged_array_count_makes_the_row_null() -> None:
     rows = [b"\0\0\0\0\xff\xff\x03" + b"\xff" * 70_000] * 130
 
     with pure():
@@ -426,7 +426,7 @@ def test_a_forged_count_ends_where_its_row_is_bad() -> None:
     assert columns.null_count == len(rows)
 
 
-def test_the_warning_without_the_extension() -> None:
+def test_missing_extension_warns_once() -> None:
     text = """
 import warnings
 import pyarrow as pa
@@ -445,7 +445,7 @@ for each in caught:
     )
 
 
-def test_memory_is_bounded() -> None:
+def test_rows_decoded_together_are_bounded_by_bytes() -> None:
     rows = [OffsetCommitValue(metadata="m" * 3000).write(3)] * 3000
     most = [0]
     reading = _objects.Decoder._in_order
@@ -460,7 +460,7 @@ def test_memory_is_bounded() -> None:
     assert most[0] <= _objects.MOST_BYTES // 3000 + 1
 
 
-def test_slices_and_chunks() -> None:
+def test_slices_and_chunked_arrays_are_decoded() -> None:
     rows = [OffsetCommitValue(offset=each).write(3) for each in range(10)]
     array = pa.array(rows).slice(4, 3)
 

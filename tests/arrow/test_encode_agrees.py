@@ -61,7 +61,7 @@ def nulls(message: Any) -> list[Null]:
 
 
 @contextmanager
-def as_columns_say(found: Iterable[Null], version: int) -> Iterator[None]:
+def without_inexpressible_nulls(found: Iterable[Null], version: int) -> Iterator[None]:
     """Replace nulls in fields that the version lacks, which columns cannot express."""
     absent = [
         (struct, field.name)
@@ -79,7 +79,7 @@ def as_columns_say(found: Iterable[Null], version: int) -> Iterator[None]:
 
 def outcome(message: Message, found: Iterable[Null], version: int) -> Outcome:
     """Return the bytes of the object codec, or the field and reason of its error."""
-    with as_columns_say(found, version):
+    with without_inexpressible_nulls(found, version):
         try:
             return message.write(version)
         except EncodeError as error:
@@ -99,7 +99,7 @@ def assert_agree(cls: type[Message], columns: Any, wanted: list[Outcome], versio
 
 
 @pytest.mark.parametrize("name", sorted(MESSAGES))
-def test_every_version_of_what_was_decoded(name: str) -> None:
+def test_decoded_columns_encode_like_objects_at_every_version(name: str) -> None:
     cls = message_class(name)
     for version in sorted({vector.version for vector in MESSAGES[name]}):
         plain = [cls.read(vector.data, version) for vector in MESSAGES[name] if vector.version == version]
@@ -120,7 +120,7 @@ def test_every_version_of_what_was_decoded(name: str) -> None:
 
 
 @pytest.mark.parametrize("version", [12, 13, 14])
-def test_a_struct_of_a_field_that_the_version_lacks(version: int) -> None:
+def test_struct_with_a_field_missing_in_the_version_round_trips(version: int) -> None:
     tagged = (RawTaggedField(99, b"x"),)
     topic = FetchTopic(topic="t" if version == 12 else "", partitions=[FetchPartition(unknown_tagged_fields=tagged)])
     data = km.FetchRequest(topics=[topic]).write(version)
@@ -128,7 +128,7 @@ def test_a_struct_of_a_field_that_the_version_lacks(version: int) -> None:
     assert encode(columns, km.FetchRequest, version).to_pylist() == [data]
 
 
-def test_the_first_row_is_told() -> None:
+def test_error_names_the_first_invalid_row() -> None:
     kind = pa.struct(list(schema(km.ListTransactionsRequest, unknown_tagged_fields=True)))
     row = {"state_filters": [], "producer_id_filters": [], "duration_filter": -1, "transactional_id_pattern": None}
     rows = [
@@ -145,7 +145,7 @@ def test_the_first_row_is_told() -> None:
     )
 
 
-def test_columns_of_other_versions_may_be_left_out() -> None:
+def test_columns_outside_the_version_are_optional() -> None:
     topics = pa.array([[{"name": "a"}], []], pa.list_(pa.struct([pa.field("name", pa.string())])))
     wanted = [
         km.MetadataRequest(topics=[km.messages.metadata_request.MetadataRequestTopic(name="a")]).write(0),
@@ -174,13 +174,13 @@ def test_columns_of_other_versions_may_be_left_out() -> None:
         (pa.array([12]), "a value of type Int64Array"),
     ],
 )
-def test_versions_that_are_no_integer(version: Any, given: str) -> None:
+def test_non_integer_versions_raise_type_error(version: Any, given: str) -> None:
     with pytest.raises(TypeError) as caught:
         encode(pa.nulls(1), km.MetadataRequest, version)
     assert str(caught.value) == f"version is an integer, one for all rows, not {given}"
 
 
-def test_versions_that_are_integers() -> None:
+def test_numpy_integer_versions_are_accepted() -> None:
     columns = decode(pa.array([km.MetadataRequest().write(9)]), km.MetadataRequest, np.int16(9))
     found = encode(columns, km.MetadataRequest, np.int16(9), prefix=True)
     assert found.to_pylist() == [b"\0\x09" + km.MetadataRequest().write(9)]

@@ -19,7 +19,7 @@ CASES = [(package, name) for package in map(Package, PACKAGES) for name in packa
 
 
 @pytest.mark.parametrize(("package", "name"), CASES, ids=[f"{package.name}-{name}" for package, name in CASES])
-def test_random_batches_that_mix_versions(package: Package, name: str) -> None:
+def test_random_batches_of_mixed_versions_round_trip(package: Package, name: str) -> None:
     cls, arrow = package.message(name), package.module("arrow")
     facts = package.facts_of(cls)
     rows = [(version, each.write(version)) for version in versions_of(cls) for each in messages(cls, version, seed=7)]
@@ -39,7 +39,7 @@ def test_random_batches_that_mix_versions(package: Package, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["InterleavedTags", "IntegerEncodings"])
 @pytest.mark.parametrize("last", [b"\x02", b"\x7f"])
-def test_varints_of_more_than_64_bits(name: str, last: bytes) -> None:
+def test_varints_above_64_bits_are_rejected_as_in_read(name: str, last: bytes) -> None:
     package = Package("kafka_messages_proposals")
     cls, arrow = package.message(name), package.module("arrow")
     refused = package.module("errors").KafkaMessageError

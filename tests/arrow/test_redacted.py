@@ -22,33 +22,35 @@ from tests.support.random_messages import messages, versions_of
 NAMES = ("retention.ms", "ssl.keystore.password", "acme.key", "LOG.DIRS", "kafka.server.KafkaApis")
 
 
-def named(message: Any) -> Any:
+def with_setting_names(message: Any) -> Any:
     """Return the message with real names of settings and resource types instead of random ones."""
     for setting in secrets_of(type(message)).settings:
-        names = walk(message, setting.name) if setting.name else ()
+        names = structs_at(message, setting.name) if setting.name else ()
         for number, (struct, name) in enumerate(names):
             setattr(struct, name, NAMES[number % len(NAMES)])
-        for number, (struct, name) in enumerate(walk(message, setting.resource_type) if setting.resource_type else ()):
+        for number, (struct, name) in enumerate(
+            structs_at(message, setting.resource_type) if setting.resource_type else ()
+        ):
             setattr(struct, name, (4, 8)[number % 2])
     return message
 
 
-def walk(struct: Any, path: str) -> list[tuple[Any, str]]:
+def structs_at(struct: Any, path: str) -> list[tuple[Any, str]]:
     """Return the structs that contain the last field of a path, with its name."""
     name, _, rest = path.partition(".")
     if not rest:
         return [(struct, name)]
     value = getattr(struct, name)
     inner = [] if value is None else value if hasattr(value, "__iter__") else [value]
-    return [found for each in inner for found in walk(each, rest)]
+    return [found for each in inner for found in structs_at(each, rest)]
 
 
 @pytest.mark.parametrize("mark", [REDACTED, marks(b"salt")], ids=["plain", "marks"])
 @pytest.mark.parametrize("name", WITH_SECRETS)
-def test_as_objects(name: str, mark: Any) -> None:
+def test_redacted_columns_equal_redacted_objects(name: str, mark: Any) -> None:
     message = getattr(km, name)
     for version in versions_of(message):
-        drawn = [named(each) for seed in range(4) for each in messages(message, version, seed)]
+        drawn = [with_setting_names(each) for seed in range(4) for each in messages(message, version, seed)]
         column = decode(pa.array([each.write(version) for each in drawn]), message, version, unknown_tagged_fields=True)
         found = redacted(column, message, mark)
         found.validate(full=True)
@@ -67,7 +69,7 @@ RECORDS = [
 VALUES = ["(redacted)", "/data", None, "INFO", "(redacted)"]
 
 
-def test_slices_and_nulls() -> None:
+def test_slices_with_nulls_are_redacted() -> None:
     data = [record.write(0) for record in RECORDS]
     column = decode(pa.array([None, *data, None]), km.ConfigRecord, 0)
     assert redacted(column, km.ConfigRecord).to_pylist()[0] is None
@@ -78,7 +80,7 @@ def test_slices_and_nulls() -> None:
     assert len(redacted(column.slice(3, 0), km.ConfigRecord)) == 0
 
 
-def test_slices_of_lists() -> None:
+def test_slices_of_lists_are_redacted() -> None:
     results = [
         DescribeConfigsResult(
             resource_type=kind, configs=[DescribeConfigsResourceResult(name="x", value=str(kind))] * kind
@@ -96,7 +98,7 @@ def test_slices_of_lists() -> None:
         assert found == [[each.value for each in result.configs] for result in read.results]
 
 
-def test_fields_that_were_left_out() -> None:
+def test_missing_name_or_type_column_redacts_more_values() -> None:
     column = decode(pa.array([record.write(0) for record in RECORDS]), km.ConfigRecord, 0)
 
     def without(name: str) -> Any:
@@ -113,13 +115,13 @@ def test_fields_that_were_left_out() -> None:
     assert redacted(rest, km.ConfigRecord).equals(rest)
 
 
-def test_names_that_are_no_text() -> None:
+def test_value_with_invalid_utf8_name_is_redacted() -> None:
     data = RECORDS[1].write(0).replace(b"log.dirs", b"log.d\xff\xfes")
     column = decode(pa.array([data]), km.ConfigRecord, 0, validate_utf8=False)
     assert redacted(column, km.ConfigRecord).field("value").to_pylist() == ["(redacted)"]
 
 
-def test_only_distinct_names_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_distinct_names_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     from kafka_messages.arrow import _redacted
 
     asked: list[str] = []
@@ -134,6 +136,6 @@ def test_only_distinct_names_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(asked) < 10
 
 
-def test_messages_without_secrets() -> None:
+def test_columns_without_secrets_are_returned_unchanged() -> None:
     column = decode(pa.array([km.MetadataResponse().write(12)]), km.MetadataResponse, 12)
     assert redacted(column, km.MetadataResponse) is column

@@ -46,7 +46,7 @@ from kafka_messages.protocol import ApiKey, UnknownApiError, Versions
         ({"release": 2.8}, TypeError, "a release is a text, such as '2.8', not 2.8"),
     ],
 )
-def test_what_cannot_be_announced(arguments: dict[str, Any], error: type[Exception], text: str) -> None:
+def test_invalid_announce_arguments_raise(arguments: dict[str, Any], error: type[Exception], text: str) -> None:
     with pytest.raises(error) as caught:
         announce(**arguments)
     assert str(caught.value) == text
@@ -67,7 +67,7 @@ def test_versions_of_an_absent_api_are_not_announced() -> None:
     assert [(each.api_key, each.max_version) for each in found.api_keys] == [(3, 5), (18, 3)]
 
 
-def test_an_unknown_release_is_not_announced() -> None:
+def test_unknown_release_is_rejected() -> None:
     text = "Kafka '1.0' is not in the history of this package, which has 2.2.0 to 4.4.0"
     with pytest.raises(ValueError, match=f"^{text}$"):
         announce(release="1.0")

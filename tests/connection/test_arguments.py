@@ -56,14 +56,16 @@ LISTENER = "listener must be 'broker' or 'controller', not "
         ),
     ],
 )
-def test_wrong_arguments(use: Callable[[], object], error: type[Exception], said: str) -> None:
+def test_wrong_arguments_raise_with_the_expected_type(
+    use: Callable[[], object], error: type[Exception], said: str
+) -> None:
     with pytest.raises(error) as raised:
         use()
     assert (type(raised.value), str(raised.value)) == (error, said)
 
 
 @pytest.mark.parametrize("version", [None, 12])
-def test_class_for_a_request(version: int | None) -> None:
+def test_sending_a_request_class_is_rejected(version: int | None) -> None:
     connection = client()
     with pytest.raises(TypeError) as raised:
         connection.send(MetadataRequest, version)
@@ -71,7 +73,7 @@ def test_class_for_a_request(version: int | None) -> None:
     assert connection.send(ApiVersionsRequest()).correlation_id == 0
 
 
-def test_nothing_was_received() -> None:
+def test_rejected_data_is_not_buffered() -> None:
     connection = server()
     for given in (None, "abc", ""):
         with pytest.raises(TypeError):
@@ -80,5 +82,5 @@ def test_nothing_was_received() -> None:
 
 
 @pytest.mark.parametrize("listener", ["broker", "controller"])
-def test_listener_beside_named_apis(listener: str) -> None:
+def test_listener_does_not_change_named_apis(listener: str) -> None:
     assert announce(["Fetch"], listener=listener) == announce(["Fetch"])

@@ -97,7 +97,7 @@ CHOSEN: list[tuple[Request, int]] = [
 
 
 @pytest.mark.parametrize(("request_", "version"), CHOSEN, ids=str)
-def test_the_highest_version_that_loses_nothing_is_sent(request_: Request, version: int) -> None:
+def test_highest_lossless_version_is_sent(request_: Request, version: int) -> None:
     connection = client()
     assert connection.best_version(request_) == version
     assert connection.send(request_).version == version
@@ -116,7 +116,7 @@ def test_the_highest_version_that_loses_nothing_is_sent(request_: Request, versi
         (MetadataRequest(topics=None), Versions(0, 5), 5),
     ],
 )
-def test_an_older_broker_is_not_sent_newer_ignorable_fields(request_: Request, versions: Versions, chosen: int) -> None:
+def test_ignorable_fields_do_not_limit_the_version(request_: Request, versions: Versions, chosen: int) -> None:
     assert client(BrokerVersions.of({type(request_): versions})).send(request_).version == chosen
 
 
@@ -129,7 +129,7 @@ def test_an_older_broker_is_not_sent_newer_ignorable_fields(request_: Request, v
         (AddPartitionsToTxnRequest(), 3),
     ],
 )
-def test_a_finalized_feature_allows_its_versions(request_: Request, version: int) -> None:
+def test_finalized_feature_allows_its_versions(request_: Request, version: int) -> None:
     assert client(TRANSACTIONS_2).send(request_).version == version
 
 
@@ -189,9 +189,7 @@ LOST: list[tuple[Request, BrokerVersions, str]] = [
 
 
 @pytest.mark.parametrize(("request_", "broker", "text"), LOST, ids=lambda value: str(value)[:20])
-def test_a_request_that_every_version_cuts_short_is_refused(
-    request_: Request, broker: BrokerVersions, text: str
-) -> None:
+def test_request_lossy_at_every_version_is_rejected(request_: Request, broker: BrokerVersions, text: str) -> None:
     connection = client(broker)
     for ask in (connection.send, connection.best_version):
         with pytest.raises(LocalProtocolError) as caught:
@@ -203,7 +201,7 @@ def test_a_request_that_every_version_cuts_short_is_refused(
     assert sent.correlation_id == 0
 
 
-def test_a_field_of_a_wrong_type_is_not_left_out() -> None:
+def test_field_of_wrong_type_raises_encode_error() -> None:
     request = DeleteTopicsRequest()
     request.topic_names = "orders"  # type: ignore[assignment]
     with pytest.raises(EncodeError) as caught:
@@ -211,14 +209,14 @@ def test_a_field_of_a_wrong_type_is_not_left_out() -> None:
     assert str(caught.value) == "DeleteTopicsRequest v5: topic_names: expected a list, not a str of 6 characters"
 
 
-def test_fields_that_were_left_out_stay_listed() -> None:
+def test_unsupported_fields_are_kept_after_the_request_changes() -> None:
     request = DeleteTopicsRequest(topic_names=["orders"])
     sent = client().send(request, lossy=True)
     request.topic_names = []
     assert [each.path for each in sent.unsupported_fields] == ["topic_names"]
 
 
-def test_lossy_leaves_out_what_a_version_lacks() -> None:
+def test_lossy_drops_unsupported_fields() -> None:
     asked = FindCoordinatorRequest(key="billing", coordinator_keys=["billing"])
     for version, wanted in ((None, 6), (2, 2)):
         sent = client().send(asked, version, lossy=True)
@@ -226,7 +224,7 @@ def test_lossy_leaves_out_what_a_version_lacks() -> None:
         assert sent.request is asked
 
 
-def test_a_given_version_is_used_as_it_is() -> None:
+def test_given_version_is_used_unchanged() -> None:
     sent = client().send(fetch(topic="orders"), 18)
     assert [each.path for each in sent.unsupported_fields] == ["topics[0].topic"]
     assert client().send(EndTxnRequest(), 5).unsupported_fields == ()
@@ -234,7 +232,7 @@ def test_a_given_version_is_used_as_it_is() -> None:
         client().send(FindCoordinatorRequest(key="billing"), 6)
 
 
-def test_values_that_no_version_can_write_are_refused_by_name() -> None:
+def test_invalid_values_raise_encode_error_with_field() -> None:
     bad: Any = [3]
     for asked, text in (
         (FetchRequest(topics=bad), "FetchRequest v18: topics[0]: expected FetchTopic, got 3"),
@@ -248,14 +246,14 @@ def test_values_that_no_version_can_write_are_refused_by_name() -> None:
         assert str(caught.value) == text
 
 
-def test_every_request_with_defaults_is_sent_at_the_highest_version() -> None:
+def test_default_requests_are_sent_at_the_highest_version() -> None:
     for each in apis():
         if each.stable_versions:
             broker = BrokerVersions.of({each: each.stable_versions})
             assert client(broker).send(each.request_class()).version == broker.highest_common(each)
 
 
-def test_the_version_that_is_chosen_never_loses_what_no_field_replaces() -> None:
+def test_chosen_version_never_drops_refused_fields() -> None:
     checked = 0
     for each in apis():
         for version in each.stable_versions:
@@ -283,7 +281,7 @@ def test_features_and_brokers_restrict_negotiation() -> None:
     )
 
 
-def test_restrictions_are_facts_of_an_api() -> None:
+def test_api_restrictions_are_listed() -> None:
     restricted = {str(each): each.restrictions for each in apis() if each.restrictions}
     assert restricted == {
         "Produce": (Restriction(Versions(12, 13), "transaction.version", 2, "transactional_id"),),
@@ -294,14 +292,14 @@ def test_restrictions_are_facts_of_an_api() -> None:
     assert api("Fetch").restrictions == ()
 
 
-def test_new_versions_of_a_broker_are_used() -> None:
+def test_updated_broker_versions_are_used() -> None:
     connection = client()
     assert connection.send(EndTxnRequest()).version == 4
     connection.versions = TRANSACTIONS_2
     assert connection.send(EndTxnRequest()).version == 5
 
 
-def test_asking_again_for_api_versions_lists_what_is_left_out() -> None:
+def test_api_versions_fallback_lists_unsupported_fields() -> None:
     connection = ClientConnection()
     sent = connection.send(ApiVersionsRequest(client_software_name="tests", client_software_version="1"))
     assert (sent.version, sent.unsupported_fields) == (5, ())
@@ -310,7 +308,7 @@ def test_asking_again_for_api_versions_lists_what_is_left_out() -> None:
     assert [each.path for each in sent.unsupported_fields] == ["client_software_name", "client_software_version"]
 
 
-def test_the_check_for_losses_is_cheap() -> None:
+def test_best_version_cost_is_independent_of_array_length() -> None:
     connection, few, many = client(), fetch(topic_id=ID), fetch(topic_id=ID)
     many.topics[0].partitions *= 100
     for asked in (few, many):
@@ -333,7 +331,9 @@ REFUSED = "no version of Metadata is negotiated: the ApiVersionsResponse had the
         (ApiVersionsRequest(client_software_name="n", client_software_version="1"), None, ""),
     ],
 )
-def test_a_refused_api_versions_request_is_named(asked: ApiVersionsRequest, version: int | None, hint: str) -> None:
+def test_failed_api_versions_error_is_reported_on_send(
+    asked: ApiVersionsRequest, version: int | None, hint: str
+) -> None:
     connection, server = ClientConnection(), ServerConnection()
     [received] = server.receive_data(connection.send(asked, version).data)
     assert isinstance(received, RequestReceived)
@@ -343,7 +343,7 @@ def test_a_refused_api_versions_request_is_named(asked: ApiVersionsRequest, vers
     assert str(caught.value) == REFUSED + hint
 
 
-def test_a_response_is_no_request() -> None:
+def test_response_is_rejected_as_request() -> None:
     wrong: Any = MetadataResponse()
     for connection in (ClientConnection(), client()):
         for ask in (connection.send, connection.best_version):

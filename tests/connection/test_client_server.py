@@ -55,11 +55,11 @@ ALL = announce()
 CLIENT = ApiVersionsRequest(client_software_name="tests", client_software_version="1")
 
 
-def agreed() -> ClientConnection:
+def negotiated_client() -> ClientConnection:
     return ClientConnection("me", versions=BrokerVersions.from_response(ALL))
 
 
-def answer(server: ServerConnection, data: bytes, announced: ApiVersionsResponse = ALL) -> bytes:
+def send_empty_responses(server: ServerConnection, data: bytes, announced: ApiVersionsResponse = ALL) -> bytes:
     out = b""
     for event in server.receive_data(data):
         assert isinstance(event, RequestReceived)
@@ -68,7 +68,7 @@ def answer(server: ServerConnection, data: bytes, announced: ApiVersionsResponse
     return out
 
 
-def test_every_api_at_every_version() -> None:
+def test_every_api_round_trips_at_every_version() -> None:
     announced = announce(apis(), versions={int(api.key): api.valid_versions for api in apis()})
     client, server, pairs = ClientConnection("me"), ServerConnection(announced), 0
     for api in apis():
@@ -96,7 +96,7 @@ def test_every_api_at_every_version() -> None:
     assert client.unanswered == server.unanswered == ()
 
 
-def test_versions_are_agreed() -> None:
+def test_versions_are_negotiated_by_api_versions() -> None:
     client, server = ClientConnection("me"), ServerConnection(ALL)
     reason = (
         "no version of Metadata is negotiated: send an ApiVersionsRequest and await its response, or say which version"
@@ -105,18 +105,18 @@ def test_versions_are_agreed() -> None:
         client.send(MetadataRequest())
     assert client.unanswered == ()
     sent = client.send(CLIENT)
-    [event] = client.receive_data(answer(server, sent.data))
+    [event] = client.receive_data(send_empty_responses(server, sent.data))
     assert isinstance(event, ResponseReceived)
     assert client.versions == BrokerVersions.from_response(ALL)
     sent_metadata = client.send(MetadataRequest())
     assert sent_metadata.version == 13
-    list(client.receive_data(answer(server, sent_metadata.data)))
+    list(client.receive_data(send_empty_responses(server, sent_metadata.data)))
     response: MetadataResponse = sent_metadata.response
     assert response == MetadataResponse()
 
 
 @pytest.mark.parametrize(("theirs", "version"), [(Versions(0, 3), 3), (Versions(0, 0), 0)])
-def test_an_older_broker_is_asked_again(theirs: Versions, version: int) -> None:
+def test_api_versions_falls_back_to_the_broker_version(theirs: Versions, version: int) -> None:
     announced = announce(versions={ApiKey.API_VERSIONS: theirs, ApiKey.METADATA: Versions(0, 5)})
     client, server = ClientConnection("me"), ServerConnection(announced)
     sent = client.send(CLIENT)
@@ -133,13 +133,13 @@ def test_an_older_broker_is_asked_again(theirs: Versions, version: int) -> None:
     assert again.sent is sent
     assert again.data == sent.data
     assert (sent.version, sent.is_answered) == (version, False)
-    [event] = client.receive_data(answer(server, again.data, announced))
+    [event] = client.receive_data(send_empty_responses(server, again.data, announced))
     assert isinstance(event, ResponseReceived)
     assert event.sent is sent
     assert client.send(MetadataRequest()).version == 5
 
 
-def test_a_broker_that_does_not_say_its_versions_is_asked_at_0() -> None:
+def test_fallback_without_broker_versions_uses_version_0() -> None:
     client = ClientConnection()
     sent = client.send(CLIENT)
     refusal = encode_response(ApiVersionsResponse(error_code=35), 0, sent.correlation_id)
@@ -151,7 +151,7 @@ def test_a_broker_that_does_not_say_its_versions_is_asked_at_0() -> None:
     assert sent.response.error_code == 35
 
 
-def test_a_version_that_was_chosen_is_not_changed() -> None:
+def test_explicit_api_versions_version_has_no_fallback() -> None:
     client = ClientConnection()
     sent = client.send(CLIENT, 4)
     [event] = client.receive_data(encode_response(ApiVersionsResponse(error_code=35), 0, sent.correlation_id))
@@ -159,7 +159,7 @@ def test_a_version_that_was_chosen_is_not_changed() -> None:
     assert sent.version == 4
 
 
-def test_a_request_that_is_not_announced_ends_the_connection() -> None:
+def test_unannounced_request_raises_remote_protocol_error() -> None:
     server = ServerConnection(announce(versions={ApiKey.METADATA: Versions(0, 5)}))
     data = encode_request(MetadataRequest(), 6, 7)
     with pytest.raises(RemoteProtocolError) as caught:
@@ -172,7 +172,7 @@ def test_a_request_that_is_not_announced_ends_the_connection() -> None:
 
 
 def test_produce_without_acks_has_no_response() -> None:
-    client, server = agreed(), ServerConnection()
+    client, server = negotiated_client(), ServerConnection()
     quiet, loud = client.send(ProduceRequest(acks=0)), client.send(HeartbeatRequest())
     assert (quiet.expects_response, loud.expects_response) == (False, True)
     assert client.unanswered == (loud,)
@@ -191,8 +191,8 @@ def test_produce_without_acks_has_no_response() -> None:
         quiet.response  # noqa: B018
 
 
-def test_responses_go_in_the_order_of_the_requests() -> None:
-    client, server = agreed(), ServerConnection()
+def test_responses_are_sent_in_request_order() -> None:
+    client, server = negotiated_client(), ServerConnection()
     sent = [client.send(HeartbeatRequest(generation_id=number)) for number in range(3)]
     received = list(server.receive_data(b"".join(each.data for each in sent)))
     assert server.send(received[2], HeartbeatResponse(error_code=3)) == b""
@@ -203,7 +203,7 @@ def test_responses_go_in_the_order_of_the_requests() -> None:
     assert [each.response.error_code for each in sent] == [1, 2, 3]
 
 
-def test_wrong_answers_are_refused() -> None:
+def test_wrong_responses_are_rejected() -> None:
     server = ServerConnection()
     [received] = server.receive_data(encode_request(HeartbeatRequest(), 4, 7))
     with pytest.raises(
@@ -219,8 +219,8 @@ def test_wrong_answers_are_refused() -> None:
         server.send(received, HeartbeatResponse())
 
 
-def test_raw_tokens_after_the_first_handshake() -> None:
-    client, server = agreed(), ServerConnection()
+def test_raw_tokens_are_exchanged_after_handshake_v0() -> None:
+    client, server = negotiated_client(), ServerConnection()
     reason = "raw SASL tokens are only allowed after a successful SaslHandshake of version 0"
     with pytest.raises(LocalProtocolError, match=rf"^{reason}$"):
         client.send_token(b"x")
@@ -236,11 +236,11 @@ def test_raw_tokens_after_the_first_handshake() -> None:
     assert client.send_token(b"last", expects_answer=False) == frame(b"last")
     server.end_tokens()
     beat = client.send(HeartbeatRequest())
-    assert list(client.receive_data(answer(server, beat.data)))
+    assert list(client.receive_data(send_empty_responses(server, beat.data)))
     assert beat.is_answered
 
 
-def test_no_tokens_after_a_handshake_that_failed() -> None:
+def test_failed_handshake_expects_no_tokens() -> None:
     server = ServerConnection()
     handshake = encode_request(SaslHandshakeRequest(mechanism="X"), 0, 1)
     for _ in range(2):
@@ -252,7 +252,7 @@ def test_no_tokens_after_a_handshake_that_failed() -> None:
 CONVERSATION = [CLIENT, MetadataRequest(), ProduceRequest(acks=0), FetchRequest(max_wait_ms=3), HeartbeatRequest()]
 
 
-def pieces(data: bytes, sizes: list[int]) -> Iterator[bytes]:
+def split_into_chunks(data: bytes, sizes: list[int]) -> Iterator[bytes]:
     position = 0
     while position < len(data):
         size = sizes.pop(0) if len(sizes) > 1 else sizes[0]
@@ -262,13 +262,17 @@ def pieces(data: bytes, sizes: list[int]) -> Iterator[bytes]:
 
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=20), st.lists(st.integers(1, 60), min_size=1, max_size=20))
-def test_events_do_not_depend_on_how_bytes_come(there: list[int], back: list[int]) -> None:
-    client, server = agreed(), ServerConnection()
+def test_events_are_independent_of_chunking(there: list[int], back: list[int]) -> None:
+    client, server = negotiated_client(), ServerConnection()
     sent = [client.send(request) for request in CONVERSATION]
-    received = [e for piece in pieces(b"".join(each.data for each in sent), there) for e in server.receive_data(piece)]
+    received = [
+        e
+        for piece in split_into_chunks(b"".join(each.data for each in sent), there)
+        for e in server.receive_data(piece)
+    ]
     assert [event.message for event in received if isinstance(event, RequestReceived)] == CONVERSATION
     out = b"".join(server.send(each, empty(each)) for each in received if isinstance(each, RequestReceived))
-    events = [event for piece in pieces(out, back) for event in client.receive_data(piece)]
+    events = [event for piece in split_into_chunks(out, back) for event in client.receive_data(piece)]
     assert [event.sent for event in events] == [each for each in sent if each.expects_response]
 
 
@@ -277,8 +281,8 @@ def empty(received: RequestReceived) -> Message:
     return found()
 
 
-def test_a_close_between_frames() -> None:
-    client, server = agreed(), ServerConnection()
+def test_close_between_frames_returns_connection_closed() -> None:
+    client, server = negotiated_client(), ServerConnection()
     sent = client.send(HeartbeatRequest())
     [received] = server.receive_data(sent.data)
     assert list(client.receive_data(b"")) == [ConnectionClosed((sent,))]
@@ -288,8 +292,8 @@ def test_a_close_between_frames() -> None:
         server.receive_data(b"x")
 
 
-def test_a_close_inside_a_frame() -> None:
-    client = agreed()
+def test_close_inside_a_frame_raises() -> None:
+    client = negotiated_client()
     sent = client.send(HeartbeatRequest())
     half = encode_response(HeartbeatResponse(), sent.version, sent.correlation_id)[:9]
     assert list(client.receive_data(half)) == []
@@ -316,7 +320,7 @@ def test_a_close_inside_a_frame() -> None:
         (b"HTTP/1.1 400", "the frame at offset 0 has 1213486160 bytes, but at most 1000 are allowed"),
     ],
 )  # fmt: skip
-def test_what_is_no_response(data: bytes, reason: str) -> None:
+def test_invalid_response_raises_remote_protocol_error(data: bytes, reason: str) -> None:
     client = ClientConnection(versions=BrokerVersions.from_response(ALL), max_frame_size=1000)
     client.send(HeartbeatRequest())
     texts = []
@@ -329,7 +333,7 @@ def test_what_is_no_response(data: bytes, reason: str) -> None:
     assert client.trailing_data[0] == data
 
 
-def test_a_response_to_nothing() -> None:
+def test_response_without_request_raises() -> None:
     with pytest.raises(
         RemoteProtocolError, match=r"^unexpected frame of 3 bytes without an unanswered request at offset 0$"
     ):
@@ -345,7 +349,7 @@ def test_a_response_to_nothing() -> None:
         (b"\0\x0c\0\0\0\0\0\1\xff\xff", "HeartbeatRequest v0: group_id: INT16: 2 bytes needed at offset 10, 0 left"),
     ],
 )
-def test_what_is_no_request(payload: bytes, reason: str) -> None:
+def test_invalid_request_raises_remote_protocol_error(payload: bytes, reason: str) -> None:
     server = ServerConnection()
     good = encode_request(HeartbeatRequest(), 4, 7)
     events = server.receive_data(good + frame(payload) + b"rest")
@@ -359,9 +363,9 @@ def test_what_is_no_request(payload: bytes, reason: str) -> None:
 
 @settings(deadline=None)
 @given(st.binary(min_size=1, max_size=80), st.integers(1, 20))
-def test_garbage_ends_with_one_error_or_waits_for_more(data: bytes, size: int) -> None:
+def test_garbage_raises_one_error_or_waits_for_more(data: bytes, size: int) -> None:
     server, taken, failed = ServerConnection(max_frame_size=64), b"", []
-    for piece in pieces(data, [size]):
+    for piece in split_into_chunks(data, [size]):
         try:
             taken += b"" if failed else piece
             list(server.receive_data(piece))
@@ -373,12 +377,12 @@ def test_garbage_ends_with_one_error_or_waits_for_more(data: bytes, size: int) -
 
 
 def test_correlation_ids_wrap() -> None:
-    client = agreed()
+    client = negotiated_client()
     client._next_id = 2**31 - 1
     assert [client.send(HeartbeatRequest()).correlation_id for _ in range(2)] == [2**31 - 1, 0]
 
 
-def test_a_token_goes_behind_the_responses_before_it() -> None:
+def test_token_is_sent_after_pending_responses() -> None:
     server = ServerConnection()
     data = encode_request(HeartbeatRequest(), 4, 1) + encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 2)
     first, handshake = server.receive_data(data)
@@ -395,7 +399,7 @@ def test_a_token_goes_behind_the_responses_before_it() -> None:
     assert server.send_token(b"more") == frame(b"more")
 
 
-def test_after_the_end_nothing_is_sent() -> None:
+def test_closed_client_sends_nothing_but_server_responds() -> None:
     client = ClientConnection(versions=BrokerVersions.of({"Heartbeat": Versions(0, 4)}))
     [closed] = client.receive_data(b"")
     assert isinstance(closed, ConnectionClosed)
@@ -413,7 +417,7 @@ def test_after_the_end_nothing_is_sent() -> None:
     assert server.send(asked, HeartbeatResponse()) == encode_response(HeartbeatResponse(), 4, 1)
 
 
-def test_an_older_broker_is_asked_without_what_it_lacks() -> None:
+def test_fallback_drops_unknown_tagged_fields() -> None:
     client = ClientConnection()
     sent = client.send(ApiVersionsRequest(unknown_tagged_fields=(RawTaggedField(9, b"x"),)))
     [again] = client.receive_data(encode_response(ApiVersionsResponse(error_code=35), 0, 0))
@@ -422,7 +426,7 @@ def test_an_older_broker_is_asked_without_what_it_lacks() -> None:
     assert sent.version == 0
 
 
-def test_versions_of_a_broker_in_short() -> None:
+def test_broker_versions_of_accepts_keys_and_names() -> None:
     known = BrokerVersions.of({ApiKey.METADATA: Versions(0, 5), "Heartbeat": Versions(0, 4), 1000: Versions(0, 1)})
     assert known == BrokerVersions({3: Versions(0, 5), 12: Versions(0, 4), 1000: Versions(0, 1)}, {}, {}, None)
     assert known.highest_common("Metadata") == 5

@@ -50,7 +50,7 @@ CONFIGS: list[tuple[type[Any], str, str]] = [
 ]
 
 
-def changed(message: Any, *types: Any, **request: Any) -> Any:
+def with_changed_entities(message: Any, *types: Any, **request: Any) -> Any:
     for entity in entities(message, *types, **request):
         entity.value = entity.value + 100 if isinstance(entity.value, int) else f"ann.{entity.value}"
     version = facts_of(type(message)).valid.highest
@@ -58,7 +58,7 @@ def changed(message: Any, *types: Any, **request: Any) -> Any:
 
 
 @pytest.mark.parametrize(("cls", "array", "struct"), CONFIGS, ids=lambda value: getattr(value, "__name__", value))
-def test_resources_of_configurations(cls: type[Any], array: str, struct: str) -> None:
+def test_config_resources_are_entities_of_their_type(cls: type[Any], array: str, struct: str) -> None:
     names = {
         ConfigResourceType.TOPIC: ("orders", "topicName", "orders", "ann.orders"),
         ConfigResourceType.BROKER: ("1", "brokerId", 1, "101"),
@@ -71,7 +71,7 @@ def test_resources_of_configurations(cls: type[Any], array: str, struct: str) ->
     message = cls(**{array: [getattr(cls, struct)(resource_type=code, resource_name=name) for code, name in rows]})
     found = [(each.path, each.type, each.value) for each in entities(message)]
     assert found == [(f"{array}[{n}].resource_name", each[1], each[2]) for n, each in enumerate(names.values())]
-    after = [(each.resource_type, each.resource_name) for each in getattr(changed(message), array)]
+    after = [(each.resource_type, each.resource_name) for each in getattr(with_changed_entities(message), array)]
     assert after == [(int(code), each[3]) for code, each in names.items()] + rows[len(names) :]
 
 
@@ -96,7 +96,7 @@ def acl_messages() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["create", "described", "delete", "deleted"])
-def test_resources_of_acls(name: str) -> None:
+def test_acl_resources_are_entities_of_their_type(name: str) -> None:
     message = acl_messages()[name]
     kinds = {
         ResourceType.TOPIC: "topicName",
@@ -106,14 +106,14 @@ def test_resources_of_acls(name: str) -> None:
         ResourceType.USER: "principal",
     }
     assert [(each.type, each.value) for each in entities(message)] == [(k, f"r{c}") for c, k in kinds.items()]
-    after = repr(changed(message))
+    after = repr(with_changed_entities(message))
     for code in range(9):
         assert (f"'ann.r{code}'" in after) == (code in kinds) == (f"'r{code}'" not in after)
     assert "'*'" in after
     assert "'ann.*'" not in after
 
 
-def test_filters_and_principals_of_acls() -> None:
+def test_acl_filters_and_principals_are_entities() -> None:
     request = DescribeAclsRequest(
         resource_type_filter=ResourceType.GROUP,
         resource_name_filter="g",
@@ -124,7 +124,7 @@ def test_filters_and_principals_of_acls() -> None:
         ("resource_name_filter", "groupId", "g"),
         ("principal_filter", "principal", "User:ann"),
     ]
-    assert changed(request, "groupId").resource_name_filter == "ann.g"
+    assert with_changed_entities(request, "groupId").resource_name_filter == "ann.g"
     assert list(entities(DescribeAclsRequest(resource_type_filter=2, resource_name_filter=None))) == []
 
 
@@ -137,11 +137,11 @@ def test_filters_and_principals_of_acls() -> None:
         (9, None),
     ],
 )
-def test_keys_of_coordinators(code: int, kind: str | None) -> None:
+def test_coordinator_keys_are_entities_of_their_type(code: int, kind: str | None) -> None:
     request = FindCoordinatorRequest(key_type=code, coordinator_keys=["a", "b"])
     found = [(each.path, each.type, each.value) for each in entities(request)]
     assert found == [(f"coordinator_keys[{n}]", kind, key) for n, key in enumerate("ab") if kind]
-    asked = changed(request)
+    asked = with_changed_entities(request)
     assert asked.coordinator_keys == (["ann.a", "ann.b"] if kind else ["a", "b"])
 
     coordinators = [FindCoordinatorResponse.Coordinator(key=key, host="h", port=1) for key in asked.coordinator_keys]
@@ -156,14 +156,14 @@ def test_keys_of_coordinators(code: int, kind: str | None) -> None:
     assert [each.key for each in FindCoordinatorResponse.read(response.write(6), 6).coordinators] == ["a", "b"]
 
 
-def test_a_single_key_of_a_coordinator() -> None:
+def test_single_coordinator_key_is_an_entity() -> None:
     request = FindCoordinatorRequest(key="t", key_type=1)
     assert [(each.path, each.type) for each in entities(request)] == [("key", "transactionalId")]
     for entity in entities(FindCoordinatorRequest.read(FindCoordinatorRequest(key="g").write(0), 0)):
         assert (entity.type, entity.value) == ("groupId", "g")
 
 
-def test_a_request_of_another_response() -> None:
+def test_request_of_another_response_is_rejected() -> None:
     for given in (MetadataRequest(), FindCoordinatorResponse()):
         with pytest.raises(TypeError) as caught:
             entities(FindCoordinatorResponse(), request=given)
@@ -172,16 +172,16 @@ def test_a_request_of_another_response() -> None:
         assert str(caught.value) == f"{shown} is not the request of FindCoordinatorResponse"
 
 
-def test_an_empty_text_names_nothing() -> None:
+def test_empty_string_is_not_an_entity() -> None:
     group = OffsetFetchRequest.OffsetFetchRequestGroup(group_id="g")
     for entity in entities(request := OffsetFetchRequest(groups=[group]), "groupId"):
         entity.value = f"ann.{entity.value}"
     assert [each.group_id for each in OffsetFetchRequest.read(request.write(9), 9).groups] == ["ann.g"]
 
 
-def test_names_that_definitions_do_not_mark() -> None:
-    assert changed(ReadShareGroupStateRequest(group_id="g")).group_id == "ann.g"
-    assert changed(ConsumerProtocolSubscription(topics=["a", "b"])).topics == ["ann.a", "ann.b"]
+def test_names_unmarked_in_definitions_are_entities() -> None:
+    assert with_changed_entities(ReadShareGroupStateRequest(group_id="g")).group_id == "ann.g"
+    assert with_changed_entities(ConsumerProtocolSubscription(topics=["a", "b"])).topics == ["ann.a", "ann.b"]
     info, part = StreamsGroupTopologyValue.TopicInfo, StreamsGroupTopologyValue.Subtopology
     topology = StreamsGroupTopologyValue(
         subtopologies=[part(source_topics=["s"], state_changelog_topics=[info(name="c")])]
@@ -199,9 +199,11 @@ def test_names_that_definitions_do_not_mark() -> None:
     assert [each.value for each in entities(response, "brokerId")] == [3]
 
 
-def test_users_and_principals() -> None:
+def test_users_and_principals_are_entities() -> None:
     answer = AlterUserScramCredentialsResponse.AlterUserScramCredentialsResult(user="ann")
-    assert changed(AlterUserScramCredentialsResponse(results=[answer]), "user").results[0].user == "ann.ann"
+    assert (
+        with_changed_entities(AlterUserScramCredentialsResponse(results=[answer]), "user").results[0].user == "ann.ann"
+    )
 
     renewer = CreateDelegationTokenRequest.CreatableRenewers
     asked = CreateDelegationTokenRequest(
@@ -224,29 +226,29 @@ def test_users_and_principals() -> None:
     ]
 
 
-def test_everybody_has_no_name() -> None:
+def test_wildcard_principal_is_not_an_entity() -> None:
     creation = CreateAclsRequest.AclCreation
     request = CreateAclsRequest(creations=[creation(principal="User:*"), creation(principal="User:ann")])
     assert [each.value for each in entities(request, "principal")] == ["User:ann"]
 
 
-def test_entities_of_quotas() -> None:
+def test_quota_entities_are_found_by_type() -> None:
     part = AlterClientQuotasRequest.EntityData
     rows = [("user", "ann"), ("client-id", "shop"), ("ip", "10.0.0.1"), ("user", None), ("planet", "mars")]
     entry = AlterClientQuotasRequest.EntryData(entity=[part(entity_type=t, entity_name=n) for t, n in rows])
     request = AlterClientQuotasRequest(entries=[entry])
     assert [(each.type, each.value) for each in entities(request)] == [("user", "ann"), ("clientId", "shop")]
-    after = [each.entity_name for each in changed(request).entries[0].entity]
+    after = [each.entity_name for each in with_changed_entities(request).entries[0].entity]
     assert after == ["ann.ann", "ann.shop", "10.0.0.1", None, "mars"]
 
 
-def test_numbers_below_0_name_nothing() -> None:
+def test_negative_ids_are_not_entities() -> None:
     state = QuorumStateData(leader_id=-1, voted_id=2, current_voters=[QuorumStateData.Voter(voter_id=0)])
     assert [(each.path, each.value) for each in entities(state)] == [("voted_id", 2), ("current_voters[0].voter_id", 0)]
     assert list(entities(TransactionLogValue(producer_id=-1, previous_producer_id=-1, next_producer_id=-1))) == []
 
 
-def test_codes_are_those_of_the_enumerations() -> None:
+def test_entity_codes_equal_the_enumerations() -> None:
     text = (ROOT / "specs" / "kafka" / "entities.json").read_text(encoding="utf-8")
     facts = json.loads("\n".join(line for line in text.splitlines() if not line.startswith("//")))
     coordinators, configs, acls = (

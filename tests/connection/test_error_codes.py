@@ -40,15 +40,15 @@ NOT_NAMED = {
 """Error codes about items that the request does not name, so that error responses have no elements for them."""
 
 
-def produced() -> ProduceResponse:
+def produce_response() -> ProduceResponse:
     kind = ProduceResponse.PartitionProduceResponse
     partitions = [kind(index=0), kind(index=1, error_code=2, error_message="bad")]
     topic = ProduceResponse.TopicProduceResponse(name="orders", topic_id=TOPIC, partition_responses=partitions)
     return ProduceResponse(responses=[topic])
 
 
-def test_every_place_is_found_and_can_be_set() -> None:
-    response = produced()
+def test_every_error_code_is_found_and_can_be_set() -> None:
+    response = produce_response()
     first, second = error_codes(response)
     assert (first.path, first.code, first.message) == (
         "responses[0].partition_responses[0].error_code",
@@ -64,7 +64,7 @@ def test_every_place_is_found_and_can_be_set() -> None:
     assert repr(first) == "<ErrorCodePlace responses[0].partition_responses[0].error_code: NOT_LEADER_OR_FOLLOWER>"
 
 
-def test_what_a_code_is_about() -> None:
+def test_error_codes_have_topic_partition_and_group() -> None:
     metadata = MetadataResponse(
         topics=[
             MetadataResponse.MetadataResponseTopic(name="a", partitions=[MetadataResponse.MetadataResponsePartition()])
@@ -87,7 +87,7 @@ def test_what_a_code_is_about() -> None:
     assert [each.topic for each in error_codes(configs)] == ["a", None]
 
 
-def test_places_of_one_version() -> None:
+def test_error_codes_are_limited_to_the_version() -> None:
     response = MetadataResponse()
     assert [each.path for each in error_codes(response, version=12)] == []
     assert [each.path for each in error_codes(response, version=13)] == ["error_code"]
@@ -108,14 +108,14 @@ WRONG: list[tuple[str, Any, type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("name", "value", "kind", "text"), WRONG)
-def test_values_that_a_place_refuses(name: str, value: Any, kind: type[Exception], text: str) -> None:
+def test_assigning_invalid_error_codes_raises(name: str, value: Any, kind: type[Exception], text: str) -> None:
     response = MetadataResponse(error_code=7)
     [place] = error_codes(response)
     with pytest.raises(kind) as caught:
         setattr(place, name, value)
     assert str(caught.value) == text
     assert response == MetadataResponse(error_code=7)
-    [_, second] = error_codes(produced())
+    [_, second] = error_codes(produce_response())
     with pytest.raises(TypeError) as wrong:
         second.message = 5  # type: ignore[assignment]
     what = "the error message at responses[0].partition_responses[1].error_code must be of type str or None, not 5"
@@ -150,7 +150,7 @@ def named_requests() -> Iterator[tuple[Any, int]]:
 
 
 @pytest.mark.parametrize(("request_", "version"), list(named_requests()), ids=lambda each: getattr(each, "NAME", each))
-def test_an_error_for_one_partition(request_: Any, version: int) -> None:
+def test_error_response_for_one_partition(request_: Any, version: int) -> None:
     def is_wanted(place: ErrorCodePlace) -> bool:
         return place.partition == 1 and (place.topic == "b" or place.topic_id == UUID(int=2))
 
@@ -163,7 +163,7 @@ def test_an_error_for_one_partition(request_: Any, version: int) -> None:
     assert [each.code for each in errors(again)] == [SOME]
 
 
-def test_errors_for_topics() -> None:
+def test_error_response_for_some_topics() -> None:
     deleted = error_response(
         DeleteTopicsRequest(topics=[DeleteTopicsRequest.DeleteTopicState(name=name) for name in "ab"]),
         ErrorCode.TOPIC_AUTHORIZATION_FAILED,
@@ -183,7 +183,7 @@ def test_errors_for_topics() -> None:
         assert told.error_code == 0
 
 
-def test_a_fetch_that_fails_as_a_whole() -> None:
+def test_error_response_for_a_whole_fetch() -> None:
     asked = FetchRequest(topics=[FetchRequest.FetchTopic(topic_id=TOPIC, partitions=[FetchRequest.FetchPartition()])])
     response = error_response(asked, 71, version=16, where=lambda place: place.partition is None)
     assert isinstance(response, FetchResponse)
@@ -200,7 +200,7 @@ def places_of(fields: tuple[FieldFacts, ...], version: int, above: str = "") -> 
 
 
 @pytest.mark.parametrize("api", [each for each in apis() if each.response_name and each.valid_versions], ids=str)
-def test_where_is_asked_about_every_place(api: Any) -> None:
+def test_where_is_called_for_every_error_code(api: Any) -> None:
     facts = facts_of(api.response_class)
     for version in versions_of(api.request_class):
         asked = next(messages(api.request_class, version, mixed=0))

@@ -22,40 +22,45 @@ from tests.support.filled import filled
 DATA = Path(__file__).with_name("data")
 
 
-def answered(name: str = "errors") -> Iterator[tuple[DecodedRequest, int, Message]]:
+def recorded_error_responses(name: str = "errors") -> Iterator[tuple[DecodedRequest, int, Message]]:
     for line in gzip.decompress((DATA / f"{name}.txt.gz").read_bytes()).decode().splitlines():
         key, version, asked, code, answer = line.split(" ")
         of = api(int(key))
         message = of.request_class.read(bytes.fromhex(asked), int(version))
-        yield received(message, int(version)), int(code), of.response_class.read(bytes.fromhex(answer), int(version))
+        yield decoded_request(message, int(version)), int(code), of.response_class.read(
+            bytes.fromhex(answer), int(version)
+        )
 
 
-def received(message: Message, version: int) -> DecodedRequest:
+def decoded_request(message: Message, version: int) -> DecodedRequest:
     header = RequestHeader(request_api_key=int(api(type(message)).key), request_api_version=version)
     return DecodedRequest(header, api(type(message)), version, message)
 
 
-def plain(value: Any) -> Any:
+def comparable(value: Any) -> Any:
     if hasattr(value, "_names"):
-        return {name: plain(getattr(value, name)) for name in value._names if name != "error_message"}
+        return {name: comparable(getattr(value, name)) for name in value._names if name != "error_message"}
     if isinstance(value, list):
-        return sorted(map(plain, value), key=repr) if value and hasattr(value[0], "_names") else list(value)
+        return sorted(map(comparable, value), key=repr) if value and hasattr(value[0], "_names") else list(value)
     return value
 
 
-def test_errors_are_kafkas() -> None:
+def test_error_responses_equal_kafkas() -> None:
     pairs = set()
-    for request, code, kafkas in answered():
+    for request, code, kafkas in recorded_error_responses():
         answer = error_response(request, code, "why")
         written = answer.write(request.version)
-        assert plain(type(answer).read(written, request.version)) == plain(kafkas), (request.api, request.version)
+        assert comparable(type(answer).read(written, request.version)) == comparable(kafkas), (
+            request.api,
+            request.version,
+        )
         assert any(error.code == code for error in errors(answer)) or not list(errors(kafkas))
         pairs.add((request.api.key, request.version))
     assert pairs == {(each.key, version) for each in apis() for version in each.supported_versions}
 
 
 @pytest.mark.parametrize(("name", "is_older"), [("errors", False), ("older-errors", True)])
-def test_what_was_asked_is_what_would_be_asked(name: str, is_older: bool) -> None:
+def test_recorded_requests_are_up_to_date(name: str, is_older: bool) -> None:
     asked = requests()
     wanted = [each for release in sorted(asked) if bool(release) == is_older for each in asked[release]]
     lines = gzip.decompress((DATA / f"{name}.txt.gz").read_bytes()).decode().splitlines()
@@ -65,16 +70,16 @@ def test_what_was_asked_is_what_would_be_asked(name: str, is_older: bool) -> Non
 
 
 def without_records(message: Any) -> Any:
-    found = plain(message)
+    found = comparable(message)
     for topic in found["responses"] if isinstance(message, FetchResponse) else ():
         for partition in topic["partitions"]:
             partition["records"] = partition["records"] or None
     return found
 
 
-def test_errors_of_older_versions_are_kafkas() -> None:
+def test_error_responses_of_older_versions_equal_kafkas() -> None:
     pairs = set()
-    for request, code, kafkas in answered("older-errors"):
+    for request, code, kafkas in recorded_error_responses("older-errors"):
         answer = error_response(request, code, "why")
         again = type(answer).read(answer.write(request.version), request.version)
         assert without_records(again) == without_records(kafkas), (request.api, request.version)
@@ -99,7 +104,7 @@ def value(field: FieldFacts) -> Any:
     return values.get(field.type, 0) if field.is_array or field.type in values else None
 
 
-def test_every_request_at_every_readable_version_can_be_refused() -> None:
+def test_every_request_has_an_error_response_at_every_version() -> None:
     without, count = set(), 0
     for each in apis():
         told = facts_of(each.response_class) if each.valid_versions else None
@@ -121,9 +126,9 @@ def test_every_request_at_every_readable_version_can_be_refused() -> None:
 
 
 @pytest.mark.parametrize("text", ["why", None])
-def test_errors_have_the_text_that_is_given(text: str | None) -> None:
+def test_error_responses_have_the_given_message(text: str | None) -> None:
     told = 0
-    for request, code, _ in answered():
+    for request, code, _ in recorded_error_responses():
         for error in errors(error_response(request, code, text)):
             assert error.code is ErrorCode(code)
             assert error.message in (text, None, "")  # None or "" if the struct or version has no message field
@@ -131,13 +136,13 @@ def test_errors_have_the_text_that_is_given(text: str | None) -> None:
     assert told > 100 or text is None
 
 
-def test_an_answer_that_is_none() -> None:
-    request = received(kafka_messages.MetadataRequest(), 12)
+def test_error_response_with_code_0_is_rejected() -> None:
+    request = decoded_request(kafka_messages.MetadataRequest(), 12)
     with pytest.raises(ValueError, match=r"^0 means success; pass the code of an error$"):
         error_response(request, ErrorCode.NONE)
 
 
-def test_requests_without_a_response() -> None:
+def test_only_produce_without_acks_expects_no_response() -> None:
     assert not expects_response(ProduceRequest(acks=0))
     assert expects_response(ProduceRequest(acks=1))
     assert expects_response(ProduceRequest(acks=-1))
@@ -145,13 +150,13 @@ def test_requests_without_a_response() -> None:
 
 
 @pytest.mark.parametrize("line", (DATA / "announced.txt").read_text().splitlines())
-def test_what_kafka_announces(line: str) -> None:
+def test_announce_equals_kafkas_api_versions(line: str) -> None:
     listener, unstable, telemetry, said = line.split()
     ours = announce(listener=listener, allow_unstable=unstable == "true", has_telemetry=telemetry == "true")
     assert ours.write(4).hex() == said
 
 
-def test_produce_is_announced_from_0() -> None:
+def test_produce_is_announced_from_version_0() -> None:
     [produce, _] = announce([ApiKey.PRODUCE]).api_keys
     assert (produce.api_key, produce.min_version, produce.max_version) == (0, 0, 13)
     [produce, _] = announce([ProduceRequest], versions={"Produce": Versions(3, 7)}).api_keys
@@ -174,7 +179,7 @@ def test_features_are_announced() -> None:
     assert (again.finalized_features_epoch, again.zk_migration_ready) == (5, True)
 
 
-def test_a_removed_api_cannot_be_announced() -> None:
+def test_removed_api_cannot_be_announced() -> None:
     removed = next(each for each in apis() if each.is_removed)
     assert isinstance(removed, Api)
     with pytest.raises(UnknownApiError, match=rf"^{removed} has no version to announce$"):
@@ -186,20 +191,20 @@ def test_api_versions_is_always_announced() -> None:
     assert [each.api_key for each in announce([ApiKey.METADATA, ApiKey.API_VERSIONS]).api_keys] == [3, 18]
 
 
-def test_what_announce_refuses() -> None:
+def test_announce_rejects_unknown_listener_and_api() -> None:
     with pytest.raises(ValueError, match=r"^listener must be 'broker' or 'controller', not 'brokr'$"):
         announce(listener="brokr")
     with pytest.raises(UnknownApiError, match=r"^no API is called 'Metdata'; did you mean 'Metadata'\?$"):
         announce(versions={"Metdata": Versions(0, 5)})
 
 
-def test_a_message_alone_is_answered() -> None:
+def test_error_response_accepts_message_and_version() -> None:
     asked = kafka_messages.MetadataRequest(topics=[kafka_messages.MetadataRequest.MetadataRequestTopic(name="t")])
-    assert error_response(asked, 3, version=12) == error_response(received(asked, 12), 3)
+    assert error_response(asked, 3, version=12) == error_response(decoded_request(asked, 12), 3)
 
 
 @pytest.mark.parametrize(("version", "name"), [(10, ""), (11, ""), (12, None)])
-def test_a_topic_asked_by_its_id_has_no_name(version: int, name: str | None) -> None:
+def test_error_for_topic_id_has_no_topic_name(version: int, name: str | None) -> None:
     topic = kafka_messages.MetadataRequest.MetadataRequestTopic(name=None, topic_id=UUID(int=7))
     answer = error_response(kafka_messages.MetadataRequest(topics=[topic]), 3, version=version)
     assert isinstance(answer, kafka_messages.MetadataResponse)
@@ -208,12 +213,12 @@ def test_a_topic_asked_by_its_id_has_no_name(version: int, name: str | None) -> 
 
 
 @pytest.mark.parametrize("code", [True, 40000, "3", 3.0, None])
-def test_a_code_that_is_none(code: object) -> None:
+def test_invalid_error_codes_are_rejected(code: object) -> None:
     with pytest.raises(ValueError, match=rf"^an error code is an int16, not {code!r}$"):
         error_response(kafka_messages.MetadataRequest(), code, version=12)  # type: ignore[arg-type]  # what is refused
 
 
-def test_what_is_no_request_to_answer() -> None:
+def test_error_response_rejects_invalid_requests() -> None:
     asked = kafka_messages.MetadataRequest()
     with pytest.raises(TypeError) as caught:
         error_response(asked, 3)
@@ -226,17 +231,17 @@ def test_what_is_no_request_to_answer() -> None:
     with pytest.raises(TypeError, match=r"got MetadataResponse\("):
         error_response(kafka_messages.MetadataResponse(), 3, version=12)  # type: ignore[arg-type]  # what is refused
     with pytest.raises(TypeError) as caught:
-        error_response(received(asked, 12), 3, version=5)
+        error_response(decoded_request(asked, 12), 3, version=5)
     assert str(caught.value) == "the request has version 12; error_response takes no other"
 
 
-def test_an_answer_without_a_place_for_the_code() -> None:
+def test_error_response_can_lack_an_error_code() -> None:
     everything = kafka_messages.MetadataRequest(topics=None)
     assert list(errors(error_response(everything, 3, version=12))) == []
     assert [error.path for error in errors(error_response(everything, 3, version=13))] == ["error_code"]
 
 
-def test_what_is_the_same_of_each_element_is_found_once() -> None:
+def test_element_classes_are_looked_up_once() -> None:
     def looks(count: int) -> int:
         asked = kafka_messages.DescribeGroupsRequest(groups=["g"] * count)
         with mock.patch.object(_error_response, "class_in", wraps=_error_response.class_in) as look:

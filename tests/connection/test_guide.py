@@ -40,7 +40,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(program: str, port: int, *arguments: str) -> Iterator[None]:
+def run_program(program: str, port: int, *arguments: str) -> Iterator[None]:
     process = subprocess.Popen([sys.executable, f"examples/{program}.py", str(port), *arguments], cwd=ROOT)
     try:
         deadline = time.monotonic() + SECONDS
@@ -58,7 +58,7 @@ def running(program: str, port: int, *arguments: str) -> Iterator[None]:
         process.wait(SECONDS)
 
 
-def ask(port: int, program: str = "client") -> list[str]:
+def run_client(port: int, program: str = "client") -> list[str]:
     line = [sys.executable, f"examples/{program}.py", "127.0.0.1", str(port), "greetings"]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 0, done.stderr
@@ -66,20 +66,20 @@ def ask(port: int, program: str = "client") -> list[str]:
 
 
 @pytest.mark.parametrize("program", PAGES)
-def test_pages_have_the_programs(program: str) -> None:
+def test_pages_contain_the_example_programs(program: str) -> None:
     text = (ROOT / "examples" / f"{program}.py").read_text(encoding="utf-8")
     page, number = PAGES[program]
     shown = "\n\n".join(block.text.strip("\n") for block in programs(f"docs/guide/{page}.md")[number])
     assert "".join(shown.split()) == "".join(text.split())
 
 
-def length(program: str) -> int:
+def line_count(program: str) -> int:
     return (ROOT / "examples" / f"{program}.py").read_text(encoding="utf-8").count("\n")
 
 
 @pytest.mark.parametrize("program", PAGES)
-def test_pages_say_how_long_programs_are(program: str) -> None:
-    lines = length(program)
+def test_pages_state_the_length_of_programs(program: str) -> None:
+    lines = line_count(program)
     page = (ROOT / "docs" / "guide" / f"{PAGES[program][0]}.md").read_text(encoding="utf-8")
     assert lines <= MOST_LINES or not program.startswith(FIRST)
     assert f"[examples/{program}.py](../../examples/{program}.py), {lines} lines; " in " ".join(page.split())
@@ -94,7 +94,7 @@ def ctrl_c() -> Iterator[None]:
 
 @pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("page", ["client", "mock-broker"])
-def test_commands_of_pages(page: str) -> None:
+def test_commands_on_pages_print_the_documented_output(page: str) -> None:
     shown = [each for each in blocks(f"docs/guide/{page}.md") if each.language in ("sh", "")]
     port = str(free_port())
     servers: list[subprocess.Popen[str]] = []
@@ -106,7 +106,7 @@ def test_commands_of_pages(page: str) -> None:
             line = [sys.executable, *command.text.replace("9092", port).split()[1:]]
             if "broker.py" in command.text:
                 for before in servers:
-                    seen += ended(before)
+                    seen += stop_server(before)
                 servers = [
                     subprocess.Popen(line, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
                 ]
@@ -127,12 +127,12 @@ def test_commands_of_pages(page: str) -> None:
             assert said.replace(port, "9092") == wanted.text
     finally:
         for server in servers:
-            seen += ended(server)
+            seen += stop_server(server)
     assert seen == (["greetings 0 None b'hello'"] if page == "mock-broker" else [])
     assert all(line in [text.strip() for text in (each.text for each in shown)] for line in seen)
 
 
-def ended(server: subprocess.Popen[str]) -> list[str]:
+def stop_server(server: subprocess.Popen[str]) -> list[str]:
     server.send_signal(signal.SIGINT)
     output, _ = server.communicate(timeout=SECONDS)
     assert server.returncode == 0, output
@@ -146,7 +146,7 @@ def ended(server: subprocess.Popen[str]) -> list[str]:
         ("client", "127.0.0.1 port {port}: [Errno {errno}] Connect call failed ('127.0.0.1', {port})\n"),
     ],
 )
-def test_nobody_listens(program: str, said: str) -> None:
+def test_client_without_broker_exits_with_error(program: str, said: str) -> None:
     port = free_port()
     line = [sys.executable, f"examples/{program}.py", "127.0.0.1", str(port), "greetings"]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
@@ -154,7 +154,7 @@ def test_nobody_listens(program: str, said: str) -> None:
 
 
 @pytest.mark.parametrize("program", ["first_mock_broker", "mock_broker", "first_proxy"])
-def test_port_in_use(program: str) -> None:
+def test_port_in_use_exits_with_error(program: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         line = [sys.executable, f"examples/{program}.py", str(port), "127.0.0.1", "1"]
@@ -165,26 +165,26 @@ def test_port_in_use(program: str) -> None:
     )
 
 
-def test_client_proxy_and_broker() -> None:
+def test_client_reaches_broker_directly_and_through_proxy() -> None:
     broker, proxy = free_port(), free_port()
-    with running("mock_broker", broker), running("proxy", proxy, "127.0.0.1", str(broker)):
-        assert ask(broker) == ["errors: []", "0 b'hello'"]
-        assert ask(proxy) == ["errors: []", "0 b'hello'", "1 b'hello'"]
+    with run_program("mock_broker", broker), run_program("proxy", proxy, "127.0.0.1", str(broker)):
+        assert run_client(broker) == ["errors: []", "0 b'hello'"]
+        assert run_client(proxy) == ["errors: []", "0 b'hello'", "1 b'hello'"]
 
 
-def test_first_client_proxy_and_broker() -> None:
+def test_first_client_reaches_broker_directly_and_through_proxy() -> None:
     broker, proxy = free_port(), free_port()
-    with running("mock_broker", broker), running("first_proxy", proxy, "127.0.0.1", str(broker)):
+    with run_program("mock_broker", broker), run_program("first_proxy", proxy, "127.0.0.1", str(broker)):
         for offset, port in enumerate((broker, proxy)):
-            assert ask(port, "first_client") == ["greetings has the partitions [0]", f"{offset} b'hello'"]
+            assert run_client(port, "first_client") == ["greetings has the partitions [0]", f"{offset} b'hello'"]
 
 
 @pytest.mark.parametrize("beginning", ["", FIRST])
-def test_clients_of_a_proxy_stay_with_it(beginning: str) -> None:
+def test_proxy_rewrites_broker_addresses_to_its_own(beginning: str) -> None:
     broker, proxy = free_port(), free_port()
     with (
-        running(f"{beginning}mock_broker", broker),
-        running(f"{beginning}proxy", proxy, "127.0.0.1", str(broker)),
+        run_program(f"{beginning}mock_broker", broker),
+        run_program(f"{beginning}proxy", proxy, "127.0.0.1", str(broker)),
     ):
         ports = []
         for port in (broker, proxy):
@@ -199,8 +199,8 @@ def test_clients_of_a_proxy_stay_with_it(beginning: str) -> None:
     assert ports == [broker, proxy]
 
 
-def test_the_index_has_the_length_of_programs() -> None:
+def test_index_states_the_length_of_programs() -> None:
     index = " ".join((ROOT / "docs" / "README.md").read_text(encoding="utf-8").split())
-    client, mock, proxy = (length(program) for program in ("client", "mock_broker", "proxy"))
+    client, mock, proxy = (line_count(program) for program in ("client", "mock_broker", "proxy"))
     assert "start with a program of about 50 lines" in index
     assert f"a careful one, of {client}, {mock} and {proxy} lines." in index

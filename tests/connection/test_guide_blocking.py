@@ -97,7 +97,9 @@ class Broker:
 
 
 @contextmanager
-def listening(serve: Callable[[socket.socket], None], context: ssl.SSLContext | None = None) -> Iterator[int]:
+def serve_one_connection(
+    serve: Callable[[socket.socket], None], context: ssl.SSLContext | None = None
+) -> Iterator[int]:
     failed: list[Exception] = []
 
     def run() -> None:
@@ -119,9 +121,9 @@ def listening(serve: Callable[[socket.socket], None], context: ssl.SSLContext | 
     assert failed == []
 
 
-def test_all_topics(page: SimpleNamespace) -> None:
+def test_client_lists_all_topics(page: SimpleNamespace) -> None:
     broker = Broker()
-    with listening(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
+    with serve_one_connection(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
         client = page.Client(stream)
         assert page.topics(client) == {"orders": 1, "payments": 1}
         assert client.ask(MetadataRequest()).topics == []
@@ -131,7 +133,7 @@ def test_all_topics(page: SimpleNamespace) -> None:
     assert (all_topics, none) == (MetadataRequest(topics=None), MetadataRequest(topics=[]))
 
 
-def test_an_old_broker(page: SimpleNamespace) -> None:
+def test_client_works_with_a_kafka_2_2_broker(page: SimpleNamespace) -> None:
     def serve(stream: socket.socket) -> None:
         old = announce(SERVED, release="2.2.0")
         connection = ServerConnection(old)
@@ -141,16 +143,16 @@ def test_an_old_broker(page: SimpleNamespace) -> None:
                 response: Response = old if isinstance(event.message, ApiVersionsRequest) else MetadataResponse()
                 stream.sendall(connection.send(event, response.downgraded(event.response_version)))
 
-    with listening(serve) as port, page.connect("127.0.0.1", port) as stream:
+    with serve_one_connection(serve) as port, page.connect("127.0.0.1", port) as stream:
         assert page.topics(page.Client(stream)) == {}
 
 
-def test_a_broker_that_closes(page: SimpleNamespace) -> None:
+def test_closing_broker_raises_connection_error(page: SimpleNamespace) -> None:
     def serve(stream: socket.socket) -> None:
         stream.recv(65536)
 
     with (
-        listening(serve) as port,
+        serve_one_connection(serve) as port,
         page.connect("127.0.0.1", port) as stream,
         pytest.raises(ConnectionError) as caught,
     ):
@@ -158,13 +160,13 @@ def test_a_broker_that_closes(page: SimpleNamespace) -> None:
     assert str(caught.value) == "ApiVersionsRequest: the broker closed the connection"
 
 
-def test_an_end_within_a_response(page: SimpleNamespace) -> None:
+def test_close_inside_a_response_raises(page: SimpleNamespace) -> None:
     def serve(stream: socket.socket) -> None:
         stream.recv(65536)
         stream.sendall(b"\0\0\0\x20\0\0")
 
     with (
-        listening(serve) as port,
+        serve_one_connection(serve) as port,
         page.connect("127.0.0.1", port) as stream,
         pytest.raises(RemoteProtocolError) as caught,
     ):
@@ -179,13 +181,13 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("mechanism", ["", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
-def test_tls_and_sasl(mechanism: str, page: SimpleNamespace, certified: tuple[Path, Path]) -> None:
+def test_tls_with_each_sasl_mechanism(mechanism: str, page: SimpleNamespace, certified: tuple[Path, Path]) -> None:
     logins = {"": None, "PLAIN": plain, "SCRAM-SHA-256": scram("sha256"), "SCRAM-SHA-512": scram("sha512")}
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certified)
     trusted = ssl.create_default_context(cafile=str(certified[0]))
     broker = Broker(mechanism, logins[mechanism])
-    with listening(broker.serve, context) as port, page.connect("127.0.0.1", port, trusted) as stream:
+    with serve_one_connection(broker.serve, context) as port, page.connect("127.0.0.1", port, trusted) as stream:
         client = page.Client(stream)
         if mechanism == "PLAIN":
             page.log_in_plain(client, USER, PASSWORD)
@@ -195,9 +197,9 @@ def test_tls_and_sasl(mechanism: str, page: SimpleNamespace, certified: tuple[Pa
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
-def test_a_wrong_password(mechanism: str, page: SimpleNamespace) -> None:
+def test_wrong_password_raises(mechanism: str, page: SimpleNamespace) -> None:
     broker = Broker(mechanism, plain if mechanism == "PLAIN" else scram("sha256"))
-    with listening(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
+    with serve_one_connection(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
         client = page.Client(stream)
         log_in = page.log_in_plain if mechanism == "PLAIN" else partial(page.log_in_scram, mechanism=mechanism)
         with pytest.raises(RuntimeError) as caught:
@@ -206,9 +208,9 @@ def test_a_wrong_password(mechanism: str, page: SimpleNamespace) -> None:
     assert str(caught.value) == f"SaslAuthenticateRequest: error_code is SASL_AUTHENTICATION_FAILED: {reason}"
 
 
-def test_an_unknown_mechanism(page: SimpleNamespace) -> None:
+def test_unknown_sasl_mechanism_raises(page: SimpleNamespace) -> None:
     broker = Broker("SCRAM-SHA-256", scram("sha256"))
-    with listening(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
+    with serve_one_connection(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
         client = page.Client(stream)
         with pytest.raises(RuntimeError) as caught:
             page.log_in_plain(client, USER, PASSWORD)
@@ -216,10 +218,10 @@ def test_an_unknown_mechanism(page: SimpleNamespace) -> None:
     assert [type(each) for each in broker.asked] == [ApiVersionsRequest, SaslHandshakeRequest]
 
 
-def test_a_server_that_does_not_know_the_password(page: SimpleNamespace) -> None:
+def test_scram_server_without_the_password_is_rejected(page: SimpleNamespace) -> None:
     replies = iter((ScramServer("sha512", USER, "other").challenge, lambda _: b"v=AAAA"))
     broker = Broker("SCRAM-SHA-512", lambda token: next(replies)(token))
-    with listening(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
+    with serve_one_connection(broker.serve) as port, page.connect("127.0.0.1", port) as stream:
         client = page.Client(stream)
         with pytest.raises(ConnectionError) as caught:
             page.log_in_scram(client, USER, PASSWORD)
@@ -235,7 +237,7 @@ RFC_7677 = (
 """Example messages of RFC 7677."""
 
 
-def test_the_example_of_the_rfc(page: SimpleNamespace) -> None:
+def test_scram_matches_the_rfc_7677_example(page: SimpleNamespace) -> None:
     first, challenge, final, verdict = RFC_7677
     client = page.Scram("SCRAM-SHA-256", "user", "pencil", "rOprNGfwEbeRWgbNEkqO")
     assert (client.first, client.final(challenge)) == (first, final)
@@ -248,9 +250,9 @@ def test_the_example_of_the_rfc(page: SimpleNamespace) -> None:
 @pytest.mark.parametrize(
     "challenge",
     [b"r=other,s=AAAA,i=4096", b"r=mine,s=AAAA,i=4096", b"r=mine-and-theirs,s=AAAA,i=4095"],
-    ids=["another nonce", "no nonce of the server", "few iterations"],
+    ids=["different nonce", "missing server nonce", "too few iterations"],
 )
-def test_a_challenge_that_is_refused(challenge: bytes, page: SimpleNamespace) -> None:
+def test_invalid_scram_challenge_is_rejected(challenge: bytes, page: SimpleNamespace) -> None:
     with pytest.raises(ConnectionError) as caught:
         page.Scram("SCRAM-SHA-256", USER, PASSWORD, "mine").final(challenge)
     assert str(caught.value) == "SCRAM: the server's nonce or number of iterations is not acceptable"

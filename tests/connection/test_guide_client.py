@@ -23,7 +23,7 @@ class HangUp(Exception):
     pass
 
 
-def asked(answer: Answer, ask: Callable[[Any], Awaitable[None]]) -> None:
+def run_with_client(answer: Answer, ask: Callable[[Any], Awaitable[None]]) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = ServerConnection()
         try:
@@ -47,7 +47,7 @@ def asked(answer: Answer, ask: Callable[[Any], Awaitable[None]]) -> None:
     asyncio.run(asyncio.wait_for(run(), SECONDS))
 
 
-def test_response_after_a_timeout() -> None:
+def test_late_response_after_a_timeout_is_discarded() -> None:
     gave_up = asyncio.Event()
 
     async def answer(received: RequestReceived) -> Any:
@@ -63,7 +63,7 @@ def test_response_after_a_timeout() -> None:
         response = await client.ask(ListGroupsRequest())
         assert [group.group_id for group in response.groups] == ["g"]
 
-    asked(answer, ask)
+    run_with_client(answer, ask)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_response_after_a_timeout() -> None:
         ),
     ],
 )
-def test_lost_connection(last: bytes, cause: type[Exception], text: str) -> None:
+def test_lost_connection_fails_pending_and_later_requests(last: bytes, cause: type[Exception], text: str) -> None:
     async def answer(_: RequestReceived) -> Any:
         raise HangUp(last)
 
@@ -96,10 +96,10 @@ def test_lost_connection(last: bytes, cause: type[Exception], text: str) -> None
             offset = getattr(failure.__cause__, "offset", None)
             assert str(failure.__cause__) == text.format(offset=offset)
 
-    asked(answer, ask)
+    run_with_client(answer, ask)
 
 
-def test_request_without_response() -> None:
+def test_produce_without_acks_is_rejected() -> None:
     async def answer(_: RequestReceived) -> Any:
         raise AssertionError("nothing was to be sent")
 
@@ -107,10 +107,10 @@ def test_request_without_response() -> None:
         with pytest.raises(ValueError, match=r"^ProduceRequest with acks=0 has no response$"):
             await client.ask(ProduceRequest(acks=0))
 
-    asked(answer, ask)
+    run_with_client(answer, ask)
 
 
-def test_connection_that_fails() -> None:
+def test_failed_connect_closes_the_socket() -> None:
     ends: list[bytes] = []
 
     async def run() -> None:
@@ -130,7 +130,7 @@ def test_connection_that_fails() -> None:
     assert len(ends) == 1
 
 
-def told_of(*codes: ErrorCode) -> tuple[Any, int]:
+def find_leader_with(*codes: ErrorCode) -> tuple[Any, int]:
     times = 0
 
     async def answer(_: RequestReceived) -> Any:
@@ -155,14 +155,14 @@ def told_of(*codes: ErrorCode) -> tuple[Any, int]:
         except LookupError as error:
             found.append(str(error))
 
-    asked(answer, ask)
+    run_with_client(answer, ask)
     return found[0], times
 
 
-def test_topic_that_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_find_leader_retries_for_a_new_topic(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guide, "PAUSE_SECONDS", 0)
     codes = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.NONE)
-    assert told_of(*codes) == ((UUID(int=7), "leader", 9092), 3)
+    assert find_leader_with(*codes) == ((UUID(int=7), "leader", 9092), 3)
 
 
 @pytest.mark.parametrize(
@@ -173,6 +173,8 @@ def test_topic_that_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
         (ErrorCode.TOPIC_AUTHORIZATION_FAILED, "topics[0].partitions[0].error_code", 1),
     ],
 )
-def test_topic_without_a_leader(code: ErrorCode, path: str, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_find_leader_fails_without_a_leader(
+    code: ErrorCode, path: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(guide, "PAUSE_SECONDS", 0)
-    assert told_of(code) == (f"partition 0 of 't' has no leader: {path} is {code.name}", times)
+    assert find_leader_with(code) == (f"partition 0 of 't' has no leader: {path} is {code.name}", times)

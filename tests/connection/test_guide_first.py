@@ -32,7 +32,7 @@ def no_offsets() -> None:
 
 
 @asynccontextmanager
-async def served(make: Callable[[int], Serve]) -> AsyncIterator[int]:
+async def start_server(make: Callable[[int], Serve]) -> AsyncIterator[int]:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await make(port)(reader, writer)
 
@@ -41,11 +41,11 @@ async def served(make: Callable[[int], Serve]) -> AsyncIterator[int]:
         yield port
 
 
-def proxied(broker: int) -> AbstractAsyncContextManager[int]:
-    return served(lambda port: proxy.Proxy(port, HOST, broker).serve)
+def start_proxy(broker: int) -> AbstractAsyncContextManager[int]:
+    return start_server(lambda port: proxy.Proxy(port, HOST, broker).serve)
 
 
-def stores(port: int) -> Serve:
+def serve_mock_broker(port: int) -> Serve:
     serve: Serve = careful_mock.Broker(HOST, port).serve
     return serve
 
@@ -57,9 +57,9 @@ def run(talk: Awaitable[None]) -> None:
     asyncio.run(bounded())
 
 
-def test_client_through_proxy(capsys: pytest.CaptureFixture[str]) -> None:
+def test_client_through_proxy_prints_forwarded_responses(capsys: pytest.CaptureFixture[str]) -> None:
     async def talk() -> None:
-        async with served(stores) as broker, proxied(broker) as port:
+        async with start_server(serve_mock_broker) as broker, start_proxy(broker) as port:
             await client.main(HOST, port, "greetings")
 
     run(talk())
@@ -71,11 +71,11 @@ def test_client_through_proxy(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_clients_of_the_proxy_stay_with_it() -> None:
+def test_proxy_rewrites_broker_addresses_to_its_own() -> None:
     ports: list[int] = []
 
     async def talk() -> None:
-        async with served(stores) as broker, proxied(broker) as port:
+        async with start_server(serve_mock_broker) as broker, start_proxy(broker) as port:
             with closing(await careful_client.Client.connect(HOST, port)) as asking:
                 response: MetadataResponse = await asking.ask(topics("t"))
                 ports.extend((port, *(each.port for each in endpoints(response))))
@@ -84,9 +84,9 @@ def test_clients_of_the_proxy_stay_with_it() -> None:
     assert ports == [ports[0]] * 2
 
 
-def test_errors_at_the_proxy(capsys: pytest.CaptureFixture[str]) -> None:
+def test_proxy_prints_error_codes(capsys: pytest.CaptureFixture[str]) -> None:
     async def talk() -> None:
-        async with served(stores) as broker, proxied(broker) as port:
+        async with start_server(serve_mock_broker) as broker, start_proxy(broker) as port:
             with closing(await careful_client.Client.connect(HOST, port)) as asking:
                 partitions = [FetchRequest.FetchPartition(partition=each) for each in (0, 7)]
                 await asking.ask(FetchRequest(topics=[FetchRequest.FetchTopic(topic="t", partitions=partitions)]), 12)
@@ -96,7 +96,7 @@ def test_errors_at_the_proxy(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.splitlines() == ["ApiVersionsResponse 5", line]
 
 
-def test_garbage_at_the_proxy(caplog: pytest.LogCaptureFixture) -> None:
+def test_garbage_closes_the_proxied_connection(caplog: pytest.LogCaptureFixture) -> None:
     ended: list[bytes] = []
 
     async def talk() -> None:
@@ -107,7 +107,7 @@ def test_garbage_at_the_proxy(caplog: pytest.LogCaptureFixture) -> None:
             writer.close()
             gone.set()
 
-        async with served(lambda _: serve) as broker, proxied(broker) as port:
+        async with start_server(lambda _: serve) as broker, start_proxy(broker) as port:
             reader, writer = await asyncio.open_connection(HOST, port)
             writer.write(b"\0\0\0\1x")
             ended.append(await reader.read())
@@ -119,7 +119,7 @@ def test_garbage_at_the_proxy(caplog: pytest.LogCaptureFixture) -> None:
     assert "invalid request header at offset 0: " in caplog.text
 
 
-def test_what_is_produced(capsys: pytest.CaptureFixture[str]) -> None:
+def test_mock_prints_produced_records(capsys: pytest.CaptureFixture[str]) -> None:
     batches = [
         write_batch([Record(key=b"k", value=b"a"), Record(value=None)]),
         write_batch([Record(value=b"b")], compression="gzip"),
@@ -128,7 +128,7 @@ def test_what_is_produced(capsys: pytest.CaptureFixture[str]) -> None:
     offsets: list[int] = []
 
     async def talk() -> None:
-        async with served(lambda _: mock.serve) as port:
+        async with start_server(lambda _: mock.serve) as port:
             with closing(await careful_client.Client.connect(HOST, port)) as asking:
                 assert await careful_client.find_leader(asking, "t") == (UUID(int=0), HOST, port)
                 for name, batch, version in (
@@ -148,9 +148,9 @@ def test_what_is_produced(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "t 0 b'k' b'a'\nt 1 None None\nt 2 None b'b'\nu 0 None b'b'\nu 1 None b'old'\n"
 
 
-def test_damaged_batch(caplog: pytest.LogCaptureFixture) -> None:
+def test_damaged_batch_closes_the_connection(caplog: pytest.LogCaptureFixture) -> None:
     async def talk() -> None:
-        async with served(lambda _: mock.serve) as port:
+        async with start_server(lambda _: mock.serve) as port:
             asking = await careful_client.Client.connect(HOST, port)
             with closing(asking), pytest.raises(ConnectionError, match=r"^the connection has ended$"):
                 await asking.ask(produce(write_batch([Record(value=b"a")])[:-1] + b"\1"))
@@ -159,13 +159,13 @@ def test_damaged_batch(caplog: pytest.LogCaptureFixture) -> None:
     assert "ChecksumError" in caplog.text
 
 
-def test_newest_version_of_the_mock() -> None:
+def test_mock_serves_produce_up_to_the_last_version_with_names() -> None:
     [highest] = [each.max_version for each in mock.SERVED.api_keys if each.api_key == ApiKey.PRODUCE]
     name = fields_of(ProduceRequest.TopicProduceData)[0]
     assert (name.name, name.versions.highest) == ("name", highest)
 
 
-def answering(*answers: Any) -> Callable[[int], Serve]:
+def serve_responses(*answers: Any) -> Callable[[int], Serve]:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = ServerConnection()
         left = list(answers)
@@ -192,9 +192,9 @@ LEADERLESS = MetadataResponse(
         ([announce(), LEADERLESS], RuntimeError, "MetadataRequest: topics[0].error_code is LEADER_NOT_AVAILABLE"),
     ],
 )
-def test_client_that_gives_up(answers: list[Any], error: type[Exception], said: str) -> None:
+def test_client_raises_on_close_or_error_code(answers: list[Any], error: type[Exception], said: str) -> None:
     async def talk() -> None:
-        async with served(answering(*answers)) as port:
+        async with start_server(serve_responses(*answers)) as port:
             await client.main(HOST, port, "t")
 
     with pytest.raises((ConnectionError, RuntimeError)) as raised:
@@ -202,11 +202,11 @@ def test_client_that_gives_up(answers: list[Any], error: type[Exception], said: 
     assert (type(raised.value), str(raised.value)) == (error, said)
 
 
-def test_older_broker(capsys: pytest.CaptureFixture[str]) -> None:
+def test_client_works_with_a_kafka_2_4_broker(capsys: pytest.CaptureFixture[str]) -> None:
     older = announce(careful_mock.SERVED, release="2.4")
 
     async def talk() -> None:
-        async with served(lambda port: careful_mock.Broker(HOST, port, older).serve) as port:
+        async with start_server(lambda port: careful_mock.Broker(HOST, port, older).serve) as port:
             await client.main(HOST, port, "t")
 
     run(talk())

@@ -41,14 +41,14 @@ def broker() -> Any:
     return Faulty("127.0.0.1", 9092)
 
 
-def test_fault_of_the_mock(broker: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mock_exception_becomes_unknown_server_error(broker: Any, capsys: pytest.CaptureFixture[str]) -> None:
     failed, after = ask(broker, topics("fault"), topics("fine"))
     assert told(failed) == [("error_code", "UNKNOWN_SERVER_ERROR"), ("topics[0].error_code", "UNKNOWN_SERVER_ERROR")]
     assert told(after) == []
     assert capsys.readouterr().out.endswith(": LookupError('a fault')\n")
 
 
-def test_unknown_topic_id(broker: Any) -> None:
+def test_unknown_topic_id_is_reported(broker: Any) -> None:
     produced, fetched = ask(broker, produce(BATCH), fetch(0))
     assert told(produced) == [("responses[0].partition_responses[0].error_code", "UNKNOWN_TOPIC_ID")]
     assert told(fetched) == [("responses[0].partitions[0].error_code", "UNKNOWN_TOPIC_ID")]
@@ -56,7 +56,7 @@ def test_unknown_topic_id(broker: Any) -> None:
     assert [code for _, code in told(by_id)][-1] == "UNKNOWN_TOPIC_ID"
 
 
-def test_which_topics(broker: Any) -> None:
+def test_metadata_returns_requested_or_all_topics(broker: Any) -> None:
     names = [
         [topic.name for topic in each.topics] for each in ask(broker, topics("a", "b"), MetadataRequest(topics=None))
     ]
@@ -65,14 +65,14 @@ def test_which_topics(broker: Any) -> None:
     assert [len(each.topics) for each in ask(broker, MetadataRequest(topics=[]), version=0)] == [2]
 
 
-def test_topics_that_are_not_to_be_made(broker: Any) -> None:
+def test_topic_is_not_created_without_auto_creation(broker: Any) -> None:
     asked = topics("new")
     asked.allow_auto_topic_creation = False
     assert [code for _, code in told(ask(broker, asked)[0])][-1] == "UNKNOWN_TOPIC_OR_PARTITION"
     assert broker.logs == {}
 
 
-def test_offsets_of_a_log(broker: Any) -> None:
+def test_fetch_and_list_offsets_of_a_log(broker: Any) -> None:
     ask(broker, topics("t"), produce(BATCH), produce(BATCH), version=12)
     [one] = ask(broker, fetch(1), version=12)
     assert one.responses[0].partitions[0].records == BATCH[:12] + bytes(4) + BATCH[16:]
@@ -85,41 +85,50 @@ def test_offsets_of_a_log(broker: Any) -> None:
     assert found == [(0, []), (4, []), (-1, ["INVALID_REQUEST"])]
 
 
-def join(member_id: str = "", session: int = 10_000) -> JoinGroupRequest:
+def join_group_request(member_id: str = "", session: int = 10_000) -> JoinGroupRequest:
     protocol = JoinGroupRequest.JoinGroupRequestProtocol(name="range", metadata=b"m")
     return JoinGroupRequest(
         group_id="g", session_timeout_ms=session, member_id=member_id, protocol_type="consumer", protocols=[protocol]
     )
 
 
-def test_a_second_member(broker: Any) -> None:
-    first, second = ask(broker, join(), join())
+def test_second_group_member_is_rejected_until_the_first_leaves(broker: Any) -> None:
+    first, second = ask(broker, join_group_request(), join_group_request())
     assert (told(first), told(second)) == ([], [("error_code", "GROUP_MAX_SIZE_REACHED")])
     member = LeaveGroupRequest.MemberIdentity(member_id=first.member_id)
-    left, third = ask(broker, LeaveGroupRequest(group_id="g", members=[member]), join())
+    left, third = ask(broker, LeaveGroupRequest(group_id="g", members=[member]), join_group_request())
     broker.members["g"].heard_at -= 11  # seconds, more than the session timeout
-    [fourth] = ask(broker, join())
+    [fourth] = ask(broker, join_group_request())
     assert [told(each) for each in (left, third, fourth)] == [[], [], []]
     stale = HeartbeatRequest(group_id="g", member_id=third.member_id)
     assert [told(each) for each in ask(broker, stale)] == [[("error_code", "UNKNOWN_MEMBER_ID")]]
-    again = ask(broker, join(fourth.member_id), SyncGroupRequest(group_id="g", member_id=fourth.member_id))
+    again = ask(
+        broker, join_group_request(fourth.member_id), SyncGroupRequest(group_id="g", member_id=fourth.member_id)
+    )
     assert [told(each) for each in again] == [[], []]
     assert again[0].generation_id > fourth.generation_id
 
 
-def test_join_that_is_refused(broker: Any) -> None:
-    empty = join(session=2**31 - 1)
+def test_invalid_join_group_is_rejected(broker: Any) -> None:
+    empty = join_group_request(session=2**31 - 1)
     empty.protocols = []
-    refused = ask(broker, empty, join(session=2**31 - 1), join(session=0), join(session=-1), join(session=1_800_001))
+    refused = ask(
+        broker,
+        empty,
+        join_group_request(session=2**31 - 1),
+        join_group_request(session=0),
+        join_group_request(session=-1),
+        join_group_request(session=1_800_001),
+    )
     assert [code for each in refused for _, code in told(each)] == [
         "INCONSISTENT_GROUP_PROTOCOL",
         *["INVALID_SESSION_TIMEOUT"] * 4,
     ]
-    assert [told(each) for each in ask(broker, join(session=1_800_000))] == [[]]
+    assert [told(each) for each in ask(broker, join_group_request(session=1_800_000))] == [[]]
 
 
 @pytest.mark.parametrize("version", [7, 9, 10])
-def test_all_committed_offsets(broker: Any, version: int) -> None:
+def test_offset_fetch_without_topics_returns_all_offsets(broker: Any, version: int) -> None:
     [metadata] = ask(broker, topics("t", "u"))
     part = OffsetCommitRequest.OffsetCommitRequestPartition(partition_index=0, committed_offset=5)
     topic = OffsetCommitRequest.OffsetCommitRequestTopic(name="t", partitions=[part])
@@ -132,14 +141,14 @@ def test_all_committed_offsets(broker: Any, version: int) -> None:
     assert (found.topic_id == metadata.topics[0].topic_id) if version == 10 else found.name == "t"
 
 
-def test_what_is_not_served(broker: Any) -> None:
+def test_unserved_api_returns_invalid_request(broker: Any) -> None:
     broker.announced = announce()
     resource = DescribeConfigsRequest.DescribeConfigsResource(resource_type=2, resource_name="t")
     [response] = ask(broker, DescribeConfigsRequest(resources=[resource]))
     assert told(response) == [("results[0].error_code", "INVALID_REQUEST")]
 
 
-def over_a_socket(broker: Any, data: bytes) -> bytes:
+def exchange_over_socket(broker: Any, data: bytes) -> bytes:
     async def talk() -> bytes:
         async with await asyncio.start_server(broker.serve, "127.0.0.1", 0) as server:
             reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
@@ -152,22 +161,22 @@ def over_a_socket(broker: Any, data: bytes) -> bytes:
     return asyncio.run(asyncio.wait_for(talk(), SECONDS))
 
 
-def test_versions_that_are_not_there(broker: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unannounced_version_closes_the_connection(broker: Any, capsys: pytest.CaptureFixture[str]) -> None:
     broker.announced = announce([ApiKey.FETCH], versions={ApiKey.FETCH: Versions(5, 10)})
-    assert over_a_socket(broker, encode_request(fetch(0).downgraded(4), 4, 7)) == b""
+    assert exchange_over_socket(broker, encode_request(fetch(0).downgraded(4), 4, 7)) == b""
     assert capsys.readouterr().out == ("unsupported request at offset 0: FetchRequest v4 is not announced\n")
 
 
-def test_newer_versions_of_api_versions(broker: Any) -> None:
+def test_newer_api_versions_request_gets_version_0_response(broker: Any) -> None:
     broker.announced = announce([ApiKey.API_VERSIONS], versions={ApiKey.API_VERSIONS: Versions(0, 2)})
-    data = over_a_socket(broker, encode_request(ApiVersionsRequest(), 4, 7))
+    data = exchange_over_socket(broker, encode_request(ApiVersionsRequest(), 4, 7))
     response = decode_response(data[4:], ApiVersionsResponse, 0)
     assert response.header.correlation_id == 7
     assert response.message.error_code == ErrorCode.UNSUPPORTED_VERSION
     assert [(each.api_key, each.max_version) for each in response.message.api_keys] == [(ApiKey.API_VERSIONS, 2)]
 
 
-def test_text_that_is_no_utf8(broker: Any) -> None:
+def test_invalid_utf8_is_returned_unchanged(broker: Any) -> None:
     odd = "caf\udce9"
     asked = OffsetFetchRequest(groups=[OffsetFetchRequest.OffsetFetchRequestGroup(group_id=odd, topics=[])])
     metadata, offsets = ask(broker, topics(odd), asked)
@@ -176,7 +185,7 @@ def test_text_that_is_no_utf8(broker: Any) -> None:
 
 
 @pytest.mark.parametrize("version", [7, 9])
-def test_offsets_that_are_not_there(broker: Any, version: int) -> None:
+def test_uncommitted_offsets_are_minus_1(broker: Any, version: int) -> None:
     topic = OffsetFetchRequest.OffsetFetchRequestTopic(name="t", partition_indexes=[0, 3])
     newer = OffsetFetchRequest.OffsetFetchRequestTopics(name="t", partition_indexes=[0, 3])
     group = OffsetFetchRequest.OffsetFetchRequestGroup(group_id="g", topics=[newer])

@@ -33,12 +33,12 @@ def broker() -> Any:
 
 
 @pytest.fixture
-def old(broker: Any) -> Any:
+def old_broker(broker: Any) -> Any:
     broker.announced = announce(release="2.2")
     return broker
 
 
-def test_topics_that_are_not_there(broker: Any) -> None:
+def test_metadata_reports_unknown_topics(broker: Any) -> None:
     asked = topics("t", "missing")
     asked.allow_auto_topic_creation = False
     [response] = ask(broker, asked)
@@ -54,7 +54,7 @@ def test_topics_that_are_not_there(broker: Any) -> None:
     assert told(response) == [("topics[0].error_code", "UNKNOWN_TOPIC_ID")]
 
 
-def test_produce_to_some_partitions(broker: Any) -> None:
+def test_produce_reports_unknown_partitions(broker: Any) -> None:
     asked = produce(BATCH, indexes=(0, 5))
     asked.topic_data += produce(BATCH, name="missing").topic_data
     [response] = ask(broker, asked, version=12)
@@ -67,7 +67,7 @@ def test_produce_to_some_partitions(broker: Any) -> None:
     assert broker.logs["t"].end == 2
 
 
-def test_fetch_from_some_partitions(broker: Any) -> None:
+def test_fetch_reports_unknown_partitions(broker: Any) -> None:
     ask(broker, produce(BATCH), version=12)
     [response] = ask(broker, fetch(0, indexes=(0, 5)), version=12)
     here, missing = response.responses[0].partitions
@@ -75,14 +75,14 @@ def test_fetch_from_some_partitions(broker: Any) -> None:
     assert told(response) == [("responses[0].partitions[1].error_code", "UNKNOWN_TOPIC_OR_PARTITION")]
 
 
-def test_offsets_of_some_partitions(broker: Any) -> None:
+def test_list_offsets_reports_unknown_partitions(broker: Any) -> None:
     ask(broker, produce(BATCH), version=12)
     [response] = ask(broker, list_offsets(-1, -1))
     assert [part.offset for part in response.topics[0].partitions] == [2, -1]
     assert told(response) == [("topics[0].partitions[1].error_code", "UNKNOWN_TOPIC_OR_PARTITION")]
 
 
-def test_commits_of_some_partitions(broker: Any) -> None:
+def test_offset_commit_and_fetch_report_unknown_partitions(broker: Any) -> None:
     part = OffsetCommitRequest.OffsetCommitRequestPartition
     parts = [part(partition_index=index, committed_offset=5) for index in (0, 5)]
     ids = (broker.logs["t"].id, UNKNOWN)
@@ -104,23 +104,23 @@ def test_commits_of_some_partitions(broker: Any) -> None:
 
 
 @pytest.mark.parametrize(("records", "code"), REFUSED.values(), ids=REFUSED)
-def test_batches_that_are_refused(broker: Any, records: bytes | None, code: str) -> None:
+def test_invalid_batches_are_rejected(broker: Any, records: bytes | None, code: str) -> None:
     [refused] = ask(broker, produce(records), version=12)
     assert told(refused) == [("responses[0].partition_responses[0].error_code", code)]
     assert (broker.logs["t"].end, broker.logs["t"].batches) == (0, [])
 
 
-def test_sound_batch_with_its_sum(broker: Any) -> None:
+def test_batch_with_valid_checksum_is_accepted(broker: Any) -> None:
     [taken] = ask(broker, produce(summed(0, 1)), version=12)
     assert told(taken) == []
 
 
 @pytest.mark.parametrize(("version", "magic"), [(0, 0), (1, 0), (2, 1), (3, 1), (4, 2), (18, 2)])
-def test_format_of_fetched_batches(old: Any, version: int, magic: int) -> None:
+def test_fetched_batches_have_the_magic_of_the_version(old_broker: Any, version: int, magic: int) -> None:
     if version > 4:
-        old.announced = announce()
-    ask(old, produce(write_batch(RECORDS, compression="gzip")), produce(write_batch(RECORDS)), version=7)
-    [response] = ask(old, fetch(1, topic_id=old.logs["t"].id, most=1 << 20), version=version)
+        old_broker.announced = announce()
+    ask(old_broker, produce(write_batch(RECORDS, compression="gzip")), produce(write_batch(RECORDS)), version=7)
+    [response] = ask(old_broker, fetch(1, topic_id=old_broker.logs["t"].id, most=1 << 20), version=version)
     batches = list(read_batches(response.responses[0].partitions[0].records))
     assert {batch.magic for batch in batches} == {magic}
     found = [record for batch in batches for record in batch.records()]
@@ -132,29 +132,29 @@ def test_format_of_fetched_batches(old: Any, version: int, magic: int) -> None:
 
 @pytest.mark.parametrize(("version", "magic"), [(0, 0), (1, 0), (2, 1)])
 @pytest.mark.parametrize("compression", ["none", "gzip"])
-def test_old_formats_that_are_written(old: Any, version: int, magic: int, compression: str) -> None:
+def test_old_formats_are_converted_to_magic_2(old_broker: Any, version: int, magic: int, compression: str) -> None:
     plain = [record._replace(headers=()) for record in RECORDS]
     data = write_batch(plain, magic=magic, compression=compression)
-    first, second = ask(old, produce(data), produce(data), version=version)
+    first, second = ask(old_broker, produce(data), produce(data), version=version)
     assert [each.responses[0].partition_responses[0].base_offset for each in (first, second)] == [0, 3]
-    stored = list(read_batches(b"".join(batch for _, batch in old.logs["t"].batches)))
+    stored = list(read_batches(b"".join(batch for _, batch in old_broker.logs["t"].batches)))
     assert [(batch.magic, batch.base_offset, batch.count) for batch in stored] == [(2, 0, 3), (2, 3, 3)]
     assert [record.value for batch in stored for record in batch.records()] == [b"v0", b"v1", b"v2"] * 2
-    [refused] = ask(old, produce(data[:-1]), version=version)
+    [refused] = ask(old_broker, produce(data[:-1]), version=version)
     assert told(refused) == [("responses[0].partition_responses[0].error_code", "INVALID_RECORD")]
 
 
-def test_oldest_list_offsets(old: Any) -> None:
-    ask(old, produce(BATCH), version=7)
+def test_list_offsets_v0_returns_old_style_offsets(old_broker: Any) -> None:
+    ask(old_broker, produce(BATCH), version=7)
     latest, earliest, none = ask(
-        old, list_offsets(-1), list_offsets(-2), list_offsets(-1, max_num_offsets=0), version=0
+        old_broker, list_offsets(-1), list_offsets(-2), list_offsets(-1, max_num_offsets=0), version=0
     )
     found = [each.topics[0].partitions[0].old_style_offsets for each in (latest, earliest, none)]
     assert found == [[2], [0], []]
     assert [told(each) for each in (latest, earliest, none)] == [[], [], []]
 
 
-def test_bytes_of_a_fetch(broker: Any) -> None:
+def test_fetch_max_bytes_limits_the_response(broker: Any) -> None:
     ask(broker, produce(BATCH), produce(BATCH), version=12)
     size = len(BATCH)
     allowed = [(1, 1), (size, 1), (2 * size, 2), (3 * size - 1, 2), (3 * size, 3), (0, 1)]
@@ -166,7 +166,7 @@ def test_bytes_of_a_fetch(broker: Any) -> None:
     assert [len(part.records) for part in response.responses[0].partitions] == [size, 0, 0, 0, 0]
 
 
-def test_bytes_of_any_fetch(broker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broker_limit_applies_to_every_fetch(broker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert guide.MAX_FETCH_BYTES == 57_671_680
     monkeypatch.setattr(guide, "MAX_FETCH_BYTES", 2 * len(BATCH))
     ask(broker, produce(BATCH), version=12)
@@ -174,7 +174,7 @@ def test_bytes_of_any_fetch(broker: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     assert sum(len(part.records) for part in response.responses[0].partitions) == 2 * len(BATCH)
 
 
-def test_client_that_does_not_read(broker: Any) -> None:
+def test_broker_applies_backpressure_to_slow_clients(broker: Any) -> None:
     ask(broker, produce(write_batch([Record(value=bytes(1 << 20))])), version=12)
     request = encode_request(fetch(0).downgraded(12), 12, 1)
     count = 500
@@ -201,6 +201,6 @@ def test_client_that_does_not_read(broker: Any) -> None:
     assert 0 < asyncio.run(asyncio.wait_for(talk(), SECONDS)) < count // 5
 
 
-def test_request_that_names_nothing(broker: Any) -> None:
+def test_empty_requests_return_no_errors(broker: Any) -> None:
     empty = (ProduceRequest(acks=-1), FetchRequest(), OffsetCommitRequest(group_id="g"), OffsetFetchRequest(groups=[]))
     assert [told(each) for each in ask(broker, *empty)] == [[], [], [], []]

@@ -40,7 +40,7 @@ class NowhereProxy(guide.Proxy):
         self.ports.update({(host, port): port + OWN for host, port in brokers})
 
 
-async def proxied(port: int, host: str = "127.0.0.1") -> int:
+async def start_proxy(port: int, host: str = "127.0.0.1") -> int:
     proxy = guide.Proxy()
     await proxy.listen([(host, port)])
     own: int = proxy.ports[host, port]
@@ -52,7 +52,7 @@ class Written(list[bytes]):
         self.append(data)
 
 
-def test_only_large_frames_are_written_in_parts() -> None:
+def test_only_large_frames_are_written_in_chunks() -> None:
     written = Written()
     records = b"r" * guide.LARGE
     guide.write(written, [b"\0\0\0\2", b"ab"])
@@ -73,13 +73,13 @@ def addresses(api: Api) -> list[tuple[str, int]]:
         asked.acks = -1  # otherwise there is no response
     request = encode_request(asked.downgraded(version), version, 1)
     sent = encode_response(filled(api.response_class, with_addresses).downgraded(version), version, 1)
-    received = b"".join(asyncio.run(NowhereProxy().rewritten(through(guide.WITH_ADDRESSES, request, sent))))
-    message = through([api], request, received).message
+    received = b"".join(asyncio.run(NowhereProxy().rewritten(forward_response(guide.WITH_ADDRESSES, request, sent))))
+    message = forward_response([api], request, received).message
     assert message is not None
     return [(endpoint.host, endpoint.port) for endpoint in endpoints(message)]
 
 
-def through(decode: Any, request: bytes, response: bytes) -> ResponseForwarded:
+def forward_response(decode: Any, request: bytes, response: bytes) -> ResponseForwarded:
     connection = ProxyConnection(decode=decode)
     list(connection.receive_from_client(request))
     [passing] = connection.receive_from_broker(response)
@@ -87,7 +87,7 @@ def through(decode: Any, request: bytes, response: bytes) -> ResponseForwarded:
     return passing
 
 
-def test_every_response_with_addresses() -> None:
+def test_every_response_with_addresses_is_rewritten() -> None:
     found = {api.key: set(addresses(api)) for api in APIS}
     rewritten = {key for key, each in found.items() if each == {("127.0.0.1", 9092 + OWN)}}
     left = {key for key, each in found.items() if each == {("broker", 9092)}}
@@ -97,14 +97,14 @@ def test_every_response_with_addresses() -> None:
     assert all(not each for key, each in found.items() if key not in rewritten | left)
 
 
-def test_text_that_is_no_utf8() -> None:
+def test_invalid_utf8_is_forwarded_unchanged() -> None:
     odd = "caf\udce9"
 
     async def talk() -> str | None:
         broker = mock.Broker("127.0.0.1", 0)
         async with await asyncio.start_server(broker.serve, "127.0.0.1", 0) as server:
             broker.port = server.sockets[0].getsockname()[1]
-            port = await proxied(broker.port)
+            port = await start_proxy(broker.port)
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             asked = MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=odd)])
             writer.write(encode_request(asked, 9, 1, odd, text="surrogateescape"))
@@ -118,13 +118,13 @@ def test_text_that_is_no_utf8() -> None:
     assert asyncio.run(asyncio.wait_for(talk(), SECONDS)) == odd
 
 
-def test_no_broker(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unreachable_broker_closes_the_client(capsys: pytest.CaptureFixture[str]) -> None:
     async def talk() -> bytes:
         server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
         nobody = server.sockets[0].getsockname()[1]
         server.close()
         await server.wait_closed()
-        reader, writer = await asyncio.open_connection("127.0.0.1", await proxied(nobody))
+        reader, writer = await asyncio.open_connection("127.0.0.1", await start_proxy(nobody))
         data = await reader.read()
         writer.close()
         return data
@@ -133,11 +133,11 @@ def test_no_broker(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Connect call failed" in capsys.readouterr().out
 
 
-def test_garbage(capsys: pytest.CaptureFixture[str]) -> None:
+def test_garbage_closes_the_client(capsys: pytest.CaptureFixture[str]) -> None:
     async def talk() -> bytes:
         broker = mock.Broker("127.0.0.1", 0)
         async with await asyncio.start_server(broker.serve, "127.0.0.1", 0) as server:
-            port = await proxied(server.sockets[0].getsockname()[1])
+            port = await start_proxy(server.sockets[0].getsockname()[1])
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(b"\0\0\0\1x")
             data = await reader.read()
@@ -152,11 +152,11 @@ Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[T]]
 
 
-def told_through(serve: Serve, talk: Talk[T]) -> tuple[int, T]:
+def talk_through_proxy(serve: Serve, talk: Talk[T]) -> tuple[int, T]:
     async def run() -> tuple[int, T]:
         async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]
-            reader, writer = await asyncio.open_connection("127.0.0.1", await proxied(port))
+            reader, writer = await asyncio.open_connection("127.0.0.1", await start_proxy(port))
             try:
                 return port, await talk(reader, writer)
             finally:
@@ -165,7 +165,7 @@ def told_through(serve: Serve, talk: Talk[T]) -> tuple[int, T]:
     return asyncio.run(asyncio.wait_for(run(), SECONDS))
 
 
-def answering(*answers: bytes) -> Serve:
+def serve_responses(*answers: bytes) -> Serve:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for answer in answers:
             await frame(reader)
@@ -180,7 +180,7 @@ async def frame(reader: asyncio.StreamReader) -> bytes:
     return await reader.readexactly(int.from_bytes(await reader.readexactly(4), "big"))
 
 
-def asking(*requests: bytes) -> Talk[list[bytes]]:
+def send_requests(*requests: bytes) -> Talk[list[bytes]]:
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[bytes]:
         found = []
         for request in requests:
@@ -191,7 +191,7 @@ def asking(*requests: bytes) -> Talk[list[bytes]]:
     return talk
 
 
-def metadata(*brokers: tuple[str, int]) -> bytes:
+def metadata_frame(*brokers: tuple[str, int]) -> bytes:
     kind = MetadataResponse.MetadataResponseBroker
     named = [kind(node_id=number, host=host, port=port) for number, (host, port) in enumerate(brokers)]
     return encode_response(MetadataResponse(brokers=named), 12, 1, text="surrogateescape")
@@ -207,16 +207,20 @@ def at_version(request: bytes, version: int) -> bytes:
 @pytest.mark.parametrize(
     ("request_sent", "response", "what"),
     [
-        (at_version(ASKED, 14), metadata(("real", 9092)), "MetadataRequest v14 with correlation id 1, {size} bytes>: "),
-        (ASKED, metadata(("real", 9092)) + b"\0", "MetadataRequest v12 with correlation id 1, {size} bytes>: "),
+        (
+            at_version(ASKED, 14),
+            metadata_frame(("real", 9092)),
+            "MetadataRequest v14 with correlation id 1, {size} bytes>: ",
+        ),
+        (ASKED, metadata_frame(("real", 9092)) + b"\0", "MetadataRequest v12 with correlation id 1, {size} bytes>: "),
     ],
-    ids=["a version that is too new", "a byte too many"],
+    ids=["unsupported version", "trailing byte"],
 )
-def test_responses_that_cannot_be_read(
+def test_undecodable_responses_are_forwarded_and_reported(
     request_sent: bytes, response: bytes, what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sent = (len(response) - 4).to_bytes(4, "big") + response[4:]
-    _, found = told_through(answering(sent), asking(request_sent))
+    _, found = talk_through_proxy(serve_responses(sent), send_requests(request_sent))
     assert found == [sent[4:]]
     beginning = "passed as it is, with any addresses of brokers: <ResponseForwarded to "
     out = capsys.readouterr().out
@@ -224,27 +228,27 @@ def test_responses_that_cannot_be_read(
     assert out.count("\n") == 1
 
 
-def offered(*ranges: tuple[int, int, int]) -> bytes:
+def api_versions_frame(*ranges: tuple[int, int, int]) -> bytes:
     kind = ApiVersionsResponse.ApiVersion
     made = [kind(api_key=key, min_version=lowest, max_version=highest) for key, lowest, highest in ranges]
     return encode_response(ApiVersionsResponse(api_keys=made), 3, 1)
 
 
-def test_versions_that_are_offered() -> None:
+def test_api_versions_are_limited_to_known_versions() -> None:
     newest = api("Metadata").valid_versions.highest
     asked = encode_request(ApiVersionsRequest(client_software_name="c", client_software_version="1"), 3, 1)
-    newer = offered((ApiKey.METADATA, 2, newest + 1), (ApiKey.FETCH, 999, 1000), (18, 0, 4), (9999, 0, 0))
-    _, found = told_through(answering(newer), asking(asked))
-    assert found == [offered((ApiKey.METADATA, 2, newest), (18, 0, 4))[4:]]
+    newer = api_versions_frame((ApiKey.METADATA, 2, newest + 1), (ApiKey.FETCH, 999, 1000), (18, 0, 4), (9999, 0, 0))
+    _, found = talk_through_proxy(serve_responses(newer), send_requests(asked))
+    assert found == [api_versions_frame((ApiKey.METADATA, 2, newest), (18, 0, 4))[4:]]
     today = encode_response(announce(), 3, 1)
-    _, found = told_through(answering(today), asking(asked))
+    _, found = talk_through_proxy(serve_responses(today), send_requests(asked))
     assert found == [today[4:]]
 
 
-def test_client_that_is_too_new(capsys: pytest.CaptureFixture[str]) -> None:
+def test_too_new_client_gets_unsupported_version(capsys: pytest.CaptureFixture[str]) -> None:
     asked = encode_request(ApiVersionsRequest(client_software_name="c", client_software_version="1"), 3, 1)
-    told = offered((18, 0, 4))
-    _, found = told_through(answering(told), asking(at_version(asked, 99), asked))
+    told = api_versions_frame((18, 0, 4))
+    _, found = talk_through_proxy(serve_responses(told), send_requests(at_version(asked, 99), asked))
     refused = decode_response(found[0], ApiVersionsResponse, 99).message
     assert refused.error_code == ErrorCode.UNSUPPORTED_VERSION
     highest = api("ApiVersions").stable_versions.highest
@@ -253,18 +257,18 @@ def test_client_that_is_too_new(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == ""
 
 
-def test_broker_that_is_too_old() -> None:
+def test_unsupported_version_from_the_broker_is_forwarded() -> None:
     kind = ApiVersionsResponse.ApiVersion
     response = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[kind(api_key=18, max_version=2)])
     sent = encode_response(response, 0, 1)
     asked = encode_request(ApiVersionsRequest(client_software_name="c", client_software_version="1"), 3, 1)
-    assert told_through(answering(sent), asking(asked))[1] == [sent[4:]]
+    assert talk_through_proxy(serve_responses(sent), send_requests(asked))[1] == [sent[4:]]
 
 
 @pytest.mark.parametrize(
     ("host", "port"), [("a" * 64, 1), ("a..b", 1), ("\udcff", 9), ("x\0y", 1), ("127.0.0.1", -1), ("127.0.0.1", 70000)]
 )
-def test_brokers_that_cannot_be(host: str, port: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_broker_addresses_are_reported(host: str, port: int, capsys: pytest.CaptureFixture[str]) -> None:
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
         writer.write(ASKED)
         response = decode_response(await frame(reader), MetadataResponse, 12).message
@@ -274,14 +278,14 @@ def test_brokers_that_cannot_be(host: str, port: int, capsys: pytest.CaptureFixt
         its_writer.close()
         return data
 
-    assert told_through(answering(metadata((host, port))), talk)[1] == b""
+    assert talk_through_proxy(serve_responses(metadata_frame((host, port))), talk)[1] == b""
     out = capsys.readouterr().out  # Python's reason varies between versions
     assert out.startswith(f"no connection to {host!r} port {port}: ")
     assert out.count("\n") == 1
 
 
 @contextmanager
-def few_files(more: int) -> Iterator[None]:
+def limited_open_files(more: int) -> Iterator[None]:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) + more, before[1]))
     try:
@@ -290,16 +294,16 @@ def few_files(more: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-def test_too_few_ports(capsys: pytest.CaptureFixture[str]) -> None:
+def test_too_many_open_files_closes_the_client(capsys: pytest.CaptureFixture[str]) -> None:
     async def run() -> tuple[bytes, dict[Any, int], bytes]:
-        response = metadata(*((f"h{number}", 1) for number in range(200)))
-        async with await asyncio.start_server(answering(response), "127.0.0.1", 0) as server:
+        response = metadata_frame(*((f"h{number}", 1) for number in range(200)))
+        async with await asyncio.start_server(serve_responses(response), "127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]
             proxy = guide.Proxy()
             await proxy.listen([("127.0.0.1", port)])
             found = []
             for _ in range(2):
-                with few_files(50):
+                with limited_open_files(50):
                     reader, writer = await asyncio.open_connection("127.0.0.1", proxy.ports["127.0.0.1", port])
                     writer.write(ASKED)
                     found.append(await reader.read())
@@ -314,11 +318,11 @@ def test_too_few_ports(capsys: pytest.CaptureFixture[str]) -> None:
         assert re.fullmatch(r"no port for a broker after \d+: \[Errno 24\] Too many open files", line)
 
 
-def test_client_that_says_no_more() -> None:
+def test_half_closed_client_gets_its_response() -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         assert await reader.read() == ASKED
         await asyncio.sleep(0.2)
-        writer.write(metadata())
+        writer.write(metadata_frame())
         writer.close()
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
@@ -326,10 +330,12 @@ def test_client_that_says_no_more() -> None:
         writer.write_eof()
         return await reader.read()
 
-    assert told_through(serve, talk)[1] == metadata()
+    assert talk_through_proxy(serve, talk)[1] == metadata_frame()
 
 
-def test_broker_that_does_not_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lingering_broker_connection_is_closed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(guide, "LINGER_SECONDS", 0.1)
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -341,7 +347,7 @@ def test_broker_that_does_not_end(monkeypatch: pytest.MonkeyPatch, capsys: pytes
         writer.write_eof()
         return await reader.read()
 
-    port, data = told_through(serve, talk)
+    port, data = talk_through_proxy(serve, talk)
     assert data == b""
     assert capsys.readouterr().out == f"'127.0.0.1' port {port} goes on 0.1 seconds after its client: closed\n"
 
@@ -354,7 +360,7 @@ class Gone:
         pass
 
 
-def test_both_are_gone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_disconnected_peer_is_ignored(capsys: pytest.CaptureFixture[str]) -> None:
     async def run() -> None:
         reader = asyncio.StreamReader()
         reader.feed_eof()
@@ -364,7 +370,7 @@ def test_both_are_gone(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == ""
 
 
-def test_client_that_is_gone() -> None:
+def test_client_disconnect_closes_the_broker_connection() -> None:
     ended = asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -378,4 +384,4 @@ def test_client_that_is_gone() -> None:
         writer.transport.abort()
         return await ended.wait()
 
-    assert told_through(serve, talk)[1]
+    assert talk_through_proxy(serve, talk)[1]

@@ -26,13 +26,13 @@ def handlers() -> Handlers[int]:
     return made
 
 
-def test_answer(handlers: Handlers[int]) -> None:
+def test_answer_calls_the_registered_handler(handlers: Handlers[int]) -> None:
     assert handlers.answer(Metadata(), 3) == MetadataResponse(controller_id=3)
     assert asyncio.run(handlers.answer_async(FetchRequest(), 4)) == FetchResponse(session_id=4)
     assert asyncio.run(handlers.answer_async(Metadata(), 5)) == MetadataResponse(controller_id=5)
 
 
-def test_lookup(handlers: Handlers[int]) -> None:
+def test_find_returns_the_registered_handler(handlers: Handlers[int]) -> None:
     found = handlers.find(Metadata)
     assert found is not None
     assert found(Metadata(), 7) == MetadataResponse(controller_id=7)
@@ -52,11 +52,11 @@ def test_decorator_returns_the_function() -> None:
     assert Handlers().on(HeartbeatRequest)(heartbeat) is heartbeat
 
 
-def test_announced(handlers: Handlers[int]) -> None:
+def test_announce_accepts_handlers(handlers: Handlers[int]) -> None:
     assert [each.api_key for each in announce(handlers).api_keys] == [1, 3, 18]
 
 
-def test_derived_request(handlers: Handlers[int]) -> None:
+def test_subclass_of_a_request_uses_its_handler(handlers: Handlers[int]) -> None:
     class Mine(Metadata):
         pass
 
@@ -86,7 +86,7 @@ WRONG: list[tuple[Callable[[Handlers[int]], object], type[Exception], str]] = [
 
 @pytest.mark.filterwarnings("error:coroutine:RuntimeWarning")
 @pytest.mark.parametrize(("use", "error", "text"), WRONG)
-def test_wrong_use(
+def test_wrong_use_of_handlers_raises(
     handlers: Handlers[int], use: Callable[[Handlers[int]], object], error: type[Exception], text: str
 ) -> None:
     with pytest.raises(error) as raised:

@@ -58,12 +58,12 @@ def test_errors_are_found_with_their_paths() -> None:
     assert list(errors(MetadataResponse())) == []
 
 
-def test_an_unknown_error_code_is_found() -> None:
+def test_unknown_error_code_is_found() -> None:
     [error] = errors(MetadataResponse(error_code=999))
     assert (error.path, int(error.code), error.code.name) == ("error_code", 999, "UNKNOWN_999")
 
 
-def test_addresses_are_rewritten() -> None:
+def test_endpoints_can_be_rewritten() -> None:
     unknown = (RawTaggedField(99, b"x"),)
     broker = MetadataResponse.MetadataResponseBroker(node_id=1, host="a", port=1, unknown_tagged_fields=unknown)
     response = MetadataResponse(brokers=[broker], unknown_tagged_fields=unknown)
@@ -77,14 +77,14 @@ def test_addresses_are_rewritten() -> None:
     assert changed.unknown_tagged_fields == unknown
 
 
-def test_an_empty_host_is_no_address() -> None:
+def test_empty_host_is_not_an_endpoint() -> None:
     assert list(endpoints(FindCoordinatorResponse(host="", port=-1))) == []
     [own] = endpoints(FindCoordinatorResponse(host="a", port=1))
     assert own.path == ""
 
 
 @pytest.mark.parametrize("version", range(6))
-def test_addresses_in_requests_of_controllers(version: int) -> None:
+def test_endpoints_in_controller_requests_can_be_rewritten(version: int) -> None:
     leader = LeaderAndIsrRequest.LeaderAndIsrLiveLeader(broker_id=1, host_name="a", port=1)
     place = UpdateMetadataRequest.UpdateMetadataEndpoint(host="a", port=1)
     own = {"endpoints": [place]} if version else {"v0_host": "a", "v0_port": 1}
@@ -108,7 +108,7 @@ def addresses(value: Any) -> Iterator[tuple[str, int]]:
             yield from addresses(inner)
 
 
-def test_all_addresses_are_found() -> None:
+def test_all_endpoints_are_found() -> None:
     found = 0
     for api in apis():
         if api.is_removed:
@@ -126,7 +126,7 @@ def test_all_addresses_are_found() -> None:
     assert found > 30
 
 
-def test_names_are_found_by_type() -> None:
+def test_entities_are_found_by_type() -> None:
     found = [(each.path, each.type, each.value) for each in entities(METADATA)]
     assert found == [
         ("controller_id", "brokerId", 1),
@@ -145,7 +145,7 @@ def test_names_are_found_by_type() -> None:
     ]
 
 
-def test_names_are_rewritten() -> None:
+def test_entities_can_be_rewritten() -> None:
     request = DescribeGroupsRequest(groups=["a", "b"])
     for entity in entities(request, "groupId"):
         entity.value = f"tenant.{entity.value}"
@@ -159,7 +159,7 @@ def test_names_are_rewritten() -> None:
     assert response.topics.find("tenant.orders") is response.topics[0]
 
 
-def test_walks_take_every_message() -> None:
+def test_iterators_accept_messages_of_every_kind() -> None:
     for name in ("PartitionRecord", "OffsetCommitValue", "RequestHeader", "RegisterBrokerRecord"):
         message = getattr(kafka_messages, name)()
         assert list(errors(message)) == []
@@ -178,7 +178,7 @@ def test_walks_take_every_message() -> None:
         ),
     ],
 )
-def test_a_message_that_is_no_whole_one(topics: Any, reason: str) -> None:
+def test_messages_with_invalid_elements_raise_encode_error(topics: Any, reason: str) -> None:
     response = MetadataResponse()
     response.topics = topics
     for walk in (errors, error_codes, entities):
@@ -194,7 +194,7 @@ def test_a_message_that_is_no_whole_one(topics: Any, reason: str) -> None:
     )
 
 
-def test_values_that_are_none() -> None:
+def test_values_of_wrong_type_raise() -> None:
     response = MetadataResponse(error_code="broken")  # type: ignore[arg-type]
     with pytest.raises(
         EncodeError, match=r"^MetadataResponse: error_code: expected an error code, got a str of 6 characters$"
@@ -209,7 +209,7 @@ def test_values_that_are_none() -> None:
             list(walk("orders"))  # type: ignore[arg-type]
 
 
-def test_a_misspelt_type_of_names() -> None:
+def test_unknown_entity_type_is_rejected_with_suggestion() -> None:
     with pytest.raises(ValueError, match=r"^unknown entity type 'topicNames'; did you mean 'topicName'\?$"):
         entities(METADATA, "topicNames")  # type: ignore[arg-type]
     words = "brokerId clientId clientMetrics delegationToken groupId principal producerId shareKey topicName transactionalId"

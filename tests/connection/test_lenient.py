@@ -32,7 +32,7 @@ from kafka_messages.protocol import (
 HINT = "; these bytes begin with the length of their frame: leave the first 4 out, as split_frames does"
 
 
-def test_a_lenient_client_takes_bytes_after_a_response() -> None:
+def test_lenient_client_accepts_trailing_bytes() -> None:
     payload = encode_response(HeartbeatResponse(error_code=27), 4, 0, framed=False) + b"\1\2"
     lenient, strict = ClientConnection(lenient=True), ClientConnection()
     sent = lenient.send(HeartbeatRequest(), 4)
@@ -52,7 +52,7 @@ def test_a_lenient_client_takes_bytes_after_a_response() -> None:
     assert event.trailing == b""
 
 
-def test_bytes_after_any_response_are_kept() -> None:
+def test_trailing_bytes_of_any_response_are_kept() -> None:
     for api in apis():
         for version in api.valid_versions:
             client = ClientConnection(lenient=True)
@@ -66,7 +66,7 @@ def test_bytes_after_any_response_are_kept() -> None:
             assert (sent.response, event.trailing) == (api.response_class(), b"\1\0\0")
 
 
-def test_an_unsupported_version_of_api_versions_is_read_leniently() -> None:
+def test_api_versions_fallback_accepts_trailing_bytes() -> None:
     client = ClientConnection(lenient=True)
     sent = client.send(ApiVersionsRequest(client_software_name="n", client_software_version="1"))
     payload = encode_response(ApiVersionsResponse(error_code=35), 0, 0, framed=False)
@@ -85,7 +85,7 @@ REQUESTS = [
 
 @pytest.mark.parametrize("text", ["strict", "surrogateescape"])
 @pytest.mark.parametrize(("request_", "version", "error", "reason"), REQUESTS, ids=lambda value: str(value)[:20])
-def test_a_length_before_a_request_is_named(
+def test_frame_length_before_a_request_is_mentioned_in_the_error(
     request_: Request, version: int, error: type[Exception], reason: str, text: Any
 ) -> None:
     wire = encode_request(request_, version, 1, "x")
@@ -95,7 +95,7 @@ def test_a_length_before_a_request_is_named(
     assert decode_request(split_frames(wire)[0], text=text).message == request_
 
 
-def test_a_length_before_a_response_is_named() -> None:
+def test_frame_length_before_a_response_is_mentioned_in_the_error() -> None:
     for response, version, reason in (
         (MetadataResponse(), 12, "MetadataResponse v12: brokers: null at offset 9, where this version allows none"),
         (HeartbeatResponse(), 4, "HeartbeatResponse v4: the message ends at offset 12, but 4 more byte(s) follow"),
@@ -105,7 +105,7 @@ def test_a_length_before_a_response_is_named() -> None:
         assert (str(caught.value), caught.value.reason.endswith(HINT)) == (reason + HINT, True)
 
 
-def test_other_bytes_that_look_like_a_length_are_not_named() -> None:
+def test_bytes_resembling_a_frame_length_are_not_mentioned() -> None:
     data = encode_response(HeartbeatResponse(), 0, 9, framed=False) + b"\1\0\0"
     with pytest.raises(
         DecodeError, match=r"^HeartbeatResponse v0: the message ends at offset 6, but 3 more byte\(s\) follow$"

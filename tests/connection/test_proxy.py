@@ -46,16 +46,16 @@ from tests.support.cluster import COMMITTED, Cluster
 from tests.support.random_messages import messages, versions_of
 
 
-def captured() -> Iterator[tuple[bytes, bytes]]:
+def captured_connections() -> Iterator[tuple[bytes, bytes]]:
     for path in sorted(Cluster(COMMITTED).traffic.glob("*.request.bin")):
         name = path.name.split(".")[0]
         yield path.read_bytes(), path.with_name(f"{name}.response.bin").read_bytes()
 
 
 @pytest.mark.parametrize("decode", [None, [], [ApiKey.METADATA, ApiKey.FETCH, ApiKey.FIND_COORDINATOR]])
-def test_real_traffic_passes_byte_for_byte(decode: list[ApiKey] | None) -> None:
+def test_real_traffic_is_forwarded_unchanged(decode: list[ApiKey] | None) -> None:
     decoded = passed = 0
-    for there, back in captured():
+    for there, back in captured_connections():
         proxy = ProxyConnection(decode)
         requests = [e for at in range(0, len(there), 999) for e in proxy.receive_from_client(there[at : at + 999])]
         assert b"".join(event.data for event in requests) == there
@@ -72,7 +72,7 @@ def test_real_traffic_passes_byte_for_byte(decode: list[ApiKey] | None) -> None:
     assert decoded == passed if decode is None else (decoded > 0) is bool(decode) and decoded < passed
 
 
-def test_a_response_is_rewritten() -> None:
+def test_modified_response_is_encoded() -> None:
     proxy = ProxyConnection([ApiKey.METADATA])
     [request] = proxy.receive_from_client(encode_request(MetadataRequest(), 12, 5))
     assert isinstance(request, RequestForwarded)
@@ -88,7 +88,7 @@ def test_a_response_is_rewritten() -> None:
     assert response.encode() == encode_response(changed, 12, 5)
 
 
-def test_what_the_package_does_not_know_passes() -> None:
+def test_unknown_apis_and_versions_are_forwarded() -> None:
     proxy = ProxyConnection()
     unknown = frame(b"\x03\xe8\0\0\0\0\0\x01\xff\xffbody")
     newer = frame(b"\0\3\0\x63\0\0\0\2\xff\xff\0body")
@@ -103,7 +103,7 @@ def test_what_the_package_does_not_know_passes() -> None:
     assert b"".join(event.data for event in proxy.receive_from_broker(responses)) == responses
 
 
-def test_frames_are_not_copied_to_pass() -> None:
+def test_forwarded_frames_are_not_copied() -> None:
     data = encode_request(HeartbeatRequest(), 4, 2)
     [passing] = ProxyConnection([]).receive_from_client(data)
     assert isinstance(passing, RequestForwarded)
@@ -116,7 +116,7 @@ def test_frames_are_not_copied_to_pass() -> None:
     assert [each.header for each in found if isinstance(each, RequestForwarded)] == [passing.header] * 2
 
 
-def test_a_client_id_that_is_no_utf8_passes() -> None:
+def test_invalid_utf8_client_id_is_forwarded() -> None:
     data = encode_request(DescribeGroupsRequest(groups=["a\udcff"]), 5, 2, "c\udcff", text="surrogateescape")
     for decode in (None, []):
         [passing] = ProxyConnection(decode).receive_from_client(data)
@@ -127,7 +127,7 @@ def test_a_client_id_that_is_no_utf8_passes() -> None:
 
 @pytest.mark.parametrize("decode", [None, []])
 @pytest.mark.parametrize("version", [3, 8, 9, 13])
-def test_produce_without_acks_is_not_waited_for(decode: list[ApiKey] | None, version: int) -> None:
+def test_produce_without_acks_expects_no_response(decode: list[ApiKey] | None, version: int) -> None:
     proxy = ProxyConnection(decode)
     data = encode_request(ProduceRequest(acks=0, transactional_id="t"), version, 1)
     for _ in range(10):
@@ -141,7 +141,7 @@ def test_produce_without_acks_is_not_waited_for(decode: list[ApiKey] | None, ver
 
 @pytest.mark.parametrize(("acks", "expects_response"), [(b"\0\0", False), (b"\xff\xff", True)])
 @pytest.mark.parametrize("version", [0, 2, 3, 9, 20])
-def test_acks_of_versions_that_the_package_lacks(version: int, acks: bytes, expects_response: bool) -> None:
+def test_acks_are_read_at_unsupported_versions(version: int, acks: bytes, expects_response: bool) -> None:
     transactional_id = b"" if version < 3 else b"\xff\xff" if version < 9 else b"\0"
     header = b"\0\0" + version.to_bytes(2, "big") + b"\0\0\0\1\xff\xff" + (b"" if version < 9 else b"\0")
     [passing] = ProxyConnection().receive_from_client(
@@ -151,7 +151,7 @@ def test_acks_of_versions_that_the_package_lacks(version: int, acks: bytes, expe
     assert passing.expects_response is expects_response
 
 
-def test_api_versions_fall_back() -> None:
+def test_api_versions_response_falls_back_to_version_0() -> None:
     proxy = ProxyConnection()
     list(proxy.receive_from_client(encode_request(ApiVersionsRequest(), 5, 1)))
     data = encode_response(ApiVersionsResponse(error_code=35), 0, 1)
@@ -164,7 +164,7 @@ def test_api_versions_fall_back() -> None:
 
 @pytest.mark.parametrize("decode", [None, []])
 @pytest.mark.parametrize("token", [b"", b"\0admin\0secret", b"n,,n=user,r=abc", b"\x60\x82\x01\x00" + b"x" * 50])
-def test_tokens_pass(token: bytes, decode: list[ApiKey] | None) -> None:
+def test_sasl_tokens_are_forwarded(token: bytes, decode: list[ApiKey] | None) -> None:
     proxy = ProxyConnection(decode)
     list(proxy.receive_from_client(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1)))
     list(proxy.receive_from_broker(encode_response(SaslHandshakeResponse(mechanisms=["PLAIN"]), 0, 1)))
@@ -183,7 +183,7 @@ def test_tokens_pass(token: bytes, decode: list[ApiKey] | None) -> None:
         list(proxy.receive_from_client(frame(b"\0admin\0secret"[:7])))
 
 
-def test_what_ends_it() -> None:
+def test_invalid_frames_raise_remote_protocol_error() -> None:
     proxy = ProxyConnection()
     with pytest.raises(RemoteProtocolError) as caught:
         list(proxy.receive_from_client(frame(b"abc")))
@@ -203,7 +203,7 @@ def test_what_ends_it() -> None:
         list(proxy.receive_from_broker(encode_response(HeartbeatResponse(), 4, 3)))
 
 
-def test_closes() -> None:
+def test_close_returns_unanswered_requests() -> None:
     proxy = ProxyConnection()
     [request] = proxy.receive_from_client(encode_request(HeartbeatRequest(), 4, 2))
     assert list(proxy.receive_from_client(b"")) == [ConnectionClosed((request,))]
@@ -212,7 +212,7 @@ def test_closes() -> None:
 
 @settings(deadline=None)
 @given(st.binary(min_size=1, max_size=80), st.binary(min_size=1, max_size=80))
-def test_garbage_passes_or_ends_it(there: bytes, back: bytes) -> None:
+def test_garbage_is_forwarded_or_raises(there: bytes, back: bytes) -> None:
     proxy = ProxyConnection(max_frame_size=64)
     passed = [b"", b""]
     for side, (receive, data) in enumerate(((proxy.receive_from_client, there), (proxy.receive_from_broker, back))):
@@ -225,14 +225,14 @@ def test_garbage_passes_or_ends_it(there: bytes, back: bytes) -> None:
     assert [passed[0] + proxy.trailing_data[0], passed[1] + proxy.trailing_data[1]] == [there, back]
 
 
-def two_asked(proxy: ProxyConnection) -> list[RequestForwarded]:
+def receive_three_requests(proxy: ProxyConnection) -> list[RequestForwarded]:
     data = b"".join(encode_request(HeartbeatRequest(), 4, number) for number in (1, 2, 3))
     return [event for event in proxy.receive_from_client(data) if isinstance(event, RequestForwarded)]
 
 
-def test_a_request_is_answered_in_its_turn() -> None:
+def test_local_responses_are_sent_in_request_order() -> None:
     proxy = ProxyConnection([])
-    _, second, third = two_asked(proxy)
+    _, second, third = receive_three_requests(proxy)
     refused = error_response(HeartbeatRequest(), ErrorCode.NOT_COORDINATOR, version=4)
     assert proxy.answer(third, HeartbeatResponse()) == b""
     assert proxy.answer(second, refused) == b""
@@ -247,9 +247,9 @@ def test_a_request_is_answered_in_its_turn() -> None:
     assert came[1].request is second
 
 
-def test_an_answer_whose_turn_it_is_goes_at_once() -> None:
+def test_local_response_to_the_first_request_is_sent_at_once() -> None:
     proxy = ProxyConnection()
-    first, second, third = two_asked(proxy)
+    first, second, third = receive_three_requests(proxy)
     assert proxy.answer(second, HeartbeatResponse()) == b""
     assert proxy.answer(first, HeartbeatResponse()) == (
         encode_response(HeartbeatResponse(), 4, 1) + encode_response(HeartbeatResponse(), 4, 2)
@@ -265,7 +265,7 @@ class NoWalk(deque[Any]):
         raise AssertionError("all that waits was walked through")
 
 
-def test_answers_from_the_last_to_the_first() -> None:
+def test_answering_in_reverse_order_does_not_scan_the_queue() -> None:
     proxy = ProxyConnection()
     frames = b"".join(encode_request(HeartbeatRequest(), 4, number) for number in range(5))
     requests = [each for each in proxy.receive_from_client(frames) if isinstance(each, RequestForwarded)]
@@ -285,7 +285,7 @@ def test_answers_from_the_last_to_the_first() -> None:
         (..., b"\0", "expected HeartbeatResponse, got b'\\x00'"),
     ],
 )
-def test_what_is_no_answer(request_: Any, response: Any, text: str) -> None:
+def test_answer_rejects_wrong_types(request_: Any, response: Any, text: str) -> None:
     proxy = ProxyConnection()
     [passing] = proxy.receive_from_client(encode_request(HeartbeatRequest(), 4, 1))
     with pytest.raises(TypeError) as caught:
@@ -299,7 +299,7 @@ def test_what_is_no_answer(request_: Any, response: Any, text: str) -> None:
 
 
 @pytest.mark.parametrize("size", [0, -1, 1 << 31, 1.5, "9", None])
-def test_frames_of_no_size(size: Any) -> None:
+def test_invalid_max_frame_size_is_rejected(size: Any) -> None:
     text = f"max_frame_size must be a number of bytes, 1 to 2147483647, not {size!r}"
     make: Any
     for make in (ProxyConnection, ServerConnection, ClientConnection):
@@ -309,14 +309,14 @@ def test_frames_of_no_size(size: Any) -> None:
 
 
 @pytest.mark.parametrize(("which", "shown"), [("Metadata", "'Metadata'"), (int, "<class 'int'>")])
-def test_one_api_where_several_are_wanted(which: Any, shown: str) -> None:
+def test_single_api_is_rejected_as_list_of_apis(which: Any, shown: str) -> None:
     for make, what in ((ProxyConnection, "decode"), (announce, "apis")):
         with pytest.raises(TypeError) as caught:
             make(which)
         assert str(caught.value) == f"{what} takes several APIs, in a list, not {shown}"
 
 
-def test_an_answer_after_a_token_without_one() -> None:
+def test_local_response_after_an_unanswered_token_is_sent() -> None:
     proxy = ProxyConnection()
     list(proxy.receive_from_client(encode_request(SaslHandshakeRequest(mechanism="GSSAPI"), 0, 1)))
     list(proxy.receive_from_broker(encode_response(SaslHandshakeResponse(), 0, 1)))
@@ -327,9 +327,9 @@ def test_an_answer_after_a_token_without_one() -> None:
     assert proxy.answer(asked, HeartbeatResponse()) == encode_response(HeartbeatResponse(), 4, 2)
 
 
-def test_answers_that_cannot_be() -> None:
+def test_invalid_local_responses_are_rejected() -> None:
     proxy = ProxyConnection()
-    first, *_ = two_asked(proxy)
+    first, *_ = receive_three_requests(proxy)
     with pytest.raises(
         LocalProtocolError, match=r"^HeartbeatRequest is answered with HeartbeatResponse, not MetadataResponse$"
     ):
@@ -347,7 +347,7 @@ def test_answers_that_cannot_be() -> None:
     assert proxy.answer(silent, ProduceResponse()) == b""
 
 
-def test_an_unknown_version_of_api_versions_is_answered_at_version_0() -> None:
+def test_unknown_api_versions_version_is_answered_at_version_0() -> None:
     proxy = ProxyConnection()
     [asked] = proxy.receive_from_client(frame(b"\0\x12\0\x63\0\0\0\1\xff\xff\0body"))
     assert isinstance(asked, RequestForwarded)
@@ -356,9 +356,9 @@ def test_an_unknown_version_of_api_versions_is_answered_at_version_0() -> None:
     )
 
 
-def test_passing_frames_print_what_they_are() -> None:
+def test_repr_of_forwarded_frames_has_api_and_size() -> None:
     proxy = ProxyConnection()
-    first, *_ = two_asked(proxy)
+    first, *_ = receive_three_requests(proxy)
     assert repr(first) == "<RequestForwarded HeartbeatRequest v4 with correlation id 1, 19 bytes>"
     [response] = proxy.receive_from_broker(encode_response(HeartbeatResponse(), 4, 1))
     assert repr(response) == "<ResponseForwarded to HeartbeatRequest v4 with correlation id 1, 12 bytes>"
@@ -367,7 +367,7 @@ def test_passing_frames_print_what_they_are() -> None:
 
 
 @pytest.mark.parametrize("name", ["plain", "caf\udce9"])
-def test_changed_messages_are_written_in_pieces(name: str) -> None:
+def test_changed_messages_are_encoded_in_chunks(name: str) -> None:
     records = b"r" * 100_000
     partition = FetchResponse.PartitionData(records=records)
     topic = FetchResponse.FetchableTopicResponse(topic=name, partitions=[partition])
@@ -385,7 +385,7 @@ def test_changed_messages_are_written_in_pieces(name: str) -> None:
 
 
 @pytest.mark.parametrize("acks", [0, 1])
-def test_acks_behind_text_that_is_no_utf8(acks: int) -> None:
+def test_acks_after_invalid_utf8_are_read(acks: int) -> None:
     proxy = ProxyConnection([])
     asked = ProduceRequest(acks=acks, transactional_id="caf\udce9")
     [passing] = proxy.receive_from_client(encode_request(asked, 9, 1, text="surrogateescape"))
@@ -403,7 +403,7 @@ def passed(data: bytes) -> object:
 
 
 @pytest.mark.parametrize("api", [each for each in apis() if each.valid_versions], ids=str)
-def test_first_bytes_say_what_the_header_says(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_header_start_equals_the_parsed_header(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for version in versions_of(api.request_class):
         message = next(messages(api.request_class, version, mixed=0))
         payload = encode_request(message, version, -2, "c\udcff", framed=False, text="surrogateescape")

@@ -56,7 +56,7 @@ def test_receiving_costs_the_same_with_many_unanswered_requests() -> None:
     assert calls_of(lambda: list(server.receive_data(HEARTBEAT))) == few
 
 
-def test_a_client_does_the_same_work_for_each_response() -> None:
+def test_client_cost_per_response_is_constant() -> None:
     costs = []
     for unanswered in (10, 2000):
         client = ClientConnection()
@@ -68,7 +68,7 @@ def test_a_client_does_the_same_work_for_each_response() -> None:
     assert costs[0] == costs[1]
 
 
-def test_at_the_limit_requests_wait_for_an_answer() -> None:
+def test_requests_beyond_the_limit_wait_for_a_response() -> None:
     server = ServerConnection(max_unanswered=2)
     data = b"".join(encode_request(HeartbeatRequest(), 4, number) for number in range(4))
     first, second = requests_in(server.receive_data(data))
@@ -94,13 +94,13 @@ def test_tokens_do_not_wait_at_the_limit() -> None:
 
 
 @pytest.mark.parametrize(("limit", "shown"), [(0, "0"), (-1, "-1"), ("2", "'2'"), (1.5, "1.5")])
-def test_a_limit_is_a_positive_integer(limit: int, shown: str) -> None:
+def test_invalid_max_unanswered_is_rejected(limit: int, shown: str) -> None:
     reason = f"max_unanswered must be a number of requests from 1 on, or None, not {shown}"
     with pytest.raises(ValueError, match=f"^{reason}$"):
         ServerConnection(max_unanswered=limit)
 
 
-def test_an_api_that_is_not_announced_is_not_decoded() -> None:
+def test_unannounced_api_is_not_decoded() -> None:
     server = ServerConnection(announce([ApiKey.METADATA]))
     damaged = frame(encode_request(HeartbeatRequest(), 4, 1)[4:-3])
     reason = "unsupported request at offset 0: HeartbeatRequest v4 is not announced"
@@ -108,7 +108,7 @@ def test_an_api_that_is_not_announced_is_not_decoded() -> None:
         list(server.receive_data(damaged))
 
 
-def test_an_unannounced_version_of_api_versions_is_not_decoded() -> None:
+def test_unannounced_api_versions_version_is_not_decoded() -> None:
     server = ServerConnection(announce(release="2.2"))
     header = (18).to_bytes(2, "big") + (3).to_bytes(2, "big") + (7).to_bytes(4, "big") + b"\xff\xff\x00"
     [received] = requests_in(server.receive_data(frame(header + b"damaged")))

@@ -17,7 +17,7 @@ from tests.support.random_messages import messages, versions_of
 from tests.support.vectors import committed, message_class, message_names
 
 
-def of_vectors(name: str) -> list[Message]:
+def sample_messages(name: str) -> list[Message]:
     cls = message_class(name)
     found = [vector.cls.read(vector.data, vector.version) for vector in committed().get(name, ())]
     return [*found, *messages(cls, cls.HIGHEST_SUPPORTED_VERSION, mixed=1)]
@@ -29,9 +29,9 @@ def lists_in(message: Message) -> Iterator[tuple[Any, str]]:
 
 
 @pytest.mark.parametrize("name", message_names())
-def test_traversals_find_what_a_walk_finds(name: str) -> None:
+def test_traversals_equal_the_generic_one(name: str) -> None:
     facts = facts_of(message_class(name))
-    for message in of_vectors(name):
+    for message in sample_messages(name):
         before = repr(message)
         assert [(each.path, each.code, each.message) for each in errors(message)] == slow.errors(message)
         assert [(each.path, each.host, each.port) for each in endpoints(message)] == slow.endpoints(message)
@@ -48,8 +48,8 @@ def test_traversals_find_what_a_walk_finds(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", message_names())
-def test_losses_and_copies_are_those_of_a_walk(name: str) -> None:
-    for message in of_vectors(name):
+def test_downgrades_equal_the_generic_traversal(name: str) -> None:
+    for message in sample_messages(name):
         before = repr(message)
         for version in versions_of(type(message)):
             assert [
@@ -66,8 +66,8 @@ def test_losses_and_copies_are_those_of_a_walk(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", message_names())
-def test_values_that_traversals_set_are_found_again(name: str) -> None:
-    for message in of_vectors(name):
+def test_values_set_by_traversals_are_stored(name: str) -> None:
+    for message in sample_messages(name):
         for place in error_codes(message):
             place.code = 7
         assert [code for _, code, _ in slow.error_codes(message)] == [7] * len(slow.error_codes(message))
@@ -81,7 +81,7 @@ def test_values_that_traversals_set_are_found_again(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in message_names() if facts_of(message_class(name)).structs])
-def test_a_value_that_is_no_struct_has_a_place(name: str) -> None:
+def test_invalid_array_element_is_reported_with_its_path(name: str) -> None:
     cls = message_class(name)
     array = next((each for each in facts_of(cls).fields if each.is_struct and each.is_array), None)
     if array is None:
@@ -94,14 +94,14 @@ def test_a_value_that_is_no_struct_has_a_place(name: str) -> None:
     assert str(caught.value) == f"{name} v{version}: {array.name}[1]: expected {array.type}, got 7"
     rich = next(messages(cls, version, mixed=0))
     for traverse, found in ((errors, slow.errors), (endpoints, slow.endpoints), (entities, slow.entities)):
-        reason = refusal(traverse, message)
+        reason = encode_error_text(traverse, message)
         if any(each[0].startswith(f"{array.name}[") for each in found(rich)):  # type: ignore[operator]
             assert reason == f"{name}: {array.name}[1]: expected {array.type}, got 7"
         else:
             assert reason in (None, f"{name}: {array.name}[1]: expected {array.type}, got 7")
 
 
-def refusal(traverse: Any, message: Message) -> str | None:
+def encode_error_text(traverse: Any, message: Message) -> str | None:
     try:
         list(traverse(message))
     except EncodeError as error:
@@ -109,7 +109,7 @@ def refusal(traverse: Any, message: Message) -> str | None:
     return None
 
 
-def test_traversals_visit_only_what_they_look_for() -> None:
+def test_traversals_skip_unrelated_fields() -> None:
     response: Any = MetadataResponse(brokers=[MetadataResponse.MetadataResponseBroker(host="a", port=1)])
     response.topics = 7
     assert [each.host for each in endpoints(response)] == ["a"]
@@ -117,7 +117,7 @@ def test_traversals_visit_only_what_they_look_for() -> None:
     assert list(entities(response, "topicName")) == []
 
 
-def test_a_default_that_is_made_late_stays_unmade() -> None:
+def test_traversals_do_not_create_lazy_defaults() -> None:
     partition = FetchResponse.PartitionData()
     response = FetchResponse(responses=[FetchResponse.FetchableTopicResponse(partitions=[partition])])
     for traverse in (errors, endpoints, entities):

@@ -33,7 +33,7 @@ def one_thread() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
-def each_failing(call: Callable[[], Any]) -> list[tuple[Any, BaseException | None]]:
+def fail_each_allocation(call: Callable[[], Any]) -> list[tuple[Any, BaseException | None]]:
     """Return the outcomes of a call whose first allocation fails, then its second, until none fails."""
     results: list[tuple[Any, BaseException | None]] = []
     result: Any = None
@@ -53,7 +53,7 @@ def each_failing(call: Callable[[], Any]) -> list[tuple[Any, BaseException | Non
     return results
 
 
-def samples() -> list[Any]:
+def sample_vectors() -> list[Any]:
     """Return messages with every kind of field, with and without unknown tags."""
     names = [
         *(
@@ -75,8 +75,8 @@ def samples() -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize("vector", samples(), ids=str)
-def test_reading_and_writing(vector: Any) -> None:
+@pytest.mark.parametrize("vector", sample_vectors(), ids=str)
+def test_failing_allocations_in_read_and_write_raise_memory_error(vector: Any) -> None:
     message = vector.cls.read(vector.data, vector.version)
     for struct in structs_in(message):
         if "unknown_tagged_fields" in struct._names and vector.version >= vector.cls.LOWEST_FLEXIBLE_VERSION:
@@ -95,7 +95,7 @@ def test_reading_and_writing(vector: Any) -> None:
         (lambda: vector.cls(), type.__call__(vector.cls)),
     ]
     for call, wanted in tries:
-        results = each_failing(call)
+        results = fail_each_allocation(call)
         assert results[-1] == (wanted, None)
         for result, error in results:
             if error is None:
@@ -105,33 +105,35 @@ def test_reading_and_writing(vector: Any) -> None:
 
 
 @in_python
-def test_errors() -> None:
+def test_failing_allocations_in_errors_match_the_pure_code() -> None:
     data = MetadataResponse(topics=[]).write(12)
     message: Any = MetadataResponse()
     message.topics = ["x", "é", "\ud800"]
     for call in (lambda: MetadataResponse.read(data[:-1], 12), lambda: message.write(12), lambda: message.size(99)):
         with pure():  # Python may raise SystemError if it cannot allocate a frame
-            wanted = each_failing(call)
-        results = each_failing(call)
+            wanted = fail_each_allocation(call)
+        results = fail_each_allocation(call)
         assert str(results[-1][1]) == str(wanted[-1][1])
-        assert {said(error) for _, error in results} <= {said(error) for _, error in wanted} | {(MemoryError, "")}
+        assert {type_and_text(error) for _, error in results} <= {type_and_text(error) for _, error in wanted} | {
+            (MemoryError, "")
+        }
 
 
-def said(error: BaseException | None) -> tuple[type, str]:
+def type_and_text(error: BaseException | None) -> tuple[type, str]:
     """Return type and text of an error; SystemError has no comparable text, because it names the function."""
     return type(error), "" if isinstance(error, SystemError) else str(error)
 
 
-def test_texts_of_many_bytes() -> None:
+def test_failing_allocations_with_long_texts_raise_memory_error() -> None:
     message = ProduceRequest(transactional_id="é" * 400, unknown_tagged_fields=(RawTaggedField(9, bytes(4000)),))
     data = message.write(9)
     for call, wanted in ((lambda: message.write(9), data), (lambda: ProduceRequest.read(data, 9), message)):
-        for result, error in each_failing(call):
+        for result, error in fail_each_allocation(call):
             assert isinstance(error, MemoryError) or (result == wanted and error is None)
 
 
 @in_python
-def test_the_first_use() -> None:
+def test_failing_allocations_on_first_use_raise_memory_error() -> None:
     owner: Any = next(base for base in FetchRequest.__mro__ if "_plan" in vars(base))
     message = FetchRequest(max_wait_ms=5)
     data = message.write(17)
@@ -141,7 +143,7 @@ def test_the_first_use() -> None:
             del owner._native
         return FetchRequest.read(data, 17)
 
-    results = each_failing(opened)
+    results = fail_each_allocation(opened)
     assert results[-1] == (message, None)
     for result, error in results:
         if error is None:
@@ -153,13 +155,13 @@ def test_the_first_use() -> None:
     assert type(kafka_messages.FetchRequest.read).__name__ == "Reader"
 
 
-def test_a_plan() -> None:
+def test_failing_allocations_in_plans_raise_memory_error() -> None:
     core = pytest.importorskip("kafka_messages_native")
     opened(FetchRequest)
     owner: Any = next(base for base in FetchRequest.__mro__ if "_plan" in vars(base))
     namespace = vars(sys.modules[FetchRequest.__module__])
     package = native._package
-    results = each_failing(lambda: type(core.Plan(package, owner._plan, namespace)))
+    results = fail_each_allocation(lambda: type(core.Plan(package, owner._plan, namespace)))
     assert results[-1] == (core.Plan, None)
     for _, error in results:
         assert error is None or isinstance(error, MemoryError), error

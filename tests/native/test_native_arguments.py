@@ -14,7 +14,7 @@ from tests.support.renderings import declined, outcome, purely
 
 
 @pytest.mark.parametrize("code", ["b", "B", "h", "i", "q", "d"])
-def test_buffers_of_other_items(code: str) -> None:
+def test_buffers_of_other_item_types_match_the_pure_code(code: str) -> None:
     data = HeartbeatRequest(group_id="g" * 8).write(0)
     assert len(data) == 16
     for more in (b"", bytes(len(data)), bytes(3 * len(data)), bytes(7 * len(data))):
@@ -42,7 +42,7 @@ def test_buffers_of_other_items(code: str) -> None:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_odd_data(view: Any) -> None:
+def test_unusual_data_and_offsets_match_the_pure_code(view: Any) -> None:
     for version in (0, 4):
         assert outcome(HeartbeatRequest.read, view, version) == purely(HeartbeatRequest.read, view, version)
         for offset in (0, 1, -1, 16, 17, 2**62, 2**64, True, None, "1"):
@@ -51,7 +51,7 @@ def test_odd_data(view: Any) -> None:
 
 
 @pytest.mark.parametrize("version", [-1, 99, 2**70, -(2**70), True, 4.0, None, "4"], ids=repr)
-def test_odd_versions(version: Any) -> None:
+def test_unusual_versions_match_the_pure_code(version: Any) -> None:
     message = HeartbeatRequest()
     data = message.write(4)
     assert outcome(HeartbeatRequest.read, data, version) == purely(HeartbeatRequest.read, data, version)
@@ -59,7 +59,7 @@ def test_odd_versions(version: Any) -> None:
     assert outcome(message.size, version) == purely(message.size, version)
 
 
-def test_odd_arguments() -> None:
+def test_argument_forms_match_the_pure_code() -> None:
     data, message = HeartbeatRequest().write(4), HeartbeatRequest()
     forms: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
         ((data, 4), {}),
@@ -92,7 +92,7 @@ def test_odd_arguments() -> None:
             assert outcome(call, *args).kind == wanted.kind
 
 
-def test_unknown_tags_in_any_order() -> None:
+def test_unknown_tags_are_written_sorted() -> None:
     several = [RawTaggedField(tag, bytes([tag % 256])) for tag in (70_000, 9, 5, 300, 2**32 - 1, 7, 8, 6)]
     for fields, is_native in (
         (several, True),

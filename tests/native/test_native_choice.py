@@ -22,22 +22,22 @@ print(kafka_messages.implementation(), type(kafka_messages.HeartbeatRequest.read
     ("value", "wanted"),
     [("0", "pure method KAFKA_MESSAGES_NATIVE is 0\n"), ("1", "native Reader \n"), ("", "native Reader \n")],
 )
-def test_environment(value: str, wanted: str) -> None:
+def test_environment_variable_selects_the_implementation(value: str, wanted: str) -> None:
     assert script(USED, KAFKA_MESSAGES_NATIVE=value) == wanted
 
 
-def test_without_the_core() -> None:
+def test_missing_core_falls_back_to_pure() -> None:
     text = f"import sys; sys.modules['kafka_messages_native'] = None\n{USED}"
     assert script(text) == "pure method import of kafka_messages_native halted; None in sys.modules\n"
 
 
-def test_a_core_of_another_format() -> None:
+def test_core_of_another_plan_format_is_not_used() -> None:
     text = f"import kafka_messages_native\nkafka_messages_native.FORMAT = 7\n{USED}"
     assert script(text) == "pure method it reads plans of format 7, and those of this package have format 1\n"
 
 
 @pytest.mark.parametrize("error", ["MemoryError", "RecursionError"])
-def test_an_import_that_runs_out_of_memory(error: str) -> None:
+def test_failed_import_of_the_core_is_retried(error: str) -> None:
     text = f"""
 import sys
 class Failing:
@@ -55,7 +55,7 @@ print(type(kafka_messages.HeartbeatRequest.read).__name__)
     assert script(text) == "Reader\n"
 
 
-def test_a_plan_that_does_not_fit() -> None:
+def test_invalid_plan_falls_back_to_pure_for_its_message() -> None:
     text = """
 import kafka_messages
 from kafka_messages._core import native
@@ -73,7 +73,7 @@ print(native.refused)
     ]
 
 
-def test_first_use_from_threads() -> None:
+def test_first_use_in_many_threads_is_native() -> None:
     text = """
 import sys, threading
 sys.setswitchinterval(1e-5)
@@ -99,7 +99,7 @@ print(wrong, native.refused, kinds, sum(cls._native.declined for cls in classes 
     assert script(text) == "[] {} {'Reader'} 0\n"
 
 
-def test_after_a_fork() -> None:
+def test_core_works_after_a_fork() -> None:
     text = """
 import os
 from kafka_messages import HeartbeatRequest, LeaveGroupRequest
@@ -117,7 +117,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 # --- patched methods --------------------------------------------------------------------------------------------------
 
 
-def test_overridden_methods() -> None:
+def test_overridden_methods_are_called() -> None:
     class Counted(HeartbeatRequest):
         calls = 0
 
@@ -147,7 +147,7 @@ def test_overridden_methods() -> None:
     assert Counted.calls == 4
 
 
-def test_patched_methods() -> None:
+def test_patched_methods_are_called_and_restored() -> None:
     for name in ("read", "read_from", "write", "size"):
         with mock.patch.object(LeaveGroupRequest, name, return_value="patched") as patched:
             assert getattr(LeaveGroupRequest, name)(b"", 4) == "patched"
@@ -156,7 +156,7 @@ def test_patched_methods() -> None:
         assert type(getattr(LeaveGroupRequest, name)).__name__ in ("Reader", "WriteMethod")
 
 
-def test_a_stranger_patches_the_base() -> None:
+def test_read_works_as_attribute_of_another_class() -> None:
     class Elsewhere:
         read = HeartbeatRequest.read
 
@@ -164,7 +164,7 @@ def test_a_stranger_patches_the_base() -> None:
     assert Elsewhere.read(data, 4) == Elsewhere().read(data, 4) == HeartbeatRequest(group_id="g")
 
 
-def test_a_module_imported_again() -> None:
+def test_reimported_module_reads_its_own_classes() -> None:
     text = """
 import sys
 from kafka_messages.messages.heartbeat_request import HeartbeatRequest as Old
@@ -179,7 +179,7 @@ print(type(Old.read).__name__, type(New.read).__name__)
     assert script(text) == "Reader Reader\n"
 
 
-def test_pickled_methods() -> None:
+def test_methods_can_be_pickled() -> None:
     message = HeartbeatRequest(group_id="g")
     data = message.write(4)
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
@@ -187,7 +187,7 @@ def test_pickled_methods() -> None:
         assert pickle.loads(pickle.dumps(HeartbeatRequest.read, protocol))(data, 4) == message
 
 
-def test_derived_classes() -> None:
+def test_subclasses_are_read_natively() -> None:
     text = """
 import gc
 from kafka_messages import HeartbeatRequest
@@ -225,12 +225,12 @@ print(*[cls.__name__ for cls in classes], type(Mine.read_from(data, 0, 4)[0]).__
 
 
 @pytest.mark.parametrize("is_native", ["0", "1"])
-def test_a_derived_class_with_a_base_that_does_not_call_super(is_native: str) -> None:
+def test_subclass_without_super_init_subclass_is_read(is_native: str) -> None:
     assert script(SILENT, KAFKA_MESSAGES_NATIVE=is_native) == "Mine HeartbeatRequest Mine Mine\n"
 
 
 @pytest.mark.parametrize("is_native", ["0", "1"])
-def test_a_wrapper_around_the_methods_of_all_messages(is_native: str) -> None:
+def test_wrapper_of_message_write_is_called(is_native: str) -> None:
     text = """
 from kafka_messages import HeartbeatRequest, Message
 HeartbeatRequest().write(4)
@@ -244,7 +244,7 @@ print(HeartbeatRequest().write(4) == HeartbeatRequest().write(version=4), calls)
     assert script(text, KAFKA_MESSAGES_NATIVE=is_native) == "True ['HeartbeatRequest', 'HeartbeatRequest']\n"
 
 
-def test_readers_while_a_class_is_being_derived() -> None:
+def test_concurrent_reads_during_subclassing_return_the_right_class() -> None:
     text = """
 from concurrent.futures import ThreadPoolExecutor
 from kafka_messages import HeartbeatRequest

@@ -32,7 +32,7 @@ DECLINE = {"FetchRequest"}
 
 
 @pytest.fixture
-def natively() -> Iterator[list[object]]:
+def native_results() -> Iterator[list[object]]:
     """Record the result of each native call: None where the extension declined."""
     given: list[object] = []
 
@@ -66,7 +66,7 @@ def arrays(data: list[bytes]) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_vector_is_read_and_written_alike(name: str, natively: list[object]) -> None:
+def test_vectors_round_trip_like_message_objects(name: str, native_results: list[object]) -> None:
     message = messages()[name]
     for version in message.versions:
         for array in arrays(message.of(version)):
@@ -74,11 +74,11 @@ def test_every_vector_is_read_and_written_alike(name: str, natively: list[object
             assert assert_same("encode", exact(found), message.cls, version).equals(array.cast(pa.binary()))
             middle = exact(found).slice(len(found) // 3, len(found) // 2)
             assert_same("encode", middle, message.cls, version, prefix=True)
-    assert all(each is not None for each in natively)
+    assert all(each is not None for each in native_results)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_option_and_versions_mixed(name: str, natively: list[object]) -> None:
+def test_every_option_with_mixed_versions_matches_objects(name: str, native_results: list[object]) -> None:
     message = messages()[name]
     rows = list(message.rows)
     random.Random(name).shuffle(rows)
@@ -94,11 +94,11 @@ def test_every_option_and_versions_mixed(name: str, natively: list[object]) -> N
         assert_same("decode", prefixed, message.cls, None, **options)
         for version in message.versions:
             assert_same("decode", binary(message.of(version)), message.cls, version, **options)
-    assert all(each is not None for each in natively)
+    assert all(each is not None for each in native_results)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_columns_of_one_version_are_written_at_another(name: str) -> None:
+def test_columns_are_encoded_at_other_versions_like_objects(name: str) -> None:
     message = messages()[name]
     for version in message.versions:
         for options in ({}, {"emit_defaults": True}):
@@ -115,7 +115,7 @@ def with_damage(message: Versioned, rnd: random.Random) -> Iterator[tuple[int, b
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_bad_rows_are_rolled_back_alone(name: str, natively: list[object]) -> None:
+def test_corrupt_rows_do_not_affect_other_rows(name: str, native_results: list[object]) -> None:
     message, rnd = messages()[name], random.Random(name)
     rows = list(with_damage(message, rnd))
     array, versions = binary([row for _, row in rows]), pa.array([version for version, _ in rows])
@@ -127,17 +127,17 @@ def test_bad_rows_are_rolled_back_alone(name: str, natively: list[object]) -> No
     ):
         assert_same("decode", array, message.cls, versions, mode="PERMISSIVE", **options)
         assert_same("decode", array, message.cls, versions, **options)
-    assert all(each is not None for each in natively)
+    assert all(each is not None for each in native_results)
 
 
-def test_what_the_plan_does_not_say_becomes_objects(natively: list[object]) -> None:
+def test_encode_beyond_the_plan_falls_back_to_objects(native_results: list[object]) -> None:
     found = decode(pa.array([FetchRequest().write(4)]), FetchRequest, 4, emit_defaults=True)
-    natively.clear()
+    native_results.clear()
     assert_same("encode", found, FetchRequest, 4)
-    assert natively[0] is None
+    assert native_results[0] is None
 
 
-def test_proposals_become_objects_where_they_have_other_encodings() -> None:
+def test_proposals_match_message_objects() -> None:
     package = random_messages.Package("kafka_messages_proposals")
     seen = 0
     for name in package.message_names:
@@ -171,9 +171,18 @@ def tagged(*fields: tuple[int, bytes]) -> bytes:
         [(0, bytes(15))],
         [(0, bytes(17))],
     ],
-    ids=["unordered", "twice", "many", "many, one twice", "known twice", "between", "short", "long"],
+    ids=[
+        "unordered",
+        "duplicate",
+        "many",
+        "many, one duplicate",
+        "known duplicate",
+        "known between",
+        "too short",
+        "too long",
+    ],
 )
-def test_tags_in_any_order(fields: list[tuple[int, bytes]]) -> None:
+def test_tags_in_any_order_match_objects(fields: list[tuple[int, bytes]]) -> None:
     rows = binary([tagged(), tagged(*fields), None, tagged((8, b"z"))])
     for options in ({}, {"unknown_tagged_fields": True}):
         assert_same("decode", rows, OffsetCommitValue, 4, **options)
@@ -202,7 +211,7 @@ def test_tags_in_any_order(fields: list[tuple[int, bytes]]) -> None:
         b"\xf5\x80\x80\x80",
     ],
 )
-def test_texts_are_looked_at(text: bytes) -> None:
+def test_texts_are_validated_as_utf8(text: bytes) -> None:
     row = bytes(8) + b"\xff\xff\xff\xff" + len(text).to_bytes(2, "big") + text + bytes(8)
     rows = binary([ROWS[0], row, ROWS[1], row[:12] + b"\0\2\xc3\xa9" + bytes(8)])
     found = assert_same("decode", rows, OffsetCommitValue, 3, mode="PERMISSIVE")
@@ -221,7 +230,7 @@ def is_text(data: bytes) -> bool:
     return True
 
 
-def test_the_first_bad_row_is_told_whatever_is_bad_in_it() -> None:
+def test_first_corrupt_row_is_reported_for_any_error() -> None:
     bad_text = bytes(12) + b"\0\1\xff" + bytes(8)
     rows = [ROWS[0], bad_text, ROWS[1][:-3]]
     with pytest.raises(
@@ -235,7 +244,7 @@ def test_the_first_bad_row_is_told_whatever_is_bad_in_it() -> None:
 
 
 @pytest.mark.parametrize("order", ["small first", "large first", "mixed"])
-def test_rows_of_very_different_sizes(order: str) -> None:
+def test_rows_of_very_different_sizes_round_trip(order: str) -> None:
     small, large = MetadataResponse().write(12), max(
         (data for v, data in messages()["MetadataResponse"].rows if v == 12), key=len
     )
@@ -248,7 +257,7 @@ def test_rows_of_very_different_sizes(order: str) -> None:
     assert assert_same("encode", exact(found), MetadataResponse, 12).to_pylist() == rows
 
 
-def test_versions_of_rows_and_none() -> None:
+def test_row_versions_with_nulls_match_objects() -> None:
     rows = binary([ROWS[0], ROWS[1], None, ROWS[2]])
     for versions in (pa.array([3, None, 3, 3]), pa.array([3, 99, None, -5]), pa.array([None] * 4), [3, 3, 3, 3]):
         assert_same("decode", rows, OffsetCommitValue, versions)
@@ -261,7 +270,7 @@ def test_versions_of_rows_and_none() -> None:
 
 
 @pytest.mark.parametrize("kind", [pa.binary_view(), pa.large_binary(), pa.dictionary(pa.int32(), pa.binary())], ids=str)
-def test_other_arrays_of_bytes(kind: Any) -> None:
+def test_other_binary_array_types_are_decoded(kind: Any) -> None:
     rows = pa.array(ROWS)
     rows = rows.dictionary_encode() if pa.types.is_dictionary(kind) else rows.cast(kind)
     assert assert_same("decode", rows, OffsetCommitValue, 3).field("offset").to_pylist() == OFFSETS
@@ -280,7 +289,7 @@ def test_other_arrays_of_bytes(kind: Any) -> None:
     ],
     ids=["large", "wide", "float", "dictionary", "null"],
 )
-def test_columns_of_other_types(change: Any) -> None:
+def test_columns_of_other_types_are_encoded(change: Any) -> None:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     children = [change(found.field(place)) for place in range(found.type.num_fields)]
     other = pa.StructArray.from_arrays(children, names=[field.name for field in found.type])
@@ -289,7 +298,7 @@ def test_columns_of_other_types(change: Any) -> None:
     assert assert_same("encode", shuffled, OffsetCommitValue, 3).to_pylist() == ROWS
 
 
-def test_columns_that_are_not_there() -> None:
+def test_missing_and_duplicate_columns_match_objects() -> None:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     children = {field.name: found.field(field.name) for field in found.type}
     less = {name: child for name, child in children.items() if name not in ("expire_timestamp", "topic_id")}
@@ -306,7 +315,7 @@ def test_columns_that_are_not_there() -> None:
     assert assert_same("encode", twice, OffsetCommitValue, 3)[0] is TypeError
 
 
-def test_elements_that_are_null_over_values() -> None:
+def test_null_elements_raise_encode_row_error() -> None:
     rows = [data for version, data in messages()["MetadataResponse"].rows if version == 12]
     row = max(rows, key=len)
     found = decode(pa.array([row]), MetadataResponse, 12)
@@ -329,7 +338,7 @@ def test_elements_that_are_null_over_values() -> None:
 # ---- memory
 
 
-def test_failed_allocations_leave_nothing_behind() -> None:
+def test_failing_allocations_raise_memory_error() -> None:
     large = [data for version, data in messages()["MetadataResponse"].rows if version == 12]
     rows = binary([*(large * (600_000 // sum(map(len, large)) + 1))[:2000], None])
     good = decode(rows, MetadataResponse, 12)
@@ -348,7 +357,7 @@ def test_failed_allocations_leave_nothing_behind() -> None:
     assert failures > 50
 
 
-def test_a_plan_that_gets_no_memory() -> None:
+def test_failing_allocations_in_plans_raise_memory_error() -> None:
     text = MetadataResponse._plan
     for number in range(100):
         extension.fail_allocation(number)
@@ -361,7 +370,7 @@ def test_a_plan_that_gets_no_memory() -> None:
         pytest.fail("a plan needs so many allocations")
 
 
-def test_memory_comes_back() -> None:
+def test_repeated_calls_do_not_grow_memory() -> None:
     rows = binary([data for version, data in messages()["MetadataResponse"].rows if version == 12] * 200)
     bad = binary([rows[0].as_py()[:-1]] * 500)
 
@@ -387,7 +396,7 @@ def resident() -> int:
         return int(file.read().split()[1]) * 4096
 
 
-def test_one_column_outlives_the_others() -> None:
+def test_one_column_stays_valid_after_the_others_are_freed() -> None:
     rows = binary(ROWS * 300)
     column = decode(rows, OffsetCommitValue, 3).field("metadata")
     wanted = [f"host-{number}" for number in range(100)] * 300
@@ -398,7 +407,7 @@ def test_one_column_outlives_the_others() -> None:
     assert pa.concat_arrays([column, column[:1]]).to_pylist() == [*wanted, "host-0"]
 
 
-def test_threads() -> None:
+def test_concurrent_threads_get_equal_columns() -> None:
     rows = binary([data for version, data in messages()["MetadataResponse"].rows if version == 12] * 50)
     wanted = decode(rows, MetadataResponse, 12)
     from kafka_messages.arrow import _native
@@ -422,7 +431,7 @@ def test_threads() -> None:
 
 
 @pytest.mark.parametrize(("value", "wanted"), [("1", "native True\n"), ("0", "pure False\n")])
-def test_columns_follow_the_environment(value: str, wanted: str) -> None:
+def test_environment_variable_selects_native_columns(value: str, wanted: str) -> None:
     text = """
 import warnings
 import kafka_messages
@@ -436,10 +445,10 @@ print(kafka_messages.implementation(), native_columns() is not None)
     assert script(text, KAFKA_MESSAGES_NATIVE=value) == wanted
 
 
-def test_the_fast_path_was_taken_where_it_can_be(natively: list[object]) -> None:
+def test_fast_path_is_used(native_results: list[object]) -> None:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
-    assert isinstance(natively[0], pa.StructArray)
+    assert isinstance(native_results[0], pa.StructArray)
     assert pc.sum(found.field("offset")).as_py() == sum(OFFSETS)
     encode(found, OffsetCommitValue, 3)
-    assert isinstance(natively[1], pa.Array)
+    assert isinstance(native_results[1], pa.Array)
     assert kafka_messages.implementation() == "native"

@@ -45,7 +45,7 @@ WRONG = (
 )
 
 
-def printed(cls: Any, *args: Any, **named: Any) -> Any:
+def construct_generated(cls: Any, *args: Any, **named: Any) -> Any:
     """Construct an object by the generated ``__init__``, bypassing the core."""
     return type.__call__(cls, *args, **named)
 
@@ -59,12 +59,12 @@ def classes_of(name: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_objects_are_equal(name: str) -> None:
+def test_constructed_objects_equal_generated_ones(name: str) -> None:
     opened(vectors.message_class(name))
     for vector in vectors.committed()[name]:
         for struct in structs_in(vector.cls.read(vector.data, vector.version)):
             cls, values = type(struct), {each: getattr(struct, each) for each in struct._names}
-            made, wanted = cls(**values), printed(cls, **values)
+            made, wanted = cls(**values), construct_generated(cls, **values)
             assert made == wanted == struct, vector
             assert repr(made) == repr(wanted), vector
             assert slots_of(made) == slots_of(wanted), vector
@@ -77,24 +77,26 @@ def slots_of(struct: Any) -> list[tuple[str, type, str]]:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_anything_for_any_field(name: str) -> None:
+def test_any_value_for_any_field_matches_the_generated_constructor(name: str) -> None:
     for cls in classes_of(name):
         for parameter in inspect.signature(cls).parameters:
             for value in WRONG:
-                got, wanted = outcome(cls, **{parameter: value}), outcome(printed, cls, **{parameter: value})
+                got, wanted = outcome(cls, **{parameter: value}), outcome(
+                    construct_generated, cls, **{parameter: value}
+                )
                 assert got == wanted, (cls, parameter, value)
                 if not got.is_error:
                     assert slots_of(got.value) == slots_of(wanted.value), (cls, parameter, value)
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_signatures(name: str) -> None:
+def test_signatures_equal_the_generated_ones(name: str) -> None:
     for cls in classes_of(name):
         parameters = list(inspect.signature(cls.__init__).parameters.values())
         assert list(inspect.signature(cls).parameters.values()) == parameters[1:]
         assert [field.name for field in dataclasses.fields(cls)] == list(cls._names)
         made = cls()
-        assert dataclasses.replace(made) == made == printed(cls)
+        assert dataclasses.replace(made) == made == construct_generated(cls)
     for call in ("read", "read_from", "write", "size"):
         cls = vectors.message_class(name)
         wanted = getattr(cls, call).__wrapped__
@@ -102,9 +104,9 @@ def test_signatures(name: str) -> None:
         assert (getattr(cls, call).__doc__, getattr(cls, call).__name__) == (wanted.__doc__, call)
 
 
-def both(*args: Any, **named: Any) -> Outcome:
+def outcome_of_both(*args: Any, **named: Any) -> Outcome:
     got = outcome(MetadataResponseTopic, *args, **named)
-    assert got == outcome(printed, MetadataResponseTopic, *args, **named)
+    assert got == outcome(construct_generated, MetadataResponseTopic, *args, **named)
     return got
 
 
@@ -118,13 +120,13 @@ def both(*args: Any, **named: Any) -> Outcome:
         ({1: 2}, "partitions: expected a list of MetadataResponsePartition, not a dict of 1 element"),
     ],
 )
-def test_what_is_no_list(values: Any, text: str) -> None:
+def test_non_lists_are_rejected_for_arrays(values: Any, text: str) -> None:
     opened(MetadataResponse)
-    got = both(partitions=values)
+    got = outcome_of_both(partitions=values)
     assert (got.is_error, got.kind, got.text) == (True, TypeError, text)
 
 
-def test_every_iterable() -> None:
+def test_every_iterable_is_accepted_for_arrays() -> None:
     opened(MetadataResponse)
     ones = [MetadataResponsePartition(partition_index=n) for n in range(3)]
 
@@ -161,7 +163,7 @@ def test_every_iterable() -> None:
     assert len(copied) == 2
 
 
-def test_an_iterable_that_fails() -> None:
+def test_failing_iterable_raises_its_error() -> None:
     opened(MetadataResponse)
 
     def failing() -> Iterator[MetadataResponsePartition]:
@@ -172,34 +174,36 @@ def test_an_iterable_that_fails() -> None:
         MetadataResponseTopic(partitions=failing())
 
 
-def test_other_arguments() -> None:
+def test_wrong_arguments_match_the_generated_constructor() -> None:
     opened(MetadataResponse)
 
     class Name(str):
         __slots__ = ()
 
-    assert both(1).text == "MetadataResponseTopic.__init__() takes 1 positional argument but 2 were given"
+    assert outcome_of_both(1).text == "MetadataResponseTopic.__init__() takes 1 positional argument but 2 were given"
     unknown = "MetadataResponseTopic.__init__() got an unexpected keyword argument 'nam'"
-    assert both(nam="x").text.removesuffix(". Did you mean 'name'?") == unknown  # newer Pythons add a suggestion
-    assert both(name="x", nam="x").is_error
-    assert both(self=1).is_error
-    assert not both(**{Name("name"): "x"}).is_error
-    assert not both(**{"".join(["na", "me"]): "x"}).is_error
-    assert not both(is_internal=True, name="x", error_code=4).is_error
-    assert both(**{"": 1}).is_error
-    assert both(*(1, 2), name="x").is_error
+    assert (
+        outcome_of_both(nam="x").text.removesuffix(". Did you mean 'name'?") == unknown
+    )  # newer Pythons add a suggestion
+    assert outcome_of_both(name="x", nam="x").is_error
+    assert outcome_of_both(self=1).is_error
+    assert not outcome_of_both(**{Name("name"): "x"}).is_error
+    assert not outcome_of_both(**{"".join(["na", "me"]): "x"}).is_error
+    assert not outcome_of_both(is_internal=True, name="x", error_code=4).is_error
+    assert outcome_of_both(**{"": 1}).is_error
+    assert outcome_of_both(*(1, 2), name="x").is_error
     with pytest.raises(TypeError, match="keywords must be strings"):
         MetadataResponseTopic(**{1: 2})  # type: ignore[misc]
 
 
-def test_every_order_of_keywords() -> None:
+def test_keywords_in_any_order_are_accepted() -> None:
     opened(FetchRequest)
     rnd = random.Random(1)
     values: dict[str, Any] = {"max_wait_ms": 5, "rack_id": "r", "session_id": 7, "topics": [], "cluster_id": None}
     values |= {"replica_state": None, "min_bytes": -1, "unknown_tagged_fields": (1,)}
     for _ in range(300):
         some = dict(rnd.sample(sorted(values.items()), rnd.randrange(len(values) + 1)))
-        assert slots_of(FetchRequest(**some)) == slots_of(printed(FetchRequest, **some))
+        assert slots_of(FetchRequest(**some)) == slots_of(construct_generated(FetchRequest, **some))
 
 
 # --- patched and derived classes --------------------------------------------------------------------------------------
@@ -207,7 +211,7 @@ def test_every_order_of_keywords() -> None:
 
 @pytest.mark.parametrize("is_opened", [True, False])
 @pytest.mark.parametrize("name", ["__init__", "__new__", "__setattr__"])
-def test_patched_classes(is_opened: bool, name: str) -> None:
+def test_patched_special_methods_are_called(is_opened: bool, name: str) -> None:
     text = f"""
 from kafka_messages.messages.metadata_response import MetadataResponse, MetadataResponsePartition as Partition
 if {is_opened}:
@@ -231,7 +235,7 @@ if {name!r} != "__new__":  # Python does not restore it
     assert script(text) == ""
 
 
-def test_a_mocked_constructor() -> None:
+def test_mocked_constructor_is_called_and_restored() -> None:
     opened(MetadataResponse)
     with mock.patch.object(MetadataResponsePartition, "__init__", return_value=None) as patched:
         MetadataResponsePartition(partition_index=3)
@@ -239,7 +243,7 @@ def test_a_mocked_constructor() -> None:
     assert MetadataResponsePartition(partition_index=3).partition_index == 3
 
 
-def test_subclasses() -> None:
+def test_subclasses_are_constructed() -> None:
     opened(MetadataResponse)
 
     class Mine(MetadataResponsePartition):
@@ -256,7 +260,7 @@ def test_subclasses() -> None:
     assert Own(2) == MetadataResponsePartition(partition_index=2)
 
 
-def test_class_calls_in_other_ways() -> None:
+def test_other_ways_of_construction_work() -> None:
     opened(MetadataRequest)
     assert type.__call__(MetadataRequest) == MetadataRequest()
     assert MetadataRequest.__new__(MetadataRequest).write is not None

@@ -24,7 +24,7 @@ def run(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=500)
 
 
-def test_the_same_seed_is_the_same_run() -> None:
+def test_same_seed_repeats_the_run() -> None:
     def counts() -> Counter[str]:
         found: Counter[str] = Counter()
         for number in range(200):
@@ -83,7 +83,7 @@ def read_and_write(count: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["plain", "sanitized"])
-def test_the_command(kind: str, tmp_path: Path) -> None:
+def test_command_records_its_runs(kind: str, tmp_path: Path) -> None:
     options = ["--sanitize"] if kind == "sanitized" else []
     for seed in ("1", "2"):
         done = run(tmp_path, "--seconds", "3", "--seed", seed, *options)
@@ -97,7 +97,7 @@ def test_the_command(kind: str, tmp_path: Path) -> None:
     assert [run.seed for run in record.runs(tmp_path / record.RECORD)] == [1, 2]
 
 
-def test_one_case_again(tmp_path: Path) -> None:
+def test_single_case_can_be_repeated(tmp_path: Path) -> None:
     done = run(tmp_path, "--seed", "1", "--case", "5")
     assert (done.returncode, done.stderr) == (0, "")
     assert not (tmp_path / record.RECORD).exists()

@@ -28,7 +28,7 @@ def address_space() -> int:
         return int(file.read().split()[0]) * 4096
 
 
-def test_a_row_of_a_large_array_takes_the_room_of_a_row() -> None:
+def test_encoding_one_row_of_a_large_array_allocates_little() -> None:
     topics = [MetadataRequestTopic(name="x" * 30_000)] * 10
     large = decode(pa.array([MetadataRequest(topics=topics).write(4)] * 200), MetadataRequest, 4)
     size = large.nbytes
@@ -41,7 +41,7 @@ def test_a_row_of_a_large_array_takes_the_room_of_a_row() -> None:
     assert {each[0].as_py() for each in kept} == {MetadataRequest(topics=topics).write(4)}
 
 
-def test_an_estimate_that_there_is_no_memory_for() -> None:
+def test_failing_allocation_of_the_estimate_is_recovered() -> None:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     plan = extension.plan(OffsetCommitValue._plan, False)
     results = set()
@@ -61,7 +61,7 @@ def test_an_estimate_that_there_is_no_memory_for() -> None:
     assert {2, 3} <= results  # after the allocations for inputs and offsets: the block and its memory
 
 
-def moved(array: Any, by: int) -> Any:
+def with_unaligned_buffers(array: Any, by: int) -> Any:
     """Return the array with each buffer moved ``by`` bytes from an aligned address."""
 
     def buffer(old: Any) -> Any:
@@ -74,28 +74,28 @@ def moved(array: Any, by: int) -> Any:
 
     kind = array.type
     if pa.types.is_struct(kind):
-        children = [moved(array.field(place), by) for place in range(kind.num_fields)]
+        children = [with_unaligned_buffers(array.field(place), by) for place in range(kind.num_fields)]
         return pa.Array.from_buffers(kind, len(array), [buffer(array.buffers()[0])], children=children)
     if pa.types.is_list(kind):
         buffers = [buffer(each) for each in array.buffers()[:2]]
-        return pa.Array.from_buffers(kind, len(array), buffers, children=[moved(array.values, by)])
+        return pa.Array.from_buffers(kind, len(array), buffers, children=[with_unaligned_buffers(array.values, by)])
     return pa.Array.from_buffers(kind, len(array), [buffer(each) for each in array.buffers()])
 
 
 @pytest.mark.parametrize("by", [1, 2, 3])
-def test_buffers_that_are_not_aligned(by: int) -> None:
+def test_unaligned_buffers_match_objects(by: int) -> None:
     rows = pa.array([data for version, data in messages()["MetadataResponse"].rows if version == 12])
-    for array in (moved(rows, by), moved(rows.cast(pa.large_binary()), by)):
+    for array in (with_unaligned_buffers(rows, by), with_unaligned_buffers(rows.cast(pa.large_binary()), by)):
         got, wanted = both("decode", array, MetadataResponse, 12)
         assert are_same(got, wanted)
-    versions = moved(pa.array([12] * len(rows)), by)
+    versions = with_unaligned_buffers(pa.array([12] * len(rows)), by)
     assert are_same(*both("decode", rows, MetadataResponse, versions))
-    got, wanted = both("encode", moved(got, by), MetadataResponse, 12)
+    got, wanted = both("encode", with_unaligned_buffers(got, by), MetadataResponse, 12)
     assert are_same(got, wanted)
     assert got.equals(rows)
 
 
-def test_a_capsule_that_was_renamed() -> None:
+def test_renamed_capsules_are_freed_safely() -> None:
     rename = ctypes.pythonapi.PyCapsule_SetName
     rename.argtypes = (ctypes.py_object, ctypes.c_char_p)
     plan = extension.plan(OffsetCommitValue._plan, False)
@@ -110,7 +110,7 @@ def test_a_capsule_that_was_renamed() -> None:
         extension.address(pa.array(ROWS).__arrow_c_array__()[0])
 
 
-def test_types_of_further_columns_are_not_confused() -> None:
+def test_corrupt_and_trailing_columns_have_their_names() -> None:
     rows = pa.array([*ROWS, b"bad"])
     for corrupt, trailing in (("a", None), (None, "a"), ("b", "a"), ("a", "b"), ("é", None), (None, None)) * 2:
         found = decode(rows, OffsetCommitValue, 3, mode="PERMISSIVE", corrupt_column=corrupt, trailing_column=trailing)
@@ -123,7 +123,7 @@ def test_types_of_further_columns_are_not_confused() -> None:
         assert found.type[6].name == f"c{number}"
 
 
-def test_bytes_that_change_meanwhile() -> None:
+def test_concurrent_changes_of_bytes_keep_the_row_count() -> None:
     plain = OffsetCommitValue(offset=1).write(4)[:-1]
     row = plain + bytes([40]) + b"".join(bytes([100 - tag, 2]) + b"xy" for tag in range(40))
     data = np.frombuffer(row * 2000, np.uint8).copy()
@@ -161,7 +161,7 @@ def resident() -> int:
         return int(file.read().split()[1]) * 4096
 
 
-def test_failing_calls_leave_nothing() -> None:
+def test_failing_calls_do_not_grow_memory() -> None:
     rows = pa.array(ROWS * 200)
     good = decode(rows, OffsetCommitValue, 3)
     lying = pa.Array.from_buffers(

@@ -53,7 +53,7 @@ def damaged(rnd: random.Random, data: bytes) -> bytes:
     return bytes(out[: rnd.randrange(len(out) + 1)] if rnd.random() < 0.3 else out)
 
 
-def test_reading_and_writing_every_message() -> None:
+def test_reading_and_writing_every_message_does_not_leak() -> None:
     rnd = random.Random(3)
     work = []
     for name in vectors.message_names():
@@ -77,7 +77,7 @@ def test_reading_and_writing_every_message() -> None:
     assert growth(once, 3) < 2000
 
 
-def test_building_every_message() -> None:
+def test_constructing_every_message_does_not_leak() -> None:
     built = []
     for name in vectors.message_names():
         cls = vectors.message_class(name)
@@ -97,7 +97,7 @@ def test_building_every_message() -> None:
     assert growth(once, 3) < 2000
 
 
-def test_references() -> None:
+def test_reference_counts_stay_constant() -> None:
     data = response().write(VERSION)
     message = read(data)
     wrong = read(data)
@@ -147,7 +147,7 @@ def test_references() -> None:
     assert all(abs(after - count) < 20 for after, count in zip(counts(), before, strict=True)), (before, counts())
 
 
-def test_circles() -> None:
+def test_reference_cycles_do_not_leak() -> None:
     data = response().write(VERSION)
 
     def once() -> None:
@@ -159,7 +159,7 @@ def test_circles() -> None:
     assert growth(once) < 2000
 
 
-def test_plans_and_readers() -> None:
+def test_plans_and_readers_do_not_leak() -> None:
     package, text, namespace = plan_arguments(MetadataResponse)
 
     def once() -> None:

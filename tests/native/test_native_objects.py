@@ -25,7 +25,7 @@ def data() -> bytes:
 
 
 @pytest.fixture
-def quiet() -> Iterator[None]:
+def no_finalizers() -> Iterator[None]:
     yield
     for cls in (MetadataResponsePartition, MetadataResponseTopic):
         if "__del__" in vars(cls):
@@ -35,7 +35,7 @@ def quiet() -> Iterator[None]:
 # --- chains and circles -----------------------------------------------------------------------------------------------
 
 
-def chained(link: Callable[[Any], Any], count: int) -> Any:
+def nested_chain(link: Callable[[Any], Any], count: int) -> Any:
     """Return objects nested ``count`` deep; only values of wrong types nest so."""
     last = None
     for _ in range(count):
@@ -78,20 +78,22 @@ def mixed(last: Any) -> Any:
 
 
 @pytest.mark.parametrize("link", [in_a_slot, in_a_list, in_a_collection, in_an_index, in_a_subclass, mixed])
-def test_long_chains_are_let_go(data: bytes, link: Callable[[Any], Any]) -> None:
-    chain = chained(link, 300_000 if link is not mixed else 60_000)
+def test_long_chains_are_freed(data: bytes, link: Callable[[Any], Any]) -> None:
+    chain = nested_chain(link, 300_000 if link is not mixed else 60_000)
     del chain
 
 
-def test_long_chains_in_a_thread(data: bytes) -> None:
-    threads = [threading.Thread(target=chained, args=(link, 100_000)) for link in (in_a_slot, in_a_collection, mixed)]
+def test_long_chains_are_freed_in_threads(data: bytes) -> None:
+    threads = [
+        threading.Thread(target=nested_chain, args=(link, 100_000)) for link in (in_a_slot, in_a_collection, mixed)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
 
-def test_circles_are_collected(data: bytes) -> None:
+def test_reference_cycles_are_collected(data: bytes) -> None:
     class Noted(MetadataResponse):
         __slots__ = ("__weakref__",)
 
@@ -107,7 +109,7 @@ def test_circles_are_collected(data: bytes) -> None:
         assert note() is None
 
 
-def test_the_collector_and_leaves(data: bytes) -> None:
+def test_leaf_objects_are_not_tracked_by_gc(data: bytes) -> None:
     message = read(data)
     topic = message.topics[0]
     partition = topic.partitions[0]
@@ -128,7 +130,7 @@ def test_the_collector_and_leaves(data: bytes) -> None:
 # --- subclasses and finalizers ----------------------------------------------------------------------------------------
 
 
-def test_subclasses_with_more(data: bytes) -> None:
+def test_subclasses_with_slots_and_finalizers_are_freed(data: bytes) -> None:
     gone: list[str] = []
 
     class WithSlots(MetadataResponsePartition):
@@ -155,7 +157,7 @@ def test_subclasses_with_more(data: bytes) -> None:
     assert (gone.count("all"), gone.count("token")) == (100, 300)
 
 
-def test_a_subclass_written_and_read(data: bytes) -> None:
+def test_subclass_instances_are_written_and_read(data: bytes) -> None:
     class Mine(MetadataResponseTopic):
         def __init__(self, **values: Any) -> None:
             super().__init__(**values)
@@ -173,7 +175,7 @@ def test_a_subclass_written_and_read(data: bytes) -> None:
     assert Response(topics=message.topics, brokers=message.brokers).write(VERSION) == data
 
 
-def test_a_finalizer_that_brings_back(data: bytes, quiet: None) -> None:
+def test_resurrecting_finalizer_keeps_objects_valid(data: bytes, no_finalizers: None) -> None:
     back: list[Any] = []
     partition = read(data).topics[0].partitions[0]
     MetadataResponsePartition.__del__ = lambda self: back.append(self)  # type: ignore[attr-defined]
@@ -189,14 +191,14 @@ def test_a_finalizer_that_brings_back(data: bytes, quiet: None) -> None:
     back.clear()
 
 
-def test_a_finalizer_meets_finished_objects(data: bytes, quiet: None) -> None:
+def test_finalizer_sees_complete_objects(data: bytes, no_finalizers: None) -> None:
     seen: list[str] = []
     MetadataResponseTopic.__del__ = lambda self: seen.append(self.name)  # type: ignore[attr-defined]
     MetadataResponseTopic(name="t", partitions=iter([MetadataResponsePartition()]))
     assert seen == ["t"]
 
 
-def test_a_finalizer_of_a_collection_class(data: bytes) -> None:
+def test_finalizer_of_a_collection_sees_its_elements(data: bytes) -> None:
     back: list[Any] = []
     cls = type(read(data).topics)
     cls.__del__ = lambda self: back.append(self)
@@ -209,7 +211,7 @@ def test_a_finalizer_of_a_collection_class(data: bytes) -> None:
         del cls.__del__
 
 
-def test_a_finalizer_that_changes_the_class(data: bytes) -> None:
+def test_finalizer_changing_the_class_keeps_reference_counts(data: bytes) -> None:
     text = """
 import sys
 from kafka_messages.messages.metadata_response import MetadataResponse, MetadataResponsePartition
@@ -229,7 +231,7 @@ assert (sys.getrefcount(MetadataResponsePartition), sys.getrefcount(Other)) == b
     assert script(text) == ""
 
 
-def test_class_assignment(data: bytes) -> None:
+def test_class_assignment_matches_the_pure_code(data: bytes) -> None:
     class Sub(MetadataResponsePartition):
         __slots__ = ()
 
@@ -246,7 +248,7 @@ def test_class_assignment(data: bytes) -> None:
         message.topics[0].partitions[1].__class__ = MetadataResponseTopic
 
 
-def test_deleted_fields(data: bytes) -> None:
+def test_deleted_fields_raise_like_the_pure_code(data: bytes) -> None:
     for struct in (0, 1, 2):
         for name in ("name", "partition_index", "topics", "unknown_tagged_fields", "isr_nodes", "host"):
             message = read(data)

@@ -73,18 +73,18 @@ GOOD = """1
 INNER = "1\n:Inner a/i b/s\n0 0 1\n"
 
 
-def plan(text: str) -> Any:
+def make_plan(text: str) -> Any:
     return core.Plan(PACKAGE, text, CLASSES)
 
 
-def calls(taken: Any, cls: Any) -> list[Any]:
+def plan_calls(taken: Any, cls: Any) -> list[Any]:
     """Return `read`, `read_from`, `write` and `size` of a plan; they return LEFT for declined calls."""
     found = bare_calls(cls, taken, PACKAGE)
     return [found[name] for name in ("read", "read_from", "write", "size")]
 
 
-def test_a_good_plan() -> None:
-    read, _, write, _ = calls(plan(GOOD.replace("4nc", "4cn")), Outer)
+def test_valid_plan_round_trips() -> None:
+    read, _, write, _ = plan_calls(make_plan(GOOD.replace("4nc", "4cn")), Outer)
     for version in range(3):
         message = object.__new__(Outer)
         inner = object.__new__(Inner)
@@ -178,9 +178,9 @@ DAMAGED = [
 
 
 @pytest.mark.parametrize(("text", "message"), DAMAGED, ids=[message[5:] for _, message in DAMAGED])
-def test_damage(text: str, message: str) -> None:
+def test_damaged_plan_raises_value_error(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        plan(text)
+        make_plan(text)
 
 
 @pytest.mark.parametrize(
@@ -205,13 +205,13 @@ def test_damage(text: str, message: str) -> None:
         ),
     ],
 )
-def test_damage_in_the_words_of_python(text: str, kind: type[Exception], message: str) -> None:
+def test_damaged_plan_raises_python_errors(text: str, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind) as caught:
-        plan(text)
+        make_plan(text)
     assert str(caught.value) == message
 
 
-def test_arguments() -> None:
+def test_wrong_arguments_are_rejected() -> None:
     for arguments in (
         (),
         (PACKAGE,),
@@ -223,7 +223,7 @@ def test_arguments() -> None:
     ):
         with pytest.raises(TypeError):
             core.Plan(*arguments)
-    taken = plan(INNER)
+    taken = make_plan(INNER)
     for arguments in ((), (PACKAGE,), (None, Inner, "read"), (PACKAGE, 5, "read"), (PACKAGE, Inner, b"read")):
         for make in (core.ReadMethod, core.WriteMethod, core.Reader):
             with pytest.raises(TypeError):
@@ -251,7 +251,7 @@ def test_arguments() -> None:
             core.Package(*arguments)
 
 
-def test_structs_too_deep() -> None:
+def test_structs_nested_too_deep_are_rejected() -> None:
     classes = {f"S{n}": type(f"S{n}", (), {"__slots__": ("a", "unknown_tagged_fields")}) for n in range(120)}
 
     def nested(count: int) -> str:
@@ -261,14 +261,14 @@ def test_structs_too_deep() -> None:
         return "\n".join([*lines, ""])
 
     taken = core.Plan(PACKAGE, nested(100), classes)
-    read, _, write, _ = calls(taken, classes["S99"])
+    read, _, write, _ = plan_calls(taken, classes["S99"])
     message = read(b"\0\0\0\5", 0)
     assert write(message, 0) == b"\0\0\0\5"
     with pytest.raises(ValueError, match=r"^line 202 of the plan: structs are too deep inside each other$"):
         core.Plan(PACKAGE, nested(101), classes)
 
 
-def test_a_struct_too_large() -> None:
+def test_too_large_struct_is_rejected() -> None:
     classes = {f"S{n}": type(f"S{n}", (), {"__slots__": ("a", "b", "unknown_tagged_fields")}) for n in range(40)}
     lines = ["1", ":S0 a/q b/q", "0 0 1"]
     for n in range(1, 40):
@@ -282,7 +282,7 @@ def test_empty_elements_are_bounded() -> None:
         __slots__ = ("inner", "unknown_tagged_fields")
 
     taken = core.Plan(PACKAGE, "1\n:Nothing\n0\n:Single inner/[@Nothing\n0 0@0e\n", CLASSES | {"Single": Single})
-    read, *_ = calls(taken, Single)
+    read, *_ = plan_calls(taken, Single)
     assert len(read(b"\0\0\xff\xff", 0).inner) == 65535
     assert read(b"\0\1\0\0", 0) is LEFT
     assert read(b"\x7f\xff\xff\xff", 0) is LEFT
@@ -290,16 +290,16 @@ def test_empty_elements_are_bounded() -> None:
 
 @settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
 @given(st.data())
-def test_any_text(data: st.DataObject) -> None:
+def test_random_plan_texts_are_rejected_or_harmless(data: st.DataObject) -> None:
     pieces = sorted(set(GOOD.replace("\n", " \n ").split(" ")) | set("cnew?~[{@:=!-^;&,+/% \n0123456789tiqsyud"))
     words = data.draw(st.lists(st.sampled_from(pieces), max_size=12))
     at, end = sorted((data.draw(st.integers(0, len(GOOD))), data.draw(st.integers(0, len(GOOD)))))
     text = GOOD[:at] + data.draw(st.sampled_from(("", " "))).join(words) + GOOD[min(end, at + 20) :]
     try:
-        taken = plan(text)
+        taken = make_plan(text)
     except (ValueError, TypeError):
         return
-    read, read_from, write, size = calls(taken, Outer)
+    read, read_from, write, size = plan_calls(taken, Outer)
     for version in range(3):
         for given_bytes in (bytes(40), data.draw(st.binary(max_size=40))):
             message = read(given_bytes, version)
@@ -309,7 +309,7 @@ def test_any_text(data: st.DataObject) -> None:
             read_from(given_bytes, 0, version)
 
 
-def test_printed_plans_with_damage() -> None:
+def test_damaged_generated_plans_are_rejected_or_harmless() -> None:
     cases = pytest.importorskip("tests.fuzz.cases")
     counts: Counter[str] = Counter()
     for number in range(400):

@@ -33,7 +33,7 @@ base._plan = "no plan"
 """
 
 
-def test_as_cibuildwheel_runs_it(tmp_path: Path) -> None:
+def test_proof_passes_with_the_cibuildwheel_command(tmp_path: Path) -> None:
     settings = PYPROJECT["tool"]["cibuildwheel"]
     for source in settings["test-sources"]:
         shutil.copytree(ROOT / source, tmp_path / source, ignore=shutil.ignore_patterns("__pycache__"))
@@ -44,7 +44,7 @@ def test_as_cibuildwheel_runs_it(tmp_path: Path) -> None:
     assert re.fullmatch(r"[0-9]+ encodings of [0-9]+ messages read and written natively\n", done.stdout)
 
 
-def test_what_is_left_to_the_pure_code_is_found() -> None:
+def test_calls_declined_by_the_core_are_reported() -> None:
     said = script(MANY_TAGS + PROVE).splitlines()
     assert said == [
         *(f"ApiVersionsRequest v{version}: there is no encoding" for version in (0, 1, 2, 4, 5)),
@@ -52,11 +52,11 @@ def test_what_is_left_to_the_pure_code_is_found() -> None:
     ]
 
 
-def test_a_refused_message_is_found() -> None:
+def test_refused_message_is_reported() -> None:
     said = script(OTHER_PLAN + PROVE).splitlines()
     assert len(said) == 1
     assert said[0].startswith("ApiVersionsRequest: the core refused it: ")
 
 
-def test_the_oldest_python() -> None:
+def test_requires_python_equals_the_oldest_version() -> None:
     assert PYPROJECT["project"]["requires-python"] == f">={'.'.join(map(str, OLDEST))}"

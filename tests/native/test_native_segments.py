@@ -36,12 +36,12 @@ core: Any = pytest.importorskip("kafka_messages_native._columns")
 CLUSTER = sorted((Path(__file__).parents[2] / "examples" / "cluster" / "logs").rglob("*.log"))
 
 
-def test_the_core_goes_by_the_table_of_the_format() -> None:
+def test_core_has_the_table_of_the_batch_format() -> None:
     assert _native.table() == core.BATCH_FORMAT
     assert native_core() is core
 
 
-def test_another_table_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_core_with_another_table_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(core, "BATCH_FORMAT", {**core.BATCH_FORMAT, "HEADER": 60})
     assert _native.load() is None
     monkeypatch.undo()
@@ -55,7 +55,7 @@ def with_core(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("mode", ["PERMISSIVE", "FAILFAST"])
 @pytest.mark.parametrize("segment", [*SEGMENTS, *CLUSTER], ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_segments_of_kafka(segment: Path, mode: str) -> None:
+def test_kafkas_segments_match_the_pure_code(segment: Path, mode: str) -> None:
     data = segment.read_bytes()
     for batch_metadata in (False, True):
         for columns in COLUMNS:
@@ -67,7 +67,7 @@ def test_segments_of_kafka(segment: Path, mode: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_sound_batches(seed: int) -> None:
+def test_intact_batches_match_the_pure_code(seed: int) -> None:
     random_ = random.Random(seed)
     data = some_batches(random_)
     for _ in range(4):
@@ -76,7 +76,7 @@ def test_sound_batches(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(300))
-def test_damaged_batches(seed: int) -> None:
+def test_damaged_batches_match_the_pure_code(seed: int) -> None:
     random_ = random.Random(seed)
     segments = [segment.read_bytes() for segment in SEGMENTS]
     for _ in range(3):
@@ -102,14 +102,14 @@ HEADERS = {
     "overlong 2": (b"\xc0\x80", b""),
     "overlong 3": (b"\xe0\x9f\xbf", b""),
     "overlong 4": (b"\xf0\x8f\xbf\xbf", b""),
-    "cut": (b"abc\xe2\x82", b""),
-    "alone": (b"\x80", b""),
+    "truncated": (b"abc\xe2\x82", b""),
+    "lone continuation byte": (b"\x80", b""),
     "latin": (b"gr\xfcn", b""),
 }
 
 
 @pytest.mark.parametrize("name", HEADERS)
-def test_keys_of_headers(name: str) -> None:
+def test_header_keys_match_the_pure_code(name: str) -> None:
     key, value = HEADERS[name]
     fields = (len(key), key, *((-1,) if value is None else (len(value), value)))
     record = crafted_record(0, 0, -1, -1, 2, 1, b"a", 1, b"b", *fields)
@@ -121,7 +121,7 @@ def test_keys_of_headers(name: str) -> None:
 
 
 @pytest.mark.parametrize("key", [None, b"", b"\0", b"\0\0\0", b"\xff\xff\0\0", b"\0\0\0\1"])
-def test_keys_of_control_records(key: bytes | None) -> None:
+def test_control_record_keys_match_the_pure_code(key: bytes | None) -> None:
     record = crafted_record(0, 0, *((-1,) if key is None else (len(key), key)), -1, 0)
     for columns in (None, ["value"], ["control_type"]):
         for mode in ("PERMISSIVE", "FAILFAST"):
@@ -131,14 +131,14 @@ def test_keys_of_control_records(key: bytes | None) -> None:
     assert difference(*headers) == ""
 
 
-def test_a_text_of_two_keys() -> None:
+def test_utf8_split_across_two_header_keys_is_invalid() -> None:
     record = crafted_record(0, 0, -1, -1, 2, 1, b"\xc3", -1, 1, b"\xbc", -1)
     native, pure = both(read_segments, crafted(record, 1))
     assert difference(native, pure) == ""
     assert [header["key"] for header in native.batches[0].column("headers").to_pylist()[0]] == ["\ufffd", "\ufffd"]
 
 
-def test_more_room_is_made() -> None:
+def test_output_buffers_grow_as_needed() -> None:
     rows = [
         {"key": b"k" * (number % 97 * 40), "value": b"", "headers": [("h" * (number % 31), b"v" * (number % 53))] * 9}
         for number in range(3000)
@@ -149,7 +149,7 @@ def test_more_room_is_made() -> None:
     assert sum(len(batch) for batch in native.batches) == len(rows)
 
 
-def test_sound_batches_come_from_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_intact_batches_are_read_by_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kafka_records.segments.groups.read_batches", None)
     monkeypatch.setattr("kafka_records.segments.chain.faults", None)
     for codec in (None, "gzip", "snappy", "lz4", "zstd"):
@@ -158,7 +158,7 @@ def test_sound_batches_come_from_the_core(monkeypatch: pytest.MonkeyPatch) -> No
         assert sum(map(len, found.batches)) == 500
 
 
-def test_a_slice_keeps_its_column_only() -> None:
+def test_single_column_does_not_keep_the_others_alive() -> None:
     data = write_batches(some_rows(2000, 3, headers=False, widest=4000), max_records=100)
     before = pa.total_allocated_bytes()
     (batch,) = read_segments(io.BytesIO(data))
@@ -168,7 +168,7 @@ def test_a_slice_keeps_its_column_only() -> None:
     assert len(kept) == 2000
 
 
-def test_nothing_is_left_behind() -> None:
+def test_repeated_reads_do_not_leak_arrow_memory() -> None:
     random_ = random.Random(5)
     cases = [*(some_batches(random_) for _ in range(5)), *(repacked(random_) for _ in range(20))]
     before = pa.total_allocated_bytes()
@@ -179,7 +179,7 @@ def test_nothing_is_left_behind() -> None:
     assert pa.total_allocated_bytes() == before
 
 
-def test_threads_side_by_side() -> None:
+def test_concurrent_threads_read_equal_batches() -> None:
     datas = [write_batches(some_rows(3000, seed), max_records=300) for seed in range(4)]
     wanted = [outcome(read_segments, data).batches for data in datas]
     found: list[Any] = [None] * len(datas)
@@ -196,7 +196,7 @@ def test_threads_side_by_side() -> None:
     assert found == wanted
 
 
-def test_checksums() -> None:
+def test_crc32c_implementations_agree() -> None:
     random_ = random.Random(11)
     data = random_.randbytes(20_000)
     for size in (*range(800), *range(6100, 6200), *random_.sample(range(20_000), 100)):
@@ -226,14 +226,14 @@ def lanes(*batches: tuple[int, int, int]) -> Any:
         ((), 1),
     ],
 )
-def test_places_that_cannot_be(batches: tuple[tuple[int, int, int], ...], rows: int) -> None:
+def test_invalid_batch_positions_are_declined(batches: tuple[tuple[int, int, int], ...], rows: int) -> None:
     record = crafted_record(0, 0, -1, -1, 0)
     offsets = bytearray(8 * rows)
     table = lanes(*batches) if batches else np.zeros((7, 0), np.int64)
     assert core.read_record_columns(record + b"\0", table, rows, offsets, None, None, None, None) is None
 
 
-def test_buffers_that_are_too_short() -> None:
+def test_short_buffers_raise_value_error() -> None:
     record = crafted_record(0, 0, -1, -1, 0)
     table = lanes((0, len(record), 1))
     with pytest.raises(ValueError, match=r"^a buffer of 7 bytes, where 8 are needed$"):
@@ -255,7 +255,7 @@ def test_buffers_that_are_too_short() -> None:
     assert found == (0, end, 12)  # 12 bytes are needed: base offset and length of a batch
 
 
-def test_buffers_that_are_not_aligned() -> None:
+def test_unaligned_buffers_raise_value_error() -> None:
     record = crafted_record(0, 0, -1, -1, 0)
     table = lanes((0, len(record), 1))
     aside = np.zeros(8 * 12, np.uint8)[1:]
@@ -269,7 +269,7 @@ def test_buffers_that_are_not_aligned() -> None:
         core.read_headers(bytes(69), np.zeros(1, np.int64), aside[:88])
 
 
-def test_starts_of_another_type() -> None:
+def test_int32_starts_are_accepted() -> None:
     data = np.frombuffer(some_batches(random.Random(1)) + bytes(PADDING), np.uint8)
     log = Log(data, len(data) - PADDING)
     starts = np.zeros(3, np.int32)

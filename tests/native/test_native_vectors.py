@@ -23,7 +23,7 @@ INPUTS: tuple[Callable[[bytes], Any], ...] = (bytes, bytearray, memoryview, lamb
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_vectors_read_as_purely(name: str) -> None:
+def test_vectors_are_read_like_the_pure_code(name: str) -> None:
     cls = vectors.message_class(name)
     with pure():
         wanted = [cls.read(vector.data, vector.version) for vector in vectors.committed()[name]]
@@ -39,7 +39,7 @@ def test_vectors_read_as_purely(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_vectors_are_written_as_purely(name: str) -> None:
+def test_vectors_are_written_like_the_pure_code(name: str) -> None:
     cls = vectors.message_class(name)
     with pure():
         wanted = [cls.read(vector.data, vector.version) for vector in vectors.committed()[name]]
@@ -54,7 +54,7 @@ def test_vectors_are_written_as_purely(name: str) -> None:
     assert declined(cls) == before
 
 
-def test_no_message_is_refused() -> None:
+def test_every_plan_is_accepted() -> None:
     for name in MESSAGES:
         opened(vectors.message_class(name))
     for name in PROPOSALS.message_names:
@@ -82,7 +82,7 @@ def unsupported(plan: str) -> dict[int, bool]:
 
 
 @pytest.mark.parametrize("name", PROPOSALS.message_names)
-def test_proposals(name: str) -> None:
+def test_proposal_messages_match_the_pure_code(name: str) -> None:
     cls = PROPOSALS.message(name)
     plan = next(base._plan for base in cls.__mro__ if "_plan" in vars(base))
     for version in versions_of(cls):
@@ -98,7 +98,7 @@ def test_proposals(name: str) -> None:
         assert declined(cls) == before + more
 
 
-def test_the_pure_only_versions() -> None:
+def test_only_listed_versions_are_left_to_the_pure_code() -> None:
     names = {}
     for name in PROPOSALS.message_names:
         plan = next(base._plan for base in PROPOSALS.message(name).__mro__ if "_plan" in vars(base))

@@ -25,7 +25,7 @@ typedef int BOOL; typedef double DOUBLE; typedef struct { int x; } UUID; typedef
 
 @pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
 @pytest.mark.parametrize("source", sorted(SOURCES.glob("*/*.c")), ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_names_that_windows_has(source: Path, tmp_path: Path) -> None:
+def test_sources_compile_with_windows_type_names(source: Path, tmp_path: Path) -> None:
     assert COMPILER is not None
     taken = tmp_path / "taken.h"
     taken.write_text(TAKEN)

@@ -36,11 +36,11 @@ from kafka_messages.protocol import (
 from tests.support.kafka_protocol import KNOWN_KEYS, kafka_errors, oracle
 
 
-def test_api_keys_are_kafkas() -> None:
+def test_api_keys_equal_kafkas() -> None:
     assert {key.name: int(key) for key in ApiKey} == {row["name"]: row["id"] for row in oracle()}
 
 
-def test_apis_come_by_ascending_key_with_removed_ones() -> None:
+def test_apis_are_sorted_by_key_and_include_removed_ones() -> None:
     assert [each.key for each in apis()] == [row["id"] for row in oracle()]
 
 
@@ -66,7 +66,7 @@ def test_header_versions_agree_with_kafka_for_every_version(row: dict[str, Any])
     assert response == row["responseHeaderVersions"]
 
 
-def test_header_versions_outside_the_valid_ones() -> None:
+def test_header_versions_are_defined_for_unsupported_versions() -> None:
     metadata = api(ApiKey.METADATA)
     assert [metadata.request_header_version(version) for version in (-1, 99)] == [1, 2]
     assert metadata.response_header_version(99) == 1
@@ -75,7 +75,7 @@ def test_header_versions_outside_the_valid_ones() -> None:
 
 
 @pytest.mark.parametrize("each", apis(), ids=str)
-def test_classes_of_an_api_are_its_messages(each: Api) -> None:
+def test_api_classes_match_its_name_key_and_versions(each: Api) -> None:
     request, response = each.request_class, each.response_class
     assert f"{each.name}Request" == request.NAME
     assert f"{each.name}Response" == response.NAME
@@ -84,7 +84,7 @@ def test_classes_of_an_api_are_its_messages(each: Api) -> None:
     assert set(response._codecs) == set(request._codecs) == set(each.valid_versions)
 
 
-def test_api_is_found_by_everything_that_names_it() -> None:
+def test_api_is_found_by_key_name_class_and_itself() -> None:
     names = ("Metadata", "MetadataRequest", "MetadataResponse")
     found = [api(which) for which in (3, ApiKey.METADATA, *names, MetadataRequest, MetadataResponse, api(3))]
     assert all(each is found[0] for each in found)
@@ -100,20 +100,20 @@ def test_api_is_found_by_everything_that_names_it() -> None:
         ("RequestHeader", "no API is called 'RequestHeader'"),
     ],
 )
-def test_unknown_name(name: str, text: str) -> None:
+def test_unknown_api_name_raises_with_suggestion(name: str, text: str) -> None:
     with pytest.raises(UnknownApiError) as caught:
         api(name)
     assert str(caught.value) == text
 
 
 @pytest.mark.parametrize("which", [True, 3.0, None, b"Metadata"])
-def test_what_names_no_api(which: Any) -> None:
+def test_api_lookup_rejects_other_types(which: Any) -> None:
     with pytest.raises(TypeError) as caught:
         api(which)
     assert str(caught.value) == f"expected an API key, an API name or a message class, got {which!r}"
 
 
-def test_removed_api_has_its_classes_still() -> None:
+def test_removed_api_keeps_its_classes() -> None:
     removed = api(ApiKey.LEADER_AND_ISR)
     assert (removed.is_removed, str(removed.supported_versions), str(removed.stable_versions)) == (
         True,
@@ -124,7 +124,7 @@ def test_removed_api_has_its_classes_still() -> None:
     assert removed.request_class.NAME == "LeaderAndIsrRequest"
 
 
-def test_versions_that_are_not_offered() -> None:
+def test_unsupported_valid_versions_per_api() -> None:
     older = {str(each): [v for v in each.valid_versions if v not in each.supported_versions] for each in apis()}
     assert {name: versions for name, versions in older.items() if versions and len(versions) < 3} == {
         "ListOffsets": [0],
@@ -157,7 +157,7 @@ def test_versions_that_are_not_offered() -> None:
 
 
 @pytest.mark.parametrize("key", [999, -1])
-def test_unknown_key(key: int) -> None:
+def test_unknown_api_key_raises(key: int) -> None:
     with pytest.raises(UnknownApiError) as caught:
         api(key)
     assert str(caught.value) == f"no API has the key {key}; {KNOWN_KEYS}"
@@ -166,14 +166,14 @@ def test_unknown_key(key: int) -> None:
     assert caught.value.header is None
 
 
-def test_class_that_is_no_request_or_response() -> None:
+def test_api_of_a_record_class_raises() -> None:
     assert PartitionRecord.API_KEY == ApiKey.METADATA
     with pytest.raises(UnknownApiError) as caught:
         api(PartitionRecord)
     assert str(caught.value) == "PartitionRecord is neither the request nor the response of an API"
 
 
-def test_versions_are_a_range() -> None:
+def test_versions_behave_like_a_range() -> None:
     assert 5 in Versions(3, 13)
     assert 2 not in Versions(3, 13)
     assert "5" not in Versions(3, 13)
@@ -185,7 +185,7 @@ def test_versions_are_a_range() -> None:
     ]
 
 
-def test_values_are_dataclasses_for_those_who_ask() -> None:
+def test_value_classes_support_dataclass_functions() -> None:
     versions = Versions(3, highest=13)
     assert repr(versions) == "Versions(lowest=3, highest=13)"
     assert [field.name for field in dataclasses.fields(versions)] == ["lowest", "highest"]
@@ -209,7 +209,7 @@ def test_values_are_dataclasses_for_those_who_ask() -> None:
         assert str(caught.value) == f"Versions.__init__() {text}"
 
 
-def test_a_class_derived_from_a_value_makes_the_values_constructor() -> None:
+def test_subclass_of_a_value_class_uses_its_constructor() -> None:
     class Fresh(BrokerVersions):
         pass
 
@@ -219,7 +219,7 @@ def test_a_class_derived_from_a_value_makes_the_values_constructor() -> None:
     assert "__init__" not in vars(Fresh)
 
 
-def test_values_may_have_a_default() -> None:
+def test_value_class_fields_can_have_defaults() -> None:
     header = RequestHeader(request_api_key=3, request_api_version=12, correlation_id=77)
     plain = DecodedRequest(header, api(3), 12, MetadataRequest())
     assert plain == DecodedRequest(header=header, api=api(3), version=12, message=MetadataRequest(), trailing=b"")
@@ -246,12 +246,12 @@ def test_values_may_have_a_default() -> None:
             assert trailing == b"\1"
 
 
-def test_error_codes_are_kafkas() -> None:
+def test_error_codes_equal_kafkas() -> None:
     assert {error.name: int(error) for error in ErrorCode} == {row["name"]: row["code"] for row in kafka_errors()}
     assert [is_retriable(row["code"]) for row in kafka_errors()] == [row["retriable"] for row in kafka_errors()]
 
 
-def test_unknown_error_codes_stay_usable() -> None:
+def test_unknown_error_codes_become_unknown_members() -> None:
     code = ErrorCode(9999)
     assert (code, code.name, int(code), is_retriable(code)) == (9999, "UNKNOWN_9999", 9999, False)
     assert code == ErrorCode(9999)
@@ -264,7 +264,7 @@ def test_unknown_error_codes_stay_usable() -> None:
         ErrorCode("x")  # type: ignore[arg-type]
 
 
-def test_error_codes_of_messages_are_plain_numbers_and_compare() -> None:
+def test_error_code_fields_compare_equal_to_members() -> None:
     response = ApiVersionsResponse(error_code=35)
     assert response.error_code == ErrorCode.UNSUPPORTED_VERSION
     assert is_retriable(ErrorCode.NOT_LEADER_OR_FOLLOWER)

@@ -42,7 +42,7 @@ from tests.support import vectors
 MESSAGES = vectors.message_names()
 
 
-def refusal(message: Message, version: int) -> str:
+def encode_error_text(message: Message, version: int) -> str:
     with pytest.raises(EncodeError) as caught:
         message.write(version)
     assert caught.value.message == message.NAME
@@ -83,24 +83,24 @@ RANGE32 = "-2147483648 to 2147483647"
     ids=lambda value: value.split(" ")[0] if isinstance(value, str) else "",
 )
 @pytest.mark.parametrize("version", [3, 4], ids=["classic", "compact"])
-def test_wrong_texts_and_integers(message: HeartbeatRequest, version: int, text: str) -> None:
-    assert refusal(message, version) == text
+def test_wrong_strings_and_integers_raise_encode_error(message: HeartbeatRequest, version: int, text: str) -> None:
+    assert encode_error_text(message, version) == text
 
 
-def test_longest_text() -> None:
+def test_longest_string_round_trips() -> None:
     for version in (3, 4):
         message = heartbeat(group_id="a" * 32767)
         assert HeartbeatRequest.read(message.write(version), version) == message
 
 
-def test_a_text_is_no_list_of_texts() -> None:
+def test_string_is_rejected_as_list_of_strings() -> None:
     with pytest.raises(TypeError, match=r"^topic_names: expected a list of str, not a str of 6 characters$"):
         DeleteTopicsRequest(topic_names="orders")
     assert DeleteTopicsRequest(topic_names=iter(("orders",))).topic_names == ["orders"]
     for version in (1, 5):
         request: Any = DeleteTopicsRequest()
         request.topic_names = "orders"
-        assert refusal(request, version) == "topic_names: expected a list, not a str of 6 characters"
+        assert encode_error_text(request, version) == "topic_names: expected a list, not a str of 6 characters"
         with pytest.raises(
             EncodeError, match=r"^DeleteTopicsRequest v\d: topic_names: expected a list, not a str of 6 characters$"
         ):
@@ -140,7 +140,7 @@ INTEGERS: list[tuple[Callable[[int], Message], int, str, str, int, int]] = [
 
 
 @pytest.mark.parametrize(("make", "version", "path", "kind", "lowest", "highest"), INTEGERS)
-def test_integer_ranges(
+def test_integers_out_of_range_raise_encode_error(
     make: Callable[[int], Message], version: int, path: str, kind: str, lowest: int, highest: int
 ) -> None:
     for number in (lowest, highest):
@@ -148,14 +148,14 @@ def test_integer_ranges(
         assert type(message).read(message.write(version), version) == message
     for number in (lowest - 1, highest + 1):
         text = f"{path}: {number} is out of range for {kind}, {lowest} to {highest}"
-        assert refusal(make(number), version) == text
+        assert encode_error_text(make(number), version) == text
 
 
 def quota(value: Any) -> AlterClientQuotasRequest:
     return AlterClientQuotasRequest(entries=[EntryData(ops=[OpData(value=value)])])
 
 
-def any_of(cls: Any, **values: Any) -> Any:
+def with_values(cls: Any, **values: Any) -> Any:
     message = cls()
     for name, value in values.items():
         setattr(message, name, value)
@@ -169,26 +169,26 @@ def any_of(cls: Any, **values: Any) -> Any:
         (quota(None), 1, "entries[0].ops[0].value: expected a number, not None"),
         (quota(2**1024), 1, f"entries[0].ops[0].value: {str(2**1024)[:57]}... is out of range for FLOAT64"),
         (
-            any_of(MetadataRequest, allow_auto_topic_creation=None),
+            with_values(MetadataRequest, allow_auto_topic_creation=None),
             4,
             "allow_auto_topic_creation: expected True or False, not None",
         ),
         (
-            any_of(MetadataRequest, allow_auto_topic_creation=2),
+            with_values(MetadataRequest, allow_auto_topic_creation=2),
             4,
             "allow_auto_topic_creation: expected True or False, not 2",
         ),
-        (any_of(MetadataRequest, topics=5), 4, "topics: expected a list, not 5"),
-        (any_of(MetadataRequest, topics=[5]), 4, "topics[0]: expected MetadataRequestTopic, got 5"),
-        (any_of(MetadataRequest, topics=[None]), 4, "topics[0]: expected MetadataRequestTopic, got None"),
-        (any_of(MetadataRequest, topics=None), 0, "topics: is None, but this version has no null here"),
+        (with_values(MetadataRequest, topics=5), 4, "topics: expected a list, not 5"),
+        (with_values(MetadataRequest, topics=[5]), 4, "topics[0]: expected MetadataRequestTopic, got 5"),
+        (with_values(MetadataRequest, topics=[None]), 4, "topics[0]: expected MetadataRequestTopic, got None"),
+        (with_values(MetadataRequest, topics=None), 0, "topics: is None, but this version has no null here"),
         (
-            MetadataRequest(topics=[any_of(MetadataRequestTopic, topic_id="x")]),
+            MetadataRequest(topics=[with_values(MetadataRequestTopic, topic_id="x")]),
             12,
             "topics[0].topic_id: expected a uuid.UUID, not a str of 1 character",
         ),
         (
-            MetadataRequest(topics=[any_of(MetadataRequestTopic, topic_id=None)]),
+            MetadataRequest(topics=[with_values(MetadataRequestTopic, topic_id=None)]),
             12,
             "topics[0].topic_id: expected a uuid.UUID, not None",
         ),
@@ -197,54 +197,66 @@ def any_of(cls: Any, **values: Any) -> Any:
             9,
             "topics[0].name: is None, but this version has no null here",
         ),
-        (any_of(SaslAuthenticateRequest, auth_bytes=None), 1, "auth_bytes: is None, but this version has no null here"),
-        (any_of(SaslAuthenticateRequest, auth_bytes=None), 2, "auth_bytes: is None, but this version has no null here"),
-        (any_of(SaslAuthenticateRequest, auth_bytes="x"), 2, "auth_bytes: expected bytes, not a str of 1 character"),
-        (any_of(SaslAuthenticateRequest, auth_bytes=7), 1, "auth_bytes: expected bytes, not 7"),
         (
-            FetchResponse(responses=[FetchableTopicResponse(partitions=[any_of(PartitionData, records="x")])]),
+            with_values(SaslAuthenticateRequest, auth_bytes=None),
+            1,
+            "auth_bytes: is None, but this version has no null here",
+        ),
+        (
+            with_values(SaslAuthenticateRequest, auth_bytes=None),
+            2,
+            "auth_bytes: is None, but this version has no null here",
+        ),
+        (
+            with_values(SaslAuthenticateRequest, auth_bytes="x"),
+            2,
+            "auth_bytes: expected bytes, not a str of 1 character",
+        ),
+        (with_values(SaslAuthenticateRequest, auth_bytes=7), 1, "auth_bytes: expected bytes, not 7"),
+        (
+            FetchResponse(responses=[FetchableTopicResponse(partitions=[with_values(PartitionData, records="x")])]),
             12,
             "responses[0].partitions[0].records: expected bytes, not a str of 1 character",
         ),
         (
             CreateTopicsRequest(
-                topics=[CreatableTopic(assignments=[any_of(CreatableReplicaAssignment, broker_ids=[1, "2"])])]
+                topics=[CreatableTopic(assignments=[with_values(CreatableReplicaAssignment, broker_ids=[1, "2"])])]
             ),
             5,
             "topics[0].assignments[0].broker_ids[1]: expected an integer for INT32, not a str of 1 character",
         ),
         (
-            CreateTopicsRequest(topics=[CreatableTopic(name="a"), any_of(CreatableTopic, name=None)]),
+            CreateTopicsRequest(topics=[CreatableTopic(name="a"), with_values(CreatableTopic, name=None)]),
             2,
             "topics[1].name: is None, but this version has no null here",
         ),
         (
-            any_of(ConsumerGroupDescribeRequest, group_ids=["a", None]),
+            with_values(ConsumerGroupDescribeRequest, group_ids=["a", None]),
             0,
             "group_ids[1]: is None, but this version has no null here",
         ),
         (
-            any_of(ConsumerGroupDescribeRequest, group_ids=[LONG]),
+            with_values(ConsumerGroupDescribeRequest, group_ids=[LONG]),
             0,
             "group_ids[0]: has 32768 bytes of UTF-8, a string holds at most 32767",
         ),
         (
-            any_of(BrokerHeartbeatRequest, offline_log_dirs=[UUID(int=1), 2]),
+            with_values(BrokerHeartbeatRequest, offline_log_dirs=[UUID(int=1), 2]),
             1,
             "offline_log_dirs[1]: expected a uuid.UUID, not 2",
         ),
-        (any_of(DescribeTopicPartitionsRequest, cursor=5), 0, "cursor: expected Cursor, got 5"),
+        (with_values(DescribeTopicPartitionsRequest, cursor=5), 0, "cursor: expected Cursor, got 5"),
     ],
     ids=lambda value: value.split(": ")[0] if isinstance(value, str) else "",
 )
-def test_wrong_values(message: Message, version: int, text: str) -> None:
-    assert refusal(message, version) == text
+def test_wrong_values_raise_encode_error_with_path(message: Message, version: int, text: str) -> None:
+    assert encode_error_text(message, version) == text
 
 
-def test_wrong_replacement_of_a_struct() -> None:
+def test_none_for_a_struct_raises_encode_error() -> None:
     message = FetchRequest()
     message.replica_state = None  # type: ignore[assignment]  # that is the point
-    assert refusal(message, 17) == "replica_state: is None, but this version has no null here"
+    assert encode_error_text(message, 17) == "replica_state: is None, but this version has no null here"
 
 
 @pytest.mark.parametrize(
@@ -258,12 +270,12 @@ def test_wrong_replacement_of_a_struct() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_fields_the_version_lacks(message: Message, version: int, path: str) -> None:
-    assert refusal(message, version) == f"{path}: is set, but version {version} does not have this field"
+def test_set_field_missing_in_the_version_raises_encode_error(message: Message, version: int, path: str) -> None:
+    assert encode_error_text(message, version) == f"{path}: is set, but version {version} does not have this field"
     assert message.write(version + 1)
 
 
-def test_ignorable_fields_the_version_lacks() -> None:
+def test_ignorable_field_missing_in_the_version_is_dropped() -> None:
     message = FetchRequest(session_id=5, rack_id="r", topics=[FetchTopic(topic_id=UUID(int=1))])
     again = FetchRequest.read(message.write(4), 4)
 
@@ -327,8 +339,8 @@ FIVE = RawTaggedField(5, b"")
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_wrong_unknown_tags(message: Message, version: int, text: str) -> None:
-    assert refusal(message, version) == text
+def test_invalid_unknown_tagged_fields_raise_encode_error(message: Message, version: int, text: str) -> None:
+    assert encode_error_text(message, version) == text
 
 
 # --- values: every field of every layout ------------------------------------------------------------------------------
@@ -339,7 +351,7 @@ class Nothing:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_no_field_takes_anything(name: str) -> None:
+def test_every_field_rejects_values_of_a_wrong_type(name: str) -> None:
     for vector in vectors.layouts(name):
         version, schema = vector.version, vector.cls.schemas()[vector.version]
         message = vector.cls.read(vector.data, version)

@@ -29,7 +29,7 @@ from tests.support.vectors import message_class, message_names
 LONG = 16384
 
 
-def fetched(*records: bytes | None) -> FetchResponse:
+def fetch_response_with(*records: bytes | None) -> FetchResponse:
     partitions = [
         FetchResponse.PartitionData(partition_index=index, records=each) for index, each in enumerate(records)
     ]
@@ -37,7 +37,7 @@ def fetched(*records: bytes | None) -> FetchResponse:
 
 
 @pytest.mark.parametrize("name", message_names())
-def test_chunks_are_what_is_written(name: str) -> None:
+def test_joined_chunks_equal_write(name: str) -> None:
     cls = message_class(name)
     for version in versions_of(cls):
         for message in messages(cls, version):
@@ -47,7 +47,11 @@ def test_chunks_are_what_is_written(name: str) -> None:
 @pytest.mark.parametrize("version", [4, 12, 18])
 def test_long_fields_are_not_copied(version: int) -> None:
     long, short = bytes(LONG), bytes(LONG - 1)
-    message = fetched(long, b"", short, long + b"x", None) if version < 12 else fetched(long, b"", short, long + b"x")
+    message = (
+        fetch_response_with(long, b"", short, long + b"x", None)
+        if version < 12
+        else fetch_response_with(long, b"", short, long + b"x")
+    )
     chunks = message.chunks(version)
     assert b"".join(chunks) == message.write(version)
     kept = [chunk for chunk in chunks if len(chunk) >= LONG]
@@ -58,7 +62,7 @@ def test_long_fields_are_not_copied(version: int) -> None:
     assert not any(chunk is short for chunk in chunks)
 
 
-def test_bytes_that_can_change_are_copied() -> None:
+def test_mutable_buffers_are_copied() -> None:
     data = bytearray(LONG)
     message: Any = PushTelemetryRequest(metrics=bytes(data))
     message.metrics = data
@@ -67,13 +71,13 @@ def test_bytes_that_can_change_are_copied() -> None:
     assert b"".join(chunks) == PushTelemetryRequest(metrics=bytes(LONG)).write(0)
 
 
-def test_long_tagged_fields_are_counted() -> None:
+def test_chunks_with_long_tagged_fields_equal_write() -> None:
     raw = RawTaggedField(99, bytes(3 * LONG))
     message = MetadataRequest(unknown_tagged_fields=(raw,))
     assert b"".join(message.chunks(12)) == message.write(12)
 
 
-def test_chunks_refuse_what_write_refuses() -> None:
+def test_chunks_raises_the_same_error_types_as_write() -> None:
     for version, error in ((99, UnsupportedVersionError), (True, UnsupportedVersionError), (12, EncodeError)):
         message: Any = MetadataRequest(allow_auto_topic_creation=5)  # type: ignore[arg-type]
         for call in (message.write, message.chunks):
@@ -86,7 +90,7 @@ class Version(enum.IntEnum):
 
 
 @pytest.mark.parametrize("version", [True, False, 12.0, "12", None, 12 + 0j])
-def test_versions_that_are_no_integers(version: Any) -> None:
+def test_non_integer_versions_are_rejected(version: Any) -> None:
     text = f"MetadataRequest has no version {version!r}, only versions 0 to 13"
     message = MetadataRequest()
     data = message.write(12)
@@ -99,12 +103,12 @@ def test_versions_that_are_no_integers(version: Any) -> None:
     assert str(caught.value) == text
 
 
-def test_integers_of_other_types_are_versions() -> None:
+def test_int_enum_is_accepted_as_version() -> None:
     assert MetadataRequest().write(Version.TWELVE) == MetadataRequest().write(12)
 
 
-def test_the_envelope_in_chunks() -> None:
-    message = fetched(bytes(LONG))
+def test_chunks_with_header_equal_the_encoded_message() -> None:
+    message = fetch_response_with(bytes(LONG))
     for framed in (True, False):
         chunks = encode_response_chunks(message, 12, 7, framed=framed)
         assert b"".join(chunks) == encode_response(message, 12, 7, framed=framed)

@@ -180,7 +180,7 @@ class Changes(RuleBasedStateMachine):
 TestChanges = Changes.TestCase
 
 
-def test_no_method_of_lists_is_forgotten() -> None:
+def test_every_mutating_list_method_is_overridden() -> None:
     only_read = {"count", "index", "__contains__", "__iter__", "__len__", "__reversed__", "__getitem__", "__sizeof__"}
     only_read |= {"__add__", "__mul__", "__rmul__", "__eq__", "__ge__", "__gt__", "__le__", "__lt__", "__ne__"}
     about_the_class = {"__new__", "__init__", "__doc__", "__hash__", "__getattribute__", "__class_getitem__"}
@@ -188,7 +188,7 @@ def test_no_method_of_lists_is_forgotten() -> None:
     assert changing <= set(vars(KeyedCollection))
 
 
-def test_what_an_iterator_gave_is_found_while_it_goes_on() -> None:
+def test_find_during_extend_from_iterator_sees_added_elements() -> None:
     topics = Topics([Topic(name="a")])
     given = [Topic(name=name) for name in "abbc"]
     topics.extend(topic for topic in given if topics.find(topic.name) is None)
@@ -197,7 +197,7 @@ def test_what_an_iterator_gave_is_found_while_it_goes_on() -> None:
     assert len(topics) == 3
 
 
-def test_additions_that_fail_halfway() -> None:
+def test_find_works_after_extend_fails_halfway() -> None:
     def failing() -> Iterator[Topic]:
         yield Topic(name="b")
         raise OSError("gone")
@@ -211,7 +211,7 @@ def test_additions_that_fail_halfway() -> None:
     assert topics.find("b") is topics[0]
 
 
-def test_a_sort_that_fails_halfway() -> None:
+def test_find_works_after_sort_fails_halfway() -> None:
     numbers: list[Any] = [1, 3, 2, "no number"]
     topics = Topics(Topic(name="a", error_code=number) for number in numbers)
     before = topics.find_all("a")
@@ -221,19 +221,19 @@ def test_a_sort_that_fails_halfway() -> None:
     assert topics.find_all("a") == topics != before
 
 
-def test_lookups_during_a_sort() -> None:
-    topics = filled("b", "a")
+def test_find_is_correct_after_lookups_during_sort() -> None:
+    topics = topics_named("b", "a")
     topics.sort(key=lambda topic: (topics.find("a") is not None, topic.name or ""))
     assert topics.find("a") is topics[0]
 
 
-def test_what_was_found_is_the_callers() -> None:
-    topics = filled("a", "b")
+def test_find_all_returns_a_new_list() -> None:
+    topics = topics_named("a", "b")
     topics.find_all("a").clear()
     assert topics.find_all("a") == [topics[0]]
 
 
-def test_what_has_no_key_is_named_by_each_lookup() -> None:
+def test_lookup_with_an_element_without_key_raises() -> None:
     topics = Topics([Topic(name="a")])
     stranger: Any = "b"
     assert topics.find("a") is topics[0]
@@ -244,7 +244,7 @@ def test_what_has_no_key_is_named_by_each_lookup() -> None:
     assert topics.find("a") is topics[0]
 
 
-def test_insert_goes_where_it_is_told_and_add_to_the_end() -> None:
+def test_insert_uses_the_position_and_add_appends() -> None:
     topics = Topics([Topic(name="a", error_code=1)])
     topics.insert(0, Topic(name="a", error_code=2))
     topics.add(Topic(name="a", error_code=3))
@@ -254,12 +254,12 @@ def test_insert_goes_where_it_is_told_and_add_to_the_end() -> None:
 # --- type and copies ---------------------------------------------------------------------------------------------------
 
 
-def filled(*names: str) -> Topics:
+def topics_named(*names: str) -> Topics:
     return Topics(Topic(name=name) for name in names)
 
 
-def test_they_are_lists() -> None:
-    topics = MetadataResponse.read(MetadataResponse(topics=filled("a", "b", "c")).write(12), 12).topics
+def test_collections_are_lists() -> None:
+    topics = MetadataResponse.read(MetadataResponse(topics=topics_named("a", "b", "c")).write(12), 12).topics
     assert isinstance(topics, list)
     match topics:
         case [first, *rest]:
@@ -276,8 +276,8 @@ def test_they_are_lists() -> None:
         hash(topics)
 
 
-def test_parts_and_sums_are_plain_lists() -> None:
-    topics = filled("a", "b")
+def test_slices_and_sums_are_plain_lists() -> None:
+    topics = topics_named("a", "b")
     for made in (topics[:], topics + topics, topics * 2, 2 * topics, sorted(topics, key=id)):
         assert type(made) is list
     assert type(topics.copy()) is Topics
@@ -285,7 +285,7 @@ def test_parts_and_sums_are_plain_lists() -> None:
     assert repr(topics.copy()) == f"MetadataResponseTopicCollection([{topics[0]!r}, {topics[1]!r}])"
 
 
-def test_they_hold_nothing_else() -> None:
+def test_collections_have_one_slot_and_no_dict() -> None:
     assert Topics.__slots__ == ()
     assert KeyedCollection.__slots__ == ("_index",)
     assert not hasattr(Topics(), "__dict__")
@@ -293,14 +293,14 @@ def test_they_hold_nothing_else() -> None:
     assert Topics.__basicsize__ == list.__basicsize__ + struct.calcsize("P")
 
 
-def searched(topics: Topics) -> Topics:
+def after_lookup(topics: Topics) -> Topics:
     topics.find("a")
     return topics
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("prepared", [Topics, searched, Topics.copy])
-def test_pickles(protocol: int, prepared: Callable[[Topics], Topics]) -> None:
+@pytest.mark.parametrize("prepared", [Topics, after_lookup, Topics.copy])
+def test_pickled_collections_round_trip(protocol: int, prepared: Callable[[Topics], Topics]) -> None:
     elements: list[Any] = [SimpleNamespace(name=name) for name in "aba"]  # structs need pickle protocol 2
     topics = prepared(Topics(elements))
     data = pickle.dumps(topics, protocol)
@@ -312,9 +312,9 @@ def test_pickles(protocol: int, prepared: Callable[[Topics], Topics]) -> None:
     assert twin.find_all("a") == [twin[0], twin[2]]
 
 
-@pytest.mark.parametrize("prepared", [Topics, searched])
-def test_deep_copies(prepared: Callable[[Topics], Topics]) -> None:
-    topics = prepared(filled("a", "b"))
+@pytest.mark.parametrize("prepared", [Topics, after_lookup])
+def test_deep_copied_collections_are_equal_and_independent(prepared: Callable[[Topics], Topics]) -> None:
+    topics = prepared(topics_named("a", "b"))
     topics.append(topics[0])
     twin = copy.deepcopy(topics)
     assert type(twin) is Topics
@@ -332,8 +332,8 @@ class Named(Topics):
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
-def test_what_subclasses_add_is_copied(copied: Callable[[Named], Named]) -> None:
-    topics = Named(filled("a"))
+def test_subclass_attributes_are_copied(copied: Callable[[Named], Named]) -> None:
+    topics = Named(topics_named("a"))
     topics.place, topics.origin = "here", "there"
     topics.find("a")
     twin = copied(topics)
@@ -343,8 +343,8 @@ def test_what_subclasses_add_is_copied(copied: Callable[[Named], Named]) -> None
     assert topics.find("new") is None
 
 
-def test_dataclasses_and_json() -> None:
-    response = MetadataResponse(topics=filled("a", "b"))
+def test_collections_work_with_dataclasses_and_json() -> None:
+    response = MetadataResponse(topics=topics_named("a", "b"))
     as_dict = dataclasses.asdict(response)
     assert [topic["name"] for topic in as_dict["topics"]] == ["a", "b"]
     assert json.loads(json.dumps(as_dict["topics"], default=str))[1]["name"] == "b"
@@ -357,7 +357,7 @@ def test_dataclasses_and_json() -> None:
     ]
 
 
-def test_keys_of_several_fields() -> None:
+def test_find_by_a_key_of_several_fields() -> None:
     resources = [AlterConfigsResource(resource_type=kind, resource_name=name) for kind in (2, 4) for name in ("1", "t")]
     request = IncrementalAlterConfigsRequest(resources=resources)
     assert type(request.resources) is AlterConfigsResourceCollection
@@ -365,7 +365,7 @@ def test_keys_of_several_fields() -> None:
     assert request.resources.find(2, "x") is None
 
 
-def test_constructors_copy_what_is_no_collection() -> None:
+def test_constructors_copy_plain_lists_into_collections() -> None:
     given = [Topic(name="a")]
     response = MetadataResponse(topics=given)
     given.append(Topic(name="b"))
@@ -377,8 +377,8 @@ def test_constructors_copy_what_is_no_collection() -> None:
     assert made is not foreign
 
 
-def test_damaged_bytes_give_no_collection() -> None:
-    data = MetadataResponse(topics=filled("a", "b")).write(12)
+def test_truncated_collection_raises_decode_error() -> None:
+    data = MetadataResponse(topics=topics_named("a", "b")).write(12)
     with pytest.raises(DecodeError) as caught:
         MetadataResponse.read(data[:-10], 12)
     assert str(caught.value).startswith("MetadataResponse v12: topics[1].")

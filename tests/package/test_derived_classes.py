@@ -70,26 +70,26 @@ def implementation(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
-def asked(name: str = "orders") -> Asked:
+def asked_for_topic(name: str = "orders") -> Asked:
     return Asked(topics=[Topic(name=name)])
 
 
 @pytest.mark.usefixtures("implementation")
-def test_a_derived_class_is_written_in_every_form() -> None:
+def test_subclass_works_in_every_encoding() -> None:
     plain = MetadataRequest(topics=[Topic(name="orders")])
-    assert asked().write(12) == plain.write(12)
-    assert to_json(asked(), 12) == to_json(plain, 12)
-    assert asked("caf\udce9").write(12, text="surrogateescape")[2:9] == b"\0" * 7
-    downgraded = asked().downgraded(3)
+    assert asked_for_topic().write(12) == plain.write(12)
+    assert to_json(asked_for_topic(), 12) == to_json(plain, 12)
+    assert asked_for_topic("caf\udce9").write(12, text="surrogateescape")[2:9] == b"\0" * 7
+    downgraded = asked_for_topic().downgraded(3)
     assert (type(downgraded), downgraded.names) == (Asked, ["orders"])
-    assert asked().unsupported_fields(0) == ()
+    assert asked_for_topic().unsupported_fields(0) == ()
     read = from_json(Asked, to_json(plain, 12), 12)
     assert (type(read), read.names) == (Asked, ["orders"])
     assert [type(each) for each in random_messages(Asked, 12, mixed=0)] == [Asked, Asked]
 
 
 @pytest.mark.usefixtures("implementation")
-def test_the_errors_of_a_derived_class_name_the_field() -> None:
+def test_subclass_errors_name_the_field() -> None:
     with pytest.raises(EncodeError) as caught:
         Asked(topics=["orders"]).write(12)  # type: ignore[list-item]
     assert (
@@ -98,10 +98,10 @@ def test_the_errors_of_a_derived_class_name_the_field() -> None:
 
 
 @pytest.mark.usefixtures("implementation")
-def test_a_derived_class_travels() -> None:
-    request = decode_request(encode_request(asked(), 12, 1, framed=False))
+def test_subclass_instance_is_encoded_as_request() -> None:
+    request = decode_request(encode_request(asked_for_topic(), 12, 1, framed=False))
     assert type(request.message) is MetadataRequest
-    assert [entity.value for entity in entities(asked(), "topicName")] == ["orders"]
+    assert [entity.value for entity in entities(asked_for_topic(), "topicName")] == ["orders"]
     assert error_response(request, 3).write(12)
 
 
@@ -118,11 +118,11 @@ class Other(MetadataRequest):
 
 
 @pytest.mark.usefixtures("implementation")
-def test_what_a_derived_class_reads_is_of_that_class() -> None:
-    data, escaped = asked().write(12), asked("caf\udce9").write(12, text="surrogateescape")
+def test_subclass_read_returns_the_subclass() -> None:
+    data, escaped = asked_for_topic().write(12), asked_for_topic("caf\udce9").write(12, text="surrogateescape")
     for _ in range(2):  # the first use has a separate code path
         read = Asked.read(data, 12)
-        assert (type(read), read.names, read) == (Asked, ["orders"], asked())
+        assert (type(read), read.names, read) == (Asked, ["orders"], asked_for_topic())
         assert read.write(12) == data
         assert Asked.read(escaped, 12, text="surrogateescape").names == ["caf\udce9"]
         begun, end = Asked.read_from(b"ab" + data + b"c", 2, 12)
@@ -135,7 +135,7 @@ def test_what_a_derived_class_reads_is_of_that_class() -> None:
 
 
 @pytest.mark.usefixtures("implementation")
-def test_a_class_that_is_derived_when_others_are_in_use() -> None:
+def test_subclass_created_after_first_read_is_returned_by_read() -> None:
     data = HeartbeatRequest(group_id="g").write(4)
     assert type(HeartbeatRequest.read(data, 4)) is HeartbeatRequest
 
@@ -152,7 +152,7 @@ def test_a_class_that_is_derived_when_others_are_in_use() -> None:
 
 
 @pytest.mark.parametrize("version", [True, 12.0, "12", None])
-def test_what_is_no_version(version: Any) -> None:
+def test_invalid_versions_are_rejected(version: Any) -> None:
     message = MetadataRequest(topics=[Topic(name="orders")])
     refused = f"MetadataRequest has no version {version!r}, only versions 0 to 13"
     for call in (
@@ -168,7 +168,7 @@ def test_what_is_no_version(version: Any) -> None:
         assert str(caught.value) == refused
 
 
-def test_integers_of_other_kinds_are_versions() -> None:
+def test_object_with_index_is_accepted_as_version() -> None:
     class Number:
         def __index__(self) -> int:
             return 12
@@ -184,13 +184,13 @@ class Named(SaslAuthenticateRequest):
     NAME = "My"
 
 
-def test_the_secrets_of_a_class_with_a_name_of_its_own_are_hidden() -> None:
+def test_renamed_subclass_is_redacted() -> None:
     assert redacted(Named(auth_bytes=b"pw")) == Named(auth_bytes=b"(redacted)")
     assert secrets_of(Named) == secrets_of(SaslAuthenticateRequest)
     assert "pw" not in str(explain(Named(auth_bytes=b"pw").write(2), Named, 2))
 
 
-def test_the_records_of_kraft_in_a_class_with_a_name_of_its_own_are_hidden() -> None:
+def test_renamed_subclass_redacts_kraft_records() -> None:
     class Fetched(FetchResponse):
         NAME = "My"
 
@@ -199,7 +199,7 @@ def test_the_records_of_kraft_in_a_class_with_a_name_of_its_own_are_hidden() -> 
     assert redacted(Fetched(responses=[topic])).responses[0].partitions[0].records == b"(redacted)"
 
 
-def test_damaged_records_of_kraft_in_a_class_with_a_name_of_its_own_are_hidden() -> None:
+def test_renamed_subclass_redacts_damaged_kraft_records() -> None:
     class Fetched(FetchResponse):
         NAME = "My"
 
@@ -213,14 +213,14 @@ def test_damaged_records_of_kraft_in_a_class_with_a_name_of_its_own_are_hidden()
         assert "PLANTED" not in str(named)
 
 
-def test_a_server_announces_by_a_class_with_a_name_of_its_own() -> None:
+def test_server_accepts_renamed_api_versions_response() -> None:
     class Announced(ApiVersionsResponse):
         NAME = "My"
 
     assert ServerConnection(Announced()).receive_data(b"") is not None
 
 
-def test_a_class_with_a_name_of_its_own_is_what_it_was_derived_from() -> None:
+def test_renamed_subclass_behaves_like_its_base() -> None:
     plain, named = SaslAuthenticateRequest(auth_bytes=b"pw"), Named(auth_bytes=b"pw")
     assert api(Named) is api(SaslAuthenticateRequest)
     sent = encode_request(named, 2, 1, framed=False)
@@ -233,7 +233,7 @@ def test_a_class_with_a_name_of_its_own_is_what_it_was_derived_from() -> None:
     assert words(Named) == words(SaslAuthenticateRequest)
 
 
-def test_structs_and_messages_beside_a_class_with_a_name_of_its_own() -> None:
+def test_subclasses_of_structs_and_messages_keep_fields() -> None:
     class Part(MetadataRequest.MetadataRequestTopic):
         pass
 
@@ -242,7 +242,7 @@ def test_structs_and_messages_beside_a_class_with_a_name_of_its_own() -> None:
     assert (Part.__doc__, Asked.__doc__) == (None, "A request that knows its topics by name.")
 
 
-def test_a_server_answers_with_a_class_with_a_name_of_its_own() -> None:
+def test_server_sends_renamed_response_subclass() -> None:
     class Told(SaslHandshakeResponse):
         NAME = "My"
 
@@ -253,7 +253,7 @@ def test_a_server_answers_with_a_class_with_a_name_of_its_own() -> None:
     assert server.send_token(b"token") == b"\0\0\0\5token"
 
 
-def test_records_of_a_class_with_a_name_of_its_own() -> None:
+def test_renamed_record_subclasses_are_written() -> None:
     class Topic(TopicRecord):
         NAME = "My"
 
@@ -285,9 +285,9 @@ class Strange(MetadataRequest):
     ],
     ids=["read", "read_from", "escaped", "from_json", "random_messages"],
 )
-def test_a_constructor_that_takes_other_arguments(read: Callable[[bytes], object]) -> None:
+def test_subclass_with_incompatible_constructor_raises_on_read(read: Callable[[bytes], object]) -> None:
     with pytest.raises(TypeError) as caught:
-        read(asked().write(12))
+        read(asked_for_topic().write(12))
     words, _, detail = str(caught.value).partition(" (")
     assert words == (
         "no Strange can be made of what was read: its constructor must take every field of MetadataRequest by name, "
@@ -319,7 +319,7 @@ def use_columns(derived: type[HeartbeatResponse]) -> None:
 
 
 @pytest.mark.parametrize("use", [use_messages, use_columns])
-def test_a_derived_class_that_is_gone_leaves_nothing(use: Callable[[type[HeartbeatResponse]], None]) -> None:
+def test_unused_subclass_is_garbage_collected(use: Callable[[type[HeartbeatResponse]], None]) -> None:
     def used() -> weakref.ref[type]:
         class Short(HeartbeatResponse):
             pass

@@ -25,7 +25,7 @@ class Update(UpdateRaftVoterRequest):
     note: str = "n"
 
 
-def test_a_field_of_its_own() -> None:
+def test_additional_field_is_supported_but_not_encoded() -> None:
     beat = Beat(group_id="g", seen=1.5)
     assert repr(beat).endswith("seen=1.5)")
     assert beat.write(4) == HeartbeatRequest(group_id="g").write(4)
@@ -37,7 +37,7 @@ def test_a_field_of_its_own() -> None:
     assert pickle.loads(pickle.dumps(beat)) == copy.deepcopy(beat) == beat
 
 
-def test_slots_do_not_hide_a_field_that_is_made_late() -> None:
+def test_slots_subclass_keeps_lazily_created_field() -> None:
     feature = UpdateRaftVoterRequest.KRaftVersionFeature(max_supported_version=3)
     update = Update(kraft_version_feature=feature)
     assert not hasattr(update, "__dict__")
@@ -48,14 +48,14 @@ def test_slots_do_not_hide_a_field_that_is_made_late() -> None:
     assert pickle.loads(pickle.dumps(update)) == copy.deepcopy(update) == update
 
 
-def test_a_frozen_one_cannot_be() -> None:
+def test_frozen_subclass_is_rejected() -> None:
     with pytest.raises(TypeError) as caught:
         dataclasses.dataclass(frozen=True)(type("Frozen", (HeartbeatRequest,), {}))
     assert str(caught.value) == "cannot inherit frozen dataclass from a non-frozen one"
 
 
 @pytest.mark.parametrize("options", [{}, {"kw_only": True}, {"slots": True}, {"eq": False}], ids=str)
-def test_every_message_can_be_derived(options: dict[str, Any]) -> None:
+def test_every_message_can_be_subclassed_as_dataclass(options: dict[str, Any]) -> None:
     for info in all_messages():
         base = getattr(kafka_messages, info.name)
         version = base.HIGHEST_SUPPORTED_VERSION

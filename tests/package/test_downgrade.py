@@ -36,19 +36,19 @@ NAMES = [(package, name) for package in map(Package, PACKAGES) for name in packa
 TOPIC = UUID(int=7)
 
 
-def drawn(cls: type[Message]) -> Iterator[Message]:
+def sample_messages(cls: type[Message]) -> Iterator[Message]:
     for version in versions_of(cls):
         yield one_drawn(cls, version, f"fitting {cls.NAME} {version}")
     yield from messages(cls, cls.HIGHEST_SUPPORTED_VERSION, mixed=1)
 
 
 @pytest.mark.parametrize(("package", "name"), NAMES, ids=[name for _, name in NAMES])
-def test_every_message_fits_every_version(package: Package, name: str) -> None:
+def test_every_message_can_be_downgraded_to_every_version(package: Package, name: str) -> None:
     cls = package.message(name)
     encode_error = package.module("errors").EncodeError
     everything = (package.facts_of(cls).fields, *package.facts_of(cls).structs.values())
     has_encodings = any(field.encodings or field.element_encodings for fields in everything for field in fields)
-    for message in drawn(cls):
+    for message in sample_messages(cls):
         for version in versions_of(cls):
             lost, copy = message.unsupported_fields(version), message.downgraded(version)
             assert copy.unsupported_fields(version) == ()
@@ -64,7 +64,7 @@ def test_every_message_fits_every_version(package: Package, name: str) -> None:
                 assert message.write(version) == data
 
 
-def test_what_is_lost_is_told_apart() -> None:
+def test_unsupported_fields_are_dropped_or_refused() -> None:
     request = MetadataRequest(
         topics=[MetadataRequestTopic(topic_id=TOPIC, name=None)],
         include_topic_authorized_operations=True,
@@ -84,7 +84,7 @@ def test_what_is_lost_is_told_apart() -> None:
     ]
 
 
-def test_a_fitted_message_is_a_copy() -> None:
+def test_downgraded_message_is_a_copy() -> None:
     request = MetadataRequest(topics=[MetadataRequestTopic(topic_id=TOPIC, name="orders")])
     before = repr(request)
     copy = request.downgraded(9)
@@ -97,7 +97,7 @@ def test_a_fitted_message_is_a_copy() -> None:
     assert request.downgraded(13) is not request
 
 
-def test_unknown_tagged_fields_stay_where_the_version_is_flexible() -> None:
+def test_unknown_tagged_fields_are_kept_in_flexible_versions() -> None:
     tagged = (RawTaggedField(7, b"x"),)
     request = MetadataRequest(topics=[MetadataRequestTopic(unknown_tagged_fields=tagged)], unknown_tagged_fields=tagged)
     assert request.downgraded(13) == request
@@ -119,7 +119,7 @@ WRONG: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("topics", "text"), WRONG, ids=str)
-def test_what_is_no_message_fits_no_version(topics: Any, text: str) -> None:
+def test_downgrading_invalid_elements_raises_encode_error(topics: Any, text: str) -> None:
     request = MetadataRequest()
     request.topics = topics
     for action in (request.unsupported_fields, request.downgraded, request.write):
@@ -128,7 +128,7 @@ def test_what_is_no_message_fits_no_version(topics: Any, text: str) -> None:
         assert str(caught.value) == text
 
 
-def test_versions_that_do_not_exist() -> None:
+def test_downgrading_to_unsupported_version_raises() -> None:
     request = AllocateProducerIdsRequest()
     for action in (request.unsupported_fields, request.downgraded):
         for version in (-1, 1, "0"):
@@ -137,7 +137,7 @@ def test_versions_that_do_not_exist() -> None:
             assert str(caught.value) == f"AllocateProducerIdsRequest has no version {version!r}, only version 0"
 
 
-def test_fields_as_data() -> None:
+def test_fields_of_returns_field_descriptors() -> None:
     topics = fields_of(MetadataRequest)[0]
     assert (topics.name, topics.json_name, topics.type, topics.is_array) == (
         "topics",
@@ -172,7 +172,7 @@ def test_fields_as_data() -> None:
     )
 
 
-def test_descriptions_without_docstrings() -> None:
+def test_field_descriptions_exist_with_stripped_docstrings() -> None:
     code = (
         "from kafka_messages import HeartbeatRequest; from kafka_messages.schema import fields_of;"
         "print(HeartbeatRequest.write.__doc__, fields_of(HeartbeatRequest)[0].about)"
@@ -185,7 +185,7 @@ def test_descriptions_without_docstrings() -> None:
 
 
 @pytest.mark.parametrize(("package", "name"), NAMES, ids=[name for _, name in NAMES])
-def test_fields_of_every_class(package: Package, name: str) -> None:
+def test_fields_of_equals_the_names_of_every_class(package: Package, name: str) -> None:
     cls = package.message(name)
     fields = package.module("schema").fields_of
 
@@ -202,7 +202,7 @@ def test_fields_of_every_class(package: Package, name: str) -> None:
     assert fields(type("Mine", (cls,), {})) == fields(cls)
 
 
-def test_what_has_no_fields() -> None:
+def test_fields_of_rejects_other_classes() -> None:
     wrong: Any = int
     with pytest.raises(TypeError) as caught:
         fields_of(wrong)
@@ -213,12 +213,12 @@ def test_what_has_no_fields() -> None:
     ("versions", "text"),
     [(Versions(0, 32767), "0+"), (Versions(3, 3), "3"), (Versions(3, 5), "3-5"), (Versions(0, -1), "none")],
 )
-def test_versions_print_as_definitions_have_them(versions: Versions, text: str) -> None:
+def test_version_notation_round_trips(versions: Versions, text: str) -> None:
     assert versions.notation == text
     assert Versions.parse(text) == versions
 
 
-def test_every_field_says_what_it_is() -> None:
+def test_every_field_has_a_description() -> None:
     bare = []
     for name in Package("kafka_messages").message_names:
         facts = facts_of(Package("kafka_messages").message(name))
@@ -227,7 +227,7 @@ def test_every_field_says_what_it_is() -> None:
     assert bare == []
 
 
-def test_help_has_the_descriptions() -> None:
+def test_docstrings_contain_field_descriptions() -> None:
     assert inspect.getdoc(MetadataRequestTopic) == (
         "One topic to describe; null asks for all topics, and an empty list for none (in version 0 for all).\n"
         "\n"

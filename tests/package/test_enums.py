@@ -72,18 +72,20 @@ def enumerations() -> list[dict[str, Any]]:
     return [each for each in found if "members" in each]
 
 
-def walk(fields: tuple[FieldFacts, ...], place: str) -> Iterator[tuple[str, FieldFacts]]:
+def nested_fields(fields: tuple[FieldFacts, ...], place: str) -> Iterator[tuple[str, FieldFacts]]:
     for field in fields:
         yield f"{place}.{field.name}", field
-        yield from walk(field.fields, f"{place}.{field.name}")
+        yield from nested_fields(field.fields, f"{place}.{field.name}")
 
 
 def all_fields() -> dict[str, FieldFacts]:
     names = vectors.message_names()
-    return {place: field for name in names for place, field in walk(fields_of(getattr(kafka_messages, name)), name)}
+    return {
+        place: field for name in names for place, field in nested_fields(fields_of(getattr(kafka_messages, name)), name)
+    }
 
 
-def test_members_are_those_of_the_file() -> None:
+def test_members_equal_the_enumerations_file() -> None:
     assert set(ENUMERATIONS) == {"ApiKey", "ErrorCode", *(each["name"] for each in enumerations())}
     for each in enumerations():
         of = ENUMERATIONS[each["name"]]
@@ -96,7 +98,7 @@ def test_members_are_those_of_the_file() -> None:
         assert getattr(enums, each["name"]) is of
 
 
-def test_everything_is_described_and_has_a_source() -> None:
+def test_every_enumeration_has_a_source_and_descriptions() -> None:
     for each in enumerations():
         constants = all("constant" in member or isinstance(member["value"], str) for member in each["members"])
         assert "class" in each or each.get("source") or constants, each["name"]
@@ -106,7 +108,7 @@ def test_everything_is_described_and_has_a_source() -> None:
         assert error.description.endswith("."), error
 
 
-def test_every_field_of_one_byte_has_names() -> None:
+def test_every_one_byte_field_has_an_enumeration() -> None:
     bare = {
         place
         for place, field in all_fields().items()
@@ -117,7 +119,7 @@ def test_every_field_of_one_byte_has_names() -> None:
     assert bare == set(PLAIN)
 
 
-def test_fields_of_older_releases_have_names() -> None:
+def test_fields_of_older_releases_have_enumerations() -> None:
     found = {place: field.enumeration for place, field in all_fields().items()}
     partition = "topic_states.partition_states"
     assert found["LeaderAndIsrRequest.type"] == found["UpdateMetadataRequest.type"] == "ControlRequestType"
@@ -130,7 +132,7 @@ def test_fields_of_older_releases_have_names() -> None:
     assert to_json(UpdateMetadataRequest(type=2), 8, names=True)["type"] == "FULL"
 
 
-def test_fields_name_an_enumeration_that_is_there() -> None:
+def test_enumerations_of_fields_exist() -> None:
     found = {place: field.enumeration for place, field in all_fields().items() if field.enumeration is not None}
     assert set(found.values()) <= set(ENUMERATIONS)
     assert len(found) > 300
@@ -142,7 +144,7 @@ def test_fields_name_an_enumeration_that_is_there() -> None:
     assert unused == {"TimestampType"}  # an attribute bit of record batches
 
 
-def test_a_number_without_a_name_is_kept() -> None:
+def test_unknown_value_becomes_an_unknown_member() -> None:
     unknown = AclOperation(99)
     assert (unknown.name, unknown.value, unknown == 99, unknown.is_known, unknown.description) == (
         "UNKNOWN_99",
@@ -163,12 +165,12 @@ def test_a_number_without_a_name_is_kept() -> None:
 
 
 @pytest.mark.parametrize(("of", "wrong"), [(AclOperation, "READ"), (AclOperation, None), (GroupState, 3)])
-def test_what_is_of_another_kind_has_no_member(of: Any, wrong: object) -> None:
+def test_value_of_wrong_type_raises_value_error(of: Any, wrong: object) -> None:
     with pytest.raises(ValueError, match=f"^{wrong!r} is not a valid {of.__name__}$"):
         of(wrong)
 
 
-def test_members_go_into_fields() -> None:
+def test_members_are_accepted_as_field_values() -> None:
     request = ProduceRequest(acks=Acks.ALL)
     assert request == ProduceRequest(acks=-1)
     assert request.write(9) == ProduceRequest(acks=-1).write(9)
@@ -178,7 +180,7 @@ def test_members_go_into_fields() -> None:
     ).write(4)
 
 
-def test_error_codes_say_what_to_do() -> None:
+def test_error_codes_have_retriable_and_metadata_flags() -> None:
     error = ErrorCode(6)
     assert error is ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert (error.is_retriable, error.needs_metadata) == (True, True)
@@ -195,12 +197,12 @@ def test_error_codes_say_what_to_do() -> None:
     assert all(each.is_retriable for each in ErrorCode if each.needs_metadata)
 
 
-def test_there_is_one_class_of_each() -> None:
+def test_protocol_reexports_the_same_enum_classes() -> None:
     assert ErrorCodeOfProtocol is ErrorCode
     assert ApiKeyOfProtocol is ApiKey
 
 
-def test_names_in_json() -> None:
+def test_enum_names_in_json_round_trip() -> None:
     request = CreateAclsRequest(
         creations=[AclCreation(resource_type=2, resource_name="o", principal="User:a", host="*", operation=3)]
     )
@@ -228,7 +230,7 @@ def test_names_in_json() -> None:
 
 
 @pytest.mark.parametrize("name", vectors.message_names())
-def test_names_lose_nothing(name: str) -> None:
+def test_json_with_names_round_trips_every_message(name: str) -> None:
     cls = vectors.message_class(name)
     for version in {versions_of(cls)[0], versions_of(cls)[-1]}:
         for message in messages(cls, version, mixed=1):
@@ -245,7 +247,7 @@ WRONG: list[tuple[object, str]] = [
 
 
 @pytest.mark.parametrize(("value", "reason"), WRONG, ids=["typo", "small", "long", "array"])
-def test_wrong_names_in_json(value: object, reason: str) -> None:
+def test_unknown_enum_names_in_json_raise(value: object, reason: str) -> None:
     obj = to_json(CreateAclsRequest(creations=[AclCreation()]), 3)
     obj["creations"][0]["operation"] = value  # type: ignore[index]
     with pytest.raises(JsonError) as caught:
@@ -254,7 +256,7 @@ def test_wrong_names_in_json(value: object, reason: str) -> None:
 
 
 @pytest.mark.parametrize("obj", [7, {"creations": 7}, {"creations": [7]}, {"creations": {}}])
-def test_json_of_another_shape_is_told_as_without_names(obj: Any) -> None:
+def test_malformed_json_raises_the_same_error_with_names(obj: Any) -> None:
     texts = []
     for names in (False, True):
         with pytest.raises(JsonError) as caught:
@@ -263,7 +265,7 @@ def test_json_of_another_shape_is_told_as_without_names(obj: Any) -> None:
     assert texts[0] == texts[1]
 
 
-def test_names_are_asked_for() -> None:
+def test_enum_names_in_json_are_opt_in() -> None:
     obj = {"creations": [], "x": 1}
     assert to_json(CreateAclsRequest(), 3) == {"creations": []}
     named = to_json(MetadataResponse(topics=[TOPIC]), 12, names=True)
@@ -279,13 +281,13 @@ TOPIC = MetadataResponseTopic(
 )
 
 
-def test_states_of_transactions_are_texts_on_the_wire() -> None:
+def test_transaction_state_is_a_string_enumeration() -> None:
     field = fields_of(DescribeTransactionsResponse)[1].fields
     assert [each.enumeration for each in field if each.name == "transaction_state"] == ["TransactionState"]
     assert TransactionState("Ongoing") is TransactionState.ONGOING
 
 
-def test_what_is_not_there() -> None:
+def test_unknown_enumeration_raises_attribute_error() -> None:
     with pytest.raises(AttributeError) as caught:
         _ = enums.AclOperations
     assert str(caught.value) == "module 'kafka_messages.enums' has no attribute 'AclOperations'"
@@ -295,7 +297,7 @@ def test_what_is_not_there() -> None:
     assert {"AclOperation", "ErrorCode", "ENUMERATIONS"} <= set(dir(enums))
 
 
-def test_who_needs_none_loads_none() -> None:
+def test_enum_tables_are_imported_lazily() -> None:
     script = (
         "import sys, kafka_messages.json, kafka_messages.protocol; from kafka_messages import MetadataResponse;"
         "kafka_messages.json.to_json(MetadataResponse(), 12); kafka_messages.protocol.ErrorCode(3);"
@@ -305,7 +307,7 @@ def test_who_needs_none_loads_none() -> None:
     assert done.stdout == "[]\n"
 
 
-def test_members_print_as_what_they_stand_for() -> None:
+def test_members_are_printed_as_plain_values() -> None:
     request = kafka_messages.ListGroupsRequest(states_filter=[GroupState.STABLE], types_filter=["consumer"])
     assert repr(request) == "ListGroupsRequest(states_filter=['Stable'], types_filter=['consumer'])"
     assert eval(repr(request), vars(kafka_messages)) == request

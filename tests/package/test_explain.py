@@ -47,7 +47,7 @@ NAME = "t7Xo5GylRK2JDeX6tBecvw"
 """UUID in the form that Kafka prints."""
 
 
-def tiled(found: Explanation) -> dict[str, Span]:
+def leaves_by_path(found: Explanation) -> dict[str, Span]:
     """Return the leaves by path, after checking that they cover the bytes without gaps."""
     at = 0
     for leaf in found.leaves():
@@ -57,14 +57,14 @@ def tiled(found: Explanation) -> dict[str, Span]:
     return {leaf.path: leaf for leaf in found.leaves()}
 
 
-def of(message: Message, version: int, *, records: bool = False) -> dict[str, Span]:
-    return tiled(explain(message.write(version), type(message), version, records=records))
+def explained_leaves(message: Message, version: int, *, records: bool = False) -> dict[str, Span]:
+    return leaves_by_path(explain(message.write(version), type(message), version, records=records))
 
 
-def test_notes() -> None:
+def test_notes_name_errors_defaults_and_lengths() -> None:
     topic = MetadataResponseTopic(error_code=3, name="orders", topic_id=ID)
     found = explain(MetadataResponse(topics=[topic]).write(13), MetadataResponse, 13)
-    leaves = tiled(found)
+    leaves = leaves_by_path(found)
     assert leaves["topics[0].error_code"].note == "UNKNOWN_TOPIC_OR_PARTITION"
     assert leaves["cluster_id"].note == "= default"
     assert leaves["topics[0].name"].note == "length+1 = 7"
@@ -73,9 +73,9 @@ def test_notes() -> None:
     assert NAME in found.text()
 
 
-def test_tagged_fields() -> None:
+def test_tagged_fields_are_explained() -> None:
     message = FetchRequest(cluster_id="c", unknown_tagged_fields=(RawTaggedField(900, b"abc"),))
-    leaves = of(message, 17)
+    leaves = explained_leaves(message, 17)
     assert leaves["_tagged_fields"].value in (2, 900)
     assert leaves["cluster_id"].value == "c"
     assert leaves["unknown_tagged_fields[0]"].value == b"abc"
@@ -84,13 +84,13 @@ def test_tagged_fields() -> None:
     assert counts[-1].note == "not there, so at default: replica_state"
 
 
-def test_times() -> None:
-    leaves = of(OffsetCommitValue(offset=1_700_000_000_000, commit_timestamp=1_700_000_000_123), 3)
+def test_timestamps_are_noted_in_utc() -> None:
+    leaves = explained_leaves(OffsetCommitValue(offset=1_700_000_000_000, commit_timestamp=1_700_000_000_123), 3)
     assert leaves["commit_timestamp"].note == "2023-11-14T22:13:20.123Z"
     assert leaves["offset"].note == ""
 
 
-def test_assignments_are_opened() -> None:
+def test_consumer_assignments_are_decoded() -> None:
     assignment = ConsumerProtocolAssignment(assigned_partitions=[TopicPartition(topic="t", partitions=[4])])
     request = SyncGroupRequest(
         assignments=[
@@ -99,7 +99,7 @@ def test_assignments_are_opened() -> None:
             SyncGroupRequestAssignment(member_id="c", assignment=b"\0\x01\xff"),
         ]
     )
-    leaves = of(request, 5)
+    leaves = explained_leaves(request, 5)
     above = "assignments[0].assignment"
     assert leaves[f"{above}.version"].value == 3
     assert leaves[f"{above}.assigned_partitions[0].partitions[0]"].value == 4
@@ -116,23 +116,23 @@ def test_assignments_are_opened() -> None:
     assert reason.partition(":")[2].strip() in leaves["assignments[2].assignment"].note
 
 
-def test_subscriptions_are_opened() -> None:
+def test_consumer_subscriptions_are_decoded() -> None:
     data = write_versioned(ConsumerProtocolSubscription(topics=["orders"]), 3)
     request = JoinGroupRequest(protocols=[JoinGroupRequestProtocol(name="range", metadata=data)])
-    assert of(request, 9)["protocols[0].metadata.topics[0]"].value == "orders"
+    assert explained_leaves(request, 9)["protocols[0].metadata.topics[0]"].value == "orders"
 
 
-def fetched(data: bytes) -> FetchResponse:
+def fetch_response_with(data: bytes) -> FetchResponse:
     return FetchResponse(responses=[FetchableTopicResponse(topic_id=ID, partitions=[PartitionData(records=data)])])
 
 
-def test_record_batches() -> None:
+def test_record_batches_are_explained_on_request() -> None:
     record = Record(key=b"k", value=b"paid", timestamp=1_700_000_000_000, headers=(("trace", b"7f"),))
     data = write_batch([record, Record(value=None, timestamp=1_700_000_000_005)], base_offset=40)
     packed = write_batch([record], compression="gzip")
-    message = fetched(data + packed + data[:20])
-    assert of(message, 17)["responses[0].partitions[0].records"].value == data + packed + data[:20]
-    leaves = of(message, 17, records=True)
+    message = fetch_response_with(data + packed + data[:20])
+    assert explained_leaves(message, 17)["responses[0].partitions[0].records"].value == data + packed + data[:20]
+    leaves = explained_leaves(message, 17, records=True)
     above = "responses[0].partitions[0].records"
     first = f"{above}.batches[0]"
     assert leaves[f"{first}.base_offset"].value == 40
@@ -148,32 +148,32 @@ def test_record_batches() -> None:
 
 
 @pytest.mark.parametrize("path", sorted((COMMITTED / "logs").glob("*/*.log")), ids=lambda path: path.parent.name)
-def test_batches_of_a_broker(path: Path) -> None:
-    of(fetched(path.read_bytes()), 17, records=True)
+def test_broker_written_batches_are_explained(path: Path) -> None:
+    explained_leaves(fetch_response_with(path.read_bytes()), 17, records=True)
 
 
-def test_damaged_batches() -> None:
+def test_damaged_batches_are_noted() -> None:
     data = bytearray(write_batch([Record(value=b"paid")]))
     data[-1] = 0x7F
-    leaves = of(fetched(bytes(data)), 17, records=True)
+    leaves = explained_leaves(fetch_response_with(bytes(data)), 17, records=True)
     above = "responses[0].partitions[0].records.batches[0]"
     assert "the checksum is 0x" in leaves[f"{above}.crc"].note
     assert leaves[f"{above}.records"].role == "rest"
-    leaves = of(fetched(b"\0" * 30), 17, records=True)
+    leaves = explained_leaves(fetch_response_with(b"\0" * 30), 17, records=True)
     assert leaves["responses[0].partitions[0].records"].role == "rest"
 
 
-def test_requests_and_responses() -> None:
+def test_requests_and_responses_are_explained_with_header() -> None:
     request = ApiVersionsRequest(client_software_name="java", client_software_version="4")
     data = encode_request(request, 3, 7, "me")
-    leaves = tiled(explain_request(data, framed=True))
+    leaves = leaves_by_path(explain_request(data, framed=True))
     assert leaves["header.request_api_key"].note == "ApiVersions"
     assert leaves["client_software_name"].value == "java"
     found = explain_request(data[4:] + b"xyz")
-    assert (found.error, tiled(found)["trailing"].note) == (None, "behind the message; brokers ignore it")
+    assert (found.error, leaves_by_path(found)["trailing"].note) == (None, "behind the message; brokers ignore it")
     answer = encode_response(ApiVersionsResponse(error_code=35), 0, 7, framed=False)
     found = explain_response(answer, ApiVersionsResponse, 3)  # fallback to version 0 (KIP-511)
-    assert (found.title, tiled(found)["error_code"].note) == ("ApiVersionsResponse v0", "UNSUPPORTED_VERSION")
+    assert (found.title, leaves_by_path(found)["error_code"].note) == ("ApiVersionsResponse v0", "UNSUPPORTED_VERSION")
 
 
 @pytest.mark.parametrize(
@@ -187,50 +187,50 @@ def test_requests_and_responses() -> None:
         (b"\0\0\0\0\0", True, "the frame has 0 bytes, but 1 follow"),
     ],
 )
-def test_requests_that_cannot_be_read(data: bytes, framed: bool, error: str) -> None:
+def test_invalid_requests_are_explained_with_error(data: bytes, framed: bool, error: str) -> None:
     found = explain_request(data, framed=framed)
-    tiled(found)
+    leaves_by_path(found)
     assert str(found.error) == error
     assert error.rpartition("INT")[2] in list(found.leaves())[-1].note
 
 
-def test_a_frame_that_was_cut_off() -> None:
+def test_truncated_frame_is_explained_with_error() -> None:
     data = encode_request(ApiVersionsRequest(client_software_name="java"), 3, 7, "me")
     found = explain_request(data[:-4], framed=True)
-    leaves = tiled(found)
+    leaves = leaves_by_path(found)
     assert str(found.error) == "the frame has 20 bytes, but 16 follow"
     assert (found.title, leaves["frame_length"].note) == ("ApiVersionsRequest v3", "16 bytes follow")
     assert leaves["header.client_id"].value == "me"
     assert leaves["client_software_name"].note == "COMPACT_STRING: 4 bytes needed at offset 18, 2 left"
     answer = explain_response(encode_response(ApiVersionsResponse(), 0, 7)[:-1], ApiVersionsResponse, 0, framed=True)
     assert str(answer.error) == "the frame has 10 bytes, but 9 follow"
-    assert tiled(answer)["error_code"].value == 0
+    assert leaves_by_path(answer)["error_code"].value == 0
 
 
-def test_every_cut_of_a_request() -> None:
+def test_every_truncation_of_a_request_has_an_error() -> None:
     data = encode_request(ApiVersionsRequest(client_software_name="java"), 3, 7, "me")
     for end in range(len(data)):
         for framed in (False, True):
             found = explain_request(data[:end], framed=framed)
-            tiled(found)
+            leaves_by_path(found)
             assert found.error is not None
 
 
-def test_records_of_logs() -> None:
+def test_internal_topic_records_are_explained() -> None:
     key, value = write_coordinator_record(OffsetCommitKey(group="g", topic="t"), OffsetCommitValue(offset=5), 4)
     assert value is not None
-    assert tiled(explain_record(key, OffsetCommitKey))["group"].value == "g"
-    assert tiled(explain_record(value, OffsetCommitValue))["offset"].value == 5
-    leaves = tiled(explain_record(write_metadata_record(TopicRecord(name="t", topic_id=ID), 0), TopicRecord))
+    assert leaves_by_path(explain_record(key, OffsetCommitKey))["group"].value == "g"
+    assert leaves_by_path(explain_record(value, OffsetCommitValue))["offset"].value == 5
+    leaves = leaves_by_path(explain_record(write_metadata_record(TopicRecord(name="t", topic_id=ID), 0), TopicRecord))
     assert [leaves[name].value for name in ("frame_version", "type", "version", "name")] == [1, 2, 0, "t"]
     found = explain_record(key, GroupMetadataKey)
     assert str(found.error) == "the record type is 1, but that of GroupMetadataKey is 2"
     found = explain_record(b"\0\x63", OffsetCommitValue)
     assert str(found.error) == "OffsetCommitValue has no version 99, only versions 0 to 4"
-    tiled(found)
+    leaves_by_path(found)
 
 
-def test_wrong_questions() -> None:
+def test_explain_rejects_unsupported_versions_and_types() -> None:
     with pytest.raises(UnsupportedVersionError):
         explain(b"", ApiVersionsRequest, 99)
     with pytest.raises(UnsupportedVersionError):
@@ -240,7 +240,7 @@ def test_wrong_questions() -> None:
 
 
 @pytest.mark.parametrize("width", [20, 72, 79, 80, 100, 120, 200])
-def test_no_line_is_wider_than_asked_for(width: int) -> None:
+def test_text_lines_fit_the_requested_width(width: int) -> None:
     message = MetadataResponse(topics=[MetadataResponseTopic(name="x" * 200, topic_id=ID)], cluster_id="é\x1b")
     found = explain(message.write(13)[:-5], MetadataResponse, 13)
     lines = found.text(width=width).splitlines()
@@ -250,8 +250,8 @@ def test_no_line_is_wider_than_asked_for(width: int) -> None:
     assert "\\x1b" in "".join(line.strip() for line in lines)
 
 
-def test_long_fields() -> None:
-    data = fetched(bytes(1000)).write(17)
+def test_long_fields_are_abbreviated_unless_whole() -> None:
+    data = fetch_response_with(bytes(1000)).write(17)
     found = explain(data, FetchResponse, 17)
     assert "bytes more" in found.text()
     assert len(found.text()) < 5000
@@ -263,13 +263,15 @@ COMPRESSED = (Record(key=b"k", value=b"paid" * 20, timestamp=1), Record(value=b"
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
-def test_compressed_batches(codec: str) -> None:
+def test_compressed_batches_are_explained(codec: str) -> None:
     if codec != "gzip":
         package = "zstandard" if codec == "zstd" else "cramjam"
         pytest.importorskip(package, reason="the extra compression brings it; nox -s tests has it")
-    found = explain(fetched(write_batch(COMPRESSED, compression=codec)).write(17), FetchResponse, 17, records=True)
+    found = explain(
+        fetch_response_with(write_batch(COMPRESSED, compression=codec)).write(17), FetchResponse, 17, records=True
+    )
     above = "responses[0].partitions[0].records.batches[0].records"
-    leaf = tiled(found)[above]
+    leaf = leaves_by_path(found)[above]
     assert leaf.unpacked is not None
     content, top = leaf.unpacked
     inner = list(top.leaves())
@@ -288,7 +290,7 @@ def test_compressed_batches(codec: str) -> None:
     assert rows[0]["start"] == 0
 
 
-def test_records_without_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_without_kafka_records_are_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     records = write_batch([Record(value=b"v")])
     monkeypatch.setitem(sys.modules, "kafka_records", None)
     produced = ProduceRequest(
@@ -298,15 +300,15 @@ def test_records_without_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
             )
         ]
     )
-    leaf = of(produced, 9, records=True)["topic_data[0].partition_data[0].records"]
+    leaf = explained_leaves(produced, 9, records=True)["topic_data[0].partition_data[0].records"]
     assert (leaf.is_secret, leaf.note.split(", ")[-1]) == (False, "not opened: pip install kafka-records")
-    leaf = of(fetched(records), 17, records=True)["responses[0].partitions[0].records"]
+    leaf = explained_leaves(fetch_response_with(records), 17, records=True)["responses[0].partitions[0].records"]
     assert (leaf.is_secret, leaf.note.split(", ")[-1]) == (True, "not opened: pip install kafka-records")
 
 
-def test_a_codec_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_codec_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("zstandard", reason="the extra compression brings it")
-    data = fetched(write_batch(COMPRESSED, compression="zstd")).write(17)
+    data = fetch_response_with(write_batch(COMPRESSED, compression="zstd")).write(17)
     engines = importlib.import_module("kafka_records.engines")
 
     def absent(name: str) -> ModuleType:
@@ -314,7 +316,7 @@ def test_a_codec_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     codecs = engines.Codecs(engines.Installed(absent))
     monkeypatch.setattr("kafka_records.contents.codecs", lambda: codecs)
-    leaf = tiled(explain(data, FetchResponse, 17, records=True))[
+    leaf = leaves_by_path(explain(data, FetchResponse, 17, records=True))[
         "responses[0].partitions[0].records.batches[0].records"
     ]
     assert leaf.unpacked is None
@@ -324,22 +326,24 @@ def test_a_codec_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_what_grows_too_much_stays_closed() -> None:
+def test_decompression_bomb_is_not_decoded() -> None:
     bomb = write_batch([Record(value=b"\0" * (5 << 20))], compression="gzip")
     above = "responses[0].partitions[0].records.batches[0].records"
-    leaf = of(fetched(bomb), 17, records=True)[above]
+    leaf = explained_leaves(fetch_response_with(bomb), 17, records=True)[above]
     assert leaf.unpacked is None
     assert leaf.note.endswith("the gzip data grows beyond the bound of 4194304 bytes (max_batch_bytes)")
     many = write_batch([Record(value=b"") for _ in range(10_002)], compression="gzip")
-    leaf = of(fetched(many), 17, records=True)[above]
+    leaf = explained_leaves(fetch_response_with(many), 17, records=True)[above]
     assert leaf.unpacked is not None
     last = list(leaf.unpacked[1].leaves())[-1]
     assert (last.role, last.note) == ("rest", "2 more records")
 
 
-def test_damaged_compressed_records() -> None:
+def test_damaged_compressed_records_are_noted() -> None:
     batch = bytearray(write_batch(COMPRESSED, compression="gzip"))
     batch[-12] ^= 0xFF
-    leaf = of(fetched(bytes(batch)), 17, records=True)["responses[0].partitions[0].records.batches[0].records"]
+    leaf = explained_leaves(fetch_response_with(bytes(batch)), 17, records=True)[
+        "responses[0].partitions[0].records.batches[0].records"
+    ]
     assert leaf.unpacked is None
     assert "not opened: batch at byte 0: the gzip data is damaged" in leaf.note

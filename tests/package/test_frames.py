@@ -12,7 +12,7 @@ from kafka_messages import DecodeError, EncodeError
 from kafka_messages.protocol import FrameReader, FramingError, frame, split_frames
 
 
-def pieces(data: bytes, sizes: list[int]) -> Iterator[bytes]:
+def split_into_chunks(data: bytes, sizes: list[int]) -> Iterator[bytes]:
     at = 0
     for size in sizes:
         yield data[at : at + size]
@@ -20,7 +20,7 @@ def pieces(data: bytes, sizes: list[int]) -> Iterator[bytes]:
     yield data[at:]
 
 
-def trickle(reader: FrameReader, data: bytes, got: list[bytes]) -> None:
+def feed_single_bytes(reader: FrameReader, data: bytes, got: list[bytes]) -> None:
     for at in range(len(data)):
         reader.feed(data[at : at + 1])
         got += reader
@@ -32,7 +32,7 @@ def test_frames_survive_any_chunking(payloads: list[bytes], sizes: list[int]) ->
     stream = b"".join(map(frame, payloads))
     reader, fed = FrameReader(), 0
     got: list[bytes] = []
-    for piece in pieces(stream, sizes):
+    for piece in split_into_chunks(stream, sizes):
         reader.feed(piece)
         fed += len(piece)
         got += list(reader)
@@ -84,7 +84,7 @@ def test_many_waiting_frames_take_linear_time() -> None:
     reader.close()
 
 
-def test_empty_frames_are_frames() -> None:
+def test_empty_frames_are_returned() -> None:
     assert split_frames(bytes(8)) == [b"", b""]
     assert frame(b"") == bytes(4)
 
@@ -99,7 +99,7 @@ def test_empty_frames_are_frames() -> None:
         ("00000001aa" + "00000002bb", "the data ends at offset 10, inside the frame at offset 5", 5),
     ],
 )
-def test_bad_frames(data: str, text: str, offset: int) -> None:
+def test_invalid_frames_raise_framing_error(data: str, text: str, offset: int) -> None:
     with pytest.raises(FramingError) as caught:
         split_frames(bytes.fromhex(data), max_size=8)
     assert (str(caught.value), caught.value.offset) == (text, offset)
@@ -107,11 +107,11 @@ def test_bad_frames(data: str, text: str, offset: int) -> None:
     reader = FrameReader(max_size=8)
     got: list[bytes] = []
     with pytest.raises(FramingError):
-        trickle(reader, bytes.fromhex(data), got)
+        feed_single_bytes(reader, bytes.fromhex(data), got)
     assert got == [b"\xaa"]
 
 
-def test_nothing_works_after_a_framing_error() -> None:
+def test_reader_fails_after_a_framing_error() -> None:
     reader = FrameReader()
     reader.feed(b"\xff\xff\xff\xfe")
     text = "the length of the frame at offset 0 is negative: -2"
@@ -121,7 +121,7 @@ def test_nothing_works_after_a_framing_error() -> None:
         assert str(caught.value) == text
 
 
-def test_a_claimed_length_allocates_nothing() -> None:
+def test_claimed_frame_length_allocates_nothing() -> None:
     reader = FrameReader()
     reader.feed((100 * 1024 * 1024).to_bytes(4, "big") + bytes(4))
     assert reader.next_frame() is None
@@ -134,7 +134,7 @@ def test_a_claimed_length_allocates_nothing() -> None:
 
 
 @pytest.mark.parametrize("size", [-1, 2**31])
-def test_max_size_is_an_int32(size: int) -> None:
+def test_max_size_outside_int32_is_rejected(size: int) -> None:
     with pytest.raises(ValueError, match=rf"^max_size {size} is outside 0 to 2147483647$"):
         FrameReader(size)
 
@@ -144,7 +144,7 @@ class Huge(bytes):
         return 2**31
 
 
-def test_payload_too_large_for_a_frame() -> None:
+def test_payload_above_int32_raises_encode_error() -> None:
     with pytest.raises(EncodeError) as caught:
         frame(Huge())
     assert str(caught.value) == "a frame of 2147483648 bytes is too large; its length is an int32"

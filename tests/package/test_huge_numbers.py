@@ -14,7 +14,7 @@ NO_VERSION = "HeartbeatRequest has no version an unprintable int, only versions 
 NO_TEXT = "text must be 'strict' or 'surrogateescape', not an unprintable int"
 
 
-def test_they_print() -> None:
+def test_repr_replaces_unprintable_integers() -> None:
     shown = "ProduceRequest(transactional_id=None, acks=<an unprintable int>, timeout_ms=0, "
     shown += "topic_data=TopicProduceDataCollection([]))"
     assert repr(ProduceRequest(acks=HUGE)) == shown
@@ -40,7 +40,7 @@ def test_they_print() -> None:
         (lambda: HeartbeatRequest.read(b"", 4, text=HUGE), NO_TEXT),  # type: ignore[arg-type]
     ],
 )  # fmt: skip
-def test_what_is_said_of_them(call: Callable[[], object], text: str) -> None:
+def test_errors_replace_unprintable_integers(call: Callable[[], object], text: str) -> None:
     with pytest.raises((ValueError, LookupError)) as caught:
         call()
     assert str(caught.value) == text

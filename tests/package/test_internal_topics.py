@@ -275,7 +275,7 @@ def test_coordinator_records_are_written(log: str, record: CoordinatorRecord, ke
     assert (key_bytes.hex(), None if value_bytes is None else value_bytes.hex()) == (key, value)
 
 
-def test_a_log_may_be_named_by_its_topic() -> None:
+def test_log_can_be_given_by_topic_name() -> None:
     assert read_coordinator_record("__transaction_state", bytes.fromhex("000000027478"), None).key == TransactionLogKey(
         transactional_id="tx"
     )
@@ -284,7 +284,7 @@ def test_a_log_may_be_named_by_its_topic() -> None:
     )
 
 
-def test_the_same_number_means_another_record_in_another_log() -> None:
+def test_record_type_number_depends_on_the_log() -> None:
     key = bytes.fromhex("000000036f6c6400017400000000")
     assert isinstance(read_coordinator_record("__consumer_offsets", key, None).key, LegacyOffsetCommitKey)
     with pytest.raises(DecodeError) as caught:
@@ -292,29 +292,29 @@ def test_the_same_number_means_another_record_in_another_log() -> None:
     assert str(caught.value) == "TransactionLogKey v0: the message ends at offset 7, but 7 more byte(s) follow"
 
 
-def test_logs_are_those_of_the_definitions() -> None:
+def test_logs_equal_the_definitions() -> None:
     assert set(LOGS.values()) == {log for log, *_ in RECORD_TYPES}
 
 
 @pytest.mark.parametrize("row", [row for row in RECORD_TYPES if row[2]], ids=lambda row: f"{row[0]}-{row[1]}")
-def test_every_coordinator_record_type_makes_the_round_trip(row: tuple[str, int, str, str]) -> None:
+def test_every_coordinator_record_type_round_trips(row: tuple[str, int, str, str]) -> None:
     log, number, key_name, value_name = row
-    key, value = message(key_name), message(value_name)
+    key, value = default_message(key_name), default_message(value_name)
     for version in range(value.LOWEST_SUPPORTED_VERSION, value.HIGHEST_SUPPORTED_VERSION + 1):
         written = write_coordinator_record(key, value, version)
         assert read_coordinator_record(log, *written) == CoordinatorRecord(number, key, value, version)
 
 
 @pytest.mark.parametrize("row", [row for row in RECORD_TYPES if not row[2]], ids=lambda row: f"{row[0]}-{row[1]}")
-def test_every_metadata_record_type_makes_the_round_trip(row: tuple[str, int, None, str]) -> None:
+def test_every_metadata_record_type_round_trips(row: tuple[str, int, None, str]) -> None:
     log, number, _, name = row
-    record = message(name)
+    record = default_message(name)
     for version in range(record.LOWEST_SUPPORTED_VERSION, record.HIGHEST_SUPPORTED_VERSION + 1):
         written = write_metadata_record(record, version)
         assert read_metadata_record(written, log) == MetadataRecord(number, version, record)
 
 
-def message(name: str) -> Message:
+def default_message(name: str) -> Message:
     import kafka_messages
 
     made: Message = getattr(kafka_messages, name)()
@@ -322,7 +322,7 @@ def message(name: str) -> Message:
 
 
 @pytest.mark.parametrize("number", [18, 255, 99, -1])
-def test_unknown_coordinator_record_type(number: int) -> None:
+def test_unknown_coordinator_record_type_raises(number: int) -> None:
     """Type 18 is unused in __consumer_offsets; Kafka's serde throws UnknownRecordTypeException."""
     with pytest.raises(UnknownRecordTypeError) as caught:
         read_coordinator_record("__consumer_offsets", number.to_bytes(2, "big", signed=True) + b"whatever", b"")
@@ -334,7 +334,7 @@ def test_unknown_coordinator_record_type(number: int) -> None:
     assert (copied.log, copied.type, str(copied)) == (error.log, error.type, str(error))
 
 
-def test_value_of_a_newer_version() -> None:
+def test_coordinator_value_of_newer_version_raises() -> None:
     with pytest.raises(UnsupportedVersionError) as caught:
         read_coordinator_record("__consumer_offsets", bytes.fromhex("0002000167"), bytes.fromhex("0009"))
     assert str(caught.value) == "GroupMetadataValue has no version 9, only versions 0 to 4"
@@ -363,7 +363,7 @@ def test_value_of_a_newer_version() -> None:
         ),
     ],
 )
-def test_bad_coordinator_records(key: str, value: str | None, text: str, offset: int) -> None:
+def test_invalid_coordinator_records_raise_decode_error(key: str, value: str | None, text: str, offset: int) -> None:
     with pytest.raises(DecodeError) as caught:
         read_coordinator_record(
             "__consumer_offsets", bytes.fromhex(key), None if value is None else bytes.fromhex(value)
@@ -390,13 +390,13 @@ COORDINATOR_LOGS = (
         ),
     ],
 )
-def test_not_a_coordinators_log(log: str, text: str) -> None:
+def test_log_without_coordinator_records_is_rejected(log: str, text: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         read_coordinator_record(log, bytes(4), None)
     assert (str(caught.value), isinstance(caught.value, KafkaMessageError)) == (text, False)
 
 
-def test_not_a_metadata_log() -> None:
+def test_log_without_metadata_records_is_rejected() -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         read_metadata_record(bytes(4), "__consumer_offsets")
     text = (
@@ -427,7 +427,7 @@ def test_not_a_metadata_log() -> None:
         ),
     ],
 )
-def test_coordinator_records_that_cannot_be_written(
+def test_invalid_coordinator_records_raise_encode_error(
     key: Message, value: Message | None, version: int | None, text: str
 ) -> None:
     with pytest.raises(EncodeError) as caught:
@@ -435,7 +435,7 @@ def test_coordinator_records_that_cannot_be_written(
     assert str(caught.value) == text
 
 
-def test_value_version_that_does_not_exist() -> None:
+def test_unsupported_value_version_raises() -> None:
     with pytest.raises(UnsupportedVersionError) as caught:
         write_coordinator_record(OFFSET, OffsetCommitValue(), 9)
     assert str(caught.value) == "OffsetCommitValue has no version 9, only versions 0 to 4"
@@ -445,12 +445,12 @@ def test_value_version_that_does_not_exist() -> None:
 
 
 @pytest.mark.parametrize(("record", "data"), METADATA_RECORDS)
-def test_metadata_records(record: MetadataRecord, data: str) -> None:
+def test_metadata_records_round_trip(record: MetadataRecord, data: str) -> None:
     assert read_metadata_record(bytes.fromhex(data)) == record
     assert write_metadata_record(record.message, record.version).hex() == data
 
 
-def test_remote_log_metadata_has_the_same_frame() -> None:
+def test_remote_log_metadata_uses_the_same_frame() -> None:
     segment = read_metadata_record(bytes.fromhex(REMOTE_SEGMENT), "storage")
     topic = SegmentTopic(name="orders", id=TOPIC_ID, partition=3)
     assert (segment.type, segment.version) == (0, 0)
@@ -480,14 +480,14 @@ def test_remote_log_metadata_has_the_same_frame() -> None:
 
 
 @pytest.mark.parametrize(("data", "number"), [("010d00", 13), ("01ff7f00", 16383), ("01ffffffff0f00", 4294967295)])
-def test_unknown_metadata_record_type(data: str, number: int) -> None:
+def test_unknown_metadata_record_type_raises(data: str, number: int) -> None:
     """Type 13 is unused in the metadata log."""
     with pytest.raises(UnknownRecordTypeError) as caught:
         read_metadata_record(bytes.fromhex(data))
     assert (str(caught.value), caught.value.type) == (f"metadata has no record type {number}", number)
 
 
-def test_metadata_record_of_a_newer_version() -> None:
+def test_metadata_record_of_newer_version_raises() -> None:
     with pytest.raises(UnsupportedVersionError) as caught:
         read_metadata_record(bytes.fromhex("010209"))
     assert str(caught.value) == "TopicRecord has no version 9, only version 0"
@@ -508,14 +508,14 @@ def test_metadata_record_of_a_newer_version() -> None:
         ("0114000000", "NoOpRecord v0: the message ends at offset 4, but 1 more byte(s) follow", 4),
     ],
 )
-def test_bad_metadata_records(data: str, text: str, offset: int) -> None:
+def test_invalid_metadata_records_raise_decode_error(data: str, text: str, offset: int) -> None:
     with pytest.raises(DecodeError) as caught:
         read_metadata_record(bytes.fromhex(data))
     assert (str(caught.value), caught.value.offset) == (text, offset)
 
 
 @pytest.mark.parametrize("wrong", [OFFSET, OffsetCommitValue(), MetadataRequest()], ids=lambda wrong: wrong.NAME)
-def test_only_metadata_records_get_their_frame(wrong: Message) -> None:
+def test_other_messages_are_rejected_as_metadata_records(wrong: Message) -> None:
     with pytest.raises(EncodeError) as caught:
         write_metadata_record(wrong, 0)
     assert str(caught.value) == f"{wrong.NAME}: this message is not a metadata record"
@@ -524,7 +524,7 @@ def test_only_metadata_records_get_their_frame(wrong: Message) -> None:
 # --- Messages behind their version
 
 
-def test_consumer_protocol_subscription() -> None:
+def test_consumer_protocol_subscription_round_trips() -> None:
     owned = OwnedCollection([Owned(topic="orders", partitions=[3])])
     read = read_versioned(ConsumerProtocolSubscription, bytes.fromhex(SUBSCRIPTION_3))
     assert_type(read, tuple[ConsumerProtocolSubscription, int])
@@ -538,7 +538,7 @@ def test_consumer_protocol_subscription() -> None:
     assert write_versioned(old, 1).hex() == SUBSCRIPTION_1
 
 
-def test_consumer_protocol_assignment_and_end_of_transaction() -> None:
+def test_assignment_and_end_transaction_marker_round_trip() -> None:
     assignment = ConsumerProtocolAssignment(
         assigned_partitions=AssignedCollection([Assigned(topic="orders", partitions=[3])]), user_data=None
     )
@@ -558,7 +558,7 @@ def test_newer_versions_are_read_as_the_highest_known_when_allowed() -> None:
     assert str(caught.value) == "ConsumerProtocolSubscription has no version 9, only versions 0 to 3"
 
 
-def test_allowing_newer_versions_allows_nothing_else() -> None:
+def test_allow_newer_accepts_no_other_errors() -> None:
     with pytest.raises(DecodeError) as caught:
         read_versioned(EndTxnMarker, bytes.fromhex(END_TXN_MARKER + "00"), allow_newer=True)
     assert str(caught.value) == "EndTxnMarker v0: the message ends at offset 6, but 1 more byte(s) follow"
@@ -567,7 +567,7 @@ def test_allowing_newer_versions_allows_nothing_else() -> None:
     assert str(unsupported.value) == "EndTxnMarker has no version -1, only version 0"
 
 
-def test_truncated_version() -> None:
+def test_truncated_version_raises_decode_error() -> None:
     with pytest.raises(DecodeError) as caught:
         read_versioned(EndTxnMarker, b"\0")
     assert (str(caught.value), caught.value.offset) == (
@@ -580,7 +580,7 @@ def test_truncated_version() -> None:
 
 
 @given(st.binary(max_size=48), st.none() | st.binary(max_size=48))
-def test_any_bytes_give_a_record_or_our_errors(key: bytes, value: bytes | None) -> None:
+def test_random_bytes_give_a_record_or_kafka_message_error(key: bytes, value: bytes | None) -> None:
     for log in ("__consumer_offsets", "__transaction_state", "__share_group_state"):
         try:
             record = read_coordinator_record(log, key, value)
@@ -598,7 +598,7 @@ def test_any_bytes_give_a_record_or_our_errors(key: bytes, value: bytes | None) 
         assert write_metadata_record(read_metadata_record(frame, log).message, metadata.version) == frame
 
 
-def test_buffers_of_other_types() -> None:
+def test_other_buffer_types_are_accepted() -> None:
     key = bytes.fromhex(OFFSET_KEY)
     assert read_coordinator_record("__consumer_offsets", memoryview(key), None).key == OFFSET
     assert read_metadata_record(bytearray.fromhex("01140000")).message == NoOpRecord()

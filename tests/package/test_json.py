@@ -99,7 +99,7 @@ def partition_json(message: ProduceRequest, **options: Any) -> object:
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-def test_nested_structs_and_collections() -> None:
+def test_nested_structs_and_collections_are_written() -> None:
     written = to_json(topics_request(), 7)
 
     assert written == TOPICS_JSON
@@ -107,7 +107,7 @@ def test_nested_structs_and_collections() -> None:
     assert json.loads(json.dumps(written)) == written
 
 
-def test_fields_of_the_version_only() -> None:
+def test_only_fields_of_the_version_are_written() -> None:
     message = FetchRequest(replica_id=-1, session_id=4, rack_id="r", topics=[FetchTopic(topic="t")])
 
     assert to_json(message, 4) == {
@@ -122,7 +122,7 @@ def test_fields_of_the_version_only() -> None:
     assert to_json(message, 13)["topics"] == [{"topicId": "AAAAAAAAAAAAAAAAAAAAAA", "partitions": []}]
 
 
-def test_tagged_fields_only_away_from_their_default() -> None:
+def test_tagged_fields_at_default_are_omitted() -> None:
     assert "replicaState" not in to_json(FetchRequest(), 17)
     assert "clusterId" not in to_json(FetchRequest(), 17)
     assert BrokerHeartbeatRequest().offline_log_dirs == []
@@ -153,7 +153,7 @@ def test_tagged_fields_only_away_from_their_default() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
-def test_scalars(message: Message, version: int, key: str, expected: object) -> None:
+def test_scalars_round_trip(message: Message, version: int, key: str, expected: object) -> None:
     written = to_json(message, version)
 
     assert written[key] == expected
@@ -162,7 +162,7 @@ def test_scalars(message: Message, version: int, key: str, expected: object) -> 
 
 
 @pytest.mark.parametrize("value", [1.0, -0.0, 5e-324, 1.7976931348623157e308, math.inf, -math.inf, math.nan])
-def test_floats(value: float) -> None:
+def test_floats_round_trip(value: float) -> None:
     message = AlterClientQuotasRequest(entries=[EntryData(ops=[OpData(key="k", value=value)])])
     written: Any = to_json(message, 1)
 
@@ -171,7 +171,7 @@ def test_floats(value: float) -> None:
     assert again.write(1) == message.write(1)
 
 
-def test_values_of_near_types() -> None:
+def test_bytearray_and_integer_float_are_written() -> None:
     sasl = SaslAuthenticateRequest(auth_bytes=bytearray(b"ab"))  # type: ignore[arg-type]  # works, though not typed
     assert to_json(sasl, 2) == {"authBytes": "YWI="}
 
@@ -180,14 +180,14 @@ def test_values_of_near_types() -> None:
     assert repr(written["entries"][0]["ops"][0]["value"]) == "3.0"
 
 
-def test_records_as_data() -> None:
+def test_records_round_trip_as_base64() -> None:
     message = produce_request(b"\x00\xff")
 
     assert partition_json(message) == {"index": 1, "records": "AP8="}
     assert from_json(ProduceRequest, to_json(message, 12), 12) == message
 
 
-def test_records_as_kafka_writes_them() -> None:
+def test_records_can_be_written_like_kafka() -> None:
     """Kafka's converters lose records: an empty text, or only their size."""
     message = produce_request(b"\x00\xff\x00")
 
@@ -196,7 +196,7 @@ def test_records_as_kafka_writes_them() -> None:
 
 
 @pytest.mark.parametrize("form", ["data", "empty", "size"])
-def test_null_records(form: str) -> None:
+def test_null_records_are_written_as_null(form: str) -> None:
     assert partition_json(produce_request(None), records=form) == {"index": 1, "records": None}
     assert partition_json(produce_request(b""), records=form) in (
         {"index": 1, "records": ""},
@@ -204,12 +204,12 @@ def test_null_records(form: str) -> None:
     )
 
 
-def test_unknown_form_of_records() -> None:
+def test_unknown_records_option_is_rejected() -> None:
     with pytest.raises(ValueError, match=r"^records is one of 'data', 'size', 'empty', not 'bytes'$"):
         to_json(ProduceRequest(), 12, records="bytes")  # type: ignore[arg-type]  # that is the point
 
 
-def test_unknown_tagged_fields() -> None:
+def test_unknown_tagged_fields_are_opt_in() -> None:
     raw = (RawTaggedField(900, b"\x01\x02"), RawTaggedField(7, b""))
     topic = MetadataRequestTopic(name="t", unknown_tagged_fields=raw[:1])
     message = MetadataRequest(topics=[topic], unknown_tagged_fields=raw)
@@ -228,14 +228,14 @@ def test_unknown_tagged_fields() -> None:
     assert from_json(MetadataRequest, json.loads(json.dumps(written)), 12) == message
 
 
-def test_no_key_without_unknown_tagged_fields() -> None:
+def test_absent_unknown_tagged_fields_have_no_key() -> None:
     message = topics_request()
 
     assert to_json(message, 7, unknown_tagged_fields=True) == to_json(message, 7)
     assert to_json(message, 2, unknown_tagged_fields=True) == to_json(message, 2)
 
 
-def test_writing_changes_nothing() -> None:
+def test_to_json_does_not_modify_the_message() -> None:
     message = FetchRequest.read(FetchRequest(replica_id=1).write(14), 14)
     twin = copy.deepcopy(message)
     to_json(message, 14)
@@ -270,14 +270,14 @@ def test_writing_changes_nothing() -> None:
     ],
     ids=["range", "null", "version", "tags"],
 )
-def test_what_cannot_be_written(message: Message, version: int, text: str) -> None:
+def test_invalid_message_raises_encode_error(message: Message, version: int, text: str) -> None:
     with pytest.raises(EncodeError) as caught:
         to_json(message, version)
 
     assert str(caught.value) == text
 
 
-def test_unsupported_version() -> None:
+def test_unsupported_version_raises() -> None:
     text = r"^HeartbeatRequest has no version 5, only versions 0 to 4$"
     with pytest.raises(UnsupportedVersionError, match=text):
         to_json(HeartbeatRequest(), 5)
@@ -288,7 +288,7 @@ def test_unsupported_version() -> None:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def test_reads_what_was_written() -> None:
+def test_from_json_reads_nested_structs_and_collections() -> None:
     message = from_json(CreateTopicsRequest, TOPICS_JSON, 7)
 
     assert message == topics_request()
@@ -298,14 +298,14 @@ def test_reads_what_was_written() -> None:
     assert topic.configs.find("cleanup.policy") == CreatableTopicConfig(name="cleanup.policy", value=None)
 
 
-def test_duplicates_and_order_of_keyed_arrays() -> None:
+def test_keyed_arrays_keep_duplicates_and_order() -> None:
     keys = [ApiVersion(api_key=3, max_version=1), ApiVersion(api_key=1), ApiVersion(api_key=3, max_version=2)]
     message = ApiVersionsResponse(api_keys=keys)
 
     assert list(from_json(ApiVersionsResponse, to_json(message, 0), 0).api_keys) == keys
 
 
-def test_absent_fields_get_their_defaults() -> None:
+def test_fields_outside_the_version_get_their_defaults() -> None:
     given = {"replicaId": 1, "maxWaitMs": 2, "minBytes": 3, "maxBytes": 4, "isolationLevel": 1, "topics": []}
     message = from_json(FetchRequest, given, 4)
 
@@ -314,13 +314,13 @@ def test_absent_fields_get_their_defaults() -> None:
     assert message.replica_state == ReplicaState()
 
 
-def test_given_defaults_of_tagged_fields() -> None:
+def test_explicit_defaults_of_tagged_fields_are_accepted() -> None:
     given = to_json(FetchRequest(), 17) | {"clusterId": None, "replicaState": {"replicaId": -1, "replicaEpoch": -1}}
 
     assert from_json(FetchRequest, given, 17).write(17) == FetchRequest().write(17)
 
 
-def test_nullable_struct() -> None:
+def test_nullable_struct_can_be_null() -> None:
     given: dict[str, object] = {"topics": [], "responsePartitionLimit": 1, "cursor": None}
     assert from_json(DescribeTopicPartitionsRequest, given, 0).cursor is None
 
@@ -328,21 +328,21 @@ def test_nullable_struct() -> None:
     assert from_json(DescribeTopicPartitionsRequest, given, 0).cursor == Cursor(topic_name="t", partition_index=2)
 
 
-def test_integers_for_floats() -> None:
+def test_integers_are_accepted_for_floats() -> None:
     entry = {"entity": [], "ops": [{"key": "k", "value": 1, "remove": False}]}
     message = from_json(AlterClientQuotasRequest, {"entries": [entry], "validateOnly": False}, 0)
 
     assert repr(message.entries[0].ops[0].value) == "1.0"
 
 
-def test_tuples_for_arrays() -> None:
+def test_tuples_are_accepted_for_arrays() -> None:
     message = from_json(CreateTopicsRequest, {"topics": (), "timeoutMs": 1, "validateOnly": True}, 2)
 
     assert message == CreateTopicsRequest(timeout_ms=1, validate_only=True)
 
 
 @pytest.mark.parametrize("text", [ID_TEXT, ID_TEXT + "==", "x7D3Ck_ZRA22-dzIvu_pnR"])
-def test_forms_of_uuids(text: str) -> None:
+def test_equivalent_uuid_texts_are_accepted(text: str) -> None:
     """As in Kafka, padding is optional, and the last four bits are ignored."""
     given = {"topics": [{"topicId": text, "name": None}], "allowAutoTopicCreation": True}
     message = from_json(MetadataRequest, given | {"includeTopicAuthorizedOperations": False}, 12)
@@ -353,7 +353,7 @@ def test_forms_of_uuids(text: str) -> None:
 # --- refusing ---------------------------------------------------------------------------------------------------------
 
 
-def changed(path: str, value: object) -> dict[str, Any]:
+def topics_json_with(path: str, value: object) -> dict[str, Any]:
     """Return TOPICS_JSON with another value at a dotted path; numbers are indices."""
     result = copy.deepcopy(TOPICS_JSON)
     inner: Any = result
@@ -367,7 +367,7 @@ def changed(path: str, value: object) -> dict[str, Any]:
     return result
 
 
-def refusal(cls: type[Message], given: Any, version: int, **options: Any) -> str:
+def json_error_text(cls: type[Message], given: Any, version: int, **options: Any) -> str:
     with pytest.raises(JsonError) as caught:
         from_json(cls, given, version, **options)
     assert caught.value.message == cls.NAME
@@ -414,16 +414,16 @@ def refusal(cls: type[Message], given: Any, version: int, **options: Any) -> str
         ("timeoutMs", "x" * 99, "timeoutMs: expected an integer, not a text of 99 characters"),
     ],
 )
-def test_wrong_json(path: str, value: object, text: str) -> None:
-    assert refusal(CreateTopicsRequest, changed(path, value), 7) == f"CreateTopicsRequest v7: {text}"
+def test_wrong_json_raises_with_path(path: str, value: object, text: str) -> None:
+    assert json_error_text(CreateTopicsRequest, topics_json_with(path, value), 7) == f"CreateTopicsRequest v7: {text}"
 
 
 @pytest.mark.parametrize(("given", "shown"), [([], "an array"), (None, "null"), ("{}", "a text of 2 characters")])
-def test_no_object_at_all(given: object, shown: str) -> None:
-    assert refusal(HeartbeatRequest, given, 0) == f"HeartbeatRequest v0: expected an object, not {shown}"
+def test_json_other_than_an_object_is_rejected(given: object, shown: str) -> None:
+    assert json_error_text(HeartbeatRequest, given, 0) == f"HeartbeatRequest v0: expected an object, not {shown}"
 
 
-def said_of(value: object) -> str:
+def json_description(value: object) -> str:
     if not isinstance(value, str):
         return json.dumps(value)
     return f"a text of {len(value)} character{'s' * (len(value) != 1)}"
@@ -433,19 +433,19 @@ def said_of(value: object) -> str:
     "text",
     ["YQ", "YQ=", "YQ===", "Y", "Y-_=", "YQ==YQ==", " YQ==", "YQ==\n", "é", 5, "YWJ=j", "=YQ="],
 )
-def test_bad_base64(text: object) -> None:
-    expected = f"SaslAuthenticateRequest v2: authBytes: expected bytes as base64, not {said_of(text)}"
-    assert refusal(SaslAuthenticateRequest, {"authBytes": text}, 2) == expected
+def test_invalid_base64_is_rejected(text: object) -> None:
+    expected = f"SaslAuthenticateRequest v2: authBytes: expected bytes as base64, not {json_description(text)}"
+    assert json_error_text(SaslAuthenticateRequest, {"authBytes": text}, 2) == expected
 
 
 @pytest.mark.parametrize(
     "text",
     ["", "x7D3Ck", ID_TEXT + "A", ID_TEXT + "AA", "x7D3Ck/ZRA22+dzIvu/pnQ", str(ID), 7, "é" * 9, "é" + ID_TEXT[1:]],
 )
-def test_bad_uuid(text: object) -> None:
+def test_invalid_uuid_is_rejected(text: object) -> None:
     given = {"topics": [{"topicId": text, "name": None}], "allowAutoTopicCreation": True}
-    expected = f"topics[0].topicId: expected a UUID as 22 characters of URL-safe base64, not {said_of(text)}"
-    assert refusal(MetadataRequest, given, 12) == f"MetadataRequest v12: {expected}"
+    expected = f"topics[0].topicId: expected a UUID as 22 characters of URL-safe base64, not {json_description(text)}"
+    assert json_error_text(MetadataRequest, given, 12) == f"MetadataRequest v12: {expected}"
 
 
 @pytest.mark.parametrize(
@@ -457,53 +457,54 @@ def test_bad_uuid(text: object) -> None:
         (None, "is null, but this version has no null here"),
     ],
 )
-def test_bad_float(value: object, text: str) -> None:
+def test_invalid_float_is_rejected(value: object, text: str) -> None:
     given = {"entries": [{"entity": [], "ops": [{"key": "k", "value": value, "remove": False}]}], "validateOnly": False}
     assert (
-        refusal(AlterClientQuotasRequest, given, 1) == f"AlterClientQuotasRequest v1: entries[0].ops[0].value: {text}"
+        json_error_text(AlterClientQuotasRequest, given, 1)
+        == f"AlterClientQuotasRequest v1: entries[0].ops[0].value: {text}"
     )
 
 
 @pytest.mark.parametrize(("value", "text"), [(-1, "-1"), (65536, "65536")])
-def test_unsigned_ranges(value: int, text: str) -> None:
+def test_unsigned_integer_out_of_range_is_rejected(value: int, text: str) -> None:
     broker = RegisterBrokerRecord(end_points=[BrokerEndpoint(name="a", host="h", port=1)])
     given: Any = to_json(broker, 4)
     given["endPoints"][0]["port"] = value
     expected = f"RegisterBrokerRecord v4: endPoints[0].port: {text} is out of range for UINT16, 0 to 65535"
-    assert refusal(RegisterBrokerRecord, given, 4) == expected
+    assert json_error_text(RegisterBrokerRecord, given, 4) == expected
 
 
-def test_null_only_where_the_version_has_it() -> None:
+def test_null_is_rejected_where_not_nullable() -> None:
     expected = "MetadataRequest v0: topics: is null, but this version has no null here"
-    assert refusal(MetadataRequest, {"topics": None}, 0) == expected
+    assert json_error_text(MetadataRequest, {"topics": None}, 0) == expected
     assert from_json(MetadataRequest, {"topics": None}, 1).topics is None
 
 
-def test_field_of_another_version() -> None:
+def test_field_of_another_version_is_rejected() -> None:
     given = {"groupId": "g", "generationId": 1, "memberId": "m", "groupInstanceId": "i"}
     expected = "HeartbeatRequest v2: groupInstanceId: is given, but version 2 does not have this field"
 
-    assert refusal(HeartbeatRequest, given, 2) == expected
-    assert refusal(HeartbeatRequest, given, 2, ignore_unknown=True) == expected
+    assert json_error_text(HeartbeatRequest, given, 2) == expected
+    assert json_error_text(HeartbeatRequest, given, 2, ignore_unknown=True) == expected
     assert from_json(HeartbeatRequest, given, 3).group_instance_id == "i"
 
 
-def test_unknown_keys_may_be_ignored() -> None:
-    given = changed("topics.0.comment", "mine") | {"comment": {"at": "top"}}
+def test_unknown_keys_are_rejected_unless_ignored() -> None:
+    given = topics_json_with("topics.0.comment", "mine") | {"comment": {"at": "top"}}
     expected = "CreateTopicsRequest v7: topics[0].comment: no field has this key"
 
-    assert refusal(CreateTopicsRequest, given, 7) == expected
+    assert json_error_text(CreateTopicsRequest, given, 7) == expected
     assert from_json(CreateTopicsRequest, given, 7, ignore_unknown=True) == topics_request()
 
 
-def test_sizes_of_records_are_no_records() -> None:
+def test_records_size_alone_is_rejected() -> None:
     written = to_json(produce_request(b"abc"), 12, records="size")
     expected = (
         "ProduceRequest v12: topicData[0].partitionData[0].records: is missing, but version 12 has this field; "
         "recordsSizeInBytes alone cannot give back its bytes"
     )
-    assert refusal(ProduceRequest, written, 12) == expected
-    assert refusal(ProduceRequest, written, 12, ignore_unknown=True) == expected
+    assert json_error_text(ProduceRequest, written, 12) == expected
+    assert json_error_text(ProduceRequest, written, 12, ignore_unknown=True) == expected
 
 
 @pytest.mark.parametrize(
@@ -520,20 +521,20 @@ def test_sizes_of_records_are_no_records() -> None:
         ([{"tag": 1, "data": ""}], "[0]: tag 1 is a field of the definition"),
     ],
 )
-def test_bad_unknown_tagged_fields(raw: object, text: str) -> None:
+def test_invalid_unknown_tagged_fields_are_rejected(raw: object, text: str) -> None:
     given = to_json(FetchRequest(), 17) | {"_unknownTaggedFields": raw}
-    assert refusal(FetchRequest, given, 17) == f"FetchRequest v17: _unknownTaggedFields{text}"
+    assert json_error_text(FetchRequest, given, 17) == f"FetchRequest v17: _unknownTaggedFields{text}"
 
 
-def test_unknown_tagged_fields_without_tags() -> None:
+def test_unknown_tagged_fields_in_inflexible_version_are_rejected() -> None:
     given = {"groupId": "g", "generationId": 1, "memberId": "m", "_unknownTaggedFields": []}
     expected = "HeartbeatRequest v0: _unknownTaggedFields: version 0 has no tagged fields"
-    assert refusal(HeartbeatRequest, given, 0) == expected
+    assert json_error_text(HeartbeatRequest, given, 0) == expected
 
 
-def test_the_error() -> None:
+def test_json_error_has_path_and_reason() -> None:
     with pytest.raises(JsonError) as caught:
-        from_json(CreateTopicsRequest, changed("topics.0.name", 3), 7)
+        from_json(CreateTopicsRequest, topics_json_with("topics.0.name", 3), 7)
     error = caught.value
 
     assert isinstance(error, ValueError)
@@ -543,7 +544,7 @@ def test_the_error() -> None:
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
-def test_nullable_key_of_a_collection() -> None:
+def test_collection_with_null_key_round_trips() -> None:
     message = MetadataResponse(topics=[MetadataResponseTopic(name=None, topic_id=ID)])
     again = from_json(MetadataResponse, to_json(message, 12), 12)
 
@@ -551,29 +552,29 @@ def test_nullable_key_of_a_collection() -> None:
     assert again.topics.find(None) == message.topics[0]
 
 
-def test_records_that_cannot_be_null() -> None:
+def test_null_for_non_nullable_records_is_rejected() -> None:
     partition = PartitionData(records=b"")
     message = ShareFetchResponse(responses=[ShareFetchableTopicResponse(partitions=[partition])])
     written: Any = to_json(message, 1)
     written["responses"][0]["partitions"][0]["records"] = None
     expected = "responses[0].partitions[0].records: is null, but this version has no null here"
-    assert refusal(ShareFetchResponse, written, 1) == f"ShareFetchResponse v1: {expected}"
+    assert json_error_text(ShareFetchResponse, written, 1) == f"ShareFetchResponse v1: {expected}"
 
 
-def test_large_integers_in_errors() -> None:
+def test_errors_replace_unprintable_integers() -> None:
     given = {"groupId": "g", "generationId": 10**5000, "memberId": "m"}
-    text = refusal(HeartbeatRequest, given, 0)
+    text = json_error_text(HeartbeatRequest, given, 0)
     expected = "generationId: an unprintable int is out of range for INT32, -2147483648 to 2147483647"
     assert text == f"HeartbeatRequest v0: {expected}"
 
 
-def test_entities() -> None:
+def test_quota_entities_round_trip() -> None:
     entity = [EntityData(entity_type="user", entity_name=None), EntityData(entity_type="user", entity_name="a")]
     message = AlterClientQuotasRequest(entries=[EntryData(entity=entity)])
     assert from_json(AlterClientQuotasRequest, to_json(message, 0), 0) == message
 
 
-def test_inner_fields_of_the_version_only() -> None:
+def test_only_nested_fields_of_the_version_are_written() -> None:
     partition = FetchPartition(partition=1, replica_directory_id=ID)
     message = FetchRequest(topics=[FetchTopic(partitions=[partition])])
     new, old = to_json(message, 17)["topics"], to_json(message, 16)["topics"]
@@ -603,13 +604,13 @@ OWN = (
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def own_package(tmp_path_factory: pytest.TempPathFactory) -> Any:
     package: Any = build_package(tmp_path_factory.mktemp("own"), *OWN)
     import_module(f"{package.__name__}.json")
     return package
 
 
-def test_arrays_of_every_type(own: Any) -> None:
+def test_arrays_of_every_type_round_trip(own_package: Any) -> None:
     given = {
         "someBool": [True, False],
         "someInt8": [-128, 127],
@@ -623,26 +624,26 @@ def test_arrays_of_every_type(own: Any) -> None:
     }
     for version in (0, 3):
         for obj in (given, dict.fromkeys(given)):
-            data = own.json.from_json(own.Probe, obj, version).write(version)
-            assert own.json.to_json(own.Probe.read(data, version), version) == obj
+            data = own_package.json.from_json(own_package.Probe, obj, version).write(version)
+            assert own_package.json.to_json(own_package.Probe.read(data, version), version) == obj
 
 
-def test_optional_fields(own: Any) -> None:
-    assert own.json.to_json(own.Optional(plain=1), 0) == {"plain": 1}
-    assert own.json.from_json(own.Optional, {"plain": 1}, 0) == own.Optional(plain=1)
+def test_optional_fields_round_trip(own_package: Any) -> None:
+    assert own_package.json.to_json(own_package.Optional(plain=1), 0) == {"plain": 1}
+    assert own_package.json.from_json(own_package.Optional, {"plain": 1}, 0) == own_package.Optional(plain=1)
 
     given = {"plain": 1, "extra": None, "_unknownTaggedFields": [{"tag": 2, "data": "YQ=="}]}
-    message = own.Optional.read(own.json.from_json(own.Optional, given, 0).write(0), 0)
-    assert own.json.to_json(message, 0, unknown_tagged_fields=True) == given
+    message = own_package.Optional.read(own_package.json.from_json(own_package.Optional, given, 0).write(0), 0)
+    assert own_package.json.to_json(message, 0, unknown_tagged_fields=True) == given
 
     empty = given | {"_unknownTaggedFields": [{"tag": 2, "data": ""}]}
-    with pytest.raises(own.json.JsonError) as caught:
-        own.json.from_json(own.Optional, empty, 0)
+    with pytest.raises(own_package.json.JsonError) as caught:
+        own_package.json.from_json(own_package.Optional, empty, 0)
     reason = "optional field 2 has no bytes; a length of 0 would end the buffer"
     assert str(caught.value) == f"Optional v0: _unknownTaggedFields[0]: {reason}"
 
 
-def test_versions_of_a_record() -> None:
+def test_coordinator_record_round_trips_at_its_versions() -> None:
     key, value = OffsetCommitKey(group="g", topic="t", partition=2), OffsetCommitValue(offset=5, topic_id=ID)
     record = read_coordinator_record("__consumer_offsets", *write_coordinator_record(key, value, 4))
     assert (record.type, record.key_version, record.value_version) == (1, 0, 4)
@@ -655,7 +656,7 @@ def test_versions_of_a_record() -> None:
     assert from_json(OffsetCommitValue, to_json(record.value, record.value_version), record.value_version) == value
 
 
-def test_other_versions_of_a_key() -> None:
+def test_unsupported_versions_of_keys_and_values_raise() -> None:
     with pytest.raises(UnsupportedVersionError) as raised:
         to_json(OffsetCommitKey(), 3)
     assert str(raised.value) == "OffsetCommitKey has no version 3, only version 0"
@@ -664,7 +665,7 @@ def test_other_versions_of_a_key() -> None:
     assert str(raised.value) == "OffsetCommitValue has no version 9, only versions 0 to 4"
 
 
-def test_text_of_a_uuid() -> None:
+def test_uuid_text_round_trips() -> None:
     assert uuid_text(ID) == ID_TEXT
     assert parse_uuid(ID_TEXT) == ID
     assert (uuid_text(UUID(int=0)), parse_uuid("A" * 22)) == ("A" * 22, UUID(int=0))
@@ -678,13 +679,13 @@ def test_text_of_a_uuid() -> None:
         (ID, TypeError, f"expected a str, got {ID!r}"),
     ],
 )
-def test_text_of_no_uuid(text: Any, error: type[Exception], said: str) -> None:
+def test_parse_uuid_rejects_invalid_texts(text: Any, error: type[Exception], said: str) -> None:
     with pytest.raises(error) as raised:
         parse_uuid(text)
     assert str(raised.value) == said
 
 
-def test_no_uuid() -> None:
+def test_uuid_text_rejects_other_types() -> None:
     with pytest.raises(TypeError) as raised:
         uuid_text(ID_TEXT)  # type: ignore[arg-type]
     assert str(raised.value) == f"expected a UUID, got {ID_TEXT!r}"

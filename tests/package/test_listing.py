@@ -18,7 +18,7 @@ from tests.support.vectors import message_class, message_names
 SOURCE = str(Path(kafka_messages.__file__).parents[1])
 
 
-def run(code: str) -> str:
+def run_python(code: str) -> str:
     environment = {"PYTHONPATH": SOURCE}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
     return done.stdout + done.stderr
@@ -29,7 +29,7 @@ def test_every_message_is_listed_once() -> None:
 
 
 @pytest.mark.parametrize("each", all_messages(), ids=lambda each: each.name)
-def test_what_is_listed_is_true(each: kafka_messages.MessageInfo) -> None:
+def test_listed_values_equal_the_message_class(each: kafka_messages.MessageInfo) -> None:
     cls = message_class(each.name)
     facts = facts_of(cls)
     assert each.message_class is cls
@@ -38,7 +38,7 @@ def test_what_is_listed_is_true(each: kafka_messages.MessageInfo) -> None:
     assert list(each.flexible_versions) == [version for version in each.valid_versions if version in facts.flexible]
 
 
-def test_what_is_listed_of_a_pair_is_what_its_api_says() -> None:
+def test_listed_versions_of_a_pair_equal_the_api() -> None:
     listed = {each.name: (each.deprecated_versions, each.latest_version_unstable) for each in all_messages()}
     for api in apis():
         if not api.is_removed:
@@ -51,13 +51,13 @@ def test_listing_imports_no_message() -> None:
         "import sys, kafka_messages; kafka_messages.all_messages();"
         "print([name for name in sys.modules if name.startswith('kafka_messages.messages')])"
     )
-    assert run(code) == "[]\n"
+    assert run_python(code) == "[]\n"
 
 
-def test_import_star_gives_all_there_is() -> None:
+def test_import_star_gives_all_public_names() -> None:
     code = "from kafka_messages import *; print(*sorted(name for name in vars() if name[0] != '_'))"
     public = {name for name in dir(kafka_messages) if name in kafka_messages._MODULES}
-    assert set(run(code).split()) == set(kafka_messages.__all__) == public
+    assert set(run_python(code).split()) == set(kafka_messages.__all__) == public
     assert "MetadataResponse" in public
 
 
@@ -70,21 +70,21 @@ MEANT = [
 
 
 @pytest.mark.parametrize(("statement", "error"), MEANT)
-def test_a_misspelt_message_gets_the_nearest(statement: str, error: str) -> None:
-    printed = run(f"import kafka_messages; {statement}")
+def test_misspelt_message_name_gets_a_suggestion(statement: str, error: str) -> None:
+    printed = run_python(f"import kafka_messages; {statement}")
     assert printed.splitlines()[-1] == f"{error}; did you mean 'MetadataResponse'?"
 
 
-def test_names_that_are_near_to_nothing_fail_as_ever() -> None:
+def test_unknown_names_without_suggestion_raise_as_usual() -> None:
     assert not hasattr(kafka_messages, "MetadataRespons")
     with pytest.raises(AttributeError) as caught:
         _ = kafka_messages.orders
     assert str(caught.value) == "module 'kafka_messages' has no attribute 'orders'"
-    printed = run("from kafka_messages import orders").splitlines()[-1]
+    printed = run_python("from kafka_messages import orders").splitlines()[-1]
     assert printed.startswith("ImportError: cannot import name 'orders' from 'kafka_messages'")
 
 
-def test_help_is_short() -> None:
+def test_module_help_has_at_most_200_lines() -> None:
     text = pydoc.render_doc(kafka_messages, renderer=pydoc.plaintext)
     assert len(text.splitlines()) <= 200
     assert "``protocol``: headers, framing, the table of APIs, negotiation." in text
@@ -98,7 +98,7 @@ ELSEWHERE = [
 
 
 @pytest.mark.parametrize(("statement", "error", "module"), ELSEWHERE)
-def test_names_of_modules(statement: str, error: str, module: str) -> None:
+def test_missing_name_error_names_its_submodule(statement: str, error: str, module: str) -> None:
     code = f"""
 import sys, kafka_messages
 try:
@@ -106,16 +106,16 @@ try:
 except (AttributeError, ImportError) as error:
     print(f"{{type(error).__name__}}: {{error}}", "pyarrow" in sys.modules, "numpy" in sys.modules)
 """
-    assert run(code) == f"{error}; it is in kafka_messages.{module} False False\n"
+    assert run_python(code) == f"{error}; it is in kafka_messages.{module} False False\n"
 
 
 def test_modules_are_attributes() -> None:
     code = "import sys, kafka_messages as k; print('kafka_messages.protocol' in sys.modules, k.protocol.api(3).name)"
-    assert run(code) == "False Metadata\n"
+    assert run_python(code) == "False Metadata\n"
 
 
 def test_modules_are_imported_from_the_package() -> None:
     assert (
-        run("from kafka_messages import errors, json, protocol; print(protocol.__name__)")
+        run_python("from kafka_messages import errors, json, protocol; print(protocol.__name__)")
         == "kafka_messages.protocol\n"
     )

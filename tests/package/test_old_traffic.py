@@ -28,7 +28,7 @@ def requests() -> Iterator[DecodedRequest]:
     return (decode_request(sent) for number, sent, _ in exchanges() if number == 0)
 
 
-def test_everything_is_read_and_written_again() -> None:
+def test_old_traffic_re_encodes_to_the_same_bytes() -> None:
     for _, sent, answered in exchanges():
         request = decode_request(sent)
         response = decode_response(answered, request.api.key, request.version)
@@ -36,21 +36,21 @@ def test_everything_is_read_and_written_again() -> None:
         assert response.encode(framed=False) == answered, (request.api, request.version)
 
 
-def announced() -> set[tuple[int, int]]:
+def announced_versions() -> set[tuple[int, int]]:
     for number, sent, answered in exchanges():
         request = decode_request(sent)
         if number == 0 and (request.api.key, request.version) == (ApiKey.API_VERSIONS, 3):
-            return pairs_of(decode_response(answered, ApiVersionsResponse, 3).message)
+            return api_versions_in(decode_response(answered, ApiVersionsResponse, 3).message)
     raise AssertionError("it was not asked")
 
 
-def pairs_of(said: ApiVersionsResponse) -> set[tuple[int, int]]:
+def api_versions_in(said: ApiVersionsResponse) -> set[tuple[int, int]]:
     return {(each.api_key, v) for each in said.api_keys for v in range(each.min_version, each.max_version + 1)}
 
 
-def test_there_is_every_pair_that_the_old_broker_announced() -> None:
+def test_traffic_covers_every_announced_api_version() -> None:
     asked = {(int(request.api.key), request.version) for request in requests()}
-    assert asked == announced()
+    assert asked == announced_versions()
     older = {(key, version) for key, version in asked if version not in api(key).supported_versions}
     assert len(older) >= 50
     gone = {ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA, ApiKey.CONTROLLED_SHUTDOWN}
@@ -58,12 +58,12 @@ def test_there_is_every_pair_that_the_old_broker_announced() -> None:
     assert (ApiKey.FETCH, 0) in older
 
 
-def test_what_is_announced_for_an_old_release_is_what_its_broker_says() -> None:
-    assert pairs_of(announce(release="2.8.2")) == announced()
+def test_announce_for_old_release_equals_its_broker() -> None:
+    assert api_versions_in(announce(release="2.8.2")) == announced_versions()
 
 
 @pytest.mark.parametrize("number", sorted({number for number, _, _ in exchanges()}))
-def test_a_middleman_passes_it(number: int) -> None:
+def test_proxy_forwards_old_traffic_unchanged(number: int) -> None:
     proxy, count = ProxyConnection(), 0
     for _, pairs in groupby((each for each in exchanges() if each[0] == number), lambda each: each[0]):
         for _, sent, answered in pairs:

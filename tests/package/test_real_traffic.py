@@ -42,7 +42,7 @@ def frames(path: Path) -> list[bytes]:
     return found
 
 
-def test_messages_are_kafkas_json(cluster: Cluster) -> None:
+def test_decoded_messages_equal_kafkas_json(cluster: Cluster) -> None:
     left = dict(cluster.requests)
     kinds = set()
     for connection, request, _, response, _ in exchanges(cluster):
@@ -58,7 +58,7 @@ def test_messages_are_kafkas_json(cluster: Cluster) -> None:
     assert len(kinds) > 60
 
 
-def test_messages_are_written_as_kafka_does(cluster: Cluster) -> None:
+def test_messages_re_encode_to_kafkas_bytes(cluster: Cluster) -> None:
     for _, request, sent, response, answered in exchanges(cluster):
         assert request.encode(framed=False) == sent
         assert response.encode(framed=False) == answered

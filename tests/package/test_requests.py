@@ -65,7 +65,7 @@ def test_encode_request_gives_kafkas_bytes() -> None:
     assert encode_request(request, 3, 79, "cli", framed=False).hex() == API_VERSIONS_REQUEST_3
 
 
-def test_requests_are_framed_unless_told_otherwise() -> None:
+def test_requests_are_framed_by_default() -> None:
     assert encode_request(metadata_request(), 12, 77, "cli").hex() == "0000002a" + METADATA_REQUEST_12
 
 
@@ -81,7 +81,7 @@ def test_decode_request_reads_kafkas_bytes() -> None:
     assert (old.version, old.header.correlation_id, old.message) == (1, 78, metadata_request())
 
 
-def test_bytes_behind_a_request_are_kept() -> None:
+def test_trailing_bytes_of_a_request_are_kept() -> None:
     """librdkafka sends trailing bytes, which brokers ignore."""
     data = bytes.fromhex(METADATA_REQUEST_13_TRAILING)
     request = decode_request(data)
@@ -95,7 +95,7 @@ def test_bytes_behind_a_request_are_kept() -> None:
 
 
 @pytest.mark.parametrize("each", [each for each in apis() if not each.is_removed], ids=str)
-def test_bytes_behind_any_request(each: Api) -> None:
+def test_trailing_bytes_are_kept_in_requests_and_rejected_in_responses(each: Api) -> None:
     for version in each.valid_versions:
         data = encode_request(each.request_class(), version, 7, "c", framed=False)
         request = decode_request(data + b"\1\0\0")
@@ -117,13 +117,13 @@ def test_null_client_id_and_unknown_tags_of_the_header_are_kept() -> None:
     assert request.encode() == frame(data)
 
 
-def test_bytearray_and_memoryview_are_requests_too() -> None:
+def test_bytearray_and_memoryview_are_accepted() -> None:
     data = bytes.fromhex(METADATA_REQUEST_12)
     assert decode_request(bytearray(data)) == decode_request(memoryview(data)) == decode_request(data)
 
 
 @pytest.mark.parametrize("each", [each for each in apis() if not each.is_removed], ids=str)
-def test_every_version_of_every_api_makes_the_round_trip(each: Api) -> None:
+def test_every_version_of_every_api_round_trips(each: Api) -> None:
     for version in each.valid_versions:
         request = each.request_class()
         sent = decode_request(encode_request(request, version, 7, "c", framed=False))
@@ -133,7 +133,7 @@ def test_every_version_of_every_api_makes_the_round_trip(each: Api) -> None:
         assert (got.api, got.version, got.message, got.header.correlation_id) == (each, version, response, 7)
 
 
-def test_unsupported_version_keeps_the_header() -> None:
+def test_unsupported_version_error_has_the_header() -> None:
     with pytest.raises(UnsupportedRequestError) as caught:
         decode_request(bytes.fromhex("0003001400000009" + "0003636c6900" + "ffffffff"))
     error = caught.value
@@ -161,7 +161,7 @@ def test_broker_can_answer_an_unsupported_api_versions_request() -> None:
     assert (response.version, response.header.correlation_id, response.message) == (0, 9, answer)
 
 
-def test_unknown_api_keeps_what_is_certain_of_the_header() -> None:
+def test_unknown_api_error_has_a_partial_header() -> None:
     with pytest.raises(UnknownApiError) as caught:
         decode_request(bytes.fromhex("03e7000200000009" + "0003636c69"))
     assert str(caught.value) == f"no API has the key 999; {KNOWN_KEYS}"
@@ -170,21 +170,21 @@ def test_unknown_api_keeps_what_is_certain_of_the_header() -> None:
     )
 
 
-def test_removed_apis_keep_the_header() -> None:
+def test_unsupported_version_of_removed_api_keeps_the_header() -> None:
     with pytest.raises(UnsupportedRequestError) as caught:
         decode_request(bytes.fromhex("0004000800000009000163" + "00"))
     assert str(caught.value) == "LeaderAndIsrRequest has no version 8, only versions 0 to 7"
     assert caught.value.header.correlation_id == 9
 
 
-def test_header_without_a_client_id() -> None:
+def test_header_without_client_id_round_trips() -> None:
     request = decode_request(bytes.fromhex("0007000000000009" + "0000000c"))
     assert (request.header.correlation_id, request.header.client_id) == (9, "")
     assert request.message == ControlledShutdownRequest(broker_id=12)
     assert request.encode(framed=False) == bytes.fromhex("0007000000000009" + "0000000c")
 
 
-def test_header_alone() -> None:
+def test_read_request_header_returns_header_and_offset() -> None:
     data = bytes.fromhex(METADATA_REQUEST_12)
     header, body = read_request_header(data)
     assert header == RequestHeader(request_api_key=3, request_api_version=12, correlation_id=77, client_id="cli")
@@ -209,14 +209,14 @@ def test_header_alone() -> None:
         ),
     ],
 )
-def test_bad_requests(data: str, text: str, offset: int) -> None:
+def test_truncated_requests_raise_decode_error(data: str, text: str, offset: int) -> None:
     with pytest.raises(DecodeError) as caught:
         decode_request(bytes.fromhex(data))
     assert (str(caught.value), caught.value.offset) == (text, offset)
 
 
 @given(st.binary(max_size=64))
-def test_any_bytes_give_a_request_or_our_errors(data: bytes) -> None:
+def test_random_bytes_give_a_request_or_kafka_message_error(data: bytes) -> None:
     try:
         request = decode_request(data)
     except KafkaMessageError:
@@ -246,7 +246,7 @@ def test_any_bytes_give_a_request_or_our_errors(data: bytes) -> None:
         ),
     ],
 )
-def test_requests_that_cannot_be_encoded(arguments: tuple[Any, int, int], error: type[Exception], text: str) -> None:
+def test_invalid_requests_raise_on_encode(arguments: tuple[Any, int, int], error: type[Exception], text: str) -> None:
     with pytest.raises(error) as caught:
         encode_request(*arguments)
     assert str(caught.value) == text
@@ -275,14 +275,14 @@ def test_errors_with_a_header_can_be_pickled() -> None:
         ),
     ],
 )
-def test_requests_that_contradict_themselves(changes: dict[str, Any], reason: str) -> None:
+def test_inconsistent_requests_raise_encode_error(changes: dict[str, Any], reason: str) -> None:
     request = decode_request(encode_request(MetadataRequest(topics=[]), 13, 1, "c", framed=False))
     with pytest.raises(EncodeError) as caught:
         dataclasses.replace(request, **changes).encode()
     assert str(caught.value) == reason
 
 
-def test_trailing_that_is_no_bytes() -> None:
+def test_trailing_of_wrong_type_is_rejected() -> None:
     request = decode_request(encode_request(MetadataRequest(topics=[]), 13, 1, "c", framed=False))
     with pytest.raises(TypeError, match=r"^trailing must be bytes-like, not str$"):
         dataclasses.replace(request, trailing="x").encode()  # type: ignore[arg-type]

@@ -82,7 +82,7 @@ def test_api_versions_falls_back_to_version_0(version: int) -> None:
 
 
 @pytest.mark.parametrize("version", range(6))
-def test_api_versions_error_in_the_version_asked_for_is_read_too(version: int) -> None:
+def test_api_versions_error_in_the_requested_version_is_decoded(version: int) -> None:
     keys = ApiVersionCollection([ApiVersion(api_key=18, min_version=0, max_version=4)])
     message = ApiVersionsResponse(error_code=35, api_keys=keys)
     response = decode_response(encode_response(message, version, 1, framed=False), ApiVersionsResponse, version)
@@ -106,7 +106,7 @@ def test_api_versions_error_in_the_version_asked_for_is_read_too(version: int) -
         ("00000001" + "0000" + "00000000", 99, "ApiVersionsResponse has no version 99, only versions 0 to 5"),
     ],
 )
-def test_bad_api_versions_responses(data: str, version: int, text: str) -> None:
+def test_invalid_api_versions_responses_raise(data: str, version: int, text: str) -> None:
     with pytest.raises(KafkaMessageError) as caught:
         decode_response(bytes.fromhex(data), ApiKey.API_VERSIONS, version)
     assert str(caught.value) == text
@@ -136,13 +136,13 @@ def test_bad_api_versions_responses(data: str, version: int, text: str) -> None:
         ("0000000100", 4, 8, UnsupportedVersionError, "LeaderAndIsrResponse has no version 8, only versions 0 to 7"),
     ],
 )
-def test_bad_responses(data: str, which: Any, version: int, error: type[Exception], text: str) -> None:
+def test_invalid_responses_raise(data: str, which: Any, version: int, error: type[Exception], text: str) -> None:
     with pytest.raises(error) as caught:
         decode_response(bytes.fromhex(data), which, version)
     assert str(caught.value) == text
 
 
-def test_a_request_is_not_a_response() -> None:
+def test_request_is_rejected_by_encode_response() -> None:
     with pytest.raises(EncodeError) as caught:
         encode_response(MetadataRequest(), 12, 1)
     assert str(caught.value) == "MetadataRequest: this message is not a response"

@@ -42,13 +42,13 @@ KAFKAS: list[dict[str, Any]] = json.loads((SPECS / "settings.json").read_text(en
 
 
 @pytest.mark.parametrize("setting", KAFKAS, ids=lambda setting: setting["name"])
-def test_every_setting_of_kafka(setting: dict[str, Any]) -> None:
+def test_only_password_settings_of_kafka_are_secret(setting: dict[str, Any]) -> None:
     secret = setting["type"] == "PASSWORD"
     for name in (setting["name"], setting["name"].upper(), f"listener.name.sasl_ssl.{setting['name']}"):
         assert is_secret_setting(name) is secret
 
 
-def test_there_are_settings_of_every_kind() -> None:
+def test_settings_file_covers_every_component() -> None:
     assert {of for setting in KAFKAS for of in setting["of"]} == {
         *("admin client", "broker", "client metrics", "consumer", "group", "producer", "streams", "topic"),
     }
@@ -81,18 +81,18 @@ RULE = [
 
 
 @pytest.mark.parametrize(("name", "secret"), RULE, ids=[name for name, _ in RULE])
-def test_names_of_settings(name: str, secret: bool) -> None:
+def test_setting_names_are_classified_by_the_rule(name: str, secret: bool) -> None:
     assert is_secret_setting(name) is secret
 
 
-def test_levels_of_loggers() -> None:
+def test_logger_levels_are_not_secret() -> None:
     assert not is_secret_setting("kafka.server.KafkaApis", 8)
     assert is_secret_setting("kafka.server.KafkaApis", 4)
     assert redacted(km.ConfigRecord(resource_type=8, name="kafka", value="INFO")).value == "INFO"
 
 
 @pytest.mark.parametrize("name", WITH_SECRETS)
-def test_every_secret_of_every_message(name: str) -> None:
+def test_every_secret_of_every_message_is_redacted(name: str) -> None:
     message = getattr(km, name)
     found = set()
     for version in versions_of(message):
@@ -104,26 +104,26 @@ def test_every_secret_of_every_message(name: str) -> None:
             assert PLANTED not in repr(drawn)
             assert PLANTED not in revealed(copy)
             assert PLANTED.encode() not in copy.write(version)
-            assert revealed(copy).count(REDACTED) == count + sum(1 for _ in unknown(drawn))
+            assert revealed(copy).count(REDACTED) == count + sum(1 for _ in unknown_fields_of(drawn))
             planted(copy)  # so that only unknown fields differ
-            assert [raw.tag for raw in unknown(copy)] == [raw.tag for raw in unknown(drawn)]
-            assert all(raw.data == REDACTED.encode() for raw in unknown(copy))
-            for each, was in zip(unknown(copy), unknown(drawn), strict=True):
+            assert [raw.tag for raw in unknown_fields_of(copy)] == [raw.tag for raw in unknown_fields_of(drawn)]
+            assert all(raw.data == REDACTED.encode() for raw in unknown_fields_of(copy))
+            for each, was in zip(unknown_fields_of(copy), unknown_fields_of(drawn), strict=True):
                 each.data = was.data
             assert revealed(copy) == before  # text, because NaN differs from itself
             found.add(count > 0)
     assert True in found
 
 
-def unknown(struct: Any) -> Iterator[RawTaggedField]:
+def unknown_fields_of(struct: Any) -> Iterator[RawTaggedField]:
     yield from getattr(struct, "unknown_tagged_fields", ())
     for name in struct._names:
         value = getattr(struct, name)
         inner = [value] if isinstance(value, StructBase) else value if hasattr(value, "__iter__") else ()
-        yield from (raw for each in inner if isinstance(each, StructBase) for raw in unknown(each))
+        yield from (raw for each in inner if isinstance(each, StructBase) for raw in unknown_fields_of(each))
 
 
-def test_known_settings_stay() -> None:
+def test_known_settings_are_not_redacted() -> None:
     configs = [
         CreatableTopicConfig(name="retention.ms", value="1"),
         CreatableTopicConfig(name="plugin.key", value=PLANTED),
@@ -141,7 +141,7 @@ def test_known_settings_stay() -> None:
     assert found.value == REDACTED
 
 
-def test_synonyms() -> None:
+def test_synonyms_are_redacted_by_their_own_names() -> None:
     synonyms = [
         DescribeConfigsSynonym(name="log.retention.ms", value="5"),
         DescribeConfigsSynonym(name="x", value=PLANTED),
@@ -152,7 +152,7 @@ def test_synonyms() -> None:
     assert (copy.value, [each.value for each in copy.synonyms]) == ("5", ["5", REDACTED])
 
 
-def test_marks() -> None:
+def test_marks_are_equal_for_equal_secrets() -> None:
     mark = marks(b"salt")
     secrets = [b"a", b"b", b"a", b"a" * 9999]
     records = [km.UserScramCredentialRecord(salt=each, stored_key=b"", server_key=b"") for each in secrets]
@@ -166,21 +166,21 @@ def test_marks() -> None:
     assert found[0].startswith(b"(redacted ")
 
 
-def test_as_data() -> None:
+def test_secrets_of_lists_secret_fields_and_settings() -> None:
     assert secrets_of(km.UserScramCredentialRecord) == Secrets(("salt", "server_key", "stored_key"), ())
     setting = Setting("resources.configs.name", "resources.configs.value", "resources.resource_type")
     assert secrets_of(km.AlterConfigsRequest) == Secrets((), (setting,))
     assert secrets_of(km.MetadataResponse) == Secrets((), ())
 
 
-def test_messages_without_secrets() -> None:
+def test_messages_without_secrets_are_copied_unchanged() -> None:
     message = km.MetadataResponse(unknown_tagged_fields=(RawTaggedField(99, b"x"),))
     copy = redacted(message)
     assert copy == message
     assert copy is not message
 
 
-def test_records_of_the_log_of_kraft() -> None:
+def test_kraft_metadata_records_are_redacted() -> None:
     topics = [
         FetchableTopicResponse(topic="__cluster_metadata", partitions=[PartitionData(records=b"secret")]),
         FetchableTopicResponse(topic_id=UUID(int=1), partitions=[PartitionData(records=b"secret")]),
@@ -197,7 +197,7 @@ def test_records_of_the_log_of_kraft() -> None:
     assert copy.topics[0].partitions[0].unaligned_records == b"(redacted)"
 
 
-def test_packages_of_other_definitions() -> None:
+def test_package_without_secrets_redacts_nothing() -> None:
     for name, module in proposals._MODULES.items():
         if module.startswith("messages."):
             message = getattr(proposals, name)
@@ -219,7 +219,7 @@ def fields_of(message: type[Message]) -> Iterator[tuple[str, FieldFacts, tuple[F
     yield from inside(facts.fields, "")
 
 
-def decided() -> set[tuple[str, str]]:
+def reviewed_fields() -> set[tuple[str, str]]:
     """Return message and field of all entries that were reviewed, in normalized spelling."""
     facts = json.loads(
         "\n".join(line for line in (SPECS / "secrets.json").read_text().splitlines() if "//" not in line)
@@ -229,9 +229,9 @@ def decided() -> set[tuple[str, str]]:
     return {(message, path.lower()) for message, path in found}
 
 
-def test_every_field_that_could_be_secret_is_decided() -> None:
+def test_every_possibly_secret_field_is_reviewed() -> None:
     names = sorted(name for name, module in km._MODULES.items() if module.startswith("messages."))
-    looked_at, missing = decided(), []
+    looked_at, missing = reviewed_fields(), []
     for name in names:
         for path, field, beside in fields_of(getattr(km, name)):
             names_beside = frozenset(each.name for each in beside)
@@ -254,7 +254,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize(("struct", "text", "value"), TEXTS, ids=lambda each: type(each).__name__)
-def test_texts_of_messages_redact_secrets(struct: Any, text: str, value: str) -> None:
+def test_repr_of_messages_redacts_secrets(struct: Any, text: str, value: str) -> None:
     for printed in (repr(struct), str(struct), f"{struct}"):
         assert printed == text.replace("?", "'(redacted)'")
     assert revealed(struct) == text.replace("?", value)
@@ -263,7 +263,7 @@ def test_texts_of_messages_redact_secrets(struct: Any, text: str, value: str) ->
         assert revealed(copied) == revealed(struct)
 
 
-def test_the_text_of_a_message_that_is_not_whole_is_revealed() -> None:
+def test_revealed_works_with_custom_repr_and_tuples() -> None:
     class Named(km.AlterUserScramCredentialsRequest):
         def __repr__(self) -> str:
             return "Named"
@@ -278,7 +278,7 @@ def test_the_text_of_a_message_that_is_not_whole_is_revealed() -> None:
     assert (repr(message), "planted" in repr(upsertion)) == ("Named", False)
 
 
-def test_threads_that_print_a_class_first_redact_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_first_repr_redacts_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     message = km.SaslAuthenticateRequest(auth_bytes=b"planted")
 
@@ -295,7 +295,7 @@ def test_threads_that_print_a_class_first_redact_secrets(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("value", [None, "", "1000"])
-def test_texts_of_messages_keep_what_is_no_secret(value: str | None) -> None:
+def test_repr_redacts_only_values_that_may_be_secret(value: str | None) -> None:
     config = CreatableTopicConfig(name="retention.ms", value=value)
     assert repr(config) == revealed(config) == f"CreatableTopicConfig(name='retention.ms', value={value!r})"
     password = CreatableTopicConfig(name="my.password", value=value or None)
@@ -310,7 +310,7 @@ def test_texts_of_messages_keep_what_is_no_secret(value: str | None) -> None:
     assert "value='b'" in repr(km.StreamsGroupHeartbeatRequest(client_tags=[tag]))
 
 
-def test_texts_of_derived_classes_redact_secrets() -> None:
+def test_repr_of_subclasses_redacts_secrets() -> None:
     class Mine(km.SaslAuthenticateRequest):
         NAME = "Mine"
 
@@ -325,7 +325,7 @@ def test_texts_of_derived_classes_redact_secrets() -> None:
     assert "Collection([Setting(name='x.password', value='planted')])" in revealed(request)
 
 
-def test_texts_in_a_package_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repr_redacts_without_the_secrets_module(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redaction, "optional", lambda name: None)
     record = km.UserScramCredentialRecord(salt=b"planted")
     assert "salt='(redacted)'" in repr(record)
@@ -334,7 +334,7 @@ def test_texts_in_a_package_without_secrets(monkeypatch: pytest.MonkeyPatch) -> 
         assert repr(config) == f"CreatableTopicConfig(name='{name}', value='(redacted)')"
 
 
-def test_facts_of_fields_say_what_is_secret() -> None:
+def test_field_descriptors_mark_secrets() -> None:
     fields = {field.name: field.secret for field in facts_of(km.UserScramCredentialRecord).fields}
     assert [name for name, secret in fields.items() if secret] == ["salt", "stored_key", "server_key"]
     assert [field.name for field in facts_of(km.ConfigRecord).fields if field.secret] == ["value"]
@@ -342,7 +342,7 @@ def test_facts_of_fields_say_what_is_secret() -> None:
 
 
 @pytest.mark.parametrize("is_pure", [False, True], ids=["native", "pure"])
-def test_errors_quote_no_secret(is_pure: bool) -> None:
+def test_errors_contain_no_secrets(is_pure: bool) -> None:
     planted_as_str: Any = {"auth_bytes": PLANTED, "salt": PLANTED}
     request = km.SaslAuthenticateRequest(auth_bytes=planted_as_str["auth_bytes"])
     config = CreatableTopicConfig(name="my.password", value=planted_as_str["salt"].encode())

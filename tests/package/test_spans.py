@@ -11,7 +11,7 @@ from kafka_messages import DecodeError
 from kafka_messages._base.message import Message
 from kafka_messages.explain import Explanation, Span, explain
 
-from tests.package.test_damage import CHANGES
+from tests.package.test_damaged_bytes import CHANGES
 from tests.support import vectors
 from tests.support.vectors import Vector
 
@@ -47,7 +47,7 @@ def assert_values(message: Message, leaves: list[Span]) -> None:
             assert leaf.value == expected or (leaf.value != leaf.value and expected != expected), leaf
 
 
-def closed(found: Explanation) -> list[Span]:
+def leaves_without_nested(found: Explanation) -> list[Span]:
     """Return the leaves without opening fields that contain other messages."""
     for span in found.root.all():
         if span.role == "opened":
@@ -56,16 +56,16 @@ def closed(found: Explanation) -> list[Span]:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_every_vector(name: str) -> None:
+def test_spans_of_every_vector_cover_all_bytes(name: str) -> None:
     for vector in vectors.committed()[name]:
         found = explain(vector.data, vector.cls, vector.version)
         assert found.error is None, vector
         leaves = assert_tiles(found)
         assert {leaf.role for leaf in leaves if leaf.end > leaf.start} <= {"value", "length"}
-        assert_values(vector.cls.read(vector.data, vector.version), closed(found))
+        assert_values(vector.cls.read(vector.data, vector.version), leaves_without_nested(found))
 
 
-def damaged(vector: Vector, draw: random.Random) -> bytes:
+def damaged_bytes(vector: Vector, draw: random.Random) -> bytes:
     at = draw.randrange(len(vector.data))
     if draw.random() < 0.2:
         return vector.data[:at]
@@ -77,18 +77,18 @@ def assert_stops_where_read_stops(vector: Vector, data: bytes) -> None:
     found = explain(data, vector.cls, vector.version)
     leaves = assert_tiles(found)
     faults = [leaf for leaf in leaves if leaf.role == "fault"]
-    message, error = attempt(vector, data)
+    message, error = read_or_error(vector, data)
     if error is None:
         assert message is not None
         assert (found.error, faults) == (None, [])
-        assert_values(message, closed(found))
+        assert_values(message, leaves_without_nested(found))
     else:
         assert (type(found.error), str(found.error)) == (DecodeError, str(error))
         assert [(fault.note, fault.path) for fault in faults] == [(error.reason, error.path)]
         assert faults[0].start <= error.offset <= faults[0].end
 
 
-def attempt(vector: Vector, data: bytes) -> tuple[Message | None, DecodeError | None]:
+def read_or_error(vector: Vector, data: bytes) -> tuple[Message | None, DecodeError | None]:
     try:
         return vector.cls.read(data, vector.version), None
     except DecodeError as error:
@@ -96,22 +96,22 @@ def attempt(vector: Vector, data: bytes) -> tuple[Message | None, DecodeError | 
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_damaged_vectors(name: str) -> None:
+def test_spans_of_damaged_vectors_stop_where_read_stops(name: str) -> None:
     draw = random.Random(f"{SEED} {name}")
     some = [vector for vector in vectors.committed()[name] if vector.data]
     for _ in range(24 if some else 0):
         vector = draw.choice(some)
-        assert_stops_where_read_stops(vector, damaged(vector, draw))
+        assert_stops_where_read_stops(vector, damaged_bytes(vector, draw))
 
 
-def many(count: int, seed: int) -> int:
+def check_damaged_vectors(count: int, seed: int) -> int:
     """Check ``count`` damaged vectors of any message; return how many failed to decode."""
     draw = random.Random(seed)
     every = [vector for some in vectors.committed().values() for vector in some if vector.data]
     failed = 0
     for _ in range(count):
         vector = draw.choice(every)
-        data = damaged(vector, draw)
+        data = damaged_bytes(vector, draw)
         assert_stops_where_read_stops(vector, data)
         failed += explain(data, vector.cls, vector.version).error is not None
     return failed
@@ -120,4 +120,4 @@ def many(count: int, seed: int) -> int:
 if __name__ == "__main__":
     import sys
 
-    print(many(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else SEED))
+    print(check_damaged_vectors(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else SEED))

@@ -24,7 +24,7 @@ FIND = settings(QUICK, max_examples=2000, database=None, phases=[Phase.generate]
 
 @QUICK
 @given(st.sampled_from(NAMES), st.data())
-def test_any_message_at_any_version(case: tuple[Package, str], data: st.DataObject) -> None:
+def test_any_message_at_any_version_round_trips(case: tuple[Package, str], data: st.DataObject) -> None:
     package, name = case
     cls, public = package.message(name), package.module("testing")
     version = data.draw(public.versions(cls))
@@ -35,7 +35,7 @@ def test_any_message_at_any_version(case: tuple[Package, str], data: st.DataObje
 
 
 @pytest.mark.parametrize("seed", [0, 16, 29])
-def test_failures_shrink(seed: int) -> None:
+def test_failures_shrink_to_a_minimal_message(seed: int) -> None:
     found = find(
         messages(MetadataResponse, 12),
         lambda response: bool(response.topics),
@@ -47,7 +47,7 @@ def test_failures_shrink(seed: int) -> None:
 
 
 @pytest.mark.parametrize("wanted", ["nulls", "tags", "twins", "controller"])
-def test_what_is_promised_occurs(wanted: str) -> None:
+def test_documented_values_occur(wanted: str) -> None:
     def occurs(response: MetadataResponse) -> bool:
         names = [topic.name for topic in response.topics]
         return {
@@ -62,7 +62,7 @@ def test_what_is_promised_occurs(wanted: str) -> None:
 
 @QUICK
 @given(messages(MetadataResponse, 12, unknown_tagged_fields=False), messages(MetadataResponse, 0))
-def test_what_is_left_out(plain: MetadataResponse, old: MetadataResponse) -> None:
+def test_excluded_fields_have_defaults(plain: MetadataResponse, old: MetadataResponse) -> None:
     assert plain.unknown_tagged_fields == () == old.unknown_tagged_fields
     assert all(topic.unknown_tagged_fields == () for topic in plain.topics)
     assert (old.cluster_id, old.controller_id, old.throttle_time_ms) == (None, -1, 0)
@@ -70,7 +70,7 @@ def test_what_is_left_out(plain: MetadataResponse, old: MetadataResponse) -> Non
 
 @QUICK
 @given(damaged_bytes(MetadataResponse, 12))
-def test_damaged_bytes_are_refused_or_read(data: bytes) -> None:
+def test_damaged_bytes_raise_decode_error_or_are_read(data: bytes) -> None:
     try:
         MetadataResponse.read(data, 12)
     except DecodeError as error:
@@ -82,14 +82,14 @@ def test_damaged_bytes_are_refused_or_read(data: bytes) -> None:
 
 @QUICK
 @given(encodings(MetadataResponse, 12), st.integers(0, 1000))
-def test_damage_repeats(data: bytes, seed: int) -> None:
+def test_damage_is_reproducible_by_seed(data: bytes, seed: int) -> None:
     assert damaged(random.Random(seed), data) == damaged(random.Random(seed), data)
 
 
 @pytest.mark.parametrize(
     "strategy", [messages, encodings, damaged_bytes, lambda cls, version: list(random_messages(cls, version))]
 )
-def test_versions_that_are_not(strategy: object) -> None:
+def test_unsupported_version_is_rejected(strategy: object) -> None:
     assert callable(strategy)
     with pytest.raises(UnsupportedVersionError) as caught:
         strategy(MetadataResponse, 99)
@@ -97,7 +97,7 @@ def test_versions_that_are_not(strategy: object) -> None:
     assert find(versions(MetadataResponse), lambda version: version > 12) == 13
 
 
-def test_without_hypothesis() -> None:
+def test_strategies_without_hypothesis_raise_import_error() -> None:
     script = """
 import sys
 sys.modules["hypothesis"] = None
@@ -115,7 +115,7 @@ except ImportError as error:
     assert (done.stdout, done.stderr) == (f"5\n{needs}; the extra `testing` brings it\n", "")
 
 
-def test_members_of_enumerations_occur() -> None:
+def test_enum_members_occur_in_drawn_messages() -> None:
     drawn = [
         topic.error_code
         for seed in range(60)
@@ -132,7 +132,7 @@ def test_members_of_enumerations_occur() -> None:
 
 
 @pytest.mark.parametrize("strategy", [messages, encodings, damaged_bytes, lambda given, _: versions(given)])
-def test_no_class(strategy: Callable[..., object]) -> None:
+def test_strategies_reject_non_classes(strategy: Callable[..., object]) -> None:
     for wrong in ("HeartbeatRequest", None):
         with pytest.raises(TypeError) as raised:
             strategy(wrong, 4)

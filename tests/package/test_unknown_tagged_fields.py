@@ -29,7 +29,7 @@ def structs_of(message: type[Message]) -> Iterator[type[Any]]:
 
 
 @pytest.mark.parametrize("name", vectors.message_names())
-def test_every_struct_has_them(name: str) -> None:
+def test_every_struct_has_unknown_tagged_fields(name: str) -> None:
     message = vectors.message_class(name)
     facts = facts_of(message)
     is_secret = any(field.secret for fields in (facts.fields, *facts.structs.values()) for field in fields)
@@ -50,7 +50,7 @@ def test_every_struct_has_them(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", vectors.message_names())
-def test_versions_that_cannot_write_them(name: str) -> None:
+def test_inflexible_versions_reject_unknown_tagged_fields(name: str) -> None:
     cls = vectors.message_class(name)
     message: Any = cls(unknown_tagged_fields=TAGGED)
     for version in vectors.versions_of(cls):
@@ -64,12 +64,12 @@ def test_versions_that_cannot_write_them(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", vectors.message_names())
-def test_messages_that_were_read_have_them(name: str) -> None:
+def test_decoded_messages_have_unknown_tagged_fields(name: str) -> None:
     for vector in vectors.committed()[name]:
         assert isinstance(vector.cls.read(vector.data, vector.version).unknown_tagged_fields, tuple)
 
 
-def test_a_struct_of_a_message_without_flexible_versions() -> None:
+def test_struct_in_inflexible_message_rejects_unknown_tagged_fields() -> None:
     topics = OffsetDeleteRequestTopicCollection([OffsetDeleteRequestTopic(unknown_tagged_fields=TAGGED)])
     message = kafka_messages.OffsetDeleteRequest(group_id="g", topics=topics)
     text = "OffsetDeleteRequest v0: topics[0].unknown_tagged_fields: is set, but this version has no tagged fields"
@@ -79,7 +79,7 @@ def test_a_struct_of_a_message_without_flexible_versions() -> None:
         assert str(caught.value) == text
 
 
-def test_json_without_flexible_versions() -> None:
+def test_json_of_inflexible_version_rejects_unknown_tagged_fields() -> None:
     given = {"mechanism": "PLAIN", "_unknownTaggedFields": [{"tag": 7, "data": "eA=="}]}
     with pytest.raises(JsonError) as caught:
         from_json(SaslHandshakeRequest, given, 1)

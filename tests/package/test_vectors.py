@@ -36,14 +36,14 @@ def test_every_version_has_vectors() -> None:
     assert not lacking, f"run nox -s upstream -- vectors: {', '.join(lacking)} have no vectors by Kafka's own classes"
 
 
-def test_no_vector_is_of_an_unknown_message() -> None:
+def test_every_vector_is_of_a_known_message() -> None:
     known = {(name, version) for name in MESSAGES for version in vectors.message_class(name).schemas()}
     found = {(each.message, each.version) for group in vectors.committed().values() for each in group}
     assert found - known == set()
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_bytes(name: str) -> None:
+def test_vectors_round_trip_as_bytes(name: str) -> None:
     for vector in vectors.committed()[name]:
         message = vector.cls.read(vector.data, vector.version)
         assert message.write(vector.version) == vector.data, vector
@@ -53,10 +53,10 @@ def test_bytes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_json(name: str) -> None:
+def test_vectors_round_trip_as_json(name: str) -> None:
     for vector in vectors.committed()[name]:
         version = vector.version
-        assert created(vector).write(version) == vector.data, vector
+        assert message_from_json_in(vector).write(version) == vector.data, vector
         message = vector.cls.read(vector.data, version)
         as_json = to_json(message, version)
         assert as_json == vector.json_out, vector
@@ -66,7 +66,7 @@ def test_json(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_second_round_trip(name: str) -> None:
+def test_second_read_equals_the_first(name: str) -> None:
     for vector in vectors.committed()[name]:
         message = vector.cls.read(vector.data, vector.version)
         again = vector.cls.read(message.write(vector.version), vector.version)
@@ -75,7 +75,7 @@ def test_second_round_trip(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_copies(name: str) -> None:
+def test_copies_encode_to_the_same_bytes(name: str) -> None:
     for vector in vectors.committed()[name]:
         message = vector.cls.read(vector.data, vector.version)
         twins: list[Message] = [
@@ -132,14 +132,14 @@ def _differences(mine: object, theirs: object, path: str = "") -> Iterator[str]:
         yield f"{path}: {mine!r} != {theirs!r}"
 
 
-def test_schemas_are_shared() -> None:
+def test_equal_schemas_are_shared() -> None:
     for name in MESSAGES:
         schemas: Mapping[int, Schema] = vectors.message_class(name).schemas()
         texts = {str(schema) for schema in schemas.values()}
         assert len({id(schema) for schema in schemas.values()}) == len(texts), name
 
 
-def created(vector: Vector) -> Message:
+def message_from_json_in(vector: Vector) -> Message:
     """Return the message of ``json_in``, or a new one without it."""
     if vector.json_in is None:
         return vector.cls()
@@ -210,7 +210,7 @@ needs_snapshot = needs(
 
 @needs_snapshot
 @pytest.mark.parametrize("name", sorted(vectors.snapshot()))
-def test_snapshot(name: str) -> None:
+def test_snapshot_vectors_round_trip(name: str) -> None:
     missed: dict[int, list[str]] = {}
     for vector in vectors.snapshot()[name]:
         problem = _problem(vector)
@@ -222,7 +222,7 @@ def test_snapshot(name: str) -> None:
 
 
 @needs_snapshot
-def test_misses_are_of_the_snapshot() -> None:
+def test_allowed_misses_exist_in_the_snapshot() -> None:
     listed = {name for group in MISSES.values() for name in group}
     assert listed <= vectors.snapshot().keys()
     assert sum(len(group) for group in MISSES.values()) == len(listed), "a message has two reasons"

@@ -44,13 +44,13 @@ WRONG: list[tuple[Callable[[], object], str]] = [
 
 
 @pytest.mark.parametrize(("use", "text"), WRONG)
-def test_no_class(use: Callable[[], object], text: str) -> None:
+def test_wrong_class_or_message_raises_type_error(use: Callable[[], object], text: str) -> None:
     with pytest.raises(TypeError) as raised:
         use()
     assert str(raised.value) == text
 
 
-def test_random_messages_of_no_version() -> None:
+def test_random_messages_of_unsupported_version_raise() -> None:
     with pytest.raises(kafka_messages.UnsupportedVersionError) as raised:
         random_messages(MetadataRequest, 99)
     assert str(raised.value) == "MetadataRequest has no version 99, only versions 0 to 13"
@@ -63,7 +63,7 @@ def test_random_messages_of_no_version() -> None:
         ("import kafka_messages; kafka_messages.arrow", "pyarrow"),
     ],
 )
-def test_missing_extra(statement: str, package: str) -> None:
+def test_missing_extra_raises_module_not_found_error(statement: str, package: str) -> None:
     code = f"import sys; sys.modules[{package!r}] = None; {statement}"
     assert last_line(code) == (
         f"ModuleNotFoundError: kafka_messages.arrow needs the package {package}, which is not installed; "
@@ -71,7 +71,7 @@ def test_missing_extra(statement: str, package: str) -> None:
     )
 
 
-def test_testing_without_hypothesis() -> None:
+def test_testing_without_hypothesis_exports_random_functions() -> None:
     code = (
         "import importlib.util as util; util.find_spec = {}.get; "
         "from kafka_messages.testing import *; print(*sorted(name for name in dir() if name[0] != '_' and name != 'util'))"
@@ -86,14 +86,14 @@ def last_line(code: str) -> str:
     return (done.stdout + done.stderr).splitlines()[-1]
 
 
-def test_types_at_run_time() -> None:
+def test_type_aliases_exist_at_run_time() -> None:
     from kafka_messages.connection._iterators import ENTITY_TYPES
 
     assert kafka_messages.MessageClass == type[kafka_messages.Message]
     assert EntityType.__args__ == ENTITY_TYPES  # type: ignore[attr-defined]
 
 
-def test_repr() -> None:
+def test_repr_of_apis_and_fields_is_short() -> None:
     assert repr(api(3)) == "<Api 3 Metadata: versions 0 to 13>"
     assert repr(fields_of(OffsetCommitKey)[0]) == "<FieldFacts group: string, version 0>"
     name = next(each for each in fields_of(MetadataRequest.MetadataRequestTopic) if each.name == "name")

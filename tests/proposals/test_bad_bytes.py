@@ -39,7 +39,7 @@ PACKAGE = Package("kafka_messages_proposals")
 NAMES = PACKAGE.message_names
 
 
-def refused(cls: Any, version: int, data: bytes) -> DecodeError:
+def decode_error(cls: Any, version: int, data: bytes) -> DecodeError:
     """Return the error for invalid bytes, after checking message, version and offset."""
     with pytest.raises(DecodeError) as caught:
         cls.read(data, version)
@@ -69,7 +69,7 @@ def encoded_fields() -> Iterator[tuple[str, str, int]]:
         offset += 4 if field.is_array else WIDTHS.get(name, 1)
 
 
-def spoiled(path: str, offset: int, varint: bytes) -> tuple[bytes, int]:
+def with_varint(path: str, offset: int, varint: bytes) -> tuple[bytes, int]:
     """Return a default message with a field or its only array element replaced, and the offset of the replacement."""
     data = AllEncodings().write(0)
     if not path.endswith("[0]"):
@@ -79,54 +79,56 @@ def spoiled(path: str, offset: int, varint: bytes) -> tuple[bytes, int]:
 
 
 @pytest.mark.parametrize(("path", "name", "offset"), list(encoded_fields()))
-def test_varints_that_are_too_long(path: str, name: str, offset: int) -> None:
+def test_varints_with_too_many_bytes_raise_decode_error(path: str, name: str, offset: int) -> None:
     longest = LONGEST[int(name[-2:])]
     for varint in (b"\x80" * longest + b"\0", b"\xff" * 40):
-        data, at = spoiled(path, offset, varint)
-        error = refused(AllEncodings, 0, data)
+        data, at = with_varint(path, offset, varint)
+        error = decode_error(AllEncodings, 0, data)
         what = f"{SCHEMA_NAMES.get(name, name.upper())} at offset {at} has more than {longest} bytes"
         assert str(error) == f"AllEncodings v0: {path}: {what}"
         assert (error.path, error.offset) == (path, at)
 
 
 @pytest.mark.parametrize(("path", "name", "offset"), list(encoded_fields()))
-def test_varints_of_too_many_bits(path: str, name: str, offset: int) -> None:
+def test_varints_with_too_many_bits_raise_decode_error(path: str, name: str, offset: int) -> None:
     bits = int(name[-2:])
     longest = LONGEST[bits]
     most = 1 << bits - 7 * (longest - 1)
-    data, at = spoiled(path, offset, b"\xff" * (longest - 1) + bytes([most]))
-    error = refused(AllEncodings, 0, data)
+    data, at = with_varint(path, offset, b"\xff" * (longest - 1) + bytes([most]))
+    error = decode_error(AllEncodings, 0, data)
     what = f"{SCHEMA_NAMES.get(name, name.upper())} at offset {at} has more than {bits} bits"
     assert str(error) == f"AllEncodings v0: {path}: {what}"
     assert (error.path, error.offset) == (path, at)
-    data, at = spoiled(path, offset, b"\xff" * (longest - 1) + bytes([most - 1]))
+    data, at = with_varint(path, offset, b"\xff" * (longest - 1) + bytes([most - 1]))
     largest = -1 if name.startswith("u") else -(1 << bits - 1)
     value = getattr(AllEncodings.read(data, 0), path.removesuffix("[0]"))
     assert (value[0] if path.endswith("[0]") else value) == largest
 
 
 @pytest.mark.parametrize(("path", "name", "offset"), list(encoded_fields()))
-def test_varints_in_more_bytes_than_they_need(path: str, name: str, offset: int) -> None:
+def test_padded_varints_are_accepted(path: str, name: str, offset: int) -> None:
     longest = LONGEST[int(name[-2:])]
-    data, _ = spoiled(path, offset, b"\x82" + b"\x80" * (longest - 2) + b"\0")
+    data, _ = with_varint(path, offset, b"\x82" + b"\x80" * (longest - 2) + b"\0")
     value = getattr(AllEncodings.read(data, 0), path.removesuffix("[0]"))
     assert (value[0] if path.endswith("[0]") else value) == (2 if name.startswith("u") else 1)
 
 
-def test_the_end_within_a_varint() -> None:
+def test_truncated_varint_raises_decode_error() -> None:
     data = AllEncodings().write(0)
     at = next(offset for path, _, offset in encoded_fields() if path == "int64_packed64")
     text = f"AllEncodings v0: int64_packed64: VARLONG: 1 byte needed at offset {at + 2}, 0 left"
-    assert str(refused(AllEncodings, 0, data[:at] + b"\x80\x80")) == text
+    assert str(decode_error(AllEncodings, 0, data[:at] + b"\x80\x80")) == text
 
 
-def test_more_elements_than_bytes() -> None:
-    data, at = spoiled("int64s_packed64[0]", next(o for p, _, o in encoded_fields() if p == "int64s_packed64[0]"), b"")
+def test_array_count_beyond_the_data_raises_decode_error() -> None:
+    data, at = with_varint(
+        "int64s_packed64[0]", next(o for p, _, o in encoded_fields() if p == "int64s_packed64[0]"), b""
+    )
     start = at - 4
     data = data[:start] + b"\x7f\xff\xff\xff" + data[at:]
     left = len(data) - at
     text = f"int64s_packed64: array of 2147483647 elements at offset {start}, but {left} bytes are left"
-    assert str(refused(AllEncodings, 0, data)) == f"AllEncodings v0: {text}"
+    assert str(decode_error(AllEncodings, 0, data)) == f"AllEncodings v0: {text}"
 
 
 NARROW = "is out of range for"
@@ -154,13 +156,13 @@ INTEGERS: list[tuple[Message, int, str]] = [
 
 
 @pytest.mark.parametrize(("message", "version", "text"), INTEGERS, ids=lambda value: str(value)[:40])
-def test_numbers_that_the_encoding_cannot_hold(message: Message, version: int, text: str) -> None:
+def test_numbers_out_of_encoding_range_raise_encode_error(message: Message, version: int, text: str) -> None:
     with pytest.raises(EncodeError) as caught:
         message.write(version)
     assert str(caught.value) == f"{message.NAME} v{version}: {text}"
 
 
-def test_numbers_in_json_that_the_encoding_cannot_hold() -> None:
+def test_json_numbers_out_of_encoding_range_raise() -> None:
     for version, name, key, value, kind in (
         (0, "too_small", "tooSmall", 1 << 40, "INT32"),
         (3, "offset", "offset", -32769, "PACKED16"),
@@ -183,7 +185,7 @@ WRONG = ["5", 5.0, None, b"\x05", [5]]
 @pytest.mark.parametrize(
     ("name", "kind"), [("int64_packed64", "VARLONG"), ("int64_upacked16", "UPACKED16"), ("int64_fixed16", "INT16")]
 )
-def test_values_that_are_no_integers(name: str, kind: str, value: object) -> None:
+def test_non_integers_raise_encode_error(name: str, kind: str, value: object) -> None:
     message: Any = AllEncodings()
     setattr(message, name, value)
     with pytest.raises(EncodeError) as caught:
@@ -191,7 +193,7 @@ def test_values_that_are_no_integers(name: str, kind: str, value: object) -> Non
     assert str(caught.value) == f"AllEncodings v0: {name}: expected an integer for {kind}, not {summary(value)}"
 
 
-def test_values_near_integers() -> None:
+def test_int_subclasses_are_accepted() -> None:
     class Three(int):
         """An int subclass, as members of enumerations are."""
 
@@ -238,8 +240,8 @@ INTERLEAVED = [
 
 
 @pytest.mark.parametrize(("data", "text"), INTERLEAVED)
-def test_interleaved_sections(data: str, text: str) -> None:
-    error = refused(InterleavedTags, 0, bytes.fromhex(data))
+def test_invalid_interleaved_sections_raise_decode_error(data: str, text: str) -> None:
+    error = decode_error(InterleavedTags, 0, bytes.fromhex(data))
     assert str(error) == f"InterleavedTags v0: {text}"
 
 
@@ -268,19 +270,21 @@ INTERLEAVED_VALUES: list[tuple[Message, int, str]] = [
 
 
 @pytest.mark.parametrize(("message", "version", "text"), INTERLEAVED_VALUES, ids=lambda value: str(value)[:40])
-def test_interleaved_fields_that_cannot_be_written(message: Message, version: int, text: str) -> None:
+def test_invalid_interleaved_fields_raise_encode_error(message: Message, version: int, text: str) -> None:
     with pytest.raises(EncodeError) as caught:
         message.write(version)
     assert str(caught.value) == f"{message.NAME} v{version}: {text}"
 
 
-def test_tags_of_the_sequential_format_twice() -> None:
+def test_duplicate_sequential_tags_raise_decode_error() -> None:
     # NullableAssignment v1: null, two fields: tag 0, null (00), twice.
     data = bytes.fromhex("ff 02 00 01 00 00 01 00")
     text = "NullableAssignment v1: tag 0 comes twice, again at offset 5"
-    assert str(refused(NullableAssignment, 1, data)) == text
+    assert str(decode_error(NullableAssignment, 1, data)) == text
     data = bytes.fromhex("ff 02 09 00 09 00")
-    assert str(refused(NullableAssignment, 1, data)) == "NullableAssignment v1: tag 9 comes twice, again at offset 4"
+    assert (
+        str(decode_error(NullableAssignment, 1, data)) == "NullableAssignment v1: tag 9 comes twice, again at offset 4"
+    )
 
 
 # --- optional-field buffers -------------------------------------------------------------------------------------------
@@ -319,25 +323,25 @@ OPTIONAL = [
 
 
 @pytest.mark.parametrize(("data", "text"), OPTIONAL)
-def test_optional_field_buffers(data: str, text: str) -> None:
-    error = refused(FooResponse, 9, bytes.fromhex(data))
+def test_invalid_optional_field_buffers_raise_decode_error(data: str, text: str) -> None:
+    error = decode_error(FooResponse, 9, bytes.fromhex(data))
     assert str(error) == f"FooResponse v9: {text}"
     assert error.path == (text.partition(":")[0] if text.startswith(("user_agent", "foos")) else "")
 
 
-def test_optional_fields_of_optional_structs() -> None:
+def test_invalid_optional_fields_of_optional_structs_raise() -> None:
     # limits (tag 2): buffer with reason (tag 0) = a string of claimed length 9, then bytes64.
     inner = bytes.fromhex("06 0000 000978 00 0000000000000000")
     #    length (zig-zag)  tag   value  end  names     depth
     data = b"\x1e" + b"\0\2" + inner + bytes.fromhex("00 00000000 00 00000000")
-    error = refused(FooRequest, 9, data)
+    error = decode_error(FooRequest, 9, data)
     assert str(error) == "FooRequest v9: limits.reason: optional field 0 has size 3 at offset 6, but its value 11"
     assert (error.path, error.offset) == ("limits.reason", 6)
     text = "FooRequest v9: limits.reason: STRING: 255 bytes needed at offset 8, 20 left"
-    assert str(refused(FooRequest, 9, data[:7] + b"\xff" + data[8:])) == text
+    assert str(decode_error(FooRequest, 9, data[:7] + b"\xff" + data[8:])) == text
 
 
-def test_lengths_in_more_bytes_than_they_need() -> None:
+def test_padded_lengths_of_optional_fields_are_accepted() -> None:
     message = FooResponse(user_agent="abc", foos=[Foo(baz=7)])
     for buffer in ("8a 00 0001 0003616263 80 00", "8a 80 80 80 00 0001 0003616263 80 80 00"):
         for foo in ("00", "80 00", "80 80 80 80 00"):
@@ -349,7 +353,7 @@ def test_lengths_in_more_bytes_than_they_need() -> None:
     data = bytes.fromhex("80 00 00000000 80 00 00000005")
     assert FooRequest.read(data, 9) == FooRequest(depth=Depth(level=5))
     data = bytes.fromhex("80 80 80 80 80 00 00000000 00 00000005")
-    assert str(refused(FooRequest, 9, data)) == "FooRequest v9: VARINT at offset 0 has more than 5 bytes"
+    assert str(decode_error(FooRequest, 9, data)) == "FooRequest v9: VARINT at offset 0 has more than 5 bytes"
 
 
 OPTIONAL_VALUES: list[tuple[Message, int, str]] = [
@@ -393,13 +397,13 @@ OPTIONAL_VALUES: list[tuple[Message, int, str]] = [
 
 
 @pytest.mark.parametrize(("message", "version", "text"), OPTIONAL_VALUES, ids=lambda value: str(value)[:40])
-def test_optional_fields_that_cannot_be_written(message: Message, version: int, text: str) -> None:
+def test_invalid_optional_fields_raise_encode_error(message: Message, version: int, text: str) -> None:
     with pytest.raises(EncodeError) as caught:
         message.write(version)
     assert str(caught.value) == f"{message.NAME} v{version}: {text}"
 
 
-def test_an_optional_struct_that_cannot_be_null() -> None:
+def test_null_for_non_nullable_optional_struct_raises() -> None:
     message = FooRequest(limits=None)
     assert message.limits == Limits()
     message.limits = None  # type: ignore[assignment]
@@ -408,7 +412,7 @@ def test_an_optional_struct_that_cannot_be_null() -> None:
     assert str(caught.value) == "FooRequest v9: limits: is None, but this version has no null here"
 
 
-def test_an_ignorable_optional_field_is_dropped_in_older_versions() -> None:
+def test_ignorable_optional_field_is_dropped_in_older_versions() -> None:
     assert FooRequest(priority=3).write(8) == FooRequest().write(8)
 
 
@@ -428,25 +432,27 @@ PRESENCE = [
 
 
 @pytest.mark.parametrize(("data", "version", "text"), PRESENCE)
-def test_structs_that_may_be_null(data: str, version: int, text: str) -> None:
-    assert str(refused(NullableAssignment, version, bytes.fromhex(data))) == f"NullableAssignment v{version}: {text}"
+def test_invalid_nullable_structs_raise_decode_error(data: str, version: int, text: str) -> None:
+    assert (
+        str(decode_error(NullableAssignment, version, bytes.fromhex(data))) == f"NullableAssignment v{version}: {text}"
+    )
 
 
 @pytest.mark.parametrize("mark", range(256))
-def test_every_mark_of_presence(mark: int) -> None:
+def test_every_presence_byte_is_null_or_present(mark: int) -> None:
     struct = bytes.fromhex("05 00000000 00000000 0002 00000000")
     if mark > 127:
         assert NullableAssignment.read(bytes([mark]), 0) == NullableAssignment()
-        refused(NullableAssignment, 0, bytes([mark]) + struct)
+        decode_error(NullableAssignment, 0, bytes([mark]) + struct)
     else:
         assert NullableAssignment.read(bytes([mark]) + struct, 0).write(0) == b"\x01" + struct
-        refused(NullableAssignment, 0, bytes([mark]))
+        decode_error(NullableAssignment, 0, bytes([mark]))
 
 
 # --- everything -------------------------------------------------------------------------------------------------------
 
 
-def samples(name: str, seed: int, mixed: int) -> Iterator[tuple[Any, int, bytes]]:
+def sample_encodings(name: str, seed: int, mixed: int) -> Iterator[tuple[Any, int, bytes]]:
     """Yield short random messages of every version as bytes."""
     cls = PACKAGE.message(name)
     for version in versions_of(cls):
@@ -457,19 +463,19 @@ def samples(name: str, seed: int, mixed: int) -> Iterator[tuple[Any, int, bytes]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_cut_anywhere(name: str) -> None:
-    for cls, version, data in samples(name, seed=1, mixed=2):
+def test_truncated_messages_raise_decode_error(name: str) -> None:
+    for cls, version, data in sample_encodings(name, seed=1, mixed=2):
         cuts = range(len(data)) if len(data) < 700 else random.Random(name).sample(range(len(data)), 700)
         for cut in cuts:
-            error = refused(cls, version, data[:cut])
+            error = decode_error(cls, version, data[:cut])
             assert error.offset <= cut
             assert "offset" in str(error)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_followed_by_more(name: str) -> None:
-    for cls, version, data in samples(name, seed=2, mixed=2):
-        error = refused(cls, version, data + b"\0")
+def test_trailing_bytes_raise_decode_error(name: str) -> None:
+    for cls, version, data in sample_encodings(name, seed=2, mixed=2):
+        error = decode_error(cls, version, data + b"\0")
         reason = f"the message ends at offset {len(data)}, but 1 more byte(s) follow"
         assert str(error) == f"{name} v{version}: {reason}"
         _, end = cls.read_from(b"\0" + data + b"\0", 1, version)
@@ -481,8 +487,8 @@ CHANGES += [b"\xff" * 4 + b"\x0f", b"\xff" * 4 + b"\x7f", b"\xff" * 9 + b"\x01",
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_changed_anywhere(name: str) -> None:
-    for cls, version, data in samples(name, seed=3, mixed=3):
+def test_mutated_bytes_are_rejected_or_re_encodable(name: str) -> None:
+    for cls, version, data in sample_encodings(name, seed=3, mixed=3):
         draw = random.Random(f"{name} {version} {len(data)}")
         for _ in range(60 if data else 0):
             at = draw.randrange(len(data))
@@ -490,7 +496,7 @@ def test_changed_anywhere(name: str) -> None:
             try:
                 message = cls.read(changed, version)
             except DecodeError:
-                refused(cls, version, changed)
+                decode_error(cls, version, changed)
                 continue
             written = message.write(version)
             assert message.size(version) == len(written)
@@ -502,14 +508,14 @@ def test_changed_anywhere(name: str) -> None:
                 assert bytes(out) == written
 
 
-def test_elements_that_hold_only_a_struct() -> None:
+def test_70000_elements_with_only_a_struct_round_trip() -> None:
     message = AllTypesRequest(wrappers=[Wrapper(content=Content(size=1))] * 70000)
     assert AllTypesRequest.read(message.write(0), 0) == message
 
 
-def test_tagged_fields_name_their_place() -> None:
+def test_errors_in_tagged_fields_name_the_field() -> None:
     data = TaggedTypes(words="abc").write(1)
     at = data.index(b"abc")
-    error = refused(TaggedTypes, 1, data[: at - 1] + b"\x09" + data[at:])
+    error = decode_error(TaggedTypes, 1, data[: at - 1] + b"\x09" + data[at:])
     assert str(error) == "TaggedTypes v1: words: COMPACT_STRING: 8 bytes needed at offset 4, 3 left"
     assert (error.path, error.offset) == ("words", 4)

@@ -72,22 +72,22 @@ FOO = """{
 
 ENCODINGS = (
     Case(
-        "the text's unsigned32",
+        "unsigned32 in the proposal's example",
         LEADER,
         f"14: $.fields[0].encoding.10+: unknown encoding 'unsigned32'; {NAMES}",
     ),
     Case(
-        "the text's tooSmall",
+        "duplicate key in the proposal's tooSmall",
         TOO_SMALL,
         "8: $.fields[0].encoding: expected ':' after property '2+', found ','",
     ),
     Case(
-        "the text's tooSmall, completed",
+        "duplicate range in the completed tooSmall",
         TOO_SMALL.replace('"2+",', '"2+": "fixed32",'),
         "8: $.fields[0].encoding.2+: property '2+' is given twice with different values; keep one (the first is on line 8)",
     ),
     Case(
-        "names that are none",
+        "unknown encoding names",
         text(
             *(
                 field(f"A{i}", encoding=name)
@@ -102,26 +102,26 @@ ENCODINGS = (
         f"7: $.fields[5].encoding: unknown encoding 'zigzag32'; {NAMES}",
     ),
     Case(
-        "names that are no texts",
+        "encoding names of wrong type",
         text(field("A", encoding=["packed32"]), field("B", encoding=True), field("C", encoding={"0+": 32})),
         "2: $.fields[0].encoding: expected an encoding name, or an object of version range to encoding name, found array ['packed32']",
         "3: $.fields[1].encoding: expected an encoding name, or an object of version range to encoding name, found boolean True",
         f"4: $.fields[2].encoding.0+: unknown encoding '32'; {NAMES}",
     ),
     Case(
-        "no ranges",
+        "empty ranges",
         text(field("A", encoding={}), field("B", "[]int32", elementEncoding={})),
         "2: $.fields[0].encoding: encoding is empty; give each version one encoding, or remove it",
         "3: $.fields[1].elementEncoding: elementEncoding is empty; give each version one encoding, or remove it",
     ),
     Case(
-        "ranges that are none",
+        "invalid ranges",
         text(field("A", encoding={"0-": "fixed32", "3-1": "packed32", "0+": "packed32"})),
         "2: $.fields[0].encoding.0-: '0-' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
         "2: $.fields[0].encoding.3-1: version range '3-1' runs backwards; write 1-3 or none",
     ),
     Case(
-        "a range inside another, and one that touches it",
+        "overlapping ranges",
         text(field("A", encoding={"0-9": "fixed32", "1-2": "packed32", "5": "packed32", "9+": "fixed32"})),
         "2: $.fields[0].encoding.1-2: encoding of field A: ranges 0-9 and 1-2 overlap; give each version one encoding",
         "2: $.fields[0].encoding.5: encoding of field A: ranges 0-9 and 5 overlap; give each version one encoding",
@@ -139,7 +139,7 @@ ENCODINGS = (
         "4: $.fields[2].elementEncoding: elementEncoding of field C: version 32767 has no encoding; the ranges must be exactly 0+",
     ),
     Case(
-        "encodings of versions that the field does not have",
+        "encodings outside the field's versions",
         text(
             field("A", versions="1-2", encoding={"0-1": "fixed32", "2+": "packed32"}),
             field("B", versions="1+", encoding={"0": "fixed32", "2+": "packed32"}),
@@ -149,7 +149,7 @@ ENCODINGS = (
         "3: $.fields[1].encoding: encoding of field B: version 0 is not one of the field's; the ranges must be exactly 1+",
     ),
     Case(
-        "wider than the type",
+        "encoding wider than the type",
         text(
             field("A", "int16", encoding="upacked64"),
             field("B", encoding={"0": "fixed64", "1+": "fixed32"}),
@@ -160,7 +160,7 @@ ENCODINGS = (
         "4: $.fields[2].elementEncoding: encoding fixed32 is wider than field C of type []int16; use at most 16 bits",
     ),
     Case(
-        "other types",
+        "types without encodings",
         text(
             *(
                 field(f"A{i}", name, encoding="fixed16")
@@ -182,7 +182,7 @@ ENCODINGS = (
         "11: $.fields[9].encoding: field S of type Sub cannot have an encoding; use int16, int32, int64",
     ),
     Case(
-        "encoding of an array, elementEncoding of none",
+        "encoding of an array, elementEncoding of a scalar",
         text(
             field("A", "[]int32", encoding="packed32"),
             field("B", "int32", elementEncoding="packed32"),
@@ -195,7 +195,7 @@ ENCODINGS = (
         "5: $.fields[3].elementEncoding: field D of type []Sub cannot have an elementEncoding; only arrays of int16, int32, int64 can",
     ),
     Case(
-        "a default that the encoding cannot hold",
+        "default out of range of the encoding",
         text(
             field("A", "int64", default="0x80000000", encoding={"0": "fixed32", "1": "fixed64", "2+": "upacked16"}),
             field("B", "int64", versions="2+", tag=0, taggedVersions="2+", default="70000", encoding="packed16"),
@@ -213,7 +213,7 @@ TAGS = (
         "1: $.taggedFieldFormat: taggedFieldFormat interleaved needs flexibleVersions; there are no tagged fields",
     ),
     Case(
-        "a format that is none",
+        "unknown taggedFieldFormat",
         text(taggedFieldFormat="Interleaved"),
         "1: $.taggedFieldFormat: unknown taggedFieldFormat 'Interleaved'; did you mean interleaved?",
     ),
@@ -221,7 +221,7 @@ TAGS = (
 
 OPTIONAL = (
     Case(
-        "the definition of the text, spoiled",
+        "several mistakes in the proposal's definition",
         {
             "FooResponse.json": FOO,
             "FooRequest.json": text(name="FooRequest", type="request", apiKey=9000, validVersions="0-9"),
@@ -241,7 +241,7 @@ OPTIONAL = (
         "1: $.optionalFields[0]: optional field B in a message without versionsWithOptional; add them, for example 9+",
     ),
     Case(
-        "types that no buffer holds",
+        "types not allowed in optional-field buffers",
         text(
             optionalFields=[
                 optional("A", "[]Sub", fields=[field("X", "int32", "2+")]),
@@ -256,12 +256,12 @@ OPTIONAL = (
         "1: $.optionalFields[2].type: optional field C cannot be records; use bytes",
     ),
     Case(
-        "both answers to one question",
+        "versionsWithOptional with flexibleVersions",
         text(optionalFields=[optional("A")], versionsWithOptional="2+"),
         "1: $.versionsWithOptional: versionsWithOptional and flexibleVersions exclude each other; use one of them",
     ),
     Case(
-        "tagged fields beside optional ones",
+        "tagged fields with optional fields",
         text(
             field("A", versions="2+", tag=0, taggedVersions="2+"), field("B", "string", flexibleVersions="2+"), **WITH
         ),
@@ -274,12 +274,12 @@ OPTIONAL = (
         "1: $.versionsWithOptional: versionsWithOptional 1-2 must be open-ended, like 9+",
     ),
     Case(
-        "versionsWithOptional that no version reaches",
+        "versionsWithOptional beyond the valid versions",
         text(optionalFields=[optional("A")], versionsWithOptional="9+", flexibleVersions="none"),
         "1: $.optionalFields[0]: warning: field A has versions 9+, but the message has 0-3; it is never sent",
     ),
     Case(
-        "tags that are no int16, or not hexadecimal",
+        "tags not an int16 in hexadecimal",
         text(
             optionalFields=[
                 optional(f"A{i}", "int8", tag=tag)
@@ -298,7 +298,7 @@ OPTIONAL = (
         "1: $.optionalFields[7].tag: optional field B has no tag; add it",
     ),
     Case(
-        "tags used again",
+        "duplicate tags",
         text(
             sub("S", field("X"), optionalFields=[optional("A"), optional("B", tag="0x2"), optional("C", tag="0x02")]),
             optionalFields=[optional("A"), optional("B", tag="0x01"), optional("C", tag="0x0001")],
@@ -309,7 +309,7 @@ OPTIONAL = (
         "1: $.optionalFields[2].tag: in Probe, field C has a duplicate tag 1, already the tag of A; tags must be unique",
     ),
     Case(
-        "names used again",
+        "duplicate names",
         text(sub("S", field("X"), optionalFields=[optional("X")]), optionalFields=[optional("S")], **WITH),
         "1: $.optionalFields[0].name: in Probe, field name S is used twice; field names must be unique",
         "2: $.fields[0].optionalFields[0].name: in Sub, field name X is used twice; field names must be unique",
@@ -328,13 +328,13 @@ OPTIONAL = (
         "1: $.commonStructs[0].fields[0].optionalFields: struct Other is written inside common struct Shared; declare it as a common struct of its own",
     ),
     Case(
-        "null where there is none",
+        "null in non-nullable fields",
         text(optionalFields=[optional("A", nullable=True), optional("B", "string", "0x2", default="null")], **WITH),
         "1: $.optionalFields[0].nullable: type int32 cannot be nullable; remove nullable",
         "1: $.optionalFields[1].default: invalid default 'null' for string field B: null cannot be the default, because not all versions of this field are nullable (nullableVersions are none, versions 2+)",
     ),
     Case(
-        "properties of other fields",
+        "properties not allowed in optional fields",
         text(optionalFields=[optional("A", encoding="packed32", nullableVersions="2+")], **WITH),
         "1: $.optionalFields[0].encoding: unknown property 'encoding' of optional field A; known are about, default, fields, ignorable, name, nullable, optionalFields, tag, type",
         "1: $.optionalFields[0].nullableVersions: unknown property 'nullableVersions' of optional field A; known are about, default, fields, ignorable, name, nullable, optionalFields, tag, type",
@@ -343,7 +343,7 @@ OPTIONAL = (
 
 NULLABLE_STRUCTS = (
     Case(
-        "a default that is not null",
+        "default other than null",
         text(sub("A", field("X"), nullableVersions="0+", default="{}")),
         "2: $.fields[0].default: invalid default '{}' for Sub field A: the only defaults for a struct are empty and null",
     ),
@@ -361,11 +361,11 @@ NULLABLE_STRUCTS = (
 
 
 @pytest.mark.parametrize("case", [*ENCODINGS, *TAGS, *OPTIONAL, *NULLABLE_STRUCTS], ids=lambda case: case.name)
-def test_refused_with_these_words(case: Case) -> None:
+def test_invalid_definitions_are_reported(case: Case) -> None:
     assert sorted(problems_of(case.files)) == sorted(case.lines)
 
 
-def test_the_command_reports_every_file_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_reports_every_file_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs, output = tmp_path / "specs", tmp_path / "output"
     specs.mkdir()
     (specs / "Leader.json").write_text(LEADER)

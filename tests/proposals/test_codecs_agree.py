@@ -22,7 +22,7 @@ SEED = int(os.environ.get("RANDOM_SEED", "0"))
 ALL = [pytest.param(package, name, id=name) for package in map(Package, PACKAGES) for name in package.message_names]
 
 
-def drawn(package: Package, name: str) -> Iterator[tuple[Message, int]]:
+def sample_messages(package: Package, name: str) -> Iterator[tuple[Message, int]]:
     cls = package.message(name)
     for version in versions_of(cls):
         for message in messages(cls, version, SEED, mixed=6):
@@ -31,7 +31,7 @@ def drawn(package: Package, name: str) -> Iterator[tuple[Message, int]]:
 
 @pytest.mark.parametrize(("package", "name"), ALL)
 def test_codecs_agree(package: Package, name: str) -> None:
-    for message, version in drawn(package, name):
+    for message, version in sample_messages(package, name):
         data = message.write(version)
         assert message.size(version) == len(data)
         assert type(message).read(data, version) == message
@@ -52,9 +52,9 @@ def test_codecs_agree(package: Package, name: str) -> None:
 
 
 @pytest.mark.parametrize(("package", "name"), ALL)
-def test_json_gives_the_same_message(package: Package, name: str) -> None:
+def test_json_round_trips_to_the_same_message(package: Package, name: str) -> None:
     codec = package.module("json")
-    for message, version in drawn(package, name):
+    for message, version in sample_messages(package, name):
         form = json.loads(json.dumps(codec.to_json(message, version, unknown_tagged_fields=True)))
         again = codec.from_json(type(message), form, version)
         assert again == message
@@ -63,7 +63,7 @@ def test_json_gives_the_same_message(package: Package, name: str) -> None:
 
 @pytest.mark.parametrize(("package", "name"), ALL)
 def test_copies_are_equal(package: Package, name: str) -> None:
-    for message, version in drawn(package, name):
+    for message, version in sample_messages(package, name):
         data = message.write(version)
         for original in (message, type(message).read(data, version)):
             for twin in (copy.deepcopy(original), pickle.loads(pickle.dumps(original))):
@@ -88,7 +88,7 @@ def fields_of(message: Any, version: int) -> Iterator[tuple[FieldFacts, Any]]:
 
 
 @pytest.mark.parametrize(("package", "name"), ALL)
-def test_the_random_messages_hold_everything(package: Package, name: str) -> None:
+def test_random_messages_fill_every_field(package: Package, name: str) -> None:
     cls = package.message(name)
     for version in versions_of(cls):
         full, nulls = messages(cls, version, mixed=0)
@@ -101,7 +101,7 @@ def test_the_random_messages_hold_everything(package: Package, name: str) -> Non
             assert (value is None) == (version in field.nullable), field.name
 
 
-def test_the_random_messages_repeat() -> None:
+def test_random_messages_are_reproducible_by_seed() -> None:
     cls = Package("kafka_messages").message("MetadataResponse")
     first, second = ([each.write(13) for each in messages(cls, 13, seed=3)] for _ in range(2))
     assert first == second
@@ -109,10 +109,10 @@ def test_the_random_messages_repeat() -> None:
 
 
 @pytest.mark.parametrize("package", [*map(Package, PACKAGES)], ids=PACKAGES)
-def test_the_random_messages_repeat_keys_and_have_unknown_fields(package: Package) -> None:
+def test_random_messages_have_duplicate_keys_and_unknown_fields(package: Package) -> None:
     repeated = unknown = 0
     for name in package.message_names:
-        for message, version in drawn(package, name):
+        for message, version in sample_messages(package, name):
             unknown += bool(getattr(message, "unknown_tagged_fields", ()))
             for _, value in fields_of(message, version):
                 if hasattr(value, "find_all"):

@@ -14,5 +14,5 @@ MESSAGES = proposals.SOURCE / "kafka_messages_proposals" / "messages"
 
 
 @pytest.mark.parametrize("name", ["interleaved_tags", "integer_encodings", "nullable_assignment", "foo_response"])
-def test_module_of_a_proposal(name: str) -> None:
+def test_generated_module_matches_the_golden_file(name: str) -> None:
     matches_golden(GOLDENS / f"{name}.py.txt", (MESSAGES / f"{name}.py").read_text(encoding="utf-8"))

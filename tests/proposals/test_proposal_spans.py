@@ -7,7 +7,7 @@ import random
 import pytest
 from kafka_messages._base.message import Message
 
-from tests.package.test_damage import CHANGES
+from tests.package.test_damaged_bytes import CHANGES
 from tests.support.random_messages import Package, messages, versions_of
 
 PACKAGE = Package("kafka_messages_proposals")
@@ -34,7 +34,7 @@ def assert_agrees(cls: type[Message], version: int, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_random_messages(name: str) -> None:
+def test_spans_of_random_messages_agree_with_read(name: str) -> None:
     cls = PACKAGE.message(name)
     draw = random.Random(f"14 {name}")
     for version in versions_of(cls):
@@ -47,7 +47,7 @@ def test_random_messages(name: str) -> None:
                 assert_agrees(cls, version, data[:at] + draw.choice(CHANGES) + data[at + draw.choice((0, 1, 2)) :])
 
 
-def test_values_of_encodings() -> None:
+def test_encoded_integers_have_type_and_value() -> None:
     message = PACKAGE.message("AllEncodings")()
     found = EXPLAIN.explain(message.write(0), type(message), 0)
     types = {leaf.type for leaf in found.leaves() if leaf.role == "value"}
@@ -57,7 +57,7 @@ def test_values_of_encodings() -> None:
             assert leaf.value == getattr(message, leaf.path)
 
 
-def test_optional_fields() -> None:
+def test_optional_fields_are_explained() -> None:
     message = PACKAGE.message("OptionalTypes")()
     version = max(versions_of(type(message)))
     found = EXPLAIN.explain(message.write(version), type(message), version)

@@ -80,7 +80,7 @@ VALUES: list[tuple[str, object, str]] = [
 
 
 @pytest.mark.parametrize(("name", "value", "data"), VALUES, ids=[name for name, _, _ in VALUES])
-def test_types(name: str, value: object, data: str) -> None:
+def test_types_round_trip(name: str, value: object, data: str) -> None:
     kind: Type = getattr(schema, name)
     expected = bytes.fromhex(data)
     out = bytearray(b"\xff")
@@ -95,7 +95,7 @@ def test_types(name: str, value: object, data: str) -> None:
     assert kind.nullable == ("NULLABLE" in name)
 
 
-def test_no_type_is_forgotten() -> None:
+def test_every_exported_type_is_tested() -> None:
     constants = {name for name in dir(schema) if isinstance(getattr(schema, name), Type)}
     assert constants == {name for name, _, _ in VALUES}
     made = {
@@ -129,7 +129,7 @@ def test_no_type_is_forgotten() -> None:
     ],
     ids=str,
 )
-def test_arrays(kind: Type, value: object, data: str, name: str) -> None:
+def test_arrays_are_read_and_sized(kind: Type, value: object, data: str, name: str) -> None:
     expected = bytes.fromhex(data)
     assert kind.read(expected, 0) == (value, len(expected))
     assert kind.size_of(value) == len(expected)
@@ -153,7 +153,7 @@ INVALID: list[tuple[Type, object, str]] = [
 
 
 @pytest.mark.parametrize(("kind", "value", "text"), INVALID, ids=[text for _, _, text in INVALID])
-def test_validate(kind: Type, value: object, text: str) -> None:
+def test_invalid_values_raise_schema_error(kind: Type, value: object, text: str) -> None:
     for attempt in (kind.validate, kind.size_of, lambda given: kind.write(bytearray(), given)):
         with pytest.raises(SchemaError) as caught:
             attempt(value)
@@ -170,7 +170,7 @@ PERSON = Schema(
 )
 
 
-def test_a_schema_by_hand() -> None:
+def test_hand_made_schema_round_trips() -> None:
     #                           name      ages  two fields  tag 0, 4 bytes  tag 1, 3 bytes
     data = bytes.fromhex("0003 416e6e ffffffff 02 00 04 0000002a 01 03 0001 41")
     struct, end = PERSON.read(data)
@@ -188,7 +188,7 @@ def test_a_schema_by_hand() -> None:
         assert PERSON.size_of(value) == len(data)
 
 
-def test_the_default_of_a_tagged_field() -> None:
+def test_tagged_field_at_default_takes_no_bytes() -> None:
     struct, _ = PERSON.read(bytes.fromhex("0000 00000000 00"))
     assert "home" not in struct
     assert "nick" not in struct
@@ -199,7 +199,7 @@ def test_the_default_of_a_tagged_field() -> None:
     assert PERSON.size_of(struct) == 7 + 6
 
 
-def test_structs() -> None:
+def test_structs_support_lookup_assignment_and_equality() -> None:
     struct, _ = PERSON.read(bytes.fromhex("0000 00000000 00"))
     assert repr(struct) == "Struct(name='', ages=[])"
     assert "name" in struct
@@ -236,7 +236,7 @@ def test_unknown_fields_are_kept() -> None:
     assert str(caught.value) == "unknown_tagged_fields: is set, but this version has no tagged fields"
 
 
-def test_optional_fields_as_in_the_text() -> None:
+def test_hand_made_optional_fields_equal_the_message_schema() -> None:
     foo = Schema({1: Field("bar", STRING, default="hello world")}, Field("baz", INT16))
     response = Schema({1: Field("user_agent", NULLABLE_STRING, default=None)}, Field("foos", ArrayOf(foo)))
     assert str(response) == str(schemas_of(FooResponse)[9])
@@ -246,7 +246,7 @@ def test_optional_fields_as_in_the_text() -> None:
     assert response.size_of(message) == response.size_of(struct) == message.size(9)
 
 
-def test_nullable_structs() -> None:
+def test_nullable_structs_are_read_and_sized() -> None:
     inner = Schema(Field("a", INT8))
     assert NullableStruct(inner).read(b"\xff", 0) == (None, 1)
     assert NullableStruct(inner).read(b"\x01\x05", 0) == (Struct(inner, {"a": 5}), 2)
@@ -279,13 +279,13 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
 
 
 @pytest.mark.parametrize(("make", "text"), MISTAKES, ids=[text for _, text in MISTAKES])
-def test_schemas_that_do_not_hold_together(make: Callable[[], object], text: str) -> None:
+def test_inconsistent_schemas_raise_schema_error(make: Callable[[], object], text: str) -> None:
     with pytest.raises(SchemaError) as caught:
         make()
     assert str(caught.value) == text
 
 
-def test_fields_in_any_order_of_tags() -> None:
+def test_tagged_fields_are_sorted_by_tag() -> None:
     first = TagSection({2: B, 1: A})
     second = TagSection([(1, A), (2, B)])
     assert list(first.fields) == list(second.fields) == [1, 2]
@@ -294,7 +294,7 @@ def test_fields_in_any_order_of_tags() -> None:
     assert data.hex() == "02" + "010105" + "020106"
 
 
-def test_errors_of_reading() -> None:
+def test_read_error_has_place_and_offset() -> None:
     kind = Schema(Field("people", ArrayOf(PERSON)))
     with pytest.raises(SchemaError) as caught:
         kind.read(bytes.fromhex("00000001 0001 41 ffffffff 01 01 05 0001"))
@@ -338,7 +338,7 @@ print(len(schemas))
 """
 
 
-def test_schemas_are_made_on_demand() -> None:
+def test_schemas_are_created_on_demand() -> None:
     result = subprocess.run(
         [sys.executable, "-c", PROBE],
         env={"PYTHONPATH": str(proposals.SOURCE)},
@@ -349,7 +349,7 @@ def test_schemas_are_made_on_demand() -> None:
     assert (result.stdout, result.stderr) == ("5\n", "")
 
 
-def test_printed_on_one_line() -> None:
+def test_schemas_are_printed_on_one_line() -> None:
     assert str(schemas_of(FooResponse)[8]) == "{foos => ARRAY({baz => INT16})}"
     inner = "{_optional_fields, bar<optional: 0x0001> => STRING, baz => INT16}"
     outer = f"{{_optional_fields, user_agent<optional: 0x0001> => NULLABLE_STRING, foos => ARRAY({inner})}}"
@@ -370,12 +370,12 @@ BNF: list[tuple[Any, int]] = [(AllTypesRequest, 4), (FooRequest, 9), (Interleave
 
 
 @pytest.mark.parametrize(("message", "version"), BNF, ids=lambda value: getattr(value, "NAME", str(value)))
-def test_printed_as_in_the_protocol_guide(message: Any, version: int) -> None:
+def test_bnf_matches_the_golden_file(message: Any, version: int) -> None:
     title = f"{message.NAME} (Version: {version})"
     matches_golden(GOLDENS / f"{message.NAME}.bnf.txt", message.schemas()[version].bnf(title))
 
 
-def test_printed_forms_of_arrays_and_nulls() -> None:
+def test_bnf_of_arrays_and_nullable_fields() -> None:
     kind = Schema(
         Field("plain", ArrayOf(INT8)),
         Field("maybe", CompactArrayOf(INT8, nullable=True)),
@@ -394,7 +394,7 @@ def test_printed_forms_of_arrays_and_nulls() -> None:
     ]
 
 
-def test_printed_forms_of_kafka_s_messages() -> None:
+def test_bnf_of_every_message_is_well_formed() -> None:
     for name in PACKAGES:
         package = Package(name)
         for message in map(package.message, package.message_names):
@@ -404,7 +404,7 @@ def test_printed_forms_of_kafka_s_messages() -> None:
                 assert all(line == line.rstrip() and " => " in f"{line} " for line in lines)
 
 
-def test_the_count_of_a_section_and_of_fields_are_checked() -> None:
+def test_invalid_tag_and_array_counts_raise_schema_error() -> None:
     with pytest.raises(SchemaError) as caught:
         Schema(tags=TagSection({})).read(b"\x80\x80\x80\x80\x80")
     assert str(caught.value) == "UNSIGNED_VARINT at offset 0 has more than 5 bytes"

@@ -40,7 +40,7 @@ from kafka_messages_proposals.schema import (
 from tests.support.building import check
 
 
-def agrees(message: Any, version: int, data: str) -> None:
+def assert_encodes_to(message: Any, version: int, data: str) -> None:
     """Assert the exact bytes of a message in both codecs, and that they decode to it; ``data`` is hexadecimal."""
     expected = bytes.fromhex(data)
     assert message.write(version).hex(" ") == expected.hex(" ")
@@ -58,13 +58,13 @@ def agrees(message: Any, version: int, data: str) -> None:
 # --- 000: interleaved tag headers, unsigned varints -------------------------------------------------------------------
 
 
-def test_tag_5_of_length_4() -> None:
+def test_interleaved_header_of_tag_5_and_length_4() -> None:
     """Length 0b100 in the even bits and tag 0b101 in the odd bits: 110010, one byte, 0x32."""
     assert fast.interleave(5, 4) == 0b110010 == 0x32
     # An int32 with tag 5 has length 4:
     #   id           pieces (none)  one tagged field  T2 L2 T1 L1 T0 L0 = 1 1 0 0 1 0   tag5 = 7
     #   00000000     01            01                32                               00000007
-    agrees(InterleavedTags(tag5=7), 0, "00000000 01 01 32 00000007")
+    assert_encodes_to(InterleavedTags(tag5=7), 0, "00000000 01 01 32 00000007")
 
 
 @pytest.mark.parametrize(
@@ -80,22 +80,22 @@ def test_tag_5_of_length_4() -> None:
         ((1 << 32) - 1, 0, "aa d5 aa d5 aa d5 aa d5 aa 01"),  # all odd bits of 64, in groups of seven
     ],
 )
-def test_interleaved_headers(tag: int, length: int, header: str) -> None:
+def test_interleaved_headers_round_trip(tag: int, length: int, header: str) -> None:
     expected = bytes.fromhex(header)
     assert wire.VARINTS[fast.interleave(tag, length)] == expected
     data = expected + bytes(length)
     assert fast.interleaved_header(data, 0, set()) == (tag, len(expected), len(data))
 
 
-def test_unknown_interleaved_fields_stand_in_order_of_their_tags() -> None:
+def test_unknown_interleaved_fields_are_sorted_by_tag() -> None:
     unknown = (RawTaggedField(6, b""), RawTaggedField(8, b"\x01"))
     # tag 2 is tag2 = [1] of five bytes (02 00000001): length 0b101, tag 0b010: 01 10 01 = 0x19
     # tag 6 without bytes: 0b101000 = 0x28; tag 8 of one byte: 0b10000001 = 81 01
     message = InterleavedTags(id=1, tag2=[1], unknown_tagged_fields=unknown)
-    agrees(message, 0, "00000001 01 03 19 02 00000001 28 8101 01")
+    assert_encodes_to(message, 0, "00000001 01 03 19 02 00000001 28 8101 01")
 
 
-def test_300() -> None:
+def test_unsigned_varint_of_300_is_ac_02() -> None:
     """300 is 0b100101100, so the bytes are 10101100 and 00000010."""
     assert bytes([0b10101100, 0b00000010]).hex(" ") == "ac 02"
     out = bytearray()
@@ -107,7 +107,7 @@ def test_300() -> None:
 # --- 002: integer encodings -------------------------------------------------------------------------------------------
 
 
-def test_a_field_that_was_too_small() -> None:
+def test_widened_field_takes_8_bytes_from_version_2() -> None:
     body = IntegerEncodings(too_small=-2).write(0)
     assert body[:4].hex() == "fffffffe"
     assert IntegerEncodings.read(body, 0).too_small == -2
@@ -117,7 +117,7 @@ def test_a_field_that_was_too_small() -> None:
 
 
 @pytest.mark.parametrize(("kind", "size"), [(UPACKED16, 3), (UPACKED32, 5), (UPACKED64, 10)], ids=str)
-def test_minus_one_is_long_as_two_s_complement(kind: Type, size: int) -> None:
+def test_minus_one_takes_the_maximum_size_in_upacked(kind: Type, size: int) -> None:
     """The proposal's limit of 9 bytes is wrong: 64 bits in groups of seven take ten."""
     out = bytearray()
     kind.write(out, -1)
@@ -135,7 +135,7 @@ def with_number(name: str, number: int) -> AllEncodings:
     return message
 
 
-def test_minus_one_in_a_message() -> None:
+def test_minus_one_is_longer_only_in_upacked_fields() -> None:
     sizes = {
         name: with_number(name, -1).size(0) - with_number(name, 1).size(0)
         for name in (f"int64_{form}{bits}" for form in ("fixed", "packed", "upacked") for bits in (16, 32, 64))
@@ -149,7 +149,7 @@ SIGNED = [(6, 1), (13, 2), (20, 3), (27, 4), (31, 5)]
 
 
 @pytest.mark.parametrize(("bits", "size"), SIGNED)
-def test_histogram_of_signed_numbers(bits: int, size: int) -> None:
+def test_sizes_of_packed32_numbers(bits: int, size: int) -> None:
     highest, lowest = (1 << bits) - 1, -(1 << bits)
     assert size_of("packed32", highest) == size
     assert size_of("packed32", lowest) == size
@@ -162,7 +162,7 @@ def test_histogram_of_signed_numbers(bits: int, size: int) -> None:
     ("bound", "claimed", "true"),
     [(-134217727, 5, 4), (-1048575, 4, 3), (-8191, 3, 2), (-63, 2, 1)],
 )
-def test_bounds_of_the_text_that_are_wrong(bound: int, claimed: int, true: int) -> None:
+def test_corrected_bounds_of_packed32_sizes(bound: int, claimed: int, true: int) -> None:
     """Errors in the proposal: [-8192, -65] takes 2 bytes, not [-8192, -63]; the largest int32 takes 5 bytes, too."""
     assert size_of("packed32", bound) == true == claimed - 1
     assert size_of("packed32", bound - 1) == true  # in both ranges of the text
@@ -175,7 +175,7 @@ UNSIGNED += [(268435456, 5), (2147483647, 5), (-2147483648, 5), (-1, 5)]
 
 
 @pytest.mark.parametrize(("number", "size"), UNSIGNED)
-def test_histogram_of_unsigned_numbers(number: int, size: int) -> None:
+def test_sizes_of_upacked32_numbers(number: int, size: int) -> None:
     assert size_of("upacked32", number) == size
 
 
@@ -196,7 +196,7 @@ def size_of(encoding: str, number: int) -> int:
 @pytest.mark.parametrize(
     ("kind", "highest"), [(PACKED16, (63, 8191, 32767)), (PACKED64, tuple((1 << 7 * n - 1) - 1 for n in range(1, 10)))]
 )
-def test_histograms_of_other_widths(kind: Type, highest: Sequence[int]) -> None:
+def test_sizes_of_packed16_and_packed64_numbers(kind: Type, highest: Sequence[int]) -> None:
     for size, number in enumerate(highest, 1):
         assert kind.size_of(number) == kind.size_of(-number - 1) == size
     assert PACKED64.size_of((1 << 63) - 1) == PACKED64.size_of(-(1 << 63)) == 10
@@ -258,26 +258,26 @@ ASSIGNMENT = Assignment(
 )
 
 
-def test_assignment_that_is_null() -> None:
-    agrees(NullableAssignment(), 0, "ff")
-    agrees(NullableAssignment(), 1, "ff 00")
+def test_null_assignment_has_presence_byte_ff() -> None:
+    assert_encodes_to(NullableAssignment(), 0, "ff")
+    assert_encodes_to(NullableAssignment(), 1, "ff 00")
 
 
-def test_assignment_that_is_present() -> None:
+def test_present_assignment_has_presence_byte_01() -> None:
     #      1  error  one topic, its id                                     [1]                none      v2    one byte
     struct = "05 00000001 00112233445566778899aabbccddeeff 00000001 00000001 00000000 0002 00000001 ab"
-    agrees(NullableAssignment(assignment=ASSIGNMENT), 0, f"01 {struct}")
+    assert_encodes_to(NullableAssignment(assignment=ASSIGNMENT), 0, f"01 {struct}")
     # Counts and lengths are one more and one byte long; topic, assignment and message end with their tag sections.
     struct = "05 02 00112233445566778899aabbccddeeff 02 00000001 00 01 0002 02 ab 00"
-    agrees(NullableAssignment(assignment=ASSIGNMENT), 1, f"01 {struct} 00")
+    assert_encodes_to(NullableAssignment(assignment=ASSIGNMENT), 1, f"01 {struct} 00")
 
 
-def test_tagged_struct_that_is_present() -> None:
+def test_present_tagged_struct_has_presence_byte_01() -> None:
     #   no assignment  one field  tag 0  six bytes  1   epoch 9   its tag section
-    agrees(NullableAssignment(previous=Previous(epoch=9)), 1, "ff 01 00 06 01 00000009 00")
+    assert_encodes_to(NullableAssignment(previous=Previous(epoch=9)), 1, "ff 01 00 06 01 00000009 00")
 
 
-def test_tagged_struct_that_is_null() -> None:
+def test_null_tagged_struct_has_presence_byte_00() -> None:
     before, after = AllTypesRequest().write(2), AllTypesRequest(empty_tagged_inner=None).write(2)
     assert before.endswith(bytes.fromhex("00"))
     # One tagged field with tag 11 and the byte 0.
@@ -311,7 +311,7 @@ TEXT = """{
 """The definition of proposal 004 with the missing brackets and commas."""
 
 
-def test_the_definition_of_the_text() -> None:
+def test_corrected_definition_of_the_proposal_is_accepted() -> None:
     message = check(TEXT).message
     (user_agent,) = message.optional_fields
     (foos,) = message.fields
@@ -323,22 +323,22 @@ def test_the_definition_of_the_text() -> None:
 
 def test_foo_response_without_optional_fields() -> None:
     #                        response  two foos  foo  baz   foo  baz
-    agrees(FooResponse(foos=[Foo(baz=7), Foo(baz=8)]), 9, "00 00000002 00 0007 00 0008")
-    agrees(FooResponse(foos=[Foo(baz=7), Foo(baz=8)]), 8, "00000002 0007 0008")
+    assert_encodes_to(FooResponse(foos=[Foo(baz=7), Foo(baz=8)]), 9, "00 00000002 00 0007 00 0008")
+    assert_encodes_to(FooResponse(foos=[Foo(baz=7), Foo(baz=8)]), 8, "00000002 0007 0008")
 
 
 def test_foo_response_with_optional_fields() -> None:
     """Length (zig-zag varint), tag (int16) and value of each field, then length 0."""
     # "abc" as a classic string is 0003 616263, five bytes: length 0a. "b" is 0001 62, three bytes: length 06.
     message = FooResponse(user_agent="abc", foos=[Foo(bar="b", baz=7), Foo(baz=8)])
-    agrees(message, 9, "0a 0001 0003616263 00  00000002  06 0001 000162 00 0007  00 0008")
+    assert_encodes_to(message, 9, "0a 0001 0003616263 00  00000002  06 0001 000162 00 0007  00 0008")
 
 
 def test_foo_response_with_unknown_optional_fields() -> None:
     unknown = (RawTaggedField(0, b"\x01"), RawTaggedField(0x7FFF, b"\x02\x03"))
     message = FooResponse(user_agent="", unknown_tagged_fields=unknown)
-    agrees(message, 9, "02 0000 01  04 0001 0000  04 7fff 0203  00  00000000")
+    assert_encodes_to(message, 9, "02 0000 01  04 0001 0000  04 7fff 0203  00  00000000")
 
 
-def test_a_long_optional_field() -> None:
-    agrees(FooResponse(user_agent="x" * 62), 9, "8001 0001 003e" + "78" * 62 + "00 00000000")
+def test_long_optional_field_has_a_two_byte_length() -> None:
+    assert_encodes_to(FooResponse(user_agent="x" * 62), 9, "8001 0001 003e" + "78" * 62 + "00 00000000")

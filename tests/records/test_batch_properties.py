@@ -51,7 +51,7 @@ def batches(
     return records, arguments
 
 
-def ours(data: bytes, *, verify: bool = True) -> list[tuple[object, ...]] | None:
+def read_by_batches(data: bytes, *, verify: bool = True) -> list[tuple[object, ...]] | None:
     """Return the records without timestamps and control records; None if the data is refused."""
     try:
         found = list(read_batches(data, verify=verify).records())
@@ -65,7 +65,7 @@ def as_text(headers: Sequence[tuple[str, bytes | None]]) -> tuple[tuple[str, byt
     return tuple((name.encode("utf-8", "surrogateescape").decode("utf-8", "replace"), value) for name, value in headers)
 
 
-def of_segments(data: bytes, *, verify: bool = True) -> list[tuple[object, ...]] | None:
+def read_by_segments(data: bytes, *, verify: bool = True) -> list[tuple[object, ...]] | None:
     from kafka_records.segments import read_segments
 
     columns = ["offset", "key", "value", "headers", "corrupt"]
@@ -81,7 +81,7 @@ def of_segments(data: bytes, *, verify: bool = True) -> list[tuple[object, ...]]
 
 @settings(max_examples=300, deadline=None)
 @given(batches(names=TEXT | NO_TEXT))
-def test_what_is_written_is_read(batch: tuple[list[Record], dict[str, Any]]) -> None:
+def test_written_batches_are_read_back(batch: tuple[list[Record], dict[str, Any]]) -> None:
     records, arguments = batch
     data = write_batch(iter(records), **arguments)
     assert list(read_batches(bytearray(data)).records()) == records
@@ -92,7 +92,7 @@ def test_what_is_written_is_read(batch: tuple[list[Record], dict[str, Any]]) -> 
 @pytest.mark.skipif(not HAS_ARROW, reason="the extra `arrow` is not installed")
 @settings(max_examples=150, deadline=None)
 @given(batches())
-def test_segments_agree(batch: tuple[list[Record], dict[str, Any]]) -> None:
+def test_segments_and_batches_agree(batch: tuple[list[Record], dict[str, Any]]) -> None:
     from kafka_records.segments import write_batches
 
     records, arguments = batch
@@ -101,8 +101,8 @@ def test_segments_agree(batch: tuple[list[Record], dict[str, Any]]) -> None:
     if arguments["compression"] in ("none", "gzip"):
         assert theirs == data
     expected = [(each.offset, each.key, each.value, each.headers) for each in records]
-    assert ours(theirs) == expected
-    assert of_segments(data) == expected
+    assert read_by_batches(theirs) == expected
+    assert read_by_segments(data) == expected
 
 
 @pytest.mark.skipif(not HAS_ARROW, reason="the extra `arrow` is not installed")
@@ -112,11 +112,11 @@ def test_segments_agree(batch: tuple[list[Record], dict[str, Any]]) -> None:
     st.lists(st.tuples(st.integers(17, 400), st.integers(0, 255)), min_size=1, max_size=3),
     st.booleans(),
 )
-def test_damage_is_refused_alike(
+def test_segments_and_batches_agree_on_damaged_batches(
     batch: tuple[list[Record], dict[str, Any]], changes: list[tuple[int, int]], verify: bool
 ) -> None:
     data = bytearray(write_batch(batch[0], **batch[1]))
     for place, byte in changes:
         if place < len(data):
             data[place] = byte
-    assert ours(bytes(data), verify=verify) == of_segments(bytes(data), verify=verify)
+    assert read_by_batches(bytes(data), verify=verify) == read_by_segments(bytes(data), verify=verify)

@@ -49,7 +49,7 @@ def read(cluster: Cluster) -> Iterator[Row]:
                 yield row | {"file": row["file"].split("/logs/")[-1]}
 
 
-def test_there_is_something_to_see(cluster: Cluster) -> None:
+def test_cluster_files_cover_every_feature(cluster: Cluster) -> None:
     batches = cluster.batches
     assert {batch["compression"] for batch in batches} == {"none", "gzip", "snappy", "lz4", "zstd"}
     assert {batch["timestampType"] for batch in batches} == {"CreateTime", "LogAppendTime"}
@@ -66,7 +66,7 @@ def test_there_is_something_to_see(cluster: Cluster) -> None:
     assert len({record.type for record in cluster.decoded(METADATA)}) >= 15
 
 
-def test_records_are_those_of_a_consumer(cluster: Cluster, rows: list[Row]) -> None:
+def test_records_equal_the_consumers(cluster: Cluster, rows: list[Row]) -> None:
     found = {}
     for row in rows:
         if row["is_control"] or row["topic"] == METADATA or "-delete/" in row["file"]:
@@ -86,7 +86,7 @@ def test_records_are_those_of_a_consumer(cluster: Cluster, rows: list[Row]) -> N
     assert found == cluster.records
 
 
-def test_batches_are_those_of_the_dump_tool(cluster: Cluster, rows: list[Row]) -> None:
+def test_batches_equal_the_dump_tools(cluster: Cluster, rows: list[Row]) -> None:
     found = [
         (
             *(row["file"], row["position"], row["base_offset"], row["offset"], milliseconds(row["timestamp"])),
@@ -121,7 +121,7 @@ CONTROL_NAMES = {
 """Names of control records in the dump tool's text, mapped to Kafka's ControlRecordType."""
 
 
-def test_control_records(cluster: Cluster, rows: list[Row]) -> None:
+def test_control_records_equal_the_dump_tools(cluster: Cluster, rows: list[Row]) -> None:
     found = [(row["file"], row["offset"], row["control_type"]) for row in rows if row["is_control"]]
     want = [
         (batch["file"], record["offset"], CONTROL_NAMES[record["control"]["type"]])
@@ -134,7 +134,7 @@ def test_control_records(cluster: Cluster, rows: list[Row]) -> None:
 
 
 @pytest.mark.parametrize("topic", COORDINATORS)
-def test_coordinators_records(cluster: Cluster, rows: list[Row], topic: str) -> None:
+def test_coordinator_records_equal_kafkas_decoding(cluster: Cluster, rows: list[Row], topic: str) -> None:
     want = cluster.decoded(topic)
     chosen = [row for row in rows if row["topic"] == topic and not row["is_control"]]
     assert [(row["file"], row["offset"]) for row in chosen] == [(record.file, record.offset) for record in want]
@@ -145,7 +145,7 @@ def test_coordinators_records(cluster: Cluster, rows: list[Row], topic: str) -> 
         assert as_printed(found.value and to_json(found.value, found.value_version or 0)) == record.value
 
 
-def test_metadata_records(cluster: Cluster, rows: list[Row]) -> None:
+def test_metadata_records_equal_kafkas_decoding(cluster: Cluster, rows: list[Row]) -> None:
     want = cluster.decoded(METADATA)
     chosen = [row for row in rows if row["topic"] == METADATA and not row["is_control"]]
     assert [(row["file"], row["offset"]) for row in chosen] == [(record.file, record.offset) for record in want]
@@ -155,7 +155,7 @@ def test_metadata_records(cluster: Cluster, rows: list[Row]) -> None:
         assert to_json(found.message, found.version) == record.value
 
 
-def test_ends_of_partitions(cluster: Cluster, rows: list[Row]) -> None:
+def test_next_offsets_equal_the_admin_clients(cluster: Cluster, rows: list[Row]) -> None:
     with read_segments(sorted(cluster.logs.rglob("*.log"))) as reader:
         for _ in reader:
             pass
@@ -173,7 +173,7 @@ def test_ends_of_partitions(cluster: Cluster, rows: list[Row]) -> None:
     }
 
 
-def test_committed_offsets(cluster: Cluster, rows: list[Row]) -> None:
+def test_committed_offsets_equal_the_admin_clients(cluster: Cluster, rows: list[Row]) -> None:
     commits = []
     for row in rows:
         if row["topic"] != "__consumer_offsets":

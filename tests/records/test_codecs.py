@@ -37,7 +37,7 @@ def slow_crc32c(data: bytes) -> int:
     return value ^ 0xFFFFFFFF
 
 
-def test_crc32c_of_known_texts() -> None:
+def test_crc32c_matches_published_examples() -> None:
     """The check value of the CRC catalogue, and examples of RFC 3720."""
     for data, expected in (
         (b"123456789", 0xE3069283),
@@ -49,7 +49,7 @@ def test_crc32c_of_known_texts() -> None:
         assert checksum()(data) == plain_crc32c(data) == expected
 
 
-def test_crc32c_in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_python_crc32c_writes_equal_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = some_rows(50, 1)
     written = write_batches(rows, compression="lz4", max_records=7)
     monkeypatch.setattr("kafka_records.segments.batch_writer.checksum", lambda: plain_crc32c)
@@ -58,7 +58,7 @@ def test_crc32c_in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("codec", PACKED)
 @pytest.mark.parametrize("size", [0, 1, 31, 32768, 200_001])
-def test_compressions_give_back_what_they_got(codec: int, size: int) -> None:
+def test_compression_round_trips(codec: int, size: int) -> None:
     plain = (b"what repeats can be packed, %d " % size * (size // 20 + 1))[:size]
     for magic in (0, 1, 2):
         packed = memoryview(compress(codec, plain, magic))
@@ -69,7 +69,7 @@ def test_compressions_give_back_what_they_got(codec: int, size: int) -> None:
 
 
 @pytest.mark.parametrize("codec", PACKED)
-def test_damaged_compressions_are_said_to_be(codec: int) -> None:
+def test_damaged_compressed_data_raises_only_compression_error(codec: int) -> None:
     plain = random.Random(codec).randbytes(300) + bytes(300)
     packed = compress(codec, plain)
     for cut in range(len(packed)):
@@ -82,7 +82,7 @@ def test_damaged_compressions_are_said_to_be(codec: int) -> None:
             decompress(codec, memoryview(changed), 1000)
 
 
-def test_gzip_of_many_members(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gzip_with_many_members_is_decompressed(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [b"", b"x", bytes(3000), b""] * 200
     data = b"".join(gzip.compress(text) for text in texts)
     given = []
@@ -102,7 +102,7 @@ def test_gzip_of_many_members(monkeypatch: pytest.MonkeyPatch) -> None:
         decompress(1, memoryview(data[:-9]), 1 << 20)
 
 
-def test_snappy_without_framing_and_concatenated() -> None:
+def test_unframed_and_concatenated_snappy_is_decompressed() -> None:
     """Only Java clients frame snappy; their streams may be concatenated."""
     import pyarrow as pa
 
@@ -114,7 +114,7 @@ def test_snappy_without_framing_and_concatenated() -> None:
         decompress(2, memoryview(b"\xc0\x84\x3d" + bytes(101)), 1 << 30)
 
 
-def test_lz4_header_checksum_of_old_formats() -> None:
+def test_lz4_header_checksum_of_format_0_is_accepted() -> None:
     """KAFKA-3160: the checksum of format 0 includes the magic number; in format 2 that is an error."""
     packed = compress(3, b"text", 0)
     assert packed[:6] == b"\x04\x22\x4d\x18\x60\x40"
@@ -125,7 +125,7 @@ def test_lz4_header_checksum_of_old_formats() -> None:
         decompress(3, memoryview(packed), 100, 2)
 
 
-def test_find_batch_finds_each_and_only_those() -> None:
+def test_find_batch_finds_every_batch_and_nothing_else() -> None:
     parts = [
         bytes(100),
         write_batches(some_rows(3, 1)),
@@ -144,7 +144,7 @@ def test_find_batch_finds_each_and_only_those() -> None:
     assert find_batch(b"") is None
 
 
-def test_find_batch_gives_up_on_bytes_made_to_mislead() -> None:
+def test_find_batch_gives_up_on_misleading_bytes() -> None:
     header = struct.pack(">qiibIhiqqqhii", 1, (1 << 20) - 12, 0, 2, 0, 1, 0, 0, 0, -1, -1, -1, 1)
     assert find_batch(header * (4 << 14)) is None
 
@@ -170,7 +170,7 @@ def test_find_batch_gives_up_on_bytes_made_to_mislead() -> None:
         ("", (None, None)),
     ],
 )
-def test_topic_and_partition_from_the_folder(path: str, expected: tuple[str | None, int | None]) -> None:
+def test_topic_and_partition_are_parsed_from_the_path(path: str, expected: tuple[str | None, int | None]) -> None:
     assert topic_of(path) == expected
 
 
@@ -187,7 +187,7 @@ def test_topic_and_partition_from_the_folder(path: str, expected: tuple[str | No
         ("0.log", None),
     ],
 )
-def test_endings_of_folders(path: str, expected: str | None) -> None:
+def test_directory_suffix_is_parsed_from_the_path(path: str, expected: str | None) -> None:
     assert ending_of(path) == expected
 
 
@@ -208,7 +208,7 @@ def test_endings_of_folders(path: str, expected: str | None) -> None:
         ({"producer_id": 1 << 63}, "a number does not fit: int too large to convert"),
     ],
 )
-def test_the_writer_refuses(arguments: dict[str, object], text: str) -> None:
+def test_invalid_writer_arguments_raise(arguments: dict[str, object], text: str) -> None:
     with pytest.raises(BatchEncodeError) as caught:
         write_batches([{"key": b"k", "headers": [("h", b"")]}], **arguments)
     assert str(caught.value) == text
@@ -224,13 +224,13 @@ def test_the_writer_refuses(arguments: dict[str, object], text: str) -> None:
         (7, "records[1]: this is no record: 'int' object has no attribute 'get'"),
     ],
 )
-def test_the_writer_refuses_rows(row: object, text: str) -> None:
+def test_invalid_rows_raise(row: object, text: str) -> None:
     with pytest.raises(BatchEncodeError) as caught:
         write_batches([{"key": b"fine"}, row])
     assert str(caught.value) == text
 
 
-def test_control_batches_are_of_known_types() -> None:
+def test_invalid_control_batches_raise() -> None:
     for arguments, text in (
         (("UNKNOWN",), "control_type: expected 'ABORT', 'COMMIT', 'LEADER_CHANGE',"),
         (("COMMIT", b""), "value: a value is for all control records but COMMIT and ABORT"),

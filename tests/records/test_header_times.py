@@ -13,7 +13,7 @@ def seconds(value: int) -> datetime:
     return datetime.fromtimestamp(value, UTC)
 
 
-def test_first_and_max_timestamp() -> None:
+def test_batch_headers_have_first_and_max_timestamp() -> None:
     rows = [{"value": b"a", "timestamp": 3000}, {"value": b"b", "timestamp": 2000}]
     data = b"".join(
         (

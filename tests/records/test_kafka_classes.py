@@ -49,7 +49,7 @@ def rows_of(classpath: str, segment: Path) -> list[Any]:
 
 
 @pytest.mark.parametrize(("seed", "scale"), [(11, 1), (12, 30), (13, 1000)])
-def test_we_read_what_kafka_writes(classpath: str, tmp_path: Path, seed: int, scale: int) -> None:
+def test_segments_written_by_kafka_are_read(classpath: str, tmp_path: Path, seed: int, scale: int) -> None:
     java(classpath, "write", tmp_path, seed, scale)
     segments = sorted([*tmp_path.glob("*/*.log"), *tmp_path.glob("*/*.checkpoint")])
     assert len(segments) == 4
@@ -58,7 +58,7 @@ def test_we_read_what_kafka_writes(classpath: str, tmp_path: Path, seed: int, sc
 
 
 @pytest.mark.parametrize("widest", [30, 2000])
-def test_kafka_reads_what_we_write(classpath: str, tmp_path: Path, widest: int) -> None:
+def test_kafka_reads_batches_written_by_segments(classpath: str, tmp_path: Path, widest: int) -> None:
     parts = []
     offset = 0
     numbers = {"producer_id": 77, "producer_epoch": 3, "base_sequence": (1 << 31) - 5}
@@ -93,7 +93,7 @@ def test_kafka_reads_what_we_write(classpath: str, tmp_path: Path, widest: int) 
     assert our_rows(read_segments(segment, batch_metadata=True)) == rows_by_kafka
 
 
-def test_kafka_reads_what_batches_writes(classpath: str, tmp_path: Path) -> None:
+def test_kafka_reads_batches_written_by_batches(classpath: str, tmp_path: Path) -> None:
     pytest.importorskip("cramjam", reason="the extra `compression` is not installed")
     pytest.importorskip("zstandard", reason="the extra `compression` is not installed")
     parts = []

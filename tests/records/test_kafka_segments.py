@@ -27,7 +27,7 @@ from tests.support.segments import SEGMENTS, kafkas_rows
 CLUSTER = sorted((ROOT / "examples" / "cluster").rglob("*.log"))
 
 
-def row(batch: Batch, record: Record) -> tuple[object, ...]:
+def comparable_row(batch: Batch, record: Record) -> tuple[object, ...]:
     key, value = (None if each is None else each.hex() for each in (record.key, record.value))
     headers = [[name, None if content is None else content.hex()] for name, content in record.headers]
     of_batch = (batch.leader_epoch, batch.producer_id, batch.producer_epoch, batch.compression, batch.magic)
@@ -45,14 +45,14 @@ FIELDS += ("compression", "magic", "is_transactional", "is_control")
 
 
 @pytest.mark.parametrize("path", SEGMENTS, ids=lambda path: f"{path.parent.name}-{path.name}")
-def test_kafkas_classes_read_the_same(path: Path) -> None:
+def test_records_equal_those_read_by_kafkas_classes(path: Path) -> None:
     pytest.importorskip("cramjam", reason="the extra `compression` is not installed")
     pytest.importorskip("zstandard", reason="the extra `compression` is not installed")
-    found = [row(batch, record) for batch in read_batches(path.read_bytes()) for record in batch.records()]
+    found = [comparable_row(batch, record) for batch in read_batches(path.read_bytes()) for record in batch.records()]
     assert found == [tuple(each[name] for name in FIELDS) for each in kafkas_rows(path)]
 
 
-def cannot_be_written(batch: Batch, records: list[Record]) -> str:
+def reason_not_reproducible(batch: Batch, records: list[Record]) -> str:
     """Return why ``write_batch`` cannot reproduce a batch; empty if it can."""
     if not records:
         return NO_RECORDS
@@ -73,7 +73,7 @@ def uncompressed(batch: Batch) -> bytes:
     return bytes(codecs().decompress(codec, memoryview(body), MAX_BATCH_BYTES)) if codec else body
 
 
-def written(batch: Batch, records: list[Record]) -> bytes:
+def rewritten(batch: Batch, records: list[Record]) -> bytes:
     if batch.is_control:
         (control,) = batch.control_records()
         return write_control_batch(
@@ -100,7 +100,7 @@ def written(batch: Batch, records: list[Record]) -> bytes:
 
 
 @pytest.mark.parametrize("path", [*SEGMENTS, *CLUSTER], ids=lambda path: f"{path.parent.name}-{path.name}")
-def test_batches_are_written_as_they_were(path: Path) -> None:
+def test_rewritten_batches_equal_the_original(path: Path) -> None:
     pytest.importorskip("cramjam", reason="the extra `compression` is not installed")
     pytest.importorskip("zstandard", reason="the extra `compression` is not installed")
     left: Counter[str] = Counter()
@@ -108,13 +108,13 @@ def test_batches_are_written_as_they_were(path: Path) -> None:
         if batch.magic == 2:
             assert with_base_offset(batch.data, batch.base_offset, leader_epoch=batch.leader_epoch) == batch.data
         records = batch.records()
-        if reason := cannot_be_written(batch, records):
+        if reason := reason_not_reproducible(batch, records):
             left[reason] += 1
             continue
         if batch.is_control and len(records) > 1:
             left[SEVERAL] += 1
             continue
-        again = written(batch, records)
+        again = rewritten(batch, records)
         if batch.compression == "none":
             assert again == batch.data
         elif batch.magic == 2:

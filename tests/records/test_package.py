@@ -55,7 +55,7 @@ def test_errors_share_a_base() -> None:
     assert {each.__name__ for each in found} - {"MalformedRecord"} <= set(kafka_records.__all__)
 
 
-def test_names_are_what_their_modules_have() -> None:
+def test_exported_names_exist() -> None:
     assert all(getattr(kafka_records, name) is not None for name in kafka_records.__all__)
     assert set(kafka_records.__all__) <= set(dir(kafka_records))
     assert kafka_records.CompressionName.__args__ == kafka_records.format.CODECS  # type: ignore[attr-defined]
@@ -64,7 +64,7 @@ def test_names_are_what_their_modules_have() -> None:
 
 
 @pytest.mark.parametrize("package", ["numpy", "pyarrow"])
-def test_segments_without_their_extra(package: str) -> None:
+def test_segments_without_the_extra_raise_module_not_found(package: str) -> None:
     code = f"import sys; sys.modules[{package!r}] = None; from kafka_records.segments import read_segments"
     assert last_lines(code)[-1] == (
         f"ModuleNotFoundError: kafka_records.segments needs the package {package}, which is not installed: "
@@ -72,7 +72,7 @@ def test_segments_without_their_extra(package: str) -> None:
     )
 
 
-def test_record_objects_need_nothing() -> None:
+def test_record_objects_import_no_third_party_package() -> None:
     code = (
         "import sys; from kafka_records import *\n"
         "[record] = read_batches(write_batch([Record(value=b'v')], compression='gzip')).records()\n"
@@ -82,7 +82,7 @@ def test_record_objects_need_nothing() -> None:
     assert last_lines(code) == ["b'v'"]
 
 
-def test_a_missing_extension_is_told_once() -> None:
+def test_missing_extension_warns_once() -> None:
     pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
     absent = "import sys; sys.modules['kafka_messages_native'] = None\n"
     assert last_lines(absent + SEGMENT) == [
@@ -91,7 +91,7 @@ def test_a_missing_extension_is_told_once() -> None:
     assert last_lines(SEGMENT, KAFKA_MESSAGES_NATIVE="0") == []
 
 
-def test_memory_of_a_large_segment() -> None:
+def test_memory_is_bounded_for_a_large_segment() -> None:
     pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
     pytest.importorskip("resource", reason="this platform does not measure memory")
     [line] = last_lines(GIBIBYTE, KAFKA_MESSAGES_NATIVE="0")

@@ -44,7 +44,7 @@ PLACED = re.compile(r"RecordBatch( v[012])?: batches\[0\](\.records\[\d+\])?: ba
 """Location in error texts: batch and record if known, and the byte."""
 
 
-def written(magic: int, compression: str, package: str | None) -> bytes:
+def sample_batch(magic: int, compression: str, package: str | None) -> bytes:
     """Return a batch of a format and compression; skip the test without its package."""
     if package:
         pytest.importorskip(package, reason="the extra `compression` is not installed")
@@ -56,16 +56,16 @@ def all_records(data: bytes, **arguments: Any) -> list[Record]:
 
 
 @pytest.mark.parametrize(("magic", "compression", "package"), FORMATS)
-def test_what_is_written_is_read(magic: int, compression: str, package: str | None) -> None:
-    found = all_records(written(magic, compression, package))
+def test_written_batches_are_read_back(magic: int, compression: str, package: str | None) -> None:
+    found = all_records(sample_batch(magic, compression, package))
     times = {} if magic else {"timestamp": -1}
     some = RECORDS if magic == 2 else PLAIN
     assert found == [record._replace(offset=7 + number, **times) for number, record in enumerate(some)]
 
 
 @pytest.mark.parametrize(("magic", "compression", "package"), FORMATS)
-def test_damaged_bytes(magic: int, compression: str, package: str | None) -> None:
-    data = written(magic, compression, package)
+def test_damaged_bytes_raise_only_batch_decode_error(magic: int, compression: str, package: str | None) -> None:
+    data = sample_batch(magic, compression, package)
     size = next(read_headers(data)).size
     for cut in range(size):
         reader = read_batches(data[:cut])
@@ -88,7 +88,7 @@ def test_damaged_bytes(magic: int, compression: str, package: str | None) -> Non
                 assert refused is None or (refused.offset == 0 and PLACED.match(str(refused)))
 
 
-def test_a_partial_batch_at_the_end_of_a_fetch() -> None:
+def test_partial_batch_at_the_end_is_reported_as_incomplete() -> None:
     one = write_batch(RECORDS)
     reader = read_batches(one + one[:70])
     assert len(list(reader.records())) == 3
@@ -96,7 +96,7 @@ def test_a_partial_batch_at_the_end_of_a_fetch() -> None:
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
-def test_buffers_of_wider_items(magic: int) -> None:
+def test_memoryviews_of_wide_items_are_written_as_bytes(magic: int) -> None:
     wide = array("i", [1, 2])
     headers = (("h", memoryview(wide)),) if magic == 2 else ()
     (batch,) = read_batches(
@@ -111,14 +111,14 @@ def test_buffers_of_wider_items(magic: int) -> None:
 
 
 @pytest.mark.parametrize(("data", "kind"), [("x", "str"), (5, "int"), (None, "NoneType"), ([1], "list")])
-def test_what_has_no_bytes(data: Any, kind: str) -> None:
+def test_non_bytes_are_rejected(data: Any, kind: str) -> None:
     for read in (read_batches, read_headers):
         with pytest.raises(TypeError) as caught:
             read(data)
         assert str(caught.value) == f"records must be bytes-like, not {kind}"
 
 
-def test_the_fields_of_a_header() -> None:
+def test_batch_header_fields_are_read() -> None:
     data = write_batch(
         RECORDS,
         base_offset=40,
@@ -142,7 +142,7 @@ def test_the_fields_of_a_header() -> None:
     assert repr(batch) == f"<Batch 0 at byte 0: format 2, {len(data)} bytes, offsets 40 to 42, none>"
 
 
-def test_a_base_offset_without_a_new_checksum() -> None:
+def test_base_offset_is_changed_without_a_new_checksum() -> None:
     data = write_batch(RECORDS)
     moved = with_base_offset(data, 1000, leader_epoch=4)
     assert moved == write_batch(RECORDS, base_offset=1000, leader_epoch=4)
@@ -157,7 +157,7 @@ def test_a_base_offset_without_a_new_checksum() -> None:
         with_base_offset(data, -1)
 
 
-def test_control_records() -> None:
+def test_control_records_are_read() -> None:
     data = write_control_batch("COMMIT", offset=8, timestamp=6, producer_id=1, producer_epoch=0, coordinator_epoch=5)
     (batch,) = read_batches(data)
     assert batch.is_control
@@ -166,7 +166,7 @@ def test_control_records() -> None:
     assert next(read_batches(write_batch(RECORDS))).control_records() == []
 
 
-def test_a_wrong_checksum_names_the_batch() -> None:
+def test_wrong_checksum_error_names_the_batch() -> None:
     one = write_batch([Record(value=b"x")])
     with pytest.raises(ChecksumError) as caught:
         list(read_batches(one + one[:-2] + b"y" + one[-1:]))
@@ -179,7 +179,7 @@ def test_a_wrong_checksum_names_the_batch() -> None:
 
 @pytest.mark.parametrize(("compression", "package"), PACKED)
 @pytest.mark.parametrize("magic", [2, 1])
-def test_a_bomb_is_bounded(compression: str, package: str | None, magic: int) -> None:
+def test_decompression_bomb_raises(compression: str, package: str | None, magic: int) -> None:
     if package:
         pytest.importorskip(package, reason="the extra `compression` is not installed")
     if magic == 1 and compression == "zstd":
@@ -192,7 +192,7 @@ def test_a_bomb_is_bounded(compression: str, package: str | None, magic: int) ->
     assert str(caught.value) == f"RecordBatch v{magic}: batches[0]: batch at byte 0: {bound}"
 
 
-def test_a_codec_that_is_not_installed() -> None:
+def test_missing_codec_raises_missing_codec_error() -> None:
     def missing(name: str) -> Any:
         raise ModuleNotFoundError(f"No module named {name!r}")
 
@@ -201,7 +201,7 @@ def test_a_codec_that_is_not_installed() -> None:
         engines.Installed(missing).lz4_compress(b"x")
 
 
-def test_the_checksum_in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_python_checksum_writes_equal_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     assert crc.plain_crc32c(b"123456789") == 0xE3069283
     data = write_batch(RECORDS)
     monkeypatch.setattr(crc, "installed", lambda: None)
@@ -279,13 +279,13 @@ TOO_FAR = "is too far from the first one, 0: 32 bits hold the difference"
         ([Record(offset=0), Record(offset=1 << 31)], {}, f"records[1].offset: {1 << 31} {TOO_FAR}"),
     ],
 )
-def test_what_cannot_be_written(records: list[Record], arguments: dict[str, Any], text: str) -> None:
+def test_invalid_records_and_arguments_raise(records: list[Record], arguments: dict[str, Any], text: str) -> None:
     with pytest.raises(BatchEncodeError) as caught:
         write_batch(records, **arguments)
     assert str(caught.value) == text
 
 
-def test_none_is_no_compression() -> None:
+def test_compression_none_writes_uncompressed_batches() -> None:
     assert write_batch(PLAIN, compression=None) == write_batch(PLAIN)
     assert write_batch(PLAIN, compression=None, magic=1) == write_batch(PLAIN, magic=1)
 
@@ -301,7 +301,7 @@ def test_none_is_no_compression() -> None:
         ),
     ],
 )  # fmt: skip
-def test_control_batches_that_cannot_be_written(arguments: dict[str, Any], text: str) -> None:
+def test_invalid_control_batches_raise(arguments: dict[str, Any], text: str) -> None:
     with pytest.raises(BatchEncodeError) as caught:
         write_control_batch(**{"control_type": "COMMIT", **arguments})
     assert str(caught.value) == text
@@ -315,7 +315,7 @@ def test_control_batches_that_cannot_be_written(arguments: dict[str, Any], text:
         (1, "2", "leader_epoch: '2' is no leader epoch"),
     ],
 )
-def test_offsets_that_no_batch_has(offset: Any, epoch: Any, text: str) -> None:
+def test_invalid_base_offsets_raise(offset: Any, epoch: Any, text: str) -> None:
     with pytest.raises(BatchEncodeError) as caught:
         with_base_offset(write_batch(PLAIN), offset, leader_epoch=epoch)
     assert str(caught.value) == text

@@ -32,7 +32,7 @@ WIDEST = 32_000
 
 
 @cache
-def made() -> bytes:
+def sample_segment() -> bytes:
     """Return batches of all formats and sizes; some records contain copies of other batches."""
     quoted = write_batches(some_rows(3, 7), base_offset=12)
     parts = []
@@ -52,10 +52,10 @@ def made() -> bytes:
 
 @cache
 def sources() -> list[bytes]:
-    return [*(segment.read_bytes() for segment in SEGMENTS), made()]
+    return [*(segment.read_bytes() for segment in SEGMENTS), sample_segment()]
 
 
-def read(data: bytes, **options: Any) -> tuple[Rows, Rows, SegmentReport]:
+def read_permissively(data: bytes, **options: Any) -> tuple[Rows, Rows, SegmentReport]:
     """Return intact rows, rows of corrupt ranges, and the report, in PERMISSIVE mode."""
     with read_segments(io.BytesIO(data), mode="PERMISSIVE", batch_metadata=True, **options) as reader:
         rows: Rows = []
@@ -75,7 +75,7 @@ def read(data: bytes, **options: Any) -> tuple[Rows, Rows, SegmentReport]:
 
 @cache
 def sound_rows(number: int) -> Rows:
-    rows, corrupt, _ = read(sources()[number])
+    rows, corrupt, _ = read_permissively(sources()[number])
     assert not corrupt
     return rows
 
@@ -152,12 +152,12 @@ def copies_later_batch(others: Rows, expected: Rows) -> bool:
 
 @settings(max_examples=600, deadline=None)
 @given(st.data())
-def test_random_damage(data: st.DataObject) -> None:
+def test_random_damage_loses_only_damaged_batches(data: st.DataObject) -> None:
     number = data.draw(st.integers(0, len(sources()) - 1))
     damage = data.draw(damages(sources()[number]))
     damaged = damage.of(sources()[number])
     expected, only_unsummed = expectation(number, damage)
-    rows, corrupt, report = read(damaged)
+    rows, corrupt, report = read_permissively(damaged)
     places = {row["position"] for row in expected}
     if not only_unsummed and not copies_later_batch([row for row in rows if row["position"] not in places], expected):
         assert [row for row in rows if row["position"] in places] == expected
@@ -189,20 +189,20 @@ def _agrees_failfast(damaged: bytes, rows: Rows, corrupt: Rows) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.data())
-def test_ranges_give_everything_once(data: st.DataObject) -> None:
+def test_ranges_yield_every_record_once(data: st.DataObject) -> None:
     number = data.draw(st.integers(0, len(sources()) - 1))
     damaged = sources()[number]
     if data.draw(st.booleans()):
         damaged = data.draw(damages(damaged)).of(damaged)
     cuts = sorted(data.draw(st.sets(st.integers(1, len(damaged)), max_size=6))) if damaged else []
-    rows, corrupt, report = read(damaged)
+    rows, corrupt, report = read_permissively(damaged)
     found: Rows = []
     places: Rows = []
     reports = []
     lookback = data.draw(st.sampled_from((WIDEST, reader.LOOKBACK)))
     for start, end in zip([0, *cuts], [*cuts, None], strict=True):
         with mock.patch.object(reader, "LOOKBACK", lookback):
-            some, bad, one = read(damaged, start=start, end=end)
+            some, bad, one = read_permissively(damaged, start=start, end=end)
         found += some
         places += bad
         reports.append(one)
@@ -214,32 +214,32 @@ def test_ranges_give_everything_once(data: st.DataObject) -> None:
     assert sum(one.zero_tail for one in reports) == report.zero_tail
 
 
-def test_ranges_before_a_batch_that_no_release_writes() -> None:
+def test_ranges_read_a_batch_with_negative_producer_id() -> None:
     odd = crafted(crafted_record(0, 0, -1, 1, b"v", 0), 1, base_offset=7, producer_id=-5)
     data = bytearray(write_batches([{"value": b"v" * 50}], base_offset=6) + odd)
     data[70] ^= 1
-    rows, corrupt, _ = read(bytes(data))
+    rows, corrupt, _ = read_permissively(bytes(data))
     assert [row["offset"] for row in rows] == [7]
     for cut in (50, len(data) - len(odd)):
-        parts = [read(bytes(data), start=start, end=end) for start, end in ((0, cut), (cut, None))]
+        parts = [read_permissively(bytes(data), start=start, end=end) for start, end in ((0, cut), (cut, None))]
         assert [row for some, _, _ in parts for row in some] == rows
         assert [place for _, some, _ in parts for place in some] == corrupt
 
 
-def test_ranges_from_a_known_batch() -> None:
-    segment = made()
+def test_ranges_from_a_known_batch_skip_the_search() -> None:
+    segment = sample_segment()
     places = [at for at, _ in extents(segment)]
-    rows, _, _ = read(segment)
+    rows, _, _ = read_permissively(segment)
     for base, start in ((places[4], places[9]), (places[4], places[4]), (0, places[3] + 1)):
         with mock.patch.object(reader.Scanner, "_get_in_step", side_effect=AssertionError):
-            found, corrupt, _ = read(segment, base=base, start=start)
+            found, corrupt, _ = read_permissively(segment, base=base, start=start)
         assert found == [row for row in rows if row["position"] >= start]
         assert not corrupt
     with pytest.raises(ValueError, match=r"^base is 5, not between 0 and start, 4$"):
         read_segments(io.BytesIO(segment), start=4, base=5)
 
 
-def test_what_a_search_gives_up_on_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_abandoned_search_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     first, last = (write_batches([{"value": b"v"}], base_offset=offset) for offset in (5, 6))
     monkeypatch.setattr(frames, "_SEARCH_BYTES", 0)
     monkeypatch.setattr(frames, "_SEARCH_FACTOR", 0)
@@ -249,7 +249,7 @@ def test_what_a_search_gives_up_on_is_told(monkeypatch: pytest.MonkeyPatch) -> N
         (b"\x01" * 50, beyond),
         (b"\xff" * 50, "a length of -1 bytes, where 14 to 134217716 are possible"),
     ):
-        rows, corrupt, report = read(first + noise + last)
+        rows, corrupt, report = read_permissively(first + noise + last)
         assert [row["offset"] for row in rows] == [5]
         size = len(noise) + len(last)
         assert [(each["position"], each["size"], each["reason"]) for each in corrupt] == [
@@ -257,7 +257,7 @@ def test_what_a_search_gives_up_on_is_told(monkeypatch: pytest.MonkeyPatch) -> N
         ]
         assert report.incomplete_tail == 0
     unfinished = last[:8] + (200).to_bytes(4, "big") + last[12:] + last
-    _, corrupt, report = read(first + unfinished)
+    _, corrupt, report = read_permissively(first + unfinished)
     assert not corrupt
     assert report.incomplete_tail == len(unfinished)
 
@@ -272,7 +272,7 @@ BEYOND = (10_000_000).to_bytes(4, "big")
 @pytest.mark.parametrize("cut", [0, 20, 90], ids=["whole", "cut", "cut in a header"])
 @pytest.mark.parametrize("displaced", [0x40, 0], ids=["displaced", "later"])
 @pytest.mark.parametrize("is_pure", [False, True], ids=["native", "numpy"])
-def test_sound_batches_behind_a_displaced_offset(is_pure: bool, displaced: int, cut: int) -> None:
+def test_intact_batches_after_a_displaced_offset_are_read(is_pure: bool, displaced: int, cut: int) -> None:
     parts = log_of(40)
     if displaced:
         parts[3][0] ^= displaced  # the checksum does not cover the base offset
@@ -282,57 +282,57 @@ def test_sound_batches_behind_a_displaced_offset(is_pure: bool, displaced: int, 
     data = b"".join(parts)
     data = data[: len(data) - cut]
     with pure() if is_pure else nullcontext():
-        rows, corrupt, report = read(data)
+        rows, corrupt, report = read_permissively(data)
     size = len(parts[0])
     assert [row["position"] for row in rows] == [size * number for number in range(40 - bool(cut)) if number != 4]
     assert [(each["position"], each["size"]) for each in corrupt] == [(4 * size, size)]
     assert report.incomplete_tail == (size - cut if cut else 0)
 
 
-def test_batches_quoted_in_a_batch_that_is_being_written() -> None:
+def test_batches_quoted_in_an_incomplete_batch_are_not_read() -> None:
     quoted = b"".join(log_of(5))
     last = write_batches([{"value": quoted + b"!" * 500}], base_offset=101)
     first = write_batches([{"value": b"v"}], base_offset=100)
     for left in (len(last) - 1, len(last) - 520, last.index(quoted) + len(quoted) - 30):
-        rows, corrupt, report = read(first + last[:left])
+        rows, corrupt, report = read_permissively(first + last[:left])
         assert [row["offset"] for row in rows] == [100]
         assert not corrupt
         assert report.incomplete_tail == left
 
 
-def test_bad_batches_that_seem_to_hold_large_ones() -> None:
+def test_corrupt_batches_resembling_large_ones_are_skipped() -> None:
     far = crafted(b"", 1, length=(3 << 20) - 12)
     body = crafted_record(0, 0, -1, 10 * len(far), far * 10, 0)
     bad, good = bytearray(crafted(body, 1)), write_batches([{"value": b"v"}], base_offset=1)
     bad[17] ^= 1
     data = (bytes(bad) + good) * 40 + b"\xff" * (4 << 20)
     with mock.patch.object(frames, "intact", wraps=frames.intact) as intact:
-        rows, corrupt, _ = read(data)
+        rows, corrupt, _ = read_permissively(data)
     assert len(rows) == 40
     assert [each["size"] for each in corrupt] == [*[len(bad)] * 40, 4 << 20]
     assert sum(int(call.args[2].sum()) for call in intact.call_args_list) < 40 << 20
 
 
-def test_many_quoted_batches_within_damage() -> None:
+def test_batches_quoted_in_damaged_ones_are_not_read() -> None:
     quoted = write_batches([{"value": b"q"}], base_offset=3) + b"!"
     big = write_batches([{"value": quoted * 3000}], base_offset=1000)
     small = write_batches([{"value": b"v"}], base_offset=900)
     last = write_batches([{"value": b"v"}], base_offset=1001)
     longer = big[:8] + (len(big) + 100).to_bytes(4, "big") + big[12:]
     for damaged, tail in ((big[:90] + b"?" + big[91:] + last, 0), (longer + last, 0), (longer, len(longer))):
-        rows, corrupt, report = read(small + damaged)
+        rows, corrupt, report = read_permissively(small + damaged)
         assert [row["offset"] for row in rows] == [900, *([1001] if damaged.endswith(last) else [])]
         assert [(place["position"], place["size"]) for place in corrupt] == ([] if tail else [(len(small), len(big))])
         assert report.incomplete_tail == tail
 
 
-def test_search_among_records_that_look_like_headers() -> None:
+def test_range_starts_correctly_among_header_like_records() -> None:
     row = struct.Struct(">iqiqhhh").pack
     values = [{"value": row(at, at * 31, 7, 1_700_000_000_000 + at, 1, 2, 0) * 3} for at in range(150)]
     data = b"".join(write_batches(values, base_offset=number * 150) for number in range(400))
     start = len(data) // 2
 
-    rows, corrupt, report = read(data, start=start)
+    rows, corrupt, report = read_permissively(data, start=start)
 
     assert not corrupt
     assert [each["offset"] for each in rows] == list(range(30_000, 60_000))

@@ -27,7 +27,7 @@ from tests.support.segments import SEGMENTS, crafted, crafted_record, kafkas_row
 IDS = [f"{segment.parent.name}/{segment.name}" for segment in SEGMENTS]
 
 
-def test_there_are_segments_of_every_kind() -> None:
+def test_committed_segments_cover_every_format() -> None:
     assert IDS == [
         "__cluster_metadata-0/00000000000000000000.log",
         "__cluster_metadata-0/00000000000000000042-0000000003.checkpoint",
@@ -42,7 +42,7 @@ def test_there_are_segments_of_every_kind() -> None:
 
 
 @pytest.mark.parametrize("segment", SEGMENTS, ids=IDS)
-def test_committed_segments(segment: Path) -> None:
+def test_committed_segments_equal_kafkas_rows(segment: Path) -> None:
     expected = kafkas_rows(segment)
     with read_segments(segment, batch_metadata=True) as reader:
         assert our_rows(reader) == expected
@@ -94,7 +94,7 @@ LIES: list[tuple[str, bytes, str]] = [
     ("header too long", crafted(crafted_record(0, 0, -1, -1, 1, 1, b"k", 7, b"v"), 1), HEADERS),
     ("bytes after headers", crafted(crafted_record(0, 0, -1, -1, 1, 1, b"k", -1, b"v"), 1), FIELDS),
     ("no compressed data", crafted(b"", 1, attributes=1), "the gzip data ends too early"),
-    ("no snappy", crafted(b"\xff", 1, attributes=2), "the snappy data ends within its length"),
+    ("invalid snappy", crafted(b"\xff", 1, attributes=2), "the snappy data ends within its length"),
     (
         "short control key",
         crafted(crafted_record(0, 0, 2, b"kk", -1, 0), 1, attributes=32),
@@ -111,7 +111,7 @@ SOUND = write_batches(some_rows(3, 1), base_offset=100)
 
 @pytest.mark.parametrize(("damaged", "reason"), [lie[1:] for lie in LIES], ids=[lie[0] for lie in LIES])
 @pytest.mark.parametrize("copies", [1, 100])
-def test_batches_that_lie(damaged: bytes, reason: str, copies: int) -> None:
+def test_inconsistent_batches_are_reported_as_corrupt(damaged: bytes, reason: str, copies: int) -> None:
     data = SOUND + damaged * copies + SOUND
     with read_segments(io.BytesIO(data), mode="PERMISSIVE", batch_metadata=True) as reader:
         rows = [row for batch in reader for row in batch.to_pylist()]
@@ -131,7 +131,7 @@ BOMB = 64 << 20
 
 
 @pytest.mark.parametrize("compression", ["gzip", "snappy", "lz4", "zstd"])
-def test_decompression_bombs(compression: str) -> None:
+def test_decompression_bombs_are_reported_as_corrupt(compression: str) -> None:
     data = write_batches([{"value": bytes(BOMB)}], compression=compression) + SOUND
     with read_segments(io.BytesIO(data), mode="PERMISSIVE", max_batch_bytes=BOMB // 8) as reader:
         rows = [row for batch in reader for row in batch.to_pylist()]
@@ -163,7 +163,7 @@ FOREIGN: list[tuple[str, bytes, str]] = [
 @pytest.mark.parametrize(
     ("data", "reason"), [foreign[1:] for foreign in FOREIGN], ids=[foreign[0] for foreign in FOREIGN]
 )
-def test_foreign_files(data: bytes, reason: str) -> None:
+def test_other_file_types_are_reported_as_corrupt(data: bytes, reason: str) -> None:
     reason += "; this does not look like a log segment"
     with read_segments(io.BytesIO(data), mode="PERMISSIVE") as reader:
         rows = [row for batch in reader for row in batch.to_pylist()]
@@ -174,7 +174,7 @@ def test_foreign_files(data: bytes, reason: str) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 11, 12, 61, 5000, 20 << 20])
-def test_zeros_and_nothing(size: int) -> None:
+def test_zeros_and_empty_files_have_no_records(size: int) -> None:
     for mode in ("PERMISSIVE", "FAILFAST"):
         with read_segments(io.BytesIO(bytes(size)), mode=mode) as reader:
             assert list(reader) == []
@@ -182,7 +182,7 @@ def test_zeros_and_nothing(size: int) -> None:
         assert (report.zero_tail, report.incomplete_tail, report.next_position, report.done) == (size, 0, 0, True)
 
 
-def test_segment_code_is_imported_when_it_is_used() -> None:
+def test_segment_modules_are_imported_lazily() -> None:
     code = (
         "import sys; from kafka_messages.arrow import decode\n"
         "assert not [name for name in sys.modules if name.startswith('kafka_records.segments')]\n"
@@ -196,7 +196,7 @@ def test_segment_code_is_imported_when_it_is_used() -> None:
     assert done.stdout.split() == segments.__all__
 
 
-def test_a_native_read_leaves_pandas_alone(tmp_path: Path) -> None:
+def test_native_read_does_not_import_pandas(tmp_path: Path) -> None:
     if _native.core is None:
         pytest.skip("the native core is not installed, or switched off")
     (tmp_path / "pandas.py").write_text("raise SystemExit('pandas is imported')")
@@ -228,13 +228,13 @@ def test_a_native_read_leaves_pandas_alone(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("count", [0, 1, 9])
-def test_a_repeated_value(value: Any, kind: Any, count: int) -> None:
+def test_repeated_value_equals_pyarrow_repeat(value: Any, kind: Any, count: int) -> None:
     made = repeated(value, kind, count)
     made.validate(full=True)
     assert made.equals(pa.repeat(pa.scalar(value, kind), count))
 
 
-def test_what_is_kept_of_repeated_values() -> None:
+def test_repeated_values_are_cached_immutably() -> None:
     kept = Repeated()
     first = kept.of("position", 1, pa.int64(), 9)
     assert kept.of("position", 1, pa.int64(), 5).buffers()[1].address == first.buffers()[1].address
@@ -247,19 +247,19 @@ def test_what_is_kept_of_repeated_values() -> None:
         assert not any(buffer.is_mutable for buffer in buffers if buffer is not None)
 
 
-def test_a_text_that_is_repeated_too_often() -> None:
+def test_repeated_text_beyond_the_column_size_raises() -> None:
     with pytest.raises(
         OverflowError, match=r"^4,096 rows of a text of 1,048,576 bytes are too many for one column of texts$"
     ):
         repeated("a" * (1 << 20), pa.string(), 1 << 12)
 
 
-def test_names_that_are_not_exported() -> None:
+def test_unknown_name_raises_attribute_error() -> None:
     with pytest.raises(AttributeError, match=r"module 'kafka_records\.segments' has no attribute 'read_segment'"):
         segments.read_segment  # noqa: B018
 
 
-def many(records: int, seed: int) -> list[dict[str, Any]]:
+def misleading_records(records: int, seed: int) -> list[dict[str, Any]]:
     """Return records whose values contain many zeros and bytes that resemble records."""
     random_ = random.Random(seed)
     lure = b"".join(crafted_record(0, number, -1, 3, b"abc", 0) for number in range(40))
@@ -269,8 +269,8 @@ def many(records: int, seed: int) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("records", [1999, 2000, 12_345])
 @pytest.mark.parametrize("compression", [None, "lz4"])
-def test_batches_of_many_records(records: int, compression: str | None) -> None:
-    rows = many(records, records)
+def test_batches_of_many_records_are_read(records: int, compression: str | None) -> None:
+    rows = misleading_records(records, records)
     plain = [{"offset": at, "timestamp": at, "value": b"value %d" % at} for at in range(records)]
     batches = [write_batches(some, compression=compression, max_records=records) for some in (rows, plain, rows[:5])]
     with read_segments(io.BytesIO(b"".join(batches)), columns=["offset", "value"]) as reader:
@@ -278,7 +278,7 @@ def test_batches_of_many_records(records: int, compression: str | None) -> None:
     assert found == [{"offset": row["offset"], "value": row["value"]} for row in (*rows, *plain, *rows[:5])]
 
 
-def test_a_wrong_length_among_many_records() -> None:
+def test_wrong_length_among_many_records_is_reported() -> None:
     body = [crafted_record(0, at, -1, 5, b"value", 0) for at in range(5000)]
     body[4321] = crafted_record(0, 4321, -1, 5, b"value", 0, length=400)
     with pytest.raises(CorruptSegmentError) as caught:
@@ -287,7 +287,7 @@ def test_a_wrong_length_among_many_records() -> None:
 
 
 @pytest.mark.parametrize("compression", [None, "gzip"])
-def test_batches_that_are_not_wanted(compression: str | None) -> None:
+def test_unwanted_batches_are_not_decoded(compression: str | None) -> None:
     parts = [
         write_batches([{"value": b"v%d" % at}] * 3, base_offset=3 * at, compression=compression) for at in range(4)
     ]
@@ -307,7 +307,7 @@ def test_batches_that_are_not_wanted(compression: str | None) -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_the_largest_offset() -> None:
+def test_largest_offset_is_read() -> None:
     data = struct.pack(">q", (1 << 63) - 1) + write_batches([{"value": b"v"}])[8:]
     with read_segments(io.BytesIO(data)) as batches:
         assert [row["offset"] for batch in batches for row in batch.to_pylist()] == [(1 << 63) - 1]

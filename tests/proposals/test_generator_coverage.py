@@ -39,7 +39,7 @@ def proposals() -> Definitions:
     return definitions.load(PROPOSALS)
 
 
-def test_every_line_of_the_printer_runs() -> None:
+def test_every_line_of_the_renderer_runs() -> None:
     with recording(*PRINTER) as lines:
         for plan in definitions.load(PROPOSALS).plans:
             codec.render(plan)
@@ -82,7 +82,7 @@ def removed_apis() -> list[Path]:
     return [file for file in files if '"validVersions": "none"' in file.read_text(encoding="utf-8")]
 
 
-def walk(plan: MessagePlan) -> list[tuple[Operation, str]]:
+def operations_of(plan: MessagePlan) -> list[tuple[Operation, str]]:
     """Return every operation of a plan with its section, which is "" outside of sections."""
     found: list[tuple[Operation, str]] = []
     for operation in [each for struct in plan.structs for layout in struct.layouts for each in layout.operations]:
@@ -93,7 +93,7 @@ def walk(plan: MessagePlan) -> list[tuple[Operation, str]]:
     return found
 
 
-def test_every_type_stands_everywhere(proposals: Definitions) -> None:
+def test_every_type_occurs_in_every_form_and_place(proposals: Definitions) -> None:
     seen: set[tuple[str, str, str]] = set()
     for message in proposals.messages:
         for version in message.valid:
@@ -119,7 +119,7 @@ def test_every_type_stands_everywhere(proposals: Definitions) -> None:
     assert wanted - seen == set()
 
 
-def test_every_encoding_stands_everywhere(proposals: Definitions) -> None:
+def test_every_encoding_occurs_in_every_form(proposals: Definitions) -> None:
     seen = {
         (field.type.name, encoding.name, field.type.is_array, version in message.flexible)
         for message in proposals.messages
@@ -140,7 +140,7 @@ def test_every_encoding_stands_everywhere(proposals: Definitions) -> None:
 
 
 def test_every_operation_of_the_plan_is_used(proposals: Definitions) -> None:
-    operations = [each for plan in proposals.plans for each in walk(plan)]
+    operations = [each for plan in proposals.plans for each in operations_of(plan)]
     kinds = {type(operation).__name__ for operation, _ in operations}
     assert kinds == {kind.__name__ for kind in Operation.__args__}
     assert {section for _, section in operations} == {"", "TagSection", "OptionalBuffer"}

@@ -16,7 +16,7 @@ def data() -> bytes:
     return response().write(VERSION)
 
 
-def test_threads_at_once(data: bytes) -> None:
+def test_concurrent_reads_and_writes_are_correct(data: bytes) -> None:
     def work(number: int) -> None:
         message = read(data)
         for k in range(200):
@@ -30,7 +30,7 @@ def test_threads_at_once(data: bytes) -> None:
             done.result()
 
 
-def test_the_collector_reads_too() -> None:
+def test_reading_in_gc_callbacks_is_correct() -> None:
     text = """
 import gc
 from contextlib import suppress
@@ -60,7 +60,7 @@ print(calls[0] > 100)
     assert script(text) == "True\n"
 
 
-def test_the_collector_deletes_what_is_in_use() -> None:
+def test_gc_callback_deleting_the_plan_in_use_is_safe() -> None:
     text = """
 import gc
 from kafka_messages.messages import metadata_response as module
@@ -94,7 +94,7 @@ print("done")
     assert script(text) == "done\n"
 
 
-def test_the_collector_empties_a_list_that_is_copied() -> None:
+def test_gc_callback_emptying_a_copied_list_is_safe() -> None:
     text = """
 import gc
 from kafka_messages.messages.metadata_response import MetadataResponse, MetadataResponseTopic
@@ -127,7 +127,7 @@ print("done")
 
 
 @pytest.mark.parametrize("kept", ["module", "class", "circle", "atexit", "finalizer", "thread"])
-def test_the_end_of_the_interpreter(kept: str) -> None:
+def test_interpreter_shutdown_with_live_messages_is_clean(kept: str) -> None:
     text = f"""
 import atexit, sys, threading, time
 from kafka_messages.messages.metadata_response import MetadataResponse, MetadataResponseTopic, MetadataResponsePartition
@@ -161,7 +161,7 @@ if kept != "atexit":
     assert script(text) == "True\n"
 
 
-def test_another_interpreter_is_pure() -> None:
+def test_subinterpreter_uses_the_pure_code() -> None:
     pytest.importorskip("_testcapi")
     text = '''
 import _testcapi

@@ -40,7 +40,7 @@ MESSAGES = vectors.message_names()
 HUGE = 2**31 - 1
 
 
-def attempt(cls: type[Message], data: bytes, version: int) -> Message | DecodeError:
+def read_or_error(cls: type[Message], data: bytes, version: int) -> Message | DecodeError:
     """Return the message, or a DecodeError with message name, version and offset."""
     try:
         return cls.read(data, version)
@@ -70,13 +70,13 @@ def assert_sound(message: Message, data: bytes, version: int) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_truncated(name: str) -> None:
+def test_truncated_message_raises_decode_error(name: str) -> None:
     for vector in vectors.samples(name, "full", "random1"):
         length = len(vector.data)
         cuts = range(length) if length <= 40 else sorted(random.Random(str(vector)).sample(range(length), 40))
         for cut in cuts:
             data = vector.data[:cut]
-            result = attempt(vector.cls, data, vector.version)
+            result = read_or_error(vector.cls, data, vector.version)
             assert isinstance(result, DecodeError), f"{vector} cut to {cut} of {length} bytes"
             with pytest.raises(DecodeError) as caught:
                 vector.cls.read_from(b"\0" + data, 1, vector.version)
@@ -84,7 +84,7 @@ def test_truncated(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_trailing_bytes(name: str) -> None:
+def test_trailing_bytes_raise_decode_error(name: str) -> None:
     for vector in vectors.samples(name, "default", "full"):
         length, more = len(vector.data), vector.data + b"\0\0"
         with pytest.raises(DecodeError) as caught:
@@ -108,25 +108,25 @@ CHANGES += [
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_mutated(name: str) -> None:
+def test_mutated_bytes_are_rejected_or_valid(name: str) -> None:
     for vector in vectors.samples(name, "full", "nulls", "random1", "random3"):
         draw = random.Random(str(vector))
         for _ in range(16 if vector.data else 0):
             at = draw.randrange(len(vector.data))
             kept = at + draw.choice((0, 1, 1, 1, 2))
             data = vector.data[:at] + draw.choice(CHANGES) + vector.data[kept:]
-            result = attempt(vector.cls, data, vector.version)
+            result = read_or_error(vector.cls, data, vector.version)
             if not isinstance(result, DecodeError):
                 assert_sound(result, data, vector.version)
 
 
 @settings(max_examples=600, derandomize=True, database=None, deadline=None)
 @given(st.sampled_from(MESSAGES), st.integers(0, 20), st.binary(max_size=80))
-def test_any_bytes(name: str, number: int, data: bytes) -> None:
+def test_random_bytes_are_rejected_or_valid(name: str, number: int, data: bytes) -> None:
     cls = vectors.message_class(name)
     versions = vectors.versions_of(cls)
     version = versions[number % len(versions)]
-    result = attempt(cls, data, version)
+    result = read_or_error(cls, data, version)
     if not isinstance(result, DecodeError):
         assert_sound(result, data, version)
 
@@ -135,7 +135,7 @@ def test_any_bytes(name: str, number: int, data: bytes) -> None:
 
 
 def assert_refused(vector: Vector, data: bytes, path: str, offset: int, reason: str) -> None:
-    result = attempt(vector.cls, data, vector.version)
+    result = read_or_error(vector.cls, data, vector.version)
     assert isinstance(result, DecodeError), f"{vector}: {path}: {reason}: {data.hex()}"
     place = f"{path}: " if path else ""
     assert str(result) == f"{vector.message} v{vector.version}: {place}{reason}"
@@ -144,12 +144,12 @@ def assert_refused(vector: Vector, data: bytes, path: str, offset: int, reason: 
 
 
 def assert_tolerated(vector: Vector, data: bytes) -> None:
-    result = attempt(vector.cls, data, vector.version)
+    result = read_or_error(vector.cls, data, vector.version)
     if not isinstance(result, DecodeError):
         assert_sound(result, data, vector.version)
 
 
-def sites(name: str, kind: str, *more: str) -> Iterator[tuple[Vector, Site, Callable[[bytes], bytes]]]:
+def length_sites(name: str, kind: str, *more: str) -> Iterator[tuple[Vector, Site, Callable[[bytes], bytes]]]:
     """Yield the sites of a kind in layouts and ``more`` samples, each with a function that replaces its bytes."""
     for vector in [*vectors.layouts(name), *vectors.samples(name, *more)]:
         for site in sites_of(vector.data, vector.cls.schemas()[vector.version])[0]:
@@ -157,7 +157,7 @@ def sites(name: str, kind: str, *more: str) -> Iterator[tuple[Vector, Site, Call
                 yield vector, site, _replacer(vector.data, site.start, site.end)
 
 
-def sections(name: str) -> Iterator[tuple[Vector, TagsSite, Callable[[bytes], bytes]]]:
+def tag_sections(name: str) -> Iterator[tuple[Vector, TagsSite, Callable[[bytes], bytes]]]:
     """Yield each tag section in a message's layouts, with a function that replaces it."""
     for vector in vectors.layouts(name):
         for site in sites_of(vector.data, vector.cls.schemas()[vector.version])[1]:
@@ -177,8 +177,8 @@ def width(site: Site) -> int:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_huge_lengths(name: str) -> None:
-    for vector, site, replaced in sites(name, "length"):
+def test_huge_lengths_raise_decode_error(name: str) -> None:
+    for vector, site, replaced in length_sites(name, "length"):
         claim = 32767 if not is_compact(site) and width(site) == 2 else HUGE
         length = uvarint(claim + 1) if is_compact(site) else claim.to_bytes(width(site), "big")
         data, start, after = replaced(length), site.start, site.start + len(length)
@@ -197,8 +197,8 @@ def test_huge_lengths(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_one_too_many(name: str) -> None:
-    for vector, site, replaced in sites(name, "length"):
+def test_length_one_beyond_the_end_raises_decode_error(name: str) -> None:
+    for vector, site, replaced in length_sites(name, "length"):
         left = len(vector.data) - site.end
         if is_compact(site):
             data = replaced(uvarint(left + 2))
@@ -206,13 +206,13 @@ def test_one_too_many(name: str) -> None:
             continue
         else:
             data = replaced((left + 1).to_bytes(width(site), "big"))
-        assert isinstance(attempt(vector.cls, data, vector.version), DecodeError), f"{vector}: {site.path}"
+        assert isinstance(read_or_error(vector.cls, data, vector.version), DecodeError), f"{vector}: {site.path}"
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_nulls_and_negative_lengths(name: str) -> None:
+def test_negative_lengths_are_null_or_raise_decode_error(name: str) -> None:
     """Any negative classic length is null, as in Kafka; null in a non-nullable field raises DecodeError."""
-    for vector, site, replaced in sites(name, "length"):
+    for vector, site, replaced in length_sites(name, "length"):
         lengths = [b"\0", b"\x80\0"] if is_compact(site) else [b"\xff" * width(site), b"\x80" + bytes(width(site) - 1)]
         for length in lengths:
             if site.type.nullable:
@@ -223,11 +223,11 @@ def test_nulls_and_negative_lengths(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_bad_varints(name: str) -> None:
-    for vector, site, replaced in sites(name, "length"):
+def test_overlong_varints_raise_decode_error(name: str) -> None:
+    for vector, site, replaced in length_sites(name, "length"):
         if is_compact(site):
             _assert_bad_varints(vector, replaced, site.path, site.start)
-    for vector, section, replaced in sections(name):
+    for vector, section, replaced in tag_sections(name):
         _assert_bad_varints(vector, replaced, section.path, section.start)
         for before, after in ((b"\x01", b""), (b"\x01\x63", b"")):
             start = section.start + len(before)
@@ -243,39 +243,41 @@ def _assert_bad_varints(vector: Vector, replaced: Callable[[bytes], bytes], path
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_padded_varints(name: str) -> None:
+def test_padded_varints_are_accepted_outside_tagged_fields(name: str) -> None:
     """Kafka accepts varints with redundant bytes."""
-    for vector, site, replaced in sites(name, "length", "nulls", "inner_nulls"):
+    for vector, site, replaced in length_sites(name, "length", "nulls", "inner_nulls"):
         if not is_compact(site):
             continue
         first = vector.data[site.start : site.end]
         padded = replaced(first[:-1] + bytes([first[-1] | 128, 0]))
         if site.is_tagged:
-            assert isinstance(attempt(vector.cls, padded, vector.version), DecodeError), "the tag's size does not match"
+            assert isinstance(
+                read_or_error(vector.cls, padded, vector.version), DecodeError
+            ), "the tag's size does not match"
         else:
-            assert attempt(vector.cls, padded, vector.version) == vector.cls.read(vector.data, vector.version)
+            assert read_or_error(vector.cls, padded, vector.version) == vector.cls.read(vector.data, vector.version)
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_invalid_text(name: str) -> None:
+def test_invalid_utf8_raises_decode_error(name: str) -> None:
     """Kafka replaces invalid UTF-8 silently; here it raises DecodeError."""
-    for vector, site, replaced in sites(name, "text"):
+    for vector, site, replaced in length_sites(name, "text"):
         rest = vector.data[site.start + 1 : site.end]
         reason = f"invalid UTF-8 at offset {site.start}: invalid start byte"
         assert_refused(vector, replaced(b"\xff" + rest), site.path, site.start, reason)
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_presence(name: str) -> None:
+def test_any_presence_byte_is_tolerated(name: str) -> None:
     """As in Kafka, any negative presence byte is null, and any other one a struct."""
-    for vector, _, replaced in sites(name, "presence"):
+    for vector, _, replaced in length_sites(name, "presence"):
         for presence in (b"\xff", b"\x80", b"\0", b"\x01", b"\x02", b"\x7f", b"\x80\0"):
             assert_tolerated(vector, replaced(presence))
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_wrong_tag_sizes(name: str) -> None:
-    for vector, section, replaced in sections(name):
+def test_wrong_tag_sizes_raise_decode_error(name: str) -> None:
+    for vector, section, replaced in tag_sections(name):
         for index, entry in enumerate(section.entries):
             size = len(entry.value)
             for wrong in {size - 1, size + 1, 2**32 - 1} - {-1}:
@@ -294,8 +296,8 @@ def test_wrong_tag_sizes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_tags_that_come_twice(name: str) -> None:
-    for vector, section, replaced in sections(name):
+def test_duplicate_tags_raise_decode_error(name: str) -> None:
+    for vector, section, replaced in tag_sections(name):
         entries = [entry.data for entry in section.entries]
         known = [(entry.tag, entry.data) for entry in section.entries[-1:]]
         for tag, entry in [*known, (900, uvarint(900) + b"\x01x")]:
@@ -307,8 +309,8 @@ def test_tags_that_come_twice(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_tags_of_other_versions(name: str) -> None:
-    for vector, section, replaced in sections(name):
+def test_tags_of_other_versions_raise_decode_error(name: str) -> None:
+    for vector, section, replaced in tag_sections(name):
         for tag in section.absent:
             start = section.end
             data = replaced(section.extended(uvarint(tag) + b"\0"))
@@ -317,28 +319,28 @@ def test_tags_of_other_versions(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_more_tags_than_there_are(name: str) -> None:
-    for vector, section, replaced in sections(name):
+def test_huge_tag_count_raises_decode_error(name: str) -> None:
+    for vector, section, replaced in tag_sections(name):
         entries = b"".join(entry.data for entry in section.entries)
         data = replaced(uvarint(2**32 - 1) + entries)
-        assert isinstance(attempt(vector.cls, data, vector.version), DecodeError), f"{vector}: {section.path}"
+        assert isinstance(read_or_error(vector.cls, data, vector.version), DecodeError), f"{vector}: {section.path}"
         assert_tolerated(vector, replaced(uvarint(len(section.entries) + 1) + entries))
 
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_unknown_tags_are_kept(name: str) -> None:
-    for vector, section, replaced in sections(name):
+    for vector, section, replaced in tag_sections(name):
         if section.is_tagged:
             continue  # the size of the enclosing tag would change
         data = replaced(section.extended(uvarint(900) + b"\x03abc"))
-        result = attempt(vector.cls, data, vector.version)
+        result = read_or_error(vector.cls, data, vector.version)
         assert not isinstance(result, DecodeError), str(result)
         assert_sound(result, data, vector.version)
         assert result.write(vector.version) == data, f"{vector}: {section.path}"
         assert result != vector.cls.read(vector.data, vector.version), f"{vector}: {section.path}"
 
 
-def test_order_of_unknown_tags() -> None:
+def test_unknown_tags_are_sorted() -> None:
     data = b"\x02" + b"\x87\x07\x01b" + b"\x07\x01a"
     message = ListTransactionsRequest.read(b"\x01\x01" + data, 0)
 
@@ -347,7 +349,7 @@ def test_order_of_unknown_tags() -> None:
     assert ListTransactionsRequest.read(message.write(0), 0) == message
 
 
-def test_order_of_known_and_unknown_tags() -> None:
+def test_unknown_tags_before_known_tags_are_accepted() -> None:
     message = FetchRequest(cluster_id="c", unknown_tagged_fields=(RawTaggedField(5, b"x"),))
     data = message.write(14)
     swapped = data.removesuffix(b"\x02\x00\x02\x02c\x05\x01x") + b"\x02\x05\x01x\x00\x02\x02c"
@@ -380,13 +382,13 @@ CLAIMS: list[tuple[type[Message], int, bytes]] = [
 
 
 @pytest.mark.parametrize(("cls", "version", "start"), CLAIMS, ids=lambda value: getattr(value, "NAME", None))
-def test_claims_cost_nothing(cls: type[Message], version: int, start: bytes) -> None:
+def test_claimed_lengths_allocate_no_memory(cls: type[Message], version: int, start: bytes) -> None:
     claims = [HUGE.to_bytes(4, "big"), uvarint(HUGE), uvarint(2**32 - 1)]
     for claim in claims:
         data = start + claim + bytes(6)
-        result = attempt(cls, data, version)  # the first failure imports the error location code
+        result = read_or_error(cls, data, version)  # the first failure imports the error location code
         tracemalloc.start()
-        attempt(cls, data, version)
+        read_or_error(cls, data, version)
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert peak < 30_000, f"{peak} bytes for {len(data)}: {result}"
@@ -398,11 +400,11 @@ def partitions(count: int, size: int) -> bytes:
     return FetchResponse(responses=[FetchableTopicResponse(topic="t", partitions=each)]).write(12)
 
 
-def test_memory_of_failures() -> None:
+def test_decode_error_memory_is_bounded() -> None:
     data = partitions(200, 10_000)[:-1]
-    attempt(FetchResponse, data, 12)
+    read_or_error(FetchResponse, data, 12)
     tracemalloc.start()
-    result = attempt(FetchResponse, data, 12)
+    result = read_or_error(FetchResponse, data, 12)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
@@ -410,10 +412,10 @@ def test_memory_of_failures() -> None:
     assert peak < 4 * len(data)
 
 
-def test_time_of_failures() -> None:
+def test_decode_error_time_is_bounded() -> None:
     data = partitions(2000, 10_000)[:-1]
     start = time.process_time()
-    result = attempt(FetchResponse, data, 12)
+    result = read_or_error(FetchResponse, data, 12)
 
     assert isinstance(result, DecodeError)
     assert result.path == ""

@@ -79,7 +79,7 @@ def conversation() -> tuple[list[object], list[object], list[object], list[objec
     list(enumerate([ClientEvent, ServerEvent, FromClient, FromBroker])),
     ids=["ClientEvent", "ServerEvent", "FromClient", "FromBroker"],
 )
-def test_the_union_is_what_the_side_gives(number: int, union: UnionType) -> None:
+def test_event_unions_equal_the_occurring_events(number: int, union: UnionType) -> None:
     given = conversation()[number]
     assert all(isinstance(event, union) for event in given)
     assert {type(event) for event in given} == set(get_args(union))

@@ -110,11 +110,11 @@ def structs() -> Iterator[tuple[str, str, tuple[FieldFacts, ...]]]:
             yield facts.name, name, fields
 
 
-def place(message: str, struct: str, field: FieldFacts) -> str:
+def path_of(message: str, struct: str, field: FieldFacts) -> str:
     return f"{message}.{field.name}" if message == struct else f"{message}.{struct}.{field.name}"
 
 
-def test_what_looks_like_a_name_is_one_or_has_its_reason() -> None:
+def test_every_name_like_field_is_an_entity_or_excluded() -> None:
     facts = {each[:3] for each in ENTITIES}
     found, patterns, here = set(), set(), set()
     for message, struct, fields in structs():
@@ -128,7 +128,7 @@ def test_what_looks_like_a_name_is_one_or_has_its_reason() -> None:
             pattern = next((each for each in NO_NAMES if re.fullmatch(each, field.name)), None)
             if pattern is not None:
                 patterns.add(pattern)
-            elif (where := place(message, struct, field)) in NO_NAMES_HERE:
+            elif (where := path_of(message, struct, field)) in NO_NAMES_HERE:
                 here.add(where)
             else:
                 found.add(where)
@@ -137,16 +137,16 @@ def test_what_looks_like_a_name_is_one_or_has_its_reason() -> None:
     assert here == set(NO_NAMES_HERE)
 
 
-def test_what_looks_like_an_address_is_one_or_has_its_reason() -> None:
+def test_every_address_like_field_is_an_endpoint_or_excluded() -> None:
     found = {
-        place(message, struct, field)
+        path_of(message, struct, field)
         for message, struct, fields in structs()
         for field in fields
         if "host" in field.name and field.name not in (address_of(fields) or ())
     }
     assert found == set(NO_ADDRESSES)
     ports = {
-        place(message, struct, field)
+        path_of(message, struct, field)
         for message, struct, fields in structs()
         for field in fields
         if field.name.endswith("port") and field.name not in (address_of(fields) or ())

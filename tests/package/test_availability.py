@@ -43,7 +43,7 @@ HISTORY = ROOT / "specs" / "history"
 SOURCE = str(Path(sys.modules["kafka_messages"].__file__ or "").parents[1])
 
 
-def test_releases() -> None:
+def test_known_releases_end_with_the_pinned_release() -> None:
     pinned = json.loads((ROOT / "specs" / "kafka" / "SOURCE").read_text(encoding="utf-8"))["release"]
     assert (RELEASES[0], RELEASES[-1], release_of("2.8"), release_of("4.0.1")) == ("2.2.0", pinned, "2.8.2", "4.0.1")
 
@@ -51,13 +51,13 @@ def test_releases() -> None:
 @pytest.mark.parametrize(
     ("release", "suggestion"), [("2.8.9", "; did you mean '2.8.2'?"), ("1.0", ""), ("5.0", ""), ("newest", "")]
 )
-def test_an_unknown_release_is_refused_with_those_that_are_known(release: str, suggestion: str) -> None:
+def test_unknown_release_is_rejected_with_the_known_range(release: str, suggestion: str) -> None:
     known = f"Kafka '{release}' is not in the history of this package, which has 2.2.0 to {RELEASE}"
     with pytest.raises(ValueError, match=f"^{re.escape(known + suggestion)}$"):
         release_of(release)
 
 
-def test_versions_of_every_release_are_those_of_its_definitions() -> None:
+def test_versions_of_every_release_equal_its_definitions() -> None:
     for side in release_sets(HISTORY):
         release = side.name.removeprefix("Kafka ")
         for api in apis():
@@ -67,7 +67,7 @@ def test_versions_of_every_release_are_those_of_its_definitions() -> None:
             assert list(versions_in(release, api.request_name)) == stable, (release, api)
 
 
-def test_what_kafka_4_removed() -> None:
+def test_versions_removed_in_kafka_4() -> None:
     """KIP-896 removed old client API versions."""
     assert (since(FetchRequest), until(FetchRequest)) == ("2.2.0", None)
     assert (since("FetchRequest", 3), until("FetchRequest", 3)) == ("2.2.0", "4.0.0")
@@ -82,7 +82,7 @@ def test_what_kafka_4_removed() -> None:
         since("FetchReqest")
 
 
-def test_versions_that_were_gone_for_a_release() -> None:
+def test_versions_missing_in_one_release_are_gaps() -> None:
     """Kafka 4.0.0 removed JoinGroup 0 and 1; 4.0.1 restored them for librdkafka."""
     assert (gaps("JoinGroupRequest", 1), gaps("JoinGroupRequest", 2), gaps("FetchRequest", 3)) == (("4.0.0",), (), ())
     assert (since("JoinGroupRequest", 1), until("JoinGroupRequest", 1)) == ("2.2.0", None)
@@ -91,7 +91,7 @@ def test_versions_that_were_gone_for_a_release() -> None:
     assert "4.0.0" not in releases_with([("JoinGroupRequest", 0)])
 
 
-def test_fields_that_came_into_versions_that_were_there() -> None:
+def test_fields_added_to_existing_versions_have_their_own_release() -> None:
     """Tagged fields: KIP-584 in ApiVersions 3 (release 2.7), KIP-866 (release 3.4)."""
     assert since("ApiVersionsResponse", 3) == "2.4.0"
     assert field_since("ApiVersionsResponse", "SupportedFeatures", 3) == "2.7.0"
@@ -99,14 +99,14 @@ def test_fields_that_came_into_versions_that_were_there() -> None:
     assert field_since("ApiVersionsResponse", "ApiKeys[].ApiKey", 3) == "2.4.0"
 
 
-def test_keys_of_records_have_their_fields_since_they_are_there() -> None:
+def test_fields_of_record_keys_exist_since_the_message() -> None:
     assert (since("ConsumerGroupMetadataKey"), field_since("ConsumerGroupMetadataKey", "GroupId")) == ("3.5.0", "3.5.0")
     for message in all_messages():
         if message.kind == "coordinator-key":
             assert set(fields_since(message.name).values()) <= {since(message.name)}, message.name
 
 
-def test_a_message_with_a_new_name_is_as_old_as_under_its_former_one() -> None:
+def test_renamed_message_keeps_its_first_release() -> None:
     assert (since("SubscriptionInfoData", 6), since("SubscriptionInfoData", 7)) == ("2.5.0", "2.6.0")
     assert field_since("SubscriptionInfoData", "Version", 1) == "2.5.0"
 
@@ -123,7 +123,7 @@ def test_a_message_with_a_new_name_is_as_old_as_under_its_former_one() -> None:
         ("SubscriptionInfoData", 5, "2.5.0"),
     ],
 )
-def test_records_that_are_older_than_their_definitions(message: str, version: int, then: str) -> None:
+def test_records_older_than_their_definitions_are_marked(message: str, version: int, then: str) -> None:
     assert (since(message, version), is_older(message, version), missing_in(message, version)) == (then, True, "")
     assert f"since before {then}, which defines it first" in words(message)[0 if message != "RequestHeader" else 1]
 
@@ -132,11 +132,11 @@ def test_records_that_are_older_than_their_definitions(message: str, version: in
     ("message", "version"),
     [("ConsumerProtocolSubscription", 2), ("GroupMetadataValue", 4), ("RequestHeader", 2), ("SubscriptionInfoData", 6)],
 )
-def test_later_versions_of_older_records(message: str, version: int) -> None:
+def test_later_versions_of_older_records_are_not_older(message: str, version: int) -> None:
     assert not is_older(message, version)
 
 
-def test_the_table_of_what_is_older() -> None:
+def test_table_of_older_records_is_consistent() -> None:
     table = json.loads((HISTORY / "older.json").read_text())
     known = {each.name: each for each in all_messages()}
     for name, (versions, source) in table.items():
@@ -160,13 +160,13 @@ def test_the_table_of_what_is_older() -> None:
         (lambda: field_since("MetadataResponse", "nope", 1), ValueError, "MetadataResponse has no field 'nope'"),
     ],
 )  # fmt: skip
-def test_what_nobody_knows(call: Callable[[], object], error: type[Exception], text: str) -> None:
+def test_unknown_messages_and_fields_raise(call: Callable[[], object], error: type[Exception], text: str) -> None:
     with pytest.raises(error) as caught:
         call()
     assert str(caught.value) == text
 
 
-def test_fields_that_a_version_lacks() -> None:
+def test_field_since_is_none_before_its_first_version() -> None:
     assert field_since("MetadataResponse", "Brokers[].Rack", 0) is None
     assert field_since("MetadataResponse", "Brokers[].Rack", 1) == RELEASES[0]
     assert field_since("GroupMetadataValue", "members[].clientId", 0) == since(
@@ -174,7 +174,7 @@ def test_fields_that_a_version_lacks() -> None:
     )  # as in the definition
 
 
-def test_since_when_a_field_is_there() -> None:
+def test_field_since_and_until_without_a_version() -> None:
     assert field_since("ApiVersionsResponse", "api_keys.api_key") == "2.2.0"
     assert field_since("ApiVersionsResponse", "SupportedFeatures[].Name") == "2.7.0"
     assert field_since(FetchRequest, "topics.topic_id") == "3.1.0"
@@ -196,7 +196,7 @@ def test_since_when_a_field_is_there() -> None:
         fields_since("FetchReqest")
 
 
-def test_every_field_of_every_message_is_of_a_release() -> None:
+def test_every_field_of_stable_messages_has_a_release() -> None:
     unstable = {each.name for each in all_messages() if each.latest_version_unstable}
     unreleased = []
     for each in all_messages():
@@ -207,12 +207,12 @@ def test_every_field_of_every_message_is_of_a_release() -> None:
     assert {path.partition(".")[0] for path in unreleased} <= unstable
 
 
-def test_keys_of_records_that_were_told_by_their_versions() -> None:
+def test_availability_of_a_removed_record_key() -> None:
     assert (since("ShareGroupPartitionMetadataKey", 0), until("ShareGroupPartitionMetadataKey")) == ("3.9.0", "4.1.0")
     assert versions_in("4.0.0", "ShareGroupPartitionMetadataKey") == Versions(0, 0)
 
 
-def test_error_codes() -> None:
+def test_availability_of_error_codes() -> None:
     assert {error_code_until(code.name) for code in ErrorCode} == {None}
     assert (error_code_since("NOT_LEADER_FOR_PARTITION"), error_code_until("NOT_LEADER_FOR_PARTITION")) == (
         "2.2.0",
@@ -228,13 +228,13 @@ def test_error_codes() -> None:
     assert all(error_code_names(code.value)[-1] == code.name for code in ErrorCode)  # two independent sources
 
 
-def test_every_message_has_a_life() -> None:
+def test_every_message_has_a_first_release() -> None:
     for each in all_messages():
         assert since(each.name) is not None or each.latest_version_unstable
         assert (until(each.name) is None) == bool(each.supported_versions), each.name
 
 
-def test_announced_as_an_older_release() -> None:
+def test_announce_for_older_release_uses_its_versions() -> None:
     announced = {each.api_key: (each.min_version, each.max_version) for each in announce(release="2.4.1").api_keys}
     messages = set_of_release(HISTORY, "2.4.1").messages.values()
     assert announced == {
@@ -247,7 +247,7 @@ def test_announced_as_an_older_release() -> None:
     assert (received.version, received.message) == (2, FetchRequest())
 
 
-def test_a_server_takes_what_is_offered() -> None:
+def test_server_rejects_unannounced_version() -> None:
     from kafka_messages.connection import RemoteProtocolError
 
     with pytest.raises(RemoteProtocolError) as caught:
@@ -265,7 +265,7 @@ def test_listeners_of_a_release() -> None:
 
 @pytest.mark.parametrize("release", ["2.2.0", "4.0.0"])
 @pytest.mark.parametrize("message", ["FetchResponse", "OffsetCommitValue"])
-def test_listeners_of_what_is_no_request(release: str, message: str) -> None:
+def test_listeners_of_non_requests_are_empty(release: str, message: str) -> None:
     assert listeners_in(release, message) == ()
 
 
@@ -274,14 +274,14 @@ VERSION = "a version is a number, such as 3, not "
 
 @pytest.mark.parametrize("ask", [since, until, gaps, missing_in, lambda name, at: field_since(name, "topics", at)])
 @pytest.mark.parametrize("version", ["3", 3.0, True, b"3"])
-def test_versions_that_are_none(ask: Callable[..., object], version: object) -> None:
+def test_versions_of_wrong_type_are_rejected(ask: Callable[..., object], version: object) -> None:
     with pytest.raises(TypeError) as raised:
         ask("FetchRequest", version)
     assert str(raised.value) == f"{VERSION}{version!r}"
 
 
 @pytest.mark.parametrize("ask", [gaps, missing_in])
-def test_no_version(ask: Callable[..., object]) -> None:
+def test_missing_version_is_rejected(ask: Callable[..., object]) -> None:
     with pytest.raises(TypeError) as raised:
         ask("FetchRequest", None)
     assert str(raised.value) == f"{VERSION}None"
@@ -297,24 +297,24 @@ def test_no_version(ask: Callable[..., object]) -> None:
         (5, TypeError, "pairs of a message and a version are needed, in a list, not 5"),
     ],
 )
-def test_wrong_pairs(given: object, error: type[Exception], said: str) -> None:
+def test_invalid_pairs_are_rejected(given: object, error: type[Exception], said: str) -> None:
     ask: Callable[..., object] = releases_with
     with pytest.raises(error) as raised:
         ask(given)
     assert str(raised.value) == said
 
 
-def test_pairs_of_a_mapping() -> None:
+def test_pairs_can_be_a_mapping() -> None:
     assert releases_with({"FetchRequest": 12}) == releases_with([("FetchRequest", 12)])
 
 
 @pytest.mark.parametrize("path", ["topics[0].topic_id", "Topics[].TopicId", "topics[12].topicId", "topics.topic_id"])
-def test_path_of_a_value(path: str) -> None:
+def test_field_path_accepts_indices_and_json_names(path: str) -> None:
     assert field_since("FetchRequest", path) == "3.1.0"
 
 
 @pytest.mark.parametrize("path", [None, 5, ["topics"]])
-def test_path_that_is_none(path: object) -> None:
+def test_field_path_of_wrong_type_is_rejected(path: object) -> None:
     ask: Callable[..., object] = field_until
     with pytest.raises(TypeError) as raised:
         ask("FetchRequest", path)
@@ -329,7 +329,7 @@ def test_path_that_is_none(path: object) -> None:
     assert versions_in("3.9.2", "LeaderAndIsrRequest") == Versions(0, 7)
 
 
-def test_nothing_imports_the_tables_unasked() -> None:
+def test_history_tables_are_imported_lazily() -> None:
     code = (
         "import sys, kafka_messages.connection, kafka_messages.testing.draw\n"
         "print([name for name in sys.modules if 'kafka_messages.history' in name])"

@@ -16,7 +16,7 @@ ONE, TWO = UUID(int=1), UUID(int=2)
 TOPICS = [Topic(name="a"), Topic(name="b", topic_id=ONE), Topic(name="a", topic_id=TWO), Topic(topic_id=ONE)]
 
 
-def test_a_part_of_a_key_finds_the_first_that_has_it() -> None:
+def test_find_by_partial_key_returns_the_first_match() -> None:
     found = ProduceRequest(topic_data=TOPICS).topic_data
     assert found.find("a") is found.find(name="a") is TOPICS[0]
     assert found.find(topic_id=ONE) is TOPICS[1]
@@ -30,7 +30,7 @@ def test_a_part_of_a_key_finds_the_first_that_has_it() -> None:
     assert found.find_all("none") == []
 
 
-def test_a_lookup_needs_a_part_of_the_key() -> None:
+def test_find_without_key_raises() -> None:
     found: Any = ProduceRequest(topic_data=TOPICS).topic_data
     for call in (found.find, found.find_all):
         with pytest.raises(TypeError) as caught:
@@ -38,21 +38,21 @@ def test_a_lookup_needs_a_part_of_the_key() -> None:
         assert str(caught.value) == "TopicProduceDataCollection finds by at least one part of its key"
 
 
-def test_a_lookup_by_a_part_sees_changes() -> None:
+def test_find_by_partial_key_sees_changes() -> None:
     found = ProduceRequest(topic_data=[Topic(name="a")]).topic_data
     found[0].name = "b"
     assert found.find(name="b") is found[0]
     assert found.find(name="a") is None
 
 
-def test_collections_are_lists_to_dataclasses_and_json() -> None:
+def test_collections_become_lists_in_asdict_and_json() -> None:
     response = MetadataResponse(brokers=[MetadataResponse.MetadataResponseBroker(node_id=3, host="h", port=1)])
     made = dataclasses.asdict(response)
     assert made["brokers"] == [{"node_id": 3, "host": "h", "port": 1, "rack": None, "unknown_tagged_fields": ()}]
     assert json.loads(json.dumps(made))["brokers"][0]["host"] == "h"
 
 
-def test_long_bytes_are_printed_in_short() -> None:
+def test_long_bytes_are_abbreviated_in_repr() -> None:
     short, long = bytes(64), b"x" * 65
     cut = "b'" + "x" * 64 + "'... (65 bytes)"
     assert f"records={short!r})" in repr(FetchResponse.PartitionData(records=short))
@@ -63,7 +63,7 @@ def test_long_bytes_are_printed_in_short() -> None:
     assert repr(changed).endswith("records=bytearray(b'" + "x" * 64 + "')... (65 bytes))")
 
 
-def test_an_unknown_key_is_named_before_what_is_missing() -> None:
+def test_unknown_key_is_reported_before_missing_keys() -> None:
     for options in ({}, {"default_missing": True}):
         with pytest.raises(JsonError) as caught:
             from_json(MetadataRequest, {"topic": []}, 12, **options)

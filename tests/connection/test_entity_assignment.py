@@ -21,23 +21,23 @@ Topic = MetadataResponse.MetadataResponseTopic
 Coordinator = FindCoordinatorResponse.Coordinator
 
 
-def of_broker(name: str) -> DescribeConfigsRequest:
+def broker_config_request(name: str) -> DescribeConfigsRequest:
     resource = DescribeConfigsRequest.DescribeConfigsResource
     return DescribeConfigsRequest(resources=[resource(resource_type=ConfigResourceType.BROKER, resource_name=name)])
 
 
 @pytest.mark.parametrize("given", [None, "abc", "8", True, 3.0])
-def test_no_number(given: Any) -> None:
-    message = of_broker("7")
+def test_assigning_a_non_integer_id_is_rejected(given: Any) -> None:
+    message = broker_config_request("7")
     [entity] = entities(message)
     with pytest.raises(TypeError) as raised:
         entity.value = given
     assert str(raised.value) == f"the brokerId at resources[0].resource_name must be of type int, not {given!r}"
-    assert message == of_broker("7")
+    assert message == broker_config_request("7")
 
 
 @pytest.mark.parametrize("given", [None, 5, b"a", ["a"]])
-def test_no_text(given: Any) -> None:
+def test_assigning_a_non_string_name_is_rejected(given: Any) -> None:
     message = MetadataResponse(topics=[Topic(name="a")])
     [entity] = entities(message, "topicName")
     with pytest.raises(TypeError) as raised:
@@ -46,17 +46,17 @@ def test_no_text(given: Any) -> None:
     assert message.topics[0].name == "a"
 
 
-def test_the_same_number() -> None:
-    message = of_broker("007")
+def test_assigning_an_equal_id_keeps_its_text() -> None:
+    message = broker_config_request("007")
     [entity] = entities(message)
     assert entity.value == 7
     entity.value = entity.value
-    assert message == of_broker("007")
+    assert message == broker_config_request("007")
     entity.value = 8
-    assert message == of_broker("8")
+    assert message == broker_config_request("8")
 
 
-def test_address_that_is_none() -> None:
+def test_assigning_an_invalid_address_is_rejected() -> None:
     [endpoint] = endpoints(FindCoordinatorResponse(coordinators=[Coordinator(host="h", port=1)]))
     setting: Any = endpoint
     for given in (None, "9092", True):
@@ -69,7 +69,7 @@ def test_address_that_is_none() -> None:
     assert (endpoint.host, endpoint.port) == ("h", 1)
 
 
-def test_names_in_a_tuple() -> None:
+def test_assigning_into_a_tuple_is_rejected() -> None:
     groups: Any = ("a", "b")
     message = DescribeGroupsRequest()
     message.groups = groups
@@ -80,7 +80,7 @@ def test_names_in_a_tuple() -> None:
     assert str(raised.value) == "groups[1] is in ('a', 'b'), which cannot be changed; a list can"
 
 
-def test_class_of_a_request() -> None:
+def test_request_class_is_rejected_as_request() -> None:
     given: Any = FindCoordinatorRequest
     with pytest.raises(TypeError) as raised:
         entities(FindCoordinatorResponse(), request=given)
@@ -90,7 +90,7 @@ def test_class_of_a_request() -> None:
     )
 
 
-def test_a_request_one_step_out() -> None:
+def test_forwarded_request_is_rejected_with_a_hint() -> None:
     [event] = ProxyConnection().receive_from_client(encode_request(FindCoordinatorRequest(key="g"), 3, 1))
     given: Any = event
     with pytest.raises(TypeError) as raised:
@@ -112,7 +112,7 @@ def names_found(names: Iterable[str], message: MetadataResponse) -> list[bool]:
     return [message.topics.find(name) is not None for name in names]
 
 
-def test_renaming_with_finding() -> None:
+def test_renaming_with_lookups_takes_linear_time() -> None:
     count = 200
     message = MetadataResponse(topics=[Topic(name=Counted(f"t{number}")) for number in range(count)])
     Counted.hashed = 0
@@ -123,7 +123,7 @@ def test_renaming_with_finding() -> None:
     assert Counted.hashed < 10 * count
 
 
-def test_renaming_to_a_name_that_is_there() -> None:
+def test_renaming_to_an_existing_name_updates_find_all() -> None:
     message = MetadataResponse(topics=[Topic(name=name, error_code=at) for at, name in enumerate("abab")])
     assert message.topics.find("b") is message.topics[1]
     first, *_ = entities(message, "topicName")

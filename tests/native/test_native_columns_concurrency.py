@@ -56,7 +56,7 @@ thread.join()
         ("offsets[COUNT // 2 : -1] = -(2**31)", "this is no sound Arrow array"),
         ("data.reshape(COUNT, -1)[COUNT // 2 :, 1] = 1", ""),
     ],
-    ids=["beyond", "before", "versions"],
+    ids=["offsets beyond the data", "negative offsets", "row versions"],
 )
-def test_rows_are_read_as_they_were_checked(change: str, error: str) -> None:
+def test_arrays_changed_during_decode_cause_no_invalid_reads(change: str, error: str) -> None:
     assert script(PROGRAM.replace("CHANGE", change)).strip() in {"1000000", error}

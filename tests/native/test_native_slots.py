@@ -21,7 +21,7 @@ class Slots:
     c: Any
 
 
-def test_slots_are_filled_in_the_order_of_their_names() -> None:
+def test_slots_are_filled_in_name_order() -> None:
     held = object()
     made = core.filled(Slots, held, 2)
     assert (type(made), made.a, made.b, hasattr(made, "c")) == (Slots, held, 2, False)
@@ -29,14 +29,14 @@ def test_slots_are_filled_in_the_order_of_their_names() -> None:
 
 
 @pytest.mark.parametrize("args", [(), (7,), (object,), (int, 1), (type("Plain", (), {}), 1), (Slots, 1, 2, 3, 4)])
-def test_what_cannot_be_filled(args: tuple[Any, ...]) -> None:
+def test_invalid_arguments_of_filled_are_rejected(args: tuple[Any, ...]) -> None:
     with pytest.raises(TypeError) as caught:
         core.filled(*args)
     assert str(caught.value) == "filled() takes a class of slots, and no more values than it has slots"
 
 
 @pytest.mark.parametrize(("native", "is_tracked"), [("1", False), ("0", True)])
-def test_traversals(native: str, is_tracked: bool) -> None:
+def test_native_traversals_yield_untracked_objects(native: str, is_tracked: bool) -> None:
     text = """
 import gc
 from kafka_messages import MetadataResponse

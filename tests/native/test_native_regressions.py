@@ -19,7 +19,7 @@ from tests.support.renderings import declined
 pytest.importorskip("kafka_messages_native")
 
 
-def in_a_process(program: str) -> str:
+def run_in_new_process(program: str) -> str:
     """Return the output of a program in a fresh interpreter."""
     command = [sys.executable, "-c", textwrap.dedent(program)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
@@ -27,7 +27,7 @@ def in_a_process(program: str) -> str:
     return done.stdout
 
 
-def test_bytes_left_over_are_counted_in_bytes() -> None:
+def test_trailing_bytes_of_wide_buffers_are_counted_in_bytes() -> None:
     whole = FetchRequest().write(4)
     data = array.array("i", bytes(len(whole) * 4))
     memoryview(data).cast("B")[: len(whole)] = whole
@@ -38,7 +38,7 @@ def test_bytes_left_over_are_counted_in_bytes() -> None:
     assert str(error.value) == str(expected.value)
 
 
-def test_a_buffer_of_wide_elements_is_read_natively() -> None:
+def test_buffer_of_wide_elements_is_read_natively() -> None:
     whole = FetchRequest(max_wait_ms=7).write(3 + 1)
     message = b"\0" + whole  # with a prefix byte, for an even length
     assert len(message) % 2 == 0
@@ -52,7 +52,7 @@ def test_a_buffer_of_wide_elements_is_read_natively() -> None:
     assert declined(FetchRequest) == before
 
 
-def test_a_list_that_shrinks_while_it_is_copied() -> None:
+def test_list_emptied_during_its_copy_is_safe() -> None:
     program = """
         import gc
         from kafka_messages.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
@@ -76,10 +76,10 @@ def test_a_list_that_shrinks_while_it_is_copied() -> None:
             assert len(found.topics) in (0, 100), len(found.topics)
         print("done")
     """
-    assert in_a_process(program) == "done\n"
+    assert run_in_new_process(program) == "done\n"
 
 
-def test_a_finalizer_that_changes_the_class() -> None:
+def test_finalizer_changing_the_class_keeps_reference_counts() -> None:
     class Other(ReplicaState):
         __slots__ = ()
 
@@ -98,7 +98,7 @@ def test_a_finalizer_that_changes_the_class() -> None:
         del ReplicaState.__del__  # type: ignore[attr-defined]
 
 
-def test_a_finalizer_sees_no_object_that_was_given_up() -> None:
+def test_finalizer_runs_only_for_complete_objects() -> None:
     FetchRequest().write(4)
     seen: list[int] = []
     FetchTopic.__del__ = lambda self: seen.append(len(self.partitions))  # type: ignore[attr-defined]
@@ -109,7 +109,7 @@ def test_a_finalizer_sees_no_object_that_was_given_up() -> None:
     assert seen == [1]
 
 
-def test_a_constructor_that_was_replaced_before_the_first_use() -> None:
+def test_constructor_replaced_before_first_use_is_called() -> None:
     program = """
         import sys
         from kafka_messages.messages.fetch_request import FetchTopic, FetchRequest
@@ -132,11 +132,11 @@ def test_a_constructor_that_was_replaced_before_the_first_use() -> None:
         sys.setprofile(None)
         print("FetchRequest.__init__" in frames, "FetchTopic.__init__" in frames)
     """
-    assert in_a_process(program) == "2\n2\nFalse True\n"
+    assert run_in_new_process(program) == "2\n2\nFalse True\n"
 
 
 @pytest.mark.parametrize("failure", ["SystemError", "AttributeError", "OSError"])
-def test_a_core_that_cannot_be_loaded(failure: str) -> None:
+def test_core_that_fails_to_load_falls_back_to_pure(failure: str) -> None:
     program = f"""
         import sys
         from importlib.abc import MetaPathFinder
@@ -150,10 +150,10 @@ def test_a_core_that_cannot_be_loaded(failure: str) -> None:
         from kafka_messages._core.native import reason
         print(len(FetchRequest().write(4)), implementation(), reason)
     """
-    assert in_a_process(program) == "21 pure broken\n"
+    assert run_in_new_process(program) == "21 pure broken\n"
 
 
-def test_text_in_memory_that_another_process_changes() -> None:
+def test_text_changed_by_another_process_is_read_consistently() -> None:
     if not hasattr(os, "fork"):
         pytest.skip("the other process is a fork")
     program = """
@@ -183,15 +183,15 @@ def test_text_in_memory_that_another_process_changes() -> None:
         os.waitpid(child, 0)
         print(wrong)
     """
-    assert in_a_process(program) == "0\n"
+    assert run_in_new_process(program) == "0\n"
 
 
-def test_calls_say_the_module_of_the_pure_ones() -> None:
+def test_native_methods_have_the_module_of_pure_ones() -> None:
     FetchRequest().write(4)
     assert FetchRequest.read.__module__ == FetchRequest.write.__module__ == "kafka_messages._base.message"
 
 
-def test_what_is_not_an_exception_is_not_swallowed() -> None:
+def test_keyboard_interrupt_is_propagated() -> None:
     if sys.version_info < (3, 12):
         pytest.skip("buffers have code of their own from Python 3.12 on")
     asked = []

@@ -23,7 +23,7 @@ for each in messages:
 """
 
 
-def test_a_strangers_package_is_native(tmp_path: Path) -> None:
+def test_generated_package_of_other_messages_is_native(tmp_path: Path) -> None:
     specs, package = invoices.write(tmp_path / "invoices"), tmp_path / "package"
     assert cli.main(["generate", "--specs", str(specs), "--output", str(package)]) == 0
     program = f"import sys; sys.path.insert(0, {str(package / 'src')!r})\n{invoices.USE}{NATIVE}"

@@ -13,7 +13,7 @@ MANY = [Record()] * 20
 HEADERS = [Record(headers=(("", None),) * 7), Record(headers=(("", None),) * 4)]
 
 
-def test_records_within_the_default() -> None:
+def test_more_records_than_the_default_limit_raise() -> None:
     data = write_batch([Record()] * (MAX_BATCH_RECORDS + 1), compression="gzip")
     with pytest.raises(BatchDecodeError) as raised:
         list(read_batches(data).records())
@@ -25,7 +25,7 @@ def test_records_within_the_default() -> None:
 
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 @pytest.mark.parametrize("magic", [2, 1, 0])
-def test_records(magic: int, compression: str) -> None:
+def test_max_batch_records_limits_records(magic: int, compression: str) -> None:
     data = write_batch(MANY, compression=compression, magic=magic)
     assert len(list(read_batches(data, max_batch_records=20).records())) == 20
     if compression == "none" and magic < 2:
@@ -41,7 +41,7 @@ def test_records(magic: int, compression: str) -> None:
 
 
 @pytest.mark.parametrize("compression", ["none", "gzip"])
-def test_headers(compression: str) -> None:
+def test_max_batch_records_limits_headers(compression: str) -> None:
     data = write_batch(HEADERS, compression=compression)
     assert [len(each.headers) for each in read_batches(data, max_batch_records=11).records()] == [7, 4]
     for most, record in ((10, 1), (2, 0)):
@@ -63,7 +63,7 @@ def test_headers(compression: str) -> None:
         (0, ValueError, "{} is 0, at least 1 is needed"),
     ],
 )
-def test_wrong_bounds(argument: str, given: Any, error: type[Exception], said: str) -> None:
+def test_invalid_limits_are_rejected(argument: str, given: Any, error: type[Exception], said: str) -> None:
     read: Callable[..., Any] = read_batches
     with pytest.raises(error) as raised:
         read(b"", **{argument: given})

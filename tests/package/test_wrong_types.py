@@ -39,12 +39,12 @@ from tests.support import vectors
 from tests.support.renderings import pure
 
 
-def produced(leader: Any) -> ProduceResponse:
+def produce_response(leader: Any) -> ProduceResponse:
     partition = PartitionProduceResponse(current_leader=leader)
     return ProduceResponse(responses=[TopicProduceResponse(name="t", partition_responses=[partition])])
 
 
-def assigned(message: Any, **fields: Any) -> Any:
+def with_assigned(message: Any, **fields: Any) -> Any:
     """Return a message with fields assigned after construction."""
     for name, value in fields.items():
         setattr(message, name, value)
@@ -83,7 +83,7 @@ WRONG: list[tuple[Any, int, str]] = [
         "MetadataResponse v1: topics[0].partitions[1]: expected MetadataResponsePartition, got 7",
     ),
     (
-        produced("broker 1"),
+        produce_response("broker 1"),
         10,
         "ProduceResponse v10: responses[0].partition_responses[0].current_leader: expected LeaderIdAndEpoch, "
         "got a str of 8 characters",
@@ -104,7 +104,7 @@ WRONG: list[tuple[Any, int, str]] = [
         "got PartitionData of fetch_response",
     ),
     (
-        assigned(MetadataRequest(), topics="orders"),
+        with_assigned(MetadataRequest(), topics="orders"),
         12,
         "MetadataRequest v12: topics: expected a list, not a str of 6 characters",
     ),
@@ -117,16 +117,16 @@ WRONG: list[tuple[Any, int, str]] = [
 
 
 @pytest.mark.parametrize(("message", "version", "text"), WRONG, ids=[text for _, _, text in WRONG])
-def test_wrong_elements(message: Any, version: int, text: str) -> None:
+def test_elements_of_wrong_type_raise_encode_error(message: Any, version: int, text: str) -> None:
     for write in (message.write, message.size, lambda version: to_json(message, version)):
         with pytest.raises(EncodeError) as caught:
             write(version)
         assert str(caught.value) == text
 
 
-def test_wrong_structs_of_other_versions() -> None:
+def test_wrong_struct_outside_the_version_raises_encode_error() -> None:
     with pytest.raises(EncodeError) as caught:
-        produced("broker 1").write(3)
+        produce_response("broker 1").write(3)
     place = "ProduceResponse v3: responses[0].partition_responses[0].current_leader"
     assert str(caught.value) == f"{place}: expected LeaderIdAndEpoch, got a str of 8 characters"
 
@@ -140,7 +140,7 @@ def struct_fields() -> list[tuple[str, FieldFacts]]:
 
 
 @pytest.mark.parametrize(("name", "field"), struct_fields(), ids=[name for name, _ in struct_fields()])
-def test_wrong_elements_of_every_message(name: str, field: FieldFacts) -> None:
+def test_every_message_rejects_wrong_structs(name: str, field: FieldFacts) -> None:
     cls = vectors.message_class(name)
     version = field.versions.lowest if field.versions.lowest in cls.schemas() else cls.LOWEST_SUPPORTED_VERSION
     message = cls(**{field.name: ["?"] if field.is_array else "?"})
@@ -157,7 +157,7 @@ class LooksLikeTopic:
         self.unknown_tagged_fields = ()
 
 
-def test_elements_that_only_look_right() -> None:
+def test_duck_typed_elements_are_written() -> None:
     topics: list[Any] = [LooksLikeTopic("t"), MetadataResponseTopic(name="u")]
     wanted = MetadataRequest(topics=[MetadataRequestTopic(name="t"), MetadataRequestTopic(name="u")])
     assert MetadataRequest(topics=topics).write(12) == wanted.write(12)
@@ -175,7 +175,7 @@ class SpecialTopic(MetadataRequestTopic):
     pass
 
 
-def test_elements_of_subclasses() -> None:
+def test_elements_of_subclasses_are_written() -> None:
     assert MetadataRequest(topics=[SpecialTopic(name="t")]).write(1) == b"\0\0\0\1\0\1t"
     with pytest.raises(EncodeError) as caught:
         MetadataRequest(topics=[SpecialTopic(name=5)]).write(12)  # type: ignore[arg-type]
@@ -191,7 +191,7 @@ def test_elements_of_subclasses() -> None:
     ],
     ids=["structs", "keyed", "strings"],
 )
-def test_arrays_that_are_none(make: Callable[[Any], object], text: str) -> None:
+def test_strings_and_mappings_are_rejected_as_arrays(make: Callable[[Any], object], text: str) -> None:
     for value, words in (
         ("orders", "a str of 6 characters"),
         ("", "a str of 0 characters"),
@@ -204,7 +204,7 @@ def test_arrays_that_are_none(make: Callable[[Any], object], text: str) -> None:
         assert str(caught.value) == text.format(words)
 
 
-def test_arrays_take_any_other_iterable() -> None:
+def test_arrays_accept_other_iterables() -> None:
     topic, topics = MetadataRequestTopic(name="t"), [MetadataRequestTopic(name="t")]
     for values in ((topic,), iter([topic]), {"t": topic}.values(), (each for each in [topic])):
         assert MetadataRequest(topics=values).topics == [topic]
@@ -231,13 +231,13 @@ READERS: dict[str, Callable[[Any], object]] = {
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("data", ["abc", None, 5, [1, 2], 1.5], ids=repr)
-def test_data_that_has_no_bytes(reader: str, data: Any) -> None:
+def test_readers_reject_non_bytes(reader: str, data: Any) -> None:
     with pytest.raises(TypeError) as caught:
         READERS[reader](data)
     assert str(caught.value) == f"data must be bytes-like, not {type(data).__name__}"
 
 
-def test_keys_values_and_payloads_that_have_no_bytes() -> None:
+def test_keys_and_payloads_reject_non_bytes() -> None:
     wrong: Any = "abc"
     with pytest.raises(TypeError, match=r"^key must be bytes-like, not str$"):
         internal_topics.read_coordinator_record("__consumer_offsets", wrong, None)
@@ -245,7 +245,7 @@ def test_keys_values_and_payloads_that_have_no_bytes() -> None:
         protocol.frame(wrong)
 
 
-def test_all_that_has_bytes_is_read() -> None:
+def test_any_buffer_is_read() -> None:
     data = MetadataRequest(topics=[MetadataRequestTopic(name="t")]).write(12)
     padded = b"".join(bytes((byte, 0)) for byte in data)
     for given in (bytearray(data), memoryview(data), memoryview(padded)[::2], array.array("B", data)):
@@ -271,13 +271,13 @@ def test_every_struct_has_a_class_in_its_module() -> None:
     ("value", "shown"),
     [(5, "5"), (None, "None"), (MetadataResponseTopic, "a value of type type"), (object(), "a value of type object")],
 )
-def test_arrays_of_what_has_no_elements(value: Any, shown: str) -> None:
+def test_non_iterables_are_rejected_as_arrays(value: Any, shown: str) -> None:
     with pytest.raises(TypeError) as caught:
         MetadataResponse(topics=value)
     assert str(caught.value) == f"topics: expected a list of MetadataResponseTopic, not {shown}"
 
 
-def test_iterators_that_were_assigned() -> None:
+def test_assigned_iterators_raise_encode_error() -> None:
     for elements in (["orders"], [MetadataRequestTopic(name="orders")]):
         message = MetadataRequest()
         message.topics = iter(elements)  # type: ignore[assignment]
@@ -291,17 +291,20 @@ def test_iterators_that_were_assigned() -> None:
 
 @pytest.mark.parametrize("value", ["", b"", bytearray(), memoryview(b""), {}])
 @pytest.mark.parametrize("is_native", [True, False])
-def test_an_empty_text_is_no_empty_list(value: Any, is_native: bool) -> None:
+def test_empty_non_list_is_rejected_as_array(value: Any, is_native: bool) -> None:
     if is_native and native.implementation() == "pure":
         pytest.skip("the native core is not installed")
-    topic = assigned(MetadataResponseTopic(name="t"), partitions=value)
+    topic = with_assigned(MetadataResponseTopic(name="t"), partitions=value)
     cases: list[tuple[Any, int, str]] = [
-        *((assigned(MetadataRequest(), topics=value), version, "topics") for version in range(14)),
-        *((assigned(DeleteTopicsRequest(), topic_names=value), version, "topic_names") for version in (1, 5)),
-        *((assigned(ListTransactionsRequest(), state_filters=value), version, "state_filters") for version in (0, 1)),
+        *((with_assigned(MetadataRequest(), topics=value), version, "topics") for version in range(14)),
+        *((with_assigned(DeleteTopicsRequest(), topic_names=value), version, "topic_names") for version in (1, 5)),
+        *(
+            (with_assigned(ListTransactionsRequest(), state_filters=value), version, "state_filters")
+            for version in (0, 1)
+        ),
         *((MetadataResponse(topics=[topic]), version, "topics[0].partitions") for version in (0, 8, 9, 12)),
-        (assigned(ApiVersionsResponse(), supported_features=value), 3, "supported_features"),
-        (assigned(FetchResponse(), node_endpoints=value), 16, "node_endpoints"),
+        (with_assigned(ApiVersionsResponse(), supported_features=value), 3, "supported_features"),
+        (with_assigned(FetchResponse(), node_endpoints=value), 16, "node_endpoints"),
     ]
     with pure() if not is_native else nullcontext():
         for message, version, place in cases:

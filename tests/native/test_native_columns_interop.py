@@ -24,7 +24,7 @@ class Columns:
         return self.capsules
 
 
-def test_polars_takes_the_capsules() -> None:
+def test_polars_imports_the_capsules() -> None:
     polars = pytest.importorskip("polars")
     frame = polars.Series("value", Columns()).struct.unnest()
     assert frame["offset"].to_list() == list(range(1000))

@@ -19,7 +19,7 @@ NAMES = sorted(messages())
 ROWS = [OffsetCommitValue(offset=number, metadata=f"host-{number}").write(3) for number in range(100)]
 
 
-def lying(offsets: list[int], values: Any, kind: Any = None) -> Any:
+def list_with_offsets(offsets: list[int], values: Any, kind: Any = None) -> Any:
     """Return a list array with unchecked offsets."""
     kind = pa.list_(pa.field("element", values.type))
     return pa.Array.from_buffers(
@@ -30,45 +30,48 @@ def lying(offsets: list[int], values: Any, kind: Any = None) -> Any:
 @pytest.mark.parametrize(
     "offsets",
     [[0, 5, 2, 6], [0, 2_000_000_000, 2, 6], [0, -4, 2, 6], [0, 6, 6, 3], [3, 0, 0, 3]],
-    ids=["down", "beyond and back", "negative", "down at the end", "down at the start"],
+    ids=["decreasing", "beyond the data", "negative", "decreasing at the end", "decreasing at the start"],
 )
-def test_lists_that_lie_are_declined(offsets: list[int]) -> None:
+def test_lists_with_invalid_offsets_are_declined(offsets: list[int]) -> None:
     found = decode(pa.array([MetadataResponse().write(12)] * 3), MetadataResponse, 12)
     brokers = pa.nulls(6, found.type.field("brokers").type.value_type)
-    children = [lying(offsets, brokers) if field.name == "brokers" else found.field(field.name) for field in found.type]
+    children = [
+        list_with_offsets(offsets, brokers) if field.name == "brokers" else found.field(field.name)
+        for field in found.type
+    ]
     array = pa.StructArray.from_arrays(children, fields=list(found.type))
-    assert refused(array, MetadataResponse, 12)
+    assert is_declined(array, MetadataResponse, 12)
 
 
 @pytest.mark.parametrize("offsets", [[0, 9, 2, 6], [0, 2_000_000_000, 2, 6], [0, -4, 2, 6]])
-def test_texts_that_lie_are_declined(offsets: list[int]) -> None:
+def test_texts_with_invalid_offsets_are_declined(offsets: list[int]) -> None:
     found = decode(pa.array(ROWS[:3]), OffsetCommitValue, 3)
     bounds = pa.array(offsets, pa.int32()).buffers()[1]
     text = pa.Array.from_buffers(pa.string(), 3, [None, bounds, pa.py_buffer(b"sixsix")])
     children = [text if field.name == "metadata" else found.field(field.name) for field in found.type]
-    assert refused(pa.StructArray.from_arrays(children, fields=list(found.type)), OffsetCommitValue, 3)
+    assert is_declined(pa.StructArray.from_arrays(children, fields=list(found.type)), OffsetCommitValue, 3)
 
 
 @pytest.mark.parametrize("lie", [3000, 30_000, 1_000_000])
-def test_texts_that_lie_within_a_slice_are_declined(lie: int) -> None:
+def test_texts_with_invalid_offsets_in_a_slice_are_declined(lie: int) -> None:
     found = decode(pa.array(ROWS[:1] * 6), OffsetCommitValue, 3)
     bounds = pa.array([0, 1, lie, 3, 4, 5, 6], pa.int32()).buffers()[1]
     text = pa.Array.from_buffers(pa.string(), 6, [None, bounds, pa.py_buffer(b"sixsix")])
     children = [text if field.name == "metadata" else found.field(field.name) for field in found.type]
     array = pa.StructArray.from_arrays(children, fields=list(found.type))
-    assert refused(array[:2], OffsetCommitValue, 3)
-    assert refused(array[1:3], OffsetCommitValue, 3)
+    assert is_declined(array[:2], OffsetCommitValue, 3)
+    assert is_declined(array[1:3], OffsetCommitValue, 3)
 
 
-def test_a_column_that_stands_twice_is_declined() -> None:
+def test_duplicate_column_is_declined() -> None:
     found = decode(pa.array(ROWS[:1]), OffsetCommitValue, 3)
     names = ["leader_epoch", *(field.name for field in found.type if field.name != "offset"), "offset"]
     array = pa.StructArray.from_arrays([found.field(name) for name in names], names=names)
     assert array.type.get_all_field_indices("leader_epoch") == [0, 1]
-    assert refused(array, OffsetCommitValue, 3)
+    assert is_declined(array, OffsetCommitValue, 3)
 
 
-def refused(array: Any, message: Any, version: int) -> bool:
+def is_declined(array: Any, message: Any, version: int) -> bool:
     plan = extension.plan(message._plan, False)
     return not isinstance(extension.encode(plan, *array.__arrow_c_array__(), version, False), tuple)
 
@@ -85,7 +88,7 @@ ArrowArray._fields_ = [
 ]
 
 
-def foreign(array: Any, change: Callable[[ArrowArray], object]) -> Any:
+def with_changed_export(array: Any, change: Callable[[ArrowArray], object]) -> Any:
     """Return the array as exported by a producer with a wrong ArrowArray."""
     told, schema = ArrowArray(), (ctypes.c_byte * 72)()
     array._export_to_c(ctypes.addressof(told), ctypes.addressof(schema))
@@ -93,13 +96,13 @@ def foreign(array: Any, change: Callable[[ArrowArray], object]) -> Any:
     return pa.Array._import_from_c(ctypes.addressof(told), ctypes.addressof(schema))
 
 
-def test_children_that_are_shorter_than_their_parents() -> None:
+def test_children_shorter_than_their_parent_are_rejected() -> None:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
-    array = foreign(found, lambda told: setattr(told.children[0].contents, "length", 3))
+    array = with_changed_export(found, lambda told: setattr(told.children[0].contents, "length", 3))
     got = assert_same("encode", array, OffsetCommitValue, 3)
     text = "this is no sound Arrow array: Struct child array #0 has length smaller than expected for struct array (3 < 100)"
     assert got == (TypeError, text)
-    assert refused(array, OffsetCommitValue, 3)
+    assert is_declined(array, OffsetCommitValue, 3)
 
 
 def capsule(struct: Any, name: bytes) -> Any:
@@ -109,7 +112,7 @@ def capsule(struct: Any, name: bytes) -> Any:
 
 
 @pytest.mark.parametrize("place", [1, 2], ids=["offsets", "bytes"])
-def test_buffers_that_are_not_there(place: int) -> None:
+def test_missing_buffers_are_declined(place: int) -> None:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     plan = extension.plan(OffsetCommitValue._plan, False)
     for array, path in ((pa.array(ROWS), ()), (found, (2,))):
@@ -126,14 +129,14 @@ def test_buffers_that_are_not_there(place: int) -> None:
         pa.Array._import_from_c(ctypes.addressof(told), ctypes.addressof(schema))  # releases it
 
 
-def test_offsets_of_messages_that_go_down() -> None:
+def test_decreasing_message_offsets_are_declined() -> None:
     bounds = pa.array([0, 30, 10, 40], pa.int32()).buffers()[1]
     rows = pa.Array.from_buffers(pa.binary(), 3, [None, bounds, pa.py_buffer(bytes(40))])
     plan = extension.plan(OffsetCommitValue._plan, False)
     assert extension.decode(plan, *rows.__arrow_c_array__(), 3, 2, None, None) is None
 
 
-def test_arguments_of_the_extension() -> None:
+def test_wrong_arguments_of_the_extension_are_rejected() -> None:
     plan = extension.plan(OffsetCommitValue._plan, False)
     capsules = pa.array(ROWS).__arrow_c_array__()
     numbers = pa.array([1, 2]).__arrow_c_array__()
@@ -150,7 +153,7 @@ def test_arguments_of_the_extension() -> None:
     assert result(extension.encode, plan, *capsules, 3, False) is None
 
 
-def test_plans_that_nobody_printed() -> None:
+def test_invalid_plans_are_rejected_or_harmless() -> None:
     assert result(extension.plan, "7\n", False) == (ValueError, "line 1 of the plan: another format")
     assert result(extension.plan, "1\n:A a/i\n0 0 0\n", False) == (
         ValueError,

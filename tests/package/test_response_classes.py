@@ -17,31 +17,31 @@ PAIRED = [each for each in apis() if not each.is_removed]
 
 
 @pytest.mark.parametrize("each", PAIRED, ids=str)
-def test_a_request_knows_its_response(each: Api) -> None:
+def test_request_class_has_its_response_class(each: Api) -> None:
     assert each.request_class.response_class is each.request_class().response_class is each.response_class
 
 
 @pytest.mark.parametrize("name", message_names())
-def test_bases_say_what_a_message_is(name: str) -> None:
+def test_message_classes_have_request_or_response_base(name: str) -> None:
     cls = message_class(name)
     assert issubclass(cls, Message)
     assert issubclass(cls, Request) == (cls.NAME.endswith("Request"))
     assert issubclass(cls, Response) == (cls.NAME.endswith("Response"))
 
 
-def test_a_class_derived_from_a_request_knows_the_response() -> None:
+def test_request_subclass_has_the_response_class() -> None:
     class Mine(MetadataRequest):
         pass
 
     assert Mine.response_class is Mine().response_class is MetadataResponse
 
 
-def test_a_response_and_a_header_have_no_response() -> None:
+def test_responses_and_headers_have_no_response_class() -> None:
     assert not hasattr(MetadataResponse, "response_class")
     assert not hasattr(RequestHeader, "response_class")
 
 
-def test_a_request_imports_neither_its_response_nor_typing() -> None:
+def test_request_imports_neither_its_response_nor_typing() -> None:
     code = (
         "import sys; before = set(sys.modules); from kafka_messages import MetadataRequest; MetadataRequest();"
         " new = set(sys.modules) - before; print('typing_extensions' in new, 'typing' in new,"

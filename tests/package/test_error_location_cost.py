@@ -19,7 +19,7 @@ ODD = CUT.replace(b"a", b"\xe9")
 MISSING = "DescribeGroupsRequest v5: UNSIGNED_VARINT: 1 byte needed at offset 6, 0 left"
 
 
-def readings(data: bytes) -> tuple[str, int]:
+def error_and_read_count(data: bytes) -> tuple[str, int]:
     """Return the error of reading with escaped text, and the number of reads needed to describe it."""
     read, count = Schema.read, 0
 
@@ -33,15 +33,15 @@ def readings(data: bytes) -> tuple[str, int]:
     return str(caught.value), count
 
 
-def test_an_error_that_is_not_about_text_is_looked_for_once() -> None:
-    assert readings(CUT) == (MISSING, 1)
+def test_error_unrelated_to_text_is_located_with_one_read() -> None:
+    assert error_and_read_count(CUT) == (MISSING, 1)
 
 
-def test_an_error_behind_text_that_is_no_utf_8() -> None:
-    assert readings(ODD) == (MISSING, 2)
+def test_error_after_invalid_utf8_is_located_with_two_reads() -> None:
+    assert error_and_read_count(ODD) == (MISSING, 2)
 
 
-def test_a_middleman_says_the_error_of_the_one_reading() -> None:
+def test_proxy_reports_the_decode_error() -> None:
     sent = encode_request(DescribeGroupsRequest(groups=["a", "b"]), 5, 1, framed=False)[:-1]
     passing = next(ProxyConnection().receive_from_client(len(sent).to_bytes(4, "big") + sent))
     assert isinstance(passing, RequestForwarded)
@@ -49,7 +49,7 @@ def test_a_middleman_says_the_error_of_the_one_reading() -> None:
     assert str(passing.error) == missing
 
 
-def test_a_shortage_of_memory_is_no_damage(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_error_is_not_reported_as_decode_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def starved(data: bytes, pos: int) -> tuple[MetadataResponse, int]:
         raise MemoryError("no room")
 
@@ -68,7 +68,7 @@ def test_a_shortage_of_memory_is_no_damage(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("switch", ["0", "1"])
-def test_a_single_allocation_that_fails_is_no_damage(switch: str) -> None:
+def test_failed_allocation_raises_only_memory_error(switch: str) -> None:
     pytest.importorskip("_testcapi")
     text = """
 import gc

@@ -43,7 +43,7 @@ def fields() -> Iterator[tuple[str, FieldFacts]]:
             yield from ((f"{message.name}.{struct}", member) for member in members)
 
 
-def test_entity_types_are_those_of_the_definitions() -> None:
+def test_entity_types_equal_the_definitions() -> None:
     defined = Counter(
         (message.name, field.entity_type)
         for message in definitions().values()
@@ -62,14 +62,14 @@ def test_entity_types_are_those_of_the_definitions() -> None:
     assert Counter(known) <= by_type  # later releases have more
 
 
-def test_what_a_field_names() -> None:
+def test_entity_types_of_metadata_fields() -> None:
     metadata = {field.name: field.entity_type for field in facts()["MetadataResponse"].structs["MetadataResponseTopic"]}
     assert (metadata["name"], metadata["error_code"]) == ("topicName", None)
     broker = {field.name: field.entity_type for field in facts()["MetadataResponse"].structs["MetadataResponseBroker"]}
     assert broker["node_id"] == "brokerId"
 
 
-def test_error_codes() -> None:
+def test_every_error_code_field_is_marked() -> None:
     found = [(struct, field.name) for struct, field in fields() if field.is_error_code]
     assert len(found) >= 122
     assert ("MetadataResponse.MetadataResponseTopic", "error_code") in found
@@ -77,7 +77,7 @@ def test_error_codes() -> None:
     assert others == {name for _, name in found}
 
 
-def test_endpoints() -> None:
+def test_structs_with_host_and_port_are_endpoints() -> None:
     found = {(name, struct) for name, message in facts().items() for struct in message.endpoints()}
     assert len(found) >= 27
     assert ("MetadataResponse", "MetadataResponseBroker") in found

@@ -26,11 +26,11 @@ DATA = MetadataRequest(topics=[MetadataRequestTopic(name=f"topic-{number}") for 
 
 
 @pytest.fixture(autouse=True)
-def few_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+def lowered_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spans, "MOST_LEAVES", 101)
 
 
-def test_elements_beyond_the_bound_are_one_span() -> None:
+def test_elements_beyond_the_limit_are_one_span() -> None:
     found = explain(DATA, MetadataRequest, 9)
     leaves = list(found.leaves())
     assert [leaf.start for leaf in leaves] == [0, *(leaf.end for leaf in leaves[:-1])]
@@ -46,7 +46,7 @@ def test_elements_beyond_the_bound_are_one_span() -> None:
     assert "not read: 250 more elements" in found.text(width=140)
 
 
-def test_faults_beyond_the_bound() -> None:
+def test_faults_beyond_the_limit_are_found() -> None:
     data = DATA.replace(b"\x0atopic-299", b"\x0a\xffopic-299")
     with pytest.raises(DecodeError) as caught:
         MetadataRequest.read(data, 9)
@@ -56,26 +56,26 @@ def test_faults_beyond_the_bound() -> None:
     assert [leaf.path for leaf in found.leaves() if leaf.role == "fault"] == ["topics[299].name"]
 
 
-def test_secrets_beyond_the_bound() -> None:
+def test_secrets_beyond_the_limit_are_redacted() -> None:
     deletions = [ScramCredentialDeletion(name=f"user-{number}") for number in range(100)]
     found = explain(AlterUserScramCredentialsRequest(deletions=deletions).write(0), AlterUserScramCredentialsRequest, 0)
     (rest,) = (row for row in found.rows() if row["role"] == "rest")
     assert (rest["hex"], rest["value"]) == (None, "(redacted)")
 
 
-def test_differences_beyond_the_bound(capsys: pytest.CaptureFixture[str]) -> None:
+def test_differences_beyond_the_limit_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     other = DATA.replace(b"topic-299", b"other-299")
     assert main(["diff", "MetadataRequest", "9", DATA.hex(), other.hex(), "--text", "--color", "never"]) == 1
     assert capsys.readouterr().out == "topics, further on\n  - 250 more elements\n  + 250 more elements\n"
 
 
-def test_a_bound_that_is_given() -> None:
+def test_limit_argument_is_applied() -> None:
     found = explain(DATA, MetadataRequest, 9, limit=20)
     assert [leaf.note for leaf in found.leaves() if leaf.role == "rest"] == ["290 more elements"]
     assert found.error is None
 
 
-def test_messages_inside_share_the_bound() -> None:
+def test_nested_messages_share_the_limit() -> None:
     inside = b"\0\1" + ConsumerProtocolSubscription(topics=[f"t{number}" for number in range(100)]).write(1)
     members = [JoinGroupResponseMember(member_id=f"m{number}", metadata=inside) for number in range(50)]
     found = explain(JoinGroupResponse(members=members).write(5), JoinGroupResponse, 5, limit=300)
@@ -85,7 +85,7 @@ def test_messages_inside_share_the_bound() -> None:
     assert found.error is None
 
 
-def test_records_share_the_bound() -> None:
+def test_records_share_the_limit() -> None:
     batch = write_batch([Record(value=b"x", timestamp=1) for _ in range(10)])
     data = ProduceRequest(
         topic_data=[TopicProduceData(name="t", partition_data=[PartitionProduceData(records=batch * 40)])]

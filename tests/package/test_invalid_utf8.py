@@ -44,7 +44,7 @@ def groups(text: bytes) -> bytes:
     return b"\0\0\0\1" + len(text).to_bytes(2, "big") + text
 
 
-def test_bytes_come_back_as_they_were() -> None:
+def test_invalid_utf8_round_trips_with_surrogateescape() -> None:
     data = groups(BAD)
     request = DescribeGroupsRequest.read(data, 1, text="surrogateescape")
     assert request == DescribeGroupsRequest(groups=[ESCAPED])
@@ -62,7 +62,7 @@ def test_bytes_come_back_as_they_were() -> None:
     assert str(refused.value) == f"DescribeGroupsRequest v1: {what}"
 
 
-def test_other_errors_stay() -> None:
+def test_other_errors_are_unchanged() -> None:
     with pytest.raises(DecodeError) as caught:
         DescribeGroupsRequest.read(groups(BAD) + b"!", 1, text="surrogateescape")
     assert str(caught.value) == "DescribeGroupsRequest v1: the message ends at offset 15, but 1 more byte(s) follow"
@@ -79,7 +79,7 @@ def test_other_errors_stay() -> None:
     assert str(refused.value) == f"DescribeGroupsRequest v1: {what}"
 
 
-def test_there_are_two_rules() -> None:
+def test_unknown_text_option_is_rejected() -> None:
     with pytest.raises(ValueError, match=r"^text must be 'strict' or 'surrogateescape', not 'replace'$"):
         DescribeGroupsRequest.read(groups(BAD), 1, text="replace")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^text must be 'strict' or 'surrogateescape', not 'ignore'$"):
@@ -87,7 +87,7 @@ def test_there_are_two_rules() -> None:
 
 
 @pytest.mark.parametrize("name", Package("kafka_messages").message_names)
-def test_every_message_keeps_such_text(name: str) -> None:
+def test_every_message_keeps_invalid_utf8(name: str) -> None:
     cls = Package("kafka_messages").message(name)
     for version in versions_of(cls):
         message = Escaped(cls, version, random.Random(f"{name} {version}"), Chances(null=0.1, default=0.1)).message()
@@ -99,7 +99,7 @@ def test_every_message_keeps_such_text(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", Package("kafka_messages").message_names)
-def test_the_slow_way_gives_what_the_fast_one_does(name: str) -> None:
+def test_slow_path_equals_fast_path(name: str) -> None:
     cls = Package("kafka_messages").message(name)
     for version in versions_of(cls):
         for message in messages(cls, version, mixed=1):
@@ -112,7 +112,7 @@ def test_the_slow_way_gives_what_the_fast_one_does(name: str) -> None:
 
 @settings(deadline=None)
 @given(st.binary(max_size=60), st.binary(max_size=60))
-def test_any_bytes_are_text(one: bytes, other: bytes) -> None:
+def test_any_bytes_round_trip_as_text(one: bytes, other: bytes) -> None:
     data = b"\0\0\0\2" + b"".join(len(text).to_bytes(2, "big") + text for text in (one, other))
     request = DescribeGroupsRequest.read(data, 1, text="surrogateescape")
     assert [group.encode(errors="surrogateescape") for group in request.groups] == [one, other]
@@ -121,7 +121,7 @@ def test_any_bytes_are_text(one: bytes, other: bytes) -> None:
 
 @settings(deadline=None, max_examples=300)
 @given(st.data())
-def test_damaged_bytes_that_are_read_are_kept(data: st.DataObject) -> None:
+def test_damaged_bytes_accepted_by_read_round_trip(data: st.DataObject) -> None:
     message = drawn(MetadataResponse, 12, "text")
     written = bytearray(message.write(12))
     written[data.draw(st.integers(0, len(written) - 1))] = data.draw(st.integers(128, 255))
@@ -133,7 +133,7 @@ def test_damaged_bytes_that_are_read_are_kept(data: st.DataObject) -> None:
     assert MetadataResponse.read(again, 12, text="surrogateescape") == read
 
 
-def test_requests_and_responses() -> None:
+def test_headers_and_bodies_keep_invalid_utf8() -> None:
     header = RequestHeader(request_api_key=15, request_api_version=5, correlation_id=7, client_id="c\udcff")
     request = DecodedRequest(header, api(ApiKey.DESCRIBE_GROUPS), 5, DescribeGroupsRequest(groups=[ESCAPED]), b"!")
     data = request.encode(framed=False, text="surrogateescape")

@@ -28,7 +28,7 @@ def outcome(data: bytes, verify: bool, most: int, by_batches: bool) -> tuple[obj
 
 
 @pytest.mark.parametrize("verify", [True, False])
-def test_every_damaged_byte_is_told_alike(verify: bool) -> None:
+def test_every_damaged_byte_matches_the_regular_path(verify: bool) -> None:
     seen = set()
     for place in range(len(FIRST)):
         for value in {0, 1, 2, 8, 32, 127, 128, 255, DATA[place] ^ 1, DATA[place] ^ 128}:
@@ -39,7 +39,7 @@ def test_every_damaged_byte_is_told_alike(verify: bool) -> None:
     assert len(seen) > 1
 
 
-def test_every_cut_and_bound_is_told_alike() -> None:
+def test_every_truncation_and_limit_matches_the_regular_path() -> None:
     for size in range(len(DATA) + 1):
         short = outcome(DATA[:size], True, 1 << 20, by_batches=False)
         assert short == outcome(DATA[:size], True, 1 << 20, by_batches=True)
@@ -48,13 +48,13 @@ def test_every_cut_and_bound_is_told_alike() -> None:
 
 
 @pytest.mark.parametrize("size", range(4080 - 61, 4100 - 61))
-def test_sizes_about_the_longest_short_one(size: int) -> None:
+def test_sizes_around_the_fast_path_limit_match_the_regular_path(size: int) -> None:
     data = write_batch([Record(timestamp=1, value=bytes(size))])
     for most in (len(data) - 1, len(data), 1 << 20):
         assert outcome(data, True, most, by_batches=False) == outcome(data, True, most, by_batches=True)
 
 
-def test_keys_of_headers_are_not_kept_without_bound() -> None:
+def test_header_key_cache_is_bounded() -> None:
     wanted = [Record(number, 1, headers=((f"{number}" * (1 + number % 50), None),)) for number in range(3000)]
     assert list(read_batches(write_batch(wanted)).records()) == wanted
     assert 0 < len(records._NAMES) <= 1024

@@ -28,13 +28,13 @@ def buffer(numbers: list[int], kind: Any = None) -> Any:
     return pa.array(numbers, kind or pa.int32()).buffers()[1]
 
 
-def commits(metadata: Any) -> Any:
+def commit_columns_with(metadata: Any) -> Any:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     children = [metadata if field.name == "metadata" else found.field(field.name) for field in found.type]
     return pa.StructArray.from_arrays(children, names=[field.name for field in found.type])
 
 
-def refused(array: Any, message: Any, version: int) -> str:
+def type_error_text(array: Any, message: Any, version: int) -> str:
     """Return the text of the TypeError, equal with and without the native core."""
     with pytest.raises(TypeError) as caught:
         encode(array, message, version)
@@ -45,15 +45,15 @@ def refused(array: Any, message: Any, version: int) -> str:
 
 
 @pytest.mark.parametrize(("offsets", "reason"), list(zip(OFFSETS, REASONS, strict=True)))
-def test_texts(offsets: list[int], reason: str) -> None:
+def test_texts_with_invalid_offsets_raise(offsets: list[int], reason: str) -> None:
     for kind in (pa.string(), pa.binary()):
         texts = pa.Array.from_buffers(kind, 3, [None, buffer(offsets), pa.py_buffer(b"sixsix")])
-        assert refused(commits(texts), OffsetCommitValue, 3) == (
+        assert type_error_text(commit_columns_with(texts), OffsetCommitValue, 3) == (
             f"OffsetCommitValue.metadata is no sound Arrow array: {reason}"
         )
 
 
-def test_texts_of_other_types() -> None:
+def test_invalid_texts_of_other_types_raise() -> None:
     large = pa.Array.from_buffers(
         pa.large_string(), 3, [None, buffer([0, 9, 2, 6], pa.int64()), pa.py_buffer(b"sixsix")]
     )
@@ -68,24 +68,24 @@ def test_texts_of_other_types() -> None:
         (below, "index -1 in a dictionary of 2"),
         (inner, "Offset invariant failure: offset for slot 1 out of bounds: 9 > 2"),
     ):
-        assert refused(commits(texts), OffsetCommitValue, 3) == (
+        assert type_error_text(commit_columns_with(texts), OffsetCommitValue, 3) == (
             f"OffsetCommitValue.metadata is no sound Arrow array: {reason}"
         )
     views = pa.array(["a" * 20, "b", "c"], pa.string_view())
     places = bytearray(views.buffers()[1].to_pybytes())
     places[12:16] = (10**6).to_bytes(4, "little")  # start of the first text
     lying = pa.Array.from_buffers(pa.string_view(), 3, [None, pa.py_buffer(bytes(places)), views.buffers()[2]])
-    assert refused(commits(lying), OffsetCommitValue, 3).startswith(
+    assert type_error_text(commit_columns_with(lying), OffsetCommitValue, 3).startswith(
         "OffsetCommitValue.metadata is no sound Arrow array: "
     )
 
 
 @pytest.mark.parametrize("offsets", OFFSETS)
-def test_lists(offsets: list[int]) -> None:
+def test_lists_with_invalid_offsets_raise(offsets: list[int]) -> None:
     structs = pa.StructArray.from_arrays([pa.array(["a"] * 6)], names=["name"])
     lists = pa.Array.from_buffers(pa.list_(structs.type), 3, [None, buffer(offsets)], children=[structs])
     array = pa.StructArray.from_arrays([lists, pa.array([True] * 3)], names=["topics", "allow_auto_topic_creation"])
-    assert refused(array, MetadataRequest, 4).startswith(
+    assert type_error_text(array, MetadataRequest, 4).startswith(
         "MetadataRequest.topics is no sound Arrow array: Offset invariant"
     )
     texts = pa.Array.from_buffers(pa.string(), 3, [None, buffer(offsets), pa.py_buffer(b"sixsix")])
@@ -98,17 +98,20 @@ def test_lists(offsets: list[int]) -> None:
         lists = pa.Array.from_buffers(kind(structs.type), 3, buffers, children=[structs])
         array = pa.StructArray.from_arrays([lists, pa.array([True] * 3)], names=["topics", "allow_auto_topic_creation"])
         reason = REASONS[OFFSETS.index(offsets)]
-        assert refused(array, MetadataRequest, 4) == f"MetadataRequest.topics[].name is no sound Arrow array: {reason}"
+        assert (
+            type_error_text(array, MetadataRequest, 4)
+            == f"MetadataRequest.topics[].name is no sound Arrow array: {reason}"
+        )
 
 
-def test_lists_of_views_and_of_a_fixed_size() -> None:
+def test_invalid_list_views_and_fixed_size_lists_raise() -> None:
     structs = pa.StructArray.from_arrays([pa.array(["a"] * 6)], names=["name"])
     auto = pa.array([True] * 3)
     lists = pa.Array.from_buffers(
         pa.list_view(structs.type), 3, [None, buffer([0, 9, 0]), buffer([1, 1, 1])], children=[structs]
     )
     array = pa.StructArray.from_arrays([lists, auto], names=["topics", "allow_auto_topic_creation"])
-    assert refused(array, MetadataRequest, 4) == (
+    assert type_error_text(array, MetadataRequest, 4) == (
         "MetadataRequest.topics is no sound Arrow array: Offset invariant failure: offset for slot 1 out of bounds. "
         "Expected 9 to be at least 0 and less than 6"
     )
@@ -116,11 +119,13 @@ def test_lists_of_views_and_of_a_fixed_size() -> None:
     structs = pa.StructArray.from_arrays([texts], names=["name"])
     lists = pa.FixedSizeListArray.from_arrays(structs, 2)
     array = pa.StructArray.from_arrays([lists, auto], names=["topics", "allow_auto_topic_creation"])
-    assert refused(array, MetadataRequest, 4).startswith("MetadataRequest.topics[].name is no sound Arrow array: ")
+    assert type_error_text(array, MetadataRequest, 4).startswith(
+        "MetadataRequest.topics[].name is no sound Arrow array: "
+    )
     assert len(encode(array[1:], MetadataRequest, 4)) == 2
 
 
-def test_messages() -> None:
+def test_invalid_message_arrays_raise_on_decode() -> None:
     rows = pa.Array.from_buffers(pa.binary(), 3, [None, buffer([0, 30, 10, 40]), pa.py_buffer(bytes(40))])
     index = pa.DictionaryArray.from_arrays(pa.array([0, 7]), pa.array(ROWS), safe=False)
     for array, reason in (
@@ -136,7 +141,7 @@ def test_messages() -> None:
             assert str(caught.value) == str(again.value) == f"this is no sound Arrow array: {reason}"
 
 
-def test_texts_that_are_no_utf_8() -> None:
+def test_invalid_utf8_texts_are_encoded_unchanged() -> None:
     row = ROWS[0].replace(b"host-0", b"host-\xff")
     found = decode(pa.array([row, ROWS[1]]), OffsetCommitValue, 3, validate_utf8=False)
     assert encode(found, OffsetCommitValue, 3).to_pylist() == [row, ROWS[1]]
@@ -214,7 +219,7 @@ print(encode(table, RegisterBrokerRecord, 0).to_pylist() == [expected] * 4)
     assert script(text) == "True\n"
 
 
-def test_extension_types_that_pyarrow_cannot_take_apart() -> None:
+def test_unsupported_extension_type_raises_type_error() -> None:
     class Wrapped(pa.ExtensionType):  # type: ignore[misc]
         def __init__(self, storage: Any) -> None:
             super().__init__(storage, "tests.wrapped")
@@ -228,8 +233,8 @@ def test_extension_types_that_pyarrow_cannot_take_apart() -> None:
 
     values = pa.StructArray.from_arrays([pa.array(["a"], pa.string_view())], names=["text"])
     runs = pa.RunEndEncodedArray.from_arrays(pa.array([3], pa.int32()), values)
-    array = commits(pa.ExtensionArray.from_storage(Wrapped(runs.type), runs))
-    assert refused(array, OffsetCommitValue, 3) == (
+    array = commit_columns_with(pa.ExtensionArray.from_storage(Wrapped(runs.type), runs))
+    assert type_error_text(array, OffsetCommitValue, 3) == (
         "OffsetCommitValue: pyarrow cannot read these columns: Function 'array_take' has no kernel matching input types "
         "(string_view, int64)"
     )
