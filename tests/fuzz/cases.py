@@ -134,7 +134,7 @@ def write(rnd: random.Random, counts: Counter[str]) -> None:
         put(rnd, struct, rnd.choice(struct._names), others, sample)
     version = sample.version if rnd.random() < 0.7 else rnd.choice(random_messages.versions_of(sample.cls))
     for name in ("write", "size"):
-        compare(lambda: f"{hidden(message)} at {version}", rnd, counts, sample, name, message, version)
+        compare(lambda: f"{slot_reprs(message)} at {version}", rnd, counts, sample, name, message, version)
 
 
 def put(rnd: random.Random, struct: Any, name: str, others: list[Any], sample: Sample) -> None:
@@ -185,7 +185,7 @@ def plan(rnd: random.Random, counts: Counter[str]) -> None:
         message = calls["read"](data, sample.version)
         if message is not LEFT:
             assert type(message) is sample.cls
-            repr(list(map(hidden, structs_in_slots(message))))
+            repr(list(map(slot_reprs, structs_in_slots(message))))
             calls["write"](message, sample.version)
             calls["size"](message, sample.version)
         calls["read_from"](bytes(1) + data, 1, sample.version)
@@ -206,7 +206,7 @@ def slots(cls: type) -> list[str]:
     return [name for base in cls.__mro__ for name in getattr(base, "__slots__", ())]
 
 
-def hidden(struct: Any) -> list[str]:
+def slot_reprs(struct: Any) -> list[str]:
     return [repr(getattr(struct, name, None)) for name in slots(type(struct))]
 
 

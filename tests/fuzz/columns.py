@@ -84,7 +84,7 @@ def encode(rnd: random.Random, counts: Counter[str]) -> None:
     found, _ = both("decode", binary([*rows, None] if rnd.random() < 0.5 else rows), message.cls, version)
     array = exact(found)
     if rnd.random() < 0.7:
-        array = spoiled(rnd, array)
+        array = damaged_array(rnd, array)
     if rnd.random() < 0.5:
         array = array.slice(rnd.randrange(len(array) + 1))
     if rnd.random() < 0.2:
@@ -99,7 +99,7 @@ def encode(rnd: random.Random, counts: Counter[str]) -> None:
     counts["encode with an error compared"] += isinstance(wanted, tuple)
 
 
-def spoiled(rnd: random.Random, array: Any) -> Any:
+def damaged_array(rnd: random.Random, array: Any) -> Any:
     """Return an array with nulls, extremes or invalid text in one column."""
     if pa.types.is_struct(array.type) and array.type.num_fields and rnd.random() < 0.95:
         children = [array.field(index) for index in range(array.type.num_fields)]
@@ -107,11 +107,11 @@ def spoiled(rnd: random.Random, array: Any) -> Any:
             mask = pa.array([rnd.random() < 0.3 for _ in range(len(array))], pa.bool_())
             return pa.StructArray.from_arrays(children, fields=list(array.type), mask=mask)
         place = rnd.randrange(len(children))
-        children[place] = spoiled(rnd, children[place])
+        children[place] = damaged_array(rnd, children[place])
         fields = [field.with_type(child.type) for field, child in zip(array.type, children, strict=True)]
         return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null() if array.null_count else None)
     if pa.types.is_list(array.type) and len(array.values) and rnd.random() < 0.7:
-        values = spoiled(rnd, array.values)
+        values = damaged_array(rnd, array.values)
         kind = pa.list_(array.type.value_field.with_type(values.type))
         return pa.Array.from_buffers(kind, len(array), array.buffers()[:2], offset=array.offset, children=[values])
     if rnd.random() < 0.4 or pa.types.is_nested(array.type):

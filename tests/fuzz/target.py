@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from tests.fuzz.cases import Sample, differ, hidden, samples, structs_in_slots
+from tests.fuzz.cases import Sample, differ, samples, slot_reprs, structs_in_slots
 from tests.support.renderings import LEFT, bare_calls, outcome
 
 PLANS = 24
@@ -74,6 +74,6 @@ def plan(sample: Sample, text: str, data: bytes) -> None:
     message = calls["read"](data[1:], version)
     calls["read_from"](data, 1, version)
     if message is not LEFT:
-        repr(list(map(hidden, structs_in_slots(message))))
+        repr(list(map(slot_reprs, structs_in_slots(message))))
         calls["write"](message, version)
         calls["size"](message, version)

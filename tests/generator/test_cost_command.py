@@ -12,7 +12,7 @@ import pytest
 from kafka_message_generator import cli
 from tests.support.building import write_specs
 from tests.support.costs import PROBE, V2, V2_TAGGED
-from tests.support.goldens import GOLDENS, matches_golden, strays
+from tests.support.goldens import GOLDENS, matches_golden, stale_goldens
 from tests.support.specs import field, message
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +65,7 @@ def test_output_matches_golden(
 
 
 def test_no_golden_is_stale() -> None:
-    assert strays(FOLDER, GOLDEN_RUNS) == []
+    assert stale_goldens(FOLDER, GOLDEN_RUNS) == []
 
 
 def test_jsonl_gzip_and_hex_samples_give_equal_results(

@@ -8,7 +8,7 @@ import pytest
 
 from kafka_message_generator.plan.model import Array, MessagePlan
 from tests.support.building import plan_of
-from tests.support.goldens import GOLDENS, matches_golden, strays
+from tests.support.goldens import GOLDENS, matches_golden, stale_goldens
 from tests.support.specs import field, message, optional
 
 FOLDER = GOLDENS / "plans"
@@ -146,7 +146,7 @@ def test_plan_matches_golden(name: str) -> None:
 
 
 def test_no_golden_plan_is_stale() -> None:
-    assert strays(FOLDER, (f"{name}.txt" for name in PLANS)) == []
+    assert stale_goldens(FOLDER, (f"{name}.txt" for name in PLANS)) == []
 
 
 @pytest.fixture(scope="module")
@@ -243,4 +243,4 @@ def test_goldens_are_written_only_with_update_goldens(tmp_path: Path, monkeypatc
     with pytest.raises(pytest.fail.Exception, match="only line ends differ"):
         matches_golden(golden, "text")
     assert golden.read_bytes() == b"text\n"
-    assert strays(golden.parent, []) == ["new.txt"]
+    assert stale_goldens(golden.parent, []) == ["new.txt"]

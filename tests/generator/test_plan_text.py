@@ -10,7 +10,7 @@ from kafka_message_generator.definitions import load
 from kafka_message_generator.plan.text import text_of
 from tests.generator.test_plan import FOLDER, PLANS
 from tests.support.building import plan_of
-from tests.support.goldens import GOLDENS, matches_golden, strays
+from tests.support.goldens import GOLDENS, matches_golden, stale_goldens
 from tests.support.plan_text import parsed
 from tests.support.specs import field, message
 
@@ -30,7 +30,7 @@ def test_plan_text_matches_golden(name: str) -> None:
 
 
 def test_no_golden_plan_text_is_stale() -> None:
-    assert strays(TEXTS, (f"{name}.txt" for name in PLANS)) == []
+    assert stale_goldens(TEXTS, (f"{name}.txt" for name in PLANS)) == []
 
 
 @pytest.mark.parametrize(("specs", "bound"), [("kafka", 150_000), ("proposals", 15_000)])

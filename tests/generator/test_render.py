@@ -19,7 +19,7 @@ from kafka_message_generator.render.codec import read, write
 from kafka_message_generator.render.identity import identity_of
 from kafka_message_generator.render.steps import Choose, Function, Step
 from tests.support.building import build_package, plan_of, print_module, write_specs
-from tests.support.goldens import GOLDENS, matches_golden, strays
+from tests.support.goldens import GOLDENS, matches_golden, stale_goldens
 from tests.support.lines import lines_of_functions, recording
 from tests.support.samples import SAMPLES
 from tests.support.specs import field, message
@@ -45,7 +45,7 @@ def test_printed_module_matches_golden(name: str) -> None:
 
 
 def test_no_golden_module_is_stale() -> None:
-    assert strays(FOLDER, (f"{name}.py.txt" for name in SAMPLES)) == []
+    assert stale_goldens(FOLDER, (f"{name}.py.txt" for name in SAMPLES)) == []
 
 
 FULL = """

@@ -30,6 +30,6 @@ def matches_golden(path: Path, text: str) -> None:
     pytest.fail(f"{diff or 'only line ends differ'}\n{HINT}", pytrace=False)
 
 
-def strays(folder: Path, names: Iterable[str]) -> list[str]:
+def stale_goldens(folder: Path, names: Iterable[str]) -> list[str]:
     """Return the golden files that no test uses."""
     return sorted({path.name for path in folder.iterdir()} - set(names))

@@ -144,7 +144,7 @@ def some_options(random_: random.Random, size: int) -> tuple[str, dict[str, Any]
     return name, options
 
 
-def summed_again(segment: bytes) -> bytes:
+def with_new_checksums(segment: bytes) -> bytes:
     """Recompute the checksums of consecutive batches."""
     data = bytearray(segment)
     at = 0
@@ -179,7 +179,7 @@ def damaged(segment: bytes, random_: random.Random) -> bytes:
             data[at:at] = random_.randbytes(random_.randrange(1, 40))
         else:
             del data[at:]
-    return summed_again(bytes(data)) if random_.random() < 0.7 else bytes(data)
+    return with_new_checksums(bytes(data)) if random_.random() < 0.7 else bytes(data)
 
 
 def repacked(random_: random.Random) -> bytes:
