@@ -139,7 +139,7 @@ def test_string_default_is_its_text(given: object, value: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["string", "bytes", "records", *TYPES])
-def test_null_default_is_none_if_every_version_is_nullable(kind: str) -> None:
+def test_null_default_is_null_if_every_version_is_nullable(kind: str) -> None:
     assert default(kind, "null", nullableVersions="0+") is None
     assert kind == "records" or default(kind, None, nullableVersions="0+") is not None
 

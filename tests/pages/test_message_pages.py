@@ -59,7 +59,7 @@ def test_cells_show_type_changes() -> None:
     assert cells["tagged_count"] == ["", "#0 varint"]
 
 
-def test_every_byte_is_shown_once(pages: Mapping[str, Parsed], samples: Samples, traffic: Samples) -> None:
+def test_every_byte_appears_once(pages: Mapping[str, Parsed], samples: Samples, traffic: Samples) -> None:
     shown = 0
     for name in {name for name, _ in samples}:
         every = [*samples.items(), *traffic.items()]

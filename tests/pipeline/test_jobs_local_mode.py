@@ -165,7 +165,7 @@ def test_only_files_of_the_job_topics_count(
 
 
 @pytest.mark.parametrize(("quiet", "terminal", "want"), [(0, 0, "false"), (0, 1, None), (1, 1, "false")])
-def test_progress_bar_is_shown_only_on_a_terminal(
+def test_progress_bar_appears_only_on_a_terminal(
     quiet: int, terminal: int, want: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def start(name: str, settings: dict[str, str], java: str) -> None:

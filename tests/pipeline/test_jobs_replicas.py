@@ -222,7 +222,9 @@ def meta(first: int, last: int) -> FileSummary:
         "gap and one",
     ],
 )
-def test_snapshot_selection(files: list[FileSummary], chosen: int | None, start: int, reason: str) -> None:
+def test_best_complete_snapshot_is_selected(
+    files: list[FileSummary], chosen: int | None, start: int, reason: str
+) -> None:
     found = select_files(files)
     assert found.snapshot == (None if chosen is None else files[chosen])
     assert (found.start, found.left_out_reason) == (start, reason)

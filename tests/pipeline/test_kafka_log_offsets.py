@@ -72,7 +72,7 @@ def test_timestamp_beyond_the_log_reads_to_its_end(log: Path, time: int) -> None
     assert offsets_of(reader_of(log, startingTimestamp=str(time), **latest)) == []
 
 
-def test_option_precedence(log: Path) -> None:
+def test_timestamp_options_take_precedence_over_offsets(log: Path) -> None:
     all_three: dict[str, Any] = {
         "startingTimestamp": "70000",
         "startingOffsetsByTimestamp": offsets(p0=60000),

@@ -156,7 +156,7 @@ def test_jobs_redact_secrets(
 
 
 @pytest.mark.usefixtures("plain_tables")
-def test_secrets_are_shown_on_request(
+def test_secrets_are_printed_on_request(
     spark: SparkSession, files: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     outputs = run("internal_topics", ["cluster_metadata", str(files / "logs"), "--show-secrets"], tmp_path / "a", capfd)
