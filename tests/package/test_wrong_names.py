@@ -21,7 +21,7 @@ from kafka_messages.internal_topics import (
 )
 from kafka_messages.json import from_json, to_json
 from kafka_messages.protocol import api, apis
-from kafka_messages.schema import FieldFacts, fields_of, schemas_of
+from kafka_messages.schema import FieldDescriptor, fields_of, schemas_of
 from kafka_messages.secrets import secrets_of
 from kafka_messages.testing import random_messages
 
@@ -102,5 +102,5 @@ def test_repr_of_apis_and_fields_is_short() -> None:
     assert max(len(repr(each)) for each in every_field()) < 200
 
 
-def every_field() -> list[FieldFacts]:
+def every_field() -> list[FieldDescriptor]:
     return [field for each in all_messages() for field in fields_of(each.message_class)]

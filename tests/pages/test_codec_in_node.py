@@ -47,7 +47,7 @@ def error(found: Explanation) -> Any:
     return found.error.reason, found.error.path, found.error.offset
 
 
-def told(answer: dict[str, Any]) -> Any:
+def formatted(answer: dict[str, Any]) -> Any:
     return answer["error"] and tuple(answer["error"][key] for key in ("reason", "path", "offset"))
 
 
@@ -69,7 +69,7 @@ def test_damaged_vectors(protocol: Path) -> None:
     faults = 0
     for (vector, data), answer in zip(cases, javascript.ask(protocol, asked), strict=True):
         found = explain(data, vector.cls, vector.version)
-        assert told(answer) == error(found), (vector, data.hex())
+        assert formatted(answer) == error(found), (vector, data.hex())
         assert answer["rows"] == rows(found), (vector, data.hex())
         faults += found.error is not None
     assert faults > DAMAGED // 2
@@ -97,7 +97,7 @@ def test_requests_and_responses_behind_headers(protocol: Path) -> None:
     for answer, found in zip(javascript.ask(protocol, asked), expected, strict=True):
         assert answer["rows"] == rows(found)
         assert answer["title"] == found.title
-        assert told(answer) == error(found)
+        assert formatted(answer) == error(found)
 
 
 def test_unknown_apis_and_versions_stay_closed(protocol: Path) -> None:

@@ -129,15 +129,15 @@ def _run_doctest(block: Block, names: dict[str, object]) -> None:
 
 def told_output(page: str) -> list[str]:
     """Return the expected output: comments after calls of print, or the block after a script."""
-    told: list[str] = []
+    formatted: list[str] = []
     before: Block | None = None
     for block in blocks(page):
         if block.language == "python" and block.not_run is None and not block.is_doctest:
-            told += _said(block.text)
+            formatted += _said(block.text)
         elif block.language == "" and before and before.language == "python" and before.not_run is None:
-            told += block.text.splitlines()
+            formatted += block.text.splitlines()
         before = block
-    return told
+    return formatted
 
 
 def _said(script: str) -> list[str]:

@@ -44,7 +44,7 @@ def leaks(text: str) -> list[str]:
     return [form for form in FORMS if form in text]
 
 
-def told(found: Explanation) -> str:
+def formatted(found: Explanation) -> str:
     return "\n".join([found.text(width=200, whole=True), *map(json.dumps, found.rows())])
 
 
@@ -91,8 +91,8 @@ def test_bodies(name: str) -> None:
     seen = 0
     for message, version in with_secret(name):
         for data in damaged(message.write(version), f"{name} {version}", 30):
-            assert leaks(told(explain(data, type(message), version))) == [], (version, data.hex())
-            assert leaks(told(explain(data, type(message), version, records=True, limit=20))) == [], (
+            assert leaks(formatted(explain(data, type(message), version))) == [], (version, data.hex())
+            assert leaks(formatted(explain(data, type(message), version, records=True, limit=20))) == [], (
                 version,
                 data.hex(),
             )
@@ -107,15 +107,15 @@ def test_behind_headers_and_in_logs(name: str) -> None:
         kind = type(message)
         if name.endswith("Request"):
             for data in damaged(encode_request(message, version, 7, "me"), f"{name} {version}", 15, 8):
-                assert leaks(told(explain_request(data, framed=True))) == [], (version, data.hex())
+                assert leaks(formatted(explain_request(data, framed=True))) == [], (version, data.hex())
         elif name.endswith("Response"):
             for data in damaged(encode_response(message, version, 7), f"{name} {version}", 15, 4):
-                assert leaks(told(explain_response(data, kind, version, framed=True))) == [], (version, data.hex())
+                assert leaks(formatted(explain_response(data, kind, version, framed=True))) == [], (version, data.hex())
         else:
             is_metadata = name.endswith("Record")
             record = write_metadata_record(message, version) if is_metadata else write_versioned(message, version)
             for data in damaged(record, f"{name} {version}", 15):
-                assert leaks(told(explain_record(data, kind))) == [], (version, data.hex())
+                assert leaks(formatted(explain_record(data, kind))) == [], (version, data.hex())
 
 
 @pytest.mark.parametrize("name", WITH_SECRETS)

@@ -82,7 +82,7 @@ REFUSED: dict[str, tuple[Edit, ...]] = {
 """Compatible changes that it refuses."""
 
 
-def told(finding: Finding) -> str:
+def formatted(finding: Finding) -> str:
     reason = f" ({finding.reason})" if finding.reason else ""
     return f"{finding.rule}{reason} {finding.place}"
 
@@ -90,12 +90,12 @@ def told(finding: Finding) -> str:
 @pytest.mark.parametrize("case", MISSED)
 def test_what_it_passes_is_found(case: str, tmp_path: Path) -> None:
     edits, text = MISSED[case]
-    assert text in list(map(told, findings(tmp_path, *edits)))
+    assert text in list(map(formatted, findings(tmp_path, *edits)))
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_it_refuses_is_passed(case: str, tmp_path: Path) -> None:
-    assert [told(each) for each in findings(tmp_path, *REFUSED[case]) if each.level in ("wire", "behaviour")] == []
+    assert [formatted(each) for each in findings(tmp_path, *REFUSED[case]) if each.level in ("wire", "behaviour")] == []
 
 
 def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
