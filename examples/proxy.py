@@ -20,14 +20,14 @@ from kafka_messages.connection import (
     endpoints,
 )
 from kafka_messages.protocol import ApiKey, api, apis
-from kafka_messages.schema import facts_of
+from kafka_messages.schema import descriptor_of
 
 OF_APPLICATIONS = (ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_DESCRIBE)
 """APIs with addresses of applications in their responses, not of brokers."""
 WITH_ADDRESSES = [
     each
     for each in apis()
-    if not each.is_removed and each.key not in OF_APPLICATIONS and facts_of(each.response_class).endpoints()
+    if not each.is_removed and each.key not in OF_APPLICATIONS and descriptor_of(each.response_class).endpoints()
 ]
 API_VERSIONS = api(ApiKey.API_VERSIONS)
 READ = {int(each.key): each.valid_versions for each in apis()}

@@ -25,7 +25,7 @@ from kafka_messages import (
 )
 from kafka_messages.arrow import EncodeRowError, RowError, _objects, decode, encode, schema
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
-from kafka_messages.schema.facts import facts_of
+from kafka_messages.schema.descriptors import descriptor_of
 
 from tests.support.columns import expected
 from tests.support.renderings import pure, script
@@ -43,7 +43,7 @@ def repetitions() -> Iterator[int]:
 
 @pytest.mark.parametrize("name", sorted(MESSAGES))
 def test_columns_equal_the_object_codec(name: str) -> None:
-    cls, facts = getattr(km, name), facts_of(getattr(km, name))
+    cls, facts = getattr(km, name), descriptor_of(getattr(km, name))
     wanted = [repr(expected(facts, facts.fields, cls.read(v.data, v.version), v.version)) for v in MESSAGES[name]]
     for times in repetitions():
         vectors = [*zip(MESSAGES[name], wanted, strict=True)] * times
@@ -70,7 +70,7 @@ def test_columns_encode_to_the_same_bytes(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(MESSAGES))
 def test_damaged_rows_are_null_and_do_not_affect_others(name: str) -> None:
-    cls, facts = getattr(km, name), facts_of(getattr(km, name))
+    cls, facts = getattr(km, name), descriptor_of(getattr(km, name))
     draw = random.Random(name)
     rows, versions = [], []
     for vector in MESSAGES[name]:
@@ -448,13 +448,13 @@ for each in caught:
 def test_rows_decoded_together_are_bounded_by_bytes() -> None:
     rows = [OffsetCommitValue(metadata="m" * 3000).write(3)] * 3000
     most = [0]
-    reading = _objects.Decoder._in_order
+    reading = _objects.ObjectDecoder._in_order
 
     def counted(self: object, by_version: dict[int, tuple[list[int], list[object]]], count: int) -> object:
         most[0] = max(most[0], count)
         return reading(self, by_version, count)  # type: ignore[arg-type]
 
-    with pure(), mock.patch.object(_objects.Decoder, "_in_order", counted):
+    with pure(), mock.patch.object(_objects.ObjectDecoder, "_in_order", counted):
         columns = decode(pa.array(rows), OffsetCommitValue, 3)
     assert len(columns) == 3000
     assert most[0] <= _objects.MOST_BYTES // 3000 + 1

@@ -17,17 +17,19 @@ from kafka_messages import EncodeError, RawTaggedField, UnsupportedVersionError
 from kafka_messages._base.message import Message
 from kafka_messages.arrow import EncodeRowError, decode, encode, schema
 from kafka_messages.messages.fetch_request import FetchPartition, FetchTopic
-from kafka_messages.schema.facts import FieldFacts, MessageFacts, facts_of
+from kafka_messages.schema.descriptors import FieldDescriptor, MessageDescriptor, descriptor_of
 
 from tests.support.vectors import committed, message_class, versions_of
 
 MESSAGES = committed()
 Outcome = bytes | tuple[str, str]
-Null = tuple[Any, FieldFacts, tuple[FieldFacts, ...]]
+Null = tuple[Any, FieldDescriptor, tuple[FieldDescriptor, ...]]
 """A struct, a null field of it, and the fields on the path to the struct."""
 
 
-def structs(facts: MessageFacts, fields: Iterable[FieldFacts], obj: Any, version: int) -> Iterator[tuple[Any, Any]]:
+def structs(
+    facts: MessageDescriptor, fields: Iterable[FieldDescriptor], obj: Any, version: int
+) -> Iterator[tuple[Any, Any]]:
     """Yield the structs of an object that a version has, with their fields, outermost first."""
     yield obj, fields
     for field in fields:
@@ -39,7 +41,7 @@ def structs(facts: MessageFacts, fields: Iterable[FieldFacts], obj: Any, version
 
 def with_unknown(message: Any, version: int, *, everywhere: bool) -> Any:
     """Return a copy with an unknown tagged field in the message or in each struct."""
-    facts, twin = facts_of(type(message)), copy.deepcopy(message)
+    facts, twin = descriptor_of(type(message)), copy.deepcopy(message)
     for number, (struct, _) in enumerate(structs(facts, facts.fields, twin, version)):
         if everywhere or number == 0:
             struct.unknown_tagged_fields = (RawTaggedField(9000 + number, b"?"),)
@@ -47,7 +49,7 @@ def with_unknown(message: Any, version: int, *, everywhere: bool) -> Any:
 
 
 def nulls(message: Any) -> list[Null]:
-    def inside(struct: Any, fields: Iterable[FieldFacts], way: tuple[FieldFacts, ...]) -> Iterator[Null]:
+    def inside(struct: Any, fields: Iterable[FieldDescriptor], way: tuple[FieldDescriptor, ...]) -> Iterator[Null]:
         for field in fields:
             value = getattr(struct, field.name)
             if value is None:
@@ -56,7 +58,7 @@ def nulls(message: Any) -> list[Null]:
                 for each in value if field.is_array else (value,):
                     yield from inside(each, facts.structs[field.type], (*way, field))
 
-    facts = facts_of(type(message))
+    facts = descriptor_of(type(message))
     return list(inside(message, facts.fields, ()))
 
 

@@ -21,7 +21,7 @@ CASES = [(package, name) for package in map(Package, PACKAGES) for name in packa
 @pytest.mark.parametrize(("package", "name"), CASES, ids=[f"{package.name}-{name}" for package, name in CASES])
 def test_random_batches_of_mixed_versions_round_trip(package: Package, name: str) -> None:
     cls, arrow = package.message(name), package.module("arrow")
-    facts = package.facts_of(cls)
+    facts = package.descriptor_of(cls)
     rows = [(version, each.write(version)) for version in versions_of(cls) for each in messages(cls, version, seed=7)]
     random.Random(name).shuffle(rows)
     versions, data = [version for version, _ in rows], [data for _, data in rows]

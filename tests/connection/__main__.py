@@ -18,7 +18,7 @@ from uuid import UUID
 
 from kafka_messages import Message
 from kafka_messages.protocol import apis
-from kafka_messages.schema import FieldFacts
+from kafka_messages.schema import FieldDescriptor
 from kafka_messages.testing.draw import Chances, Draw
 
 from kafka_message_generator.compat.definition_sets import baseline, release_sets
@@ -49,10 +49,10 @@ class Numbered(Draw[Message]):
         }
         return values.get(kind, self.last)
 
-    def plain(self, field: FieldFacts, bits: int, is_element: bool = False) -> object:
+    def plain(self, field: FieldDescriptor, bits: int, is_element: bool = False) -> object:
         return PLAINTEXT if field.name == "security_protocol" else super().plain(field, bits, is_element)
 
-    def count(self, field: FieldFacts) -> int:
+    def count(self, field: FieldDescriptor) -> int:
         return 2
 
 

@@ -36,7 +36,7 @@ from kafka_messages import (
 from kafka_messages.connection import entities
 from kafka_messages.enums import ConfigResourceType, CoordinatorType, PatternType, ResourceType
 from kafka_messages.protocol import decode_request, encode_request
-from kafka_messages.schema.facts import facts_of
+from kafka_messages.schema.descriptors import descriptor_of
 
 from tests.support.pages import ROOT
 
@@ -53,7 +53,7 @@ CONFIGS: list[tuple[type[Any], str, str]] = [
 def with_changed_entities(message: Any, *types: Any, **request: Any) -> Any:
     for entity in entities(message, *types, **request):
         entity.value = entity.value + 100 if isinstance(entity.value, int) else f"ann.{entity.value}"
-    version = facts_of(type(message)).valid.highest
+    version = descriptor_of(type(message)).valid.highest
     return type(message).read(message.write(version), version)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from kafka_messages import all_messages
 from kafka_messages.connection._tables import ENTITIES
-from kafka_messages.schema.facts import FieldFacts, address_of, facts_of
+from kafka_messages.schema.descriptors import FieldDescriptor, address_of, descriptor_of
 
 LOOKS_LIKE_A_NAME = re.compile(
     r"broker|candidate|client_id|controller|coordinator|elr|entity|group|isr|leader|node|owner|principal|producer|renewer"
@@ -102,15 +102,15 @@ NO_ADDRESSES = {
 }
 
 
-def structs() -> Iterator[tuple[str, str, tuple[FieldFacts, ...]]]:
+def structs() -> Iterator[tuple[str, str, tuple[FieldDescriptor, ...]]]:
     for info in all_messages():
-        facts = facts_of(info.message_class)
+        facts = descriptor_of(info.message_class)
         yield facts.name, facts.name, facts.fields
         for name, fields in facts.structs.items():
             yield facts.name, name, fields
 
 
-def path_of(message: str, struct: str, field: FieldFacts) -> str:
+def path_of(message: str, struct: str, field: FieldDescriptor) -> str:
     return f"{message}.{field.name}" if message == struct else f"{message}.{struct}.{field.name}"
 
 

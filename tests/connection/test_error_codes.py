@@ -25,7 +25,7 @@ from kafka_messages import (
 from kafka_messages.connection import ErrorCodePlace, error_codes, error_response, errors
 from kafka_messages.enums import ConfigResourceType
 from kafka_messages.protocol import ErrorCode, apis
-from kafka_messages.schema import FieldFacts, facts_of
+from kafka_messages.schema import FieldDescriptor, descriptor_of
 
 from tests.support.random_messages import messages, versions_of
 
@@ -191,7 +191,7 @@ def test_error_response_for_a_whole_fetch() -> None:
     assert [each.path for each in error_codes(response)] == ["error_code", "responses[0].partitions[0].error_code"]
 
 
-def places_of(fields: tuple[FieldFacts, ...], version: int, above: str = "") -> Iterator[str]:
+def places_of(fields: tuple[FieldDescriptor, ...], version: int, above: str = "") -> Iterator[str]:
     for field in fields:
         if version in field.versions:
             path = f"{above}{field.name}"
@@ -201,7 +201,7 @@ def places_of(fields: tuple[FieldFacts, ...], version: int, above: str = "") -> 
 
 @pytest.mark.parametrize("api", [each for each in apis() if each.response_name and each.valid_versions], ids=str)
 def test_where_is_called_for_every_error_code(api: Any) -> None:
-    facts = facts_of(api.response_class)
+    facts = descriptor_of(api.response_class)
     for version in versions_of(api.request_class):
         asked = next(messages(api.request_class, version, mixed=0))
         seen: list[str] = []

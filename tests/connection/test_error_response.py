@@ -14,7 +14,7 @@ import pytest
 from kafka_messages import ApiVersionsResponse, FetchResponse, Message, ProduceRequest, RequestHeader
 from kafka_messages.connection import _error_response, announce, error_response, errors, expects_response
 from kafka_messages.protocol import Api, ApiKey, DecodedRequest, ErrorCode, UnknownApiError, Versions, api, apis
-from kafka_messages.schema import FieldFacts, MessageFacts, facts_of
+from kafka_messages.schema import FieldDescriptor, MessageDescriptor, descriptor_of
 
 from tests.connection.__main__ import requests
 from tests.support.filled import filled
@@ -92,14 +92,14 @@ WITHOUT_CODE = {("DescribeLogDirsRequest", version) for version in range(3)}
 """Responses without an error code: the request names no items; Kafka's classes agree."""
 
 
-def has_code(facts: MessageFacts, fields: tuple[FieldFacts, ...], version: int) -> bool:
+def has_code(facts: MessageDescriptor, fields: tuple[FieldDescriptor, ...], version: int) -> bool:
     return any(
         version in each.versions and (each.is_error_code or has_code(facts, facts.structs.get(each.type, ()), version))
         for each in fields
     )
 
 
-def value(field: FieldFacts) -> Any:
+def value(field: FieldDescriptor) -> Any:
     values = {"uuid": UUID(int=7), "string": "n", "bytes": b"b", "records": b"r"}
     return values.get(field.type, 0) if field.is_array or field.type in values else None
 
@@ -107,7 +107,7 @@ def value(field: FieldFacts) -> Any:
 def test_every_request_has_an_error_response_at_every_version() -> None:
     without, count = set(), 0
     for each in apis():
-        told = facts_of(each.response_class) if each.valid_versions else None
+        told = descriptor_of(each.response_class) if each.valid_versions else None
         for version in each.valid_versions:
             asked = filled(each.request_class, value).downgraded(version)
             answer = error_response(asked, 41, "why", version=version)

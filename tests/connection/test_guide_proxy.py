@@ -21,7 +21,7 @@ from kafka_messages import (
 from kafka_messages.connection import ProxyConnection, ResponseForwarded, announce, endpoints
 from kafka_messages.enums import ErrorCode
 from kafka_messages.protocol import Api, ApiKey, api, apis, decode_response, encode_request, encode_response
-from kafka_messages.schema import FieldFacts
+from kafka_messages.schema import FieldDescriptor
 
 from tests.support.filled import filled
 from tests.support.programs import program
@@ -62,7 +62,7 @@ def test_only_large_frames_are_written_in_chunks() -> None:
     assert written[2] is records
 
 
-def with_addresses(field: FieldFacts) -> Any:
+def with_addresses(field: FieldDescriptor) -> Any:
     return {"host": "broker", "port": 9092}.get(field.name, 0 if field.is_array and "int" in field.type else None)
 
 

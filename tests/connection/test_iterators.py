@@ -21,7 +21,7 @@ from kafka_messages import (
 from kafka_messages.connection import endpoints, entities, error_codes, errors
 from kafka_messages.json import to_json
 from kafka_messages.protocol import ErrorCode, apis
-from kafka_messages.schema.facts import facts_of
+from kafka_messages.schema.descriptors import descriptor_of
 
 from tests.support.random_messages import messages
 
@@ -122,7 +122,7 @@ def test_all_endpoints_are_found() -> None:
                     endpoint.host, endpoint.port = "there", 1
                 found += len(walked)
                 assert {(each.host, each.port) for each in endpoints(message)} <= {("there", 1)}
-                assert facts_of(cls).endpoints() or not walked
+                assert descriptor_of(cls).endpoints() or not walked
     assert found > 30
 
 

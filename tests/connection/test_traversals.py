@@ -10,7 +10,7 @@ from kafka_messages import EncodeError, FetchResponse, MetadataResponse
 from kafka_messages._base.message import Message
 from kafka_messages.connection import endpoints, entities, error_codes, errors
 from kafka_messages.connection._iterators import ENTITY_TYPES
-from kafka_messages.schema.facts import class_in, facts_of
+from kafka_messages.schema.descriptors import class_in, descriptor_of
 
 from tests.support import traversals as slow
 from tests.support.random_messages import messages, versions_of
@@ -30,7 +30,7 @@ def lists_in(message: Message) -> Iterator[tuple[Any, str]]:
 
 @pytest.mark.parametrize("name", message_names())
 def test_traversals_equal_the_generic_one(name: str) -> None:
-    facts = facts_of(message_class(name))
+    facts = descriptor_of(message_class(name))
     for message in sample_messages(name):
         before = repr(message)
         assert [(each.path, each.code, each.message) for each in errors(message)] == slow.errors(message)
@@ -80,10 +80,10 @@ def test_values_set_by_traversals_are_stored(name: str) -> None:
         assert slow.entities(message) == wanted
 
 
-@pytest.mark.parametrize("name", [name for name in message_names() if facts_of(message_class(name)).structs])
+@pytest.mark.parametrize("name", [name for name in message_names() if descriptor_of(message_class(name)).structs])
 def test_invalid_array_element_is_reported_with_its_path(name: str) -> None:
     cls = message_class(name)
-    array = next((each for each in facts_of(cls).fields if each.is_struct and each.is_array), None)
+    array = next((each for each in descriptor_of(cls).fields if each.is_struct and each.is_array), None)
     if array is None:
         return
     message: Any = cls()

@@ -50,8 +50,8 @@ BROKEN: list[tuple[object, tuple[str, ...]]] = [
     ([lamp(kind=1)], (f"1: $[0].kind: unknown property 'kind' of enumeration Lamp; {KNOWN}",)),
     ([lamp(name="lamp")], ("1: $[0].name: invalid name 'lamp' of an enumeration; write it like AclOperation",)),
     (
-        [lamp(name="Number")],
-        ("1: $[0].name: Number is a name that the generated package has itself; rename the enumeration",),
+        [lamp(name="IntegerEnum")],
+        ("1: $[0].name: IntegerEnum is a name that the generated package has itself; rename the enumeration",),
     ),
     (
         [lamp(name="ErrorCode")],

@@ -13,7 +13,7 @@ from kafka_messages import (
     ProduceRequest,
 )
 from kafka_messages.protocol import Api
-from kafka_messages.schema import FieldFacts
+from kafka_messages.schema import FieldDescriptor
 from kafka_records import Record, write_batch
 
 from tests.support.filled import filled
@@ -27,7 +27,7 @@ BATCH = write_batch([Record(value=b"asked", timestamp=1_700_000_000_000)])
 def request(of: Api, topic: UUID) -> Any:
     """Return a request of an API with an element in each array, names and ids."""
 
-    def value(field: FieldFacts) -> Any:
+    def value(field: FieldDescriptor) -> Any:
         if field.type == "uuid":
             return topic
         if field.entity_type in ("topicName", "groupId") or (field.is_array and field.type == "string"):

@@ -14,8 +14,8 @@ import pytest
 from kafka_records import _native
 from kafka_records.crc import plain_crc32c
 from kafka_records.segments.batch_writer import write_batches
-from kafka_records.segments.facts import Facts
 from kafka_records.segments.frames import PADDING, Log
+from kafka_records.segments.headers import HeaderColumns
 from kafka_records.segments.reader import read_segments
 
 from tests.support.segment_renderings import (
@@ -273,5 +273,5 @@ def test_int32_starts_are_accepted() -> None:
     data = np.frombuffer(some_batches(random.Random(1)) + bytes(PADDING), np.uint8)
     log = Log(data, len(data) - PADDING)
     starts = np.zeros(3, np.int32)
-    wanted, found = Facts(log, starts.astype(np.int64)), Facts(log, starts)
+    wanted, found = HeaderColumns(log, starts.astype(np.int64)), HeaderColumns(log, starts)
     assert all((value == getattr(wanted, name)).all() for name, value in vars(found).items())

@@ -27,7 +27,7 @@ from kafka_messages._base.message import Message
 from kafka_messages.messages.fetch_request import FetchPartition, FetchTopic
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.messages.metadata_response import MetadataResponseTopic
-from kafka_messages.schema import FieldFacts, UnsupportedField, Versions, facts_of, fields_of
+from kafka_messages.schema import FieldDescriptor, UnsupportedField, Versions, descriptor_of, fields_of
 
 from tests.support.random_messages import PACKAGES, Package, messages, versions_of
 from tests.support.random_messages import drawn as one_drawn
@@ -46,7 +46,7 @@ def sample_messages(cls: type[Message]) -> Iterator[Message]:
 def test_every_message_can_be_downgraded_to_every_version(package: Package, name: str) -> None:
     cls = package.message(name)
     encode_error = package.module("errors").EncodeError
-    everything = (package.facts_of(cls).fields, *package.facts_of(cls).structs.values())
+    everything = (package.descriptor_of(cls).fields, *package.descriptor_of(cls).structs.values())
     has_encodings = any(field.encodings or field.element_encodings for fields in everything for field in fields)
     for message in sample_messages(cls):
         for version in versions_of(cls):
@@ -190,7 +190,7 @@ def test_fields_of_equals_the_names_of_every_class(package: Package, name: str) 
     fields = package.module("schema").fields_of
 
     def check(owner: Any) -> None:
-        found: tuple[FieldFacts, ...] = fields(owner)
+        found: tuple[FieldDescriptor, ...] = fields(owner)
         assert (*(field.name for field in found), "unknown_tagged_fields") == owner._names
         for field in found:
             if field.is_struct and hasattr(sys.modules[cls.__module__], field.type):
@@ -221,7 +221,7 @@ def test_version_notation_round_trips(versions: Versions, text: str) -> None:
 def test_every_field_has_a_description() -> None:
     bare = []
     for name in Package("kafka_messages").message_names:
-        facts = facts_of(Package("kafka_messages").message(name))
+        facts = descriptor_of(Package("kafka_messages").message(name))
         for struct, fields in {name: facts.fields, **facts.structs}.items():
             bare += [f"{struct}.{field.name}" for field in fields if not field.about.endswith((".", ")"))]
     assert bare == []
@@ -260,4 +260,4 @@ def test_every_field_is_in_the_docstring() -> None:
     for cls in (MetadataResponse, MetadataResponseTopic, FetchRequest):
         doc = cls.__doc__ or ""
         assert all(f"\n    {field.name}: " in doc for field in fields_of(cls))
-    assert facts_of(FetchRequest).name == "FetchRequest"
+    assert descriptor_of(FetchRequest).name == "FetchRequest"

@@ -33,11 +33,11 @@ from kafka_messages.enums import (
     CompressionType,
     ErrorCode,
     GroupState,
+    IntegerEnum,
     ListOffsetsTimestamp,
-    Number,
     ReplicaId,
     Special,
-    Text,
+    StringEnum,
     TransactionState,
 )
 from kafka_messages.json import JsonError, from_json, to_json
@@ -45,7 +45,7 @@ from kafka_messages.messages.create_acls_request import AclCreation
 from kafka_messages.messages.metadata_response import MetadataResponsePartition, MetadataResponseTopic
 from kafka_messages.protocol import ApiKey as ApiKeyOfProtocol
 from kafka_messages.protocol import ErrorCode as ErrorCodeOfProtocol
-from kafka_messages.schema import FieldFacts, fields_of
+from kafka_messages.schema import FieldDescriptor, fields_of
 
 from tests.support import vectors
 from tests.support.random_messages import messages, versions_of
@@ -72,13 +72,13 @@ def enumerations() -> list[dict[str, Any]]:
     return [each for each in found if "members" in each]
 
 
-def nested_fields(fields: tuple[FieldFacts, ...], place: str) -> Iterator[tuple[str, FieldFacts]]:
+def nested_fields(fields: tuple[FieldDescriptor, ...], place: str) -> Iterator[tuple[str, FieldDescriptor]]:
     for field in fields:
         yield f"{place}.{field.name}", field
         yield from nested_fields(field.fields, f"{place}.{field.name}")
 
 
-def all_fields() -> dict[str, FieldFacts]:
+def all_fields() -> dict[str, FieldDescriptor]:
     names = vectors.message_names()
     return {
         place: field for name in names for place, field in nested_fields(fields_of(getattr(kafka_messages, name)), name)
@@ -94,7 +94,7 @@ def test_members_equal_the_enumerations_file() -> None:
             one["name"]: one["about"] for one in each["members"]
         }
         texts = isinstance(each["members"][0]["value"], str)
-        assert of.__mro__[1] is (Text if texts else Special if each.get("special") else Number)
+        assert of.__mro__[1] is (StringEnum if texts else Special if each.get("special") else IntegerEnum)
         assert getattr(enums, each["name"]) is of
 
 

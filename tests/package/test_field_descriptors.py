@@ -9,7 +9,7 @@ from pathlib import Path
 
 import kafka_messages
 from kafka_messages._base.message import Message
-from kafka_messages.schema.facts import FieldFacts, MessageFacts, facts_of
+from kafka_messages.schema.descriptors import FieldDescriptor, MessageDescriptor, descriptor_of
 
 from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.model import Message as Definition
@@ -32,12 +32,12 @@ def definitions() -> dict[str, Definition]:
 
 
 @cache
-def facts() -> dict[str, MessageFacts]:
+def facts() -> dict[str, MessageDescriptor]:
     classes: dict[str, type[Message]] = {name: getattr(kafka_messages, name) for name in definitions()}
-    return {name: facts_of(message) for name, message in classes.items()}
+    return {name: descriptor_of(message) for name, message in classes.items()}
 
 
-def fields() -> Iterator[tuple[str, FieldFacts]]:
+def fields() -> Iterator[tuple[str, FieldDescriptor]]:
     for message in facts().values():
         for struct, members in {**message.structs, message.name: message.fields}.items():
             yield from ((f"{message.name}.{struct}", member) for member in members)

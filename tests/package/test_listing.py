@@ -11,7 +11,7 @@ import kafka_messages
 import pytest
 from kafka_messages import all_messages
 from kafka_messages.protocol import apis
-from kafka_messages.schema.facts import facts_of
+from kafka_messages.schema.descriptors import descriptor_of
 
 from tests.support.vectors import message_class, message_names
 
@@ -31,7 +31,7 @@ def test_every_message_is_listed_once() -> None:
 @pytest.mark.parametrize("each", all_messages(), ids=lambda each: each.name)
 def test_listed_values_equal_the_message_class(each: kafka_messages.MessageInfo) -> None:
     cls = message_class(each.name)
-    facts = facts_of(cls)
+    facts = descriptor_of(cls)
     assert each.message_class is cls
     assert (each.kind, each.api_key) == (facts.kind, cls.API_KEY)
     assert list(each.valid_versions) == list(range(facts.valid.lowest, facts.valid.highest + 1))

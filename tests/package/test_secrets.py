@@ -28,7 +28,7 @@ from kafka_messages.messages.describe_configs_response import (
 )
 from kafka_messages.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_messages.messages.fetch_snapshot_response import PartitionSnapshot, TopicSnapshot
-from kafka_messages.schema.facts import FieldFacts, facts_of
+from kafka_messages.schema.descriptors import FieldDescriptor, descriptor_of
 from kafka_messages.secrets import REDACTED, Secrets, Setting, is_secret_setting, marks, redacted, revealed, secrets_of
 from kafka_messages_proposals import secrets as of_proposals
 
@@ -207,10 +207,12 @@ def test_package_without_secrets_redacts_nothing() -> None:
     assert of_proposals.is_secret_setting("log.dirs")
 
 
-def fields_of(message: type[Message]) -> Iterator[tuple[str, FieldFacts, tuple[FieldFacts, ...]]]:
-    facts = facts_of(message)
+def fields_of(message: type[Message]) -> Iterator[tuple[str, FieldDescriptor, tuple[FieldDescriptor, ...]]]:
+    facts = descriptor_of(message)
 
-    def inside(fields: tuple[FieldFacts, ...], above: str) -> Iterator[tuple[str, FieldFacts, tuple[FieldFacts, ...]]]:
+    def inside(
+        fields: tuple[FieldDescriptor, ...], above: str
+    ) -> Iterator[tuple[str, FieldDescriptor, tuple[FieldDescriptor, ...]]]:
         for field in fields:
             yield above + field.name, field, fields
             if field.is_struct:
@@ -335,10 +337,10 @@ def test_repr_redacts_without_the_secrets_module(monkeypatch: pytest.MonkeyPatch
 
 
 def test_field_descriptors_mark_secrets() -> None:
-    fields = {field.name: field.secret for field in facts_of(km.UserScramCredentialRecord).fields}
+    fields = {field.name: field.secret for field in descriptor_of(km.UserScramCredentialRecord).fields}
     assert [name for name, secret in fields.items() if secret] == ["salt", "stored_key", "server_key"]
-    assert [field.name for field in facts_of(km.ConfigRecord).fields if field.secret] == ["value"]
-    assert not any(field.secret for field in facts_of(km.MetadataRequest).fields)
+    assert [field.name for field in descriptor_of(km.ConfigRecord).fields if field.secret] == ["value"]
+    assert not any(field.secret for field in descriptor_of(km.MetadataRequest).fields)
 
 
 @pytest.mark.parametrize("is_pure", [False, True], ids=["native", "pure"])

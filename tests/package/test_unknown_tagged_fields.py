@@ -15,7 +15,7 @@ from kafka_messages import EncodeError, RawTaggedField, SaslHandshakeRequest
 from kafka_messages._base.message import Message, StructBase
 from kafka_messages.json import JsonError, from_json, to_json
 from kafka_messages.messages.offset_delete_request import OffsetDeleteRequestTopic, OffsetDeleteRequestTopicCollection
-from kafka_messages.schema.facts import facts_of
+from kafka_messages.schema.descriptors import descriptor_of
 
 from tests.support import vectors
 
@@ -25,13 +25,13 @@ TAGGED = (RawTaggedField(7, b"x"), RawTaggedField(70000, b""))
 def structs_of(message: type[Message]) -> Iterator[type[Any]]:
     yield message
     module = importlib.import_module(message.__module__)
-    yield from (getattr(module, name) for name in facts_of(message).structs if hasattr(module, name))
+    yield from (getattr(module, name) for name in descriptor_of(message).structs if hasattr(module, name))
 
 
 @pytest.mark.parametrize("name", vectors.message_names())
 def test_every_struct_has_unknown_tagged_fields(name: str) -> None:
     message = vectors.message_class(name)
-    facts = facts_of(message)
+    facts = descriptor_of(message)
     is_secret = any(field.secret for fields in (facts.fields, *facts.structs.values()) for field in fields)
     printed = repr("(redacted)") if is_secret else repr(TAGGED)
     for cls in structs_of(message):

@@ -21,7 +21,7 @@ from kafka_messages.internal_topics import (
 )
 from kafka_messages.json import from_json, to_json
 from kafka_messages.protocol import api, apis
-from kafka_messages.schema import FieldFacts, fields_of, schemas_of
+from kafka_messages.schema import FieldDescriptor, fields_of, schemas_of
 from kafka_messages.secrets import secrets_of
 from kafka_messages.testing import random_messages
 
@@ -95,12 +95,12 @@ def test_type_aliases_exist_at_run_time() -> None:
 
 def test_repr_of_apis_and_fields_is_short() -> None:
     assert repr(api(3)) == "<Api 3 Metadata: versions 0 to 13>"
-    assert repr(fields_of(OffsetCommitKey)[0]) == "<FieldFacts group: string, version 0>"
+    assert repr(fields_of(OffsetCommitKey)[0]) == "<FieldDescriptor group: string, version 0>"
     name = next(each for each in fields_of(MetadataRequest.MetadataRequestTopic) if each.name == "name")
-    assert repr(name) == "<FieldFacts name: string, versions 0+, null in versions 10+>"
+    assert repr(name) == "<FieldDescriptor name: string, versions 0+, null in versions 10+>"
     assert max(len(repr(each)) for each in apis()) < 200
     assert max(len(repr(each)) for each in every_field()) < 200
 
 
-def every_field() -> list[FieldFacts]:
+def every_field() -> list[FieldDescriptor]:
     return [field for each in all_messages() for field in fields_of(each.message_class)]

@@ -26,14 +26,14 @@ from kafka_messages import (
     protocol,
 )
 from kafka_messages._core import native
-from kafka_messages._core.shown import summary
+from kafka_messages._core.display import summary
 from kafka_messages.json import to_json
 from kafka_messages.messages import fetch_response, share_fetch_response
 from kafka_messages.messages.fetch_request import FetchTopic, ReplicaState
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.messages.metadata_response import MetadataResponsePartition, MetadataResponseTopic
 from kafka_messages.messages.produce_response import PartitionProduceResponse, TopicProduceResponse
-from kafka_messages.schema.facts import FieldFacts, facts_of
+from kafka_messages.schema.descriptors import FieldDescriptor, descriptor_of
 
 from tests.support import vectors
 from tests.support.renderings import pure
@@ -131,16 +131,16 @@ def test_wrong_struct_outside_the_version_raises_encode_error() -> None:
     assert str(caught.value) == f"{place}: expected LeaderIdAndEpoch, got a str of 8 characters"
 
 
-def struct_fields() -> list[tuple[str, FieldFacts]]:
+def struct_fields() -> list[tuple[str, FieldDescriptor]]:
     found = []
     for name in vectors.message_names():
-        fields = [field for field in facts_of(vectors.message_class(name)).fields if field.is_struct]
+        fields = [field for field in descriptor_of(vectors.message_class(name)).fields if field.is_struct]
         found += [(name, field) for field in fields[:1]]
     return found
 
 
 @pytest.mark.parametrize(("name", "field"), struct_fields(), ids=[name for name, _ in struct_fields()])
-def test_every_message_rejects_wrong_structs(name: str, field: FieldFacts) -> None:
+def test_every_message_rejects_wrong_structs(name: str, field: FieldDescriptor) -> None:
     cls = vectors.message_class(name)
     version = field.versions.lowest if field.versions.lowest in cls.schemas() else cls.LOWEST_SUPPORTED_VERSION
     message = cls(**{field.name: ["?"] if field.is_array else "?"})
@@ -262,19 +262,19 @@ def test_every_struct_has_a_class_in_its_module() -> None:
     for name in vectors.message_names():
         cls = vectors.message_class(name)
         module = importlib.import_module(cls.__module__)
-        for struct in facts_of(cls).structs:
+        for struct in descriptor_of(cls).structs:
             assert isinstance(getattr(module, struct), type)
     assert ReplicaState is kafka_messages.messages.fetch_request.ReplicaState
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("value", "display"),
     [(5, "5"), (None, "None"), (MetadataResponseTopic, "a value of type type"), (object(), "a value of type object")],
 )
-def test_non_iterables_are_rejected_as_arrays(value: Any, shown: str) -> None:
+def test_non_iterables_are_rejected_as_arrays(value: Any, display: str) -> None:
     with pytest.raises(TypeError) as caught:
         MetadataResponse(topics=value)
-    assert str(caught.value) == f"topics: expected a list of MetadataResponseTopic, not {shown}"
+    assert str(caught.value) == f"topics: expected a list of MetadataResponseTopic, not {display}"
 
 
 def test_assigned_iterators_raise_encode_error() -> None:

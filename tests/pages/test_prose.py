@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_protocol_pages.markdown import Place, document
+from kafka_protocol_pages.markdown import LinkTarget, document
 from kafka_protocol_pages.package import PagesError
 from kafka_protocol_pages.prose_folder import read_prose
 from tests.pages.test_site import target
@@ -64,7 +64,7 @@ def test_markdown_links_are_resolved(tmp_path: Path) -> None:
 
 
 def test_html_comments_are_removed() -> None:
-    found = document("<!-- not run: why -->\n\na <b> c\n").html(lambda path, slug: Place(path), lambda name: None)
+    found = document("<!-- not run: why -->\n\na <b> c\n").html(lambda path, slug: LinkTarget(path), lambda name: None)
     assert found == "<p>a &lt;b&gt; c</p>\n"
 
 
@@ -74,13 +74,13 @@ def pre(label: str) -> str:
 
 
 def test_empty_header_cell_is_a_td() -> None:
-    found = document("| | b |\n|---|---|\n| 1 | 2 |\n").html(lambda path, slug: Place(path), lambda name: None)
+    found = document("| | b |\n|---|---|\n| 1 | 2 |\n").html(lambda path, slug: LinkTarget(path), lambda name: None)
     assert "<tr>\n<td></td>\n<th>b</th>\n</tr>" in found
 
 
 def test_code_is_highlighted_but_output_is_not() -> None:
     text = "```python\nreturn\n```\n\n```\na < b\n```\n\n```nosuch\na < b\n```\n"
-    assert document(text).html(lambda path, slug: Place(path), lambda name: None) == (
+    assert document(text).html(lambda path, slug: LinkTarget(path), lambda name: None) == (
         f'<div class="code">{pre("Code")}<code><span class="k">return</span>\n</code></pre></div>\n'
         f'<div class="code output">{pre("Output")}<code>a &lt; b\n</code></pre></div>\n'
         f'<div class="code">{pre("Code")}<code>a &lt; b\n</code></pre></div>\n'

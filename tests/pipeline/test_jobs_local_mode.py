@@ -209,7 +209,9 @@ print(json.dumps(dict(context.getConf().getAll())))
 @CLASSIC
 @pytest.mark.parametrize("most", [None, 1], ids=["small", "large"])
 def test_spark_settings_depend_on_the_input_size(most: int | None, tmp_path: Path) -> None:
-    bound = "" if most is None else f"from kafka_messages_spark.jobs import _local_mode\n_small.MAX_BYTES = {most}\n"
+    bound = (
+        "" if most is None else f"from kafka_messages_spark.jobs import _local_mode\n_local_mode.MAX_BYTES = {most}\n"
+    )
     given = {name: value for name, value in os.environ.items() if name not in (*_session._ENVIRONMENT, "SPARK_TESTING")}
     command = [sys.executable, "-c", bound + SCRIPT, "internal_topics", "transaction_state", LOGS, "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, env=given, timeout=600, cwd=tmp_path)

@@ -24,7 +24,7 @@ from kafka_messages_proposals import (
     TaggedTypes,
 )
 from kafka_messages_proposals._base.message import Message
-from kafka_messages_proposals._core.shown import summary
+from kafka_messages_proposals._core.display import summary
 from kafka_messages_proposals.json import JsonError, from_json, to_json
 from kafka_messages_proposals.messages.all_types_request import Content, Wrapper
 from kafka_messages_proposals.messages.foo_request import Depth, Limits, Origin
@@ -60,7 +60,7 @@ LONGEST = {16: 3, 32: 5, 64: 10}
 def encoded_fields() -> Iterator[tuple[str, str, int]]:
     """Yield each varint field of AllEncodings v0: path, encoding, and offset in a default message."""
     offset = 0
-    for field in PACKAGE.facts_of(PACKAGE.message("AllEncodings")).fields:
+    for field in PACKAGE.descriptor_of(PACKAGE.message("AllEncodings")).fields:
         if 0 not in field.versions:
             continue
         ((_, name),) = field.encodings or field.element_encodings

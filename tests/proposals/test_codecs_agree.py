@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from kafka_messages._base.message import Message
-from kafka_messages.schema.facts import FieldFacts
+from kafka_messages.schema.descriptors import FieldDescriptor
 
 from tests.support.random_messages import PACKAGES, Package, messages, package_of, versions_of
 
@@ -71,11 +71,11 @@ def test_copies_are_equal(package: Package, name: str) -> None:
                 assert twin.write(version) == data
 
 
-def fields_of(message: Any, version: int) -> Iterator[tuple[FieldFacts, Any]]:
+def fields_of(message: Any, version: int) -> Iterator[tuple[FieldDescriptor, Any]]:
     """Yield every field that a version of a message has, nested structs included, with its value."""
-    facts = package_of(type(message)).facts_of(type(message))
+    facts = package_of(type(message)).descriptor_of(type(message))
 
-    def walk(struct: Any, fields: tuple[FieldFacts, ...]) -> Iterator[tuple[FieldFacts, Any]]:
+    def walk(struct: Any, fields: tuple[FieldDescriptor, ...]) -> Iterator[tuple[FieldDescriptor, Any]]:
         for field in fields:
             if version in field.versions:
                 value = getattr(struct, field.name)

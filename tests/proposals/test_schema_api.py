@@ -113,7 +113,15 @@ def test_every_exported_type_is_tested() -> None:
         "Type",
         "schemas_of",
     }
-    made |= {"FieldFacts", "UnsupportedField", "MessageFacts", "Versions", "entity_types", "facts_of", "fields_of"}
+    made |= {
+        "FieldDescriptor",
+        "UnsupportedField",
+        "MessageDescriptor",
+        "Versions",
+        "entity_types",
+        "descriptor_of",
+        "fields_of",
+    }
     assert set(schema.__all__) == constants | made
 
 

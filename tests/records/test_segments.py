@@ -18,7 +18,7 @@ pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
 import pyarrow as pa
 from kafka_records import CorruptSegmentError, _native, segments
-from kafka_records.segments.arrays import Repeated, repeated
+from kafka_records.segments.arrays import RepeatedArrays, repeated
 from kafka_records.segments.batch_writer import write_batches
 from kafka_records.segments.reader import read_segments
 
@@ -235,7 +235,7 @@ def test_repeated_value_equals_pyarrow_repeat(value: Any, kind: Any, count: int)
 
 
 def test_repeated_values_are_cached_immutably() -> None:
-    kept = Repeated()
+    kept = RepeatedArrays()
     first = kept.of("position", 1, pa.int64(), 9)
     assert kept.of("position", 1, pa.int64(), 5).buffers()[1].address == first.buffers()[1].address
     for position in range(1000):

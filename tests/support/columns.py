@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 from uuid import UUID
 
-from kafka_messages.schema.facts import FieldFacts, MessageFacts
+from kafka_messages.schema.descriptors import FieldDescriptor, MessageDescriptor
 
 UNKNOWN = "_unknown_tagged_fields"
 
 
 def expected(
-    facts: MessageFacts, fields: tuple[FieldFacts, ...], obj: object, version: int, *, unknown: bool = False
+    facts: MessageDescriptor, fields: tuple[FieldDescriptor, ...], obj: object, version: int, *, unknown: bool = False
 ) -> dict[str, object]:
     """Return an object as columns have it: null for fields of other versions; ``unknown`` adds the map of unknown tags."""
     row = {
@@ -30,7 +30,7 @@ def with_maps(row: object) -> object:
     return [with_maps(each) for each in row] if isinstance(row, list) else row
 
 
-def _value(facts: MessageFacts, field: FieldFacts, found: object, version: int, unknown: bool) -> object:
+def _value(facts: MessageDescriptor, field: FieldDescriptor, found: object, version: int, unknown: bool) -> object:
     if found is None:
         return None
     if field.is_array:
@@ -38,7 +38,7 @@ def _value(facts: MessageFacts, field: FieldFacts, found: object, version: int, 
     return _element(facts, field, found, version, unknown)
 
 
-def _element(facts: MessageFacts, field: FieldFacts, found: object, version: int, unknown: bool) -> object:
+def _element(facts: MessageDescriptor, field: FieldDescriptor, found: object, version: int, unknown: bool) -> object:
     if field.is_struct:
         return expected(facts, facts.structs[field.type], found, version, unknown=unknown)
     return base64.urlsafe_b64encode(found.bytes).decode()[:22] if isinstance(found, UUID) else found

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka_messages import Message
-from kafka_messages.schema import FieldFacts, facts_of
+from kafka_messages.schema import FieldDescriptor, descriptor_of
 
-Value = Callable[[FieldFacts], Any]
+Value = Callable[[FieldDescriptor], Any]
 
 
 def filled(message: type[Message], value: Value) -> Any:
     """Return a message with ``value`` of each field and element except structs; None keeps the default."""
-    return _struct(message, message, facts_of(message).fields, value)
+    return _struct(message, message, descriptor_of(message).fields, value)
 
 
-def _struct(message: Any, kind: Any, fields: tuple[FieldFacts, ...], value: Value) -> Any:
+def _struct(message: Any, kind: Any, fields: tuple[FieldDescriptor, ...], value: Value) -> Any:
     made = kind()
     for field in fields:
         one = _struct(message, getattr(message, field.type), field.fields, value) if field.is_struct else value(field)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_messages._base.message import Message
-from kafka_messages.schema.facts import MessageFacts
+from kafka_messages.schema.descriptors import MessageDescriptor
 
 PACKAGES = ("kafka_messages", "kafka_messages_proposals")
 
@@ -31,8 +31,8 @@ class Package:
     def message(self, name: str) -> Any:
         return getattr(importlib.import_module(self.name), name)
 
-    def facts_of(self, message: type[Message]) -> MessageFacts:
-        facts: MessageFacts = self.module("schema.facts").facts_of(message)
+    def descriptor_of(self, message: type[Message]) -> MessageDescriptor:
+        facts: MessageDescriptor = self.module("schema.descriptors").descriptor_of(message)
         return facts
 
 

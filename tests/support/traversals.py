@@ -10,23 +10,23 @@ from typing import Any
 
 from kafka_messages._base.message import Message
 from kafka_messages.connection._tables import ENTITIES
-from kafka_messages.schema import FieldFacts, facts_of
+from kafka_messages.schema import FieldDescriptor, descriptor_of
 from kafka_messages.schema.build import Builder
-from kafka_messages.schema.facts import address_of, class_in
+from kafka_messages.schema.descriptors import address_of, class_in
 from kafka_messages.schema.struct import is_default
 
 NUMBERS = ("brokerId", "producerId")
-Step = tuple[str, str, Any, tuple[FieldFacts, ...]]
+Step = tuple[str, str, Any, tuple[FieldDescriptor, ...]]
 """Path, class name, struct and fields."""
 
 
 def structs(message: Message) -> Iterator[Step]:
     """Yield the message and every struct in it, outer ones first."""
-    facts = facts_of(type(message))
+    facts = descriptor_of(type(message))
     yield from _structs("", facts.name, message, facts.fields)
 
 
-def _structs(path: str, name: str, struct: Any, fields: tuple[FieldFacts, ...]) -> Iterator[Step]:
+def _structs(path: str, name: str, struct: Any, fields: tuple[FieldDescriptor, ...]) -> Iterator[Step]:
     yield path, name, struct, fields
     for field in fields:
         value = getattr(struct, field.name) if field.is_struct else None
@@ -59,9 +59,9 @@ def error_codes(message: Message, version: int | None = None) -> list[tuple[str,
     ]
 
 
-def has_place(message: Message, path: str, field: FieldFacts, version: int) -> bool:
+def has_place(message: Message, path: str, field: FieldDescriptor, version: int) -> bool:
     """Return whether a version has a field and every field on the path to it."""
-    fields = facts_of(type(message)).fields
+    fields = descriptor_of(type(message)).fields
     for name in filter(None, path.split(".")):
         above = next(each for each in fields if each.name == name.partition("[")[0])
         if version not in above.versions:
@@ -106,10 +106,10 @@ def entities(message: Message, *types: str, request: Message | None = None) -> l
 
 def unsupported_fields(message: Message, version: int) -> list[tuple[str, bool, str]]:
     """Return each value that a version cannot carry: path, whether ``write`` refuses it, and reason."""
-    facts = facts_of(type(message))
+    facts = descriptor_of(type(message))
     builder, is_extensible = Builder(facts), version in facts.flexible or version in facts.with_optional
 
-    def inside(fields: tuple[FieldFacts, ...], struct: Any, place: str) -> Iterator[tuple[str, bool, str]]:
+    def inside(fields: tuple[FieldDescriptor, ...], struct: Any, place: str) -> Iterator[tuple[str, bool, str]]:
         for field in fields:
             value, path = getattr(struct, field.name), f"{place}{field.name}"
             if version not in field.versions:
@@ -132,10 +132,10 @@ def unsupported_fields(message: Message, version: int) -> list[tuple[str, bool, 
 
 def downgraded(message: Message, version: int) -> Any:
     """Return a copy with the values that a version can carry, made by the constructors."""
-    facts = facts_of(type(message))
+    facts = descriptor_of(type(message))
     is_extensible = version in facts.flexible or version in facts.with_optional
 
-    def copied(cls: Any, fields: tuple[FieldFacts, ...], struct: Any) -> Any:
+    def copied(cls: Any, fields: tuple[FieldDescriptor, ...], struct: Any) -> Any:
         kept: dict[str, Any] = {"unknown_tagged_fields": struct.unknown_tagged_fields} if is_extensible else {}
         for field in fields:
             value = getattr(struct, field.name)

@@ -25,7 +25,7 @@ from kafka_messages import (
 )
 from kafka_messages.json import from_json
 from kafka_messages.protocol import Api, apis, encode_request, encode_response, frame
-from kafka_messages.schema.facts import FieldFacts, MessageFacts, facts_of
+from kafka_messages.schema.descriptors import FieldDescriptor, MessageDescriptor, descriptor_of
 
 from kafka_messages_tools.capture import errors_in, open_capture, to_object
 from kafka_messages_tools.wireshark import dissector, error_filter
@@ -116,12 +116,16 @@ def _compare_side(node: Node, shown: Mapping[str, Any], side: str, api: Api) -> 
         assert labels["client_id"] == ("client_id" if shown["client_id"] is None else shown["client_id"])
     body = node.find("proto[@showname='body']")
     assert body is not None, ElementTree.tostring(node)
-    facts = facts_of(api.request_class if side == "request" else api.response_class)
+    facts = descriptor_of(api.request_class if side == "request" else api.response_class)
     _compare_struct(list(body), shown[side]["body"], facts, facts.fields, f"{facts.name} v{shown['api_version']}")
 
 
 def _compare_struct(
-    nodes: Sequence[Node], values: Mapping[str, Any], facts: MessageFacts, fields: Sequence[FieldFacts], path: str
+    nodes: Sequence[Node],
+    values: Mapping[str, Any],
+    facts: MessageDescriptor,
+    fields: Sequence[FieldDescriptor],
+    path: str,
 ) -> None:
     known = {field.json_name: field for field in fields}
     unknown = [node for node in nodes if _name(node) == "unknown_tagged_field"]
@@ -137,7 +141,7 @@ def _compare_struct(
             _compare_field(rest[field.name], values[name], facts, field, f"{path}.{field.name}")
 
 
-def _compare_field(node: Node, value: Any, facts: MessageFacts, field: FieldFacts, path: str) -> None:
+def _compare_field(node: Node, value: Any, facts: MessageDescriptor, field: FieldDescriptor, path: str) -> None:
     if value is None:
         assert _name(node) == "null", path
     elif field.is_array:
@@ -234,7 +238,7 @@ def _bodies(name: str, version: int) -> list[bytes]:
 
 
 def test_error_filter_names_every_error_code_field() -> None:
-    responses = [facts_of(api.response_class) for api in apis() if api.valid_versions and api.response_name]
+    responses = [descriptor_of(api.response_class) for api in apis() if api.valid_versions and api.response_name]
     fields = [field for facts in responses for some in (facts.fields, *facts.structs.values()) for field in some]
     names = {field.name for field in fields if field.is_error_code}
     assert {each.split()[0] for each in error_filter().split(" or ")} == {f"kafka_messages.{name}" for name in names}

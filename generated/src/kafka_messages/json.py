@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from ._base.message import Message, check_class, checked_message, checked_version
-from ._core.shown import shown, summary
-from ._core.spelling import did_you_mean
+from ._core.display import display, summary
+from ._core.formatting import uuid_text as _uuid_text
 from ._core.structs import made
-from ._core.told import uuid_text as _uuid_text
+from ._core.suggestions import did_you_mean
 from ._core.wire import RawTaggedField
 from .errors import PlacedError
 from .schema.build import Builder
-from .schema.facts import FieldFacts, class_in, facts_of, message_class
+from .schema.descriptors import FieldDescriptor, class_in, descriptor_of, message_class
 from .schema.sections import Section
 from .schema.struct import is_default
 from .schema.types import SchemaError, Type
@@ -67,9 +67,9 @@ def to_json(
     message.write(version)  # checks every rule of the version
     out = _struct_to(_shape_of(type(message), version), message, records, unknown_tagged_fields)
     if names:
-        from ._base.named import put_names
+        from ._base.enum_names import put_names
 
-        put_names(facts_of(type(message)).fields, out)
+        put_names(descriptor_of(type(message)).fields, out)
     return out
 
 
@@ -101,21 +101,21 @@ def from_json(
 
 def _json_version(cls: type[Message], version: int) -> int:
     check_class(cls)
-    is_type = version == cls.API_KEY and version not in cls._codecs and facts_of(cls).kind == "coordinator-key"
+    is_type = version == cls.API_KEY and version not in cls._codecs and descriptor_of(cls).kind == "coordinator-key"
     return checked_version(cls, cls.HIGHEST_SUPPORTED_VERSION if is_type else version)
 
 
 def uuid_text(value: UUID) -> str:
     """Return a UUID in Kafka's form: 22 characters of URL-safe base64."""
     if not isinstance(value, UUID):
-        raise TypeError(f"expected a UUID, got {shown(value)}")
+        raise TypeError(f"expected a UUID, got {display(value)}")
     return _uuid_text(value)
 
 
 def parse_uuid(text: str) -> UUID:
     """Return the UUID of a text in Kafka's form. Raises ValueError."""
     if not isinstance(text, str):
-        raise TypeError(f"expected a str, got {shown(text)}")
+        raise TypeError(f"expected a str, got {display(text)}")
     try:
         return _uuid(text)
     except SchemaError as error:
@@ -123,9 +123,9 @@ def parse_uuid(text: str) -> UUID:
 
 
 def _without_names(cls: type[Message], obj: object) -> object:
-    from ._base.named import with_numbers
+    from ._base.enum_names import with_numbers
 
-    return with_numbers(facts_of(cls).fields, obj)
+    return with_numbers(descriptor_of(cls).fields, obj)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,26 +165,26 @@ def _shape_of(message: type[Message], version: int) -> _Shape:
     own = message_class(message)  # derived classes may be short-lived
     shape = _shapes.get((own, version))
     if shape is None:
-        shape = _shapes[own, version] = _shape(message, own, facts_of(message).fields, version)
+        shape = _shapes[own, version] = _shape(message, own, descriptor_of(message).fields, version)
     return shape if own is message else replace(shape, cls=message)
 
 
-def _shape(message: type[Message], cls: type, fields: tuple[FieldFacts, ...], version: int) -> _Shape:
+def _shape(message: type[Message], cls: type, fields: tuple[FieldDescriptor, ...], version: int) -> _Shape:
     present = tuple(_field(message, field, version) for field in fields if version in field.versions)
     absent = frozenset(field.json_name for field in fields if version not in field.versions)
-    schema = Builder(facts_of(message)).struct(fields, version)
+    schema = Builder(descriptor_of(message)).struct(fields, version)
     return _Shape(cls, version, present, absent, schema.tags or schema.optional)
 
 
-def _field(message: type[Message], field: FieldFacts, version: int) -> _Field:
-    facts = facts_of(message)
-    builder = Builder(facts)
+def _field(message: type[Message], field: FieldDescriptor, version: int) -> _Field:
+    descriptor = descriptor_of(message)
+    builder = Builder(descriptor)
     wire, shape = None, None
     if field.is_struct:
-        shape = _shape(message, class_in(message, field.type), facts.structs[field.type], version)
+        shape = _shape(message, class_in(message, field.type), descriptor.structs[field.type], version)
     else:
         encoded = builder.encoded(field.element_encodings if field.is_array else field.encodings, version)
-        wire = encoded or builder.scalar(field.type, version in facts.flexible_at(field), False, version)
+        wire = encoded or builder.scalar(field.type, version in descriptor.flexible_at(field), False, version)
     nullable, tagged = version in field.nullable, version in field.tagged or field.optional
     name, key, default = field.name, field.json_name, builder.default(field)
     return _Field(name, key, field.type, field.is_array, nullable, tagged, default, wire, shape)

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Callable
 from operator import index
 
+from .._core.display import display
 from .._core.generic import Generic
 from .._core.native import install
-from .._core.shown import shown
 from .._core.structs import StructBase, as_derived, no_message_class, owner_of
 from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes, in_chunks
 from ..errors import DecodeError, EncodeError, UnsupportedVersionError
@@ -94,7 +94,7 @@ class Message(StructBase):
         if type(data) is not bytes:
             data = as_bytes(data)
         if not 0 <= offset <= len(data):
-            raise ValueError(f"offset {shown(offset)} is outside the {len(data)} bytes of data")
+            raise ValueError(f"offset {display(offset)} is outside the {len(data)} bytes of data")
         try:
             message, end = codec[0](data, offset)
         except READ_FAILURES as error:
@@ -229,7 +229,7 @@ def check_class(value: object) -> None:
 
 def checked_message(value: M) -> M:
     if not isinstance(value, Message):
-        raise TypeError(f"expected a message, got {shown(value)}")
+        raise TypeError(f"expected a message, got {display(value)}")
     return value
 
 
@@ -274,7 +274,7 @@ def _kept(cls: type[Message], name: str) -> dict[int, Any]:
 def unsupported(message: type[Message], version: int) -> UnsupportedVersionError:
     lowest, highest = message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION
     known = f"version {lowest}" if lowest == highest else f"versions {lowest} to {highest}"
-    return UnsupportedVersionError(f"{message.NAME} has no version {shown(version)}, only {known}")
+    return UnsupportedVersionError(f"{message.NAME} has no version {display(version)}, only {known}")
 
 
 def _read_escaped(
@@ -305,7 +305,7 @@ def _write_escaped(message: Message, version: int, text: str) -> bytes:
 
 def _check_text(text: str) -> None:
     if text != "surrogateescape":
-        raise ValueError(f"text must be 'strict' or 'surrogateescape', not {shown(text)}")
+        raise ValueError(f"text must be 'strict' or 'surrogateescape', not {display(text)}")
 
 
 def _decode_error(

@@ -35,7 +35,7 @@ def load(
 def _unknown(package: str, modules: dict[str, str], name: str, parts: Sequence[str], asking: FrameType) -> Exception:
     if name.startswith("__"):  # probed by Python and its tools
         return AttributeError(f"module {package!r} has no attribute {name!r}")
-    from .spelling import did_you_mean, module_with
+    from .suggestions import did_you_mean, module_with
 
     module = None if name.startswith("_") else module_with(name, package, parts)
     meant = f"; it is in {module}" if module else did_you_mean(name, modules)

@@ -7,8 +7,8 @@ import json
 from weakref import WeakKeyDictionary
 
 from .described import message_of
+from .display import in_short
 from .optional import optional
-from .shown import in_short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def secret_structs(cls: type) -> dict[str, list[dict[str, Any]]]:
     owner = message_of(cls)
     if owner is None or '"secret":' not in owner._descriptor:
         return {}
-    facts = json.loads(owner._descriptor)
-    return {facts["name"]: facts["fields"], **facts.get("structs", {})}
+    descriptor = json.loads(owner._descriptor)
+    return {descriptor["name"]: descriptor["fields"], **descriptor.get("structs", {})}
 
 
 def _rules_of(cls: type) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import struct
 from uuid import UUID
 
 from ..errors import DecodeError, EncodeError
-from .shown import in_short
+from .display import in_short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from .._core.wire import RawTaggedField
 from ..errors import DecodeError, EncodeError, KafkaMessageError
 from ..schema import SchemaError
 from ..schema.build import Builder
+from ..schema.descriptors import FieldDescriptor, MessageDescriptor, descriptor_of
 from ..schema.escaped import escaped_schemas
 from ..schema.explain import check_absent
-from ..schema.facts import FieldFacts, MessageFacts, facts_of
 from ._python import as_python
 from ._shape import SCALARS, UNKNOWN
 
@@ -80,49 +80,51 @@ def one_by_one(message: type[Message], rows: pa.Array, start: int, version: int,
 
 
 def _rows(message: type[Message], array: pa.Array) -> list[Any]:
-    facts = facts_of(message)
-    return as_python(array, facts, facts.fields)
+    descriptor = descriptor_of(message)
+    return as_python(array, descriptor, descriptor.fields)
 
 
 def written(message: type[Message], row: dict[str, object], version: int) -> bytes:
-    facts, out = facts_of(message), bytearray()
-    found = _object(facts, facts.fields, row, version)
+    descriptor, out = descriptor_of(message), bytearray()
+    found = _object(descriptor, descriptor.fields, row, version)
     escaped_schemas(message)[version].write(out, found)
-    check_absent(facts, facts.fields, found, version)
+    check_absent(descriptor, descriptor.fields, found, version)
     return bytes(out)
 
 
-def _object(facts: MessageFacts, fields: tuple[FieldFacts, ...], row: dict[str, object], version: int) -> object:
+def _object(
+    descriptor: MessageDescriptor, fields: tuple[FieldDescriptor, ...], row: dict[str, object], version: int
+) -> object:
     values = {}
     for field in fields:
         value_of = _plain if version in field.versions else _absent
-        values[field.name] = value_of(facts, field, row.get(field.name), version)
+        values[field.name] = value_of(descriptor, field, row.get(field.name), version)
     unknown = row.get(UNKNOWN) or ()
     values["unknown_tagged_fields"] = tuple(RawTaggedField(tag, data) for tag, data in unknown)  # type: ignore[attr-defined]
     return SimpleNamespace(**values)
 
 
-def _absent(facts: MessageFacts, field: FieldFacts, value: object, version: int) -> object:
+def _absent(descriptor: MessageDescriptor, field: FieldDescriptor, value: object, version: int) -> object:
     # Null counts as absent: decoded columns have it at such versions.
     try:
-        return Builder(facts).default(field) if value is None else _plain(facts, field, value, version)
+        return Builder(descriptor).default(field) if value is None else _plain(descriptor, field, value, version)
     except SchemaError:
         return value  # not the default
 
 
-def _plain(facts: MessageFacts, field: FieldFacts, value: object, version: int) -> object:
+def _plain(descriptor: MessageDescriptor, field: FieldDescriptor, value: object, version: int) -> object:
     try:
         if isinstance(value, list) and field.is_array:
-            return [_element(facts, field, element, version, f"[{i}]") for i, element in enumerate(value)]
-        return _element(facts, field, value, version, "")
+            return [_element(descriptor, field, element, version, f"[{i}]") for i, element in enumerate(value)]
+        return _element(descriptor, field, value, version, "")
     except SchemaError as error:
         raise error.inside(f".{field.name}") from None
 
 
-def _element(facts: MessageFacts, field: FieldFacts, value: object, version: int, part: str) -> object:
+def _element(descriptor: MessageDescriptor, field: FieldDescriptor, value: object, version: int, part: str) -> object:
     try:
         if isinstance(value, dict):
-            return _object(facts, facts.structs[field.type], value, version)
+            return _object(descriptor, descriptor.structs[field.type], value, version)
         if field.type in ("string", "uuid") and isinstance(value, bytes):
             value = _text(value)
         if field.type == "uuid" and isinstance(value, str):
@@ -132,7 +134,7 @@ def _element(facts: MessageFacts, field: FieldFacts, value: object, version: int
         raise error.inside(part) if part else error from None
 
 
-def _cast(field: FieldFacts, value: object) -> object:
+def _cast(field: FieldDescriptor, value: object) -> object:
     # Convert a value of another column type like Arrow's cast.
     if isinstance(value, float | Decimal) and field.type in _INTEGERS and isfinite(value) and value == int(value):
         return int(value)

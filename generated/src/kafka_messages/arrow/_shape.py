@@ -6,7 +6,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from .._base.message import Message
-from ..schema.facts import FieldFacts, MessageFacts, facts_of, message_class
+from ..schema.descriptors import FieldDescriptor, MessageDescriptor, descriptor_of, message_class
 
 # Column of undeclared tagged fields, a map of tag to bytes.
 UNKNOWN = "_unknown_tagged_fields"
@@ -35,12 +35,12 @@ class Shape:
 
     def __init__(self, message: type[Message], unknown: bool = False) -> None:
         self.message = message
-        self.facts: MessageFacts = facts_of(message)
+        self.descriptor: MessageDescriptor = descriptor_of(message)
         self.unknown = unknown
         self._types: dict[int, pa.DataType] = {}  # by id of the facts, which live as long as the message
-        self.type = self.struct(self.facts.fields)
+        self.type = self.struct(self.descriptor.fields)
 
-    def struct(self, fields: tuple[FieldFacts, ...]) -> pa.StructType:
+    def struct(self, fields: tuple[FieldDescriptor, ...]) -> pa.StructType:
         found = self._types.get(id(fields))
         if found is None:
             columns = [pa.field(field.name, self.column(field)) for field in fields]
@@ -49,10 +49,10 @@ class Shape:
             found = self._types[id(fields)] = pa.struct(columns)
         return found
 
-    def column(self, field: FieldFacts) -> pa.DataType:
+    def column(self, field: FieldDescriptor) -> pa.DataType:
         found = self._types.get(id(field))
         if found is None:
-            element = self.struct(self.facts.structs[field.type]) if field.is_struct else SCALARS[field.type]
+            element = self.struct(self.descriptor.structs[field.type]) if field.is_struct else SCALARS[field.type]
             found = self._types[id(field)] = pa.list_(pa.field("element", element)) if field.is_array else element
         return found
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from .._base.message import Message, class_of
+from .._core.display import display
 from .._core.optional import optional
-from .._core.shown import shown
 from ..protocol import Api, UnknownApiError, Versions, apis
 from ..protocol import api as api_of
 from ..protocol._apis import key_of
@@ -90,12 +90,12 @@ def announce(
 
 def _ranges(argument: str, given: Mapping[K, Versions]) -> list[tuple[K, Versions]]:
     if not isinstance(given, Mapping):
-        raise TypeError(f"{argument} must be a mapping to Versions, not {shown(given)}")
+        raise TypeError(f"{argument} must be a mapping to Versions, not {display(given)}")
     for name, theirs in given.items():
         if not isinstance(theirs, Versions):
-            raise TypeError(f"{argument}[{shown(name)}] must be Versions(lowest, highest), not {shown(theirs)}")
+            raise TypeError(f"{argument}[{display(name)}] must be Versions(lowest, highest), not {display(theirs)}")
         if not 0 <= theirs.lowest <= theirs.highest:
-            raise ValueError(f"{argument}[{shown(name)}] is {shown(theirs)}, an empty range")
+            raise ValueError(f"{argument}[{display(name)}] is {display(theirs)}, an empty range")
     return list(given.items())
 
 

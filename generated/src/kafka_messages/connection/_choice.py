@@ -9,7 +9,7 @@ from .._core.value import dataclass
 from .._core.wire import WRITE_FAILURES
 from ..protocol._negotiation import common_versions
 from ..schema.build import Builder
-from ..schema.facts import facts_of
+from ..schema.descriptors import descriptor_of
 from ..schema.struct import is_default
 from ..schema.types import SchemaError
 from ._errors import LocalProtocolError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from .._base.message import Message
     from ..protocol import Api, BrokerVersions
-    from ..schema.facts import FieldFacts
+    from ..schema.descriptors import FieldDescriptor
 
 _NO_VERSION = -1
 _MOST_SHOWN = 3  # lost fields listed in an error message
@@ -89,7 +89,7 @@ class Choices:
 
 @lru_cache(maxsize=1024)
 def plan_of(cls: type[Any], version: int, newest: int, with_refused: bool) -> Plan | None:
-    return _Planner(cls, version, newest, with_refused).plan(facts_of(cls).fields)
+    return _Planner(cls, version, newest, with_refused).plan(descriptor_of(cls).fields)
 
 
 def limit_of(plan: Plan, request: Message) -> int | None:
@@ -129,15 +129,15 @@ def _limit(plan: Plan, struct: Any) -> int | None:
 
 class _Planner:
     def __init__(self, cls: type[Any], version: int, newest: int, with_refused: bool) -> None:
-        self.facts = facts_of(cls)
+        self.descriptor = descriptor_of(cls)
         self.version = version
         self.newest = newest
         self.with_refused = with_refused
-        self.builder = Builder(self.facts)
-        has_tags = version in self.facts.flexible or version in self.facts.with_optional
+        self.builder = Builder(self.descriptor)
+        has_tags = version in self.descriptor.flexible or version in self.descriptor.with_optional
         self.refuses_tags = with_refused and not has_tags
 
-    def plan(self, fields: tuple[FieldFacts, ...]) -> Plan | None:
+    def plan(self, fields: tuple[FieldDescriptor, ...]) -> Plan | None:
         absent, not_null, structs = [], [], []
         for field in fields:
             if self.version not in field.versions:
@@ -153,7 +153,7 @@ class _Planner:
             return None
         return Plan(tuple(absent), tuple(not_null), self.refuses_tags, tuple(structs), self.version)
 
-    def absent(self, field: FieldFacts, beside: tuple[FieldFacts, ...]) -> Absent | None:
+    def absent(self, field: FieldDescriptor, beside: tuple[FieldDescriptor, ...]) -> Absent | None:
         instead = next((each for each in beside if self.says_the_same(each, field)), None) if field.ignorable else None
         is_too_new = field.ignorable and instead is None and field.versions.lowest > self.newest
         if is_too_new or not (field.ignorable or self.with_refused):
@@ -164,7 +164,7 @@ class _Planner:
             return field.name, default, limit, "", None
         return field.name, default, limit, instead.name, self.builder.default(instead)
 
-    def says_the_same(self, other: FieldFacts, field: FieldFacts) -> bool:
+    def says_the_same(self, other: FieldDescriptor, field: FieldDescriptor) -> bool:
         if self.version not in other.versions:
             return False
         ours, theirs = field.versions, other.versions

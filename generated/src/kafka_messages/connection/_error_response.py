@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 
 from .._base.message import Message, checked_version
 from .._base.message import Request as RequestMessage
-from .._core.shown import shown
+from .._core.display import display
 from .._core.value import dataclass
 from ..protocol import DecodedRequest, UnknownApiError
 from ..protocol import api as api_of
-from ..schema.facts import FieldFacts, MessageFacts, class_in, facts_of
+from ..schema.descriptors import FieldDescriptor, MessageDescriptor, class_in, descriptor_of
 from ._iterators import error_codes
 from ._tables import ERROR_RESPONSES
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ._tables import ErrorResponseRule
 
     Paths: TypeAlias = tuple[str, str]
-    Around: TypeAlias = tuple[tuple[tuple[FieldFacts, ...], Any], ...]
+    Around: TypeAlias = tuple[tuple[tuple[FieldDescriptor, ...], Any], ...]
 
 # Groups of field names that mean the same.
 _SAME = (
@@ -72,7 +72,7 @@ def error_response(
 
 def _number(code: object) -> int:
     if not isinstance(code, int) or isinstance(code, bool) or code not in _CODES:
-        raise ValueError(f"an error code is an int16, not {shown(code)}")
+        raise ValueError(f"an error code is an int16, not {display(code)}")
     if code == _NONE:
         raise ValueError("0 means success; pass the code of an error")
     return int(code)
@@ -84,7 +84,7 @@ def _asked(request: object, version: int | None) -> tuple[Message, int]:
             raise TypeError(f"the request has version {request.version}; error_response takes no other")
         return request.message, request.version
     if not isinstance(request, RequestMessage):
-        raise TypeError(f"expected a decoded request, or a request message and its version, got {shown(request)}")
+        raise TypeError(f"expected a decoded request, or a request message and its version, got {display(request)}")
     if version is None:
         raise TypeError(f"a request message needs its version: error_response({request.NAME}(...), code, version=...)")
     return request, checked_version(type(request), version)
@@ -101,7 +101,7 @@ class _Answering:
 
     def response(self) -> Response:
         kind = self.api.response_class
-        asked, told = facts_of(type(self.message)), facts_of(kind)
+        asked, told = descriptor_of(type(self.message)), descriptor_of(kind)
         rows = [row for row in ERROR_RESPONSES if row[0] == kind.NAME]
         # Rules of this version replace those of other versions.
         exceptions = {row[1]: row for row in rows if self.is_whole and row[4]}
@@ -119,17 +119,17 @@ class _Recipe:
     # Fields copied from the request: name, struct depth (0 is the source), source field, nullable.
     copies: tuple[tuple[str, int, str, bool], ...]
     # Arrays of structs with their paths and request arrays.
-    arrays: tuple[tuple[FieldFacts, str, tuple[str, ...]], ...]
-    asked: tuple[FieldFacts, ...]
-    own: tuple[FieldFacts, ...]
+    arrays: tuple[tuple[FieldDescriptor, str, tuple[str, ...]], ...]
+    asked: tuple[FieldDescriptor, ...]
+    own: tuple[FieldDescriptor, ...]
     first_names: dict[type, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Filling:
     answering: _Answering
-    asked: MessageFacts
-    told: MessageFacts
+    asked: MessageDescriptor
+    told: MessageDescriptor
     exceptions: dict[str, ErrorResponseRule]
     recipes: dict[Paths, _Recipe]
 
@@ -137,8 +137,8 @@ class _Filling:
         self,
         paths: Paths,
         name: str,
-        fields: tuple[FieldFacts, ...],
-        asked: tuple[FieldFacts, ...],
+        fields: tuple[FieldDescriptor, ...],
+        asked: tuple[FieldDescriptor, ...],
         source: Any,
         around: Around = (),
     ) -> Any:
@@ -160,7 +160,12 @@ class _Filling:
         return recipe.kind(**values)
 
     def recipe(
-        self, path: str, name: str, fields: tuple[FieldFacts, ...], asked: tuple[FieldFacts, ...], around: Around
+        self,
+        path: str,
+        name: str,
+        fields: tuple[FieldDescriptor, ...],
+        asked: tuple[FieldDescriptor, ...],
+        around: Around,
     ) -> _Recipe:
         version = self.answering.version
         here = tuple(field for field in fields if version in field.versions)
@@ -169,7 +174,7 @@ class _Filling:
         structs = (asked, *(each for each, _ in around))
         constants: dict[str, Any] = {}
         copies: list[tuple[str, int, str, bool]] = []
-        arrays: list[tuple[FieldFacts, str, tuple[str, ...]]] = []
+        arrays: list[tuple[FieldDescriptor, str, tuple[str, ...]]] = []
         for field in here:
             place = _joined(path, field.name)
             exception = self.exceptions.get(place)
@@ -190,11 +195,13 @@ class _Filling:
         own = here if path and not asked else ()
         return _Recipe(kind, constants, tuple(copies), tuple(arrays), asked, own, {})
 
-    def message(self, field: FieldFacts) -> str | None:
+    def message(self, field: FieldDescriptor) -> str | None:
         text = self.answering.text
         return "" if text is None and self.answering.version not in field.nullable else text
 
-    def counterpart(self, field: FieldFacts, asked: tuple[FieldFacts, ...], has_code: bool) -> tuple[str, ...]:
+    def counterpart(
+        self, field: FieldDescriptor, asked: tuple[FieldDescriptor, ...], has_code: bool
+    ) -> tuple[str, ...]:
         if (has_code and not self.answering.is_whole) or not self.has_code(self.told.structs[field.type]):
             return ()
         arrays = [each.name for each in asked if each.is_array]
@@ -202,7 +209,7 @@ class _Filling:
         found = [name for name in own if name in arrays][:1] or arrays
         return tuple(found) if len(found) == 1 else ()
 
-    def has_code(self, fields: tuple[FieldFacts, ...]) -> bool:
+    def has_code(self, fields: tuple[FieldDescriptor, ...]) -> bool:
         version = self.answering.version
         return any(
             version in field.versions and (field.is_error_code or self.has_code(self.told.structs.get(field.type, ())))
@@ -210,7 +217,12 @@ class _Filling:
         )
 
     def elements(
-        self, paths: Paths, field: FieldFacts, asked: tuple[FieldFacts, ...], source: Any, sources: tuple[str, ...]
+        self,
+        paths: Paths,
+        field: FieldDescriptor,
+        asked: tuple[FieldDescriptor, ...],
+        source: Any,
+        sources: tuple[str, ...],
     ) -> Iterator[Any]:
         seen: set[str] = set()
         place, above = paths
@@ -227,8 +239,8 @@ class _Filling:
                 yield made
 
     def within(
-        self, source: Any, names: list[str], asked: tuple[FieldFacts, ...], around: Around = ()
-    ) -> Iterator[tuple[tuple[FieldFacts, ...], Any, Around]]:
+        self, source: Any, names: list[str], asked: tuple[FieldDescriptor, ...], around: Around = ()
+    ) -> Iterator[tuple[tuple[FieldDescriptor, ...], Any, Around]]:
         field = next((each for each in asked if each.name == names[0]), None)
         if field is None:
             return
@@ -244,7 +256,7 @@ def _joined(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _named_alike(field: FieldFacts, structs: tuple[tuple[FieldFacts, ...], ...]) -> tuple[int, str] | None:
+def _named_alike(field: FieldDescriptor, structs: tuple[tuple[FieldDescriptor, ...], ...]) -> tuple[int, str] | None:
     if field.is_array or field.is_struct or not (_is_name(field) or field.type == "int8"):
         return None
     alike = (
@@ -256,7 +268,7 @@ def _named_alike(field: FieldFacts, structs: tuple[tuple[FieldFacts, ...], ...])
     return next(alike, None)
 
 
-def _is_name(field: FieldFacts) -> bool:
+def _is_name(field: FieldDescriptor) -> bool:
     by_type = field.type in ("string", "uuid") or field.map_key or field.entity_type is not None
     return by_type or any(field.name in names for names in _SAME)
 
@@ -265,7 +277,7 @@ def _same(one: str, other: str) -> bool:
     return one == other or any(one in names and other in names for names in _SAME)
 
 
-def _first_name(fields: tuple[FieldFacts, ...], value: Any) -> str:
+def _first_name(fields: tuple[FieldDescriptor, ...], value: Any) -> str:
     wanted = {int: ("int32", "int64"), str: ("string",)}.get(type(value), ("uuid",))
     return next(
         field.name

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .._core.shown import is_int, shown
+from .._core.display import display, is_int
 from .._core.wire import as_bytes
 from ..protocol import FrameReader, FramingError
 from ._errors import LocalProtocolError, RemoteProtocolError
@@ -23,7 +23,9 @@ class Incoming:
 
     def __init__(self, max_frame_size: int, transitions: Mapping[State, Mapping[Event, State]], state: State) -> None:
         if not is_int(max_frame_size, 32, 1):
-            raise ValueError(f"max_frame_size must be a number of bytes, 1 to {2**31 - 1}, not {shown(max_frame_size)}")
+            raise ValueError(
+                f"max_frame_size must be a number of bytes, 1 to {2**31 - 1}, not {display(max_frame_size)}"
+            )
         self._reader = FrameReader(max_frame_size)
         self._transitions = transitions
         self.state = state

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .._base.message import Message, checked_version
+from .._core.display import display
 from .._core.native import filled
-from .._core.shown import shown
-from .._core.spelling import did_you_mean
+from .._core.suggestions import did_you_mean
 from ..protocol import DecodedRequest
-from ..schema.facts import message_class
+from ..schema.descriptors import message_class
 from ._exchange import or_class
 from ._traversal import Endpoints, Entities, ErrorCodes, Errors
 
@@ -45,7 +45,7 @@ _entities: _Traversals = {}
 
 def _printed(message: object) -> Any:
     if not isinstance(message, Message):
-        raise TypeError(f"expected a message, got {shown(message)}")
+        raise TypeError(f"expected a message, got {display(message)}")
     return message_class(type(message))
 
 
@@ -121,4 +121,4 @@ def _check_request(message: Message, asked: object) -> None:
         advice = "; its .request is one" if isinstance(within, Message | DecodedRequest) else ""
         raise TypeError(f"request must be the request of {message.NAME}, not {or_class(asked)}{advice}")
     if not isinstance(message, getattr(asked, "response_class", ())):
-        raise TypeError(f"{shown(asked)} is not the request of {message.NAME}")
+        raise TypeError(f"{display(asked)} is not the request of {message.NAME}")

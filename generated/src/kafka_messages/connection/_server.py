@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from .._base.message import Message
-from .._core.shown import is_int, shown
+from .._core.display import display, is_int
 from .._core.structs import name_of
 from ..errors import KafkaMessageError
 from ..protocol import (
@@ -104,10 +104,10 @@ class ServerConnection(Connection[ServerEvent]):
         given: object = announced  # untyped callers may pass anything
         is_response = isinstance(given, Message) and name_of(type(given)) == "ApiVersionsResponse"
         if announced is not None and not is_response:
-            raise TypeError(f"announced must be an ApiVersionsResponse or None, not {shown(announced)}")
+            raise TypeError(f"announced must be an ApiVersionsResponse or None, not {display(announced)}")
         if max_unanswered is not None and not is_int(max_unanswered, 32, 1):
             raise ValueError(
-                f"max_unanswered must be a number of requests from 1 on, or None, not {shown(max_unanswered)}"
+                f"max_unanswered must be a number of requests from 1 on, or None, not {display(max_unanswered)}"
             )
         check_text(text)
         self._text: Text = text

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from .._core.shown import summary
+from .._core.display import summary
 from .._core.structs import StructBase
 from .._core.wire import new
 from ..errors import EncodeError
-from ..schema.facts import FieldFacts, HasDescriptor, address_of
+from ..schema.descriptors import FieldDescriptor, HasDescriptor, address_of
 from ..schema.loops import Loops, Spot, path_of
 from ..schema.types import SchemaError, elements
 from ._places import (
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, TypeAlias
 
-    from ..schema.loops import Place
+    from ..schema.loops import ValuePath
     from ._places import EntityType
     from ._tables import Named
 
@@ -51,13 +51,13 @@ class _Traversal(Loops):
         super().__init__(
             message, isinstance=isinstance, getattr=getattr, iter=iter, check=self.check, listed=self.listed, **names
         )
-        self.name = self.facts.name
+        self.name = self.descriptor.name
 
-    def check(self, struct: object, kind: str, place: Place) -> None:
+    def check(self, struct: object, kind: str, place: ValuePath) -> None:
         if not isinstance(struct, StructBase):
             raise EncodeError(f"expected {kind}, got {summary(struct)}", self.name, path=path_of(place))
 
-    def listed(self, value: object, place: Place) -> list[Any]:
+    def listed(self, value: object, place: ValuePath) -> list[Any]:
         try:
             return elements(value)
         except SchemaError as error:
@@ -73,7 +73,7 @@ class _Traversal(Loops):
             self.source.add(1, "return iter(out)")
         return self.source.function("traverse")
 
-    def own(self, depth: int, spot: Spot, field: FieldFacts) -> None:
+    def own(self, depth: int, spot: Spot, field: FieldDescriptor) -> None:
         raise NotImplementedError
 
     def visit(self, depth: int, spot: Spot) -> None:
@@ -91,18 +91,18 @@ class Errors(_Traversal):
     def __init__(self, message: type[HasDescriptor]) -> None:
         super().__init__(message, Error=Error, new=new, int=int, no_code=self.no_code)
 
-    def no_code(self, value: object, place: Place) -> None:
+    def no_code(self, value: object, place: ValuePath) -> None:
         raise EncodeError(f"expected an error code, got {summary(value)}", self.name, path=path_of(place))
 
-    def has_own(self, name: str, fields: tuple[FieldFacts, ...]) -> bool:
+    def has_own(self, name: str, fields: tuple[FieldDescriptor, ...]) -> bool:
         return any(field.is_error_code for field in fields)
 
-    def is_quiet(self, field: FieldFacts) -> bool:
+    def is_quiet(self, field: FieldDescriptor) -> bool:
         return not any(each.is_error_code and each.default() for each in field.fields) and all(
             self.is_quiet(each) for each in field.fields
         )
 
-    def own(self, depth: int, spot: Spot, field: FieldFacts) -> None:
+    def own(self, depth: int, spot: Spot, field: FieldDescriptor) -> None:
         if not field.is_error_code:
             return
         place, text = spot.place(spot.path_to(field.name)), _text_beside(spot, field)
@@ -116,7 +116,7 @@ class Errors(_Traversal):
         self.source.add(depth + 1, "out.append(e)")
 
 
-def _text_beside(spot: Spot, field: FieldFacts) -> str | None:
+def _text_beside(spot: Spot, field: FieldDescriptor) -> str | None:
     name = field.name.removesuffix("code") + "message"
     return name if any(each.name == name for each in spot.fields) else None
 
@@ -129,13 +129,13 @@ class ErrorCodes(_Traversal):
         super().__init__(message, ErrorCodePlace=ErrorCodePlace)
         self.version = version
         self.entities = facts_about().get(self.name, {})
-        self.structs = {self.name: self.facts.fields, **self.facts.structs}
+        self.structs = {self.name: self.descriptor.fields, **self.descriptor.structs}
         self.around: list[str] = []
 
-    def enters(self, field: FieldFacts) -> bool:
+    def enters(self, field: FieldDescriptor) -> bool:
         return self.version is None or self.version in field.versions
 
-    def has_own(self, name: str, fields: tuple[FieldFacts, ...]) -> bool:
+    def has_own(self, name: str, fields: tuple[FieldDescriptor, ...]) -> bool:
         return any(field.is_error_code and self.enters(field) for field in fields)
 
     def visit(self, depth: int, spot: Spot) -> None:
@@ -143,13 +143,13 @@ class ErrorCodes(_Traversal):
         super().visit(depth, spot)
         self.around.pop()
 
-    def own(self, depth: int, spot: Spot, field: FieldFacts) -> None:
+    def own(self, depth: int, spot: Spot, field: FieldDescriptor) -> None:
         if field.is_error_code and self.enters(field):
             site = self.source.constant(self.site(spot, field))
             place = spot.place(spot.path_to(field.name))
             self.source.add(depth, f"yield ErrorCodePlace({site}, ({', '.join(spot.structs)},), {place})")
 
-    def site(self, spot: Spot, field: FieldFacts) -> ErrorCodeSite:
+    def site(self, spot: Spot, field: FieldDescriptor) -> ErrorCodeSite:
         around = [
             (depth, name, each)
             for depth, name in reversed(list(enumerate(self.around)))
@@ -169,7 +169,7 @@ class ErrorCodes(_Traversal):
             tuple((depth, each.name, None) for depth, _, each in around if each.name in PARTITIONS)[:1],
         )
 
-    def naming(self, around: list[tuple[int, str, FieldFacts]], kind: str) -> tuple[tuple[int, str, Any], ...]:
+    def naming(self, around: list[tuple[int, str, FieldDescriptor]], kind: str) -> tuple[tuple[int, str, Any], ...]:
         found: list[tuple[int, str, Any]] = []
         for depth, struct, field in around:
             named = self.entities.get((struct, field.name))
@@ -183,15 +183,15 @@ class Endpoints(_Traversal):
     def __init__(self, message: type[HasDescriptor]) -> None:
         super().__init__(message, Endpoint=Endpoint)
 
-    def has_own(self, name: str, fields: tuple[FieldFacts, ...]) -> bool:
+    def has_own(self, name: str, fields: tuple[FieldDescriptor, ...]) -> bool:
         return address_of(fields) is not None
 
-    def is_quiet(self, field: FieldFacts) -> bool:
+    def is_quiet(self, field: FieldDescriptor) -> bool:
         names = address_of(field.fields)
         host = next((each for each in field.fields if names is not None and each.name == names[0]), None)
         return (host is None or not host.default()) and all(self.is_quiet(each) for each in field.fields)
 
-    def own(self, depth: int, spot: Spot, field: FieldFacts) -> None:
+    def own(self, depth: int, spot: Spot, field: FieldDescriptor) -> None:
         names = address_of(spot.fields)
         if names is not None and field.name == names[0]:
             self.source.add(depth, f"if {spot.variable}.{names[0]}:")
@@ -209,7 +209,7 @@ class Entities(_Traversal):
         self.is_native = filled is not None
         self.entities = facts_about().get(self.name, {})
 
-    def sites(self, struct: str, field: FieldFacts, path: str = "") -> dict[int | str | None, EntitySite]:
+    def sites(self, struct: str, field: FieldDescriptor, path: str = "") -> dict[int | str | None, EntitySite]:
         named = self.entities.get((struct, field.name))
         name, place = (None, f"{path}[%d]") if field.is_array else (field.name, path)
         kinds: dict[Any, Any] = {None: field.entity_type if named is None else named[3]}
@@ -222,10 +222,10 @@ class Entities(_Traversal):
             if kind is not None and (not self.types or kind in self.types)
         }
 
-    def has_own(self, name: str, fields: tuple[FieldFacts, ...]) -> bool:
+    def has_own(self, name: str, fields: tuple[FieldDescriptor, ...]) -> bool:
         return any(self.sites(name, field) for field in fields)
 
-    def is_quiet(self, field: FieldFacts) -> bool:
+    def is_quiet(self, field: FieldDescriptor) -> bool:
         for each in field.fields:
             sites = self.sites(field.type, each)
             default: Any = None if each.is_array or each.is_struct else each.default()
@@ -238,7 +238,7 @@ class Entities(_Traversal):
             self.source.add(depth, f"a = ({''.join(f'{each}, ' for each in spot.indices)})")
         super().visit(depth, spot)
 
-    def own(self, depth: int, spot: Spot, field: FieldFacts) -> None:
+    def own(self, depth: int, spot: Spot, field: FieldDescriptor) -> None:
         sites = self.sites(spot.name, field, spot.path_to(field.name))
         if not sites:
             return
@@ -254,7 +254,7 @@ class Entities(_Traversal):
         test = "w >= 0 if type(w) is int" if site.type in NUMBERS else f"w not in {nothing!r} if type(w) is str"
         self.named(depth, spot, field, known, f"{test} else {known}.is_name(w)")
 
-    def named(self, depth: int, spot: Spot, field: FieldFacts, site: str, test: str) -> None:
+    def named(self, depth: int, spot: Spot, field: FieldDescriptor, site: str, test: str) -> None:
         source, value = self.source, f"{spot.variable}.{field.name}"
         if not field.is_array:
             source.add(depth, f"w = {value}")

@@ -11,9 +11,9 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._open import Number as Number
+    from ._open import IntegerEnum as IntegerEnum
     from ._open import Special as Special
-    from ._open import Text as Text
+    from ._open import StringEnum as StringEnum
     from ._protocol import ApiKey as ApiKey
     from ._protocol import ErrorCode as ErrorCode
     from ._tables import *  # noqa: F403  # its names are those of the definitions

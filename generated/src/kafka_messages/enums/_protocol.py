@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from ._open import Number
+from ._open import IntegerEnum
 
 
-class ApiKey(Number):
+class ApiKey(IntegerEnum):
     """The number of each API, also of those that have no versions any more."""
 
     PRODUCE = 0
@@ -106,7 +106,7 @@ class ApiKey(Number):
     UNREGISTER_CONTROLLER = 94
 
 
-class ErrorCode(Number):
+class ErrorCode(IntegerEnum):
     """The error codes; a number that is not one of them is kept as ``UNKNOWN_<number>``."""
 
     UNKNOWN_SERVER_ERROR = -1

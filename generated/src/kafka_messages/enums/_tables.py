@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ._open import Number, Special, Text
+from ._open import IntegerEnum, Special, StringEnum
 from ._protocol import ApiKey, ErrorCode
 
 
-class AcknowledgeType(Number):
+class AcknowledgeType(IntegerEnum):
     """What a consumer of a share group says of a record. Source:
     org.apache.kafka.clients.consumer.AcknowledgeType.
     """
@@ -27,7 +27,7 @@ class AcknowledgeType(Number):
     """It takes longer: keep the record for this consumer."""
 
 
-class Acks(Number):
+class Acks(IntegerEnum):
     """Which replicas have to have the records before a producer gets its answer. Source: the field Acks of the
     definition ProduceRequest, and the setting acks of the producer.
     """
@@ -40,7 +40,7 @@ class Acks(Number):
     """The leader alone."""
 
 
-class AclOperation(Number):
+class AclOperation(IntegerEnum):
     """What an ACL entry allows or denies. Source: org.apache.kafka.common.acl.AclOperation."""
 
     UNKNOWN = 0
@@ -77,7 +77,7 @@ class AclOperation(Number):
     """Preparing transactions that an outside coordinator commits."""
 
 
-class AclPermissionType(Number):
+class AclPermissionType(IntegerEnum):
     """Whether an ACL entry allows or denies. Source: org.apache.kafka.common.acl.AclPermissionType."""
 
     UNKNOWN = 0
@@ -90,7 +90,7 @@ class AclPermissionType(Number):
     """The operation is allowed, unless an entry denies it."""
 
 
-class AlterConfigOperation(Number):
+class AlterConfigOperation(IntegerEnum):
     """What is done to a setting. Source: org.apache.kafka.clients.admin.AlterConfigOp$OpType."""
 
     SET = 0
@@ -103,7 +103,7 @@ class AlterConfigOperation(Number):
     """The value is taken out of a list."""
 
 
-class AssignorError(Number):
+class AssignorError(IntegerEnum):
     """What is wrong with an assignment of Kafka Streams. Source:
     org.apache.kafka.streams.processor.internals.assignment.AssignorError.
     """
@@ -127,7 +127,7 @@ class AuthorizedOperations(Special):
     """Nobody asked for it."""
 
 
-class BrokerControlledShutdown(Number):
+class BrokerControlledShutdown(IntegerEnum):
     """Whether a broker is shutting down in an orderly way. Source:
     org.apache.kafka.metadata.BrokerRegistrationInControlledShutdownChange.
     """
@@ -138,7 +138,7 @@ class BrokerControlledShutdown(Number):
     """From now on."""
 
 
-class BrokerFencing(Number):
+class BrokerFencing(IntegerEnum):
     """Whether a broker is being fenced. Source: org.apache.kafka.metadata.BrokerRegistrationFencingChange."""
 
     UNFENCE = -1
@@ -149,7 +149,7 @@ class BrokerFencing(Number):
     """From now on it may not."""
 
 
-class CompressionType(Number):
+class CompressionType(IntegerEnum):
     """How bytes are compressed; bits 0 to 2 of the attributes of a record batch have the same numbers. Source:
     org.apache.kafka.common.record.internal.CompressionType.
     """
@@ -166,7 +166,7 @@ class CompressionType(Number):
     """Zstandard."""
 
 
-class ConfigResourceType(Number):
+class ConfigResourceType(IntegerEnum):
     """What has settings. Source: org.apache.kafka.common.config.ConfigResource$Type."""
 
     UNKNOWN = 0
@@ -183,7 +183,7 @@ class ConfigResourceType(Number):
     """A group."""
 
 
-class ConfigSource(Number):
+class ConfigSource(IntegerEnum):
     """Where the value of a setting comes from. Source:
     org.apache.kafka.common.requests.DescribeConfigsResponse$ConfigSource.
     """
@@ -208,7 +208,7 @@ class ConfigSource(Number):
     """Set for the group."""
 
 
-class ConfigType(Number):
+class ConfigType(IntegerEnum):
     """What the value of a setting is. Source:
     org.apache.kafka.common.requests.DescribeConfigsResponse$ConfigType.
     """
@@ -235,7 +235,7 @@ class ConfigType(Number):
     """A text that is never shown."""
 
 
-class ConsumerMemberType(Number):
+class ConsumerMemberType(IntegerEnum):
     """Which protocol a member of a consumer group speaks. Source: the field MemberType of the definition
     ConsumerGroupDescribeResponse.
     """
@@ -248,7 +248,7 @@ class ConsumerMemberType(Number):
     """ConsumerGroupHeartbeat."""
 
 
-class ControlRecordType(Number):
+class ControlRecordType(IntegerEnum):
     """What a control record says; its key has the number behind a version. Source:
     org.apache.kafka.common.record.internal.ControlRecordType.
     """
@@ -271,7 +271,7 @@ class ControlRecordType(Number):
     """The voters from here on."""
 
 
-class ControlRequestType(Number):
+class ControlRequestType(IntegerEnum):
     """How much a controller under ZooKeeper told a broker. Source: class
     org.apache.kafka.common.requests.AbstractControlRequest$Type of Kafka 3.9.
     """
@@ -291,7 +291,7 @@ class ControllerId(Special):
     """Not known."""
 
 
-class CoordinatorType(Number):
+class CoordinatorType(IntegerEnum):
     """What a coordinator is asked for. Source:
     org.apache.kafka.common.requests.FindCoordinatorRequest$CoordinatorType.
     """
@@ -311,7 +311,7 @@ class DeleteRecordsOffset(Special):
     """All that consumers can read."""
 
 
-class DeliveryState(Number):
+class DeliveryState(IntegerEnum):
     """What has become of a record in a share group. Source: org.apache.kafka.server.share.fetch.RecordState."""
 
     AVAILABLE = 0
@@ -326,7 +326,7 @@ class DeliveryState(Number):
     """Given up: rejected, or tried too often."""
 
 
-class ElectionType(Number):
+class ElectionType(IntegerEnum):
     """Who may become leader of a partition. Source: org.apache.kafka.common.ElectionType."""
 
     PREFERRED = 0
@@ -335,7 +335,7 @@ class ElectionType(Number):
     """Any replica that is alive, though records may be lost."""
 
 
-class EndpointType(Number):
+class EndpointType(IntegerEnum):
     """Which nodes are meant. Source: org.apache.kafka.clients.admin.EndpointType."""
 
     UNKNOWN = 0
@@ -346,7 +346,7 @@ class EndpointType(Number):
     """Controllers."""
 
 
-class FeatureUpgradeType(Number):
+class FeatureUpgradeType(IntegerEnum):
     """How the level of a feature may change. Source: org.apache.kafka.clients.admin.FeatureUpdate$UpgradeType."""
 
     UNKNOWN = 0
@@ -375,7 +375,7 @@ class GenerationId(Special):
     """No member of a group, such as a consumer with partitions of its own choice."""
 
 
-class GroupMemberState(Number):
+class GroupMemberState(IntegerEnum):
     """What a member of a consumer or share group is doing. Source:
     org.apache.kafka.coordinator.group.modern.MemberState.
     """
@@ -390,7 +390,7 @@ class GroupMemberState(Number):
     """A state that the coordinator does not know."""
 
 
-class GroupProtocolType(Text):
+class GroupProtocolType(StringEnum):
     """What the members of a classic group are. Source:
     org.apache.kafka.clients.GroupRebalanceConfig$ProtocolType.
     """
@@ -403,7 +403,7 @@ class GroupProtocolType(Text):
     """Consumers of a share group."""
 
 
-class GroupState(Text):
+class GroupState(StringEnum):
     """What a group is doing. Source: org.apache.kafka.common.GroupState."""
 
     ASSIGNING = "Assigning"
@@ -426,7 +426,7 @@ class GroupState(Text):
     """A state that the sender does not know."""
 
 
-class GroupType(Text):
+class GroupType(StringEnum):
     """By which protocol a group works. Source: org.apache.kafka.coordinator.group.Group$GroupType."""
 
     CLASSIC = "classic"
@@ -441,7 +441,7 @@ class GroupType(Text):
     """A type that the sender does not know."""
 
 
-class IsolationLevel(Number):
+class IsolationLevel(IntegerEnum):
     """Which records of transactions a consumer is given. Source: org.apache.kafka.common.IsolationLevel."""
 
     READ_UNCOMMITTED = 0
@@ -466,7 +466,7 @@ class LeaderId(Special):
     """There is no leader."""
 
 
-class LeaderRecoveryState(Number):
+class LeaderRecoveryState(IntegerEnum):
     """Whether the leader has to mend the partition after an unclean election. Source:
     org.apache.kafka.metadata.LeaderRecoveryState.
     """
@@ -514,7 +514,7 @@ class PartitionCount(Special):
     """As many as the broker's setting says, or the assignments."""
 
 
-class PatternType(Number):
+class PatternType(IntegerEnum):
     """How the name in an ACL entry is compared with that of a resource. Source:
     org.apache.kafka.common.resource.PatternType.
     """
@@ -552,7 +552,7 @@ class ProducerId(Special):
     """None."""
 
 
-class QuotaEntityType(Text):
+class QuotaEntityType(StringEnum):
     """Whose quota it is."""
 
     CLIENT_ID = "client-id"
@@ -563,7 +563,7 @@ class QuotaEntityType(Text):
     """A user."""
 
 
-class QuotaMatchType(Number):
+class QuotaMatchType(IntegerEnum):
     """How a filter of quotas compares names."""
 
     EXACT = 0
@@ -574,7 +574,7 @@ class QuotaMatchType(Number):
     """Every name, but not the default."""
 
 
-class RemoteLogSegmentState(Number):
+class RemoteLogSegmentState(IntegerEnum):
     """What happens to a segment in tiered storage. Source:
     org.apache.kafka.server.log.remote.storage.RemoteLogSegmentState.
     """
@@ -589,7 +589,7 @@ class RemoteLogSegmentState(Number):
     """It is gone."""
 
 
-class RemotePartitionDeleteState(Number):
+class RemotePartitionDeleteState(IntegerEnum):
     """How far the deletion of a partition in tiered storage is. Source:
     org.apache.kafka.server.log.remote.storage.RemotePartitionDeleteState.
     """
@@ -620,7 +620,7 @@ class ReplicationFactor(Special):
     """As many as the broker's setting says, or the assignments."""
 
 
-class ResourceType(Number):
+class ResourceType(IntegerEnum):
     """What an ACL entry is for. Source: org.apache.kafka.common.resource.ResourceType."""
 
     UNKNOWN = 0
@@ -641,7 +641,7 @@ class ResourceType(Number):
     """A user, as User:name."""
 
 
-class SaslMechanism(Text):
+class SaslMechanism(StringEnum):
     """How clients log in."""
 
     GSSAPI = "GSSAPI"
@@ -656,7 +656,7 @@ class SaslMechanism(Text):
     """A proof of the password, by SHA-512."""
 
 
-class ScramMechanism(Number):
+class ScramMechanism(IntegerEnum):
     """With which hash the credentials of SCRAM are made. Source: org.apache.kafka.clients.admin.ScramMechanism."""
 
     UNKNOWN = 0
@@ -667,7 +667,7 @@ class ScramMechanism(Number):
     """SHA-512."""
 
 
-class SecurityProtocol(Number):
+class SecurityProtocol(IntegerEnum):
     """How a listener is protected. Source: org.apache.kafka.common.security.auth.SecurityProtocol."""
 
     PLAINTEXT = 0
@@ -680,7 +680,7 @@ class SecurityProtocol(Number):
     """SASL over TLS."""
 
 
-class ShareAcquireMode(Number):
+class ShareAcquireMode(IntegerEnum):
     """How many records of a share group are acquired at a time. Source:
     org.apache.kafka.clients.consumer.internals.ShareAcquireMode.
     """
@@ -711,7 +711,7 @@ class StopReplicaEpoch(Special):
     """Not known, and not to be checked."""
 
 
-class StreamsGroupStatus(Number):
+class StreamsGroupStatus(IntegerEnum):
     """What the coordinator has to say of a Streams group. Source:
     org.apache.kafka.common.requests.StreamsGroupHeartbeatResponse$Status.
     """
@@ -732,7 +732,7 @@ class StreamsGroupStatus(Number):
     """The member lacks tags that standby tasks are placed by."""
 
 
-class StreamsMemberState(Number):
+class StreamsMemberState(IntegerEnum):
     """What a member of a Streams group is doing. Source: org.apache.kafka.coordinator.group.streams.MemberState."""
 
     STABLE = 1
@@ -745,7 +745,7 @@ class StreamsMemberState(Number):
     """A state that the coordinator does not know."""
 
 
-class TimestampType(Number):
+class TimestampType(IntegerEnum):
     """What the timestamps of records are; bit 3 of the attributes of a record batch has it. Source:
     org.apache.kafka.common.record.TimestampType.
     """
@@ -769,7 +769,7 @@ class TopicStateLeader(Special):
     """There is no leader."""
 
 
-class TopologyDescriptionStatus(Number):
+class TopologyDescriptionStatus(IntegerEnum):
     """Whether the description of a Streams topology could be given. Source:
     org.apache.kafka.clients.admin.StreamsGroupTopologyDescriptionStatus.
     """
@@ -784,7 +784,7 @@ class TopologyDescriptionStatus(Number):
     """Here it is."""
 
 
-class TopologyNodeType(Number):
+class TopologyNodeType(IntegerEnum):
     """What a node of a Streams topology does."""
 
     SOURCE = 1
@@ -795,7 +795,7 @@ class TopologyNodeType(Number):
     """Writes a topic."""
 
 
-class TransactionResult(Number):
+class TransactionResult(IntegerEnum):
     """How a transaction ends. Source: org.apache.kafka.common.requests.TransactionResult."""
 
     ABORT = 0
@@ -804,7 +804,7 @@ class TransactionResult(Number):
     """Its records become readable, all at once."""
 
 
-class TransactionState(Text):
+class TransactionState(StringEnum):
     """The state of a transaction, as requests and responses name it. Source:
     org.apache.kafka.coordinator.transaction.TransactionState.
     """
@@ -827,7 +827,7 @@ class TransactionState(Text):
     """The coordinator is raising the epoch to shut out an old producer."""
 
 
-class TransactionStatus(Number):
+class TransactionStatus(IntegerEnum):
     """The state of a transaction, as the coordinator's log has it. Source:
     org.apache.kafka.coordinator.transaction.TransactionState.
     """
@@ -850,7 +850,7 @@ class TransactionStatus(Number):
     """The coordinator is raising the epoch to shut out an old producer."""
 
 
-class ZkMigrationState(Number):
+class ZkMigrationState(IntegerEnum):
     """How far the metadata of a cluster has moved from ZooKeeper to KRaft. Source: the field ZkMigrationState of
     the definition ZkMigrationStateRecord, and KIP-866.
     """
@@ -865,7 +865,7 @@ class ZkMigrationState(Number):
     """Done."""
 
 
-ENUMERATIONS: Mapping[str, type[Number] | type[Text]] = MappingProxyType(
+ENUMERATIONS: Mapping[str, type[IntegerEnum] | type[StringEnum]] = MappingProxyType(
     {
         "ApiKey": ApiKey,
         "ErrorCode": ErrorCode,
@@ -940,9 +940,9 @@ __all__ = [
     "ENUMERATIONS",
     "ApiKey",
     "ErrorCode",
-    "Number",
+    "IntegerEnum",
     "Special",
-    "Text",
+    "StringEnum",
     "AcknowledgeType",
     "Acks",
     "AclOperation",

@@ -6,6 +6,6 @@ from __future__ import annotations
 from ..schema.spans import Span
 from ..secrets._rule import has_secrets
 from ._explanation import Explanation
-from ._walks import explain, explain_record, explain_request, explain_response
+from ._traversal import explain, explain_record, explain_request, explain_response
 
 __all__ = ["Explanation", "Span", "explain", "explain_record", "explain_request", "explain_response", "has_secrets"]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..schema.spans import ARRAY, LENGTH, REST, STRUCT, VALUE, Room, Span
+from ..schema.spans import ARRAY, LENGTH, REST, STRUCT, VALUE, Span, SpanBudget
 from ..schema.types import INT8, INT16, INT32, INT64, UNSIGNED_INT32, VARINT, VARLONG, Fixed, VarInt
 from ._names import time_text
 
@@ -58,7 +58,7 @@ def kafka_records() -> Any:
     return kafka_records
 
 
-def batch_spans(data: bytes, base: int, path: str, room: Room) -> list[Span]:
+def batch_spans(data: bytes, base: int, path: str, budget: SpanBudget) -> list[Span]:
     batches = kafka_records()
     if batches is None:
         return []
@@ -67,11 +67,11 @@ def batch_spans(data: bytes, base: int, path: str, room: Room) -> list[Span]:
     end, why = 0, ""
     try:
         for batch in reader:
-            if room.left <= 0:
+            if budget.left <= 0:
                 why = "more batches"
                 break
-            room.left -= _LEAVES[0]
-            found.append(_batch(data, batch, f"{path}.batches[{batch.number}]", room))
+            budget.left -= _LEAVES[0]
+            found.append(_batch(data, batch, f"{path}.batches[{batch.number}]", budget))
             end = batch.position + batch.size
         else:
             why = "a batch that is not all there" if reader.incomplete else ""
@@ -82,7 +82,7 @@ def batch_spans(data: bytes, base: int, path: str, room: Room) -> list[Span]:
     return [span.moved(base) for span in found]
 
 
-def _batch(data: bytes, batch: Any, path: str, room: Room) -> Span:
+def _batch(data: bytes, batch: Any, path: str, budget: SpanBudget) -> Span:
     name = path.rpartition(".")[2]
     top = Span(batch.position, batch.position + batch.size, path, name, f"RECORD_BATCH format {batch.magic}", STRUCT)
     pos = batch.position
@@ -91,7 +91,7 @@ def _batch(data: bytes, batch: Any, path: str, room: Room) -> Span:
         leaf = Span(pos, end, f"{path}.{field}", field, kind.name, VALUE, value, _note(batch, field, value))
         top.children.append(leaf)
         pos = end
-    top.children += _content(data, pos, top.end, batch, path, room)
+    top.children += _content(data, pos, top.end, batch, path, budget)
     return top
 
 
@@ -112,13 +112,13 @@ def _note(batch: Any, field: str, value: int) -> str:
     return ""
 
 
-def _content(data: bytes, pos: int, end: int, batch: Any, path: str, room: Room) -> list[Span]:
+def _content(data: bytes, pos: int, end: int, batch: Any, path: str, budget: SpanBudget) -> list[Span]:
     # Compressed records are one leaf; ``unpacked`` has the spans of the decompressed bytes.
     path = f"{path}.records"
     if pos == end:
         return []
     if batch.magic == 2 and batch.compression == "none":
-        return _records(data, pos, end, batch, path, room)
+        return _records(data, pos, end, batch, path, budget)
     what = batch.compression if batch.compression != "none" else "key and value, int32 lengths"
     leaf = Span(pos, end, path, "records", "BYTES", VALUE, data[pos:end], what)
     if batch.magic == 2 and batch.count > 0:
@@ -128,13 +128,13 @@ def _content(data: bytes, pos: int, end: int, batch: Any, path: str, room: Room)
             leaf.add_note(f"not opened: {getattr(error, 'reason', str(error))}")
             return [leaf]
         top = Span(0, len(content), path, "records", "BYTES", STRUCT)
-        top.children = _records(content, 0, len(content), batch, path, room)
+        top.children = _records(content, 0, len(content), batch, path, budget)
         leaf.unpacked = content, top
         leaf.add_note(f"{len(content):,} bytes decompressed")
     return [leaf]
 
 
-def _records(data: bytes, pos: int, end: int, batch: Any, path: str, room: Room) -> list[Span]:
+def _records(data: bytes, pos: int, end: int, batch: Any, path: str, budget: SpanBudget) -> list[Span]:
     try:
         records = batch.records(verify=False)
     except ValueError as error:  # a BatchDecodeError
@@ -142,8 +142,8 @@ def _records(data: bytes, pos: int, end: int, batch: Any, path: str, room: Room)
     if not records:
         return [Span(pos, end, path, "records", "BYTES", VALUE, data[pos:end])]
     found = Span(pos, end, path, "records", "ARRAY(RECORD)", ARRAY, len(records))
-    most = min(_MOST_RECORDS, max(room.left // _LEAVES[1], 1))
-    room.left -= _LEAVES[1] * min(most, len(records))
+    most = min(_MOST_RECORDS, max(budget.left // _LEAVES[1], 1))
+    budget.left -= _LEAVES[1] * min(most, len(records))
     for number, record in enumerate(records[:most]):
         found.children.append(_record(data, pos, f"{path}[{number}]", record))
         pos = found.children[-1].end

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .._core.told import json_value
+from .._core.formatting import json_value
 from ..schema.spans import LENGTH, Span
 from ..secrets import REDACTED
 from ._secrets import note_of
@@ -53,9 +53,9 @@ class Explanation:
         ``color`` adds terminal escape sequences, ``whole`` prints all bytes of long fields, and ``address`` is the
         first byte's.
         """
-        from ._text import Text
+        from ._text import TextRenderer
 
-        text = Text(self.data, self.root.children, width, color, show_secrets, whole, address)
+        text = TextRenderer(self.data, self.root.children, width, color, show_secrets, whole, address)
         return text.render(self.title, self.error)
 
     def __repr__(self) -> str:

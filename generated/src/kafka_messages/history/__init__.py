@@ -8,11 +8,11 @@ import re
 from .._base._tables import MESSAGES
 from .._base.listing import all_messages
 from .._base.message import Message, class_of
-from .._core.shown import shown
-from .._core.spelling import did_you_mean
+from .._core.display import display
 from .._core.structs import name_of
+from .._core.suggestions import did_you_mean
 from .._core.versions import NO_VERSIONS, Versions
-from ..schema.facts import facts_of
+from ..schema.descriptors import descriptor_of
 from ._tables import ERROR_CODES, LATE_FIELDS, LISTENERS, OLDER, RELEASES, RUNS
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from .._base.listing import MessageInfo
-    from ..schema.facts import FieldFacts
+    from ..schema.descriptors import FieldDescriptor
 
     AnyMessage = str | type[Message]
 
@@ -51,7 +51,7 @@ _in_array = re.compile(r"\[[0-9]*\]").sub
 def release_of(release: str) -> str:
     """Return a known release; ``2.8`` means its newest release. Raises ValueError, and TypeError for a number."""
     if not isinstance(release, str):
-        raise TypeError(f"a release is a text, such as '2.8', not {shown(release)}")
+        raise TypeError(f"a release is a text, such as '2.8', not {display(release)}")
     if release in RELEASES:
         return release
     line = [each for each in RELEASES if each.startswith(f"{release}.")]
@@ -60,7 +60,7 @@ def release_of(release: str) -> str:
     major = release.split(".")[0]
     alike = did_you_mean(release, [each for each in RELEASES if each.split(".")[0] == major])  # 3.5.0 is not like 5.0
     known = f"which has {RELEASES[0]} to {RELEASES[-1]}"
-    raise ValueError(f"Kafka {shown(release)} is not in the history of this package, {known}{alike}")
+    raise ValueError(f"Kafka {display(release)} is not in the history of this package, {known}{alike}")
 
 
 def versions_in(release: str, message: AnyMessage) -> Versions:
@@ -280,7 +280,7 @@ def _name(message: object) -> str:
         return message
     if isinstance(message, type) and issubclass(message, Message):
         return name_of(message)
-    raise TypeError(f"expected a message class or name, got {shown(message)}")
+    raise TypeError(f"expected a message class or name, got {display(message)}")
 
 
 def _check_version(version: int | None) -> None:
@@ -290,18 +290,18 @@ def _check_version(version: int | None) -> None:
 
 def _check_number(version: int) -> None:
     if isinstance(version, bool) or not isinstance(version, int):
-        raise TypeError(f"a version is a number, such as 3, not {shown(version)}")
+        raise TypeError(f"a version is a number, such as 3, not {display(version)}")
 
 
 def _several(versions: Iterable[tuple[AnyMessage, int]]) -> Iterable[object]:
     if isinstance(versions, str | type) or not hasattr(versions, "__iter__"):
-        raise TypeError(f"pairs of a message and a version are needed, in a list, not {shown(versions)}")
+        raise TypeError(f"pairs of a message and a version are needed, in a list, not {display(versions)}")
     return versions.items() if isinstance(versions, dict) else versions
 
 
 def _pair(given: object) -> tuple[str, int]:
     if not isinstance(given, tuple | list) or len(given) != 2:
-        raise TypeError(f"expected a pair of message and version, got {shown(given)}")
+        raise TypeError(f"expected a pair of message and version, got {display(given)}")
     message, version = given
     _check_number(version)
     _runs(message)
@@ -312,7 +312,7 @@ def _runs(message: AnyMessage) -> tuple[tuple[int, int, int, int], ...]:
     name = _name(message)
     if name not in RUNS:
         meant = did_you_mean(name, RUNS) or did_you_mean(f"{name}Request", RUNS)
-        raise ValueError(f"no release has a message {shown(name)}{meant}")
+        raise ValueError(f"no release has a message {display(name)}{meant}")
     return RUNS[name]
 
 
@@ -327,7 +327,7 @@ def _first_of_field(name: str, late: int, versions: Iterable[int]) -> str | None
 
 def _place(path: str) -> str:
     if not isinstance(path, str):
-        raise TypeError(f"the path of a field is a text, such as 'topics.name', not {shown(path)}")
+        raise TypeError(f"the path of a field is a text, such as 'topics.name', not {display(path)}")
     return _in_array("", path).replace("_", "").lower()
 
 
@@ -345,11 +345,11 @@ def _field_versions(name: str, path: str) -> Versions:
 
 def _paths(name: str) -> dict[str, Versions]:
     _runs(name)  # raises for an unknown message
-    facts = facts_of(class_of(name))
-    return dict(_inside(facts.fields, "", Versions(facts.valid.lowest, facts.valid.highest)))
+    descriptor = descriptor_of(class_of(name))
+    return dict(_inside(descriptor.fields, "", Versions(descriptor.valid.lowest, descriptor.valid.highest)))
 
 
-def _inside(fields: Iterable[FieldFacts], above: str, there: Versions) -> Iterator[tuple[str, Versions]]:
+def _inside(fields: Iterable[FieldDescriptor], above: str, there: Versions) -> Iterator[tuple[str, Versions]]:
     for field in fields:
         own = Versions(max(there.lowest, field.versions.lowest), min(there.highest, field.versions.highest))
         path = f"{above}.{field.name}" if above else field.name

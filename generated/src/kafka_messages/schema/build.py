@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from .._core.structs import checked_owner
 from .._core.versions import Versions
+from .descriptors import FieldDescriptor, HasDescriptor, MessageDescriptor, descriptor_of
 from .encodings import ENCODINGS
-from .facts import FieldFacts, HasDescriptor, MessageFacts, facts_of
 from .schema import NullableStruct, Schema, TaggedStruct
 from .sections import InterleavedTagSection, TagSection
 from .struct import Field, Struct
@@ -64,53 +64,53 @@ def schemas_of(message: type[HasDescriptor]) -> dict[int, Schema]:
     owner = checked_owner(message)
     schemas = _built.get(owner)
     if schemas is None:
-        schemas = _built[owner] = build(facts_of(owner))
+        schemas = _built[owner] = build(descriptor_of(owner))
     return schemas
 
 
-def build(facts: MessageFacts, strings: Kinds = STRINGS) -> dict[int, Schema]:
-    builder = Builder(facts, strings)
+def build(descriptor: MessageDescriptor, strings: Kinds = STRINGS) -> dict[int, Schema]:
+    builder = Builder(descriptor, strings)
     schemas: dict[int, Schema] = {}
-    for version in range(facts.valid.lowest, facts.valid.highest + 1):
-        schema = builder.struct(facts.fields, version)
+    for version in range(descriptor.valid.lowest, descriptor.valid.highest + 1):
+        schema = builder.struct(descriptor.fields, version)
         schemas[version] = next((other for other in schemas.values() if str(other) == str(schema)), schema)
     return schemas
 
 
 class Builder:
-    def __init__(self, facts: MessageFacts, strings: Kinds = STRINGS) -> None:
-        self.facts = facts
+    def __init__(self, descriptor: MessageDescriptor, strings: Kinds = STRINGS) -> None:
+        self.descriptor = descriptor
         self.sized = {"string": strings, **_SIZED}
 
-    def struct(self, fields: tuple[FieldFacts, ...], version: int) -> Schema:
+    def struct(self, fields: tuple[FieldDescriptor, ...], version: int) -> Schema:
         regular = [f for f in fields if version in f.versions and version not in f.tagged and not f.optional]
         body = [Field(f.name, self.type_of(f, version)) for f in regular]
-        if version in self.facts.with_optional:
+        if version in self.descriptor.with_optional:
             return Schema({f.tag: self.optional(f, version) for f in fields if f.optional and f.tag is not None}, *body)
-        if version not in self.facts.flexible:
+        if version not in self.descriptor.flexible:
             return Schema(*body)
         tagged = {f.tag: self.tagged(f, version) for f in fields if f.tag is not None and version in f.tagged}
         absent = frozenset(f.tag for f in fields if f.tag is not None and f.tag not in tagged)
-        section = InterleavedTagSection if self.facts.is_interleaved else TagSection
+        section = InterleavedTagSection if self.descriptor.is_interleaved else TagSection
         return Schema(*body, tags=section(tagged, absent))
 
-    def optional(self, field: FieldFacts, version: int) -> Field:
+    def optional(self, field: FieldDescriptor, version: int) -> Field:
         return Field(field.name, self.type_of(field, version), self.default(field))
 
-    def tagged(self, field: FieldFacts, version: int) -> Field:
+    def tagged(self, field: FieldDescriptor, version: int) -> Field:
         kind = self.type_of(field, version)
         if isinstance(kind, NullableStruct):
             kind = TaggedStruct(kind.schema)
         return Field(field.name, kind, self.default(field))
 
-    def default(self, field: FieldFacts) -> object:
+    def default(self, field: FieldDescriptor) -> object:
         if field.is_struct and not field.is_array and field.default_fact is not None:
-            inner = {f.name: self.default(f) for f in self.facts.structs[field.type]}
+            inner = {f.name: self.default(f) for f in self.descriptor.structs[field.type]}
             return Struct(Schema(), inner)
         return field.default()
 
-    def type_of(self, field: FieldFacts, version: int) -> Type:
-        compact = version in self.facts.flexible_at(field)
+    def type_of(self, field: FieldDescriptor, version: int) -> Type:
+        compact = version in self.descriptor.flexible_at(field)
         nullable = version in field.nullable
         if field.is_array:
             array = CompactArrayOf if compact else ArrayOf
@@ -129,5 +129,5 @@ class Builder:
             return _PRIMITIVES[kind]
         if kind in self.sized:
             return self.sized[kind][compact][nullable]
-        schema = self.struct(self.facts.structs[kind], version)
+        schema = self.struct(self.descriptor.structs[kind], version)
         return NullableStruct(schema) if nullable else schema

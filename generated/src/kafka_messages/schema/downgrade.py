@@ -9,8 +9,8 @@ from .._core.value import dataclass
 from .._core.versions import with_noun
 from .._core.wire import new
 from .build import Builder
+from .descriptors import FieldDescriptor, HasDescriptor, class_in, descriptor_of, message_class
 from .explain import explain_write
-from .facts import FieldFacts, HasDescriptor, class_in, facts_of, message_class
 from .loops import Loops, Spot, array_class, is_late, path_of
 from .struct import is_default
 from .types import SchemaError, elements
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .loops import Place
+    from .loops import ValuePath
 
 UNKNOWN = "unknown_tagged_fields"
 _FAILURES = (SchemaError, AttributeError)
@@ -48,13 +48,13 @@ def _nothing(message: object) -> tuple[UnsupportedField, ...]:
     return ()
 
 
-def _check(struct: object, kind: str, place: Place) -> None:
+def _check(struct: object, kind: str, place: ValuePath) -> None:
     # Accept other structs: they may have the same fields.
     if not isinstance(struct, StructBase):
         raise SchemaError("is no struct").inside(f".{path_of(place)}")
 
 
-def _listed(value: object, place: Place) -> list[object]:
+def _listed(value: object, place: ValuePath) -> list[object]:
     return elements(value)
 
 
@@ -62,8 +62,8 @@ class _Losses(Loops):
     def __init__(self, cls: type[HasDescriptor], version: int) -> None:
         super().__init__(cls, check=_check, listed=_listed, is_default=is_default, failures=_FAILURES)
         self.version = version
-        self.builder = Builder(self.facts)
-        self.is_extensible = version in self.facts.flexible or version in self.facts.with_optional
+        self.builder = Builder(self.descriptor)
+        self.is_extensible = version in self.descriptor.flexible or version in self.descriptor.with_optional
 
     def compiled(self) -> Callable[[Any], tuple[UnsupportedField, ...]]:
         source = self.source
@@ -77,16 +77,16 @@ class _Losses(Loops):
         source.add(1, "return tuple(out)")
         return source.function("losses")
 
-    def enters(self, field: FieldFacts) -> bool:
+    def enters(self, field: FieldDescriptor) -> bool:
         return self.version in field.versions
 
-    def has_own(self, name: str, fields: tuple[FieldFacts, ...]) -> bool:
+    def has_own(self, name: str, fields: tuple[FieldDescriptor, ...]) -> bool:
         return not self.is_extensible or any(not self.enters(field) or self.may_be_null(field) for field in fields)
 
-    def may_be_null(self, field: FieldFacts) -> bool:
+    def may_be_null(self, field: FieldDescriptor) -> bool:
         return field.nullable.lowest <= field.nullable.highest and self.version not in field.nullable
 
-    def is_quiet(self, field: FieldFacts) -> bool:
+    def is_quiet(self, field: FieldDescriptor) -> bool:
         return not any(
             self.enters(each) and each.default_fact is None and self.version not in each.nullable
             for each in field.fields
@@ -109,7 +109,7 @@ class _Losses(Loops):
             reason = f"version {self.version} has no tagged fields"
             self.lose(depth, f"{spot.variable}.{UNKNOWN}", spot, UNKNOWN, True, reason)
 
-    def is_set(self, spot: Spot, field: FieldFacts) -> str:
+    def is_set(self, spot: Spot, field: FieldDescriptor) -> str:
         value, default = f"{spot.variable}.{field.name}", self.builder.default(field)
         if default is None:
             return f"{value} is not None"
@@ -141,9 +141,9 @@ def fit_at(cls: type[HasDescriptor], version: int) -> Callable[[Any], Any]:
 class _Fit:
     def __init__(self, cls: type[HasDescriptor], version: int) -> None:
         self.cls = cls
-        self.facts = facts_of(cls)
+        self.descriptor = descriptor_of(cls)
         self.version = version
-        self.is_extensible = version in self.facts.flexible or version in self.facts.with_optional
+        self.is_extensible = version in self.descriptor.flexible or version in self.descriptor.with_optional
         self.source = Source(
             type=type, new=new, elements=elements, check=_check, NULLED=NULLED, failures=_FAILURES, list=list
         )
@@ -151,8 +151,8 @@ class _Fit:
 
     def compiled(self) -> Callable[[Any], Any]:
         source = self.source
-        copy = self.copier(self.facts.name, self.facts.fields)
-        made = source.constant(class_in(self.cls, self.facts.name))
+        copy = self.copier(self.descriptor.name, self.descriptor.fields)
+        made = source.constant(class_in(self.cls, self.descriptor.name))
         source.add(0, "def fit(x):")
         source.add(1, "try:")
         source.add(2, f"y = {copy}(x)")
@@ -164,14 +164,14 @@ class _Fit:
     def derived(self, message: object, copy: object) -> object:
         kept = [
             field.name
-            for field in self.facts.fields
+            for field in self.descriptor.fields
             if self.version in field.versions
             and (self.version in field.nullable or getattr(message, field.name) is not None)
         ]
         names = [*kept, UNKNOWN] if self.is_extensible else kept
         return type(message)(**{name: getattr(copy, name) for name in names})
 
-    def copier(self, name: str, fields: tuple[FieldFacts, ...]) -> str:
+    def copier(self, name: str, fields: tuple[FieldDescriptor, ...]) -> str:
         if name not in self.copiers:
             function = self.copiers[name] = f"copy_{len(self.copiers)}"
             lines = [line for field in fields for line in self.field(name, field)]
@@ -183,7 +183,7 @@ class _Fit:
             self.source.add(1, "return y")
         return self.copiers[name]
 
-    def field(self, struct: str, field: FieldFacts) -> list[str]:
+    def field(self, struct: str, field: FieldDescriptor) -> list[str]:
         late = is_late(self.cls, struct, field)
         slot, default = f"{'_' if late else ''}{field.name}", "None" if late else self.default(field)
         if self.version not in field.versions:
@@ -196,7 +196,7 @@ class _Fit:
             return [f"y.{slot} = x.{slot}"]
         return [f"v = x.{slot}", f"y.{slot} = {null} if v is None else v"]
 
-    def copied(self, field: FieldFacts) -> str:
+    def copied(self, field: FieldDescriptor) -> str:
         if not field.is_struct:
             return "v[:] if type(v) is list else elements(v)"
         copy, kind = self.copier(field.type, field.fields), self.source.constant(class_in(self.cls, field.type))
@@ -207,7 +207,7 @@ class _Fit:
         each = f"[{copy}(e if type(e) is {kind} else check(e, '', {field.name!r}) or e) for e in {values}]"
         return each if kept is list else f"{self.source.constant(kept)}({each})"
 
-    def default(self, field: FieldFacts) -> str:
+    def default(self, field: FieldDescriptor) -> str:
         if field.default_fact is None:
             return "None"
         if field.is_array:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from .._core.structs import made, owner_of
 from ..errors import DecodeError
 from .build import build
+from .descriptors import FieldDescriptor, HasDescriptor, class_in, descriptor_of
 from .explain import check_absent, explain_write, read_placed
-from .facts import FieldFacts, HasDescriptor, class_in, facts_of
 from .schema import Schema
 from .struct import Struct
 from .types import ESCAPED_STRINGS, NO_UTF8, SchemaError
@@ -28,16 +28,16 @@ def is_about_text(error: DecodeError) -> bool:
 def read_escaped(message: type[D], data: bytes, offset: int, version: int, is_whole: bool) -> tuple[D, int]:
     schema = escaped_schemas(message)[version]
     struct, end = read_placed(message, data, offset, version, is_whole, schema)
-    found: D = _object(message, message, facts_of(message).fields, struct)
+    found: D = _object(message, message, descriptor_of(message).fields, struct)
     return found, end
 
 
 def write_escaped(message: HasDescriptor, version: int) -> bytes:
-    facts = facts_of(type(message))
+    descriptor = descriptor_of(type(message))
     schema = escaped_schemas(type(message))[version]
     out = bytearray()
     try:
-        check_absent(facts, facts.fields, message, version)
+        check_absent(descriptor, descriptor.fields, message, version)
         schema.write(out, message)
     except SchemaError as error:
         raise explain_write(message, version, error, schema) from None
@@ -48,11 +48,11 @@ def escaped_schemas(message: type[HasDescriptor]) -> dict[int, Schema]:
     owner = owner_of(message)
     schemas = _built.get(owner)
     if schemas is None:
-        schemas = _built[owner] = build(facts_of(owner), ESCAPED_STRINGS)
+        schemas = _built[owner] = build(descriptor_of(owner), ESCAPED_STRINGS)
     return schemas
 
 
-def _object(message: type[HasDescriptor], kind: Any, fields: tuple[FieldFacts, ...], struct: Struct) -> Any:
+def _object(message: type[HasDescriptor], kind: Any, fields: tuple[FieldDescriptor, ...], struct: Struct) -> Any:
     values: dict[str, object] = {}
     for field in fields:
         if field.name in struct:
@@ -63,7 +63,7 @@ def _object(message: type[HasDescriptor], kind: Any, fields: tuple[FieldFacts, .
     return made(kind, values)
 
 
-def _value(message: type[HasDescriptor], field: FieldFacts, value: Any) -> Any:
+def _value(message: type[HasDescriptor], field: FieldDescriptor, value: Any) -> Any:
     if value is None:
         return None
     kind = class_in(message, field.type)

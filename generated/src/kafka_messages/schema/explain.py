@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .._core.shown import summary
+from .._core.display import summary
 from .._core.structs import StructBase
 from ..errors import DecodeError, EncodeError
 from .build import Builder, schemas_of
-from .facts import FieldFacts, HasDescriptor, MessageFacts, class_in, facts_of
+from .descriptors import FieldDescriptor, HasDescriptor, MessageDescriptor, class_in, descriptor_of
 from .schema import Schema
 from .struct import Struct, is_default, value_of
 from .types import SchemaError
@@ -49,19 +49,19 @@ def read_placed(
 
 def explain_write(message: HasDescriptor, version: int, error: Exception, schema: Schema | None = None) -> EncodeError:
     _remove_text(error)
-    facts = facts_of(type(message))
+    descriptor = descriptor_of(type(message))
     found = None
     try:
         (schema or schemas_of(type(message))[version]).validate(message)
-        check_absent(facts, facts.fields, message, version)
+        check_absent(descriptor, descriptor.fields, message, version)
     except SchemaError as refused:
         found = refused
-    for stranger in _strangers(type(message), facts.fields, message):
+    for stranger in _strangers(type(message), descriptor.fields, message):
         if found is None or found.path[: len(stranger.path)] == stranger.path:
-            return EncodeError(stranger.reason, facts.name, version, stranger.place)
+            return EncodeError(stranger.reason, descriptor.name, version, stranger.place)
     if found is not None:
-        return EncodeError(found.reason, facts.name, version, found.place)
-    return EncodeError(f"{type(error).__name__}: {error}", facts.name, version)
+        return EncodeError(found.reason, descriptor.name, version, found.place)
+    return EncodeError(f"{type(error).__name__}: {error}", descriptor.name, version)
 
 
 def _remove_text(error: Exception | None) -> None:
@@ -75,7 +75,7 @@ def _remove_text(error: Exception | None) -> None:
 
 
 def _strangers(
-    message: type[HasDescriptor], fields: tuple[FieldFacts, ...], container: object
+    message: type[HasDescriptor], fields: tuple[FieldDescriptor, ...], container: object
 ) -> Iterator[SchemaError]:
     # The message's class explains a failure of other classes best.
     for field in fields:
@@ -102,9 +102,11 @@ def _stranger(wanted: type[StructBase], found: object) -> SchemaError:
     return SchemaError("expected {0} of {1}, got {0} of {2}".format(wanted.__name__, *modules))
 
 
-def check_absent(facts: MessageFacts, fields: tuple[FieldFacts, ...], container: object, version: int) -> None:
+def check_absent(
+    descriptor: MessageDescriptor, fields: tuple[FieldDescriptor, ...], container: object, version: int
+) -> None:
     """Raise SchemaError for a set field that the version lacks, unless it is ignorable."""
-    builder = Builder(facts)
+    builder = Builder(descriptor)
     for field in fields:
         try:
             value = value_of(container, field.name)
@@ -112,19 +114,19 @@ def check_absent(facts: MessageFacts, fields: tuple[FieldFacts, ...], container:
                 if not field.ignorable and not is_default(value, builder.default(field)):
                     raise SchemaError(f"is set, but version {version} does not have this field")
             elif field.is_struct and value is not None:
-                _check_inner(facts, field, value, version)
+                _check_inner(descriptor, field, value, version)
         except SchemaError as error:
             raise error.inside(f".{field.name}") from None
 
 
-def _check_inner(facts: MessageFacts, field: FieldFacts, value: object, version: int) -> None:
-    inner = facts.structs[field.type]
+def _check_inner(descriptor: MessageDescriptor, field: FieldDescriptor, value: object, version: int) -> None:
+    inner = descriptor.structs[field.type]
     if not field.is_array:
-        check_absent(facts, inner, value, version)
+        check_absent(descriptor, inner, value, version)
         return
     assert isinstance(value, Iterable)  # validated as an array before
     for index, element in enumerate(value):
         try:
-            check_absent(facts, inner, element, version)
+            check_absent(descriptor, inner, element, version)
         except SchemaError as error:
             raise error.inside(f"[{index}]") from None

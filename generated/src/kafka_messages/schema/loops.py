@@ -6,20 +6,20 @@ from __future__ import annotations
 from .._core.source import Source
 from .._core.structs import NULLED
 from .._core.value import dataclass
-from .facts import FieldFacts, HasDescriptor, class_in, facts_of
+from .descriptors import FieldDescriptor, HasDescriptor, class_in, descriptor_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     # Path, or a path template followed by its indices.
-    Place: TypeAlias = str | tuple[Any, ...]
+    ValuePath: TypeAlias = str | tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
     name: str
-    fields: tuple[FieldFacts, ...]
+    fields: tuple[FieldDescriptor, ...]
     # Path template: ``topics[%d].partitions[%d]``.
     path: str
     # Variables, outermost first.
@@ -38,19 +38,19 @@ class Spot:
         return f"({path!r}, {', '.join(self.indices)})" if self.indices else repr(path)
 
 
-def path_of(place: Place) -> str:
+def path_of(place: ValuePath) -> str:
     if isinstance(place, str):
         return place
     path: str = place[0] % place[1:]
     return path
 
 
-def array_class(message: type[HasDescriptor], field: FieldFacts) -> Any:
+def array_class(message: type[HasDescriptor], field: FieldDescriptor) -> Any:
     is_keyed = any(each.map_key for each in field.fields)
     return class_in(message, f"{field.type}Collection") if is_keyed else list
 
 
-def is_late(message: type[HasDescriptor], struct: str, field: FieldFacts) -> bool:
+def is_late(message: type[HasDescriptor], struct: str, field: FieldDescriptor) -> bool:
     return field.name in getattr(class_in(message, struct), "_lazy", ())
 
 
@@ -62,36 +62,36 @@ class Loops:
 
     def __init__(self, message: type[HasDescriptor], **names: object) -> None:
         self.message = message
-        self.facts = facts_of(message)
+        self.descriptor = descriptor_of(message)
         self.source = Source(type=type, NULLED=NULLED, **names)
         self._reached: dict[str, bool] = {}
 
-    def has_own(self, name: str, fields: tuple[FieldFacts, ...]) -> bool:
+    def has_own(self, name: str, fields: tuple[FieldDescriptor, ...]) -> bool:
         raise NotImplementedError
 
-    def enters(self, field: FieldFacts) -> bool:
+    def enters(self, field: FieldDescriptor) -> bool:
         return True
 
-    def is_quiet(self, field: FieldFacts) -> bool:
+    def is_quiet(self, field: FieldDescriptor) -> bool:
         """Return whether a struct field at its default needs no visit."""
         return False
 
     def visit(self, depth: int, spot: Spot) -> None:
         raise NotImplementedError
 
-    def reaches(self, name: str, fields: tuple[FieldFacts, ...]) -> bool:
+    def reaches(self, name: str, fields: tuple[FieldDescriptor, ...]) -> bool:
         if name not in self._reached:
             inner = (field for field in fields if field.is_struct and self.enters(field))
             self._reached[name] = self.has_own(name, fields) or any(self.reaches(f.type, f.fields) for f in inner)
         return self._reached[name]
 
     def all(self, depth: int, variable: str) -> bool:
-        if not self.reaches(self.facts.name, self.facts.fields):
+        if not self.reaches(self.descriptor.name, self.descriptor.fields):
             return False
-        self.visit(depth, Spot(self.facts.name, self.facts.fields, "", (variable,)))
+        self.visit(depth, Spot(self.descriptor.name, self.descriptor.fields, "", (variable,)))
         return True
 
-    def inner(self, depth: int, spot: Spot, field: FieldFacts) -> None:
+    def inner(self, depth: int, spot: Spot, field: FieldDescriptor) -> None:
         if not (field.is_struct and self.enters(field) and self.reaches(field.type, field.fields)):
             return
         source, path = self.source, spot.path_to(field.name)

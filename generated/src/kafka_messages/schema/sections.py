@@ -12,7 +12,7 @@ from .struct import Field, Struct, is_default, value_of
 from .types import INT16, UNSIGNED_VARINT, UNSIGNED_VARLONG, ElementObserver, SchemaError, Type, elements, need, wrong
 
 
-class Place(NamedTuple):
+class TagPosition(NamedTuple):
 
     start: int
     # Offset of the value.
@@ -26,10 +26,10 @@ class Observer(ElementObserver):
     def value(self, kind: Type, name: str) -> tuple[object, int]:
         raise NotImplementedError
 
-    def tagged_value(self, section: Section, field: Field, place: Place) -> tuple[object, int]:
+    def tagged_value(self, section: Section, field: Field, place: TagPosition) -> tuple[object, int]:
         raise NotImplementedError
 
-    def places(self, section: Section) -> Iterator[Place]:
+    def places(self, section: Section) -> Iterator[TagPosition]:
         raise NotImplementedError
 
     def presence(self, kind: Type, is_there: bool, at: int) -> None:
@@ -63,7 +63,7 @@ class Section(Type):
         self.fields = dict(sorted(self.fields.items()))
         self.absent = absent
 
-    def places(self, data: bytes, pos: int) -> Iterator[Place]:
+    def places(self, data: bytes, pos: int) -> Iterator[TagPosition]:
         raise NotImplementedError
 
     def read_into(
@@ -81,7 +81,9 @@ class Section(Type):
     def join(self, parts: dict[int, bytes]) -> bytes:
         raise NotImplementedError
 
-    def _field(self, data: bytes, tag: int, place: Place, values: dict[str, object], observer: Observer | None) -> None:
+    def _field(
+        self, data: bytes, tag: int, place: TagPosition, values: dict[str, object], observer: Observer | None
+    ) -> None:
         field = self.fields[tag]
         try:
             if observer is None:  # slicing data here would take quadratic time
@@ -92,7 +94,7 @@ class Section(Type):
         except SchemaError as error:
             raise error.inside(f".{field.name}") from None
 
-    def check_size(self, place: Place, after: int) -> None:
+    def check_size(self, place: TagPosition, after: int) -> None:
         if after != place.end:
             sizes = f"has size {place.end - place.at} at offset {place.at}, but its value {after - place.at}"
             raise SchemaError(f"{self.noun} {place.tag} {sizes}", place.at)
@@ -140,9 +142,9 @@ class TagSection(Section):
 
     name = "TAG_SECTION"
 
-    def places(self, data: bytes, pos: int) -> Iterator[Place]:
+    def places(self, data: bytes, pos: int) -> Iterator[TagPosition]:
         count, at = UNSIGNED_VARINT.read(data, pos)
-        yield Place(pos, at, at, None)
+        yield TagPosition(pos, at, at, None)
         seen = set()
         for _ in range(count):
             start = at
@@ -153,7 +155,7 @@ class TagSection(Section):
             end = need(data, at, size, f"field with tag {tag}")
             if tag in self.absent:
                 raise SchemaError(f"tag {tag} at offset {start} is not valid in this version", start)
-            yield Place(start, at, end, tag)
+            yield TagPosition(start, at, end, tag)
             at = end
 
     def join(self, parts: dict[int, bytes]) -> bytes:
@@ -197,7 +199,7 @@ class OptionalFieldBuffer(Section):
     noun = "optional field"
     highest_tag = (1 << 15) - 1
 
-    def places(self, data: bytes, pos: int) -> Iterator[Place]:
+    def places(self, data: bytes, pos: int) -> Iterator[TagPosition]:
         at, last = pos, -1
         while True:
             start = at
@@ -205,7 +207,7 @@ class OptionalFieldBuffer(Section):
                 raise SchemaError(f"the optional-field buffer at offset {pos} is not ended by a length of 0", start)
             size, at = PACKED32.read(data, at)
             if size == 0:
-                yield Place(start, at, at, None)
+                yield TagPosition(start, at, at, None)
                 return
             if size < 0:
                 raise SchemaError(f"length {size} of an optional field at offset {start} is negative", start)
@@ -213,7 +215,7 @@ class OptionalFieldBuffer(Section):
             if tag <= last:
                 raise SchemaError(f"optional field {tag} at offset {start} follows {last}; tags must ascend", start)
             end = need(data, at, size, f"field with tag {tag}")
-            yield Place(start, at, end, tag)
+            yield TagPosition(start, at, end, tag)
             at, last = end, tag
 
     def join(self, parts: dict[int, bytes]) -> bytes:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .schema import NullableStruct, Schema
-from .sections import Observer, OptionalFieldBuffer, Place, Section, TagSection
+from .sections import Observer, OptionalFieldBuffer, Section, TagPosition, TagSection
 from .struct import Field
 from .types import UNSIGNED_VARINT, ArrayOf, SchemaError, ShortError, Text, Type, _Sized
 
@@ -19,7 +19,7 @@ STRUCT, ARRAY, SECTION, OPENED = "struct", "array", "section", "opened"
 MOST_LEAVES = 1 << 20
 
 
-class Room:
+class SpanBudget:
 
     def __init__(self, left: int | None = None) -> None:
         self.left = MOST_LEAVES if left is None else left
@@ -103,12 +103,12 @@ class Span:
         return f"<Span {self.start}-{self.end} {self.path or self.name}: {self.type} {self.value!r}>"
 
 
-class Walk(Observer):
+class SpanTraversal(Observer):
 
-    def __init__(self, data: bytes, pos: int = 0, room: Room | None = None) -> None:
+    def __init__(self, data: bytes, pos: int = 0, budget: SpanBudget | None = None) -> None:
         self.data = data
         self.end = pos
-        self.room = room or Room()
+        self.budget = budget or SpanBudget()
         self.error: SchemaError | None = None
         self._path = ""
         self._open: list[Span] = []
@@ -184,7 +184,7 @@ class Walk(Observer):
         length.note = f"count+1 = {count + 1}" if fixed is None and count >= 0 else ""
         self._leaf(length)
         for index in range(count):
-            if self.room.left <= 0:
+            if self.budget.left <= 0:
                 self._more(span, kind.element, index, count, path)
                 break
             self._value(kind.element, f"{path}[{index}]", f"{span.name}[{index}]")
@@ -212,7 +212,7 @@ class Walk(Observer):
         note = "a struct follows" if is_there else "null"
         self._leaf(Span(self.end, at, self._path, "presence", kind.name, LENGTH, is_there, note))
 
-    def places(self, section: Section) -> Iterator[Place]:
+    def places(self, section: Section) -> Iterator[TagPosition]:
         label = "_optional_fields" if isinstance(section, OptionalFieldBuffer) else "_tagged_fields"
         span = self._enter(section, self._inside(label), label, SECTION)
         found, count, unknown = [], Span(0, 0, span.path, "count", "", LENGTH), 0
@@ -234,7 +234,7 @@ class Walk(Observer):
             count.add_note(f"not there, so at default: {', '.join(absent)}")
         self._leave()
 
-    def tagged_value(self, section: Section, field: Field, place: Place) -> tuple[object, int]:
+    def tagged_value(self, section: Section, field: Field, place: TagPosition) -> tuple[object, int]:
         children = self._open[-1].children
         before = len(children)
         value, end = self.value(field.type, field.name)
@@ -247,7 +247,7 @@ class Walk(Observer):
             raise
         return value, end
 
-    def _mark(self, span: Span, section: Section, place: Place) -> Span:
+    def _mark(self, span: Span, section: Section, place: TagPosition) -> Span:
         if isinstance(section, TagSection):
             count, _ = UNSIGNED_VARINT.read(self.data, place.start)
             mark = Span(place.start, place.end, span.path, "count", UNSIGNED_VARINT.name, LENGTH, count)
@@ -278,7 +278,7 @@ class Walk(Observer):
 
     def _leaf(self, leaf: Span) -> None:
         self._open[-1].children.append(leaf)
-        self.room.left -= 1
+        self.budget.left -= 1
         self.end = leaf.end
 
 
@@ -318,6 +318,6 @@ def walk(schema: Schema, data: bytes, pos: int = 0, *, is_whole: bool = True) ->
 
     With ``is_whole``, trailing bytes are an error.
     """
-    walking = Walk(data, pos)
+    walking = SpanTraversal(data, pos)
     top = walking.struct(schema, "", "", is_whole)
     return top, walking.error

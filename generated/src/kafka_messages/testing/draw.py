@@ -10,12 +10,12 @@ from functools import cache
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
+from .._base.enum_names import enumerations
 from .._base.message import Message, check_class, checked_version
-from .._base.named import enumerations
 from .._core.structs import made
 from .._core.versions import Versions
 from .._core.wire import RawTaggedField
-from ..schema.facts import FieldFacts, class_in, facts_of
+from ..schema.descriptors import FieldDescriptor, class_in, descriptor_of
 
 M = TypeVar("M", bound=Message)
 
@@ -72,17 +72,17 @@ class Draw(Generic[M]):
         self.version = version
         self.chances = chances
         self.random = source
-        self.facts = facts_of(message)
+        self.descriptor = descriptor_of(message)
         self.depth = 0
 
     def message(self) -> M:
-        drawn: M = self.struct(self.cls, self.facts.fields)
+        drawn: M = self.struct(self.cls, self.descriptor.fields)
         return drawn
 
     def chance(self, share: float) -> bool:
         return self.random.random() < share
 
-    def struct(self, cls: Any, fields: tuple[FieldFacts, ...]) -> Any:
+    def struct(self, cls: Any, fields: tuple[FieldDescriptor, ...]) -> Any:
         self.depth += 1
         values: dict[str, object] = {}
         for field in fields:
@@ -94,20 +94,20 @@ class Draw(Generic[M]):
         self.depth -= 1
         return made(cls, values)
 
-    def part(self, field: FieldFacts) -> object:
+    def part(self, field: FieldDescriptor) -> object:
         return self.value(field)
 
-    def value(self, field: FieldFacts) -> object:
+    def value(self, field: FieldDescriptor) -> object:
         if self.version in field.nullable and self.chance(self.chances.null):
             return None
         if field.is_array:
             return self.array(field)
         return self.inner(field) if field.is_struct else self.plain(field, self.bits(field.type, field.encodings))
 
-    def inner(self, field: FieldFacts) -> Any:
+    def inner(self, field: FieldDescriptor) -> Any:
         return self.struct(class_in(self.cls, field.type), field.fields)
 
-    def array(self, field: FieldFacts) -> list[Any]:
+    def array(self, field: FieldDescriptor) -> list[Any]:
         if not field.is_struct:
             bits = self.bits(field.type, field.element_encodings)
             # NaN in a list equals no other NaN, in Python as in Java.
@@ -118,7 +118,7 @@ class Draw(Generic[M]):
             self.random = source
             return elements
         drawn = [self.inner(field) for _ in range(self.count(field))]
-        keys = [each.name for each in self.facts.structs[field.type] if each.map_key]
+        keys = [each.name for each in self.descriptor.structs[field.type] if each.map_key]
         if drawn and keys and not self.chance(1 - self.chances.repeat):
             twin = self.inner(field)
             for key in keys:
@@ -126,7 +126,7 @@ class Draw(Generic[M]):
             drawn.append(twin)
         return drawn
 
-    def count(self, field: FieldFacts) -> int:
+    def count(self, field: FieldDescriptor) -> int:
         if self.chance(self.chances.empty):
             return 0
         if field.is_struct or self.depth > 2 or field.type in ("string", "bytes"):
@@ -137,7 +137,7 @@ class Draw(Generic[M]):
         name = next((name for versions, name in encodings if self.version in versions), None)
         return WIDTHS.get(kind, 0) if name is None else int(name[-2:])
 
-    def plain(self, field: FieldFacts, bits: int, is_element: bool = False) -> object:
+    def plain(self, field: FieldDescriptor, bits: int, is_element: bool = False) -> object:
         members = () if field.enumeration is None else _members(field.enumeration, field.type, bits)
         if members and not self.chance(1 - self.chances.member):
             return self.random.choice(members)
@@ -186,9 +186,9 @@ class Draw(Generic[M]):
         # Cut to `length` bytes and drop a partial character.
         return drawn.encode()[:length].decode(errors="ignore") or "~" * length
 
-    def unknown(self, fields: tuple[FieldFacts, ...]) -> tuple[RawTaggedField, ...]:
-        is_optional = self.version in self.facts.with_optional
-        if (not is_optional and self.version not in self.facts.flexible) or self.chance(1 - self.chances.unknown):
+    def unknown(self, fields: tuple[FieldDescriptor, ...]) -> tuple[RawTaggedField, ...]:
+        is_optional = self.version in self.descriptor.with_optional
+        if (not is_optional and self.version not in self.descriptor.flexible) or self.chance(1 - self.chances.unknown):
             return ()
         bound = 1 << 15 if is_optional else 1 << 32
         taken = {field.tag for field in fields}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kafka_message_generator.runtime._core.told import json_value, told
+from kafka_message_generator.runtime._core.formatting import formatted, json_value
 from kafka_message_generator.runtime.schema import Schema
-from kafka_message_generator.runtime.schema.sections import Place, Section
-from kafka_message_generator.runtime.schema.spans import FAULT, LENGTH, REST, STRUCT, Span, Walk
+from kafka_message_generator.runtime.schema.sections import Section, TagPosition
+from kafka_message_generator.runtime.schema.spans import FAULT, LENGTH, REST, STRUCT, Span, SpanTraversal
 from kafka_message_generator.runtime.schema.struct import Field
 
 _MOST_BYTES = 8
@@ -19,7 +19,7 @@ _BEFORE = 1
 
 
 @dataclass(frozen=True)
-class Row:
+class AnnotatedRow:
     """A leaf span, at bytes ``start`` to ``end`` of a message."""
 
     start: int
@@ -32,7 +32,7 @@ class Row:
     absent: Mapping[int, object] = field(default_factory=dict)
     """Defaults of absent tagged fields."""
 
-    def means(self, other: Row) -> bool:
+    def means(self, other: AnnotatedRow) -> bool:
         """Return whether both rows have the same bytes, value and role."""
         mine, its = ((each.start, each.data, each.role, _exact(each.value)) for each in (self, other))
         both = self.absent.keys() & other.absent.keys()
@@ -50,13 +50,13 @@ class Row:
         }
 
 
-class _Walk(Walk):
+class _AnnotatedTraversal(SpanTraversal):
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
         self.absent: dict[Span, dict[int, Field]] = {}
         """Defaults by the leaf that counts the fields of a section."""
 
-    def places(self, section: Section) -> Iterator[Place]:
+    def places(self, section: Section) -> Iterator[TagPosition]:
         yield from super().places(section)
         leaves = self.last.children
         there = {leaf.value for leaf in leaves if leaf.name == "tag"}
@@ -64,28 +64,28 @@ class _Walk(Walk):
         self.absent[count] = {tag: each for tag, each in section.fields.items() if tag not in there}
 
 
-def rows_of(schema: Schema, data: bytes) -> tuple[Row, ...]:
-    walk = _Walk(data)
+def rows_of(schema: Schema, data: bytes) -> tuple[AnnotatedRow, ...]:
+    walk = _AnnotatedTraversal(data)
     top = walk.struct(schema, "", "", is_whole=True)
     return tuple(_row(leaf, data, walk) for leaf in top.leaves())
 
 
-def _row(leaf: Span, data: bytes, walk: _Walk) -> Row:
+def _row(leaf: Span, data: bytes, walk: _AnnotatedTraversal) -> AnnotatedRow:
     absent = walk.absent.get(leaf, {})
-    words = ", ".join(f"{each.name} = {told(each.default)}" for each in absent.values())
+    words = ", ".join(f"{each.name} = {formatted(each.default)}" for each in absent.values())
     note = f"not there, so {words}" if words else "not read" if leaf.role == REST else leaf.note
     path = "" if leaf.role == REST else leaf.path
     if leaf.role == LENGTH and leaf.name != "tag":
         path = f"{path}.{leaf.name}".lstrip(".")
     values = {tag: each.default for tag, each in absent.items()}
-    return Row(leaf.start, data[leaf.start : leaf.end], path, leaf.type, leaf.role, leaf.value, note, values)
+    return AnnotatedRow(leaf.start, data[leaf.start : leaf.end], path, leaf.type, leaf.role, leaf.value, note, values)
 
 
 def _exact(value: object) -> tuple[type, str]:
     return type(value), repr(value)
 
 
-def parting(one: Sequence[Row], other: Sequence[Row]) -> int:
+def parting(one: Sequence[AnnotatedRow], other: Sequence[AnnotatedRow]) -> int:
     """Return the index of the first row with a different meaning, or with a different name or note."""
     pairs = list(zip(one, other, strict=False))
     apart = (number for number, (row, its) in enumerate(pairs) if not row.means(its))
@@ -94,7 +94,7 @@ def parting(one: Sequence[Row], other: Sequence[Row]) -> int:
     return found if found < max(len(one), len(other)) else next(renamed, found)
 
 
-def shown(rows: Sequence[Row], begin: int) -> Iterator[str]:
+def shown(rows: Sequence[AnnotatedRow], begin: int) -> Iterator[str]:
     """Yield lines from shortly before row ``begin``: address, hex, path, value and note, or the error."""
     first = max(begin - _BEFORE, 0)
     some = rows[first : first + _MOST_ROWS]
@@ -114,8 +114,8 @@ def _hex(data: bytes) -> str:
     return data.hex(" ") if len(data) <= _MOST_BYTES else f"{data[:_MOST_BYTES].hex(' ')} ..."
 
 
-def _words(row: Row) -> str:
+def _words(row: AnnotatedRow) -> str:
     if row.role in (FAULT, REST):
         return row.note
-    value = "" if row.role == STRUCT else told(row.value)  # an empty struct has no value
+    value = "" if row.role == STRUCT else formatted(row.value)  # an empty struct has no value
     return "  ".join(filter(None, (value, row.type, row.note)))

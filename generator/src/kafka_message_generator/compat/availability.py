@@ -18,7 +18,7 @@ Today = Mapping[str, tuple[Message, MessagePlan]]
 
 
 @dataclass(frozen=True)
-class Run:
+class ReleaseRange:
     """Consecutive releases with the same versions of a message."""
 
     release: int
@@ -31,7 +31,7 @@ class Run:
 @dataclass(frozen=True)
 class Availability:
     releases: tuple[str, ...]
-    runs: dict[str, tuple[Run, ...]] = field(default_factory=dict)
+    runs: dict[str, tuple[ReleaseRange, ...]] = field(default_factory=dict)
     late: dict[str, dict[str, int]] = field(default_factory=dict)
     """First release of each field that is younger than its version, by path."""
     older: Mapping[str, Versions] = field(default_factory=dict)
@@ -124,11 +124,11 @@ def names_of(sides: Sequence[DefinitionSet], today: Today) -> dict[str, str]:
     return found
 
 
-def _runs(today: Message, places: list[tuple[int, DefinitionSet, str]], count: int) -> Iterable[Run]:
+def _runs(today: Message, places: list[tuple[int, DefinitionSet, str]], count: int) -> Iterable[ReleaseRange]:
     by_number = {number: (side, name) for number, side, name in places}
-    before = Run(-1, NONE)
+    before = ReleaseRange(-1, NONE)
     for number in range(count):
-        now = Run(number, NONE)
+        now = ReleaseRange(number, NONE)
         if number in by_number:
             side, name = by_number[number]
             message, unstable = side.messages[name], side.unstable(name)
@@ -136,7 +136,7 @@ def _runs(today: Message, places: list[tuple[int, DefinitionSet, str]], count: i
             valid = today.valid if today.kind == COORDINATOR_KEY else message.valid
             if unstable is not None and not valid.empty:
                 valid = Versions(valid.lowest, valid.highest - 1)
-            now = Run(number, NONE if valid.empty else valid, message.listeners)
+            now = ReleaseRange(number, NONE if valid.empty else valid, message.listeners)
         if (now.versions, now.listeners) != (before.versions, before.listeners):
             yield now
             before = now

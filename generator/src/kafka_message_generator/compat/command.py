@@ -9,7 +9,15 @@ from pathlib import Path
 
 from kafka_message_generator.compat import formats
 from kafka_message_generator.compat.findings import LEVELS, RULES
-from kafka_message_generator.compat.inputs import HISTORY, KINDS, SPECS, InputError, ReadFolder, placed, sets_of_words
+from kafka_message_generator.compat.inputs import (
+    HISTORY,
+    KINDS,
+    SPECS,
+    CompatInputError,
+    ReadFolder,
+    placed,
+    sets_of_words,
+)
 from kafka_message_generator.compat.past import page
 from kafka_message_generator.compat.report import Report, compare
 from kafka_message_generator.compat.store import HistoryError
@@ -55,8 +63,8 @@ def run(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
         report = _report(read_folder, arguments)
         is_found = bool(report.counting(arguments.level))
         if not is_found and not report.is_compared:
-            raise InputError(f"{report.new} has no released message version of {report.old}")
-    except (InputError, HistoryError, SpecError, WaiverError, OSError) as error:
+            raise CompatInputError(f"{report.new} has no released message version of {report.old}")
+    except (CompatInputError, HistoryError, SpecError, WaiverError, OSError) as error:
         print(error, file=sys.stderr)
         print("nothing was compared", file=sys.stderr)
         return NOT_COMPARED

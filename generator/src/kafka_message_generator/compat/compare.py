@@ -8,12 +8,12 @@ from kafka_message_generator.compat.order import Order, Parts, displaced, parts,
 from kafka_message_generator.compat.signatures import (
     TOP,
     Above,
+    ArrayOf,
     Atom,
+    FixedWidth,
     Inside,
+    LengthPrefixed,
     Nullable,
-    Number,
-    Repeated,
-    Sized,
     TagAtom,
     Tags,
     WireSignature,
@@ -98,11 +98,11 @@ def _end(wrote: Atom | None, reads: Atom | None) -> Difference:
 
 def _pair(writer: WireSignature, reader: WireSignature, above: Above) -> Difference | None:
     wrote, reads = writer[0], reader[0]
-    if isinstance(wrote, Number) and isinstance(reads, Number) and wrote.form == reads.form:
+    if isinstance(wrote, FixedWidth) and isinstance(reads, FixedWidth) and wrote.form == reads.form:
         return None
-    if isinstance(wrote, Sized) and isinstance(reads, Sized) and wrote.form == reads.form:
+    if isinstance(wrote, LengthPrefixed) and isinstance(reads, LengthPrefixed) and wrote.form == reads.form:
         return _lengths(wrote, reads)
-    if isinstance(wrote, Repeated) and isinstance(reads, Repeated):
+    if isinstance(wrote, ArrayOf) and isinstance(reads, ArrayOf):
         return _lengths(wrote, reads) or _within(inside_of(wrote), inside_of(reads))
     if isinstance(wrote, Nullable) and isinstance(reads, Nullable) and wrote.is_tagged == reads.is_tagged:
         return _within(inside_of(wrote), inside_of(reads))
@@ -115,7 +115,7 @@ def _within(wrote: Inside, reads: Inside) -> Difference | None:
     return _sequence(wrote.signature, reads.signature, (wrote, reads))
 
 
-def _lengths(wrote: Sized | Repeated, reads: Sized | Repeated) -> Difference | None:
+def _lengths(wrote: LengthPrefixed | ArrayOf, reads: LengthPrefixed | ArrayOf) -> Difference | None:
     if wrote.compact != reads.compact:
         return Difference("FLEXIBLE", reads.label, _words(wrote), _words(reads))
     if wrote.nullable and not reads.nullable:
@@ -169,7 +169,7 @@ def _names(atoms: WireSignature, above: Inside) -> list[Parts]:
 
 
 def _of_types(wrote: Atom, reads: Atom) -> str:
-    if not isinstance(wrote, Number) or not isinstance(reads, Number):
+    if not isinstance(wrote, FixedWidth) or not isinstance(reads, FixedWidth):
         return "TYPE"
     forms = {wrote.form, reads.form}
     if any("varint" in form for form in forms):

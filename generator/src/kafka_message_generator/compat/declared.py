@@ -11,7 +11,7 @@ from kafka_message_generator.compat.signatures import labels, signature_of
 from kafka_message_generator.plan.model import FieldPlan, ranges
 from kafka_message_generator.rules.defaults import Empty, default_of
 from kafka_message_generator.rules.names import camel_case, snake_case
-from kafka_message_generator.runtime._core.told import told
+from kafka_message_generator.runtime._core.formatting import formatted
 from kafka_message_generator.spec.model import Field, Message
 
 _JSON = {"bool": "a boolean", "string": "a text", "uuid": "a text", "bytes": "a text", "records": "a text"}
@@ -140,7 +140,7 @@ def _properties(
 
 def _default(member: Field) -> str:
     value = default_of(member)
-    return str(value.value) if isinstance(value, Empty) else told(value)
+    return str(value.value) if isinstance(value, Empty) else formatted(value)
 
 
 def _json(member: Field) -> str:

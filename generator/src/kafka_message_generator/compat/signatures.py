@@ -28,11 +28,11 @@ from kafka_message_generator.plan.model import (
     TagSection,
 )
 from kafka_message_generator.rules.defaults import Empty, Value
-from kafka_message_generator.runtime._core.told import told
+from kafka_message_generator.runtime._core.formatting import formatted
 
 
 @dataclass(frozen=True)
-class Number:
+class FixedWidth:
     """A fixed or varint value: ``int32``, ``uuid``, ``varint32`` (zig-zag), ``uvarint64``."""
 
     label: str = field(compare=False)
@@ -43,7 +43,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Sized:
+class LengthPrefixed:
     label: str = field(compare=False)
     form: str
     """``string`` or ``bytes`` (also for records)."""
@@ -55,7 +55,7 @@ class Sized:
 
 
 @dataclass(frozen=True)
-class Repeated:
+class ArrayOf:
     label: str = field(compare=False)
     compact: bool
     nullable: bool
@@ -103,7 +103,7 @@ class Tags:
         return f"{self.form}{{{', '.join(map(str, self.fields))}}}"
 
 
-Atom = Number | Sized | Repeated | Nullable | Tags
+Atom = FixedWidth | LengthPrefixed | ArrayOf | Nullable | Tags
 WireSignature = tuple[Atom, ...]
 
 
@@ -124,7 +124,7 @@ def labels(atoms: WireSignature) -> Iterator[str]:
                 yield from (each.label, *labels(each.value)) if _is_struct(each.value) else (each.label,)
         else:
             yield atom.label
-            if isinstance(atom, Repeated):
+            if isinstance(atom, ArrayOf):
                 yield from labels(atom.element)
             elif isinstance(atom, Nullable):
                 yield from labels(atom.inside)
@@ -136,14 +136,14 @@ def tag_signatures(atoms: WireSignature) -> Iterator[TagAtom]:
         if isinstance(atom, Tags):
             for each in atom.fields:
                 yield from (each, *tag_signatures(each.value))
-        elif isinstance(atom, Repeated):
+        elif isinstance(atom, ArrayOf):
             yield from tag_signatures(atom.element)
         elif isinstance(atom, Nullable):
             yield from tag_signatures(atom.inside)
 
 
 def _is_struct(atoms: WireSignature) -> bool:
-    return len(atoms) != 1 or isinstance(atoms[0], Repeated | Nullable)
+    return len(atoms) != 1 or isinstance(atoms[0], ArrayOf | Nullable)
 
 
 def _text(atoms: WireSignature) -> str:
@@ -198,19 +198,19 @@ class _Unfolder:
     ) -> Iterator[Atom]:
         if isinstance(operation, FixedRun):
             for member in operation.fields:
-                yield Number(_label(struct, member.name, path), member.type)
+                yield FixedWidth(_label(struct, member.name, path), member.type)
             return
         if not isinstance(operation, Packed | String | Bytes | Array | Single):
             return  # absent fields take no bytes
         label = _label(struct, operation.name, path)
         if isinstance(operation, Packed):
-            yield Number(label, _varint(operation))
+            yield FixedWidth(label, _varint(operation))
         elif isinstance(operation, String | Bytes):
             form = "string" if isinstance(operation, String) else "bytes"
-            yield Sized(label, form, operation.compact, operation.nullable)
+            yield LengthPrefixed(label, form, operation.compact, operation.nullable)
         elif isinstance(operation, Array):
             element = tuple(self._element(struct, operation, f"{label}[]"))
-            yield Repeated(label, operation.compact, operation.nullable, element)
+            yield ArrayOf(label, operation.compact, operation.nullable, element)
         elif operation.nullable:
             yield Nullable(label, is_tagged, self._inner(operation.layout, label))
         else:
@@ -220,12 +220,12 @@ class _Unfolder:
         if isinstance(operation.element, LayoutRef):
             yield from self._inner(operation.element, label)
         elif isinstance(operation.element, PackedElement):
-            yield Number(label, _varint(operation.element))
+            yield FixedWidth(label, _varint(operation.element))
         elif operation.element in ("string", "bytes", "records"):
             form = "string" if operation.element == "string" else "bytes"
-            yield Sized(label, form, operation.compact, nullable=False)
+            yield LengthPrefixed(label, form, operation.compact, nullable=False)
         else:
-            yield Number(label, operation.element)
+            yield FixedWidth(label, operation.element)
 
     def _inner(self, ref: LayoutRef, path: str) -> WireSignature:
         return self.layout(self._structs[ref.struct], ref.version, path)
@@ -257,7 +257,7 @@ def _varint(operation: Packed | PackedElement) -> str:
 
 
 def _shown(value: Value) -> str:
-    return "[]" if value is Empty.ARRAY else told(value)
+    return "[]" if value is Empty.ARRAY else formatted(value)
 
 
 @dataclass(frozen=True)
@@ -271,7 +271,7 @@ def insides(one: WireSignature, two: WireSignature) -> Iterator[tuple[Inside, In
     for before, after in zip(one, two, strict=False):
         if isinstance(before, Tags) and isinstance(after, Tags):
             yield from inside_tags(before, after)
-        elif isinstance(before, Repeated | Nullable) and type(before) is type(after):
+        elif isinstance(before, ArrayOf | Nullable) and type(before) is type(after):
             yield inside_of(before), inside_of(after)
 
 
@@ -282,8 +282,8 @@ def inside_tags(one: Tags, two: Tags) -> Iterator[tuple[Inside, Inside]]:
             yield Inside(each.label, each.value), values[each.tag]
 
 
-def inside_of(atom: Repeated | Nullable) -> Inside:
-    return Inside(f"{atom.label}[]", atom.element) if isinstance(atom, Repeated) else Inside(atom.label, atom.inside)
+def inside_of(atom: ArrayOf | Nullable) -> Inside:
+    return Inside(f"{atom.label}[]", atom.element) if isinstance(atom, ArrayOf) else Inside(atom.label, atom.inside)
 
 
 Above = tuple[Inside, Inside]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from kafka_message_generator.compat.order import moved, parts, places
-from kafka_message_generator.runtime._core.told import told
+from kafka_message_generator.runtime._core.formatting import formatted
 from kafka_message_generator.runtime.schema import Schema, Struct
 from kafka_message_generator.runtime.schema.schema import NullableStruct
 from kafka_message_generator.runtime.schema.sections import Section
@@ -26,7 +26,7 @@ def first_difference(schema: Schema, meant: Struct, reader: Schema, got: Struct)
 def _parting(one: _Values, two: _Values, where: str = "") -> str | None:
     for wrote, read in _facing(one, two):
         if not wrote.is_same(read):
-            return where + wrote.told(read)
+            return where + wrote.formatted(read)
     if len(one.regular) != len(two.regular):
         return f"{where}{len(one.regular)} values are read as {len(two.regular)}"
     for key, tagged in one.tagged.items():
@@ -64,9 +64,9 @@ class _Value:
     def is_same(self, other: _Value) -> bool:
         return type(self.value) is type(other.value) and repr(self.value) == repr(other.value)
 
-    def told(self, other: _Value) -> str:
+    def formatted(self, other: _Value) -> str:
         name = "" if self.path == other.path else f"{other.path} = "
-        texts = [told(each.value) for each in (self, other)]
+        texts = [formatted(each.value) for each in (self, other)]
         if texts[0] == texts[1]:  # values of different types with the same text
             texts = [repr(each.value) for each in (self, other)]
         return f"{self.path} = {texts[0]} is read as {name}{texts[1]}"

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
-from kafka_message_generator.compat.annotated import Row, rows_of
+from kafka_message_generator.compat.annotated import AnnotatedRow, rows_of
 from kafka_message_generator.compat.samples import samples
 from kafka_message_generator.compat.values import first_difference
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.runtime.schema import Schema, SchemaError
 from kafka_message_generator.runtime.schema.build import build
-from kafka_message_generator.runtime.schema.facts import facts_in
+from kafka_message_generator.runtime.schema.descriptors import parse_descriptor
 
 FAILS, READS_DIFFERENTLY, REWRITES_DIFFERENTLY = "fails", "reads differently", "rewrites differently"
 
@@ -24,15 +24,15 @@ class Witness:
     data: bytes
     outcome: str
     detail: str
-    written: tuple[Row, ...] = ()
+    written: tuple[AnnotatedRow, ...] = ()
     """The bytes explained for the writer; may be empty."""
-    read: tuple[Row, ...] = ()
+    read: tuple[AnnotatedRow, ...] = ()
     """The bytes, or the rewritten ones, explained for the reader."""
 
 
 @cache
-def schemas_of_plan(facts: str) -> dict[int, Schema]:
-    return build(facts_in(facts))
+def schemas_of_plan(descriptor: str) -> dict[int, Schema]:
+    return build(parse_descriptor(descriptor))
 
 
 def witness(writer: MessagePlan, reader: MessagePlan, version: int) -> Witness | None:

@@ -12,7 +12,7 @@ from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.runtime._core.versions import MAX_VERSION, Versions
 from kafka_message_generator.runtime.schema import Schema, SchemaError, Struct
 from kafka_message_generator.runtime.schema.build import Builder
-from kafka_message_generator.runtime.schema.facts import FieldFacts, MessageFacts, facts_in
+from kafka_message_generator.runtime.schema.descriptors import FieldDescriptor, MessageDescriptor, parse_descriptor
 from kafka_message_generator.spec.model import ENCODED_TYPES
 
 _ALL = Versions(0, MAX_VERSION)
@@ -69,14 +69,14 @@ class Cost:
 class _Integer:
     path: str
     owner: str
-    facts: FieldFacts
+    descriptor: FieldDescriptor
 
     @property
     def bits(self) -> int:
-        return ENCODED_TYPES[self.facts.type]
+        return ENCODED_TYPES[self.descriptor.type]
 
     def encoding(self, version: int) -> str:
-        encodings = self.facts.element_encodings if self.facts.is_array else self.facts.encodings
+        encodings = self.descriptor.element_encodings if self.descriptor.is_array else self.descriptor.encodings
         return next((name for versions, name in encodings if version in versions), f"fixed{self.bits}")
 
 
@@ -88,19 +88,19 @@ def cost(message: MessagePlan, version: int, samples: Iterable[Sample]) -> Cost:
     """
     if version not in message.valid:
         raise CostError(f"{message.name} has no version {version}, only {message.valid}")
-    facts = facts_in(message.descriptor)
-    values = list(_decoded(facts, version, samples))
+    descriptor = parse_descriptor(message.descriptor)
+    values = list(_decoded(descriptor, version, samples))
     if not values:
         raise CostError(f"no samples of {message.name} version {version}")
-    integers = list(_integers(facts, facts.fields, facts.name, version, ""))
+    integers = list(_integers(descriptor, descriptor.fields, descriptor.name, version, ""))
     counts: dict[str, Counter[int]] = {integer.path: Counter() for integer in integers}
     for value in values:
-        _count(facts, facts.fields, value, "", counts)
+        _count(descriptor, descriptor.fields, value, "", counts)
     sizes = {integer.path: _sizes(integer, version, counts[integer.path]) for integer in integers}
     smallest = _smallest(integers, sizes)
-    total = _total(facts, version, values)
-    rewritten = [_rewritten(facts, {}, form) for form in FORMS]
-    rewritten.append(_rewritten(facts, {key: form for key, form in smallest.items() if form}, FORMS[0]))
+    total = _total(descriptor, version, values)
+    rewritten = [_rewritten(descriptor, {}, form) for form in FORMS]
+    rewritten.append(_rewritten(descriptor, {key: form for key, form in smallest.items() if form}, FORMS[0]))
     totals = Totals(total, *(_total(each, version, values) for each in rewritten))
     fields = []
     for integer in integers:
@@ -108,10 +108,10 @@ def cost(message: MessagePlan, version: int, samples: Iterable[Sample]) -> Cost:
         fields.append(
             FieldCost(
                 path=integer.path,
-                type=integer.facts.type,
+                type=integer.descriptor.type,
                 encoding=integer.encoding(version),
                 values=counts[integer.path].total(),
-                smallest=smallest[integer.owner, integer.facts.name],
+                smallest=smallest[integer.owner, integer.descriptor.name],
                 share=by_form["defined"] / total if total else 0.0,
                 **by_form,
             )
@@ -119,14 +119,14 @@ def cost(message: MessagePlan, version: int, samples: Iterable[Sample]) -> Cost:
     return Cost(message.name, version, len(values), tuple(fields), totals)
 
 
-def _schema(facts: MessageFacts, version: int) -> Schema:
-    return Builder(facts).struct(facts.fields, version)
+def _schema(descriptor: MessageDescriptor, version: int) -> Schema:
+    return Builder(descriptor).struct(descriptor.fields, version)
 
 
-def _decoded(facts: MessageFacts, version: int, samples: Iterable[Sample]) -> Iterator[Struct]:
-    schema, problems = _schema(facts, version), []
+def _decoded(descriptor: MessageDescriptor, version: int, samples: Iterable[Sample]) -> Iterator[Struct]:
+    schema, problems = _schema(descriptor, version), []
     for sample in samples:
-        what = f"{sample.place}: {facts.name} v{version}: "
+        what = f"{sample.place}: {descriptor.name} v{version}: "
         if sample.version != version:
             problems.append(f"{what}the sample is of version {sample.version}")
             continue
@@ -142,36 +142,42 @@ def _decoded(facts: MessageFacts, version: int, samples: Iterable[Sample]) -> It
         raise CostError(*problems)
 
 
-def _present(facts: MessageFacts, fields: tuple[FieldFacts, ...], version: int) -> Iterator[FieldFacts]:
+def _present(
+    descriptor: MessageDescriptor, fields: tuple[FieldDescriptor, ...], version: int
+) -> Iterator[FieldDescriptor]:
     for field in fields:
-        if version in field.versions and (version in facts.with_optional or not field.optional):
+        if version in field.versions and (version in descriptor.with_optional or not field.optional):
             yield field
 
 
 def _integers(
-    facts: MessageFacts, fields: tuple[FieldFacts, ...], owner: str, version: int, prefix: str
+    descriptor: MessageDescriptor, fields: tuple[FieldDescriptor, ...], owner: str, version: int, prefix: str
 ) -> Iterator[_Integer]:
-    for field in _present(facts, fields, version):
+    for field in _present(descriptor, fields, version):
         path = _path(prefix, field)
         if field.type in ENCODED_TYPES:
             yield _Integer(path, owner, field)
         elif field.is_struct:
-            yield from _integers(facts, facts.structs[field.type], field.type, version, f"{path}.")
+            yield from _integers(descriptor, descriptor.structs[field.type], field.type, version, f"{path}.")
 
 
-def _path(prefix: str, field: FieldFacts) -> str:
+def _path(prefix: str, field: FieldDescriptor) -> str:
     return f"{prefix}{field.name}{'[]' if field.is_array else ''}"
 
 
 def _count(
-    facts: MessageFacts, fields: tuple[FieldFacts, ...], struct: Struct, prefix: str, counts: dict[str, Counter[int]]
+    descriptor: MessageDescriptor,
+    fields: tuple[FieldDescriptor, ...],
+    struct: Struct,
+    prefix: str,
+    counts: dict[str, Counter[int]],
 ) -> None:
     for field in fields:
         value = struct.values.get(field.name)
         path = _path(prefix, field)
         for element in value if isinstance(value, list) else [value]:
             if isinstance(element, Struct):
-                _count(facts, facts.structs[field.type], element, f"{path}.", counts)
+                _count(descriptor, descriptor.structs[field.type], element, f"{path}.", counts)
             elif isinstance(element, int) and field.type in ENCODED_TYPES:
                 counts[path][element] += 1
 
@@ -190,28 +196,30 @@ def _smallest(
 ) -> dict[tuple[str, str], str | None]:
     sums: dict[tuple[str, str], Counter[str]] = {}
     for integer in integers:
-        sums.setdefault((integer.owner, integer.facts.name), Counter()).update(sizes[integer.path])
+        sums.setdefault((integer.owner, integer.descriptor.name), Counter()).update(sizes[integer.path])
     return {
         key: min(FORMS, key=lambda form: by_form[form]) if by_form["fixed"] else None for key, by_form in sums.items()
     }
 
 
-def _rewritten(facts: MessageFacts, forms: Mapping[tuple[str, str], str], otherwise: str) -> MessageFacts:
-    def changed(owner: str, fields: tuple[FieldFacts, ...]) -> tuple[FieldFacts, ...]:
+def _rewritten(
+    descriptor: MessageDescriptor, forms: Mapping[tuple[str, str], str], otherwise: str
+) -> MessageDescriptor:
+    def changed(owner: str, fields: tuple[FieldDescriptor, ...]) -> tuple[FieldDescriptor, ...]:
         return tuple(
             _encoded(field, forms.get((owner, field.name), otherwise)) if field.type in ENCODED_TYPES else field
             for field in fields
         )
 
-    structs = {name: changed(name, fields) for name, fields in facts.structs.items()}
-    return replace(facts, fields=changed(facts.name, facts.fields), structs=structs)
+    structs = {name: changed(name, fields) for name, fields in descriptor.structs.items()}
+    return replace(descriptor, fields=changed(descriptor.name, descriptor.fields), structs=structs)
 
 
-def _encoded(field: FieldFacts, form: str) -> FieldFacts:
+def _encoded(field: FieldDescriptor, form: str) -> FieldDescriptor:
     encodings = ((_ALL, f"{form}{ENCODED_TYPES[field.type]}"),)
     return replace(field, element_encodings=encodings) if field.is_array else replace(field, encodings=encodings)
 
 
-def _total(facts: MessageFacts, version: int, values: Iterable[Struct]) -> int:
-    schema = _schema(facts, version)
+def _total(descriptor: MessageDescriptor, version: int, values: Iterable[Struct]) -> int:
+    schema = _schema(descriptor, version)
     return sum(schema.size_of(value) for value in values)

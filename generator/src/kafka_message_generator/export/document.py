@@ -58,7 +58,7 @@ def _error(error: ErrorCode) -> Object:
     return found | _about(error.about)
 
 
-def _record_type(record: tables.RecordType) -> Object:
+def _record_type(record: tables.RecordTypeEntry) -> Object:
     sides: Object = {name: side for name, side in (("key", record.key), ("value", record.value)) if side is not None}
     return {"folder": record.family, "type": record.number, **sides}
 

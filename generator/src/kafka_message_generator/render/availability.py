@@ -13,7 +13,7 @@ Row = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
-class Table:
+class AvailabilityTable:
     """Data of ``history/_tables.py``."""
 
     releases: tuple[str, ...] = ()
@@ -37,9 +37,9 @@ def today_of(definitions: Definitions) -> Today:
     return {message.name: (message, plans[message.name]) for message in definitions.messages if message.name in plans}
 
 
-def table(definitions: Definitions, found: Availability | None) -> Table:
+def table(definitions: Definitions, found: Availability | None) -> AvailabilityTable:
     if found is None or definitions.history is None:
-        return Table()
+        return AvailabilityTable()
     numbers = {release: number for number, release in enumerate(found.releases)}
     listeners = sorted({run.listeners for runs in found.runs.values() for run in runs})
     runs = (
@@ -57,7 +57,7 @@ def table(definitions: Definitions, found: Availability | None) -> Table:
     )
     older = ((name, (each.lowest, each.highest)) for name, each in sorted(found.older.items()) if name in found.runs)
     late = tuple(sorted(found.late.items()))
-    return Table(found.releases, tuple(listeners), tuple(runs), late, tuple(codes), tuple(older))
+    return AvailabilityTable(found.releases, tuple(listeners), tuple(runs), late, tuple(codes), tuple(older))
 
 
 def since_words(release: str, is_first: bool, is_older: bool) -> str:

@@ -49,7 +49,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class RecordType:
+class RecordTypeEntry:
     """Record type of a log."""
 
     family: str
@@ -130,7 +130,7 @@ def enumerations(definitions: Definitions) -> list[EnumClass]:
 
 
 def _enum_class(one: Enumeration) -> EnumClass:
-    base = "Text" if one.is_text else "Special" if one.is_special else "Number"
+    base = "StringEnum" if one.is_text else "Special" if one.is_special else "IntegerEnum"
     source = f" Source: {one.source}." if one.source else ""
     about = f"{one.about or one.name}{source}"
     return EnumClass(one.name, base, about, tuple(sorted(one.members, key=lambda member: member.value)))
@@ -141,7 +141,7 @@ def abouts(definitions: Definitions) -> list[tuple[str, Sequence[Member | ErrorC
     return [(ERROR_CODE, error_codes(definitions)), *found]
 
 
-def record_types(definitions: Definitions) -> list[RecordType]:
+def record_types(definitions: Definitions) -> list[RecordTypeEntry]:
     """Return records of coordinators (key and value) and metadata logs (value only), by folder and number."""
     found: dict[tuple[str, int], dict[str, str]] = {}
     for message in definitions.messages:
@@ -151,7 +151,9 @@ def record_types(definitions: Definitions) -> list[RecordType]:
             halves = found.setdefault((definitions.folders[message.name], message.api_key), {})
             halves[message.kind] = message.name
     return [
-        RecordType(family, number, halves.get(COORDINATOR_KEY), halves.get(COORDINATOR_VALUE, halves.get(METADATA)))
+        RecordTypeEntry(
+            family, number, halves.get(COORDINATOR_KEY), halves.get(COORDINATOR_VALUE, halves.get(METADATA))
+        )
         for (family, number), halves in sorted(found.items())
     ]
 

@@ -13,7 +13,7 @@ from kafka_message_generator.spec.source import Location, Problems
 ERROR_CODE, API_KEY = "ErrorCode", "ApiKey"
 # Enumerations with members from ``errors.json`` and from the definitions; only their fields are listed.
 OF_PROTOCOL = (ERROR_CODE, API_KEY)
-_RESERVED = ("ENUMERATIONS", "Number", "Special", "Text")
+_RESERVED = ("ENUMERATIONS", "IntegerEnum", "Special", "StringEnum")
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]*")
 _MEMBER = re.compile(r"[A-Z][A-Z0-9_]*")
 

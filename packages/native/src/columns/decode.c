@@ -1,5 +1,5 @@
 /* Decoder of a binary array of messages to columns: versions by row, bad rows, and the function `decode`. */
-#include "filling.h"
+#include "builder.h"
 
 #define SAMPLED ((int64_t)1 << 18)           /* minimum data size for sampling the first rows */
 #define SAMPLE 32                            /* one row in 32 */
@@ -17,7 +17,7 @@ typedef struct {
     const uint8_t *versions_valid;
     int64_t versions_base;
     const char *trailing, *corrupt;
-    const Way **ways;                        /* by version */
+    const VersionPrograms **programs_by_version;
     uint8_t *is_live;
 } Call;
 
@@ -85,16 +85,16 @@ static int prepare(Call *call)
     Plan *plan = call->plan;
     int64_t versions = plan->text.version_count;
     uint8_t *used = get_zeros(versions);
-    call->ways = get_zeros(versions * (int64_t)sizeof(Way *));
+    call->programs_by_version = get_zeros(versions * (int64_t)sizeof(VersionPrograms *));
     call->is_live = get_zeros(plan->field_count);
     int count = -1;
-    if (used == NULL || call->ways == NULL || call->is_live == NULL) PyErr_NoMemory();
+    if (used == NULL || call->programs_by_version == NULL || call->is_live == NULL) PyErr_NoMemory();
     else count = survey(call, used);
     int variant = (call->options & EMIT_DEFAULTS ? EMITTING : 0) | (count > 1 ? MIXED : 0);
     for (int64_t i = 0; count > 0 && i < versions; i++) {
         if (!used[i]) continue;
-        if ((call->ways[i] = way_of(plan, plan->text.lowest + (int)i, variant)) == NULL) { count = -1; break; }
-        for (uint32_t k = 0; k < plan->field_count; k++) call->is_live[k] |= call->ways[i]->is_live[k];
+        if ((call->programs_by_version[i] = version_programs(plan, plan->text.lowest + (int)i, variant)) == NULL) { count = -1; break; }
+        for (uint32_t k = 0; k < plan->field_count; k++) call->is_live[k] |= call->programs_by_version[i]->is_live[k];
     }
     free_memory(used);
     if (count < 0) return -1;
@@ -108,7 +108,7 @@ static int prepare(Call *call)
 
 static int put_bytes(Decoding *decoding, uint32_t field, int64_t i, const uint8_t *p, int64_t size)
 {
-    return append(decoding, &decoding->fillings[field], i, p, size);
+    return append(decoding, &decoding->builders[field], i, p, size);
 }
 
 /* A row without a message; a bad one keeps its bytes if requested, and is not null then. */
@@ -131,9 +131,9 @@ static Outcome read_row(const Call *call, Decoding *decoding, int64_t i)
     const uint8_t *start = call->data + bound(call, i), *end = call->data + bound(call, i + 1);
     int64_t version = version_of(call, i, &start, end);
     if (UNLIKELY(layout_of(plan, version) == NULL)) return BAD;
-    const Way *way = call->ways[version - plan->text.lowest];
-    if (UNLIKELY(way == NULL)) { decoding->why = DECLINED; return STOPPED; }   /* another thread changed the versions */
-    const Program *program = way->rows;
+    const VersionPrograms *programs = call->programs_by_version[version - plan->text.lowest];
+    if (UNLIKELY(programs == NULL)) { decoding->why = DECLINED; return STOPPED; }   /* another thread changed the versions */
+    const Program *program = programs->rows;
     const uint8_t *behind = read_elements(decoding, program->ops, program->count, i, 1, start, end);
     if (UNLIKELY(behind == NULL)) return decoding->why == MALFORMED ? BAD : STOPPED;
     if (UNLIKELY(behind != end) && !(call->options & IGNORE_REST)) return BAD;
@@ -183,9 +183,9 @@ static int has_bad_text(const Decoding *decoding)
 {
     const Plan *plan = decoding->plan;
     for (uint32_t i = 0; i < plan->field_count; i++) {
-        const Filling *filling = &decoding->fillings[i];
+        const ColumnBuilder *builder = &decoding->builders[i];
         if (plan->fields[i].kind != KIND_STRING || !decoding->is_live[i]) continue;
-        if (!are_utf8(filling->data, filling->offsets, decoding->extents[plan->fields[i].domain].length)) return 1;
+        if (!are_utf8(builder->data, builder->offsets, decoding->extents[plan->fields[i].domain].length)) return 1;
     }
     return 0;
 }
@@ -197,8 +197,8 @@ static Outcome read_all(const Call *call, Decoding *decoding, int64_t *bad)
     Outcome outcome = read_rows(call, decoding, bad);
     int is_checked = call->options & VALIDATE_UTF8;
     if (!is_checked || outcome == STOPPED || (outcome == GOOD && !has_bad_text(decoding))) return outcome;
-    drop_filling(decoding);
-    if (start_filling(decoding, call->plan, call->is_live) < 0) {
+    drop_builders(decoding);
+    if (start_builders(decoding, call->plan, call->is_live) < 0) {
         *decoding = (Decoding){.why = NO_MEMORY};
         return STOPPED;
     }
@@ -210,13 +210,13 @@ static PyObject *decoded(Call *call)
 {
     Decoding decoding;
     int64_t bad = 0;
-    if (start_filling(&decoding, call->plan, call->is_live) < 0) return PyErr_NoMemory();
+    if (start_builders(&decoding, call->plan, call->is_live) < 0) return PyErr_NoMemory();
     Outcome outcome;
     Py_BEGIN_ALLOW_THREADS
     outcome = read_all(call, &decoding, &bad);
     Py_END_ALLOW_THREADS
     if (outcome == GOOD) return columns_of(&decoding, call->trailing, call->corrupt);
-    if (decoding.plan != NULL) drop_filling(&decoding);
+    if (decoding.plan != NULL) drop_builders(&decoding);
     if (outcome == BAD) return PyLong_FromLongLong(bad);
     if (decoding.why == NO_MEMORY) return PyErr_NoMemory();
     Py_RETURN_NONE;
@@ -279,7 +279,7 @@ PyObject *decode(PyObject *module, PyObject *args)
     if (is_taken && take_versions(&call, version) == 0 && prepare(&call) == 0) result = decoded(&call);
     else if (!PyErr_Occurred()) result = Py_NewRef(Py_None);
     free_memory(call.bounds);
-    free_memory(call.ways);
+    free_memory(call.programs_by_version);
     free_memory(call.is_live);
     return result;
 }

@@ -9,7 +9,7 @@ typedef struct {
 
 static const uint8_t *messages(Writing *writing, Result *result, int64_t rows, int prefix, int version)
 {
-    const Program *program = writing->way->rows;
+    const Program *program = writing->programs->rows;
     const Input *root = &writing->inputs[0];
     uint8_t *q = writing->start;
     result->offsets[0] = 0;
@@ -34,7 +34,7 @@ static const uint8_t *messages(Writing *writing, Result *result, int64_t rows, i
  * short. */
 static int make_room_for(Writing *writing, Result *result, int64_t rows)
 {
-    int64_t most = writing->estimate + (int64_t)(writing->way->rows->most + 2 + SLACK) * (rows + 2) + LEAST;
+    int64_t most = writing->estimate + (int64_t)(writing->programs->rows->most + 2 + SLACK) * (rows + 2) + LEAST;
     if (most > INT32_MAX) most = INT32_MAX;
     result->offsets = get_memory(4 * (rows + 1));
     result->valid = writing->inputs[0].valid == NULL ? NULL : get_memory((rows + 7) / 8);
@@ -87,7 +87,7 @@ PyObject *encode(PyObject *module, PyObject *args)
     const TextLayout *layout = layout_of(writing.plan, version);
     int is_declined = layout == NULL || layout->is_unsupported || layout->has_wire_types || writing.plan->has_unknown;
     if (is_declined || schema->format == NULL || strcmp(schema->format, "+s") != 0) Py_RETURN_NONE;
-    if ((writing.way = way_of((Plan *)writing.plan, version, WRITING)) == NULL) return NULL;
+    if ((writing.programs = version_programs((Plan *)writing.plan, version, WRITING)) == NULL) return NULL;
     writing.inputs = get_zeros(writing.plan->field_count * (int64_t)sizeof(Input));
     if (writing.inputs == NULL) return PyErr_NoMemory();
     Span all = {.count = array->length, .used = array->length};

@@ -1,5 +1,5 @@
 /* Conversion of filled columns to finished ones: adjacent children, and zeros for columns without values. */
-#include "filling.h"
+#include "builder.h"
 
 static const char *const formats[] = {"b", "c", "s", "i", "i", "l", "l", "g", "u", "u", "z", "+s", "+l", "+m"};
 
@@ -20,20 +20,20 @@ static const void *keep(Maker *maker, void *buffer)
     return buffer;
 }
 
-static void set_buffers(Maker *maker, const Field *field, Filling *filling, Column *column, int is_live)
+static void set_buffers(Maker *maker, const Field *field, ColumnBuilder *builder, Column *column, int is_live)
 {
     if (!is_live) {
         column->nulls = column->length;
         column->buffers[0] = column->length > 0 ? maker->zeros : NULL;
     } else {
-        column->nulls = filling->nulls;
-        column->buffers[0] = filling->valid == NULL ? NULL : keep(maker, filling->valid);
+        column->nulls = builder->nulls;
+        column->buffers[0] = builder->valid == NULL ? NULL : keep(maker, builder->valid);
     }
     column->buffer_count = 1;
     if (field->kind == KIND_STRUCT) return;
     column->buffer_count = field->kind < KIND_UUID || field->kind > KIND_BYTES ? 2 : 3;
-    column->buffers[1] = keep(maker, field->kind < KIND_UUID ? filling->data : (void *)filling->offsets);
-    if (column->buffer_count == 3) column->buffers[2] = keep(maker, filling->data);
+    column->buffers[1] = keep(maker, field->kind < KIND_UUID ? builder->data : (void *)builder->offsets);
+    if (column->buffer_count == 3) column->buffers[2] = keep(maker, builder->data);
 }
 
 static void add_column(Maker *maker, uint32_t number, const char *name)
@@ -44,7 +44,7 @@ static void add_column(Maker *maker, uint32_t number, const char *name)
     maker->fields[maker->count++] = number;
     *column = (Column){.format = formats[field->kind], .name = name, .flags = ARROW_FLAG_NULLABLE};
     column->length = maker->decoding->extents[field->domain].length;
-    set_buffers(maker, field, &maker->decoding->fillings[number], column, maker->decoding->is_live[number]);
+    set_buffers(maker, field, &maker->decoding->builders[number], column, maker->decoding->is_live[number]);
 }
 
 static void add_children(Maker *maker, int parent, const char *trailing, const char *corrupt)
@@ -91,7 +91,7 @@ PyObject *columns_of(Decoding *decoding, const char *trailing, const char *corru
     char *room = get_memory(count * (int64_t)(sizeof(Column) + 3 * sizeof(void *) + sizeof(uint32_t)) + (int64_t)sizeof(void *));
     if (zeros == NULL || room == NULL) {
         free_memory(zeros);
-        drop_filling(decoding);
+        drop_builders(decoding);
         PyErr_NoMemory();
     } else {
         maker.zeros = zeros;
@@ -102,7 +102,7 @@ PyObject *columns_of(Decoding *decoding, const char *trailing, const char *corru
         add_column(&maker, 0, "");
         for (int i = 0; i < maker.count; i++) add_children(&maker, i, trailing, corrupt);
         result = handed_over(maker.columns, maker.count, decoding->block, maker.owned, maker.owned_count);
-        free_memory(decoding->fillings);
+        free_memory(decoding->builders);
         free_memory(decoding->extents);
     }
     free_memory(room);

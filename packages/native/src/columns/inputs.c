@@ -61,7 +61,7 @@ static int bind_children(Writing *writing, uint32_t field, const struct ArrowSch
     if (array->n_children != schema->n_children || has_unknown_tags(schema, array)) return -1;
     for (uint32_t kid = field + 1; kid < field + fields[field].span; kid += fields[kid].span, place++) {
         int64_t child = child_called(schema, fields[kid].name, place);
-        if (child == -1 && !writing->way->is_live[kid]) { writing->inputs[kid].is_unsent = 1; continue; }
+        if (child == -1 && !writing->programs->is_live[kid]) { writing->inputs[kid].is_unsent = 1; continue; }
         if (child < 0) return -1;
         if (bind_columns(writing, kid, schema->children[child], array->children[child], span) < 0) return -1;
     }
@@ -97,7 +97,7 @@ int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *sch
     int buffers = kind == KIND_STRUCT ? 1 : kind == KIND_LIST || kind < KIND_UUID ? 2 : 3;
     if (!is_kind(schema, kind) || array->n_buffers != buffers) return -1;
     if (array->null_count != 0) input->valid = array->buffers[0];
-    if (writing->way->is_live[field]) writing->estimate += most_of(kind) * span.used;
+    if (writing->programs->is_live[field]) writing->estimate += most_of(kind) * span.used;
     if (kind == KIND_STRUCT) {
         span.start = input->base;
         return bind_children(writing, field, schema, array, span);
@@ -111,6 +111,6 @@ int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *sch
     input->bytes = array->length == 0 ? 0 : int32_in(input->offsets, array->offset + array->length);
     int64_t first, bytes = used_of(input, span, &first);
     if (bytes < 0 || first > input->bytes - bytes || (input->bytes > 0 && input->data == NULL)) return -1;
-    if (writing->way->is_live[field]) writing->estimate += bytes;
+    if (writing->programs->is_live[field]) writing->estimate += bytes;
     return 0;
 }

@@ -45,7 +45,7 @@ void *get_more(void *memory, int64_t size)
 void free_memory(void *memory) { free(memory); }
 
 #if HUGE_PAGES
-/* Allocates huge pages: the page faults of small ones cost as much as filling the columns. */
+/* Allocates huge pages: the page faults of small ones cost as much as builder the columns. */
 static uint8_t *mapped(int64_t size)
 {
     uint8_t *start = mmap(NULL, (size_t)(size + HUGE), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

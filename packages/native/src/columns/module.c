@@ -1,6 +1,6 @@
 /* The module with its functions; it has no state and no types. */
 #include "batches.h"
-#include "filling.h"
+#include "builder.h"
 
 static PyObject *fail_allocation_at(PyObject *module, PyObject *number)
 {
@@ -43,7 +43,7 @@ static int exec_module(PyObject *module)
 static PyModuleDef_Slot slots[] = {{Py_mod_exec, exec_module}, {0, NULL}};
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_columns", "Makes Arrow columns of encoded messages, and the other way round.", 0,
+    PyModuleDef_HEAD_INIT, "_columns", "Makes Arrow columns of encoded messages, and the reverse.", 0,
     functions, slots, NULL, NULL, NULL,
 };
 

@@ -61,7 +61,7 @@ typedef enum { MIXED = 1, EMITTING = 2, WRITING = 4, VARIANTS = 8 } Variant;
 typedef struct {
     const Program *rows;
     uint8_t *is_live;                        /* whether a column has values */
-} Way;
+} VersionPrograms;
 
 typedef struct {
     Arena arena;
@@ -71,7 +71,7 @@ typedef struct {
     uint32_t field_count, domain_count;
     uint32_t trailing, corrupt;              /* optional columns of the rows */
     int has_unknown;
-    Way **ways[VARIANTS];                    /* by version, created on first use */
+    VersionPrograms **programs_by_version[VARIANTS];                    /* by version, created on first use */
 } Plan;
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -86,7 +86,7 @@ int make_columns(Plan *plan);
 uint32_t element_of(const Plan *plan, uint32_t list);
 
 /* programs.c: the programs of a version, owned by the plan; NULL with MemoryError */
-const Way *way_of(Plan *plan, int version, int variant);
+const VersionPrograms *version_programs(Plan *plan, int version, int variant);
 
 /* plan.c: layout of a version, or NULL */
 PyObject *new_plan(PyObject *module, PyObject *args);

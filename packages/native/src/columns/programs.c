@@ -186,23 +186,23 @@ static int add_struct(Maker *maker, Program *program, int64_t *run, const TextLa
     return maker->variant || in_default ? add_unsent_map(maker, program, run, at) : 0;
 }
 
-const Way *way_of(Plan *plan, int version, int variant)
+const VersionPrograms *version_programs(Plan *plan, int version, int variant)
 {
     const Text *text = &plan->text;
     int place = version - text->lowest;
-    if (plan->ways[variant] == NULL) {
-        plan->ways[variant] = get_from(&plan->arena, text->version_count * (int64_t)sizeof(Way *));
-        if (plan->ways[variant] == NULL) return NULL;
+    if (plan->programs_by_version[variant] == NULL) {
+        plan->programs_by_version[variant] = get_from(&plan->arena, text->version_count * (int64_t)sizeof(VersionPrograms *));
+        if (plan->programs_by_version[variant] == NULL) return NULL;
     }
-    if (plan->ways[variant][place] != NULL) return plan->ways[variant][place];
-    Way *way = get_from(&plan->arena, sizeof(Way));
+    if (plan->programs_by_version[variant][place] != NULL) return plan->programs_by_version[variant][place];
+    VersionPrograms *programs = get_from(&plan->arena, sizeof(VersionPrograms));
     Program *rows = get_from(&plan->arena, sizeof(Program));
     uint8_t *is_live = get_from(&plan->arena, plan->field_count);
-    if (way == NULL || rows == NULL || is_live == NULL) return NULL;
+    if (programs == NULL || rows == NULL || is_live == NULL) return NULL;
     Maker maker = {plan, variant, is_live};
     int64_t run = -1;
     if (add_struct(&maker, rows, &run, &text->layouts[text->versions[place]], 0, 0) < 0) return NULL;
-    way->rows = rows;
-    way->is_live = is_live;
-    return plan->ways[variant][place] = way;
+    programs->rows = rows;
+    programs->is_live = is_live;
+    return plan->programs_by_version[variant][place] = programs;
 }

@@ -3,7 +3,7 @@
  * Only certainly valid data is accepted. At anything else the scan stops, and the package reads the same bytes in
  * Python, which reports the error. It also stops at a full buffer, and is called again with a larger one. */
 #include "batches.h"
-#include "filling.h"
+#include "builder.h"
 
 /* ---- text or bytes columns --------------------------------------------------------------------------------------- */
 

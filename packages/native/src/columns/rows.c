@@ -1,7 +1,7 @@
 /* Decoding loop: one operation after the other, element after element.
  *
  * With computed gotos each operation has its own jump, which the processor predicts better than a common one. */
-#include "filling.h"
+#include "builder.h"
 
 #include <stdlib.h>
 
@@ -64,7 +64,7 @@ static int put_unknown(Decoding *decoding, const Op *op, const Unknown *unknown)
 {
     Extent *extent = &decoding->extents[op->domain];
     if (extent->length == extent->room && make_room(decoding, op->domain, 1) < 0) return -1;
-    Filling *entry = decoding->fillings + element_of(decoding->plan, op->field);
+    ColumnBuilder *entry = decoding->builders + element_of(decoding->plan, op->field);
     int64_t tag = unknown->tag, i = extent->length++;
     memcpy(entry[1].data + 8 * i, &tag, 8);
     entry[2].offsets[i + 1] = (int32_t)entry[2].used;        /* valid also if the buffer is full */
@@ -133,7 +133,7 @@ static const uint8_t *read_tags(Decoding *decoding, const Op *op, int64_t i, uin
     }
     if (unknown > 0 && take_unknown(decoding, op, count, unknown, start, end) < 0) GIVE_UP;
     if (op->flags & UNKNOWN) {
-        decoding->fillings[op->field].offsets[i + 1] = (int32_t)decoding->extents[op->domain].length;
+        decoding->builders[op->field].offsets[i + 1] = (int32_t)decoding->extents[op->domain].length;
     }
     return p;
 }
@@ -163,9 +163,9 @@ static void put_numbers(uint8_t *to, int kind, int64_t count, const uint8_t *p)
 #else
 #define JUMP goto dispatch
 #endif
-#define NEXT do { if (++op == last) goto next_element; filling = fillings + op->field; JUMP; } while (0)
+#define NEXT do { if (++op == last) goto next_element; builder = builders + op->field; JUMP; } while (0)
 #define FIXED(CODE, BODY) at_##CODE: NEED(op->need); rest_##CODE: BODY; NEXT
-#define PUT(type, value) do { type x = (type)(value); memcpy(filling->data + i * (int64_t)sizeof(type), &x, sizeof x); } while (0)
+#define PUT(type, value) do { type x = (type)(value); memcpy(builder->data + i * (int64_t)sizeof(type), &x, sizeof x); } while (0)
 #define COMPACT_LENGTH do { uint32_t u; if (UNLIKELY((p = uvarint(p, end, &u)) == NULL)) FAIL; n = (int64_t)u - 1; } while (0)
 #define FIXED_LENGTH(bits) do { NEED(bits / 8); n = (int##bits##_t)get##bits(p); p += bits / 8; } while (0)
 
@@ -183,7 +183,7 @@ const uint8_t *read_elements(Decoding *decoding, const Op *ops, uint32_t count, 
     };
 #endif
     const Op *op, *last = ops + count;
-    Filling *fillings = decoding->fillings, *filling;
+    ColumnBuilder *builders = decoding->builders, *builder;
     int64_t n, i = first - 1, stop = first + elements;
     if (count == 0) return p;
 next_element:
@@ -222,18 +222,18 @@ dispatch:
     default: goto at_STRUCT;
     }
 #endif
-    FIXED(BOOL, if (*p++ != 0) filling->data[i >> 3] |= (uint8_t)(1 << (i & 7)));
-    FIXED(INT8, filling->data[i] = *p++);
+    FIXED(BOOL, if (*p++ != 0) builder->data[i >> 3] |= (uint8_t)(1 << (i & 7)));
+    FIXED(INT8, builder->data[i] = *p++);
     FIXED(INT16, PUT(uint16_t, get16(p)); p += 2);
     FIXED(UINT16, PUT(uint32_t, get16(p)); p += 2);
     FIXED(INT32, PUT(uint32_t, get32(p)); p += 4);
     FIXED(UINT32, PUT(uint64_t, get32(p)); p += 4);
     FIXED(INT64, PUT(uint64_t, get64(p)); p += 8);
     FIXED(UUID,
-        if (UNLIKELY(filling->used + 22 + SLACK > filling->room) && make_room_for_bytes(decoding, filling, 22) < 0) GIVE_UP;
-        uuid_text(filling->data + filling->used, p);
-        filling->used += 22;
-        filling->offsets[i + 1] = (int32_t)filling->used;
+        if (UNLIKELY(builder->used + 22 + SLACK > builder->room) && make_room_for_bytes(decoding, builder, 22) < 0) GIVE_UP;
+        uuid_text(builder->data + builder->used, p);
+        builder->used += 22;
+        builder->offsets[i + 1] = (int32_t)builder->used;
         p += 16);
 at_COMPACT_TEXT:
     COMPACT_LENGTH;
@@ -250,13 +250,13 @@ at_BLOB:
 sized:
     if (UNLIKELY(n < 0)) {
         if (!(op->flags & NULLABLE)) FAIL;
-        filling->offsets[i + 1] = (int32_t)filling->used;
+        builder->offsets[i + 1] = (int32_t)builder->used;
         if (set_null(decoding, op->field, i) < 0) GIVE_UP;
         NEXT;
     }
     NEED(n);
     if (UNLIKELY(decoding->checks_texts) && op->kind == KIND_STRING && !is_utf8(p, p + n)) FAIL;
-    if (UNLIKELY(append(decoding, filling, i, p, n) < 0)) GIVE_UP;
+    if (UNLIKELY(append(decoding, builder, i, p, n) < 0)) GIVE_UP;
     p += n;
     NEXT;
 at_NUMBERS:
@@ -264,7 +264,7 @@ at_LIST: {
     Extent *extent = &decoding->extents[op->domain];
     if (op->flags & COMPACT) COMPACT_LENGTH;
     else FIXED_LENGTH(32);
-    filling->offsets[i + 1] = (int32_t)extent->length;
+    builder->offsets[i + 1] = (int32_t)extent->length;
     if (UNLIKELY(n < 0)) {
         if (!(op->flags & NULLABLE)) FAIL;
         if (set_null(decoding, op->field, i) < 0) GIVE_UP;
@@ -274,13 +274,13 @@ at_LIST: {
     if (UNLIKELY(extent->length + n > extent->room) && n > 0 && make_room(decoding, op->domain, n) < 0) GIVE_UP;
     int64_t from = extent->length;
     extent->length += n;
-    filling->offsets[i + 1] = (int32_t)extent->length;
+    builder->offsets[i + 1] = (int32_t)extent->length;
     if (op->code == OP_LIST) {
         if (n > 0 && (p = read_elements(decoding, op->program->ops, op->program->count, from, n, p, end)) == NULL) GIVE_UP;
         NEXT;
     }
     if (n > 0) {
-        Filling *numbers = fillings + op->program->ops->field;
+        ColumnBuilder *numbers = builders + op->program->ops->field;
         if (LIKELY(op->element == KIND_INT32 && n <= 4 && p < decoding->safe)) {   /* each column has space for four */
             uint32_t a = get32(p), b = get32(p + 4), c = get32(p + 8), d = get32(p + 12);
             uint8_t *to = numbers->data + 4 * from;

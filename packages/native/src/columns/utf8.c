@@ -1,5 +1,5 @@
 /* UTF-8 validation by the table of well-formed sequences in chapter 3 of the Unicode standard. */
-#include "filling.h"
+#include "builder.h"
 
 static int is_continuation(uint8_t byte) { return (byte & 0xc0) == 0x80; }
 

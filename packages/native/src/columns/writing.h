@@ -2,7 +2,7 @@
 #ifndef KAFKA_MESSAGES_WRITING_H
 #define KAFKA_MESSAGES_WRITING_H
 
-#include "filling.h"
+#include "builder.h"
 
 /* An input column of `count` values; value i of its domain is at `base` + i. */
 typedef struct {
@@ -19,7 +19,7 @@ typedef struct { int64_t start, count, first, used; } Span;
 
 typedef struct {
     const Plan *plan;
-    const Way *way;
+    const VersionPrograms *programs;
     Input *inputs;
     int64_t estimate;            /* maximum bytes of all messages, by the offsets */
     Block *block;

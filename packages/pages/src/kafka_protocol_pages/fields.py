@@ -85,7 +85,7 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Field:
+class FieldRow:
     path: str
     depth: int
     name: str
@@ -164,14 +164,14 @@ def runs_of(plan: MessagePlan) -> tuple[Versions, ...]:
 
 def fields_of(
     plan: MessagePlan, runs: tuple[Versions, ...], named: Iterable[EntityField] = (), lifetimes: Lifetimes = NOTHING
-) -> tuple[Field, ...]:
+) -> tuple[FieldRow, ...]:
     """Return every field in the order of the definition, nested ones after their parent."""
     facts = json.loads(plan.descriptor)
     wires = {version: dict(Wires(plan).of(plan.name, version)) for version in plan.valid}
     structs: dict[str, Any] = {**facts.get("structs", {}), plan.name: facts["fields"]}
     own = entity_fields(plan.name, structs, named)
 
-    def walk(struct: str, above: str, depth: int, there: frozenset[int]) -> Iterator[Field]:
+    def walk(struct: str, above: str, depth: int, there: frozenset[int]) -> Iterator[FieldRow]:
         for member in structs.get(struct, ()):
             path = f"{above}.{member['name']}" if above else member["name"]
             found = {version: wire[path] for version, wire in wires.items() if path in wire}
@@ -180,7 +180,7 @@ def fields_of(
             said = own.get((struct, member["name"]))
             entities = () if said is None else said.entities
             lifetime = lifetimes.field(plan.name, path, found)
-            yield Field(
+            yield FieldRow(
                 path, depth, member["name"], member["type"], member, found, cells, versions != there, entities, lifetime
             )
             yield from walk(member["type"].removeprefix("[]"), path, depth + 1, versions)

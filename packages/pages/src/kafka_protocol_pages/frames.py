@@ -14,7 +14,7 @@ CORRELATION_ID, CLIENT_ID = 7, "a-client"
 
 
 @dataclass(frozen=True)
-class Frame:
+class FramedSample:
     """The bytes of a sample; ``frame`` is empty for messages without a header."""
 
     name: str
@@ -34,12 +34,12 @@ class Frame:
         return package.explain_response(self.frame, self.name, self.version, records=self.is_opened)
 
 
-def framed(package: Package, plan: MessagePlan, version: int, sample: Sample) -> Frame:
+def framed(package: Package, plan: MessagePlan, version: int, sample: Sample) -> FramedSample:
     """Return the captured frame of a sample, or one with a made-up header."""
     frame = sample.frame
     if not frame and plan.kind in (REQUEST, RESPONSE) and package.has("protocol"):
         frame = _frame(package, plan, version, sample.data)
-    return Frame(plan.name, version, plan.kind == REQUEST, sample.data, frame, sample.origin, sample.is_opened)
+    return FramedSample(plan.name, version, plan.kind == REQUEST, sample.data, frame, sample.origin, sample.is_opened)
 
 
 def _frame(package: Package, plan: MessagePlan, version: int, body: bytes) -> bytes:

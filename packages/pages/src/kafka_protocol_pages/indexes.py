@@ -13,13 +13,13 @@ from kafka_message_generator.spec.enumerations import ERROR_CODE, Member
 from kafka_message_generator.spec.error_codes import ErrorCode
 from kafka_message_generator.spec.model import HEADER
 from kafka_message_generator.spec.versions import Versions
-from kafka_protocol_pages.fields import Field, title_of
+from kafka_protocol_pages.fields import FieldRow, title_of
 from kafka_protocol_pages.lifetimes import Lifetime, Lifetimes
 from kafka_protocol_pages.message import KINDS, Fact, MessagePage, header_runs
 
 
 @dataclass(frozen=True)
-class Group:
+class MessageGroup:
     kind: str
     messages: tuple[MessagePage, ...]
 
@@ -27,11 +27,11 @@ class Group:
 @dataclass(frozen=True)
 class Holder:
     message: str
-    fields: tuple[Field, ...]
+    fields: tuple[FieldRow, ...]
 
 
 @dataclass(frozen=True)
-class Entity:
+class EntityEntry:
     name: str
     id: str
     about: str
@@ -106,21 +106,21 @@ _ENTITIES = {
 }
 
 
-def groups(messages: Sequence[MessagePage]) -> list[Group]:
+def groups(messages: Sequence[MessagePage]) -> list[MessageGroup]:
     by_kind = ((kind, tuple(page for page in messages if page.kind == kind)) for kind in KINDS.values())
-    return [Group(kind, found) for kind, found in by_kind if found]
+    return [MessageGroup(kind, found) for kind, found in by_kind if found]
 
 
-def holders(messages: Iterable[MessagePage], fields: Iterable[Iterable[Field]]) -> tuple[Holder, ...]:
+def holders(messages: Iterable[MessagePage], fields: Iterable[Iterable[FieldRow]]) -> tuple[Holder, ...]:
     found = (Holder(page.name, tuple(chosen)) for page, chosen in zip(messages, fields, strict=True))
     return tuple(each for each in found if each.fields)
 
 
-def entities(messages: Sequence[MessagePage]) -> list[Entity]:
+def entities(messages: Sequence[MessagePage]) -> list[EntityEntry]:
     found = []
     for entity, (name, about) in _ENTITIES.items():
         chosen = ([field for field in page.fields if entity in field.entities and field.wires] for page in messages)
-        found.append(Entity(name, entity, about, holders(messages, chosen)))
+        found.append(EntityEntry(name, entity, about, holders(messages, chosen)))
     return [each for each in found if each.holders]
 
 
@@ -162,14 +162,14 @@ def _headers(valid: Versions, pairs: HeaderVersions) -> str:
 
 
 def records(definitions: Definitions) -> list[Family]:
-    found: dict[str, list[tables.RecordType]] = {}
+    found: dict[str, list[tables.RecordTypeEntry]] = {}
     for record in tables.record_types(definitions):
         found.setdefault(record.family, []).append(record)
     topics = {folder: topic for topic, folder in tables.logs(definitions)}
     return [_family("" if folder == HERE else folder, topics, each) for folder, each in found.items()]
 
 
-def _family(folder: str, topics: dict[str, str], found: list[tables.RecordType]) -> Family:
+def _family(folder: str, topics: dict[str, str], found: list[tables.RecordTypeEntry]) -> Family:
     rows = tuple(RecordRow(each.number, _message(each.key), _message(each.value)) for each in found)
     about = "Three varints precede each record: frame version, type and version."
     if any(each.key for each in found):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
-from kafka_protocol_pages.frames import Frame
+from kafka_protocol_pages.frames import FramedSample
 from kafka_protocol_pages.package import Explanation, Package, Span
 from kafka_protocol_pages.recipes import Recipe, recipes
 
@@ -54,7 +54,7 @@ class Inspector:
     """Empty if bytes are hidden."""
 
 
-def inspect(package: Package, shown: Frame) -> Inspector:
+def inspect(package: Package, shown: FramedSample) -> Inspector:
     """Explain a sample. Raises PagesError if the package cannot read it."""
     found = shown.explained(package)
     has_records = any(each.type.startswith("RECORD_BATCH") for each in found.root.all())

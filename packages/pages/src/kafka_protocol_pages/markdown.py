@@ -45,7 +45,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Place:
+class LinkTarget:
     """Target of a link; without an address the link becomes text followed by ``path``."""
 
     address: str
@@ -59,7 +59,7 @@ class Document:
     links: Sequence[Link]
     tokens: Sequence[Token]
 
-    def html(self, place: Callable[[str, str], Place], message: Callable[[str], str | None]) -> Markup:
+    def html(self, place: Callable[[str, str], LinkTarget], message: Callable[[str], str | None]) -> Markup:
         """Render the page; ``place`` resolves paths and slugs, ``message`` returns the address of a message."""
         tokens = [*self.tokens]
         for before, token in zip([None, *tokens], tokens, strict=False):
@@ -112,9 +112,9 @@ def _split(written: str) -> tuple[str, str]:
 
 
 def _placed(
-    tokens: Sequence[Token], place: Callable[[str, str], Place], message: Callable[[str], str | None]
+    tokens: Sequence[Token], place: Callable[[str, str], LinkTarget], message: Callable[[str], str | None]
 ) -> Iterator[Token]:
-    opened: list[Place | None] = []
+    opened: list[LinkTarget | None] = []
     text = ""
     for token in tokens:
         attribute = _LINKS.get(token.type, "")

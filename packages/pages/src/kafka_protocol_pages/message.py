@@ -13,7 +13,7 @@ from kafka_message_generator.rules.headers import HeaderVersions, header_version
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA, REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.versions import MAX_VERSION, Versions
 from kafka_protocol_pages.byte_view import Box, boxes_of
-from kafka_protocol_pages.fields import Field, fields_of, runs_of, shown, title_of
+from kafka_protocol_pages.fields import FieldRow, fields_of, runs_of, shown, title_of
 from kafka_protocol_pages.frames import framed
 from kafka_protocol_pages.inspector import Inspector, inspect
 from kafka_protocol_pages.lifetimes import NOTHING, Lifetime, Lifetimes, Release
@@ -48,7 +48,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Part:
+class VersionSection:
     versions: Versions
     boxes: tuple[Box, ...]
     bnf: str
@@ -82,7 +82,7 @@ class MessagePage:
     kind: str
     facts: tuple[Fact, ...]
     runs: tuple[Versions, ...]
-    fields: tuple[Field, ...]
+    fields: tuple[FieldRow, ...]
     lifetime: Lifetime
     lifetimes: dict[int, Lifetime]
 
@@ -146,13 +146,13 @@ def page_of(plan: MessagePlan, definitions: Definitions, lifetimes: Lifetimes = 
 
 def parts_of(
     page: MessagePage, package: Package, samples: Sequence[tuple[str, Samples]], is_joined: bool
-) -> Iterator[Part]:
+) -> Iterator[VersionSection]:
     """Yield the layouts of a message; ``is_joined`` merges neighbouring versions with one layout."""
     name = page.plan.name
     runs = page.runs if is_joined else [Versions(version, version) for version in page.plan.valid]
     for run in runs:
         shown = tuple(each for words, found in samples for each in _shown(page, run, package, words, found))
-        yield Part(run, boxes_of(page.plan, run.highest), package.bnf(name, run.highest), shown)
+        yield VersionSection(run, boxes_of(page.plan, run.highest), package.bnf(name, run.highest), shown)
 
 
 def _shown(page: MessagePage, run: Versions, package: Package, words: str, samples: Samples) -> Iterator[Shown]:

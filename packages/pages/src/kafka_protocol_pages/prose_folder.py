@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kafka_protocol_pages.markdown import Document, Place, document
+from kafka_protocol_pages.markdown import Document, LinkTarget, document
 from kafka_protocol_pages.package import PagesError
 from kafka_protocol_pages.prose import Chapter, Prose, ProsePage
 
@@ -66,7 +66,7 @@ class _Folder:
         page = self.documents[path]
         above = posixpath.dirname(path)
 
-        def place(written: str, slug: str) -> Place:
+        def place(written: str, slug: str) -> LinkTarget:
             return self._place(path, written, slug)
 
         def message(name: str) -> str | None:
@@ -75,16 +75,16 @@ class _Folder:
         headings = tuple((each.level, each.slug, each.title) for each in page.headings)
         return ProsePage(_address(path), self._title(path), headings, page.html(place, message))
 
-    def _place(self, page: str, written: str, slug: str) -> Place:
+    def _place(self, page: str, written: str, slug: str) -> LinkTarget:
         target = self._target(page, written)
         end = f"#{slug}" if slug else ""
         if target == page and end:
-            return Place(end)
+            return LinkTarget(end)
         if target in self.images:
-            return Place(posixpath.relpath(target, posixpath.dirname(page)))
+            return LinkTarget(posixpath.relpath(target, posixpath.dirname(page)))
         if target in self.documents:
-            return Place(posixpath.relpath(_address(target), posixpath.dirname(page)) + end)
-        return Place("", target)
+            return LinkTarget(posixpath.relpath(_address(target), posixpath.dirname(page)) + end)
+        return LinkTarget("", target)
 
     def _title(self, path: str) -> str:
         return self.documents[path].title or path

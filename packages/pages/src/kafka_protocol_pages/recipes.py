@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafka_protocol_pages.frames import Frame
+from kafka_protocol_pages.frames import FramedSample
 from kafka_protocol_pages.package import Package
 
 
@@ -16,7 +16,7 @@ class Recipe:
     text: str
 
 
-def recipes(package: Package, shown: Frame, has_records: bool) -> Iterator[Recipe]:
+def recipes(package: Package, shown: FramedSample, has_records: bool) -> Iterator[Recipe]:
     option = " --records" if has_records else ""
     body = f"{package.command} explain {shown.name} {shown.version} {_word(shown.body)}{option}"
     if not shown.frame:
@@ -33,7 +33,7 @@ def _word(data: bytes) -> str:
     return data.hex() or "''"
 
 
-def _body_in_python(package: str, shown: Frame, has_records: bool) -> str:
+def _body_in_python(package: str, shown: FramedSample, has_records: bool) -> str:
     name, version = shown.name, shown.version
     return (
         f"from {package} import {name}\nfrom {package}.explain import explain\n\n"
@@ -43,7 +43,7 @@ def _body_in_python(package: str, shown: Frame, has_records: bool) -> str:
     )
 
 
-def _frame_in_python(package: str, shown: Frame, has_records: bool) -> str:
+def _frame_in_python(package: str, shown: FramedSample, has_records: bool) -> str:
     side = "request" if shown.is_request else "response"
     which = "" if shown.is_request else f", {shown.name}, {shown.version}"
     message = "" if shown.is_request else f"from {package} import {shown.name}\n"

@@ -9,14 +9,14 @@ from itertools import pairwise
 from kafka_message_generator.compat.availability import place
 from kafka_message_generator.compat.changes import Changes, Differing
 from kafka_message_generator.compat.compare import REASONS
-from kafka_protocol_pages.fields import Field, Wire, shown
+from kafka_protocol_pages.fields import FieldRow, Wire, shown
 from kafka_protocol_pages.lifetimes import FOLDER, Release
 from kafka_protocol_pages.message import KINDS, MessagePage
 
 
 @dataclass(frozen=True)
 class Changed:
-    field: Field
+    field: FieldRow
     was: str
     now: str
 
@@ -27,8 +27,8 @@ class News:
 
     page: MessagePage
     version: int
-    added: tuple[Field, ...]
-    removed: tuple[Field, ...]
+    added: tuple[FieldRow, ...]
+    removed: tuple[FieldRow, ...]
     changed: tuple[Changed, ...]
     becomes_flexible: bool
     is_back: bool = False
@@ -49,7 +49,7 @@ class Late:
     """Fields added to existing versions."""
 
     page: MessagePage
-    fields: tuple[Field, ...]
+    fields: tuple[FieldRow, ...]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Departure:
     dropped: tuple[int, ...]
     is_last: bool
     """True if no version is left."""
-    fields: tuple[Field, ...]
+    fields: tuple[FieldRow, ...]
 
     @property
     def versions(self) -> str:
@@ -179,8 +179,8 @@ def news_of(page: MessagePage, version: int, later: Collection[str] = ()) -> New
     )
 
 
-def outermost(fields: Iterable[Field]) -> tuple[Field, ...]:
-    found: dict[str, Field] = {}
+def outermost(fields: Iterable[FieldRow]) -> tuple[FieldRow, ...]:
+    found: dict[str, FieldRow] = {}
     for field in fields:  # structs precede their fields
         path = field.path
         if not any(path.startswith(f"{above}.") for above in found):

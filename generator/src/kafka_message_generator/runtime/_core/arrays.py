@@ -171,7 +171,7 @@ NO_LISTS = frozenset(_NO_LISTS)
 
 
 def _no_list(value: object, field: str, element: str) -> TypeError:
-    from .shown import summary
+    from .display import summary
 
     return TypeError(f"{field}: expected a list of {element}, not {summary(value)}")
 

@@ -26,8 +26,8 @@ def docstring(cls: type[Any], text: str) -> str:
     owner = message_of(cls)
     if owner is None:
         return text
-    facts = json.loads(owner._descriptor)
-    structs = {facts["name"]: facts["fields"], **facts.get("structs", {})}
+    descriptor = json.loads(owner._descriptor)
+    structs = {descriptor["name"]: descriptor["fields"], **descriptor.get("structs", {})}
     history = _history(owner.NAME)
     younger = {} if history is None else _younger(history, owner.NAME, structs, cls.__name__)
     fields = [line for each in structs.get(cls.__name__, ()) for line in _lines(each, younger.get(each["name"]))]

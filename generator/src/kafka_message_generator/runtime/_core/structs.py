@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .shown import shown
+from .display import display
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def checked_owner(message: object) -> Any:
 
 
 def no_message_class(value: object) -> TypeError:
-    return TypeError(f"expected a message class, got {shown(value)}")
+    return TypeError(f"expected a message class, got {display(value)}")
 
 
 def name_of(message: Any) -> str:

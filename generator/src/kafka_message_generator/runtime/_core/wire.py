@@ -12,7 +12,7 @@ import struct
 from uuid import UUID
 
 from ..errors import DecodeError, EncodeError
-from .shown import in_short
+from .display import in_short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..schema.facts import FieldFacts
+from ..schema.descriptors import FieldDescriptor
 from ._python import runs_of
 from ._shape import SCALARS, UNKNOWN, UNKNOWN_TYPE, Shape
 from ._sound import BYTES_OF_TEXT, check_places, stored
@@ -45,7 +45,7 @@ def conformed(array: pa.Array, shape: Shape) -> pa.StructArray:
     if array.type == shape.type:
         check_places(array, path)
         return array
-    return _struct(_plain(stored(array), path), shape, shape.facts.fields, path)
+    return _struct(_plain(stored(array), path), shape, shape.descriptor.fields, path)
 
 
 def _plain(array: pa.Array, path: str) -> pa.Array:
@@ -65,7 +65,7 @@ def _without_views(array: pa.Array) -> pa.Array:
     return array.cast(pa.large_binary()) if pa.types.is_binary_view(array.type) else array
 
 
-def _struct(array: pa.Array, shape: Shape, fields: tuple[FieldFacts, ...], path: str) -> pa.StructArray:
+def _struct(array: pa.Array, shape: Shape, fields: tuple[FieldDescriptor, ...], path: str) -> pa.StructArray:
     if not pa.types.is_struct(array.type):
         raise TypeError(f"{path} is {array.type}, a struct is needed")
     names = [field.name for field in array.type]
@@ -108,7 +108,7 @@ def _is_map_of_bytes(kind: pa.DataType) -> bool:
     return pa.types.is_integer(kind.key_type) and any(each(kind.item_type) for each in _BYTES + _TEXTS)
 
 
-def _column(array: pa.Array, shape: Shape, field: FieldFacts, path: str) -> pa.Array:
+def _column(array: pa.Array, shape: Shape, field: FieldDescriptor, path: str) -> pa.Array:
     kind = shape.column(field)
     if pa.types.is_null(array.type):
         return array
@@ -130,9 +130,9 @@ def _column(array: pa.Array, shape: Shape, field: FieldFacts, path: str) -> pa.A
     return pa.ListArray.from_arrays(offsets, values, mask=null if array.null_count else None)
 
 
-def _value(array: pa.Array, shape: Shape, field: FieldFacts, path: str) -> pa.Array:
+def _value(array: pa.Array, shape: Shape, field: FieldDescriptor, path: str) -> pa.Array:
     if field.is_struct:
-        return _struct(array, shape, shape.facts.structs[field.type], path)
+        return _struct(array, shape, shape.descriptor.structs[field.type], path)
     wanted = SCALARS[field.type]
     if array.type == wanted:
         return array

@@ -17,7 +17,7 @@ from .._core.structs import owner_of
 from .._core.wire import RawTaggedField
 from ..errors import KafkaMessageError
 from ..schema import schemas_of
-from ..schema.facts import FieldFacts
+from ..schema.descriptors import FieldDescriptor
 from ._rows import one_by_one, uuid_of
 from ._shape import SCALARS, UNKNOWN, UNKNOWN_TYPE, Shape
 
@@ -39,7 +39,7 @@ def warn_once() -> None:
         warn(what, RuntimeWarning, stacklevel=3)
 
 
-class Decoder:
+class ObjectDecoder:
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class Decoder:
         parts, done = [], 0
         index: list[int | None] = [None] * count
         for self.version, (places, messages) in by_version.items():
-            parts.append(self._struct(messages, self.shape.facts.fields))
+            parts.append(self._struct(messages, self.shape.descriptor.fields))
             for number, place in enumerate(places, done):
                 index[place] = number
             done += len(places)
@@ -128,7 +128,7 @@ class Decoder:
         return values if len(parts) == 1 and done == count else values.take(pa.array(index, pa.int64()))
 
     def _struct(
-        self, structs: list[Any], fields: tuple[FieldFacts, ...], not_sent: Sequence[bool] = ()
+        self, structs: list[Any], fields: tuple[FieldDescriptor, ...], not_sent: Sequence[bool] = ()
     ) -> pa.StructArray:
         # Null structs are allowed; those in ``not_sent`` get defaults and no unknown fields.
         kind = self.shape.struct(fields)
@@ -144,7 +144,7 @@ class Decoder:
             return pa.array([None if is_null else {} for is_null in nulls], kind)
         return pa.StructArray.from_arrays(children, fields=list(kind), mask=mask)
 
-    def _field(self, structs: list[Any], field: FieldFacts, has_nulls: bool) -> pa.Array:
+    def _field(self, structs: list[Any], field: FieldDescriptor, has_nulls: bool) -> pa.Array:
         kind, name = self.shape.column(field), field.name
         if self.version not in field.versions and not self.emit_defaults:
             return pa.nulls(len(structs), kind)
@@ -163,9 +163,9 @@ class Decoder:
             pa.array(offsets, pa.int32()), elements, type=kind, mask=pa.array(nulls) if any(nulls) else None
         )
 
-    def _values(self, values: list[Any], field: FieldFacts, not_sent: Sequence[bool] = ()) -> pa.Array:
+    def _values(self, values: list[Any], field: FieldDescriptor, not_sent: Sequence[bool] = ()) -> pa.Array:
         if field.is_struct:
-            return self._struct(values, self.shape.facts.structs[field.type], not_sent)
+            return self._struct(values, self.shape.descriptor.structs[field.type], not_sent)
         if field.type == "uuid":
             values = [None if each is None else base64.urlsafe_b64encode(each.bytes)[:22].decode() for each in values]
         elif field.type == "string" and not self.validate_utf8:
@@ -227,7 +227,7 @@ def _chunks(array: pa.Array) -> Iterator[tuple[int, list[bytes | None]]]:
 
 
 def encoded(array: pa.StructArray, shape: Shape, version: int, prefix: bool) -> pa.Array:
-    check_columns(array.type, shape, shape.facts.fields, version)
+    check_columns(array.type, shape, shape.descriptor.fields, version)
     if not len(array):  # its lists may lack offsets, which pyarrow would read
         return pa.array([], pa.binary())
     encoder = _Encoder(shape, version)
@@ -250,10 +250,10 @@ class _Encoder:
 
     def encoded(self, array: pa.StructArray, prefix: bool) -> pa.Array:
         start = self.version.to_bytes(2, "big") if prefix else b""
-        messages = self._structs(array, self.shape.message, self.shape.facts.fields)
+        messages = self._structs(array, self.shape.message, self.shape.descriptor.fields)
         return pa.array([each and start + each.write(self.version) for each in messages], pa.binary())
 
-    def _structs(self, array: pa.Array, cls: Any, fields: tuple[FieldFacts, ...]) -> list[Any]:
+    def _structs(self, array: pa.Array, cls: Any, fields: tuple[FieldDescriptor, ...]) -> list[Any]:
         given, maybe = {}, {}
         for field in fields:
             index = array.type.get_field_index(field.name)
@@ -275,7 +275,7 @@ class _Encoder:
             return [each if valid else None for each, valid in zip(found, array.is_valid().to_pylist(), strict=True)]
         return found
 
-    def _values(self, array: pa.Array, field: FieldFacts) -> list[Any]:
+    def _values(self, array: pa.Array, field: FieldDescriptor) -> list[Any]:
         if not field.is_array or pa.types.is_null(array.type):
             return self._elements(array, field)
         if not len(array):
@@ -288,18 +288,18 @@ class _Encoder:
             return [each if valid else None for each, valid in zip(lists, array.is_valid().to_pylist(), strict=True)]
         return lists
 
-    def _elements(self, array: pa.Array, field: FieldFacts) -> list[Any]:
+    def _elements(self, array: pa.Array, field: FieldDescriptor) -> list[Any]:
         if pa.types.is_null(array.type):
             return [None] * len(array)
         if field.is_struct:
-            return self._structs(array, self.classes[field.type], self.shape.facts.structs[field.type])
+            return self._structs(array, self.classes[field.type], self.shape.descriptor.structs[field.type])
         values: list[Any] = array.to_pylist()
         if field.type == "uuid":
             return [None if each is None else uuid_of(each) for each in values]
         return values
 
 
-def check_columns(kind: pa.DataType, shape: Shape, fields: tuple[FieldFacts, ...], version: int) -> None:
+def check_columns(kind: pa.DataType, shape: Shape, fields: tuple[FieldDescriptor, ...], version: int) -> None:
     for field in fields:
         if version not in field.versions:
             continue
@@ -310,4 +310,4 @@ def check_columns(kind: pa.DataType, shape: Shape, fields: tuple[FieldFacts, ...
         if field.is_array and not pa.types.is_null(inner):
             inner = inner.value_type
         if field.is_struct and not pa.types.is_null(inner):
-            check_columns(inner, shape, shape.facts.structs[field.type], version)
+            check_columns(inner, shape, shape.descriptor.structs[field.type], version)

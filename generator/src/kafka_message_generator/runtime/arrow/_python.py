@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 import pyarrow as pa
 
-from ..schema.facts import FieldFacts, MessageFacts
+from ..schema.descriptors import FieldDescriptor, MessageDescriptor
 from ._shape import UNKNOWN, UNKNOWN_TYPE
 from ._sound import BYTES_OF_TEXT
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def as_python(array: pa.Array, facts: MessageFacts, fields: tuple[FieldFacts, ...]) -> list[Any]:
+def as_python(array: pa.Array, descriptor: MessageDescriptor, fields: tuple[FieldDescriptor, ...]) -> list[Any]:
     """Return structs as dicts; invalid UTF-8 becomes surrogates (PEP 383)."""
-    return _each(array, lambda structs: _dicts(structs, facts, fields))
+    return _each(array, lambda structs: _dicts(structs, descriptor, fields))
 
 
-def _dicts(array: pa.StructArray, facts: MessageFacts, fields: tuple[FieldFacts, ...]) -> list[Any]:
+def _dicts(array: pa.StructArray, descriptor: MessageDescriptor, fields: tuple[FieldDescriptor, ...]) -> list[Any]:
     if pa.types.is_null(array.type):
         return [None] * len(array)
     names = [field.name for field in array.type]
     columns = {
-        field.name: _values(array.field(names.index(field.name)), facts, field)
+        field.name: _values(array.field(names.index(field.name)), descriptor, field)
         for field in fields
         if field.name in names
     }
@@ -38,21 +38,21 @@ def _dicts(array: pa.StructArray, facts: MessageFacts, fields: tuple[FieldFacts,
     ]
 
 
-def _values(array: pa.Array, facts: MessageFacts, field: FieldFacts) -> list[Any]:
+def _values(array: pa.Array, descriptor: MessageDescriptor, field: FieldDescriptor) -> list[Any]:
     if field.is_array:
-        return _each(array, lambda lists: _lists(lists, facts, field))
-    return _elements(array, facts, field)
+        return _each(array, lambda lists: _lists(lists, descriptor, field))
+    return _elements(array, descriptor, field)
 
 
-def _lists(array: pa.Array, facts: MessageFacts, field: FieldFacts) -> list[Any]:
+def _lists(array: pa.Array, descriptor: MessageDescriptor, field: FieldDescriptor) -> list[Any]:
     if pa.types.is_null(array.type):
         return [None] * len(array)
-    return [None if each.values is None else _elements(each.values, facts, field) for each in array]
+    return [None if each.values is None else _elements(each.values, descriptor, field) for each in array]
 
 
-def _elements(array: pa.Array, facts: MessageFacts, field: FieldFacts) -> list[Any]:
+def _elements(array: pa.Array, descriptor: MessageDescriptor, field: FieldDescriptor) -> list[Any]:
     if field.is_struct:
-        return as_python(array, facts, facts.structs[field.type])
+        return as_python(array, descriptor, descriptor.structs[field.type])
     return _each(array, _scalars)
 
 

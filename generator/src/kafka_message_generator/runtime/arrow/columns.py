@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._base.message import Message, unsupported
-from .._core.shown import shown
+from .._core.display import display
 from ..errors import DecodeError, KafkaMessageError
 from ..schema import schemas_of
-from ..schema.facts import facts_of
+from ..schema.descriptors import descriptor_of
 from . import _objects
 from ._conform import conformed
 from ._native import decoded, encoded
@@ -85,7 +85,7 @@ def decode(
     if found is None:
         _objects.warn_once()
         check_all(array, "")
-        found = _objects.Decoder(shape_of(message, unknown_tagged_fields), known, **options).decoded(array)
+        found = _objects.ObjectDecoder(shape_of(message, unknown_tagged_fields), known, **options).decoded(array)
     if isinstance(found, int):
         raise _row_error(message, array[found].as_py(), found, known)
     return found
@@ -110,7 +110,7 @@ def encode(
     if not isinstance(array, pa.Array):
         raise TypeError(f"messages to encode are a struct array, not {type(array).__name__}")
     if type(version) is not int and not _is_integer(version):
-        given = shown(version) if _is_one(version) else f"a value of type {type(version).__name__}"
+        given = display(version) if _is_one(version) else f"a value of type {type(version).__name__}"
         raise TypeError(f"version is an integer, one for all rows, not {given}")
     version = int(version)
     if version not in schemas_of(message):
@@ -183,7 +183,7 @@ def _known_version(version: Versions, count: int) -> Known:
     if isinstance(version, pa.Array | pa.ChunkedArray):
         values = version
     elif _is_one(version):
-        raise TypeError(f"version is an integer, an array of integers or None, not {shown(version)}")
+        raise TypeError(f"version is an integer, an array of integers or None, not {display(version)}")
     else:
         values = _numbers(version)
     if not pa.types.is_integer(values.type) and not pa.types.is_null(values.type):
@@ -209,19 +209,19 @@ def _numbers(versions: object) -> pa.Array:
             versions = versions.astype(versions.dtype.newbyteorder("="))  # type: ignore[attr-defined]
         return pa.array(versions)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
-        raise TypeError(f"versions are integers, one for each row, not {shown(versions)}") from None
+        raise TypeError(f"versions are integers, one for each row, not {display(versions)}") from None
 
 
 def _check_names(
     message: type[Message], unknown_tagged_fields: bool, corrupt_column: str | None, trailing_column: str | None
 ) -> None:
-    names = {field.name for field in facts_of(message).fields} | ({UNKNOWN} if unknown_tagged_fields else set())
+    names = {field.name for field in descriptor_of(message).fields} | ({UNKNOWN} if unknown_tagged_fields else set())
     given = (("corrupt_column", corrupt_column, "corrupt rows"), ("trailing_column", trailing_column, "trailing bytes"))
     for option, name, noun in given:
         if name is None:
             continue
         if not isinstance(name, str):
-            raise TypeError(f"{option} is a name or None, not {shown(name)}")
+            raise TypeError(f"{option} is a name or None, not {display(name)}")
         if "\0" in name or not _is_unicode(name):
             raise ValueError(
                 f"{option} is {name!r}: no column of Arrow's can have a name with NUL or with half a character"

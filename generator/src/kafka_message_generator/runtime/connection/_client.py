@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
+from .._core.display import display
 from .._core.generic import Generic
-from .._core.shown import shown
 from .._core.value import dataclass
 from ..errors import EncodeError, KafkaMessageError, UnsupportedVersionError
 from ..protocol import MAX_FRAME_SIZE, BrokerVersions, ErrorCode, decode_response, encode_request, frame
@@ -130,9 +130,9 @@ class ClientConnection(Connection[ClientEvent]):
         (``ResponseReceived.trailing``), which otherwise end the connection.
         """
         if client_id is not None and not isinstance(client_id, str):
-            raise TypeError(f"client_id must be a str or None, not {shown(client_id)}")
+            raise TypeError(f"client_id must be a str or None, not {display(client_id)}")
         if versions is not None and not isinstance(versions, BrokerVersions):
-            raise TypeError(f"versions must be BrokerVersions or None, not {shown(versions)}")
+            raise TypeError(f"versions must be BrokerVersions or None, not {display(versions)}")
         check_text(text)
         self.client_id = client_id
         super().__init__(max_frame_size, CLIENT, NEGOTIATING)

@@ -7,7 +7,7 @@ from copy import copy
 
 from .._base.message import Message
 from .._base.message import Response as ResponseMessage
-from .._core.shown import shown
+from .._core.display import display
 from .._core.structs import name_of
 from ..errors import EncodeError
 from ..protocol import api as api_of
@@ -47,12 +47,12 @@ def opens_tokens(message: Message, version: int) -> bool:
 
 def check_type(value: object, wanted: type[object]) -> None:
     if not isinstance(value, wanted):
-        raise TypeError(f"expected {wanted.__name__}, got {shown(value)}")
+        raise TypeError(f"expected {wanted.__name__}, got {display(value)}")
 
 
 def check_text(text: str) -> None:
     if text not in ("strict", "surrogateescape"):
-        raise ValueError(f"text must be 'strict' or 'surrogateescape', not {shown(text)}")
+        raise ValueError(f"text must be 'strict' or 'surrogateescape', not {display(text)}")
 
 
 def check_request(request: Message) -> None:
@@ -63,18 +63,18 @@ def check_request(request: Message) -> None:
 
 
 def or_class(value: object) -> str:
-    return f"the class {value.__name__}" if isinstance(value, type) else shown(value)
+    return f"the class {value.__name__}" if isinstance(value, type) else display(value)
 
 
 def several(named: Iterable[AnyApi], what: str) -> list[Api]:
     if isinstance(named, str | type) or not hasattr(named, "__iter__"):
-        raise TypeError(f"{what} takes several APIs, in a list, not {shown(named)}")
+        raise TypeError(f"{what} takes several APIs, in a list, not {display(named)}")
     return [api_of(each) for each in named]
 
 
 def check_response(api: Api, response: Message) -> None:
     if not isinstance(response, Message):
-        raise TypeError(f"expected {api.response_name or 'a message'}, got {shown(response)}")
+        raise TypeError(f"expected {api.response_name or 'a message'}, got {display(response)}")
     name = name_of(type(response))
     if api.response_name != name:
         answer = f"is answered with {api.response_name}" if api.response_name else "has no response"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .._core.collection import KeyedCollection
-from .._core.shown import is_int, shown, summary
+from .._core.display import display, is_int, summary
 from .._core.value import dataclass
 from ..errors import EncodeError
 from ..protocol import ErrorCode
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal, TypeAlias
     from uuid import UUID
 
-    from ..schema.loops import Place
+    from ..schema.loops import ValuePath
     from ._tables import Named
 
     EntityType: TypeAlias = Literal[
@@ -49,7 +49,7 @@ class Error:
     __match_args__ = ("path", "code", "message")
 
     def __init__(self, path: str, code: ErrorCode, message: str | None) -> None:
-        self._place: Place = path
+        self._place: ValuePath = path
         self._code: int = code
         self._text = message
 
@@ -102,7 +102,7 @@ class ErrorCodePlace:
 
     __slots__ = ("_place", "_site", "_structs")
 
-    def __init__(self, site: ErrorCodeSite, structs: tuple[Any, ...], place: Place) -> None:
+    def __init__(self, site: ErrorCodeSite, structs: tuple[Any, ...], place: ValuePath) -> None:
         self._site = site
         self._structs = structs
         self._place = place
@@ -124,9 +124,9 @@ class ErrorCodePlace:
     @code.setter
     def code(self, code: int) -> None:
         if not _is_number(code):
-            raise TypeError(f"the error code at {self.path} must be of type int, not {shown(code)}")
+            raise TypeError(f"the error code at {self.path} must be of type int, not {display(code)}")
         if not is_int(code, 16):
-            raise ValueError(f"the error code at {self.path} must be an int16, not {shown(code)}")
+            raise ValueError(f"the error code at {self.path} must be an int16, not {display(code)}")
         setattr(self._structs[-1], self._site.field, int(code))
 
     @property
@@ -147,7 +147,7 @@ class ErrorCodePlace:
         if self._site.text is None:
             raise AttributeError(f"there is no error message field at {self.path}")
         if not isinstance(message, str | None):
-            raise TypeError(f"the error message at {self.path} must be of type str or None, not {shown(message)}")
+            raise TypeError(f"the error message at {self.path} must be of type str or None, not {display(message)}")
         setattr(self._structs[-1], self._site.text, message)
 
     def _reset(self) -> None:
@@ -195,7 +195,7 @@ class Endpoint:
 
     __slots__ = ("_names", "_place", "_struct")
 
-    def __init__(self, place: Place, struct: Any, names: tuple[str, str]) -> None:
+    def __init__(self, place: ValuePath, struct: Any, names: tuple[str, str]) -> None:
         self._place = place
         self._struct = struct
         self._names = names  # of the fields
@@ -213,7 +213,7 @@ class Endpoint:
     @host.setter
     def host(self, host: str) -> None:
         if not isinstance(host, str):
-            raise TypeError(f"the host at {self.path or 'the message'} must be of type str, not {shown(host)}")
+            raise TypeError(f"the host at {self.path or 'the message'} must be of type str, not {display(host)}")
         setattr(self._struct, self._names[0], host)
 
     @property
@@ -225,7 +225,7 @@ class Endpoint:
     @port.setter
     def port(self, port: int) -> None:
         if not _is_number(port):
-            raise TypeError(f"the port at {self.path or 'the message'} must be of type int, not {shown(port)}")
+            raise TypeError(f"the port at {self.path or 'the message'} must be of type int, not {display(port)}")
         setattr(self._struct, self._names[1], port)
 
     def __repr__(self) -> str:
@@ -281,7 +281,7 @@ class Entity:
     def value(self, value: str | int) -> None:
         wanted = int if self.type in NUMBERS else str
         if not isinstance(value, wanted) or isinstance(value, bool):
-            raise TypeError(f"the {self.type} at {self.path} must be of type {wanted.__name__}, not {shown(value)}")
+            raise TypeError(f"the {self.type} at {self.path} must be of type {wanted.__name__}, not {display(value)}")
         if value == self.value:
             return  # the stored text of a number may begin with 0
         stored = str(value) if isinstance(self._stored, str) else value
@@ -290,7 +290,7 @@ class Entity:
         elif isinstance(self._holder, list):
             self._holder[self._index] = stored
         else:
-            raise TypeError(f"{self.path} is in {shown(self._holder)}, which cannot be changed; a list can")
+            raise TypeError(f"{self.path} is in {display(self._holder)}, which cannot be changed; a list can")
 
     def _set(self, field: str, stored: str | int) -> None:
         within = getattr(self, "_within", None) if self._site.is_key else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from struct import Struct
 
 from ..schema.build import Builder
-from ..schema.facts import facts_of
+from ..schema.descriptors import descriptor_of
 from ..schema.types import ESCAPED_STRINGS, SchemaError
 from ._exchange import PRODUCE
 from ._incoming import LENGTH_SIZE
@@ -29,10 +29,10 @@ class RequestStart:
         self._is_produce = api.name == PRODUCE
         self._is_flexible = api.request_header_version(version) > 1
         if self._is_produce:
-            facts = facts_of(api.request_class)
-            self._is_compact = version in facts.flexible
-            names = [field.name for field in facts.fields if version in field.versions]
-            self._before_acks = [field for field in facts.fields if field.name in names[: names.index("acks")]]
+            descriptor = descriptor_of(api.request_class)
+            self._is_compact = version in descriptor.flexible
+            names = [field.name for field in descriptor.fields if version in field.versions]
+            self._before_acks = [field for field in descriptor.fields if field.name in names[: names.index("acks")]]
 
     def expects_response(self, frame: bytes, client_id_size: int) -> bool | None:
         pos = START_SIZE + client_id_size if client_id_size > 0 else START_SIZE
@@ -64,10 +64,10 @@ def keep_start(api: Api, version: int) -> None:
 
 def acks_in(api: Api, version: int, payload: bytes, pos: int) -> int | None:
     """Return ``acks`` of an undecoded ProduceRequest, or None if unreadable."""
-    facts = facts_of(api.request_class)
-    builder = Builder(facts, ESCAPED_STRINGS)  # brokers accept any text before acks
+    descriptor = descriptor_of(api.request_class)
+    builder = Builder(descriptor, ESCAPED_STRINGS)  # brokers accept any text before acks
     try:
-        for field in facts.fields:
+        for field in descriptor.fields:
             if version in field.versions:
                 value, pos = builder.type_of(field, version).read(payload, pos)
                 if field.name == "acks":

@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from typing import Self
 
 
-def description_of(member: Number | Text) -> str:
+def description_of(member: IntegerEnum | StringEnum) -> str:
     """Return the description of a member, or ""."""
     from ._abouts import ABOUTS
 
     return ABOUTS.get(type(member).__name__, {}).get(member.name, "")
 
 
-class Number(IntEnum):
+class IntegerEnum(IntEnum):
     """Base of enumerations of numbers. An unknown number becomes ``UNKNOWN_<number>``."""
 
     @classmethod
@@ -43,7 +43,7 @@ class Number(IntEnum):
         return description_of(self)
 
 
-class Special(Number):
+class Special(IntegerEnum):
     """Base of enumerations of special numbers; others become ``VALUE_<number>``."""
 
     @classmethod
@@ -51,7 +51,7 @@ class Special(Number):
         return "VALUE"
 
 
-class Text(StrEnum):
+class StringEnum(StrEnum):
     """Base of enumerations of strings; unknown strings become members, too."""
 
     @classmethod

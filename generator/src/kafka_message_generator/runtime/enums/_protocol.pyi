@@ -1,11 +1,11 @@
 """Types of the generated module ``enums/_protocol.py``; enums in stubs need a member."""
 
-from ._open import Number
+from ._open import IntegerEnum
 
-class ApiKey(Number):
+class ApiKey(IntegerEnum):
     API_VERSIONS = 18
 
-class ErrorCode(Number):
+class ErrorCode(IntegerEnum):
     NONE = 0
     @property
     def is_retriable(self) -> bool: ...

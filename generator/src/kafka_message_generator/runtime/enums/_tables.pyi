@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ._open import Number, Text
+from ._open import IntegerEnum, StringEnum
 
-ENUMERATIONS: Mapping[str, type[Number] | type[Text]]
+ENUMERATIONS: Mapping[str, type[IntegerEnum] | type[StringEnum]]
 __all__ = ["ENUMERATIONS"]

@@ -8,8 +8,8 @@ from .._core.optional import optional
 from ..errors import KafkaMessageError
 from ..schema.build import schemas_of
 from ..schema.contents import FETCHED, FetchedRecords
-from ..schema.facts import facts_of
-from ..schema.spans import FAULT, LENGTH, OPENED, REST, VALUE, Span, Walk
+from ..schema.descriptors import descriptor_of
+from ..schema.spans import FAULT, LENGTH, OPENED, REST, VALUE, Span, SpanTraversal
 from ..schema.types import UNSIGNED_VARINT
 from ..secrets._logs import is_metadata, may_hold_metadata
 from ..secrets._rule import has_secrets
@@ -137,8 +137,8 @@ def _metadata_record(value: bytes, path: str) -> list[Span] | None:
         number, end = UNSIGNED_VARINT.read(value, at)
         spans.append(Span(at, end, f"{path}.{name}", name, UNSIGNED_VARINT.name, LENGTH, number))
         at = end
-    top = Walk(value, at).struct(schemas_of(message)[version], path, message.NAME, is_whole=True)
-    annotate(top, facts_of(message))
+    top = SpanTraversal(value, at).struct(schemas_of(message)[version], path, message.NAME, is_whole=True)
+    annotate(top, descriptor_of(message))
     mark(top, message, path)
     top.type = f"{message.NAME} v{version}"
     return [*spans, top]

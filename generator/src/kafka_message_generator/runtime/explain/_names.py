@@ -8,17 +8,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..schema.facts import FieldFacts
+    from ..schema.descriptors import FieldDescriptor
 
-    Namer = Callable[[str, str, FieldFacts, int], str | None]
-
-
-def _error(message: str, path: str, facts: FieldFacts, value: int) -> str | None:
-    return _member("ErrorCode", value) if facts.is_error_code else None
+    Namer = Callable[[str, str, FieldDescriptor, int], str | None]
 
 
-def _api(message: str, path: str, facts: FieldFacts, value: int) -> str | None:
-    if facts.type != "int16" or facts.name not in ("api_key", "request_api_key"):
+def _error(message: str, path: str, descriptor: FieldDescriptor, value: int) -> str | None:
+    return _member("ErrorCode", value) if descriptor.is_error_code else None
+
+
+def _api(message: str, path: str, descriptor: FieldDescriptor, value: int) -> str | None:
+    if descriptor.type != "int16" or descriptor.name not in ("api_key", "request_api_key"):
         return None
     protocol = optional("protocol")
     if protocol is None:
@@ -38,8 +38,8 @@ def _member(enumeration: str, value: int) -> str | None:
     return name
 
 
-def _enumeration(message: str, path: str, facts: FieldFacts, value: int) -> str | None:
-    name: str | None = getattr(facts, "enumeration", None)
+def _enumeration(message: str, path: str, descriptor: FieldDescriptor, value: int) -> str | None:
+    name: str | None = getattr(descriptor, "enumeration", None)
     enums = None if name is None else optional("enums")
     if enums is None:
         return None
@@ -51,9 +51,9 @@ def _enumeration(message: str, path: str, facts: FieldFacts, value: int) -> str 
 NAMERS: list[Namer] = [_error, _api, _enumeration]
 
 
-def name_of(message: str, path: str, facts: FieldFacts, value: int) -> str | None:
+def name_of(message: str, path: str, descriptor: FieldDescriptor, value: int) -> str | None:
     for namer in NAMERS:
-        name = namer(message, path, facts, value)
+        name = namer(message, path, descriptor, value)
         if name is not None:
             return name
     return None
@@ -72,6 +72,6 @@ def time_text(milliseconds: int) -> str | None:
     return strftime("%Y-%m-%dT%H:%M:%S", gmtime(milliseconds // 1000)) + f".{milliseconds % 1000:03}Z"
 
 
-def is_time(facts: FieldFacts) -> bool:
-    name = facts.name
-    return facts.type == "int64" and not facts.is_array and ("timestamp" in name or name.endswith("_time"))
+def is_time(descriptor: FieldDescriptor) -> bool:
+    name = descriptor.name
+    return descriptor.type == "int64" and not descriptor.is_array and ("timestamp" in name or name.endswith("_time"))

@@ -8,8 +8,8 @@ from .._base.message import class_of
 from .._core.structs import name_of
 from ..schema.build import schemas_of
 from ..schema.contents import REQUESTS, VERSIONED
-from ..schema.facts import facts_of
-from ..schema.spans import LENGTH, OPENED, REST, VALUE, Room, Span, Walk
+from ..schema.descriptors import descriptor_of
+from ..schema.spans import LENGTH, OPENED, REST, VALUE, Span, SpanBudget, SpanTraversal
 from ..schema.types import INT16
 from ._batches import INSTALL, batch_spans, kafka_records
 from ._logs import metadata_topics, open_metadata, redact_metadata
@@ -32,14 +32,14 @@ def open_fields(
     message: type[Message],
     prefix: str,
     records: bool,
-    room: Room,
+    budget: SpanBudget,
     request: Callable[[bytes], Explanation],
 ) -> None:
     """Open the fields of a message with known content; redact metadata records that stay closed."""
     name = name_of(message)
     topics = metadata_topics(top, name, data)
     if records or name in _WITH_BLOBS:
-        _open_leaves(top, data, name, prefix, records, room, request)
+        _open_leaves(top, data, name, prefix, records, budget, request)
         for topic in topics:
             open_metadata(topic)
     redact_metadata(top, name, topics, data)
@@ -51,7 +51,7 @@ def _open_leaves(
     name: str,
     prefix: str,
     records: bool,
-    room: Room,
+    budget: SpanBudget,
     request: Callable[[bytes], Explanation],
 ) -> None:
     for span in list(top.leaves()):
@@ -59,11 +59,11 @@ def _open_leaves(
             continue
         place = name, _INDEX.sub("", span.path[len(prefix) :].removeprefix("."))
         if place in VERSIONED:
-            _open_versioned(span, data, VERSIONED[place], room)
+            _open_versioned(span, data, VERSIONED[place], budget)
         elif place in REQUESTS:
             _open_request(span, request(data[span.content : span.end]))
         elif records and "RECORDS" in span.type:
-            inner = batch_spans(data[span.content : span.end], span.content, span.path, room)
+            inner = batch_spans(data[span.content : span.end], span.content, span.path, budget)
             put_inside(span, inner)
             if not inner and kafka_records() is None:
                 span.add_note(INSTALL)
@@ -81,7 +81,7 @@ def put_inside(span: Span, inner: list[Span]) -> None:
     span.children += inner
 
 
-def _open_versioned(span: Span, data: bytes, name: str, room: Room) -> None:
+def _open_versioned(span: Span, data: bytes, name: str, budget: SpanBudget) -> None:
     # Read a newer version as the latest known one, like Kafka's consumers.
     try:
         message = class_of(name)
@@ -95,12 +95,12 @@ def _open_versioned(span: Span, data: bytes, name: str, room: Room) -> None:
     if known < message.LOWEST_SUPPORTED_VERSION:
         span.add_note(f"not opened: {name} has no version {version}")
         return
-    walk = Walk(content, 2, room)
+    walk = SpanTraversal(content, 2, budget)
     top = walk.struct(schemas_of(message)[known], span.path, name, is_whole=known == version)
     if walk.error is not None:
         span.add_note(f"not opened: no {name} v{version}: {walk.error.reason}")
         return
-    annotate(top, facts_of(message))
+    annotate(top, descriptor_of(message))
     mark(top, message, span.path)
     top.type = f"{name} v{version}"
     inner = [Span(0, 2, f"{span.path}.version", "version", "INT16", VALUE, version), top]

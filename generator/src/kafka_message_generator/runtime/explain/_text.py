@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .._core.told import told
-from .._core.words import wrapped
+from .._core.formatting import formatted, wrapped
 from ..schema.spans import ARRAY, FAULT, LENGTH, REST, SECTION, STRUCT, VALUE, Span
 from ..secrets import REDACTED
 from ._secrets import note_of
@@ -17,7 +16,7 @@ _MOST_ROWS = 4
 _MIDDLE_DOTS = "·"
 
 
-class Text:
+class TextRenderer:
 
     def __init__(
         self, data: bytes, tops: list[Span], width: int, color: bool, show_secrets: bool, whole: bool, address: int
@@ -147,7 +146,7 @@ class Text:
             if array.role == SECTION:
                 return "none" if not array.value else f"{array.value}"
             return "null" if array.value is None else f"{array.value} element{'s' if array.value != 1 else ''}"
-        return told(leaf.value)
+        return formatted(leaf.value)
 
     def _flow(self, pieces: list[tuple[str, str]], indent: str) -> list[str]:
         # Put the name first and wrap the rest in the column after it.

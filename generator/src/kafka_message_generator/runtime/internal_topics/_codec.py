@@ -6,7 +6,7 @@ from struct import Struct
 
 from .._base.message import Message, check_class, checked_message, class_of
 from .._base.prefixed import read_int16, read_rest, read_unsigned
-from .._core.shown import shown
+from .._core.display import display
 from .._core.structs import name_of
 from .._core.value import dataclass
 from .._core.wire import as_bytes, uvarint
@@ -170,5 +170,7 @@ def _known(log: str, logs: set[str], kind: str) -> str:
     if name not in logs:
         topics = {name: topic for topic, name in LOGS.items()}
         known = [f"{each!r} ({topics[each]})" if each in topics else repr(each) for each in sorted(logs)]
-        raise ValueError(f"expected a log of {kind} records, got {shown(log)}; there are {', '.join(known) or 'none'}")
+        raise ValueError(
+            f"expected a log of {kind} records, got {display(log)}; there are {', '.join(known) or 'none'}"
+        )
     return name

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from .._base.message import Message, Request, Response, class_of
+from .._core.display import display
 from .._core.generic import Generic
-from .._core.shown import shown
-from .._core.spelling import did_you_mean
 from .._core.structs import name_of
+from .._core.suggestions import did_you_mean
 from .._core.value import dataclass
 from .._core.versions import Versions
 from ..enums import ApiKey, ErrorCode
@@ -170,9 +170,9 @@ def api(which: AnyApi) -> Api[Any]:
     if isinstance(which, Api):
         return which
     if isinstance(which, str):
-        return api(_key(which, f"no API is called {shown(which)}"))
+        return api(_key(which, f"no API is called {display(which)}"))
     if not isinstance(which, type):
-        raise TypeError(f"expected an API key, an API name or a message class, got {shown(which)}")
+        raise TypeError(f"expected an API key, an API name or a message class, got {display(which)}")
     cls: type = which  # untyped callers may pass any class
     name = name_of(cls) if issubclass(cls, Message) else cls.__name__
     return api(_key(name, f"{name} is neither the request nor the response of an API", False))
@@ -200,7 +200,7 @@ def apis() -> tuple[Api, ...]:
 def _build(key: int) -> Api[Any]:
     if key not in _ROWS:
         known = f"{min(_ROWS)} to {max(_ROWS)}" if _ROWS else "none"
-        raise UnknownApiError(f"no API has the key {shown(key)}; the known keys are {known}")
+        raise UnknownApiError(f"no API has the key {display(key)}; the known keys are {known}")
     _, request, response, *ends, unstable, listeners, request_headers, response_headers = _ROWS[key]
     valid, offered, deprecated = map(Versions, ends[::2], ends[1::2])
     built: Api[Any] = Api(

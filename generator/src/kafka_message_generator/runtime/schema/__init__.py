@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from .._core.versions import Versions
 from .build import schemas_of
+from .descriptors import FieldDescriptor, MessageDescriptor, descriptor_of, fields_of
 from .downgrade import UnsupportedField
 from .encodings import PACKED16, PACKED32, PACKED64, UPACKED16, UPACKED32, UPACKED64
 from .entities import entity_types
-from .facts import FieldFacts, MessageFacts, facts_of, fields_of
 from .schema import NullableStruct, Schema, TaggedStruct
 from .sections import InterleavedTagSection, OptionalFieldBuffer, TagSection
 from .struct import Field, Struct
@@ -82,9 +82,9 @@ __all__ = [
     "ArrayOf",
     "CompactArrayOf",
     "Field",
-    "FieldFacts",
+    "FieldDescriptor",
     "InterleavedTagSection",
-    "MessageFacts",
+    "MessageDescriptor",
     "NullableStruct",
     "OptionalFieldBuffer",
     "Schema",
@@ -95,8 +95,8 @@ __all__ = [
     "Type",
     "UnsupportedField",
     "Versions",
+    "descriptor_of",
     "entity_types",
-    "facts_of",
     "fields_of",
     "schemas_of",
 ]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import SupportsIndex, cast
 from uuid import UUID as UUIDValue
 
-from .._core.shown import shown, summary
+from .._core.display import display, summary
 from ..errors import KafkaMessageError
 
 MAX_STRING_LENGTH = 32767
@@ -138,7 +138,7 @@ class Float64(Type):
             out += struct.pack(">d", value)
         except (struct.error, OverflowError):
             if isinstance(value, int):
-                raise SchemaError(f"{shown(value)} is out of range for {self.name}") from None
+                raise SchemaError(f"{display(value)} is out of range for {self.name}") from None
             raise wrong(value, "a number") from None
 
 
@@ -194,7 +194,7 @@ def integer(value: object, kind: Fixed | VarInt) -> int:
     except TypeError:
         raise wrong(value, f"an integer for {kind.name}") from None
     if not kind.lowest <= number <= kind.highest:
-        raise SchemaError(f"{shown(number)} is out of range for {kind.name}, {kind.lowest} to {kind.highest}")
+        raise SchemaError(f"{display(number)} is out of range for {kind.name}, {kind.lowest} to {kind.highest}")
     return number
 
 

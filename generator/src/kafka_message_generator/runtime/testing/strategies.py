@@ -9,7 +9,7 @@ from typing import TypeVar
 from .._base.listing import all_messages
 from .._base.message import Message, check_class, checked_version
 from .._core.structs import name_of
-from ..schema.facts import FieldFacts
+from ..schema.descriptors import FieldDescriptor
 from .damage import damaged
 from .draw import MIXED, Chances, Draw
 
@@ -68,5 +68,5 @@ class _DrawnByFields(Draw[M]):
         super().__init__(message, version, source, chances)
         self.draw = draw
 
-    def part(self, field: FieldFacts) -> object:
+    def part(self, field: FieldDescriptor) -> object:
         return self.draw(st.none().map(lambda _: self.value(field)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 from kafka_messages._base.message import Message
-from kafka_messages._core.spelling import did_you_mean
-from kafka_messages.schema.facts import FieldFacts, facts_of
+from kafka_messages._core.suggestions import did_you_mean
+from kafka_messages.schema.descriptors import FieldDescriptor, descriptor_of
 from pyspark.sql import types as spark
 
 from .errors import invalid_argument
@@ -71,9 +71,9 @@ def _forbids_null(kind: spark.DataType) -> bool:
 
 
 def at_version(message: type[Message], arrow: pa.StructType, version: int) -> pa.StructType:
-    facts = facts_of(message)
+    descriptor = descriptor_of(message)
 
-    def struct(kind: pa.StructType, fields: tuple[FieldFacts, ...]) -> pa.StructType:
+    def struct(kind: pa.StructType, fields: tuple[FieldDescriptor, ...]) -> pa.StructType:
         return pa.struct(
             [
                 pa.field(field.name, column(kind.field(field.name).type, field))
@@ -82,11 +82,11 @@ def at_version(message: type[Message], arrow: pa.StructType, version: int) -> pa
             ]
         )
 
-    def column(kind: pa.DataType, field: FieldFacts) -> pa.DataType:
+    def column(kind: pa.DataType, field: FieldDescriptor) -> pa.DataType:
         if not field.is_struct:
             return kind
         if field.is_array:
-            return pa.list_(pa.field("element", struct(kind.value_type, facts.structs[field.type])))
-        return struct(kind, facts.structs[field.type])
+            return pa.list_(pa.field("element", struct(kind.value_type, descriptor.structs[field.type])))
+        return struct(kind, descriptor.structs[field.type])
 
-    return struct(arrow, facts.fields)
+    return struct(arrow, descriptor.fields)

@@ -16,7 +16,7 @@ from pyspark.sql.types import BinaryType, StructType
 from .._core.errors import invalid_argument
 from .._core.options import Options
 from .._core.spark_types import struct_type
-from ..columns._bytes import Bytes, numbers
+from ..columns._bytes import BinaryColumn, numbers
 from ..columns._headers import HEADER_FIELDS, REQUEST, RESPONSE, headers_of, response_headers
 from ..columns._messages import message_of
 from ..columns.frames import decode, map_in_arrow, require
@@ -80,11 +80,11 @@ def _headers(direction: pa.Array, data: pa.Array, has_length: bool, failfast: bo
     problems = np.full(count, None, object)
     if has_length:
         behind = pc.subtract(pc.binary_length(data), _LENGTH).cast(pa.int64())
-        told, is_there = Bytes(data).leading(_LENGTH)
+        told, is_there = BinaryColumn(data).leading(_LENGTH)
         said = numbers(told, ">i4")
         wrong_length = np.asarray(data.is_valid()) & ~(is_there & (said == np.asarray(behind.fill_null(-1))))
         problems[wrong_length] = "the length prefix does not match the size of the frame"
-        data = Bytes(data).after(np.where(wrong_length, 0, _LENGTH))
+        data = BinaryColumn(data).after(np.where(wrong_length, 0, _LENGTH))
     is_request, is_response = (np.asarray(pc.equal(direction, each).fill_null(False)) for each in (REQUEST, RESPONSE))
     for row in np.flatnonzero(~is_request & ~is_response).tolist():
         problems[row] = f"the direction is request or response, not {direction[row].as_py()!r}"

@@ -10,7 +10,7 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 
-class Bytes:
+class BinaryColumn:
     def __init__(self, array: pa.Array) -> None:
         array = array.cast(pa.binary())
         count = len(array)

@@ -10,7 +10,7 @@ from kafka_messages import RequestHeader, ResponseHeader, arrow
 from kafka_messages.errors import KafkaMessageError
 from kafka_messages.protocol import Api, ErrorCode, UnknownApiError, api, read_request_header
 
-from ._bytes import Bools, Bytes, Ints, numbers
+from ._bytes import BinaryColumn, Bools, Ints, numbers
 
 REQUEST, RESPONSE = "request", "response"
 # Columns of a frame's header; header_size is the offset of the body. Before pairing, a response has only its
@@ -34,7 +34,7 @@ _WITH_CLIENT_ID = 1
 def headers_of(frames: pa.Array, is_request: Bools) -> list[pa.Array]:
     """Return the columns ``HEADER_FIELDS`` of frames without length prefix; null for null frames."""
     count = len(frames)
-    data = Bytes(frames)
+    data = BinaryColumn(frames)
     columns = _Columns(count)
     columns.responses(frames, data, ~is_request & np.asarray(frames.is_valid()))
     columns.requests(frames, data, is_request & np.asarray(frames.is_valid()))
@@ -53,7 +53,7 @@ class _Columns:
         self._client: pa.Array = pa.nulls(count, pa.string())
         self._problem: dict[int, str] = {}
 
-    def responses(self, frames: pa.Array, data: Bytes, chosen: Bools) -> None:
+    def responses(self, frames: pa.Array, data: BinaryColumn, chosen: Bools) -> None:
         head, enough = data.leading(_CORRELATION_ID)
         good = chosen & enough
         self._correlation[good] = numbers(head, ">i4")[good]
@@ -61,7 +61,7 @@ class _Columns:
         for row in np.flatnonzero(chosen & ~enough).tolist():
             self._problem[row] = _reason(frames[row].as_py(), _read_response_header)
 
-    def requests(self, frames: pa.Array, data: Bytes, chosen: Bools) -> None:
+    def requests(self, frames: pa.Array, data: BinaryColumn, chosen: Bools) -> None:
         head, enough = data.leading(_ESSENTIAL)
         good = chosen & enough
         self._key[good] = numbers(head[:, :2], ">i2")[good]
@@ -87,7 +87,7 @@ class _Columns:
             found[rows] = header[np.maximum(place, 0)]
         return found
 
-    def _decoded(self, frames: pa.Array, data: Bytes, version: Ints) -> None:
+    def _decoded(self, frames: pa.Array, data: BinaryColumn, version: Ints) -> None:
         rows = np.flatnonzero(version >= _WITH_CLIENT_ID)
         if not len(rows):
             return
@@ -101,7 +101,7 @@ class _Columns:
         self._client = structs.field("client_id").take(pa.array(place, mask=place < 0))
         head, _ = data.leading(_CLIENT_ID)
         end = _CLIENT_ID + np.maximum(numbers(head[:, _ESSENTIAL:], ">i2"), 0)
-        tags, _ = Bytes(data.after(end)).leading(1)
+        tags, _ = BinaryColumn(data.after(end)).leading(1)
         flexible = version >= 2
         self._size[rows] = (end + flexible)[rows]
         self._has_size[rows[fine]] = True
@@ -133,7 +133,7 @@ def response_headers(frames: pa.Array, key: pa.Array, version: pa.Array) -> tupl
     for number, at in {(keys[row], versions[row]) for row in np.flatnonzero(known).tolist()}:
         if (each := _api(int(number))) is not None:
             header[known & (keys == number) & (versions == at)] = each.response_header_version(int(at))
-    data = Bytes(frames)
+    data = BinaryColumn(frames)
     head, enough = data.leading(_CORRELATION_ID + 2)
     has_id = data.leading(_CORRELATION_ID)[1]
     size = np.where(header == 0, _CORRELATION_ID, _CORRELATION_ID + 1)

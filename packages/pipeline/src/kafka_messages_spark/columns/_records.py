@@ -20,7 +20,7 @@ from kafka_messages.internal_topics import (
 )
 from kafka_messages.internal_topics._tables import RECORD_TYPES
 
-from ._bytes import Bools, Bytes, Ints, numbers
+from ._bytes import BinaryColumn, Bools, Ints, numbers
 from ._messages import message_of
 from ._secrets import Redaction
 
@@ -183,7 +183,7 @@ class LogDecoder:
 
 
 def coordinator_rows(key: pa.Array, value: pa.Array) -> RawRecords:
-    keys, values = Bytes(key), Bytes(value)
+    keys, values = BinaryColumn(key), BinaryColumn(value)
     types, has_type = keys.leading(2)
     versions, has_version = values.leading(2)
     number = np.where(has_type, numbers(types, ">i2"), -1)
@@ -193,7 +193,7 @@ def coordinator_rows(key: pa.Array, value: pa.Array) -> RawRecords:
 
 
 def metadata_rows(value: pa.Array) -> RawRecords:
-    values = Bytes(value)
+    values = BinaryColumn(value)
     head, long_enough = values.leading(3)
     number, version = head[:, 1].astype(np.int64), head[:, 2].astype(np.int64)
     plain = long_enough & (head < 128).all(axis=1)

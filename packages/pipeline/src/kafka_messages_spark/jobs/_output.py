@@ -38,12 +38,12 @@ def is_page(place: str) -> bool:
 
 def inputs(args: Namespace) -> dict[str, object]:
 
-    def told(value: object) -> object:
+    def formatted(value: object) -> object:
         if isinstance(value, list):
-            return [told(each) for each in value]
+            return [formatted(each) for each in value]
         return display_path(value) if isinstance(value, str) else value
 
-    return {name: told(value) for name, value in sorted(vars(args).items())}
+    return {name: formatted(value) for name, value in sorted(vars(args).items())}
 
 
 def _written(report: Report, run: JobRun, place: str) -> str:

@@ -17,13 +17,13 @@ _LEAST = 16 << 20
 _TASKS = 64
 
 
-class Sized(Protocol):
+class HasSize(Protocol):
     @property
     def size(self) -> int:
         """Bytes to read."""
 
 
-Piece = TypeVar("Piece", bound=Sized)
+Piece = TypeVar("Piece", bound=HasSize)
 
 
 def cuts(start: int, size: int, most: int) -> list[tuple[int, int]]:
@@ -35,7 +35,7 @@ def cuts(start: int, size: int, most: int) -> list[tuple[int, int]]:
 
 @dataclass
 class Share(InputPartition):
-    pieces: list[Sized]
+    pieces: list[HasSize]
 
 
 def shares(pieces: Sequence[Piece], most: int) -> list[InputPartition]:

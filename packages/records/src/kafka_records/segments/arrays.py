@@ -20,7 +20,7 @@ MOST_MILLISECONDS = (1 << 63) // 1000 - 1
 MOST_BYTES = (1 << 31) - 1
 
 
-class Repeated:
+class RepeatedArrays:
     def __init__(self) -> None:
         self._last: dict[str, tuple[object, pa.Array]] = {}
 

@@ -12,14 +12,14 @@ import pyarrow.compute as pc
 from ..errors import CorruptSegmentError
 from ..format import CODECS, CONTROL_TYPES, MAX_BATCH_BYTES
 from .arrays import TIMESTAMP, timestamps
-from .facts import Facts
 from .frames import Ints
-from .groups import Decoder, control_types
+from .groups import GroupDecoder, control_types
+from .headers import HeaderColumns
 from .reader import MAX_ROWS, SegmentReader, Source, checked_sources, count_batches
 from .record_columns import ColumnMaker
 from .report import SegmentReport
 from .rows import BATCH_COLUMNS, CORRUPT_COLUMN, CORRUPT_TYPE, horizons, named
-from .run import Run
+from .run import BatchRun
 
 __all__ = ["read_batch_headers"]
 
@@ -41,9 +41,9 @@ HEADER_COLUMNS: dict[str, Any] = _OWN | {name: kind for name, kind in BATCH_COLU
 
 class _HeaderReader(SegmentReader):
 
-    def _of_run(self, report: SegmentReport, run: Run) -> Iterator[Any]:
+    def _of_run(self, report: SegmentReport, run: BatchRun) -> Iterator[Any]:
         first = min(run.bad, default=None)
-        facts = Facts(run.log, run.start)
+        facts = HeaderColumns(run.log, run.start)
         count = len(run.start) if first is None or not self._failfast else first
         count_batches(report, run, facts, 0, count, run.bad)
         sound = np.ones(count, np.bool_)
@@ -57,7 +57,7 @@ class _HeaderReader(SegmentReader):
             return
         yield from self._with_corrupt(report, run, self._rows(report, run, facts, chosen), chosen, run.bad)
 
-    def _rows(self, report: SegmentReport, run: Run, facts: Facts, chosen: Ints) -> pa.RecordBatch:
+    def _rows(self, report: SegmentReport, run: BatchRun, facts: HeaderColumns, chosen: Ints) -> pa.RecordBatch:
         count = len(chosen)
         outer = facts.new[chosen] | (facts.codec[chosen] == 0)  # otherwise decompression would be necessary
         last = (facts.base_offset + facts.last_offset_delta)[chosen]
@@ -94,12 +94,12 @@ class _HeaderReader(SegmentReader):
                 arrays[-1] = arrays[-1].cast(field.type)
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
-    def _control_types(self, run: Run, facts: Facts, chosen: Ints) -> pa.Array:
+    def _control_types(self, run: BatchRun, facts: HeaderColumns, chosen: Ints) -> pa.Array:
         if not facts.control[chosen].any():
             return pa.nulls(len(chosen), pa.string())
         unknown = len(CONTROL_TYPES) - 1
         kinds = np.full(len(run.start), -1)
-        decoder = Decoder(
+        decoder = GroupDecoder(
             run, ColumnMaker(()), control_records=True, data_records=False, check_crcs=self._check, limit=self._max
         )
         for group in decoder.groups():
@@ -111,7 +111,7 @@ class _HeaderReader(SegmentReader):
         return named(np.maximum(kinds[chosen], 0), CONTROL_TYPES, kinds[chosen] < 0)
 
 
-def _first_timestamps(facts: Facts, chosen: Ints) -> pa.Array:
+def _first_timestamps(facts: HeaderColumns, chosen: Ints) -> pa.Array:
     milliseconds = np.where(facts.timestamp_type == 1, facts.max_timestamp, facts.base_timestamp)[chosen]
     known = pa.array((facts.new & ~facts.horizon)[chosen])
     return pc.if_else(known, timestamps(milliseconds), pa.scalar(None, TIMESTAMP))

@@ -13,11 +13,11 @@ from ..format import (
     HEADER,
 )
 from .compression import decompress
-from .facts import Facts
 from .frames import PADDING, Bools, Ints, Log
+from .headers import HeaderColumns
 from .objects import Faults, read_batches, read_messages
 from .record_columns import ColumnMaker, Lanes, RecordColumns
-from .run import Run
+from .run import BatchRun
 
 # Maximum number of records in a group, unless one batch has more.
 GROUP_ROWS = 131072
@@ -25,11 +25,11 @@ GROUP_ROWS = 131072
 GROUP_BYTES = 16 << 20
 
 
-Wanted = Callable[[Facts], Bools]
+Wanted = Callable[[HeaderColumns], Bools]
 
 
 @dataclass(slots=True)
-class Group:
+class BatchGroup:
     """Consecutive batches of a run: records, and error messages of corrupt batches by number."""
 
     low: int
@@ -38,12 +38,12 @@ class Group:
     corrupt: dict[int, str]
 
 
-class Decoder:
+class GroupDecoder:
     """Decoder for the batches of one run; ``limit`` is the maximum decompressed size of a batch in bytes."""
 
     def __init__(
         self,
-        run: Run,
+        run: BatchRun,
         maker: ColumnMaker,
         *,
         control_records: bool,
@@ -52,7 +52,7 @@ class Decoder:
         data_records: bool = True,
         wanted: Wanted | None = None,
     ) -> None:
-        self.facts = Facts(run.log, run.start)
+        self.facts = HeaderColumns(run.log, run.start)
         self._run = run
         self._maker = maker
         self._check = check_crcs
@@ -71,7 +71,7 @@ class Decoder:
     def decoded(self) -> int:
         return int(np.count_nonzero(self._keep))
 
-    def groups(self) -> Iterator[Group]:
+    def groups(self) -> Iterator[BatchGroup]:
         new = self.facts.new
         rows = np.cumsum(np.where(self._keep, np.clip(self.facts.count, 0, 1 << 24), 0))
         borders = [*(np.flatnonzero(new[1:] != new[:-1]) + 1).tolist(), len(new)]
@@ -89,7 +89,7 @@ class Decoder:
         found |= {int(chosen[number]): reason for number, reason in faults.reasons.items()}
         return found
 
-    def _messages(self, low: int, high: int) -> Group:
+    def _messages(self, low: int, high: int) -> BatchGroup:
         chosen = low + np.flatnonzero(self._keep[low:high])
         faults = Faults()
         lists = read_messages(
@@ -99,9 +99,9 @@ class Decoder:
             high = int(chosen[len(lists.counts)])
         records = lists.columns(self._maker.names)
         records.number(chosen)
-        return Group(low, high, records, self._corrupt(low, high, chosen, faults))
+        return BatchGroup(low, high, records, self._corrupt(low, high, chosen, faults))
 
-    def _batches(self, low: int, high: int) -> Group:
+    def _batches(self, low: int, high: int) -> BatchGroup:
         run, facts = self._run, self.facts
         chosen = low + np.flatnonzero(self._keep[low:high])
         faults = Faults()
@@ -129,7 +129,7 @@ class Decoder:
         )
         records = self._records(lanes, facts.control[chosen], faults)
         records.number(chosen)
-        return Group(low, high, records, self._corrupt(low, high, chosen, faults))
+        return BatchGroup(low, high, records, self._corrupt(low, high, chosen, faults))
 
     def _records(self, lanes: Lanes, control: Bools, faults: Faults) -> RecordColumns:
         with_control = bool(control.any())

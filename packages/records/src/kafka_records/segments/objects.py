@@ -14,10 +14,10 @@ from ..legacy import read_messages as read
 from ..records import Record, read_records
 from .arrays import HEADERS_TYPE, timestamps
 from .compression import CODECS_OF_ARROW
-from .facts import Facts
 from .frames import Ints
+from .headers import HeaderColumns
 from .record_columns import Lanes, RecordColumns
-from .run import Run
+from .run import BatchRun
 
 _ANY_NUMBER = 1 << 62  # the batch size already limits records and headers
 
@@ -70,7 +70,7 @@ def read_batches(lanes: Lanes, faults: Faults) -> RecordLists:
 
 
 def read_messages(
-    run: Run, facts: Facts, chosen: Ints, faults: Faults, *, check_crcs: bool, limit: int, most_bytes: int
+    run: BatchRun, facts: HeaderColumns, chosen: Ints, faults: Faults, *, check_crcs: bool, limit: int, most_bytes: int
 ) -> RecordLists:
     """Return the records of outermost messages (formats 0 and 1), up to ``most_bytes``."""
     found = RecordLists()

@@ -13,10 +13,10 @@ import pyarrow as pa
 from .._native import warn_if_missing
 from ..errors import CorruptSegmentError
 from ..format import MAX_BATCH_BYTES, SMALLEST
-from .arrays import Repeated
-from .facts import Facts
+from .arrays import RepeatedArrays
 from .frames import MAX_BATCH_BYTES_LIMIT, Ints
-from .groups import Decoder, Group, Wanted
+from .groups import BatchGroup, GroupDecoder, Wanted
+from .headers import HeaderColumns
 from .names import topic_of
 from .record_columns import ColumnMaker
 from .report import CorruptBatch, SegmentReport
@@ -30,7 +30,7 @@ from .rows import (
     corrupt_rows,
     merged,
 )
-from .run import CORRUPT_BYTES, Gap, Run
+from .run import CORRUPT_BYTES, BatchRun, CorruptRange
 from .scan import LOOKBACK, Scanner
 from .window import BinaryFile, Window
 
@@ -81,7 +81,7 @@ class SegmentReader(Iterator[Any]):
         self._filesystem = filesystem
         self._wanted = wanted
         self._maker = ColumnMaker(schema.names)
-        self._repeated = Repeated()
+        self._repeated = RepeatedArrays()
         self._batches = self._all(sources)
 
     def __next__(self) -> Any:
@@ -112,7 +112,7 @@ class SegmentReader(Iterator[Any]):
 
     def _of_file(self, file: BinaryFile, name: str) -> Iterator[Any]:
         report = SegmentReport(name, *topic_of(name), self._start, self._end)
-        self._repeated = Repeated()
+        self._repeated = RepeatedArrays()
         self.reports.append(report)
         scanner = Scanner(
             Window(file, max(0, self._start - LOOKBACK) if self._base is None else self._base, self._end),
@@ -124,15 +124,15 @@ class SegmentReader(Iterator[Any]):
             max_batch_bytes=self._max,
         )
         for item in scanner:
-            if isinstance(item, Gap):
+            if isinstance(item, CorruptRange):
                 report.add_corrupt(item.position, item.size, item.reason)
                 yield corrupt_rows(self.schema, report, [item])
                 continue
             yield from self._of_run(report, item)
         report.done = True
 
-    def _of_run(self, report: SegmentReport, run: Run) -> Iterator[Any]:
-        decoder = Decoder(
+    def _of_run(self, report: SegmentReport, run: BatchRun) -> Iterator[Any]:
+        decoder = GroupDecoder(
             run,
             self._maker,
             control_records=self._control,
@@ -144,7 +144,7 @@ class SegmentReader(Iterator[Any]):
         for group in decoder.groups():
             yield from self._of_group(report, run, decoder.facts, group)
 
-    def _of_group(self, report: SegmentReport, run: Run, facts: Facts, group: Group) -> Iterator[Any]:
+    def _of_group(self, report: SegmentReport, run: BatchRun, facts: HeaderColumns, group: BatchGroup) -> Iterator[Any]:
         first = min(group.corrupt, default=None)
         high = group.high if first is None or not self._failfast else first
         count_batches(report, run, facts, group.low, high, group.corrupt)
@@ -162,14 +162,14 @@ class SegmentReader(Iterator[Any]):
         )
 
     def _with_corrupt(
-        self, report: SegmentReport, run: Run, good: pa.RecordBatch, good_batch: Ints, corrupt: Mapping[int, str]
+        self, report: SegmentReport, run: BatchRun, good: pa.RecordBatch, good_batch: Ints, corrupt: Mapping[int, str]
     ) -> Iterator[Any]:
         numbers = sorted(corrupt)
         gaps = []
         for number in numbers:
             low, size = int(run.start[number]), int(run.size[number])
             data = run.log.bytes[low : low + min(size, CORRUPT_BYTES)].tobytes()
-            gaps.append(Gap(run.base + low, size, corrupt[number], data))
+            gaps.append(CorruptRange(run.base + low, size, corrupt[number], data))
             report.add_corrupt(run.base + low, size, corrupt[number])
         batch = merged(good, good_batch, corrupt_rows(self.schema, report, gaps), np.array(numbers))
         for low in range(0, len(batch), self._max_rows):
@@ -177,7 +177,7 @@ class SegmentReader(Iterator[Any]):
 
 
 def count_batches(
-    report: SegmentReport, run: Run, facts: Facts, low: int, high: int, corrupt: Mapping[int, str]
+    report: SegmentReport, run: BatchRun, facts: HeaderColumns, low: int, high: int, corrupt: Mapping[int, str]
 ) -> None:
     sound = np.ones(high - low, np.bool_)
     sound[[number - low for number in corrupt if low <= number < high]] = False
@@ -236,7 +236,7 @@ def read_segments(
     before the range to synchronize, or at ``base``, the position of a known batch. ``max_rows`` limits the rows of
     each Arrow batch.
 
-    ``wanted`` maps header fields (``groups.Facts``) to a numpy array of bool that selects the batches to decode.
+    ``wanted`` maps header fields (``groups.HeaderColumns``) to a numpy array of bool that selects the batches to decode.
 
     Raises ValueError for invalid options, OSError and CorruptSegmentError. Sources: KIP-98 (format 2), KIP-31 and
     KIP-32 (formats 0 and 1), KIP-82 (headers), KIP-534 (delete horizon), KIP-630 (snapshots).

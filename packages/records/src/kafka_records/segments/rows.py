@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from ..format import CODECS, CONTROL_TYPES
-from .arrays import HEADERS_TYPE, MOST_MILLISECONDS, TIMESTAMP, Repeated
-from .facts import Facts
+from .arrays import HEADERS_TYPE, MOST_MILLISECONDS, TIMESTAMP, RepeatedArrays
 from .frames import Bools, Ints
-from .groups import Group, control_types
+from .groups import BatchGroup, control_types
+from .headers import HeaderColumns
 from .report import SegmentReport
-from .run import CORRUPT_BYTES, Gap, Run
+from .run import CORRUPT_BYTES, BatchRun, CorruptRange
 
 CORRUPT_TYPE = pa.struct(
     [
@@ -58,7 +58,9 @@ COLUMNS = KAFKA_COLUMNS | HEADERS_COLUMN | BATCH_COLUMNS | CORRUPT_COLUMN
 
 class Rows:
 
-    def __init__(self, report: SegmentReport, run: Run, facts: Facts, group: Group, repeated: Repeated) -> None:
+    def __init__(
+        self, report: SegmentReport, run: BatchRun, facts: HeaderColumns, group: BatchGroup, repeated: RepeatedArrays
+    ) -> None:
         self._report = report
         self._repeated = repeated.of
         self._run = run
@@ -182,7 +184,7 @@ _PLAIN = ("leader_epoch", "producer_id", "producer_epoch", "base_sequence", "is_
 _MAKERS |= {name: _fact(name) for name in _PLAIN}
 
 
-def corrupt_rows(schema: pa.Schema, report: SegmentReport, gaps: Sequence[Gap]) -> pa.RecordBatch:
+def corrupt_rows(schema: pa.Schema, report: SegmentReport, gaps: Sequence[CorruptRange]) -> pa.RecordBatch:
     count = len(gaps)
     known: dict[str, pa.Array] = {
         "topic": pa.repeat(pa.scalar(report.topic, pa.string()), count),

@@ -11,7 +11,7 @@ CORRUPT_BYTES = 1 << 20
 
 
 @dataclass(slots=True)
-class Run:
+class BatchRun:
     """Consecutive batches in ``log``, valid until the next run is requested."""
 
     log: Log
@@ -26,7 +26,7 @@ class Run:
 
 
 @dataclass(slots=True)
-class Gap:
+class CorruptRange:
     """Range of bytes that is not a batch."""
 
     position: int

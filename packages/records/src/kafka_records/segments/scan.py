@@ -25,7 +25,7 @@ from .frames import (
     sum_text,
 )
 from .report import SegmentReport
-from .run import CORRUPT_BYTES, Gap, Run
+from .run import CORRUPT_BYTES, BatchRun, CorruptRange
 from .window import Window
 
 # Bytes before a range at which synchronization starts; larger than a batch that holds another batch in a record value.
@@ -75,7 +75,7 @@ class Scanner:
         # Offset after the last valid batch.
         self._next_offset: int | None = None
 
-    def __iter__(self) -> Iterator[Run | Gap]:
+    def __iter__(self) -> Iterator[BatchRun | CorruptRange]:
         start, end = self._report.start, self._report.end
         pos = self._window.base
         if not self._in_step:
@@ -109,7 +109,7 @@ class Scanner:
         last = log.size if end is None else min(log.size, end - window.base)
         return self._follower.follow(log, pos - window.base, last, self._most)
 
-    def _checked(self, chain: Chain) -> Generator[Run | Gap, None, int]:
+    def _checked(self, chain: Chain) -> Generator[BatchRun | CorruptRange, None, int]:
         window = self._window
         log, base = window.log, window.base
         start, size, fault, sums = chain.start, chain.size, chain.fault, chain.sums
@@ -129,9 +129,9 @@ class Scanner:
             ):
                 bad[number] = reason
                 continue
-            yield from self._run(Run(log, base, start[:number], size[:number], sums, bad))
+            yield from self._run(BatchRun(log, base, start[:number], size[:number], sums, bad))
             return (yield from self._bad(base + at, length, reason))
-        yield from self._run(Run(log, base, start, size, sums, bad))
+        yield from self._run(BatchRun(log, base, start, size, sums, bad))
         return base + chain.stop
 
     def _swallows(self, pos: int, size: int) -> bool:
@@ -153,7 +153,7 @@ class Scanner:
             here, need = search.find(log, min(last + 1, stop), stop, at_end=True)
         return False
 
-    def _bad(self, pos: int, size: int, reason: str) -> Generator[Run | Gap, None, int]:
+    def _bad(self, pos: int, size: int, reason: str) -> Generator[BatchRun | CorruptRange, None, int]:
         window = self._window
         if self._raises(pos) or not self._believed(pos, size):
             return (yield from self._damage(pos, reason))
@@ -161,7 +161,7 @@ class Scanner:
         if self._swallows(pos, size):
             return (yield from self._damage(pos, reason))
         at = np.array([pos - window.base])
-        yield from self._run(Run(window.log, window.base, at, np.array([size]), None, {0: reason}))
+        yield from self._run(BatchRun(window.log, window.base, at, np.array([size]), None, {0: reason}))
         return pos + size
 
     def _believed(self, pos: int, size: int, search: Search | None = None) -> bool:
@@ -182,7 +182,7 @@ class Scanner:
         is_fine = bool(faults(window.log, np.array([at]), np.array([length]))[0] == FINE)
         return is_fine and (search or Search(self._max)).sound(window.log, at, length)
 
-    def _run(self, run: Run) -> Iterator[Run]:
+    def _run(self, run: BatchRun) -> Iterator[BatchRun]:
         last = next((number for number in range(len(run.start) - 1, -1, -1) if number not in run.bad), None)
         if last is not None:
             at = run.start[last : last + 1]
@@ -192,7 +192,7 @@ class Scanner:
         if early:
             bad = {number - early: reason for number, reason in run.bad.items() if number >= early}
             sums = None if run.sums is None else run.sums[early:]
-            run = Run(run.log, run.base, run.start[early:], run.size[early:], sums, bad)
+            run = BatchRun(run.log, run.base, run.start[early:], run.size[early:], sums, bad)
         if run.sums is not None:
             run.sums = run.sums[: len(run.start)]
         if len(run.start):
@@ -201,7 +201,7 @@ class Scanner:
     def _raises(self, pos: int) -> bool:
         return self._failfast and pos >= self._report.start
 
-    def _no_length(self, pos: int) -> Generator[Gap, None, int | None]:
+    def _no_length(self, pos: int) -> Generator[CorruptRange, None, int | None]:
         window = self._window
         at = pos - window.base
         if not window.log.zeros(at, at + OVERHEAD):
@@ -229,7 +229,7 @@ class Scanner:
                 return None
             window.move(end - OVERHEAD, OVERHEAD + 1)
 
-    def _tail(self, pos: int) -> Generator[Gap, None, int | None]:
+    def _tail(self, pos: int) -> Generator[CorruptRange, None, int | None]:
         window = self._window
         log, at = window.log, pos - window.base
         left = log.size - at
@@ -304,7 +304,7 @@ class Scanner:
 
     def _damage(
         self, pos: int, reason: str, search_from: int | None = None, data: bytes | None = None
-    ) -> Generator[Gap, None, int]:
+    ) -> Generator[CorruptRange, None, int]:
         window = self._window
         if self._raises(pos):
             log = window.log
@@ -327,7 +327,7 @@ class Scanner:
             else:
                 reason += "; no batch is found behind it" if pos else _FOREIGN
         if pos >= self._report.start:
-            yield Gap(pos, end - pos, reason, data[: min(end - pos, CORRUPT_BYTES)])
+            yield CorruptRange(pos, end - pos, reason, data[: min(end - pos, CORRUPT_BYTES)])
         return end
 
     def _bytes(self, pos: int, size: int) -> bytes:
@@ -336,7 +336,7 @@ class Scanner:
         at = pos - window.base
         return window.log.bytes[at : min(at + size, window.log.size)].tobytes()
 
-    def _get_in_step(self, pos: int) -> Generator[Gap, None, int | None]:
+    def _get_in_step(self, pos: int) -> Generator[CorruptRange, None, int | None]:
         start, end = self._report.start, self._report.end
         found = self._find(Search(self._max), pos, end)
         if found is None and self._gave_up:
@@ -345,7 +345,7 @@ class Scanner:
                 raise CorruptSegmentError(self._report.file, start, reason)
             if end is None:
                 end = self._window.base + self._window.log.size
-            yield Gap(start, end - start, reason, b"")
+            yield CorruptRange(start, end - start, reason, b"")
         return found
 
     def _find(self, search: Search, pos: int, before: int | None) -> int | None:

@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from .choice import Choice, api_keys, error_codes
 from .clients import Client, Clients
+from .display import to_head, to_line, to_object
 from .errors import FoundError, errors_in
 from .files import Packet, is_capture, read_packets
 from .follow import follow_pieces, is_followed
 from .framing import Frame, frames
 from .matching import Exchange, exchanges
-from .network import Endpoint, Segment, segments
+from .network import Segment, SocketAddress, segments
 from .reassembly import Connection, End, TcpSegment, streams
 from .report import CaptureError, Report
-from .shown import to_head, to_line, to_object
-from .told import client_lines, is_partial, report_lines
+from .summary import client_lines, is_partial, report_lines
 from .whole import Capture, open_capture
 
 __all__ = [
@@ -31,13 +31,13 @@ __all__ = [
     "Clients",
     "Connection",
     "End",
-    "Endpoint",
     "Exchange",
     "FoundError",
     "Frame",
     "Packet",
     "Report",
     "Segment",
+    "SocketAddress",
     "TcpSegment",
     "api_keys",
     "client_lines",

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..package import DEFAULT, Package, load
+from .display import client_id_of
 from .errors import errors_in
 from .matching import Exchange
 from .reassembly import Connection
-from .shown import client_id_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from binascii import a2b_base64
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .network import Endpoint
+from .network import SocketAddress
 from .reassembly import Connection, End, TcpSegment
 from .report import CaptureError, Report
 
@@ -18,7 +18,7 @@ _RULE = re.compile(r"={20,}\s*$")
 _NODE = re.compile(r"Node ([01]): (.+):(\d+)\s*$")
 _DUMP = re.compile(r"([ \t]*)([0-9A-Fa-f]{8,})  ((?:[0-9A-Fa-f]{2}(?:  ?|$)){1,16})(?= |$)")
 _RAW = re.compile(r"(\t?)((?:[0-9A-Fa-f]{2})+)\s*$")
-_UNKNOWN = (Endpoint("0.0.0.0", 0), Endpoint("0.0.0.0", 1))
+_UNKNOWN = (SocketAddress("0.0.0.0", 0), SocketAddress("0.0.0.0", 1))
 
 
 class _Part(NamedTuple):
@@ -73,12 +73,12 @@ class _Numbered:
         return CaptureError(f"line {self.number} of the followed stream {what}")
 
 
-def _parts(source: _Numbered, nodes: list[Endpoint]) -> Iterator[_Part]:
+def _parts(source: _Numbered, nodes: list[SocketAddress]) -> Iterator[_Part]:
     for line in source:
         if line.startswith("peers:"):
             return (yield from _yaml(source, nodes))
         if found := _NODE.match(line):
-            nodes[int(found[1])] = Endpoint(found[2].strip("[]"), int(found[3]))
+            nodes[int(found[1])] = SocketAddress(found[2].strip("[]"), int(found[3]))
         elif found := _DUMP.match(line):
             ends = [0, 0]
             yield _dumped(source, found, ends)
@@ -122,7 +122,7 @@ def _raw(source: _Numbered, found: re.Match[str]) -> _Part:
 _KEY = re.compile(r"[ -]*(\w+):\s*(.*)$")
 
 
-def _yaml(source: _Numbered, nodes: list[Endpoint]) -> Iterator[_Part]:
+def _yaml(source: _Numbered, nodes: list[SocketAddress]) -> Iterator[_Part]:
     values: dict[str, str] = {}
     text: list[str] | None = None
     for line in source:
@@ -142,7 +142,7 @@ def _yaml(source: _Numbered, nodes: list[Endpoint]) -> Iterator[_Part]:
         else:
             values[key] = value
         if key == "port" and "host" in values and values.get("peer") in ("0", "1"):
-            nodes[int(values["peer"])] = Endpoint(values["host"].strip("'\"[]"), _number(source, value))
+            nodes[int(values["peer"])] = SocketAddress(values["host"].strip("'\"[]"), _number(source, value))
     if text is not None:
         yield _packed(source, values, text)
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..package import DEFAULT, Package
 from . import plausible
-from .network import Endpoint
+from .network import SocketAddress
 from .plausible import Plausibility
 from .reassembly import Connection, End, TcpSegment
 from .report import Report
@@ -40,7 +40,7 @@ class Frame(NamedTuple):
 
     connection: Connection
     is_request: bool
-    source: Endpoint
+    source: SocketAddress
     offset: int
     """Offset of the size prefix in the stream."""
     size: int
@@ -118,7 +118,7 @@ class _Conversation:
         self._undecided: list[TcpSegment] = []
         self._size = 0
         self._ports = ports
-        self._framers: dict[Endpoint, _Framer] = {}
+        self._framers: dict[SocketAddress, _Framer] = {}
         # API key and version of pending requests by correlation id.
         self._expected: OrderedDict[int, tuple[int, int]] = OrderedDict()
 
@@ -159,7 +159,7 @@ class _Conversation:
         elif self._size > MOST_UNDECIDED:
             self._refuse("connections that say nothing like Kafka")
 
-    def _client(self) -> Endpoint | None:
+    def _client(self) -> SocketAddress | None:
         connection = self.connection
         if self._ports:
             for client, server in ((connection.client, connection.server), (connection.server, connection.client)):
@@ -177,7 +177,7 @@ class _Conversation:
             return None
         return next(filter(self._has_request, (connection.client, connection.server)), None)
 
-    def _has_request(self, source: Endpoint) -> bool:
+    def _has_request(self, source: SocketAddress) -> bool:
         data, at, starts = b"", 0, set()
         for piece in self._undecided:
             if piece.source == source:
@@ -190,10 +190,10 @@ class _Conversation:
             at += 1
         return False
 
-    def _said(self, source: Endpoint) -> bytes:
+    def _said(self, source: SocketAddress) -> bytes:
         return b"".join(piece.data for piece in self._undecided if piece.source == source)
 
-    def _is_encrypted(self, client: Endpoint) -> bool:
+    def _is_encrypted(self, client: SocketAddress) -> bool:
         if plausible.is_tls(self._said(client)):
             self._refuse("connections encrypted by TLS")
         return self._is_other
@@ -237,7 +237,7 @@ class _Framer:
     def __init__(
         self,
         conversation: _Conversation,
-        source: Endpoint,
+        source: SocketAddress,
         is_request: bool,
         find: Find,
         check: Check,

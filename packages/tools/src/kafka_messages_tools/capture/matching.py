@@ -10,7 +10,7 @@ from typing import Any
 
 from ..package import DEFAULT, Package, load
 from .framing import Frame
-from .network import Endpoint
+from .network import SocketAddress
 from .plausible import Plausibility
 from .reassembly import Connection, End
 from .report import Report
@@ -66,14 +66,14 @@ class Exchange:
         return frame
 
     @property
-    def client(self) -> Endpoint:
+    def client(self) -> SocketAddress:
         """Endpoint that sent the request."""
         connection, frame = self.connection, self._frame
         other = connection.server if frame.source == connection.client else connection.client
         return frame.source if frame.is_request else other
 
     @property
-    def server(self) -> Endpoint:
+    def server(self) -> SocketAddress:
         """Endpoint that received the request."""
         return self.connection.server if self.client == self.connection.client else self.connection.client
 

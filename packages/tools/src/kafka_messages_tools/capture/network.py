@@ -19,7 +19,7 @@ MOST_FRAGMENTED = 1024
 FIN, SYN, RST, ACK = 1, 2, 4, 16
 
 
-class Endpoint(NamedTuple):
+class SocketAddress(NamedTuple):
     host: str
     port: int
 
@@ -31,8 +31,8 @@ class Segment(NamedTuple):
     packet: int
     """Packet number; for fragments, the packet that completed the datagram."""
     time_ns: int | None
-    source: Endpoint
-    target: Endpoint
+    source: SocketAddress
+    target: SocketAddress
     sequence: int
     acknowledged: int | None
     """Acknowledgment number; None without ACK."""
@@ -202,8 +202,8 @@ def _tcp(packet: Packet, source: str, target: str, payload: bytes, length: int) 
     return Segment(
         packet.number,
         packet.time_ns,
-        Endpoint(source, sender),
-        Endpoint(target, receiver),
+        SocketAddress(source, sender),
+        SocketAddress(target, receiver),
         sequence,
         acknowledged if flags & ACK else None,
         flags,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from .network import FIN, RST, SYN, Endpoint, Segment
+from .network import FIN, RST, SYN, Segment, SocketAddress
 from .report import Report
 
 # Maximum number of open connections.
@@ -28,9 +28,9 @@ _HALF = 1 << 31
 class Connection(NamedTuple):
     number: int
     """Number from 1, in order of the first segments."""
-    client: Endpoint
+    client: SocketAddress
     """Endpoint that opened the connection, or the first sender."""
-    server: Endpoint
+    server: SocketAddress
     is_whole: bool
     """True if a SYN was captured."""
 
@@ -39,7 +39,7 @@ class TcpSegment(NamedTuple):
     """Consecutive bytes of one direction of a connection."""
 
     connection: Connection
-    source: Endpoint
+    source: SocketAddress
     offset: int
     """Offset of the first byte in the stream."""
     data: bytes
@@ -83,7 +83,7 @@ class _Tracked:
         self.directions = {connection.client: _Direction(), connection.server: _Direction()}
         self.is_ended = False
 
-    def other(self, source: Endpoint) -> Endpoint:
+    def other(self, source: SocketAddress) -> SocketAddress:
         return self.connection.server if source == self.connection.client else self.connection.client
 
 
@@ -102,7 +102,7 @@ class _Tracker:
 
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._tracked: OrderedDict[tuple[Endpoint, Endpoint], _Tracked] = OrderedDict()
+        self._tracked: OrderedDict[tuple[SocketAddress, SocketAddress], _Tracked] = OrderedDict()
         self._held = 0
         self._number = 0
 
@@ -129,7 +129,7 @@ class _Tracker:
             return tracked.is_ended
         return (segment.sequence + 1 - direction.base) % (1 << 32) != 0
 
-    def _begin(self, key: tuple[Endpoint, Endpoint], segment: Segment) -> _Tracked:
+    def _begin(self, key: tuple[SocketAddress, SocketAddress], segment: Segment) -> _Tracked:
         self._number += 1
         client, server = segment.source, segment.target
         if segment.flags & SYN and segment.acknowledged is not None:
@@ -139,7 +139,9 @@ class _Tracker:
         self._report.count("connections")
         return tracked
 
-    def _take(self, key: tuple[Endpoint, Endpoint], tracked: _Tracked, segment: Segment) -> Iterator[TcpSegment | End]:
+    def _take(
+        self, key: tuple[SocketAddress, SocketAddress], tracked: _Tracked, segment: Segment
+    ) -> Iterator[TcpSegment | End]:
         direction = tracked.directions[segment.source]
         sequence = segment.sequence
         if segment.flags & SYN:
@@ -186,7 +188,7 @@ class _Tracker:
             if direction.waited > PATIENCE or too_much:
                 yield from self._skip(tracked, source)
 
-    def _skip(self, tracked: _Tracked, source: Endpoint) -> Iterator[TcpSegment]:
+    def _skip(self, tracked: _Tracked, source: SocketAddress) -> Iterator[TcpSegment]:
         direction = tracked.directions[source]
         while direction.held:
             start, _, _, _, packet, time = direction.held[0]
@@ -195,7 +197,7 @@ class _Tracker:
             yield from self._follow(tracked, source)
         direction.waited = 0
 
-    def _follow(self, tracked: _Tracked, source: Endpoint) -> Iterator[TcpSegment]:
+    def _follow(self, tracked: _Tracked, source: SocketAddress) -> Iterator[TcpSegment]:
         direction = tracked.directions[source]
         while direction.held and direction.held[0][0] <= direction.next:
             start, _, data, missing, packet, time = heappop(direction.held)
@@ -204,7 +206,14 @@ class _Tracker:
             yield from self._give(tracked, source, start, data, missing, packet, time)
 
     def _give(
-        self, tracked: _Tracked, source: Endpoint, start: int, data: bytes, missing: int, packet: int, time: int | None
+        self,
+        tracked: _Tracked,
+        source: SocketAddress,
+        start: int,
+        data: bytes,
+        missing: int,
+        packet: int,
+        time: int | None,
     ) -> Iterator[TcpSegment]:
         direction = tracked.directions[source]
         known = direction.next - start
@@ -221,7 +230,9 @@ class _Tracker:
         direction.next += len(data) + missing
         yield piece
 
-    def _end(self, key: tuple[Endpoint, Endpoint], reason: str, keep: bool = False) -> Iterator[TcpSegment | End]:
+    def _end(
+        self, key: tuple[SocketAddress, SocketAddress], reason: str, keep: bool = False
+    ) -> Iterator[TcpSegment | End]:
         tracked = self._tracked[key]
         if not keep:
             del self._tracked[key]

@@ -177,8 +177,8 @@ class Guesser:
 
     def _error_fields(self, found: Explanation) -> list[str]:
         name = found.title.partition(" ")[0]
-        facts = self._package.module("schema").facts_of(self._package.message(name))
-        fields = [field for some in (facts.fields, *facts.structs.values()) for field in some]
+        descriptor = self._package.module("schema").descriptor_of(self._package.message(name))
+        fields = [field for some in (descriptor.fields, *descriptor.structs.values()) for field in some]
         return [field.name for field in fields if field.is_error_code]
 
 

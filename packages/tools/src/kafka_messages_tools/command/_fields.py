@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._layouts import Row, rows_of
+from ._layouts import LayoutRow, rows_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def rows_with(
-    package: Package, wanted: Callable[[Row], bool], out: Output, named: Sequence[MessageInfo] | None = None
-) -> list[Row]:
+    package: Package, wanted: Callable[[LayoutRow], bool], out: Output, named: Sequence[MessageInfo] | None = None
+) -> list[LayoutRow]:
     found = []
     some = package.root.all_messages() if named is None else named
     with out.progress("messages", len(some)) as progress:
@@ -26,7 +26,7 @@ def rows_with(
     return found
 
 
-def tell(rows: Sequence[Row], out: Output) -> None:
+def tell(rows: Sequence[LayoutRow], out: Output) -> None:
     if out.is_json:
         for row in rows:
             out.record(facts_in_short(row))
@@ -36,15 +36,15 @@ def tell(rows: Sequence[Row], out: Output) -> None:
     out.table(head, cells, has_groups=True)
 
 
-def facts_in_short(row: Row) -> dict[str, object]:
+def facts_in_short(row: LayoutRow) -> dict[str, object]:
     versions, nullable, tagged = map(list, _runs(row))
     names: dict[str, object] = {"message": row.message.name, "path": row.path, "type": row.type}
     return names | {"versions": versions, "nullable_versions": nullable, "tagged_versions": tagged}
 
 
-def _runs(row: Row) -> Iterator[Sequence[int]]:
+def _runs(row: LayoutRow) -> Iterator[Sequence[int]]:
     yield list(row.types)
-    for versions in (row.facts.nullable, row.facts.tagged):
+    for versions in (row.descriptor.nullable, row.descriptor.tagged):
         yield [version for version in row.types if version in versions]
 
 
@@ -59,11 +59,11 @@ def shown(versions: Sequence[int]) -> str:
     return ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in runs)
 
 
-def has_path(row: Row, word: str) -> bool:
+def has_path(row: LayoutRow, word: str) -> bool:
     return _plain(row.path) == _plain(word)
 
 
-def is_field(row: Row, word: str) -> bool:
+def is_field(row: LayoutRow, word: str) -> bool:
     return f".{_plain(row.path)}".endswith(f".{_plain(word)}")
 
 

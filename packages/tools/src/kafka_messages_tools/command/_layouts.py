@@ -9,27 +9,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from kafka_messages.schema import FieldFacts, MessageFacts
+    from kafka_messages.schema import FieldDescriptor, MessageDescriptor
 
     from ..package import Package
 
 
-class Row(NamedTuple):
+class LayoutRow(NamedTuple):
     path: str
-    facts: FieldFacts
+    descriptor: FieldDescriptor
     # Wire type by version.
     types: dict[int, str]
-    message: MessageFacts
+    message: MessageDescriptor
     # Entity types, such as `topicName`.
     entities: tuple[str, ...]
 
     @property
     def type(self) -> str:
-        return f"[]{self.facts.type}" if self.facts.is_array else self.facts.type
+        return f"[]{self.descriptor.type}" if self.descriptor.is_array else self.descriptor.type
 
     @property
     def default(self) -> str:
-        fact = self.facts.default_fact
+        fact = self.descriptor.default_fact
         return (
             "" if fact is ... else "null" if fact is None else str(fact).lower() if fact in (True, False) else str(fact)
         )
@@ -38,8 +38,8 @@ class Row(NamedTuple):
         """Return the mark for a version: ``.`` absent, ``+`` present, ``?`` nullable, ``t`` tagged, ``T`` both."""
         if version not in self.types:
             return "."
-        is_tagged = version in self.facts.tagged or self.facts.optional
-        return ("tT" if is_tagged else "+?")[version in self.facts.nullable]
+        is_tagged = version in self.descriptor.tagged or self.descriptor.optional
+        return ("tT" if is_tagged else "+?")[version in self.descriptor.nullable]
 
     def runs(self) -> list[tuple[int, int, str]]:
         """Return first version, last version and wire type of each run of versions with one type."""
@@ -52,28 +52,28 @@ class Row(NamedTuple):
         return found
 
 
-def rows_of(package: Package, name: str) -> list[Row]:
+def rows_of(package: Package, name: str) -> list[LayoutRow]:
     """Return all fields of a message, nested ones after their struct."""
     schema, message = package.module("schema"), package.message(name)
-    facts = schema.facts_of(message)
+    descriptor = schema.descriptor_of(message)
     entities = schema.entity_types(message)
     wires = {version: dict(_wire(package, each, "")) for version, each in schema.schemas_of(message).items()}
-    return list(_rows(facts, facts.name, "", wires, entities))
+    return list(_rows(descriptor, descriptor.name, "", wires, entities))
 
 
 def _rows(
-    facts: MessageFacts,
+    descriptor: MessageDescriptor,
     struct: str,
     above: str,
     wires: dict[int, dict[str, str]],
     entities: dict[tuple[str, str], tuple[str, ...]],
-) -> Iterator[Row]:
-    for field in facts.fields if struct == facts.name else facts.structs[struct]:
+) -> Iterator[LayoutRow]:
+    for field in descriptor.fields if struct == descriptor.name else descriptor.structs[struct]:
         path = f"{above}.{field.name}" if above else field.name
         types = {version: wire[path] for version, wire in wires.items() if path in wire}
-        yield Row(path, field, types, facts, entities.get((struct, field.name), ()))
+        yield LayoutRow(path, field, types, descriptor, entities.get((struct, field.name), ()))
         if field.is_struct:
-            yield from _rows(facts, field.type, path, wires, entities)
+            yield from _rows(descriptor, field.type, path, wires, entities)
 
 
 def _wire(package: Package, kind: Any, path: str) -> Iterator[tuple[str, str]]:

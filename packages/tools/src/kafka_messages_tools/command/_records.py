@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 
 from .._text import time_text
-from ._shown import message_json
+from ._json import message_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MAY_BE_METADATA = "it may be a record of the metadata log; --topic says whose it is, --show-secrets shows it"
 
 
-class Decoder:
+class TopicDecoder:
     """Decoder for the batches of one topic; ``failed`` is set if a record could not be decoded.
 
     ``is_sure`` is True if the user named the topic. Otherwise possible metadata records are decoded or redacted,

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..package import Package
-    from ._layouts import Row
+    from ._layouts import LayoutRow
 
 
 class Life(NamedTuple):
@@ -63,14 +63,14 @@ class Releases:
         since, until, gaps = (each(message, version) for each in (ask.since, ask.until, ask.gaps))
         return self._life(since, until, gaps, ask.is_older(message, version))
 
-    def in_version(self, row: Row, version: int) -> Life:
+    def in_version(self, row: LayoutRow, version: int) -> Life:
         """Return the availability of a field in a version that has it."""
         ask, name = self._history, row.message.name
         since = ask.field_since(name, row.path, version)
         is_older = since == ask.since(name, version) and ask.is_older(name, version)
         return self._life(since, ask.until(name, version), ask.gaps(name, version), is_older)
 
-    def in_versions(self, row: Row, versions: Iterable[int]) -> Life:
+    def in_versions(self, row: LayoutRow, versions: Iterable[int]) -> Life:
         """Return the availability of a field over several versions."""
         order = self._history.RELEASES.index
         lives = [life for version in versions if (life := self.in_version(row, version)).since is not None]
@@ -81,7 +81,7 @@ class Releases:
         is_older = any(life.is_older for life in lives if life.since == since)
         return self._life(since, last, tuple(sorted(gaps, key=order)), is_older)
 
-    def runs(self, row: Row, versions: Iterable[int]) -> list[tuple[int, int, Life]]:
+    def runs(self, row: LayoutRow, versions: Iterable[int]) -> list[tuple[int, int, Life]]:
         """Return first version, last version and availability of each run of versions with the same availability."""
         found: list[tuple[int, int, Life]] = []
         for version in versions:

@@ -71,12 +71,12 @@ def error_filter(name: str = "", package: str | Package = DEFAULT) -> str:
 
 
 def _error_fields(package: Package) -> list[str]:
-    facts_of = package.module("schema").facts_of
+    descriptor_of = package.module("schema").descriptor_of
     found = Counter[str]()
     for info in package.root.all_messages():
         if info.kind == "response":
-            facts = facts_of(info.message_class)
-            for fields in (facts.fields, *facts.structs.values()):
+            descriptor = descriptor_of(info.message_class)
+            for fields in (descriptor.fields, *descriptor.structs.values()):
                 found.update(field.name for field in fields if field.is_error_code)
     return sorted(found, key=lambda name: (-found[name], name))
 

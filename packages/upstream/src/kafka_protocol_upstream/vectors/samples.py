@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from kafka_protocol_upstream.vectors.definitions import Definition, Field
-from kafka_protocol_upstream.vectors.values import EDGES, Draw, zero
+from kafka_protocol_upstream.vectors.values import EDGES, VectorDraw, zero
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 
@@ -28,7 +28,7 @@ def sample(definition: Definition, version: int, kind: str) -> dict[str, Json] |
         raise ValueError(f"{kind!r} is not a kind of sample; there are {', '.join(KINDS)}")
     if kind == "default":
         return None
-    draw = Draw(f"{definition.name} {version} {kind}")
+    draw = VectorDraw(f"{definition.name} {version} {kind}")
     return _MAKERS.get(kind, _Random)(definition, version, draw).struct(definition.fields)
 
 
@@ -46,7 +46,7 @@ def samples(definition: Definition, version: int) -> Iterator[tuple[str, dict[st
 class _Empty:
     """All fields present and minimal."""
 
-    def __init__(self, definition: Definition, version: int, draw: Draw) -> None:
+    def __init__(self, definition: Definition, version: int, draw: VectorDraw) -> None:
         self.definition = definition
         self.version = version
         self.draw = draw

@@ -63,12 +63,12 @@ def uvarint(number: int) -> bytes:
 
 def sites_of(data: bytes, schema: Schema) -> tuple[list[Site], list[TagsSite]]:
     """Return the places in an encoding; for an array, those of its first element."""
-    walk = _Walk(data)
+    walk = _SiteTraversal(data)
     assert walk.value(schema, 0, "", False) == len(data)
     return walk.sites, walk.sections
 
 
-class _Walk:
+class _SiteTraversal:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.sites: list[Site] = []

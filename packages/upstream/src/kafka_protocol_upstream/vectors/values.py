@@ -26,7 +26,7 @@ FAR_EDGES = (16382, 16383, 16384)
 PIECES = ("a", "Z", "0", "-", ".", "_", " ", '"', "\\", "\n", "\x01", "é", "ß", "Ж", "☃", "\u2028", "漢", "😀", "𝄞")
 
 
-class Draw:
+class VectorDraw:
     """A random source with the same values on every Python version."""
 
     def __init__(self, seed: str) -> None:

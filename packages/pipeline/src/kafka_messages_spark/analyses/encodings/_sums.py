@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from kafka_messages import arrow
 from kafka_messages._base.message import Message
-from kafka_messages.schema.facts import FieldFacts, MessageFacts, facts_of
+from kafka_messages.schema.descriptors import FieldDescriptor, MessageDescriptor, descriptor_of
 
 from ...columns._bytes import Ints
 from ...columns._messages import message_of, names
@@ -70,8 +70,8 @@ class Sums:
         if message is None or version is None or version not in _versions(message):
             self._count((name or "", version, None, "malformed", None, None), len(body), pc.sum(sizes).as_py() or 0)
             return
-        facts = facts_of(message)
-        trailing = "ignore" if facts.kind == "request" else "error"  # as brokers do
+        descriptor = descriptor_of(message)
+        trailing = "ignore" if descriptor.kind == "request" else "error"  # as brokers do
         found = arrow.decode(body, message, version, mode="PERMISSIVE", trailing=trailing, trailing_column=_TRAILING)
         sizes = pc.subtract(sizes, pc.fill_null(pc.binary_length(found.field(_TRAILING)), 0))
         good = pc.is_valid(found)
@@ -81,10 +81,15 @@ class Sums:
             self._count((name or "", version, None, "malformed", None, None), bad, total - fine)
         if bad < len(body):
             self._count((name or "", version, None, None, None, None), len(body) - bad, fine)
-        self._struct(found.filter(good), facts, facts.fields, version, "")
+        self._struct(found.filter(good), descriptor, descriptor.fields, version, "")
 
     def _struct(
-        self, array: pa.StructArray, facts: MessageFacts, fields: tuple[FieldFacts, ...], version: int, prefix: str
+        self,
+        array: pa.StructArray,
+        descriptor: MessageDescriptor,
+        fields: tuple[FieldDescriptor, ...],
+        version: int,
+        prefix: str,
     ) -> None:
         for each in fields:
             if version not in each.versions:
@@ -94,12 +99,12 @@ class Sums:
             if each.is_array:
                 values = values.flatten().drop_null()
             if each.is_struct:
-                self._struct(values, facts, facts.structs[each.type], version, f"{path}.")
+                self._struct(values, descriptor, descriptor.structs[each.type], version, f"{path}.")
             elif each.type in BITS:
                 numbers = np.asarray(values).astype(np.int64)
                 if version in each.tagged and not each.is_array:
                     numbers = numbers[numbers != each.default()]  # not in the bytes
-                self._integers((facts.name, version, path, each.type), numbers)
+                self._integers((descriptor.name, version, path, each.type), numbers)
 
     def _integers(self, key: tuple[str, int, str, str], values: Ints) -> None:
         if not len(values):

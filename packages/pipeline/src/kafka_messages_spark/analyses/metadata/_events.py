@@ -10,7 +10,7 @@ import pyarrow as pa
 from kafka_messages.secrets import REDACTED
 
 from ...columns._records import types_of
-from ._rules import REMOVE, RULES, Rule
+from ._rules import REMOVE, RULES, RecordRule
 
 Fields = dict[str, Any]
 
@@ -49,7 +49,7 @@ def events_of(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield pa.RecordBatch.from_pylist(rows, schema=EVENTS)
 
 
-def _event(rule: Rule, record: Fields) -> Fields:
+def _event(rule: RecordRule, record: Fields) -> Fields:
     record = {name: _text_of(value) if isinstance(value, bytes) else value for name, value in record.items()}
     if rule.entity == "client quota":
         record["entity"] = sorted(record["entity"], key=lambda part: str(part["entity_type"]))
@@ -72,7 +72,7 @@ def group_name(parts: Sequence[Any]) -> str:
     return json.dumps([str(part) for part in parts], separators=(",", ":"), ensure_ascii=False)
 
 
-def _action(rule: Rule, record: Fields) -> str:
+def _action(rule: RecordRule, record: Fields) -> str:
     gone = (
         (rule.record == "config_record" and record["value"] is None)
         or (rule.record == "client_quota_record" and record["remove"])

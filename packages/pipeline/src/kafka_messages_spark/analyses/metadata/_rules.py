@@ -12,7 +12,7 @@ IGNORED = "ignored"
 
 
 @dataclass(frozen=True)
-class Rule:
+class RecordRule:
     """Effect of a record type. ``key`` lists the identifying fields; the first one identifies the group."""
 
     record: str
@@ -25,34 +25,34 @@ class Rule:
 RULES = {
     rule.record: rule
     for rule in (
-        Rule("topic_record", "topic", ("topic_id",), SET),
-        Rule("remove_topic_record", "topic", ("topic_id",), REMOVE),
-        Rule("partition_record", "partition", ("topic_id", "partition_id"), SET),
-        Rule("partition_change_record", "partition", ("topic_id", "partition_id"), CHANGE),
-        Rule("clear_elr_record", "partition", ("topic_name",), CHANGE),
-        Rule("config_record", "config", ("resource_type", "resource_name", "name"), SET),
-        Rule("client_quota_record", "client quota", ("entity", "key"), SET),
-        Rule("access_control_record", "acl", _ACL, SET),
-        Rule("access_control_entry_record", "acl", ("id",), SET),
-        Rule("remove_access_control_entry_record", "acl", ("id",), REMOVE),
-        Rule("user_scram_credential_record", "scram credential", ("name", "mechanism"), SET),
-        Rule("remove_user_scram_credential_record", "scram credential", ("name", "mechanism"), REMOVE),
-        Rule("delegation_token_record", "delegation token", ("token_id",), SET),
-        Rule("remove_delegation_token_record", "delegation token", ("token_id",), REMOVE),
-        Rule("feature_level_record", "feature", ("name",), SET),
-        Rule("remove_feature_level_record", "feature", ("name",), REMOVE),
-        Rule("register_broker_record", "broker", ("broker_id",), SET),
-        Rule("unregister_broker_record", "broker", ("broker_id",), REMOVE),
-        Rule("broker_registration_change_record", "broker", ("broker_id",), CHANGE),
-        Rule("fence_broker_record", "broker", ("id",), CHANGE),
-        Rule("unfence_broker_record", "broker", ("id",), CHANGE),
-        Rule("register_controller_record", "controller", ("controller_id",), SET),
-        Rule("unregister_controller_record", "controller", ("controller_id",), REMOVE),
-        Rule("producer_ids_record", "producer ids", (), SET),
-        Rule("zk_migration_state_record", "zk migration", (), SET),
-        Rule("begin_transaction_record", "", (), BEGIN),
-        Rule("end_transaction_record", "", (), END),
-        Rule("abort_transaction_record", "", (), ABORT),
-        Rule("no_op_record", "", (), IGNORED),
+        RecordRule("topic_record", "topic", ("topic_id",), SET),
+        RecordRule("remove_topic_record", "topic", ("topic_id",), REMOVE),
+        RecordRule("partition_record", "partition", ("topic_id", "partition_id"), SET),
+        RecordRule("partition_change_record", "partition", ("topic_id", "partition_id"), CHANGE),
+        RecordRule("clear_elr_record", "partition", ("topic_name",), CHANGE),
+        RecordRule("config_record", "config", ("resource_type", "resource_name", "name"), SET),
+        RecordRule("client_quota_record", "client quota", ("entity", "key"), SET),
+        RecordRule("access_control_record", "acl", _ACL, SET),
+        RecordRule("access_control_entry_record", "acl", ("id",), SET),
+        RecordRule("remove_access_control_entry_record", "acl", ("id",), REMOVE),
+        RecordRule("user_scram_credential_record", "scram credential", ("name", "mechanism"), SET),
+        RecordRule("remove_user_scram_credential_record", "scram credential", ("name", "mechanism"), REMOVE),
+        RecordRule("delegation_token_record", "delegation token", ("token_id",), SET),
+        RecordRule("remove_delegation_token_record", "delegation token", ("token_id",), REMOVE),
+        RecordRule("feature_level_record", "feature", ("name",), SET),
+        RecordRule("remove_feature_level_record", "feature", ("name",), REMOVE),
+        RecordRule("register_broker_record", "broker", ("broker_id",), SET),
+        RecordRule("unregister_broker_record", "broker", ("broker_id",), REMOVE),
+        RecordRule("broker_registration_change_record", "broker", ("broker_id",), CHANGE),
+        RecordRule("fence_broker_record", "broker", ("id",), CHANGE),
+        RecordRule("unfence_broker_record", "broker", ("id",), CHANGE),
+        RecordRule("register_controller_record", "controller", ("controller_id",), SET),
+        RecordRule("unregister_controller_record", "controller", ("controller_id",), REMOVE),
+        RecordRule("producer_ids_record", "producer ids", (), SET),
+        RecordRule("zk_migration_state_record", "zk migration", (), SET),
+        RecordRule("begin_transaction_record", "", (), BEGIN),
+        RecordRule("end_transaction_record", "", (), END),
+        RecordRule("abort_transaction_record", "", (), ABORT),
+        RecordRule("no_op_record", "", (), IGNORED),
     )
 }

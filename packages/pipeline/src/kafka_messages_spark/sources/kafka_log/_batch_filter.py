@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from kafka_records.segments.facts import Facts
+    from kafka_records.segments.headers import HeaderColumns
 
 _HIGHEST = (1 << 63) - 1
 
@@ -53,7 +53,7 @@ class BatchFilter:
     bounds: Bounds
     aborted: tuple[AbortedTransaction, ...] = ()
 
-    def __call__(self, facts: Facts) -> Any:
+    def __call__(self, facts: HeaderColumns) -> Any:
         bounds = self.bounds
         keep = np.ones(len(facts.start), np.bool_)
         if bounds.from_offset is not None:
@@ -68,7 +68,7 @@ class BatchFilter:
             keep &= ~self._is_aborted(facts)
         return keep
 
-    def _is_aborted(self, facts: Facts) -> Any:
+    def _is_aborted(self, facts: HeaderColumns) -> Any:
         found = np.zeros(len(facts.start), np.bool_)
         rows = np.flatnonzero(facts.transactional & ~facts.control)
         producer, offset = facts.producer_id[rows], facts.base_offset[rows]

@@ -17,7 +17,7 @@ from typing import Any
 
 from .._files import File
 from ._progress import VERSION, Folder, Progress
-from ._walk import Walk
+from ._walk import BatchScan
 
 # Time without writes after which a file with a successor is complete.
 SETTLE_SECONDS = 60.0
@@ -27,9 +27,9 @@ _SEGMENT = re.compile(r"([0-9]{20})(?:[-.].*)?(\.[^.]+)")
 @dataclass(frozen=True)
 class LogAccess:
     # Find the end of the complete batches from an offset on, reading at most the given bytes.
-    walk: Callable[[File, int, int | None], Walk]
+    walk: Callable[[File, int, int | None], BatchScan]
     # The same for an offset that is not the start of a batch.
-    beyond_damage: Callable[[File, int], Walk]
+    beyond_damage: Callable[[File, int], BatchScan]
     # Callback for possible data loss; may raise.
     lost: Callable[[str], None]
 
@@ -162,10 +162,10 @@ class _Group:
         self.has_news = True
         limit.take(size)
 
-    def _new(self, ready: _Ready, most: int | None) -> Walk:
+    def _new(self, ready: _Ready, most: int | None) -> BatchScan:
         file, position = ready.file, ready.position
         if self._is_settled(file) and (most is None or file.size - position <= most):
-            return Walk(file.size)
+            return BatchScan(file.size)
         found = self._walk(file, position, most)
         return found if found.is_batch or found.end > position else self._beyond(file, position)
 

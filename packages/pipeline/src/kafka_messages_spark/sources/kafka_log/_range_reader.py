@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from kafka_records import CorruptSegmentError
 from kafka_records.segments.reader import SegmentReader, read_segments
 from kafka_records.segments.rows import corrupt_rows
-from kafka_records.segments.run import CORRUPT_BYTES, Gap
+from kafka_records.segments.run import CORRUPT_BYTES, CorruptRange
 from kafka_records.segments.scan import LOOKBACK
 from pyspark.sql.datasource import InputPartition
 
@@ -175,7 +175,9 @@ def _cut_end(options: LogOptions, part: Range, file: FileView, batches: SegmentR
     if options.mode == "FAILFAST":
         raise CorruptSegmentError(part.name, position, reason)
     file.seek(position)
-    yield corrupt_rows(batches.schema, report, [Gap(position, size, reason, file.read(min(size, CORRUPT_BYTES)))])
+    yield corrupt_rows(
+        batches.schema, report, [CorruptRange(position, size, reason, file.read(min(size, CORRUPT_BYTES)))]
+    )
 
 
 def _batch_filter(part: Range, pushed: PushedFilters) -> BatchFilter | None:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable
 from .._files import File, is_local, open_filesystem
 from ._progress import base_of
 from ._range_reader import Range
-from ._walk import Walk
+from ._walk import BatchScan
 
 
 class StreamReplay:
-    def __init__(self, files: Iterable[File], walk: Callable[[File, int, int | None], Walk]) -> None:
+    def __init__(self, files: Iterable[File], walk: Callable[[File, int, int | None], BatchScan]) -> None:
         self._walk = walk
         self._folders: defaultdict[str, list[File]] = defaultdict(list)
         for file in files:

@@ -18,7 +18,7 @@ from ._planner import Limit, LogAccess, Planner, latest
 from ._progress import Folder, Progress, base_of
 from ._range_reader import Range, read_share, report_data_loss, split
 from ._replay import StreamReplay
-from ._walk import Walk, beyond_damage, walk
+from ._walk import BatchScan, beyond_damage, walk
 
 # Key that marks an offset as the configured start of the stream.
 _INITIAL = "initial"
@@ -120,13 +120,13 @@ class LogStream:
             topic_to_decode(self._options, files)
         return files
 
-    def _walk(self, file: File, position: int, most: int | None) -> Walk:
+    def _walk(self, file: File, position: int, most: int | None) -> BatchScan:
         try:
             return walk(file, position, most)
         except FileNotFoundError:
-            return Walk(position)  # deleted since it was listed; the next listing shows it
+            return BatchScan(position)  # deleted since it was listed; the next listing shows it
 
-    def _beyond_damage(self, file: File, position: int) -> Walk:
+    def _beyond_damage(self, file: File, position: int) -> BatchScan:
         return beyond_damage(file, position)
 
     def _lost(self, what: str) -> None:

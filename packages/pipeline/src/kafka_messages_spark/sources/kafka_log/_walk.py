@@ -26,7 +26,7 @@ _LAST_OFFSET_DELTA = 23
 
 
 @dataclass(frozen=True)
-class Walk:
+class BatchScan:
     # End of the last complete batch, or the start if there is none.
     end: int
     first_offset: int | None = None
@@ -38,7 +38,7 @@ class Walk:
     is_batch: bool = True
 
 
-def walk(file: File, position: int, most: int | None = None) -> Walk:
+def walk(file: File, position: int, most: int | None = None) -> BatchScan:
     """Find the end of complete batches within ``most`` bytes, but of at least one; raise OSError."""
     filesystem, _, _ = open_filesystem(file.root)
     if not is_local(filesystem) and most is not None and most > _REMOTE_WALK:
@@ -52,22 +52,22 @@ def walk(file: File, position: int, most: int | None = None) -> Walk:
         return found or _over(_reader(opened, 8 * _REMOTE_CHUNK), file.size, position, None)
 
 
-def beyond_damage(file: File, position: int) -> Walk:
+def beyond_damage(file: File, position: int) -> BatchScan:
     with closing(FileView(open_file(file.root, file.path), file.name, position)) as view:
         found = _scan(view, 0, file.size - position)
     if found is None:
-        return Walk(file.size)
-    return Walk(position + found.end, None, found.next_offset)
+        return BatchScan(file.size)
+    return BatchScan(position + found.end, None, found.next_offset)
 
 
-def _scan(view: FileView, start: int, end: int) -> Walk | None:
+def _scan(view: FileView, start: int, end: int) -> BatchScan | None:
     with read_batch_headers(view, mode="PERMISSIVE", check_crcs=False, start=start, end=end) as batches:
         for _ in batches:
             pass
         (report,) = batches.reports
     if not report.batches:
         return None
-    return Walk(report.next_position, None, report.next_offset)
+    return BatchScan(report.next_position, None, report.next_offset)
 
 
 def _reader(file: Any, chunk: int) -> Callable[[int, int], bytes]:
@@ -107,7 +107,7 @@ def _plausible(offset: int, length: int, _: int, magic: int) -> int:
     return whole if offset >= 0 and 0 <= magic <= 2 and SMALLEST[magic] <= whole <= MAX_BATCH_BYTES else 0
 
 
-def _over(read: Callable[[int, int], bytes], size: int, position: int, most: int | None) -> Walk:
+def _over(read: Callable[[int, int], bytes], size: int, position: int, most: int | None) -> BatchScan:
     at, last, first_offset = position, None, None
     is_cut, is_batch = False, True
     while at + OVERHEAD < size:
@@ -128,7 +128,7 @@ def _over(read: Callable[[int, int], bytes], size: int, position: int, most: int
             is_cut = True
             break
         last, at = at, stop
-    return Walk(at, first_offset, None if last is None else _after(read, last), is_cut, is_batch)
+    return BatchScan(at, first_offset, None if last is None else _after(read, last), is_cut, is_batch)
 
 
 # Bytes up to the magic, at the same place in all formats.

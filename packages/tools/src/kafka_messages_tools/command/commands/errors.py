@@ -29,8 +29,8 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     found = [code for word in words for code in _matching(word, codes)] if words else codes
     if out.is_json:
         for code in found:
-            facts = {"code": int(code), "name": code.name, "retriable": protocol.is_retriable(code)}
-            out.record(facts | {"about": code.description} | _history_of(code, history))
+            descriptor = {"code": int(code), "name": code.name, "retriable": protocol.is_retriable(code)}
+            out.record(descriptor | {"about": code.description} | _history_of(code, history))
     else:
         since = [] if history is None else ["since"]
         rows = [
@@ -47,7 +47,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
 
         if not out.is_json:
             out.line()
-        tell(rows_with(package, lambda row: row.facts.is_error_code, out), out)
+        tell(rows_with(package, lambda row: row.descriptor.is_error_code, out), out)
     return 0
 
 

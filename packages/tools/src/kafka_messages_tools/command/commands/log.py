@@ -52,11 +52,13 @@ def run(given: Namespace, out: Output, package: Package) -> int:
 
 
 def _one(package: Package, path: str, names: dict[str, object], given: Namespace, out: Output) -> int:
-    from .._records import Decoder
+    from .._records import TopicDecoder
 
     named = given.topic
     metadata_topic = package.module("secrets").METADATA_TOPIC
-    decoder = Decoder(package, named or topic_of(path, metadata_topic), out.show_secrets, is_sure=named is not None)
+    decoder = TopicDecoder(
+        package, named or topic_of(path, metadata_topic), out.show_secrets, is_sure=named is not None
+    )
     with _opened(path) as file, out.progress("bytes", _size(file)) as progress:
         for batch in _batches(package, file):
             progress.step(batch.size)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kafka_messages import MessageInfo
 
     from ...package import Package
-    from .._layouts import Row
+    from .._layouts import LayoutRow
     from .._output import Output
 
 
@@ -65,7 +65,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     return 0
 
 
-def _chosen(rows: list[Row], field: str | None, entity: str | None) -> list[Row]:
+def _chosen(rows: list[LayoutRow], field: str | None, entity: str | None) -> list[LayoutRow]:
     from .._fields import has_path, is_field
 
     if entity is not None:
@@ -75,7 +75,7 @@ def _chosen(rows: list[Row], field: str | None, entity: str | None) -> list[Row]
     return [row for row in rows if has_path(row, field)] or [row for row in rows if is_field(row, field)]
 
 
-def _names(row: Row, entity: str) -> bool:
+def _names(row: LayoutRow, entity: str) -> bool:
     return entity.lower() in map(str.lower, row.entities)
 
 
@@ -102,7 +102,7 @@ class _Shown:
         self._releases = Releases(package)
 
     def message(
-        self, found: MessageInfo, rows: list[Row], version: str | None, is_whole: bool, is_one_of_two: bool
+        self, found: MessageInfo, rows: list[LayoutRow], version: str | None, is_whole: bool, is_one_of_two: bool
     ) -> None:
         if version is not None:
             number = version_of(found, version)
@@ -118,7 +118,7 @@ class _Shown:
             for row in rows:
                 self._life(row)
 
-    def _matrix(self, found: MessageInfo, rows: list[Row]) -> None:
+    def _matrix(self, found: MessageInfo, rows: list[LayoutRow]) -> None:
         self._out.line(self._title(found))
         is_known = self._releases.knows(found.name)
         if is_known:
@@ -160,7 +160,7 @@ class _Shown:
         first, *more = wrapped(what, max(self._out.width - len(found.name) - 2, 20))
         return "\n".join([f"{self._out.styled(found.name, 'bold')}  {first}", *(f"  {each}" for each in more)])
 
-    def _layout(self, found: MessageInfo, rows: list[Row], version: int, is_whole: bool) -> None:
+    def _layout(self, found: MessageInfo, rows: list[LayoutRow], version: int, is_whole: bool) -> None:
         if self._out.is_json:
             for row in rows:
                 self._out.record(
@@ -186,7 +186,7 @@ class _Shown:
             for line in text.splitlines():
                 self._out.wrapped(line, " " * (len(line) - len(line.lstrip()) + 4))
 
-    def _life(self, row: Row) -> None:
+    def _life(self, row: LayoutRow) -> None:
         self._out.line(f"{self._out.styled(row.path, 'name')}  {row.type}  {_words(row)}".rstrip())
         for first, last, kind in row.runs():
             marks = {row.mark(version) for version in range(first, last + 1)}
@@ -202,11 +202,11 @@ class _Shown:
             versions = f"version {first}" if first == last else f"versions {first}-{last}"
             self._out.line(f"  {versions:<16}{', '.join(filter(None, (kind, *words)))}")
 
-    def _facts(self, row: Row) -> dict[str, object]:
-        facts = row.facts
+    def _facts(self, row: LayoutRow) -> dict[str, object]:
+        descriptor = row.descriptor
         versions = list(row.types)
-        nullable = [version for version in versions if version in facts.nullable]
-        tagged = [version for version in versions if version in facts.tagged]
+        nullable = [version for version in versions if version in descriptor.nullable]
+        tagged = [version for version in versions if version in descriptor.tagged]
         return {
             "message": row.message.name,
             "path": row.path,
@@ -214,14 +214,14 @@ class _Shown:
             "versions": [{"first": first, "last": last, "type": kind} for first, last, kind in row.runs()],
             "nullable_versions": nullable,
             "tagged_versions": tagged,
-            "tag": facts.tag,
+            "tag": descriptor.tag,
             "default": row.default or None,
             "entity_types": list(row.entities),
-            "ignorable": facts.ignorable,
-            "map_key": facts.map_key,
+            "ignorable": descriptor.ignorable,
+            "map_key": descriptor.map_key,
         } | self._lives_of(row)
 
-    def _lives_of(self, row: Row) -> dict[str, object]:
+    def _lives_of(self, row: LayoutRow) -> dict[str, object]:
         if not self._releases.knows(row.message.name):
             return {}
         lives = [
@@ -230,24 +230,26 @@ class _Shown:
         ]
         return self._releases.in_versions(row, row.types).to_object() | {"releases": lives}
 
-    def _life_of(self, row: Row, version: int) -> dict[str, object]:
+    def _life_of(self, row: LayoutRow, version: int) -> dict[str, object]:
         known = self._releases.knows(row.message.name)
         return {"version_since": self._releases.in_version(row, version).since} if known else {}
 
 
-def _short(row: Row, width: int) -> str:
-    return row.type if width > 1 or not row.facts.is_struct else "[]struct" if row.facts.is_array else "struct"
+def _short(row: LayoutRow, width: int) -> str:
+    return (
+        row.type if width > 1 or not row.descriptor.is_struct else "[]struct" if row.descriptor.is_array else "struct"
+    )
 
 
-def _indented(row: Row) -> str:
+def _indented(row: LayoutRow) -> str:
     above, _, name = row.path.rpartition(".")
     return "  " * (above.count(".") + 1 if above else 0) + name
 
 
-def _words(row: Row) -> str:
+def _words(row: LayoutRow) -> str:
     words = [f"default {row.default}"] if row.default else []
-    words += [f"tag {row.facts.tag}"] if row.facts.tag is not None else []
-    words += ["key of the collection"] if row.facts.map_key else []
+    words += [f"tag {row.descriptor.tag}"] if row.descriptor.tag is not None else []
+    words += ["key of the collection"] if row.descriptor.map_key else []
     words += [f"a {' or '.join(row.entities)}"] if row.entities else []
-    words += ["ignorable"] if row.facts.ignorable else []
+    words += ["ignorable"] if row.descriptor.ignorable else []
     return ", ".join(words)

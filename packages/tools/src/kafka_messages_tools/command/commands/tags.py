@@ -28,15 +28,15 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     if not named:
         raise NotFoundError(f"no message has {word!r} in its name{suggestion(word, [each.name for each in known])}")
     flexible = [each for each in named if each.flexible_versions]
-    rows = rows_with(package, lambda row: any(version in row.facts.tagged for version in row.types), out, flexible)
+    rows = rows_with(package, lambda row: any(version in row.descriptor.tagged for version in row.types), out, flexible)
     if not rows:
         raise NotFoundError(f"no message with {word!r} in its name has tagged fields")
-    found = [(row, shown([version for version in row.types if version in row.facts.tagged])) for row in rows]
+    found = [(row, shown([version for version in row.types if version in row.descriptor.tagged])) for row in rows]
     if out.is_json:
         for row, versions in found:
-            names = {"message": row.message.name, "path": row.path, "tag": row.facts.tag}
+            names = {"message": row.message.name, "path": row.path, "tag": row.descriptor.tag}
             out.record(names | {"type": row.type, "versions": versions})
     else:
-        cells = [(row.message.name, row.path, row.facts.tag, row.type, versions) for row, versions in found]
+        cells = [(row.message.name, row.path, row.descriptor.tag, row.type, versions) for row, versions in found]
         out.table(("message", "field", "tag", "type", "versions"), cells, has_groups=True)
     return 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
-from .._core.shown import shown
-from .._core.spelling import did_you_mean
-from ..schema.facts import FieldFacts
+from .._core.display import display
+from .._core.suggestions import did_you_mean
+from ..schema.descriptors import FieldDescriptor
 from ..schema.types import SchemaError
 
 TYPE_CHECKING = False
@@ -27,7 +27,7 @@ def enumerations() -> Mapping[str, type[Enum]]:
     return found
 
 
-def put_names(fields: tuple[FieldFacts, ...], obj: dict[str, Any]) -> None:
+def put_names(fields: tuple[FieldDescriptor, ...], obj: dict[str, Any]) -> None:
     for field, value in _given(fields, obj):
         if not field.is_struct:
             of = enumerations()[field.enumeration or ""]
@@ -42,7 +42,7 @@ def _name(enumeration: type[Enum], value: object) -> object:
     return value if known is None else known.name
 
 
-def with_numbers(fields: tuple[FieldFacts, ...], obj: object) -> object:
+def with_numbers(fields: tuple[FieldDescriptor, ...], obj: object) -> object:
     """Return the JSON of a struct with member names replaced by numbers. Raises SchemaError for an unknown member."""
     if not isinstance(obj, Mapping):
         return obj
@@ -55,7 +55,7 @@ def with_numbers(fields: tuple[FieldFacts, ...], obj: object) -> object:
     return out
 
 
-def _elements(field: FieldFacts, value: list[object] | tuple[object, ...]) -> list[object]:
+def _elements(field: FieldDescriptor, value: list[object] | tuple[object, ...]) -> list[object]:
     found = []
     for index, element in enumerate(value):
         try:
@@ -65,7 +65,7 @@ def _elements(field: FieldFacts, value: list[object] | tuple[object, ...]) -> li
     return found
 
 
-def _one(field: FieldFacts, value: object) -> object:
+def _one(field: FieldDescriptor, value: object) -> object:
     if field.is_struct:
         return with_numbers(field.fields, value)
     if field.type == "string" or not isinstance(value, str):
@@ -73,12 +73,12 @@ def _one(field: FieldFacts, value: object) -> object:
     members = enumerations()[field.enumeration or ""].__members__
     if value not in members:
         advice = did_you_mean(value, members, "{}", 0.6)
-        raise SchemaError(f"{field.enumeration} has no member {shown(value)}{advice}")
+        raise SchemaError(f"{field.enumeration} has no member {display(value)}{advice}")
     number = members[value].value
     return bool(number) if field.type == "bool" else number
 
 
-def _given(fields: tuple[FieldFacts, ...], obj: Mapping[Any, Any]) -> Iterator[tuple[FieldFacts, Any]]:
+def _given(fields: tuple[FieldDescriptor, ...], obj: Mapping[Any, Any]) -> Iterator[tuple[FieldDescriptor, Any]]:
     for field in fields:
         value = obj.get(field.json_name)
         if value is not None and (field.is_struct or field.enumeration is not None):

@@ -23,7 +23,7 @@ def _header_fields(log: Log, start: Ints) -> dict[str, Ints]:
     return fields
 
 
-class Facts:
+class HeaderColumns:
     """Header fields as arrays; fields missing in a format are -1 or False."""
 
     def __init__(self, log: Log, start: Ints) -> None:

@@ -11,7 +11,7 @@ typedef struct {
     uint8_t *valid;              /* NULL without nulls */
     int64_t used, room, nulls;
     int64_t spare[2];            /* pads to 64 bytes */
-} Filling;
+} ColumnBuilder;
 
 typedef struct { int64_t length, room; } Extent;             /* of all columns of a domain */
 
@@ -20,7 +20,7 @@ typedef enum { MALFORMED, DECLINED, NO_MEMORY } Why;
 typedef struct {
     const Plan *plan;
     const uint8_t *is_live;
-    Filling *fillings;
+    ColumnBuilder *builders;
     Extent *extents;
     Block *block;                /* NULL until the first rows are read */
     const uint8_t *safe;         /* SLACK bytes may be read before this position */
@@ -32,11 +32,11 @@ typedef struct {
 #pragma GCC visibility push(hidden)
 #endif
 
-/* filling.c; -1 with `why` */
-int start_filling(Decoding *decoding, const Plan *plan, const uint8_t *is_live);    /* -1 if out of memory */
-void drop_filling(Decoding *decoding);
+/* builder.c; -1 with `why` */
+int start_builders(Decoding *decoding, const Plan *plan, const uint8_t *is_live);    /* -1 if out of memory */
+void drop_builders(Decoding *decoding);
 int make_room(Decoding *decoding, uint32_t domain, int64_t count);
-int make_room_for_bytes(Decoding *decoding, Filling *filling, int64_t count);
+int make_room_for_bytes(Decoding *decoding, ColumnBuilder *builder, int64_t count);
 int make_block(Decoding *decoding, int64_t rows, double factor, int64_t most);
 int set_null(Decoding *decoding, uint32_t field, int64_t i);
 int fill_null(Decoding *decoding, uint32_t field, int64_t i);        /* with all nested columns */
@@ -70,13 +70,13 @@ INLINE int64_t bytes_of(int kind, int64_t count)
 /* Returns -1 and sets `why`, for a Decoding or a Writing. */
 #define refuse(owner, reason) ((owner)->why = (reason), -1)
 
-INLINE int append(Decoding *decoding, Filling *filling, int64_t i, const uint8_t *p, int64_t size)
+INLINE int append(Decoding *decoding, ColumnBuilder *builder, int64_t i, const uint8_t *p, int64_t size)
 {
-    if (UNLIKELY(filling->used + size + SLACK > filling->room) && make_room_for_bytes(decoding, filling, size) < 0) return -1;
-    if (LIKELY(size <= SLACK && p < decoding->safe)) memcpy(filling->data + filling->used, p, SLACK);
-    else if (size > 0) memcpy(filling->data + filling->used, p, (size_t)size);
-    filling->used += size;
-    filling->offsets[i + 1] = (int32_t)filling->used;
+    if (UNLIKELY(builder->used + size + SLACK > builder->room) && make_room_for_bytes(decoding, builder, size) < 0) return -1;
+    if (LIKELY(size <= SLACK && p < decoding->safe)) memcpy(builder->data + builder->used, p, SLACK);
+    else if (size > 0) memcpy(builder->data + builder->used, p, (size_t)size);
+    builder->used += size;
+    builder->offsets[i + 1] = (int32_t)builder->used;
     return 0;
 }
 

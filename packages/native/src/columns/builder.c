@@ -1,30 +1,30 @@
 /* Memory of columns, null and default values, and rollback of bad rows. */
-#include "filling.h"
+#include "builder.h"
 
 #define FIRST_ROOM 32            /* elements; typical for a list of a small array */
 #define FIRST_BYTES 256
 
-int start_filling(Decoding *decoding, const Plan *plan, const uint8_t *is_live)
+int start_builders(Decoding *decoding, const Plan *plan, const uint8_t *is_live)
 {
     *decoding = (Decoding){.plan = plan, .is_live = is_live};
-    decoding->fillings = get_zeros(plan->field_count * (int64_t)sizeof(Filling));
+    decoding->builders = get_zeros(plan->field_count * (int64_t)sizeof(ColumnBuilder));
     decoding->extents = get_zeros(plan->domain_count * (int64_t)sizeof(Extent));
-    if (decoding->fillings != NULL && decoding->extents != NULL) return 0;
-    free_memory(decoding->fillings);
+    if (decoding->builders != NULL && decoding->extents != NULL) return 0;
+    free_memory(decoding->builders);
     free_memory(decoding->extents);
     return -1;
 }
 
-void drop_filling(Decoding *decoding)
+void drop_builders(Decoding *decoding)
 {
     for (uint32_t i = 0; i < decoding->plan->field_count; i++) {
-        Filling *filling = &decoding->fillings[i];
-        free_buffer(decoding->block, filling->data);
-        free_buffer(decoding->block, filling->offsets);
-        free_buffer(decoding->block, filling->valid);
+        ColumnBuilder *builder = &decoding->builders[i];
+        free_buffer(decoding->block, builder->data);
+        free_buffer(decoding->block, builder->offsets);
+        free_buffer(decoding->block, builder->valid);
     }
     drop_block(decoding->block);
-    free_memory(decoding->fillings);
+    free_memory(decoding->builders);
     free_memory(decoding->extents);
 }
 
@@ -32,27 +32,27 @@ static int has_data(int kind) { return kind < KIND_UUID; }
 static int has_offsets(int kind) { return kind >= KIND_UUID && kind != KIND_STRUCT; }
 
 /* Moves the buffers of a column to larger ones. */
-static int grow(Decoding *decoding, int kind, Filling *filling, int64_t from, int64_t to)
+static int grow(Decoding *decoding, int kind, ColumnBuilder *builder, int64_t from, int64_t to)
 {
     const Block *block = decoding->block;
     if (has_data(kind)) {
         int64_t old = bytes_of(kind, from), size = bytes_of(kind, to);
-        uint8_t *data = moved(block, filling->data, old, size + SLACK);
+        uint8_t *data = moved(block, builder->data, old, size + SLACK);
         if (data == NULL) return refuse(decoding, NO_MEMORY);
         if (kind == KIND_BOOL) memset(data + old, 0, (size_t)(size - old));
-        filling->data = data;
+        builder->data = data;
     } else if (has_offsets(kind)) {
-        int is_first = filling->offsets == NULL;
-        int32_t *offsets = moved(block, filling->offsets, 4 * (from + 1), 4 * (to + 1));
+        int is_first = builder->offsets == NULL;
+        int32_t *offsets = moved(block, builder->offsets, 4 * (from + 1), 4 * (to + 1));
         if (offsets == NULL) return refuse(decoding, NO_MEMORY);
         if (is_first) offsets[0] = 0;
-        filling->offsets = offsets;
+        builder->offsets = offsets;
     }
-    if (filling->valid != NULL) {
-        uint8_t *valid = moved(block, filling->valid, (from + 7) / 8, (to + 7) / 8);
+    if (builder->valid != NULL) {
+        uint8_t *valid = moved(block, builder->valid, (from + 7) / 8, (to + 7) / 8);
         if (valid == NULL) return refuse(decoding, NO_MEMORY);
         memset(valid + (from + 7) / 8, 0xff, (size_t)((to + 7) / 8 - (from + 7) / 8));
-        filling->valid = valid;
+        builder->valid = valid;
     }
     return 0;
 }
@@ -68,22 +68,22 @@ NOINLINE int make_room(Decoding *decoding, uint32_t domain, int64_t count)
     if (room > INT32_MAX - 1) room = INT32_MAX - 1;
     for (uint32_t i = fields->first; i < fields->first + fields->count; i++) {
         if (!decoding->is_live[i]) continue;
-        if (grow(decoding, decoding->plan->fields[i].kind, &decoding->fillings[i], extent->room, room) < 0) return -1;
+        if (grow(decoding, decoding->plan->fields[i].kind, &decoding->builders[i], extent->room, room) < 0) return -1;
     }
     extent->room = room;
     return 0;
 }
 
-NOINLINE int make_room_for_bytes(Decoding *decoding, Filling *filling, int64_t count)
+NOINLINE int make_room_for_bytes(Decoding *decoding, ColumnBuilder *builder, int64_t count)
 {
-    int64_t wanted = filling->used + count + SLACK, room = filling->room * 2;
-    if (filling->used + count > INT32_MAX) return refuse(decoding, DECLINED);
+    int64_t wanted = builder->used + count + SLACK, room = builder->room * 2;
+    if (builder->used + count > INT32_MAX) return refuse(decoding, DECLINED);
     if (room < wanted) room = wanted;
     if (room < FIRST_BYTES) room = FIRST_BYTES;
-    uint8_t *data = moved(decoding->block, filling->data, filling->used, room);
+    uint8_t *data = moved(decoding->block, builder->data, builder->used, room);
     if (data == NULL) return refuse(decoding, NO_MEMORY);
-    filling->data = data;
-    filling->room = room;
+    builder->data = data;
+    builder->room = room;
     return 0;
 }
 
@@ -102,28 +102,28 @@ static void *taken(Decoding *decoding, void *buffer, int64_t used, int64_t size,
 static void spread(Decoding *decoding, uint32_t i, int64_t rows, double factor, int64_t *sum)
 {
     const Field *field = &decoding->plan->fields[i];
-    Filling *filling = &decoding->fillings[i];
+    ColumnBuilder *builder = &decoding->builders[i];
     Extent *extent = &decoding->extents[field->domain];
     int64_t from = extent->room, to = field->domain == 0 ? rows : (int64_t)((double)extent->length * factor) + 64;
     if (to < from) to = from;
     if (has_data(field->kind)) {
         int64_t old = bytes_of(field->kind, from), size = bytes_of(field->kind, to);
-        filling->data = taken(decoding, filling->data, old, size + SLACK, sum);
-        if (sum == NULL && field->kind == KIND_BOOL) memset(filling->data + old, 0, (size_t)(size - old));
+        builder->data = taken(decoding, builder->data, old, size + SLACK, sum);
+        if (sum == NULL && field->kind == KIND_BOOL) memset(builder->data + old, 0, (size_t)(size - old));
     } else if (has_offsets(field->kind)) {
-        int is_first = filling->offsets == NULL;
-        filling->offsets = taken(decoding, filling->offsets, 4 * (from + 1), 4 * (to + 1), sum);
-        if (sum == NULL && is_first) filling->offsets[0] = 0;
+        int is_first = builder->offsets == NULL;
+        builder->offsets = taken(decoding, builder->offsets, 4 * (from + 1), 4 * (to + 1), sum);
+        if (sum == NULL && is_first) builder->offsets[0] = 0;
     }
-    if (filling->valid != NULL) {
-        filling->valid = taken(decoding, filling->valid, (from + 7) / 8, (to + 7) / 8, sum);
-        if (sum == NULL) memset(filling->valid + (from + 7) / 8, 0xff, (size_t)((to + 7) / 8 - (from + 7) / 8));
+    if (builder->valid != NULL) {
+        builder->valid = taken(decoding, builder->valid, (from + 7) / 8, (to + 7) / 8, sum);
+        if (sum == NULL) memset(builder->valid + (from + 7) / 8, 0xff, (size_t)((to + 7) / 8 - (from + 7) / 8));
     }
-    if (field->kind < KIND_UUID || field->kind > KIND_BYTES || filling->data == NULL) return;
-    int64_t room = (int64_t)((double)filling->used * factor) + 64 + SLACK;
-    if (room < filling->room) room = filling->room;
-    filling->data = taken(decoding, filling->data, filling->used, room, sum);
-    if (sum == NULL) filling->room = room;
+    if (field->kind < KIND_UUID || field->kind > KIND_BYTES || builder->data == NULL) return;
+    int64_t room = (int64_t)((double)builder->used * factor) + 64 + SLACK;
+    if (room < builder->room) room = builder->room;
+    builder->data = taken(decoding, builder->data, builder->used, room, sum);
+    if (sum == NULL) builder->room = room;
 }
 
 /* Allocates a block for all columns, whose first rows were one part in `factor`. No block if that is more than `most`
@@ -154,15 +154,15 @@ int make_block(Decoding *decoding, int64_t rows, double factor, int64_t most)
 
 int set_null(Decoding *decoding, uint32_t field, int64_t i)
 {
-    Filling *filling = &decoding->fillings[field];
-    if (UNLIKELY(filling->valid == NULL)) {
+    ColumnBuilder *builder = &decoding->builders[field];
+    if (UNLIKELY(builder->valid == NULL)) {
         int64_t size = (decoding->extents[decoding->plan->fields[field].domain].room + 7) / 8;
-        filling->valid = get_memory(size);
-        if (filling->valid == NULL) return refuse(decoding, NO_MEMORY);
-        memset(filling->valid, 0xff, (size_t)size);
+        builder->valid = get_memory(size);
+        if (builder->valid == NULL) return refuse(decoding, NO_MEMORY);
+        memset(builder->valid, 0xff, (size_t)size);
     }
-    filling->nulls += filling->valid[i >> 3] >> (i & 7) & 1;
-    filling->valid[i >> 3] &= (uint8_t)~(1 << (i & 7));
+    builder->nulls += builder->valid[i >> 3] >> (i & 7) & 1;
+    builder->valid[i >> 3] &= (uint8_t)~(1 << (i & 7));
     return 0;
 }
 
@@ -181,21 +181,21 @@ static void put_number(uint8_t *data, int kind, int64_t i, int64_t value)
 }
 
 /* No value: zeros, or no bytes or elements. */
-static void put_nothing(Decoding *decoding, const Field *field, Filling *filling, int64_t i)
+static void put_nothing(Decoding *decoding, const Field *field, ColumnBuilder *builder, int64_t i)
 {
-    if (has_data(field->kind)) put_number(filling->data, field->kind, i, 0);
+    if (has_data(field->kind)) put_number(builder->data, field->kind, i, 0);
     else if (field->kind == KIND_LIST || field->kind == KIND_MAP) {
-        filling->offsets[i + 1] = (int32_t)decoding->extents[field->inner].length;
-    } else if (field->kind != KIND_STRUCT) filling->offsets[i + 1] = (int32_t)filling->used;
+        builder->offsets[i + 1] = (int32_t)decoding->extents[field->inner].length;
+    } else if (field->kind != KIND_STRUCT) builder->offsets[i + 1] = (int32_t)builder->used;
 }
 
-static int put_text(Decoding *decoding, Filling *filling, int64_t i, const Field *field)
+static int put_text(Decoding *decoding, ColumnBuilder *builder, int64_t i, const Field *field)
 {
     int64_t size = field->text_size;
-    if (filling->used + size + SLACK > filling->room && make_room_for_bytes(decoding, filling, size) < 0) return -1;
-    memcpy(filling->data + filling->used, field->text, (size_t)size);
-    filling->used += size;
-    filling->offsets[i + 1] = (int32_t)filling->used;
+    if (builder->used + size + SLACK > builder->room && make_room_for_bytes(decoding, builder, size) < 0) return -1;
+    memcpy(builder->data + builder->used, field->text, (size_t)size);
+    builder->used += size;
+    builder->offsets[i + 1] = (int32_t)builder->used;
     return 0;
 }
 
@@ -204,7 +204,7 @@ int fill_null(Decoding *decoding, uint32_t field, int64_t i)
     uint32_t end = field + decoding->plan->fields[field].span;
     for (; field < end; field++) {
         if (!decoding->is_live[field]) continue;
-        put_nothing(decoding, &decoding->plan->fields[field], &decoding->fillings[field], i);
+        put_nothing(decoding, &decoding->plan->fields[field], &decoding->builders[field], i);
         if (set_null(decoding, field, i) < 0) return -1;
     }
     return 0;
@@ -215,17 +215,17 @@ int fill_default(Decoding *decoding, uint32_t first, int64_t i)
     uint32_t end = first + decoding->plan->fields[first].span, step;
     for (; first < end; first += step) {
         const Field *field = &decoding->plan->fields[first];
-        Filling *filling = &decoding->fillings[first];
+        ColumnBuilder *builder = &decoding->builders[first];
         step = 1;
         if (field->is_null) {
             step = field->span;
             if (fill_null(decoding, first, i) < 0) return -1;
         } else if (field->kind < KIND_UUID) {
-            put_number(filling->data, field->kind, i, field->bits);
+            put_number(builder->data, field->kind, i, field->bits);
         } else if (field->text_size > 0) {
-            if (put_text(decoding, filling, i, field) < 0) return -1;
+            if (put_text(decoding, builder, i, field) < 0) return -1;
         } else {
-            put_nothing(decoding, field, filling, i);
+            put_nothing(decoding, field, builder, i);
         }
     }
     return 0;
@@ -239,18 +239,18 @@ void roll_back(Decoding *decoding, uint32_t domain, int64_t length)
     if (extent->room == 0) return;                           /* nothing stored */
     for (uint32_t k = fields->first; k < fields->first + fields->count; k++) {
         const Field *field = &decoding->plan->fields[k];
-        Filling *filling = &decoding->fillings[k];
+        ColumnBuilder *builder = &decoding->builders[k];
         if (!decoding->is_live[k]) continue;
-        for (int64_t i = length; filling->valid != NULL && i < extent->length; i++) {
-            filling->nulls -= !(filling->valid[i >> 3] >> (i & 7) & 1);
-            filling->valid[i >> 3] |= (uint8_t)(1 << (i & 7));
+        for (int64_t i = length; builder->valid != NULL && i < extent->length; i++) {
+            builder->nulls -= !(builder->valid[i >> 3] >> (i & 7) & 1);
+            builder->valid[i >> 3] |= (uint8_t)(1 << (i & 7));
         }
         if (field->kind == KIND_BOOL) {
-            for (int64_t i = length; i < extent->length; i++) filling->data[i >> 3] &= (uint8_t)~(1 << (i & 7));
+            for (int64_t i = length; i < extent->length; i++) builder->data[i >> 3] &= (uint8_t)~(1 << (i & 7));
         } else if (field->kind == KIND_LIST || field->kind == KIND_MAP) {
-            roll_back(decoding, field->inner, filling->offsets[length]);
+            roll_back(decoding, field->inner, builder->offsets[length]);
         } else if (has_offsets(field->kind)) {
-            filling->used = filling->offsets[length];
+            builder->used = builder->offsets[length];
         }
     }
     extent->length = length;

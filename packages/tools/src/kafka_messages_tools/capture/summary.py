@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from .._text import counted
 from .clients import Client, api_name
+from .display import clean
 from .report import Report
-from .shown import clean
 
 _PARTIAL = ("missing", "not understood", "without", "lost", "cut", "given up", "too large", "TLS")
 
