@@ -63,7 +63,7 @@ class FieldDescriptor:
         kind = f"[]{self.type}" if self.is_array else self.type
         nullable = f", null in {with_noun(self.nullable.notation)}" if self.nullable else ""
         tag = "" if self.tag is None else f", tag {self.tag}"
-        return f"<FieldFacts {self.name}: {kind}, {with_noun(self.versions.notation)}{nullable}{tag}>"
+        return f"<FieldDescriptor {self.name}: {kind}, {with_noun(self.versions.notation)}{nullable}{tag}>"
 
     @property
     def is_struct(self) -> bool:
