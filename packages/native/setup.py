@@ -27,7 +27,7 @@ class BuildWithCompiler(build_ext):
 
     def build_extensions(self) -> None:
         if not self.has_compiler():
-            self.warn("no C compiler was found: kafka-messages-native is installed without its core")
+            self.warn("no C compiler found: kafka-messages-native is installed without its core")
             self.extensions = []
         super().build_extensions()
 

@@ -139,11 +139,11 @@ def test_error_names_the_first_invalid_row() -> None:
     ]
     with pytest.raises(EncodeRowError) as caught:
         encode(pa.array(rows, kind), km.ListTransactionsRequest, 0)
-    assert str(caught.value) == ("row 0: ListTransactionsRequest v0: unknown_tagged_fields[1]: tag 7 is used twice")
+    assert str(caught.value) == ("row 0: ListTransactionsRequest v0: unknown_tagged_fields[1]: duplicate tag 7")
     with pytest.raises(EncodeRowError) as caught:
         encode(pa.array(rows[::-1], kind), km.ListTransactionsRequest, 0)
     assert str(caught.value) == (
-        "row 0: ListTransactionsRequest v0: duration_filter: is set, but version 0 does not have this field"
+        "row 0: ListTransactionsRequest v0: duration_filter: is set, but is not supported by version 0"
     )
 
 
@@ -179,7 +179,7 @@ def test_columns_outside_the_version_are_optional() -> None:
 def test_non_integer_versions_raise_type_error(version: Any, given: str) -> None:
     with pytest.raises(TypeError) as caught:
         encode(pa.nulls(1), km.MetadataRequest, version)
-    assert str(caught.value) == f"version is an integer, one for all rows, not {given}"
+    assert str(caught.value) == f"version must be an integer for all rows, not {given}"
 
 
 def test_numpy_integer_versions_are_accepted() -> None:

@@ -49,7 +49,7 @@ def test_texts_with_invalid_offsets_raise(offsets: list[int], reason: str) -> No
     for kind in (pa.string(), pa.binary()):
         texts = pa.Array.from_buffers(kind, 3, [None, buffer(offsets), pa.py_buffer(b"sixsix")])
         assert type_error_text(commit_columns_with(texts), OffsetCommitValue, 3) == (
-            f"OffsetCommitValue.metadata is no sound Arrow array: {reason}"
+            f"OffsetCommitValue.metadata: invalid Arrow array: {reason}"
         )
 
 
@@ -64,19 +64,19 @@ def test_invalid_texts_of_other_types_raise() -> None:
     )
     for texts, reason in (
         (large, "Offset invariant failure: offset for slot 1 out of bounds: 9 > 6"),
-        (index, "index 7 in a dictionary of 2"),
-        (below, "index -1 in a dictionary of 2"),
+        (index, "index 7 is out of range for a dictionary of 2"),
+        (below, "index -1 is out of range for a dictionary of 2"),
         (inner, "Offset invariant failure: offset for slot 1 out of bounds: 9 > 2"),
     ):
         assert type_error_text(commit_columns_with(texts), OffsetCommitValue, 3) == (
-            f"OffsetCommitValue.metadata is no sound Arrow array: {reason}"
+            f"OffsetCommitValue.metadata: invalid Arrow array: {reason}"
         )
     views = pa.array(["a" * 20, "b", "c"], pa.string_view())
     places = bytearray(views.buffers()[1].to_pybytes())
     places[12:16] = (10**6).to_bytes(4, "little")  # start of the first text
     lying = pa.Array.from_buffers(pa.string_view(), 3, [None, pa.py_buffer(bytes(places)), views.buffers()[2]])
     assert type_error_text(commit_columns_with(lying), OffsetCommitValue, 3).startswith(
-        "OffsetCommitValue.metadata is no sound Arrow array: "
+        "OffsetCommitValue.metadata: invalid Arrow array: "
     )
 
 
@@ -86,7 +86,7 @@ def test_lists_with_invalid_offsets_raise(offsets: list[int]) -> None:
     lists = pa.Array.from_buffers(pa.list_(structs.type), 3, [None, buffer(offsets)], children=[structs])
     array = pa.StructArray.from_arrays([lists, pa.array([True] * 3)], names=["topics", "allow_auto_topic_creation"])
     assert type_error_text(array, MetadataRequest, 4).startswith(
-        "MetadataRequest.topics is no sound Arrow array: Offset invariant"
+        "MetadataRequest.topics: invalid Arrow array: Offset invariant"
     )
     texts = pa.Array.from_buffers(pa.string(), 3, [None, buffer(offsets), pa.py_buffer(b"sixsix")])
     structs = pa.StructArray.from_arrays([texts], names=["name"])
@@ -100,7 +100,7 @@ def test_lists_with_invalid_offsets_raise(offsets: list[int]) -> None:
         reason = REASONS[OFFSETS.index(offsets)]
         assert (
             type_error_text(array, MetadataRequest, 4)
-            == f"MetadataRequest.topics[].name is no sound Arrow array: {reason}"
+            == f"MetadataRequest.topics[].name: invalid Arrow array: {reason}"
         )
 
 
@@ -112,16 +112,14 @@ def test_invalid_list_views_and_fixed_size_lists_raise() -> None:
     )
     array = pa.StructArray.from_arrays([lists, auto], names=["topics", "allow_auto_topic_creation"])
     assert type_error_text(array, MetadataRequest, 4) == (
-        "MetadataRequest.topics is no sound Arrow array: Offset invariant failure: offset for slot 1 out of bounds. "
+        "MetadataRequest.topics: invalid Arrow array: Offset invariant failure: offset for slot 1 out of bounds. "
         "Expected 9 to be at least 0 and less than 6"
     )
     texts = pa.Array.from_buffers(pa.string(), 6, [None, buffer([0, 9, 0, 1, 2, 3, 4]), pa.py_buffer(b"sixsix")])
     structs = pa.StructArray.from_arrays([texts], names=["name"])
     lists = pa.FixedSizeListArray.from_arrays(structs, 2)
     array = pa.StructArray.from_arrays([lists, auto], names=["topics", "allow_auto_topic_creation"])
-    assert type_error_text(array, MetadataRequest, 4).startswith(
-        "MetadataRequest.topics[].name is no sound Arrow array: "
-    )
+    assert type_error_text(array, MetadataRequest, 4).startswith("MetadataRequest.topics[].name: invalid Arrow array: ")
     assert len(encode(array[1:], MetadataRequest, 4)) == 2
 
 
@@ -131,14 +129,14 @@ def test_invalid_message_arrays_raise_on_decode() -> None:
     for array, reason in (
         (rows, "Offset invariant failure: non-monotonic offset at slot 2: 10 < 30"),
         (pa.chunked_array([rows, pa.array(ROWS)]), "Offset invariant failure: non-monotonic offset at slot 2: 10 < 30"),
-        (index, "index 7 in a dictionary of 3"),
+        (index, "index 7 is out of range for a dictionary of 3"),
     ):
         for mode in ("FAILFAST", "PERMISSIVE"):
             with pytest.raises(TypeError) as caught:
                 decode(array, OffsetCommitValue, 3, mode=mode)
             with pure(), pytest.raises(TypeError) as again:
                 decode(array, OffsetCommitValue, 3, mode=mode)
-            assert str(caught.value) == str(again.value) == f"this is no sound Arrow array: {reason}"
+            assert str(caught.value) == str(again.value) == f"invalid Arrow array: {reason}"
 
 
 def test_invalid_utf8_texts_are_encoded_unchanged() -> None:
@@ -152,7 +150,7 @@ def test_invalid_utf8_texts_are_encoded_unchanged() -> None:
     array = pa.StructArray.from_arrays(children, fields=list(found.type))
     with pytest.raises(EncodeRowError) as caught:
         encode(array, OffsetCommitValue, 3)
-    assert str(caught.value) == "row 0: OffsetCommitValue v3: offset: expected an integer for INT64, not None"
+    assert str(caught.value) == "row 0: OffsetCommitValue v3: offset: expected int for INT64, got None"
 
 
 def test_chunks_without_offsets_are_decoded() -> None:

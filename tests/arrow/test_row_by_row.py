@@ -95,14 +95,14 @@ def test_invalid_utf8_texts_are_encoded_unchanged(how: str) -> None:
     assert encode_both_ways(with_columns(found, metadata=texts), OffsetCommitValue, 3) == SPOILT
     bad = with_columns(found, metadata=texts, offset=pa.array([1.0, 2.5, 3.0, 4.0]))
     assert encode_error_text(bad, OffsetCommitValue, 3) == (
-        "row 1: OffsetCommitValue v3: offset: expected an integer for INT64, not 2.5"
+        "row 1: OffsetCommitValue v3: offset: expected int for INT64, got float (2.5)"
     )
 
 
 def test_binary_column_with_invalid_utf8_raises() -> None:
     found = decode(pa.array(SPOILT), OffsetCommitValue, 3, validate_utf8=False)
     array = with_columns(found, metadata=found.field("metadata").view(pa.binary()))
-    reason = "is no UTF-8: 'utf-8' codec can't decode byte 0xff in position 2: invalid start byte"
+    reason = "invalid UTF-8: 'utf-8' codec can't decode byte 0xff in position 2: invalid start byte"
     assert encode_error_text(array, OffsetCommitValue, 3) == f"row 3: OffsetCommitValue v3: metadata: {reason}"
 
 
@@ -148,7 +148,7 @@ def test_invalid_unions_in_chunks_raise_type_error() -> None:
     for kinds, places in (([0, 0], [0, 9**9]), ([0, 100], [0, 0])):
         union = pa.UnionArray.from_dense(pa.array(kinds, pa.int8()), pa.array(places, pa.int32()), [pa.array(["a"])])
         array = with_columns(decode(pa.array(ROWS[:2]), OffsetCommitValue, 3), union=union)
-        with pytest.raises(TypeError, match=r"^OffsetCommitValue.union is no sound Arrow array: "):
+        with pytest.raises(TypeError, match=r"^OffsetCommitValue.union: invalid Arrow array: "):
             encode(pa.chunked_array([array, array]), OffsetCommitValue, 3)
 
 
@@ -173,15 +173,15 @@ def test_invalid_version_arrays_of_wrong_type_raise() -> None:
     for versions in (texts, lists, index, pa.chunked_array([texts])):
         with pytest.raises(TypeError) as caught:
             decode(pa.array(ROWS), OffsetCommitValue, versions)
-        assert str(caught.value) == f"versions are integers, not {versions.type}"
+        assert str(caught.value) == f"versions must be integers, not {versions.type}"
 
 
 def test_type_errors_are_raised_before_value_errors() -> None:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     bad = {"offset": pa.array([0.0, 2.5, 2.0, 3.0])}
     for wrong, reason in (
-        ({"leader_epoch": pa.array([True] * 4)}, "OffsetCommitValue.leader_epoch is bool, int32 is needed"),
-        ({"metadata": pa.array([{"a": 1}] * 4)}, "OffsetCommitValue.metadata is struct<a: int64>, string is needed"),
+        ({"leader_epoch": pa.array([True] * 4)}, "OffsetCommitValue.leader_epoch: expected int32, got bool"),
+        ({"metadata": pa.array([{"a": 1}] * 4)}, "OffsetCommitValue.metadata: expected string, got struct<a: int64>"),
     ):
         for native in (True, False):
             with nullcontext() if native else pure(), pytest.raises(TypeError) as caught:
@@ -199,7 +199,7 @@ def test_unknown_tagged_fields_of_wrong_type_raise() -> None:
         with pytest.raises(TypeError) as caught:
             encode(array, ApiVersionsRequest, 3)
         assert str(caught.value) == (
-            f"ApiVersionsRequest._unknown_tagged_fields is {kind}, map<int64, binary> is needed"
+            f"ApiVersionsRequest._unknown_tagged_fields: expected map<int64, binary>, got {kind}"
         )
 
 
@@ -211,7 +211,7 @@ def test_unknown_tagged_fields_in_some_rows_are_encoded() -> None:
     assert encode_both_ways(found[1:3], ApiVersionsRequest, 3) == [tagged, plain]
     for names, row in ((["a", "a", None, None], 2), (["a", None, None, "a"], 1), (["a", "a", "a", None], 3)):
         array = with_columns(found, client_software_name=pa.array(names))
-        reason = "client_software_name: is None, but this version has no null here"
+        reason = "client_software_name: must not be None in this version"
         assert encode_error_text(array, ApiVersionsRequest, 3) == f"row {row}: ApiVersionsRequest v3: {reason}"
 
 
@@ -246,13 +246,13 @@ def test_lists_of_extension_types_are_encoded() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "reason"),
     [
-        ([3, "a", 3, 3], TypeError, "versions are integers, one for each row, not [3, 'a', 3, 3]"),
-        ([[3], [3, 3]], TypeError, "versions are integers, not list<item: int64>"),
-        ([1 << 70], TypeError, f"versions are integers, one for each row, not {[1 << 70]}"),
+        ([3, "a", 3, 3], TypeError, "versions must be integers, one for each row, not [3, 'a', 3, 3]"),
+        ([[3], [3, 3]], TypeError, "versions must be integers, not list<item: int64>"),
+        ([1 << 70], TypeError, f"versions must be integers, one for each row, not {[1 << 70]}"),
         (
             pa.array([3, 3, 3, (1 << 64) - 1], pa.uint64()),
             ValueError,
-            f"version is {(1 << 64) - 1}, which no message has",
+            f"invalid version {(1 << 64) - 1}",
         ),
     ],
 )

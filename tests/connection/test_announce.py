@@ -41,9 +41,9 @@ from kafka_messages.protocol import ApiKey, UnknownApiError, Versions
         (
             {"release": "2.8", "allow_unstable": True},
             ValueError,
-            "allow_unstable is for what this package has; a release announces stable versions only",
+            "allow_unstable cannot be combined with release: releases announce only stable versions",
         ),
-        ({"release": 2.8}, TypeError, "a release is a text, such as '2.8', not 2.8"),
+        ({"release": 2.8}, TypeError, "a release must be a str such as '2.8', not 2.8"),
     ],
 )
 def test_invalid_announce_arguments_raise(arguments: dict[str, Any], error: type[Exception], text: str) -> None:

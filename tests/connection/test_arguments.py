@@ -38,7 +38,7 @@ LISTENER = "listener must be 'broker' or 'controller', not "
             TypeError,
             f"announced must be an ApiVersionsResponse or None, not {repr(HeartbeatRequest(group_id='g'))[:57]}...",
         ),
-        (lambda: proxy(decode=5), TypeError, "decode takes several APIs, in a list, not 5"),
+        (lambda: proxy(decode=5), TypeError, "decode must be a list of APIs, not 5"),
         (lambda: client().receive_data(None), TypeError, f"{BYTES}NoneType"),
         (lambda: client().receive_data("abc"), TypeError, f"{BYTES}str"),
         (lambda: server().receive_data([1, 2]), TypeError, f"{BYTES}list"),
@@ -46,7 +46,7 @@ LISTENER = "listener must be 'broker' or 'controller', not "
         (lambda: client().send(None), TypeError, "expected a request, got None"),
         (lambda: announcing(["Fetch"], listener="nonsense"), ValueError, f"{LISTENER}'nonsense'"),
         (lambda: announcing(["Fetch"], listener=5), ValueError, f"{LISTENER}5"),
-        (lambda: announcing(5), TypeError, "apis takes several APIs, in a list, not 5"),
+        (lambda: announcing(5), TypeError, "apis must be a list of APIs, not 5"),
         (lambda: at_offset(None, 3), TypeError, "batch must be bytes-like, not NoneType"),
         (lambda: at_offset("batch", 3), TypeError, "batch must be bytes-like, not str"),
         (

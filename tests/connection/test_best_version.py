@@ -206,7 +206,7 @@ def test_field_of_wrong_type_raises_encode_error() -> None:
     request.topic_names = "orders"  # type: ignore[assignment]
     with pytest.raises(EncodeError) as caught:
         client().send(request)
-    assert str(caught.value) == "DeleteTopicsRequest v5: topic_names: expected a list, not a str of 6 characters"
+    assert str(caught.value) == "DeleteTopicsRequest v5: topic_names: expected list, got str of 6 characters"
 
 
 def test_unsupported_fields_are_kept_after_the_request_changes() -> None:
@@ -235,7 +235,7 @@ def test_given_version_is_used_unchanged() -> None:
 def test_invalid_values_raise_encode_error_with_field() -> None:
     bad: Any = [3]
     for asked, text in (
-        (FetchRequest(topics=bad), "FetchRequest v18: topics[0]: expected FetchTopic, got 3"),
+        (FetchRequest(topics=bad), "FetchRequest v18: topics[0]: expected FetchTopic, got int (3)"),
         (
             FindCoordinatorRequest(key="g", key_type=300),
             "FindCoordinatorRequest v3: key_type: 300 is out of range for INT8, -128 to 127",
@@ -276,7 +276,7 @@ def test_features_and_brokers_restrict_negotiation() -> None:
     with pytest.raises(UnsupportedVersionError) as caught:
         BrokerVersions.of({"EndTxn": Versions(5, 5)}).highest_common("EndTxn")
     assert str(caught.value) == (
-        "EndTxn: no common version: the broker has version 5, this package offers versions 0 to 5, version 5 needs"
+        "EndTxn: no common version: the broker supports version 5, this package supports versions 0 to 5, version 5 needs"
         " transaction.version 2"
     )
 

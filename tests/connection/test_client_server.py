@@ -99,7 +99,7 @@ def test_every_api_round_trips_at_every_version() -> None:
 def test_versions_are_negotiated_by_api_versions() -> None:
     client, server = ClientConnection("me"), ServerConnection(ALL)
     reason = (
-        "no version of Metadata is negotiated: send an ApiVersionsRequest and await its response, or say which version"
+        "no version of Metadata is negotiated: send an ApiVersionsRequest and await its response, or pass a version"
     )
     with pytest.raises(LocalProtocolError, match=rf"^{reason}$"):
         client.send(MetadataRequest())
@@ -185,8 +185,8 @@ def test_produce_without_acks_has_no_response() -> None:
     assert isinstance(event, ResponseReceived)
     assert event.sent is loud
     assert loud.response.error_code == 27
-    reason = "ProduceRequest v13 with correlation id 0 is not answered"
-    reason += "; iterate over what receive_data returns to read responses"
+    reason = "ProduceRequest v13 with correlation id 0 has no response"
+    reason += "; iterate over the events of receive_data to read responses"
     with pytest.raises(LocalProtocolError, match=f"^{reason}$"):
         quiet.response  # noqa: B018
 
@@ -344,7 +344,7 @@ def test_response_without_request_raises() -> None:
     ("payload", "reason"),
     [
         (b"GET ", "RequestHeader v0: correlation_id: INT32: 4 bytes needed at offset 4, 0 left"),
-        (b"GET / HTTP/1.1", f"no API has the key 18245; {KNOWN_KEYS}"),
+        (b"GET / HTTP/1.1", f"unknown API key 18245; {KNOWN_KEYS}"),
         (b"\0\3\0\x63\0\0\0\1\xff\xff\0", "MetadataRequest has no version 99, only versions 0 to 13"),
         (b"\0\x0c\0\0\0\0\0\1\xff\xff", "HeartbeatRequest v0: group_id: INT16: 2 bytes needed at offset 10, 0 left"),
     ],
@@ -430,5 +430,5 @@ def test_broker_versions_of_accepts_keys_and_names() -> None:
     known = BrokerVersions.of({ApiKey.METADATA: Versions(0, 5), "Heartbeat": Versions(0, 4), 1000: Versions(0, 1)})
     assert known == BrokerVersions({3: Versions(0, 5), 12: Versions(0, 4), 1000: Versions(0, 1)}, {}, {}, None)
     assert known.highest_common("Metadata") == 5
-    with pytest.raises(UnknownApiError, match=r"^no API is called 'Metdata'; did you mean 'Metadata'\?$"):
+    with pytest.raises(UnknownApiError, match=r"^unknown API 'Metdata'; did you mean 'Metadata'\?$"):
         BrokerVersions.of({"Metdata": Versions(0, 5)})

@@ -194,7 +194,7 @@ def test_api_versions_is_always_announced() -> None:
 def test_announce_rejects_unknown_listener_and_api() -> None:
     with pytest.raises(ValueError, match=r"^listener must be 'broker' or 'controller', not 'brokr'$"):
         announce(listener="brokr")
-    with pytest.raises(UnknownApiError, match=r"^no API is called 'Metdata'; did you mean 'Metadata'\?$"):
+    with pytest.raises(UnknownApiError, match=r"^unknown API 'Metdata'; did you mean 'Metadata'\?$"):
         announce(versions={"Metdata": Versions(0, 5)})
 
 
@@ -214,7 +214,7 @@ def test_error_for_topic_id_has_no_topic_name(version: int, name: str | None) ->
 
 @pytest.mark.parametrize("code", [True, 40000, "3", 3.0, None])
 def test_invalid_error_codes_are_rejected(code: object) -> None:
-    with pytest.raises(ValueError, match=rf"^an error code is an int16, not {code!r}$"):
+    with pytest.raises(ValueError, match=rf"^an error code must be an int16, not {code!r}$"):
         error_response(kafka_messages.MetadataRequest(), code, version=12)  # type: ignore[arg-type]  # what is refused
 
 
@@ -232,7 +232,7 @@ def test_error_response_rejects_invalid_requests() -> None:
         error_response(kafka_messages.MetadataResponse(), 3, version=12)  # type: ignore[arg-type]  # what is refused
     with pytest.raises(TypeError) as caught:
         error_response(decoded_request(asked, 12), 3, version=5)
-    assert str(caught.value) == "the request has version 12; error_response takes no other"
+    assert str(caught.value) == "the request has version 12; omit the argument version"
 
 
 def test_error_response_can_lack_an_error_code() -> None:

@@ -29,7 +29,7 @@ from kafka_messages.protocol import (
     split_frames,
 )
 
-HINT = "; these bytes begin with the length of their frame: leave the first 4 out, as split_frames does"
+HINT = "; the data starts with a frame length: omit the first 4 bytes, as split_frames does"
 
 
 def test_lenient_client_accepts_trailing_bytes() -> None:
@@ -42,7 +42,7 @@ def test_lenient_client_accepts_trailing_bytes() -> None:
     strict.send(HeartbeatRequest(), 4)
     reason = (
         r"^the response to HeartbeatRequest v4 with correlation id 0 cannot be read at offset 0: HeartbeatResponse v4:"
-        r" the message ends at offset 12, but 2 more byte\(s\) follow$"
+        r" 2 byte\(s\) left after the message, at offset 12$"
     )
     with pytest.raises(RemoteProtocolError, match=reason):
         list(strict.receive_data(frame(payload)))
@@ -79,7 +79,7 @@ LARGE = MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name="n" * 
 REQUESTS = [
     (MetadataRequest(), 13, UnsupportedRequestError, "ProduceRequest has no version 16, only versions 0 to 13"),
     (HeartbeatRequest(), 3, UnsupportedRequestError, "ProduceRequest has no version 21, only versions 0 to 13"),
-    (LARGE, 8, UnknownApiError, "no API has the key 100; the known keys are 0 to 94"),
+    (LARGE, 8, UnknownApiError, "unknown API key 100; known keys are 0 to 94"),
 ]
 
 
@@ -97,8 +97,8 @@ def test_frame_length_before_a_request_is_mentioned_in_the_error(
 
 def test_frame_length_before_a_response_is_mentioned_in_the_error() -> None:
     for response, version, reason in (
-        (MetadataResponse(), 12, "MetadataResponse v12: brokers: null at offset 9, where this version allows none"),
-        (HeartbeatResponse(), 4, "HeartbeatResponse v4: the message ends at offset 12, but 4 more byte(s) follow"),
+        (MetadataResponse(), 12, "MetadataResponse v12: brokers: unexpected null at offset 9 in this version"),
+        (HeartbeatResponse(), 4, "HeartbeatResponse v4: 4 byte(s) left after the message, at offset 12"),
     ):
         with pytest.raises(DecodeError) as caught:
             decode_response(encode_response(response, version, 1), type(response), version)
@@ -107,7 +107,5 @@ def test_frame_length_before_a_response_is_mentioned_in_the_error() -> None:
 
 def test_bytes_resembling_a_frame_length_are_not_mentioned() -> None:
     data = encode_response(HeartbeatResponse(), 0, 9, framed=False) + b"\1\0\0"
-    with pytest.raises(
-        DecodeError, match=r"^HeartbeatResponse v0: the message ends at offset 6, but 3 more byte\(s\) follow$"
-    ):
+    with pytest.raises(DecodeError, match=r"^HeartbeatResponse v0: 3 byte\(s\) left after the message, at offset 6$"):
         decode_response(data, HeartbeatResponse, 0)

@@ -313,7 +313,7 @@ def test_single_api_is_rejected_as_list_of_apis(which: Any, shown: str) -> None:
     for make, what in ((ProxyConnection, "decode"), (announce, "apis")):
         with pytest.raises(TypeError) as caught:
             make(which)
-        assert str(caught.value) == f"{what} takes several APIs, in a list, not {shown}"
+        assert str(caught.value) == f"{what} must be a list of APIs, not {shown}"
 
 
 def test_local_response_after_an_unanswered_token_is_sent() -> None:

@@ -95,7 +95,7 @@ def test_tokens_do_not_wait_at_the_limit() -> None:
 
 @pytest.mark.parametrize(("limit", "shown"), [(0, "0"), (-1, "-1"), ("2", "'2'"), (1.5, "1.5")])
 def test_invalid_max_unanswered_is_rejected(limit: int, shown: str) -> None:
-    reason = f"max_unanswered must be a number of requests from 1 on, or None, not {shown}"
+    reason = f"max_unanswered must be at least 1 or None, not {shown}"
     with pytest.raises(ValueError, match=f"^{reason}$"):
         ServerConnection(max_unanswered=limit)
 

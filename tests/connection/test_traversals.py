@@ -91,14 +91,14 @@ def test_invalid_array_element_is_reported_with_its_path(name: str) -> None:
     version = min(array.versions.highest, cls.HIGHEST_SUPPORTED_VERSION)
     with pytest.raises(EncodeError) as caught:
         message.downgraded(version)
-    assert str(caught.value) == f"{name} v{version}: {array.name}[1]: expected {array.type}, got 7"
+    assert str(caught.value) == f"{name} v{version}: {array.name}[1]: expected {array.type}, got int (7)"
     rich = next(messages(cls, version, mixed=0))
     for traverse, found in ((errors, slow.errors), (endpoints, slow.endpoints), (entities, slow.entities)):
         reason = encode_error_text(traverse, message)
         if any(each[0].startswith(f"{array.name}[") for each in found(rich)):  # type: ignore[operator]
-            assert reason == f"{name}: {array.name}[1]: expected {array.type}, got 7"
+            assert reason == f"{name}: {array.name}[1]: expected {array.type}, got int (7)"
         else:
-            assert reason in (None, f"{name}: {array.name}[1]: expected {array.type}, got 7")
+            assert reason in (None, f"{name}: {array.name}[1]: expected {array.type}, got int (7)")
 
 
 def encode_error_text(traverse: Any, message: Message) -> str | None:

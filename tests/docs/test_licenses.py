@@ -72,7 +72,7 @@ def test_check_reports_missing_and_stale_files(tmp_path: Path) -> None:
     assert list(wheels.problems(tmp_path)) == [stale]
     build(tmp_path)
     (tmp_path / "kafka_messages_spark-1.0.tar.gz").unlink()
-    missing = "kafka_messages_spark: 0 files that are its source distribution, expected one"
+    missing = "kafka_messages_spark: 0 source distributions, expected one"
     assert list(wheels.problems(tmp_path)) == [missing]
 
 
@@ -88,7 +88,7 @@ def test_check_reports_missing_compiled_modules(tmp_path: Path) -> None:
     assert list(wheels.problems(tmp_path)) == missing
     other.unlink()
     made.unlink()
-    none = "kafka_messages_native: 0 files that are its wheel, expected one for each CPython"
+    none = "kafka_messages_native: 0 wheels, expected one for each CPython"
     assert list(wheels.problems(tmp_path)) == [none]
     sources = set(wheels.sources_of(PROJECTS["kafka_messages_native"]).values())
     assert {"src/core/core.h", "src/kafka_messages_native/_core.pyi", "src/kafka_messages_native/py.typed"} < sources

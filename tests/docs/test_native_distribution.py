@@ -40,7 +40,7 @@ VERSION = sys.version.split()[0]
 
 NOT_BUILT = (
     f"kafka-messages-native was not built for this Python, CPython {VERSION}; "
-    "install a C compiler, and then this distribution again with --force-reinstall --no-cache-dir\n"
+    "install a C compiler, then reinstall this distribution with --force-reinstall --no-cache-dir\n"
 )
 
 
@@ -75,7 +75,7 @@ def test_unsupported_interpreter_builds_wheel_without_core(project: Path, preten
     with ZipFile(wheel) as made:
         assert not [name for name in made.namelist() if name.endswith((".so", ".pyd", ".c", ".h"))]
     said = run(project, pretend + ASK, str(wheel), str(ROOT / "generated" / "src"))
-    assert said == ("the core runs on CPython with the global interpreter lock, " f"and this is {this}\n")
+    assert said == (f"the core requires CPython with the global interpreter lock; this is {this}\n")
 
 
 def test_core_built_for_another_python_is_reported(project: Path) -> None:

@@ -59,7 +59,7 @@ def test_invalid_package_names_are_rejected(name: str, tmp_path: Path, capsys: p
     ("name", "reason"),
     [
         *((name, "is a Python keyword; choose another") for name in ("class", "import", "async")),
-        *((name, "is a module of Python itself; choose another") for name in ("struct", "json")),
+        *((name, "is a standard library module; choose another") for name in ("struct", "json")),
     ],
 )
 def test_reserved_package_names_are_rejected(
@@ -83,7 +83,7 @@ def test_generate_prints_file_count_and_duration(tmp_path: Path, capsys: pytest.
 
 @pytest.mark.parametrize(
     ("name", "what"),
-    [("empty", "no definitions (*.json) below this folder"), ("nowhere", "there is no such file or folder")],
+    [("empty", "no definitions (*.json) found below this folder"), ("nowhere", "file or folder not found")],
 )
 @pytest.mark.parametrize("command", ["generate", "check"])
 def test_folder_without_definitions_is_an_error(
@@ -153,7 +153,7 @@ def test_command_help_has_a_valid_example(command: str, capsys: pytest.CaptureFi
 
 TRUE = {"retriable": True}
 BROKEN_FACTS: list[tuple[str, str, tuple[str, ...]]] = [
-    ("SOURCE", "4.4.0", ("1: $: '.' follows the end of the definition; a file holds one JSON object",)),
+    ("SOURCE", "4.4.0", ("1: $: '.' follows the end of the definition; a file must contain one JSON object",)),
     ("SOURCE", "[]", ("1: $: SOURCE must be a JSON object, found array",)),
     ("SOURCE", "{}", ("1: $: SOURCE has no release; add it",)),
     ("SOURCE", '{"release": []}', ("1: $.release: expected a string, found array []",)),
@@ -195,7 +195,7 @@ BROKEN_FACTS: list[tuple[str, str, tuple[str, ...]]] = [
     (
         "errors.json",
         json.dumps([{"name": "A", "code": 1, **TRUE}, {"name": "B", "code": 1, **TRUE}]),
-        ("1: $[1]: error code B has code 1, which is already A's; each needs its own",),
+        ("1: $[1]: error code B has code 1, already used by A; choose another",),
     ),
 ]
 
@@ -269,7 +269,7 @@ def test_file_name_with_special_characters_is_rejected(
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(PROBE))
     assert cli.main(["generate", "--specs", str(tmp_path / "specs"), "--output", str(tmp_path / "out")]) == 1
-    line = f"{path}:1: $: the generated package cannot name the file {name!r}; rename it with letters, digits, dots"
+    line = f"{path}:1: $: the generated package cannot contain the file {name!r}; rename it with letters, digits, dots"
     assert capsys.readouterr().err.startswith(f"{line} and dashes\n1 problem(s)")
 
 

@@ -21,20 +21,20 @@ TWICE = text(field("B"), field("C"), name="Two")
 SLIPS = {
     "nullable key": (
         {"Probe.json": text({**field("Rows", "[]Row"), **ABOUT, "fields": [KEY]})},
-        "Probe.json:2: $.fields[0].fields[0].nullableVersions: warning: field Key is a key that can be null; "
+        "Probe.json:2: $.fields[0].fields[0].nullableVersions: warning: field Key is a nullable key; "
         "remove nullableVersions or mapKey",
     ),
     "no about": (
         {"Probe.json": text(SOUND, field("B"))},
-        "Probe.json:3: $.fields[1]: warning: field B has no about; say what it means",
+        "Probe.json:3: $.fields[1]: warning: field B has no about; describe it",
     ),
     "no about twice": (
         {"Probe.json": text(SOUND), "Two.json": TWICE},
-        "Two.json:2: $.fields[0]: warning: field B and 1 more field have no about; say what each means",
+        "Two.json:2: $.fields[0]: warning: field B and 1 more field have no about; describe each",
     ),
     "no about anywhere": (
         {"Probe.json": text(field("A")), "Two.json": TWICE},
-        "Probe.json:2: $.fields[0]: warning: field A and 2 more fields have no about; say what each means",
+        "Probe.json:2: $.fields[0]: warning: field A and 2 more fields have no about; describe each",
     ),
     "apiKey is a string": (
         {"AskRecord.json": text(SOUND, name="AskRecord", type="metadata", apiKey="1")},
@@ -46,7 +46,7 @@ SLIPS = {
     ),
     "small letter": (
         {"Probe.json": text(field("numberOfRows", **ABOUT))},
-        "Probe.json:2: $.fields[0].name: warning: field numberOfRows begins with a lower-case letter; write NumberOfRows, "
+        "Probe.json:2: $.fields[0].name: warning: field numberOfRows starts with a lower-case letter; write NumberOfRows, "
         "as in Kafka's definitions",
     ),
     "error code of another type": (
@@ -60,7 +60,7 @@ SLIPS = {
     ),
     "no versions": (
         {"Probe.json": text(SOUND, field("B", versions="none", **ABOUT))},
-        "Probe.json:3: $.fields[1].versions: warning: field B has versions none; it is never sent",
+        "Probe.json:3: $.fields[1].versions: warning: field B has versions none and is never sent",
     ),
 }
 IMPORTED = '{"release": "3.0.0", "artifacts": {}}'

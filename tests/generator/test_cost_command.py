@@ -91,7 +91,7 @@ def test_committed_vectors_are_the_default(capsys: pytest.CaptureFixture[str]) -
     assert run("--specs", ROOT / "specs" / "kafka", "--message", "ApiVersionsResponse", "--version", 3) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("ApiVersionsResponse version 3, ")
-    assert lines[1] == "samples: committed test vectors: extremes and random values, no traffic"
+    assert lines[1] == "samples: committed test vectors: extreme and random values, not traffic"
 
 
 def fails(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
@@ -104,25 +104,25 @@ def fails(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--message", "Prob"], "no message Prob in these definitions; did you mean Probe?"),
-        (["--message", "Metadata"], "no message Metadata in these definitions; there are 2 messages"),
+        (["--message", "Prob"], "unknown message Prob; did you mean Probe?"),
+        (["--message", "Metadata"], "unknown message Metadata; known are 2 messages"),
         (["--message", "Probe", "--version", "4"], "Probe has no version 4, only 0-3"),
         (
             ["--message", "Probe"],
-            "there are no test vectors of Probe here; give messages: --samples FILE",
+            "no test vectors of Probe; use --samples FILE",
         ),
         (
             ["--message", "Probe", "--version", "1"],
-            "there are no test vectors of Probe version 1 here; give messages: --samples FILE",
+            "no test vectors of Probe version 1; use --samples FILE",
         ),
         (["--message", "Probe", "--samples", "absent.jsonl"], "absent.jsonl: No such file or directory"),
         (
             ["--message", "Probe", "--version", "1", "--samples", "samples.jsonl"],
-            "no samples of Probe version 1; there are samples of version 0, version 2",
+            "no samples of Probe version 1; found samples of version 0, version 2",
         ),
         (
             ["--message", "ProbeOfOldThings", "--samples", "samples.jsonl"],
-            "no samples of ProbeOfOldThings; there are samples of Other, Probe",
+            "no samples of ProbeOfOldThings; found samples of Other, Probe",
         ),
         (
             ["--message", "Probe", "--samples", "empty.jsonl"],
@@ -130,7 +130,7 @@ def fails(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
         ),
         (
             ["--message", "Probe", "--samples", "hex.txt"],
-            "hex.txt:1: a line of hex has no version; add --version N",
+            "hex.txt:1: a line of hex requires --version N",
         ),
         (["--message", "Probe", "--samples", "latin.txt"], "latin.txt: is not UTF-8 text"),
         (
@@ -178,14 +178,14 @@ def test_bad_lines_are_all_reported(
     write_lines(Path("bad.jsonl"), *lines)
     assert fails(capsys, "--specs", "specs", "--message", "Probe", "--samples", "bad.jsonl").splitlines() == [
         "bad.jsonl:2: is not JSON: Expecting ',' delimiter at column 20",
-        "bad.jsonl:3: has no 'version'; a sample has 'message', 'version', 'hex'",
+        "bad.jsonl:3: has no 'version'; expected 'message', 'version', 'hex'",
         "bad.jsonl:4: 'version' must be an integer, not \"2\"",
         "bad.jsonl:5: 'version' must be an integer, not true",
         "bad.jsonl:6: Probe has no version 9, only 0-3",
         "bad.jsonl:8: 'hex': 'g' at character 2 is not a hexadecimal digit",
-        "bad.jsonl:9: 'hex': 3 digits, and two make a byte",
+        "bad.jsonl:9: 'hex': odd number of hex digits (3)",
         "bad.jsonl:10: is neither a JSON object nor hex: '[' at character 1 is not a hexadecimal digit",
-        "bad.jsonl:11: is JSON with too long a number or too many levels",
+        "bad.jsonl:11: is JSON with a number that is too long or too many levels",
     ]
 
 
@@ -198,7 +198,7 @@ def test_undecodable_samples_are_reported(
     assert fails(capsys, *command).splitlines() == [
         "bad.hex:2: Probe v2: UNSIGNED_VARINT: 1 byte needed at offset 28, 0 left",
         "bad.hex:3: Probe v2: pieces[1].x: INT64: 8 bytes needed at offset 18, 2 left",
-        "bad.hex:4: Probe v2: ends at offset 29, but 1 more byte(s) follow",
+        "bad.hex:4: Probe v2: 1 byte(s) left after the message, at offset 29",
     ]
 
 
@@ -221,14 +221,14 @@ def test_invalid_definition_is_reported(tmp_path: Path, capsys: pytest.CaptureFi
 def test_message_without_versions_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gone = message(validVersions="none", flexibleVersions="none", name="Gone")
     specs = write_specs(tmp_path / "specs", PROBE, gone)
-    assert fails(capsys, "--specs", specs, "--message", "Gone") == "message Gone has no versions any more\n"
+    assert fails(capsys, "--specs", specs, "--message", "Gone") == "message Gone has no versions left\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ([], "--specs and --message are needed, or --histogram"),
-        (["--specs", "x"], "--specs and --message are needed, or --histogram"),
+        ([], "--specs and --message are required, or --histogram"),
+        (["--specs", "x"], "--specs and --message are required, or --histogram"),
         (["--histogram", "31"], "argument --histogram: invalid choice: 31 (choose from 16, 32, 64)"),
         (["--histogram"], "argument --histogram: expected one argument"),
         (["--version", "x"], "argument --version: invalid int value: 'x'"),

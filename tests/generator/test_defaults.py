@@ -157,30 +157,30 @@ def test_records_default_to_null_if_all_versions_are_nullable(versions: str, nul
 
 
 NUMBER = "use a decimal, 0x hexadecimal or 0 octal number"
-FLOAT = "use a floating point number, NaN or Infinity"
+FLOAT = "use a floating-point number, NaN or Infinity"
 UUID = "use the 22 characters of URL-safe base64 that Kafka prints for a uuid"
-NOT_NULLABLE = "null cannot be the default, because not all versions of this field are nullable"
+NOT_NULLABLE = "null is not a valid default: not all versions of this field are nullable"
 REFUSED = [
     *(("bool", given, "use true or false") for given in ("1", "yes", "null", " true")),
     *(("int8", given, NUMBER) for given in ("0X7f", "-0x1", "0x-1", "0x", "0x1g", "08", "5L", "1_000", "1.0", " 5")),
     *(("int8", given, NUMBER) for given in ("5 ", "", "null", "--1", "+", "٣", "0b1", "0o7") if given),
-    ("int8", "128", "out of range, int8 holds -128 to 127"),
-    ("int8", "0xff", "out of range, int8 holds -128 to 127"),
-    ("int8", "-0201", "out of range, int8 holds -128 to 127"),
-    ("int16", "-32769", "out of range, int16 holds -32768 to 32767"),
-    ("uint16", "-1", "out of range, uint16 holds 0 to 65535"),
-    ("uint16", "0x10000", "out of range, uint16 holds 0 to 65535"),
-    ("int32", "0x80000000", "out of range, int32 holds -2147483648 to 2147483647"),
-    ("uint32", "4294967296", "out of range, uint32 holds 0 to 4294967295"),
-    ("int64", "0xffffffffffffffff", "out of range, int64 holds -9223372036854775808 to 9223372036854775807"),
+    ("int8", "128", "out of range, int8 has -128 to 127"),
+    ("int8", "0xff", "out of range, int8 has -128 to 127"),
+    ("int8", "-0201", "out of range, int8 has -128 to 127"),
+    ("int16", "-32769", "out of range, int16 has -32768 to 32767"),
+    ("uint16", "-1", "out of range, uint16 has 0 to 65535"),
+    ("uint16", "0x10000", "out of range, uint16 has 0 to 65535"),
+    ("int32", "0x80000000", "out of range, int32 has -2147483648 to 2147483647"),
+    ("uint32", "4294967296", "out of range, uint32 has 0 to 4294967295"),
+    ("int64", "0xffffffffffffffff", "out of range, int64 has -9223372036854775808 to 9223372036854775807"),
     *(("float64", given, FLOAT) for given in ("abc", "nan", "inf", "1,5", "1e", "0x1", "0x1p", ".", "null", "1_0")),
     *(("uuid", given, UUID) for given in ("null", "x7D3Ck/ZRA22+dzIvu/pnQ", "x7D3Ck_ZRA22-dzIvu_pn")),
     *(("uuid", given, UUID) for given in ("x7D3Ck_ZRA22-dzIvu_pnQA", "x7D3Ck_ZRA22-dzIvu_pnQ=")),
     ("uuid", "1f728a3b-8353-44f6-825a-d1269b7bd6ec", UUID),
-    ("bytes", "abc", "the only defaults for bytes are empty and null"),
-    ("records", "abc", "the only defaults for records are empty and null"),
-    ("[]int32", "[]", "the only defaults for an array are empty and null"),
-    ("[]bytes", "0", "the only defaults for an array are empty and null"),
+    ("bytes", "abc", "the default of bytes must be empty or null"),
+    ("records", "abc", "the default of records must be empty or null"),
+    ("[]int32", "[]", "the default of an array must be empty or null"),
+    ("[]bytes", "0", "the default of an array must be empty or null"),
     *((kind, "null", f"{NOT_NULLABLE} (nullableVersions are none, versions 0+)") for kind in ("string", "records")),
     *((kind, "null", f"{NOT_NULLABLE} (nullableVersions are none, versions 0+)") for kind in ("bytes", "[]uuid")),
 ]
@@ -200,7 +200,7 @@ def test_invalid_default_is_reported(kind: str, given: str, reason: str) -> None
 def test_nonempty_struct_default_is_reported(kind: str) -> None:
     what = "an array" if kind.startswith("[]") else "a struct"
     place = f"Test.json:2: $.fields[0].default: invalid default 'x' for {kind} field A"
-    assert complaints(kind, "x", fields=[field("X")]) == [f"{place}: the only defaults for {what} are empty and null"]
+    assert complaints(kind, "x", fields=[field("X")]) == [f"{place}: the default of {what} must be empty or null"]
 
 
 def test_null_default_in_non_nullable_version_is_reported() -> None:

@@ -51,7 +51,7 @@ BROKEN: list[tuple[object, tuple[str, ...]]] = [
     ([lamp(name="lamp")], ("1: $[0].name: invalid name 'lamp' of an enumeration; write it like AclOperation",)),
     (
         [lamp(name="IntegerEnum")],
-        ("1: $[0].name: IntegerEnum is a name that the generated package has itself; rename the enumeration",),
+        ("1: $[0].name: IntegerEnum is reserved in the generated package; rename the enumeration",),
     ),
     (
         [lamp(name="ErrorCode")],
@@ -60,7 +60,7 @@ BROKEN: list[tuple[object, tuple[str, ...]]] = [
     (
         [lamp(fields=[{"message": "Probe", "fields": [1]}, {"message": "Probe"}, {"fields": ["Kind"]}])],
         (
-            "1: $[0].fields[0].fields[0]: expected the name of a field, found number 1",
+            "1: $[0].fields[0].fields[0]: expected a field name, found number 1",
             "1: $[0].fields[1]: an entry has no fields; add their names",
             "1: $[0].fields[2]: an entry has no message; add it",
         ),
@@ -76,25 +76,25 @@ BROKEN: list[tuple[object, tuple[str, ...]]] = [
         [members(("on", 1), ("OFF", None))],
         (
             "1: $[0].members[0].name: invalid name 'on' of a member; use capitals, digits and underscores",
-            "1: $[0].members[1]: member OFF has no value; add its number or its text",
+            "1: $[0].members[1]: member OFF has no value; add a number or a string",
         ),
     ),
     (
         [members(("ON", 1), ("ON", 2))],
-        ("1: $[0]: Lamp has the member ON twice; names must be unique",),
+        ("1: $[0]: Lamp has duplicate member ON; names must be unique",),
     ),
-    ([members(("ON", 1), ("OFF", 1))], ("1: $[0]: Lamp has 1 as ON and as OFF; keep one",)),
-    ([members(("ON", 1), ("OFF", "off"))], ("1: $[0]: Lamp has both numbers and texts; use one type",)),
-    ([members(("ON", True))], ("1: $[0].members[0]: member ON has no value; add its number or its text",)),
+    ([members(("ON", 1), ("OFF", 1))], ("1: $[0]: Lamp has value 1 for ON and OFF; remove one",)),
+    ([members(("ON", 1), ("OFF", "off"))], ("1: $[0]: Lamp has both numbers and strings; use one type",)),
+    ([members(("ON", True))], ("1: $[0].members[0]: member ON has no value; add a number or a string",)),
     (
         [lamp(fields=[{"message": "Prob", "fields": ["Kind"]}])],
-        ("1: $[0].fields[0].message: there is no message 'Prob' with versions; name one, or leave it out",),
+        ("1: $[0].fields[0].message: unknown message 'Prob'; correct or remove it",),
     ),
     (
         [lamp("Kinde", "Pieces.Word")],
         (
-            "1: $[0].fields[0].fields[0]: Probe has no field 'Kinde'; write it like Topics.Name",
-            "1: $[0].fields[0].fields[1]: Probe has no field 'Pieces.Word'; write it like Topics.Name",
+            "1: $[0].fields[0].fields[0]: Probe has no field 'Kinde'; write for example Topics.Name",
+            "1: $[0].fields[0].fields[1]: Probe has no field 'Pieces.Word'; write for example Topics.Name",
         ),
     ),
     (
@@ -114,15 +114,15 @@ BROKEN: list[tuple[object, tuple[str, ...]]] = [
     ),
     (
         [{**members(("ON", "on")), "fields": [{"message": "Probe", "fields": ["Kind"]}]}],
-        ("1: $[0].fields[0].fields[0]: Kind of Probe is int8; Lamp has texts",),
+        ("1: $[0].fields[0].fields[0]: Kind of Probe is int8; Lamp has strings",),
     ),
     (
         [lamp("Kind", "Kind")],
-        ("1: $[0].fields[0].fields[1]: Kind of Probe takes Lamp already; keep one",),
+        ("1: $[0].fields[0].fields[1]: Kind of Probe already has the enumeration Lamp; remove one",),
     ),
     (
         [lamp("First.Kind"), lamp("Pieces.Kind", name="Other")],
-        ("1: $[1].fields[0].fields[0]: Pieces.Kind of Probe takes Lamp already; keep one",),
+        ("1: $[1].fields[0].fields[0]: Pieces.Kind of Probe already has the enumeration Lamp; remove one",),
     ),
 ]
 
@@ -145,7 +145,7 @@ def test_unknown_message_is_accepted_when_loading_one_release(tmp_path: Path) ->
     (specs / "enumerations.json").write_text(json.dumps([facts]))
     (plan,) = definitions.load(specs, more=None).plans
     assert '"enumeration":"Lamp"' in plan.descriptor
-    with pytest.raises(SpecError, match="there is no message 'Older' with versions; name one, or leave it out"):
+    with pytest.raises(SpecError, match="unknown message 'Older'; correct or remove it"):
         definitions.load(specs)
 
 

@@ -43,19 +43,20 @@ BROKEN = [
     (one(value="1"), "1: $[0]: an entry has no field; add it"),
     (one(field="Count"), "1: $[0]: an entry needs either a value or from; write one of them"),
     (one(field="Count", value="1", **{"from": []}), "1: $[0]: an entry needs either a value or from; write one of them"),
-    (one(field="Count", **{"from": [1]}), "1: $[0].from[0]: expected the name of a field, found number 1"),
+    (one(field="Count", **{"from": [1]}), "1: $[0].from[0]: expected a field name, found number 1"),
     (one(field="Count", value="1", why=""), "1: $[0].why: unknown property 'why' of an entry; known are "
      "about, field, from, message, value, versions"),
     (one(field="Count", value="1", versions="x"), "1: $[0].versions: 'x' is not a version range; "
      "write none, N, N-M or N+ (for example 0-3 or 2+)"),
-    (one(field="Cnt", value="1"), "1: $[0].field: AskResponse has no field 'Cnt'; write it like Topics.Name"),
-    (one(field="Count", value="300"), "1: $[0].value: Count of AskResponse: out of range, int8 holds -128 to 127"),
-    (one(field="Text", value="null"), "1: $[0].value: Text of AskResponse: null cannot be the default, because not all "
+    (one(field="Cnt", value="1"), "1: $[0].field: AskResponse has no field 'Cnt'; write for example Topics.Name"),
+    (one(field="Count", value="300"), "1: $[0].value: Count of AskResponse: out of range, int8 has -128 to 127"),
+    (one(field="Text", value="null"), "1: $[0].value: Text of AskResponse: null is not a valid default: not all "
      "versions of this field are nullable (nullableVersions are 1+, versions 0+)"),
-    (one(field="Things", value=""), "1: $[0].value: Things of AskResponse is an empty array anyway; leave it out"),
-    (one(field="Things", **{"from": "Thing"}), "1: $[0].from: AskRequest has no field 'Thing'; write it like Topics.Name"),
+    (one(field="Things", value=""), "1: $[0].value: Things of AskResponse is always an empty array; remove the entry"),
+    (one(field="Things", **{"from": "Thing"}),
+     "1: $[0].from: AskRequest has no field 'Thing'; write for example Topics.Name"),
     ('[{"message": "Probe", "field": "Key", "value": "x"}]',
-     "1: $[0].message: there is no response 'Probe' with versions; name one, or leave it out"),
+     "1: $[0].message: unknown response 'Probe'; correct or remove it"),
 ]  # fmt: skip
 
 

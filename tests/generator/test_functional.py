@@ -163,7 +163,7 @@ def test_null_in_non_nullable_version_is_rejected(kind: str, matrix: Callable[[s
     for act in (unsound.write, unsound.size):
         with pytest.raises(case.errors.EncodeError) as caught:
             act(0)
-        assert str(caught.value) == "Probe v0: maybe: is None, but this version has no null here"
+        assert str(caught.value) == "Probe v0: maybe: must not be None in this version"
     if kind != "Inner":  # structs in version 0 have no presence byte
         with pytest.raises(case.errors.DecodeError) as refused:
             case.message.read(case.bytes(0, default_of(kind), None), 0)

@@ -177,7 +177,7 @@ def test_null_and_tagged_collections_round_trip(package: ModuleType, inside: Mod
     built = package.Keyed(pairs=None)
     assert built.write(1).hex() == "00000000ffffffff"
     assert package.Keyed.read(built.write(1), 1) == built
-    with pytest.raises(package.EncodeError, match=r"^Keyed v0: pairs: is None, but this version has no null here$"):
+    with pytest.raises(package.EncodeError, match=r"^Keyed v0: pairs: must not be None in this version$"):
         built.write(0)
     tagged = package.Keyed(tagged=[inside.Mark()])
     assert tagged.write(2).hex() == "0101" + "01" + "00" + "12" + "02" + "00" * 16 + "00"

@@ -71,7 +71,7 @@ def test_conflicting_versions_are_reported_with_bytes(tmp_path: Path) -> None:
         definitions.load(new, more=[old])
     (problem,) = caught.value.problems
     assert problem.message == (
-        f"Pay of {old.as_posix()} cannot be in one package with this: Sum is int64 in one release and int32 in the other"
+        f"Pay of {old.as_posix()} cannot be combined with this: Sum is int64 in one release and int32 in the other"
     )
     wider = message(
         field("Sum", versions="0+"),
@@ -84,9 +84,9 @@ def test_conflicting_versions_are_reported_with_bytes(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         definitions.load(new, more=[old])
     assert [each.message for each in caught.value.problems] == [
-        f"Pay of {old.as_posix()} cannot be in one package with this: version 2 of {old.as_posix()} differs "
+        f"Pay of {old.as_posix()} cannot be combined with this: version 2 of {old.as_posix()} differs "
         "(FIELD_REMOVED): one has More: int8, the other the end"
-        "\n    read here, of there: fails: the message ends at offset 4, 1 byte is left: 00 00 00 00 00"
+        "\n    read here, of there: fails: 1 byte left after the message, at offset 4: 00 00 00 00 00"
         "\n    read there, of here: fails: more: INT8: 1 byte needed at offset 4, 0 left: 00 00 00 00"
     ]
 
@@ -111,7 +111,7 @@ def test_missing_older_folder_is_reported(tmp_path: Path) -> None:
         definitions.load(new)
     assert str(caught.value) == (
         f"{(new / 'package.toml').as_posix()}:2: $.definitions.older: "
-        f"{(tmp_path / 'nowhere').as_posix()}: there is no such folder or definition"
+        f"{(tmp_path / 'nowhere').as_posix()}: folder or definition not found"
     )
     with pytest.raises(SpecError) as caught:
         definitions.load(write_specs(tmp_path / "next", NEW), more=[tmp_path / "nowhere"])
@@ -127,7 +127,7 @@ def test_descriptions_apply_to_messages_of_older_releases(tmp_path: Path) -> Non
     path.write_text(json.dumps({"Gone": {"fields": {"B": "No such field."}}}))
     with pytest.raises(SpecError) as caught:
         definitions.load(new, more=[old])
-    assert [each.message for each in caught.value.problems] == ["Gone.B needs no description from here; take it out"]
+    assert [each.message for each in caught.value.problems] == ["Gone.B needs no description here; remove it"]
 
 
 def test_history_component_requires_older_releases(tmp_path: Path) -> None:
@@ -136,8 +136,8 @@ def test_history_component_requires_older_releases(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         definitions.load(new)
     assert [each.message for each in caught.value.problems] == [
-        "the component history is for a package that knows older releases, and package.toml names none; "
-        "write older = [...] below [definitions], or leave it out"
+        "the component history requires older releases, and package.toml lists none; "
+        "write older = [...] below [definitions], or remove it"
     ]
 
 
@@ -163,33 +163,33 @@ APART = {
     "a version under a former name": (
         request("PayRequest", "1"),
         request("BuyRequest", "0"),
-        "BuyRequest of {old} cannot be in one package with PayRequest: both have its key, and PayRequest has no version 0; "
-        "give them one name",
+        "BuyRequest of {old} cannot be combined with PayRequest: both have the same key, and PayRequest has no version 0; "
+        "use one name",
     ),
     "a different version under a former name": (
         request("PayRequest", "0"),
         request("BuyRequest", "0", "string"),
-        "BuyRequest of {old} cannot be in one package with PayRequest: version 0 of {old} differs (TYPE): one has Sum: "
+        "BuyRequest of {old} cannot be combined with PayRequest: version 0 of {old} differs (TYPE): one has Sum: "
         "string, the other Sum: int32\n"
         "    read here, of there: fails: sum: INT32: 4 bytes needed at offset 0, 2 left: 00 00\n"
-        "    read there, of here: fails: the message ends at offset 2, 2 bytes are left: 00 00 00 00",
+        "    read there, of here: fails: 2 bytes left after the message, at offset 2: 00 00 00 00",
     ),
     "another key": (
         record("metadata", "1", apiKey=7),
         record("metadata", "0", apiKey=8),
-        "PayRecord of {old} cannot be in one package with this: it is metadata with apiKey 7 in one release and metadata "
+        "PayRecord of {old} cannot be combined with this: it is metadata with apiKey 7 in one release and metadata "
         "with apiKey 8 in the other",
     ),
     "another kind": (
         record("metadata", "1", apiKey=7),
         record("data", "0"),
-        "PayRecord of {old} cannot be in one package with this: it is metadata with apiKey 7 in one release and data in "
+        "PayRecord of {old} cannot be combined with this: it is metadata with apiKey 7 in one release and data in "
         "the other",
     ),
     "another key of one version": (
         record("metadata", "0", apiKey=7),
         record("metadata", "0", apiKey=8),
-        "PayRecord of {old} cannot be in one package with this: it is metadata with apiKey 7 in one release and metadata "
+        "PayRecord of {old} cannot be combined with this: it is metadata with apiKey 7 in one release and metadata "
         "with apiKey 8 in the other",
     ),
 }

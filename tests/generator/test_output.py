@@ -266,11 +266,11 @@ def test_folder_of_another_package_is_not_overwritten(
     what = f"{generated.output} holds the package sample_package, not other_package"
     what += "; choose another folder, or remove this one first"
     assert cli.main([command, *to]) == 1
-    what_else = "the component internal_topics is for messages of type coordinator-key, coordinator-value, metadata"
+    what_else = "the component internal_topics requires messages of type coordinator-key, coordinator-value, metadata"
     assert capsys.readouterr() == (
         "",
         f"{settings}:2: $.package.import-name: {what}\n"
-        f"{settings}:3: $.package.components: {what_else}, of which there are none; leave it out\n"
+        f"{settings}:3: $.package.components: {what_else}, but there are none; remove it\n"
         "2 problem(s); nothing was generated\n",
     )
     settings.unlink()
@@ -293,10 +293,10 @@ def test_different_tool_versions_are_only_a_note(
     note = f"{generated.output} was generated with black 25.1.0, jinja2 {now['jinja2']}; this is black {now['black']}, "
     note += f"jinja2 {now['jinja2']}: the difference may cause a diff\n"
     assert check(generated) == 0
-    assert capsys.readouterr() == (f"{generated.output} is what its definitions give\n", note)
+    assert capsys.readouterr() == (f"{generated.output} matches its definitions\n", note)
     (generated.output / "README.md").unlink()
     assert check(generated) == 1
-    assert capsys.readouterr().err.startswith(f"{note}{generated.output} differs from what its definitions give; ")
+    assert capsys.readouterr().err.startswith(f"{note}{generated.output} differs from its definitions; ")
     assert generate(generated) == 0
     assert json.loads((generated.output / "MANIFEST").read_text())["tools"] == now
 
@@ -343,7 +343,7 @@ def test_folder_without_manifest_is_not_overwritten(tmp_path: Path, capsys: pyte
     request.output.mkdir()
     (request.output / "thesis.txt").write_text("four years of work")
     assert generate(request) == 1
-    line = f"{request.output} has files but no MANIFEST: not a generated package, left alone\n"
+    line = f"{request.output} has files but no MANIFEST: not a generated package, not changed\n"
     assert capsys.readouterr().err == line
     assert contents(request.output) == {"thesis.txt": b"four years of work"}
 
@@ -387,7 +387,7 @@ def test_check_of_up_to_date_package_succeeds(
     reset_times(generated.output)
     before = modification_times(generated.output)
     assert check(generated) == 0
-    assert capsys.readouterr() == (f"{generated.output} is what its definitions give\n", "")
+    assert capsys.readouterr() == (f"{generated.output} matches its definitions\n", "")
     assert modification_times(generated.output) == before
 
 
@@ -404,7 +404,7 @@ def test_check_shows_a_changed_file(generated: package.PackageRequest, capsys: p
         "-# By hand",
         "+# sample-package",
     ]
-    assert printed.err.startswith(f"{generated.output} differs from what its definitions give; ")
+    assert printed.err.startswith(f"{generated.output} differs from its definitions; ")
     assert path.read_text().startswith("# By hand")
 
 
@@ -412,8 +412,8 @@ def test_check_prints_the_generate_command(tmp_path: Path, capsys: pytest.Captur
     request = request_of(tmp_path / "my messages")
     to = [*arguments(request), "--components", "secrets"]
     assert cli.main(["check", *to]) == 1
-    said, _, command = capsys.readouterr().err.strip().partition("; write it anew: ")
-    assert said == f"{request.output} differs from what its definitions give"
+    said, _, command = capsys.readouterr().err.strip().partition("; regenerate it: ")
+    assert said == f"{request.output} differs from its definitions"
     assert shlex.split(command) == ["kafka-message-generator", "generate", *to]
     assert cli.main(shlex.split(command)[1:]) == 0
     assert cli.main(["check", *to]) == 0

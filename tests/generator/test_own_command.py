@@ -101,7 +101,7 @@ def test_package_without_components_has_basic_subcommands(tmp_path: Path) -> Non
     assert "scripts" not in tomllib.loads((package / "pyproject.toml").read_text())["project"]
     assert not (package / "src" / "acme_invoices" / "__main__.py").exists()
     assert subcommands(package) == BASIC
-    what = "decode needs the component explain, which acme_invoices was generated without; "
+    what = "decode requires the component explain, which acme_invoices was generated without; "
     told = run(package, "decode", "PaidRequest", "0", "00", status=2)
     assert told == f"python -m kafka_messages_tools: {what}add it to components in package.toml\n"
 

@@ -30,7 +30,7 @@ def one(**entry: object) -> str:
     return json.dumps([{"message": "AskRequest", "versions": "4+", **entry}])
 
 
-EITHER = "an entry needs either brokersOnly, or feature and level; write one of them"
+EITHER = "an entry needs either brokersOnly, or feature and level"
 BROKEN = [
     ("{}", "1: $: expected an array of entries, found object"),
     ("[0]", "1: $[0]: an entry must be a JSON object, found number"),
@@ -47,16 +47,16 @@ BROKEN = [
     ),
     (
         one(message="AskResponse", brokersOnly=True),
-        "1: $[0].message: there is no request 'AskResponse' with versions; name one, or leave it out",
+        "1: $[0].message: unknown request 'AskResponse'; correct or remove it",
     ),
     (
         one(versions="9+", brokersOnly=True),
-        "1: $[0].message: AskRequest has none of the versions 9+, only 0-5; leave it out",
+        "1: $[0].message: AskRequest has no version in 9+, only 0-5; remove the entry",
     ),
     *(
         (
             one(brokersOnly=True, field=name),
-            f"1: $[0].field: AskRequest has no nullable field {name!r} of its own; write it like TransactionalId",
+            f"1: $[0].field: AskRequest has no nullable field {name!r} of its own; write for example TransactionalId",
         )
         for name in ("Ownr", "Count")
     ),

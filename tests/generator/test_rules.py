@@ -217,7 +217,7 @@ def test_one_run_reports_every_problem_of_every_file(
     remedy = f"define AcrossResponse with the same apiKey, or {one_way}"
     printed = capsys.readouterr()
     assert printed.err.splitlines() == [
-        "specs/a/Syntax.json:2: $.name: there is no comma between this value and the next one; add it",
+        "specs/a/Syntax.json:2: $.name: missing comma after this value; add one",
         f"specs/b/Two.json:2: $.fields[0].default: invalid default 'x' for int32 field A: {number}",
         "specs/b/Two.json:3: $.fields[1].nullableVersions: type int32 cannot be nullable; remove nullableVersions",
         f"specs/c/Across.json:1: $.apiKey: request AcrossRequest with apiKey 3 has no response; {remedy}",

@@ -68,7 +68,7 @@ BROKEN: list[tuple[str, str, tuple[str, ...]]] = [
         "secrets.json",
         one(message="Probe", fields=[1], why="x"),
         (
-            "1: $.secrets[0].fields[0]: expected the name of a field, found number 1",
+            "1: $.secrets[0].fields[0]: expected a field name, found number 1",
             "1: $.secrets[0].why: unknown property 'why' of an entry; known are about, fields, message",
         ),
     ),
@@ -80,20 +80,20 @@ BROKEN: list[tuple[str, str, tuple[str, ...]]] = [
     (
         "secrets.json",
         one(message="Prob", fields=["Key"]),
-        ("1: $.secrets[0].message: there is no message 'Prob' with versions; name one, or leave it out",),
+        ("1: $.secrets[0].message: unknown message 'Prob'; correct or remove it",),
     ),
     (
         "secrets.json",
         one(message="Gone", fields=["Key"]),
-        ("1: $.secrets[0].message: there is no message 'Gone' with versions; name one, or leave it out",),
+        ("1: $.secrets[0].message: unknown message 'Gone'; correct or remove it",),
     ),
     (
         "secrets.json",
         '{"open": [{"message": "Probe",\n "fields": ["key", "Configs.Key",\n "Key.Name"]}]}',
         (
-            "2: $.open[0].fields[0]: Probe has no field 'key'; write it like Topics.Name",
-            "2: $.open[0].fields[1]: Probe has no field 'Configs.Key'; write it like Topics.Name",
-            "3: $.open[0].fields[2]: Probe has no field 'Key.Name'; write it like Topics.Name",
+            "2: $.open[0].fields[0]: Probe has no field 'key'; write for example Topics.Name",
+            "2: $.open[0].fields[1]: Probe has no field 'Configs.Key'; write for example Topics.Name",
+            "3: $.open[0].fields[2]: Probe has no field 'Key.Name'; write for example Topics.Name",
         ),
     ),
     (
@@ -110,7 +110,7 @@ BROKEN: list[tuple[str, str, tuple[str, ...]]] = [
         json.dumps(
             {"secrets": [{"message": "Probe", "fields": ["Key"]}], "open": [{"message": "Probe", "fields": ["Key"]}]}
         ),
-        ("1: $.open[0].fields[0]: Key of Probe is listed twice; keep one",),
+        ("1: $.open[0].fields[0]: Key of Probe is listed twice; remove one",),
     ),
     (
         "secrets.json",
@@ -130,7 +130,7 @@ BROKEN: list[tuple[str, str, tuple[str, ...]]] = [
         setting("Configs.Name", "Configs.Value", resourceType="Other.Kind"),
         (
             "1: $.settings[0].resourceType: Other.Kind of Probe is in no struct around Configs.Value; "
-            "a setting has one resource",
+            "a setting belongs to one resource",
         ),
     ),
     (

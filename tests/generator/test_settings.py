@@ -31,7 +31,7 @@ CHECKED = [
 ]
 PROBE = message(field("A", about="A number."))
 TOOLS = {"tools": ["kafka-messages-tools"]}
-FORMER_PROBLEM = "{0} is no longer a component; leave it out, and install it: pip install {1}"
+FORMER_PROBLEM = "{0} is no longer a component; remove it, and install it: pip install {1}"
 BASIC = tuple(name for name in COMPONENTS if name not in OPTIONAL)
 
 
@@ -150,10 +150,10 @@ def test_components_depend_on_definitions_and_settings(
 
 def test_missing_headers_are_reported(tmp_path: Path) -> None:
     warnings = definitions.load(write_specs(tmp_path / "specs", ASK, ANSWER)).warnings
-    needs = "the component protocol needs the messages RequestHeader and ResponseHeader, of type header"
+    needs = "the component protocol requires the messages RequestHeader and ResponseHeader of type header"
     remedy = 'define them, or write headers = "kafka" below [protocol] in package.toml'
     place = f"{(tmp_path / 'specs').as_posix()}/AskRequest.json:3: $.type"
-    assert list(map(str, warnings)) == [f"{place}: warning: {needs}, and is left out without them; {remedy}"]
+    assert list(map(str, warnings)) == [f"{place}: warning: {needs}, and is omitted without them; {remedy}"]
 
 
 @pytest.mark.parametrize(
@@ -162,9 +162,9 @@ def test_missing_headers_are_reported(tmp_path: Path) -> None:
         ("arow", "unknown component 'arow'; did you mean arrow?"),
         (
             "arrow,tables",
-            f"unknown component 'tables'; there are {', '.join(OPTIONAL)}",
+            f"unknown component 'tables'; known are {', '.join(OPTIONAL)}",
         ),
-        ("_core", "the component _core is in every package; leave it out"),
+        ("_core", "the component _core is in every package; remove it"),
         *((name, FORMER_PROBLEM.format(name, of)) for name, of in FORMER.items() if name not in OPTIONAL),
     ],
 )
@@ -180,7 +180,7 @@ def test_component_without_its_messages_is_reported(tmp_path: Path, capsys: pyte
     specs = write_specs(tmp_path / "specs", PROBE)
     arguments = ["--specs", str(specs), "--output", str(tmp_path / "out"), "--components", "protocol"]
     assert cli.main(["generate", *arguments]) == 1
-    what = "the component protocol is for messages of type request, response, of which there are none; leave it out"
+    what = "the component protocol requires messages of type request, response, but there are none; remove it"
     last = "1 problem(s); nothing was generated"
     assert capsys.readouterr().err == f"command line:1: --components: {what}\n{last}\n"
 
@@ -234,7 +234,7 @@ def test_repository_settings_are_complete(name: str) -> None:
     proposals = ["secrets", "arrow", "explain", "testing"]
     assert optional == {"kafka": list(OPTIONAL), "proposals": proposals}[name]
     assert loaded.warnings == ()
-    conventions = ("no about", "is a key that can be null", "is defined in")
+    conventions = ("no about", "is a nullable key", "is defined in")
     others = [str(each) for each in loaded.accepted if not any(words in each.message for words in conventions)]
     assert (loaded.release is None) == (others == [])
     assert loaded.release is None or identity.version.startswith(f"{loaded.release}.")

@@ -9,7 +9,7 @@ import pytest
 from kafka_message_generator.spec import source
 from kafka_message_generator.spec.source import Node, Problems
 
-NO_COMMA = "there is no comma between this value and the next one; add it"
+NO_COMMA = "missing comma after this value; add one"
 
 
 def read(text: str) -> object:
@@ -51,10 +51,8 @@ def test_comments_are_allowed_between_tokens(text: str, value: object) -> None:
 def test_trailing_comma_is_a_warning(text: str, told: dict[str, str]) -> None:
     problems = Problems()
     source.parse("Test.json", text, problems)
-    why = "which Kafka's own generator refuses; remove it"
-    lines = [
-        f"Test.json:{place}: warning: there is a comma before the closing {end!r}, {why}" for place, end in told.items()
-    ]
+    why = "which Kafka's own generator rejects; remove it"
+    lines = [f"Test.json:{place}: warning: trailing comma before {end!r}, {why}" for place, end in told.items()]
     assert [str(each) for each in problems.warnings] == lines
     assert problems.errors == []
 
@@ -111,7 +109,7 @@ def test_surrogate_pair_is_decoded_as_one_character() -> None:
 @pytest.mark.parametrize("text", [r'"\ud83d"', r'"\ude00\ud83d"', r'"\ud83dx"'])
 def test_unpaired_surrogate_is_rejected(text: str) -> None:
     half = text[1:7] if text[1] == "\\" else ""
-    message = f"{half} is half a character; such escapes come in pairs, like \\ud83d\\ude00"
+    message = f"{half} is half of a surrogate pair; write both, like \\ud83d\\ude00"
     assert complaints(f'{{"a":\n{text}}}') == [f"Test.json:2: $.a: {message}"]
 
 
@@ -122,32 +120,32 @@ def test_equal_duplicate_keys_are_one_property() -> None:
 
 def test_conflicting_duplicate_key_is_an_error() -> None:
     text = '{"versions": "0+",\n "type": "int8",\n "versions": "1+"}'
-    message = "property 'versions' is given twice with different values; keep one (the first is on line 1)"
+    message = "duplicate property 'versions' with different values; remove one (the first is on line 1)"
     assert complaints(text) == [f"Test.json:3: $.versions: {message}"]
 
 
 def test_duplicate_keys_do_not_hide_later_problems() -> None:
     text = '{"a": 1, "a": 2,\n "b": {"c": 1, "c": "1"}}'
     assert complaints(text) == [
-        "Test.json:1: $.a: property 'a' is given twice with different values; keep one (the first is on line 1)",
-        "Test.json:2: $.b.c: property 'c' is given twice with different values; keep one (the first is on line 2)",
+        "Test.json:1: $.a: duplicate property 'a' with different values; remove one (the first is on line 1)",
+        "Test.json:2: $.b.c: duplicate property 'c' with different values; remove one (the first is on line 2)",
     ]
 
 
 @pytest.mark.parametrize("other", ["true", "1.0", '"1"', "[1]"])
 def test_duplicate_key_with_different_json_type_is_an_error(other: str) -> None:
     text = f'{{"default": 1, "default": {other}}}'
-    message = "property 'default' is given twice with different values; keep one (the first is on line 1)"
+    message = "duplicate property 'default' with different values; remove one (the first is on line 1)"
     assert complaints(text) == [f"Test.json:1: $.default: {message}"]
 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "1: $: the file is empty; a definition is one JSON object"),
-        ("// only\n/* comments */\n", "3: $: the file is empty; a definition is one JSON object"),
-        ("{}\n{}", "2: $: '{' follows the end of the definition; a file holds one JSON object"),
-        ("{},", "1: $: ',' follows the end of the definition; a file holds one JSON object"),
+        ("", "1: $: the file is empty; a definition must be one JSON object"),
+        ("// only\n/* comments */\n", "3: $: the file is empty; a definition must be one JSON object"),
+        ("{}\n{}", "2: $: '{' follows the end of the definition; a file must contain one JSON object"),
+        ("{},", "1: $: ',' follows the end of the definition; a file must contain one JSON object"),
         ("# old\n{}", "1: $: expected a JSON value, found '#'"),
         ("{\n# old\n}", "2: $: expected a property name in double quotes or '}', found '#'"),
         ("{'a': 1}", "1: $: expected a property name in double quotes or '}', found \"'\""),
@@ -170,13 +168,13 @@ def test_duplicate_key_with_different_json_type_is_an_error(other: str) -> None:
         ("[1,,]", "1: $[1]: expected a JSON value, found ','"),
         ("{", "1: $: expected a property name in double quotes or '}', found the end of the file"),
         ("[", "1: $[0]: expected a JSON value, found the end of the file"),
-        ("{}\n/* never", "2: $: this comment is never closed; end it with */"),
-        ('{"a": /* never', "1: $: this comment is never closed; end it with */"),
-        ("{} /", "1: $: '/' follows the end of the definition; a file holds one JSON object"),
-        ('{"a": "never}', "1: $.a: this string is not closed on its line"),
-        ('{"a": "two\nlines"}', "1: $.a: this string is not closed on its line"),
-        ('{"a": "tab\there"}', "1: $.a: this string is not closed on its line"),
-        ('{"a": "ends in a backslash\\', "1: $.a: this string is not closed on its line"),
+        ("{}\n/* never", "2: $: unterminated comment; end it with */"),
+        ('{"a": /* never', "1: $: unterminated comment; end it with */"),
+        ("{} /", "1: $: '/' follows the end of the definition; a file must contain one JSON object"),
+        ('{"a": "never}', "1: $.a: unterminated string"),
+        ('{"a": "two\nlines"}', "1: $.a: unterminated string"),
+        ('{"a": "tab\there"}', "1: $.a: unterminated string"),
+        ('{"a": "ends in a backslash\\', "1: $.a: unterminated string"),
         (r'{"a": "\x41"}', r"1: $.a: unknown escape \x in a string"),
         (r'{"a": "\u12"}', r"1: $.a: unknown escape \u in a string"),
         (r'{"a\q": 1}', r"1: $: unknown escape \q in a string"),
@@ -286,5 +284,5 @@ def test_location_uses_the_given_file_name(tmp_path: Path) -> None:
     path.write_bytes(b'{\r\n"a": 1,\r\n"a": 2}')
     problems = Problems()
     source.load(path, "specs/Crlf.json", problems)
-    message = "property 'a' is given twice with different values; keep one (the first is on line 2)"
+    message = "duplicate property 'a' with different values; remove one (the first is on line 2)"
     assert list(map(str, problems.errors)) == [f"specs/Crlf.json:3: $.a: {message}"]

@@ -100,7 +100,7 @@ def test_children_shorter_than_their_parent_are_rejected() -> None:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     array = with_changed_export(found, lambda told: setattr(told.children[0].contents, "length", 3))
     got = assert_same("encode", array, OffsetCommitValue, 3)
-    text = "this is no sound Arrow array: Struct child array #0 has length smaller than expected for struct array (3 < 100)"
+    text = "invalid Arrow array: Struct child array #0 has length smaller than expected for struct array (3 < 100)"
     assert got == (TypeError, text)
     assert is_declined(array, OffsetCommitValue, 3)
 

@@ -113,11 +113,11 @@ def outcome_of_both(*args: Any, **named: Any) -> Outcome:
 @pytest.mark.parametrize(
     ("values", "text"),
     [
-        ("text", "partitions: expected a list of MetadataResponsePartition, not a str of 4 characters"),
-        (b"bytes", "partitions: expected a list of MetadataResponsePartition, not 5 bytes"),
-        (None, "partitions: expected a list of MetadataResponsePartition, not None"),
-        (7, "partitions: expected a list of MetadataResponsePartition, not 7"),
-        ({1: 2}, "partitions: expected a list of MetadataResponsePartition, not a dict of 1 element"),
+        ("text", "partitions: expected list of MetadataResponsePartition, got str of 4 characters"),
+        (b"bytes", "partitions: expected list of MetadataResponsePartition, got 5 bytes"),
+        (None, "partitions: expected list of MetadataResponsePartition, got None"),
+        (7, "partitions: expected list of MetadataResponsePartition, got int (7)"),
+        ({1: 2}, "partitions: expected list of MetadataResponsePartition, got dict of 1 element"),
     ],
 )
 def test_non_lists_are_rejected_for_arrays(values: Any, text: str) -> None:

@@ -94,10 +94,10 @@ def test_api_is_found_by_key_name_class_and_itself() -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("metadata", "no API is called 'metadata'; did you mean 'Metadata'?"),
-        ("MetadataRespons", "no API is called 'MetadataRespons'; did you mean 'MetadataResponse'?"),
-        ("", "no API is called ''"),
-        ("RequestHeader", "no API is called 'RequestHeader'"),
+        ("metadata", "unknown API 'metadata'; did you mean 'Metadata'?"),
+        ("MetadataRespons", "unknown API 'MetadataRespons'; did you mean 'MetadataResponse'?"),
+        ("", "unknown API ''"),
+        ("RequestHeader", "unknown API 'RequestHeader'"),
     ],
 )
 def test_unknown_api_name_raises_with_suggestion(name: str, text: str) -> None:
@@ -160,7 +160,7 @@ def test_unsupported_valid_versions_per_api() -> None:
 def test_unknown_api_key_raises(key: int) -> None:
     with pytest.raises(UnknownApiError) as caught:
         api(key)
-    assert str(caught.value) == f"no API has the key {key}; {KNOWN_KEYS}"
+    assert str(caught.value) == f"unknown API key {key}; {KNOWN_KEYS}"
     assert isinstance(caught.value, KafkaMessageError)
     assert isinstance(caught.value, ValueError)
     assert caught.value.header is None

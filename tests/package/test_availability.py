@@ -78,7 +78,7 @@ def test_versions_removed_in_kafka_4() -> None:
     assert missing_in("ApiVersionsRequest", 0) == ""
     assert words("AlterPartitionRequest")[0].startswith("version 0: since ")
     assert words("InitProducerIdRequest")[-1] == "version 6: unstable"
-    with pytest.raises(ValueError, match=r"^no release has a message 'FetchReqest'; did you mean 'FetchRequest'\?$"):
+    with pytest.raises(ValueError, match=r"^unknown message 'FetchReqest'; did you mean 'FetchRequest'\?$"):
         since("FetchReqest")
 
 
@@ -153,8 +153,8 @@ def test_table_of_older_records_is_consistent() -> None:
         (lambda: since(3), TypeError, "expected a message class or name, got 3"),  # type: ignore[arg-type]
         (lambda: since(int), TypeError, "expected a message class or name, got <class 'int'>"),  # type: ignore[arg-type]
         (lambda: versions_in("2.8", "Metadata"), ValueError,
-         "no release has a message 'Metadata'; did you mean 'MetadataRequest'?"),
-        (lambda: versions_in(3.1, "MetadataRequest"), TypeError, "a release is a text, such as '2.8', not 3.1"),  # type: ignore[arg-type]
+         "unknown message 'Metadata'; did you mean 'MetadataRequest'?"),
+        (lambda: versions_in(3.1, "MetadataRequest"), TypeError, "a release must be a str such as '2.8', not 3.1"),  # type: ignore[arg-type]
         (lambda: field_since("MetadataResponse", "Brokers[].Rak", 1), ValueError,
          "MetadataResponse has no field 'Brokers[].Rak'; did you mean 'brokers.rack'?"),
         (lambda: field_since("MetadataResponse", "nope", 1), ValueError, "MetadataResponse has no field 'nope'"),
@@ -192,7 +192,7 @@ def test_field_since_and_until_without_a_version() -> None:
     }
     with pytest.raises(ValueError, match=r"^FetchRequest has no field 'topics\.topik'; did you mean '?topics\.topic'?"):
         field_since("FetchRequest", "topics.topik")
-    with pytest.raises(ValueError, match=r"^no release has a message 'FetchReqest'; did you mean 'FetchRequest'\?$"):
+    with pytest.raises(ValueError, match=r"^unknown message 'FetchReqest'; did you mean 'FetchRequest'\?$"):
         fields_since("FetchReqest")
 
 
@@ -269,7 +269,7 @@ def test_listeners_of_non_requests_are_empty(release: str, message: str) -> None
     assert listeners_in(release, message) == ()
 
 
-VERSION = "a version is a number, such as 3, not "
+VERSION = "a version must be an int such as 3, not "
 
 
 @pytest.mark.parametrize("ask", [since, until, gaps, missing_in, lambda name, at: field_since(name, "topics", at)])
@@ -290,11 +290,11 @@ def test_missing_version_is_rejected(ask: Callable[..., object]) -> None:
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
-        ([("FetchRequest", 99), ("Zzzz", 1)], ValueError, "no release has a message 'Zzzz'"),
+        ([("FetchRequest", 99), ("Zzzz", 1)], ValueError, "unknown message 'Zzzz'"),
         ([("FetchRequest", "1")], TypeError, f"{VERSION}'1'"),
         (["FetchRequest"], TypeError, "expected a pair of message and version, got 'FetchRequest'"),
-        ("FetchRequest", TypeError, "pairs of a message and a version are needed, in a list, not 'FetchRequest'"),
-        (5, TypeError, "pairs of a message and a version are needed, in a list, not 5"),
+        ("FetchRequest", TypeError, "expected a list of (message, version) pairs, got 'FetchRequest'"),
+        (5, TypeError, "expected a list of (message, version) pairs, got 5"),
     ],
 )
 def test_invalid_pairs_are_rejected(given: object, error: type[Exception], said: str) -> None:
@@ -318,7 +318,7 @@ def test_field_path_of_wrong_type_is_rejected(path: object) -> None:
     ask: Callable[..., object] = field_until
     with pytest.raises(TypeError) as raised:
         ask("FetchRequest", path)
-    assert str(raised.value) == f"the path of a field is a text, such as 'topics.name', not {path!r}"
+    assert str(raised.value) == f"a field path must be a str such as 'topics.name', not {path!r}"
     by_default, zookeeper, kraft = (
         {each.api_key for each in announce(release="2.8", listener=listener).api_keys}
         for listener in (None, "zkBroker", "broker")

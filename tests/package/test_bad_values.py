@@ -61,23 +61,26 @@ RANGE32 = "-2147483648 to 2147483647"
 @pytest.mark.parametrize(
     ("message", "text"),
     [
-        (heartbeat(generation_id=None), "generation_id: expected an integer for INT32, not None"),
-        (heartbeat(generation_id="1"), "generation_id: expected an integer for INT32, not a str of 1 character"),
-        (heartbeat(generation_id=1.0), "generation_id: expected an integer for INT32, not 1.0"),
+        (heartbeat(generation_id=None), "generation_id: expected int for INT32, got None"),
+        (heartbeat(generation_id="1"), "generation_id: expected int for INT32, got str of 1 character"),
+        (heartbeat(generation_id=1.0), "generation_id: expected int for INT32, got float (1.0)"),
         (heartbeat(generation_id=2**31), f"generation_id: 2147483648 is out of range for INT32, {RANGE32}"),
         (heartbeat(generation_id=-(2**31) - 1), f"generation_id: -2147483649 is out of range for INT32, {RANGE32}"),
         (heartbeat(generation_id=10**5000), f"generation_id: an unprintable int is out of range for INT32, {RANGE32}"),
-        (heartbeat(group_id=None), "group_id: is None, but this version has no null here"),
-        (heartbeat(group_id=b"g"), "group_id: expected a str, not 1 byte"),
-        (heartbeat(group_id=10**5000), "group_id: expected a str, not an unprintable int"),
-        (heartbeat(group_id=["x" * 80]), "group_id: expected a str, not a list of 1 element"),
-        (heartbeat(member_id=LONG), "member_id: has 32768 bytes of UTF-8, a string holds at most 32767"),
-        (heartbeat(member_id="é" * 16384), "member_id: has 32768 bytes of UTF-8, a string holds at most 32767"),
-        (heartbeat(member_id="ab\ud800"), "member_id: cannot be UTF-8: surrogates not allowed at character 2"),
-        (heartbeat(group_instance_id=5), "group_instance_id: expected a str, not 5"),
+        (heartbeat(group_id=None), "group_id: must not be None in this version"),
+        (heartbeat(group_id=b"g"), "group_id: expected str, got 1 byte"),
+        (heartbeat(group_id=10**5000), "group_id: expected str, got an unprintable int"),
+        (heartbeat(group_id=["x" * 80]), "group_id: expected str, got list of 1 element"),
+        (heartbeat(member_id=LONG), "member_id: has 32768 bytes of UTF-8, at most 32767 allowed"),
+        (heartbeat(member_id="é" * 16384), "member_id: has 32768 bytes of UTF-8, at most 32767 allowed"),
+        (
+            heartbeat(member_id="ab\ud800"),
+            "member_id: cannot be encoded as UTF-8: surrogates not allowed at character 2",
+        ),
+        (heartbeat(group_instance_id=5), "group_instance_id: expected str, got int (5)"),
         (
             heartbeat(group_instance_id=LONG),
-            "group_instance_id: has 32768 bytes of UTF-8, a string holds at most 32767",
+            "group_instance_id: has 32768 bytes of UTF-8, at most 32767 allowed",
         ),
     ],
     ids=lambda value: value.split(" ")[0] if isinstance(value, str) else "",
@@ -94,15 +97,15 @@ def test_longest_string_round_trips() -> None:
 
 
 def test_string_is_rejected_as_list_of_strings() -> None:
-    with pytest.raises(TypeError, match=r"^topic_names: expected a list of str, not a str of 6 characters$"):
+    with pytest.raises(TypeError, match=r"^topic_names: expected list of str, got str of 6 characters$"):
         DeleteTopicsRequest(topic_names="orders")
     assert DeleteTopicsRequest(topic_names=iter(("orders",))).topic_names == ["orders"]
     for version in (1, 5):
         request: Any = DeleteTopicsRequest()
         request.topic_names = "orders"
-        assert encode_error_text(request, version) == "topic_names: expected a list, not a str of 6 characters"
+        assert encode_error_text(request, version) == "topic_names: expected list, got str of 6 characters"
         with pytest.raises(
-            EncodeError, match=r"^DeleteTopicsRequest v\d: topic_names: expected a list, not a str of 6 characters$"
+            EncodeError, match=r"^DeleteTopicsRequest v\d: topic_names: expected list, got str of 6 characters$"
         ):
             request.size(version)
 
@@ -165,38 +168,42 @@ def with_values(cls: Any, **values: Any) -> Any:
 @pytest.mark.parametrize(
     ("message", "version", "text"),
     [
-        (quota("1"), 1, "entries[0].ops[0].value: expected a number, not a str of 1 character"),
-        (quota(None), 1, "entries[0].ops[0].value: expected a number, not None"),
+        (quota("1"), 1, "entries[0].ops[0].value: expected float, got str of 1 character"),
+        (quota(None), 1, "entries[0].ops[0].value: expected float, got None"),
         (quota(2**1024), 1, f"entries[0].ops[0].value: {str(2**1024)[:57]}... is out of range for FLOAT64"),
         (
             with_values(MetadataRequest, allow_auto_topic_creation=None),
             4,
-            "allow_auto_topic_creation: expected True or False, not None",
+            "allow_auto_topic_creation: expected bool, got None",
         ),
         (
             with_values(MetadataRequest, allow_auto_topic_creation=2),
             4,
-            "allow_auto_topic_creation: expected True or False, not 2",
+            "allow_auto_topic_creation: expected bool, got int (2)",
         ),
-        (with_values(MetadataRequest, topics=5), 4, "topics: expected a list, not 5"),
-        (with_values(MetadataRequest, topics=[5]), 4, "topics[0]: expected MetadataRequestTopic, got 5"),
+        (with_values(MetadataRequest, topics=5), 4, "topics: expected list, got int (5)"),
+        (with_values(MetadataRequest, topics=[5]), 4, "topics[0]: expected MetadataRequestTopic, got int (5)"),
         (with_values(MetadataRequest, topics=[None]), 4, "topics[0]: expected MetadataRequestTopic, got None"),
-        (with_values(MetadataRequest, topics=None), 0, "topics: is None, but this version has no null here"),
+        (with_values(MetadataRequest, topics=None), 0, "topics: must not be None in this version"),
         (
             MetadataRequest(topics=[with_values(MetadataRequestTopic, topic_id="x")]),
             12,
-            "topics[0].topic_id: expected a uuid.UUID, not a str of 1 character",
+            "topics[0].topic_id: expected UUID, got str of 1 character",
         ),
         (
             MetadataRequest(topics=[with_values(MetadataRequestTopic, topic_id=None)]),
             12,
-            "topics[0].topic_id: expected a uuid.UUID, not None",
+            "topics[0].topic_id: expected UUID, got None",
         ),
         (
             MetadataRequest(topics=[MetadataRequestTopic(name=None)]),
             9,
-            "topics[0].name: is None, but this version has no null here",
+            "topics[0].name: must not be None in this version",
         ),
+        (with_values(SaslAuthenticateRequest, auth_bytes=None), 1, "auth_bytes: must not be None in this version"),
+        (with_values(SaslAuthenticateRequest, auth_bytes=None), 2, "auth_bytes: must not be None in this version"),
+        (with_values(SaslAuthenticateRequest, auth_bytes="x"), 2, "auth_bytes: expected bytes, got str of 1 character"),
+        (with_values(SaslAuthenticateRequest, auth_bytes=7), 1, "auth_bytes: expected bytes, got int (7)"),
         (
             with_values(SaslAuthenticateRequest, auth_bytes=None),
             1,
@@ -216,36 +223,36 @@ def with_values(cls: Any, **values: Any) -> Any:
         (
             FetchResponse(responses=[FetchableTopicResponse(partitions=[with_values(PartitionData, records="x")])]),
             12,
-            "responses[0].partitions[0].records: expected bytes, not a str of 1 character",
+            "responses[0].partitions[0].records: expected bytes, got str of 1 character",
         ),
         (
             CreateTopicsRequest(
                 topics=[CreatableTopic(assignments=[with_values(CreatableReplicaAssignment, broker_ids=[1, "2"])])]
             ),
             5,
-            "topics[0].assignments[0].broker_ids[1]: expected an integer for INT32, not a str of 1 character",
+            "topics[0].assignments[0].broker_ids[1]: expected int for INT32, got str of 1 character",
         ),
         (
             CreateTopicsRequest(topics=[CreatableTopic(name="a"), with_values(CreatableTopic, name=None)]),
             2,
-            "topics[1].name: is None, but this version has no null here",
+            "topics[1].name: must not be None in this version",
         ),
         (
             with_values(ConsumerGroupDescribeRequest, group_ids=["a", None]),
             0,
-            "group_ids[1]: is None, but this version has no null here",
+            "group_ids[1]: must not be None in this version",
         ),
         (
             with_values(ConsumerGroupDescribeRequest, group_ids=[LONG]),
             0,
-            "group_ids[0]: has 32768 bytes of UTF-8, a string holds at most 32767",
+            "group_ids[0]: has 32768 bytes of UTF-8, at most 32767 allowed",
         ),
         (
             with_values(BrokerHeartbeatRequest, offline_log_dirs=[UUID(int=1), 2]),
             1,
-            "offline_log_dirs[1]: expected a uuid.UUID, not 2",
+            "offline_log_dirs[1]: expected UUID, got int (2)",
         ),
-        (with_values(DescribeTopicPartitionsRequest, cursor=5), 0, "cursor: expected Cursor, got 5"),
+        (with_values(DescribeTopicPartitionsRequest, cursor=5), 0, "cursor: expected Cursor, got int (5)"),
     ],
     ids=lambda value: value.split(": ")[0] if isinstance(value, str) else "",
 )
@@ -256,7 +263,7 @@ def test_wrong_values_raise_encode_error_with_path(message: Message, version: in
 def test_none_for_a_struct_raises_encode_error() -> None:
     message = FetchRequest()
     message.replica_state = None  # type: ignore[assignment]  # that is the point
-    assert encode_error_text(message, 17) == "replica_state: is None, but this version has no null here"
+    assert encode_error_text(message, 17) == "replica_state: must not be None in this version"
 
 
 @pytest.mark.parametrize(
@@ -271,7 +278,7 @@ def test_none_for_a_struct_raises_encode_error() -> None:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_set_field_missing_in_the_version_raises_encode_error(message: Message, version: int, path: str) -> None:
-    assert encode_error_text(message, version) == f"{path}: is set, but version {version} does not have this field"
+    assert encode_error_text(message, version) == f"{path}: is set, but is not supported by version {version}"
     assert message.write(version + 1)
 
 
@@ -296,13 +303,13 @@ FIVE = RawTaggedField(5, b"")
 @pytest.mark.parametrize(
     ("message", "version", "text"),
     [
-        (tagged(FIVE), 2, "unknown_tagged_fields: is set, but this version has no tagged fields"),
+        (tagged(FIVE), 2, "unknown_tagged_fields: is set, but this version does not support tagged fields"),
         (
             MetadataRequest(topics=[MetadataRequestTopic(unknown_tagged_fields=(FIVE,))]),
             8,
-            "topics[0].unknown_tagged_fields: is set, but this version has no tagged fields",
+            "topics[0].unknown_tagged_fields: is set, but this version does not support tagged fields",
         ),
-        (tagged(FIVE, RawTaggedField(7, b""), FIVE), 3, "unknown_tagged_fields[2]: tag 5 is used twice"),
+        (tagged(FIVE, RawTaggedField(7, b""), FIVE), 3, "unknown_tagged_fields[2]: duplicate tag 5"),
         (
             tagged(RawTaggedField(-1, b"")),
             3,
@@ -313,13 +320,13 @@ FIVE = RawTaggedField(5, b"")
             3,
             "unknown_tagged_fields[0]: 4294967296 is out of range for UNSIGNED_VARINT, 0 to 4294967295",
         ),
-        (tagged(FIVE, 5), 3, "unknown_tagged_fields[1]: expected a RawTaggedField, not 5"),
-        (tagged(raw(5, None)), 3, "unknown_tagged_fields[0]: expected bytes, not None"),
-        (tagged(raw(5, "x")), 3, "unknown_tagged_fields[0]: expected bytes, not a str of 1 character"),
+        (tagged(FIVE, 5), 3, "unknown_tagged_fields[1]: expected RawTaggedField, got int (5)"),
+        (tagged(raw(5, None)), 3, "unknown_tagged_fields[0]: expected bytes, got None"),
+        (tagged(raw(5, "x")), 3, "unknown_tagged_fields[0]: expected bytes, got str of 1 character"),
         (
             tagged(raw("5", b"")),
             3,
-            "unknown_tagged_fields[0]: expected an integer for UNSIGNED_VARINT, not a str of 1 character",
+            "unknown_tagged_fields[0]: expected int for UNSIGNED_VARINT, got str of 1 character",
         ),
         (
             FetchRequest(unknown_tagged_fields=(RawTaggedField(1, b""),)),

@@ -90,7 +90,7 @@ def test_trailing_bytes_raise_decode_error(name: str) -> None:
         with pytest.raises(DecodeError) as caught:
             vector.cls.read(more, vector.version)
         assert caught.value.offset == length
-        reason = f"the message ends at offset {length}, but 2 more byte(s) follow"
+        reason = f"2 byte(s) left after the message, at offset {length}"
         assert str(caught.value) == f"{name} v{vector.version}: {reason}"
         _, end = vector.cls.read_from(more, 0, vector.version)
         assert end == length
@@ -186,7 +186,7 @@ def test_huge_lengths_raise_decode_error(name: str) -> None:
         if claim <= left:
             continue  # a valid length, since enough bytes are left
         if isinstance(site.type, ArrayOf):
-            reason = f"array of {claim} elements at offset {start}, but {left} bytes are left"
+            reason = f"array of {claim} elements at offset {start}, but only {left} bytes left"
             assert_refused(vector, data, site.path, start, reason)
         elif isinstance(site.type, Text) and claim > 32767:
             reason = f"string length {claim} at offset {start} is above 32767"
@@ -218,7 +218,7 @@ def test_negative_lengths_are_null_or_raise_decode_error(name: str) -> None:
             if site.type.nullable:
                 assert_tolerated(vector, replaced(length))
             else:
-                reason = f"null at offset {site.start}, where this version allows none"
+                reason = f"unexpected null at offset {site.start} in this version"
                 assert_refused(vector, replaced(length), site.path, site.start, reason)
 
 
@@ -290,7 +290,7 @@ def test_wrong_tag_sizes_raise_decode_error(name: str) -> None:
                     reason = f"field with tag {entry.tag}: {wrong} bytes needed at offset {start}, {left} left"
                     assert_refused(vector, data, section.path, start, reason)
                 else:
-                    reason = f"tagged field {entry.tag} has size {wrong} at offset {start}, but its value {size}"
+                    reason = f"tagged field {entry.tag} has size {wrong} at offset {start}, but its value takes {size}"
                     path = f"{section.path}.{entry.name}".removeprefix(".")
                     assert_refused(vector, data, path, start, reason)
 
@@ -304,7 +304,7 @@ def test_duplicate_tags_raise_decode_error(name: str) -> None:
             parts = [*entries, entry] if tag == 900 else entries
             start = section.start + 1 + sum(map(len, parts))
             data = replaced(uvarint(len(parts) + 1) + b"".join(parts) + entry)
-            reason = f"tag {tag} comes twice, again at offset {start}"
+            reason = f"duplicate tag {tag} at offset {start}"
             assert_refused(vector, data, section.path, start, reason)
 
 

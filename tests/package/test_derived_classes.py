@@ -92,9 +92,7 @@ def test_subclass_works_in_every_encoding() -> None:
 def test_subclass_errors_name_the_field() -> None:
     with pytest.raises(EncodeError) as caught:
         Asked(topics=["orders"]).write(12)  # type: ignore[list-item]
-    assert (
-        str(caught.value) == "MetadataRequest v12: topics[0]: expected MetadataRequestTopic, got a str of 6 characters"
-    )
+    assert str(caught.value) == "MetadataRequest v12: topics[0]: expected MetadataRequestTopic, got str of 6 characters"
 
 
 @pytest.mark.usefixtures("implementation")
@@ -290,8 +288,8 @@ def test_subclass_with_incompatible_constructor_raises_on_read(read: Callable[[b
         read(asked_for_topic().write(12))
     words, _, detail = str(caught.value).partition(" (")
     assert words == (
-        "no Strange can be made of what was read: its constructor must take every field of MetadataRequest by name, "
-        "and have defaults for its own"
+        "cannot create Strange from the decoded values: its constructor must accept every field of MetadataRequest by "
+        "name and have defaults for its own fields"
     )
     assert detail.startswith("Strange.__init__() got an unexpected keyword argument '")
 

@@ -72,11 +72,11 @@ def test_unsupported_fields_are_dropped_or_refused() -> None:
     assert request.unsupported_fields(13) == ()
     assert request.unsupported_fields(1) == (
         UnsupportedField("topics[0].topic_id", False, "only versions 10+ have this field"),
-        UnsupportedField("topics[0].name", True, "version 1 has no null here"),
+        UnsupportedField("topics[0].name", True, "not nullable in version 1"),
         UnsupportedField("include_topic_authorized_operations", True, "only versions 8+ have this field"),
     )
     assert [str(each) for each in MetadataRequest(topics=None).unsupported_fields(0)] == [
-        "topics: refused, version 0 has no null here"
+        "topics: refused, not nullable in version 0"
     ]
     fetch = FetchRequest(topics=[FetchTopic(topic="orders", partitions=[FetchPartition()])])
     assert [str(each) for each in fetch.unsupported_fields(13)] == [
@@ -112,9 +112,9 @@ def test_unknown_tagged_fields_are_kept_in_flexible_versions() -> None:
 
 
 WRONG: list[tuple[Any, str]] = [
-    ([MetadataRequestTopic(), 7], "MetadataRequest v3: topics[1]: expected MetadataRequestTopic, got 7"),
-    (7, "MetadataRequest v3: topics: expected a list, not 7"),
-    (["orders"], "MetadataRequest v3: topics[0]: expected MetadataRequestTopic, got a str of 6 characters"),
+    ([MetadataRequestTopic(), 7], "MetadataRequest v3: topics[1]: expected MetadataRequestTopic, got int (7)"),
+    (7, "MetadataRequest v3: topics: expected list, got int (7)"),
+    (["orders"], "MetadataRequest v3: topics[0]: expected MetadataRequestTopic, got str of 6 characters"),
 ]
 
 

@@ -242,7 +242,7 @@ WRONG: list[tuple[object, str]] = [
     ("REED", "AclOperation has no member 'REED'; did you mean READ?"),
     ("read", "AclOperation has no member 'read'; did you mean READ?"),
     ("x" * 100, f"AclOperation has no member {('x' * 100)!r:.57}..."),
-    ([3], "expected an integer, not an array"),
+    ([3], "expected an integer, got an array"),
 ]
 
 
@@ -271,7 +271,7 @@ def test_enum_names_in_json_are_opt_in() -> None:
     named = to_json(MetadataResponse(topics=[TOPIC]), 12, names=True)
     with pytest.raises(JsonError) as caught:
         from_json(MetadataResponse, named, 12)
-    assert str(caught.value) == "MetadataResponse v12: controllerId: expected an integer, not a text of 4 characters"
+    assert str(caught.value) == "MetadataResponse v12: controllerId: expected an integer, got a string of 4 characters"
     with pytest.raises(JsonError):
         from_json(CreateAclsRequest, obj, 3, names=True)
 

@@ -81,7 +81,7 @@ def test_tagged_fields_are_explained() -> None:
     assert leaves["unknown_tagged_fields[0]"].value == b"abc"
     assert leaves["unknown_tagged_fields[0]"].note == "unknown tagged field, kept"
     counts = [leaf for leaf in explain(message.write(17), FetchRequest, 17).leaves() if leaf.name == "count"]
-    assert counts[-1].note == "not there, so at default: replica_state"
+    assert counts[-1].note == "absent, so at default: replica_state"
 
 
 def test_timestamps_are_noted_in_utc() -> None:
@@ -110,7 +110,7 @@ def test_consumer_assignments_are_decoded() -> None:
     )
     reason = "ARRAY(STRUCT): 4 bytes needed"
     assert leaves["assignments[2].assignment"].note.startswith(
-        "length+1 = 4, not opened: no ConsumerProtocolAssignment v1"
+        "length+1 = 4, not decoded: no ConsumerProtocolAssignment v1"
     )
     assert leaves["assignments[2].assignment"].value == b"\0\x01\xff"
     assert reason.partition(":")[2].strip() in leaves["assignments[2].assignment"].note
@@ -144,7 +144,7 @@ def test_record_batches_are_explained_on_request() -> None:
     assert leaves[f"{first}.records[1].value_length"].note == "null"
     assert leaves[f"{above}.batches[1].attributes"].note == "gzip, CreateTime"
     assert leaves[f"{above}.batches[1].records"].note == "gzip, 21 bytes decompressed"
-    assert (leaves[above].role, leaves[above].note) == ("rest", "a batch that is not all there")
+    assert (leaves[above].role, leaves[above].note) == ("rest", "incomplete batch")
 
 
 @pytest.mark.parametrize("path", sorted((COMMITTED / "logs").glob("*/*.log")), ids=lambda path: path.parent.name)
@@ -157,7 +157,7 @@ def test_damaged_batches_are_noted() -> None:
     data[-1] = 0x7F
     leaves = explained_leaves(fetch_response_with(bytes(data)), 17, records=True)
     above = "responses[0].partitions[0].records.batches[0]"
-    assert "the checksum is 0x" in leaves[f"{above}.crc"].note
+    assert "checksum mismatch: stored 0x" in leaves[f"{above}.crc"].note
     assert leaves[f"{above}.records"].role == "rest"
     leaves = explained_leaves(fetch_response_with(b"\0" * 30), 17, records=True)
     assert leaves["responses[0].partitions[0].records"].role == "rest"
@@ -170,7 +170,7 @@ def test_requests_and_responses_are_explained_with_header() -> None:
     assert leaves["header.request_api_key"].note == "ApiVersions"
     assert leaves["client_software_name"].value == "java"
     found = explain_request(data[4:] + b"xyz")
-    assert (found.error, leaves_by_path(found)["trailing"].note) == (None, "behind the message; brokers ignore it")
+    assert (found.error, leaves_by_path(found)["trailing"].note) == (None, "after the message; ignored by brokers")
     answer = encode_response(ApiVersionsResponse(error_code=35), 0, 7, framed=False)
     found = explain_response(answer, ApiVersionsResponse, 3)  # fallback to version 0 (KIP-511)
     assert (found.title, leaves_by_path(found)["error_code"].note) == ("ApiVersionsResponse v0", "UNSUPPORTED_VERSION")
@@ -180,7 +180,7 @@ def test_requests_and_responses_are_explained_with_header() -> None:
     ("data", "framed", "error"),
     [
         (b"\0\x12\0", False, "RequestHeader v0: request_api_version: INT16: 2 bytes needed at offset 2, 1 left"),
-        (b"\x03\xe7\0\x01\0\0\0\x05rest", False, f"no API has the key 999; {KNOWN_KEYS}"),
+        (b"\x03\xe7\0\x01\0\0\0\x05rest", False, f"unknown API key 999; {KNOWN_KEYS}"),
         (b"\0\x12\0\x09\0\0\0\x05\xff\xff\0rest", False, "ApiVersionsRequest has no version 9, only versions 0 to 5"),
         (b"\0\x04\0\x08\0\0\0\x05\xff\xff\0", False, "LeaderAndIsrRequest has no version 8, only versions 0 to 7"),
         (b"\0\0", True, "frame_length: INT32: 4 bytes needed at offset 0, 2 left"),
@@ -224,7 +224,7 @@ def test_internal_topic_records_are_explained() -> None:
     leaves = leaves_by_path(explain_record(write_metadata_record(TopicRecord(name="t", topic_id=ID), 0), TopicRecord))
     assert [leaves[name].value for name in ("frame_version", "type", "version", "name")] == [1, 2, 0, "t"]
     found = explain_record(key, GroupMetadataKey)
-    assert str(found.error) == "the record type is 1, but that of GroupMetadataKey is 2"
+    assert str(found.error) == "expected record type 2 of GroupMetadataKey, got 1"
     found = explain_record(b"\0\x63", OffsetCommitValue)
     assert str(found.error) == "OffsetCommitValue has no version 99, only versions 0 to 4"
     leaves_by_path(found)
@@ -283,8 +283,8 @@ def test_compressed_batches_are_explained(codec: str) -> None:
     assert values[f"{above}[1].offset_delta"].note == "offset 1"
     assert leaf.note == f"{codec}, {len(content)} bytes decompressed"
     text = found.text()
-    assert f"in the {len(content)} bytes decompressed" in text
-    assert text.count("end of what was decompressed") == 1
+    assert f"in the {len(content)} decompressed bytes" in text
+    assert text.count("end of the decompressed data") == 1
     rows = [row for row in found.rows() if row.get("unpacked") == above]
     assert [row["path"] for row in rows] == [each.path for each in inner]
     assert rows[0]["start"] == 0
@@ -301,9 +301,9 @@ def test_records_without_kafka_records_are_not_decoded(monkeypatch: pytest.Monke
         ]
     )
     leaf = explained_leaves(produced, 9, records=True)["topic_data[0].partition_data[0].records"]
-    assert (leaf.is_secret, leaf.note.split(", ")[-1]) == (False, "not opened: pip install kafka-records")
+    assert (leaf.is_secret, leaf.note.split(", ")[-1]) == (False, "not decoded: pip install kafka-records")
     leaf = explained_leaves(fetch_response_with(records), 17, records=True)["responses[0].partitions[0].records"]
-    assert (leaf.is_secret, leaf.note.split(", ")[-1]) == (True, "not opened: pip install kafka-records")
+    assert (leaf.is_secret, leaf.note.split(", ")[-1]) == (True, "not decoded: pip install kafka-records")
 
 
 def test_missing_codec_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,7 +321,7 @@ def test_missing_codec_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     assert leaf.unpacked is None
     assert leaf.note == (
-        "zstd, not opened: zstd needs the package zstandard, which is not installed: "
+        "zstd, not decoded: zstd needs the package zstandard, which is not installed: "
         "pip install 'kafka-records[compression]'"
     )
 
@@ -331,7 +331,7 @@ def test_decompression_bomb_is_not_decoded() -> None:
     above = "responses[0].partitions[0].records.batches[0].records"
     leaf = explained_leaves(fetch_response_with(bomb), 17, records=True)[above]
     assert leaf.unpacked is None
-    assert leaf.note.endswith("the gzip data grows beyond the bound of 4194304 bytes (max_batch_bytes)")
+    assert leaf.note.endswith("the gzip data decompresses to more than 4194304 bytes (max_batch_bytes)")
     many = write_batch([Record(value=b"") for _ in range(10_002)], compression="gzip")
     leaf = explained_leaves(fetch_response_with(many), 17, records=True)[above]
     assert leaf.unpacked is not None
@@ -346,4 +346,4 @@ def test_damaged_compressed_records_are_noted() -> None:
         "responses[0].partitions[0].records.batches[0].records"
     ]
     assert leaf.unpacked is None
-    assert "not opened: batch at byte 0: the gzip data is damaged" in leaf.note
+    assert "not decoded: batch at byte 0: the gzip data is damaged" in leaf.note

@@ -95,8 +95,8 @@ def test_empty_frames_are_returned() -> None:
         ("00000001aa" + "ffffffff", "the length of the frame at offset 5 is negative: -1", 5),
         ("00000001aa" + "00000009", "the frame at offset 5 has 9 bytes, but at most 8 are allowed", 5),
         ("00000001aa" + "7fffffff", "the frame at offset 5 has 2147483647 bytes, but at most 8 are allowed", 5),
-        ("00000001aa" + "000000", "the data ends at offset 8, inside the frame at offset 5", 5),
-        ("00000001aa" + "00000002bb", "the data ends at offset 10, inside the frame at offset 5", 5),
+        ("00000001aa" + "000000", "truncated frame at offset 5: the data ends at offset 8", 5),
+        ("00000001aa" + "00000002bb", "truncated frame at offset 5: the data ends at offset 10", 5),
     ],
 )
 def test_invalid_frames_raise_framing_error(data: str, text: str, offset: int) -> None:

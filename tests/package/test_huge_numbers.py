@@ -35,8 +35,11 @@ def test_repr_replaces_unprintable_integers() -> None:
             lambda: encode_request(HeartbeatRequest(), 4, HUGE),
             "RequestHeader v2: correlation_id: an unprintable int is out of range for INT32, -2147483648 to 2147483647",
         ),
-        (lambda: error_response(HeartbeatRequest(), HUGE, version=4), "an error code is an int16, not an unprintable int"),
-        (lambda: api(HUGE), f"no API has the key an unprintable int; the known keys are 0 to {int(apis()[-1].key)}"),
+        (
+            lambda: error_response(HeartbeatRequest(), HUGE, version=4),
+            "an error code must be an int16, not an unprintable int",
+        ),
+        (lambda: api(HUGE), f"unknown API key an unprintable int; known keys are 0 to {int(apis()[-1].key)}"),
         (lambda: HeartbeatRequest.read(b"", 4, text=HUGE), NO_TEXT),  # type: ignore[arg-type]
     ],
 )  # fmt: skip

@@ -289,7 +289,7 @@ def test_record_type_number_depends_on_the_log() -> None:
     assert isinstance(read_coordinator_record("__consumer_offsets", key, None).key, LegacyOffsetCommitKey)
     with pytest.raises(DecodeError) as caught:
         read_coordinator_record("__transaction_state", key, None)
-    assert str(caught.value) == "TransactionLogKey v0: the message ends at offset 7, but 7 more byte(s) follow"
+    assert str(caught.value) == "TransactionLogKey v0: 7 byte(s) left after the message, at offset 7"
 
 
 def test_logs_equal_the_definitions() -> None:
@@ -349,7 +349,7 @@ def test_coordinator_value_of_newer_version_raises() -> None:
         (
             "0002000167ff",
             None,
-            "GroupMetadataKey v0: the message ends at offset 5, but 1 more byte(s) follow",
+            "GroupMetadataKey v0: 1 byte(s) left after the message, at offset 5",
             5,
         ),
         ("0002000167", "", "GroupMetadataValue: version: 2 bytes needed at offset 0, 0 left", 0),
@@ -358,7 +358,7 @@ def test_coordinator_value_of_newer_version_raises() -> None:
         (
             "0003000167",
             "00000000000a0000",
-            "ConsumerGroupMetadataValue v0: the message ends at offset 7, but 1 more byte(s) follow",
+            "ConsumerGroupMetadataValue v0: 1 byte(s) left after the message, at offset 7",
             7,
         ),
     ],
@@ -372,7 +372,7 @@ def test_invalid_coordinator_records_raise_decode_error(key: str, value: str | N
 
 
 COORDINATOR_LOGS = (
-    "there are 'group-coordinator' (__consumer_offsets), 'share-coordinator' (__share_group_state), "
+    "known are 'group-coordinator' (__consumer_offsets), 'share-coordinator' (__share_group_state), "
     "'transaction-coordinator' (__transaction_state)"
 )
 
@@ -401,7 +401,7 @@ def test_log_without_metadata_records_is_rejected() -> None:
         read_metadata_record(bytes(4), "__consumer_offsets")
     text = (
         "expected a log of metadata records, got '__consumer_offsets'; "
-        "there are 'metadata' (__cluster_metadata), 'storage' (__remote_log_metadata)"
+        "known are 'metadata' (__cluster_metadata), 'storage' (__remote_log_metadata)"
     )
     assert (str(caught.value), isinstance(caught.value, KafkaMessageError)) == (text, False)
 
@@ -417,8 +417,8 @@ def test_log_without_metadata_records_is_rejected() -> None:
             3,
             "OffsetCommitKey: the value of this key is OffsetCommitValue, not GroupMetadataValue",
         ),
-        (OFFSET, OffsetCommitValue(), None, "OffsetCommitValue: the version of the value is needed"),
-        (OFFSET, None, 3, "OffsetCommitKey: there is a version (3) of the value, but no value"),
+        (OFFSET, OffsetCommitValue(), None, "OffsetCommitValue: value_version is required"),
+        (OFFSET, None, 3, "OffsetCommitKey: value_version is 3, but there is no value"),
         (
             OffsetCommitKey(partition=1 << 31),
             None,
@@ -496,16 +496,16 @@ def test_metadata_record_of_newer_version_raises() -> None:
 @pytest.mark.parametrize(
     ("data", "text", "offset"),
     [
-        ("", "frame version: an unsigned varint is needed at offset 0, but the data ends inside it", 0),
-        ("01", "record type: an unsigned varint is needed at offset 1, but the data ends inside it", 1),
-        ("0180", "record type: an unsigned varint is needed at offset 1, but the data ends inside it", 1),
-        ("0114", "version: an unsigned varint is needed at offset 2, but the data ends inside it", 2),
+        ("", "frame version: truncated unsigned varint at offset 0", 0),
+        ("01", "record type: truncated unsigned varint at offset 1", 1),
+        ("0180", "record type: truncated unsigned varint at offset 1", 1),
+        ("0114", "version: truncated unsigned varint at offset 2", 2),
         ("8080808080808000", "frame version: the unsigned varint at offset 0 does not fit into 32 bits", 0),
         ("01ffffffff7f00", "record type: the unsigned varint at offset 1 does not fit into 32 bits", 1),
-        ("00020006", "frame version 0 at offset 0, only 1 is known", 0),
-        ("02020006", "frame version 2 at offset 0, only 1 is known", 0),
+        ("00020006", "unknown frame version 0 at offset 0; expected 1", 0),
+        ("02020006", "unknown frame version 2 at offset 0; expected 1", 0),
         ("011400", "NoOpRecord v0: UNSIGNED_VARINT: 1 byte needed at offset 3, 0 left", 3),
-        ("0114000000", "NoOpRecord v0: the message ends at offset 4, but 1 more byte(s) follow", 4),
+        ("0114000000", "NoOpRecord v0: 1 byte(s) left after the message, at offset 4", 4),
     ],
 )
 def test_invalid_metadata_records_raise_decode_error(data: str, text: str, offset: int) -> None:
@@ -561,7 +561,7 @@ def test_newer_versions_are_read_as_the_highest_known_when_allowed() -> None:
 def test_allow_newer_accepts_no_other_errors() -> None:
     with pytest.raises(DecodeError) as caught:
         read_versioned(EndTxnMarker, bytes.fromhex(END_TXN_MARKER + "00"), allow_newer=True)
-    assert str(caught.value) == "EndTxnMarker v0: the message ends at offset 6, but 1 more byte(s) follow"
+    assert str(caught.value) == "EndTxnMarker v0: 1 byte(s) left after the message, at offset 6"
     with pytest.raises(UnsupportedVersionError) as unsupported:
         read_versioned(EndTxnMarker, bytes.fromhex("ffff00000011"), allow_newer=True)
     assert str(unsupported.value) == "EndTxnMarker has no version -1, only version 0"

@@ -58,24 +58,24 @@ def test_invalid_utf8_round_trips_with_surrogateescape() -> None:
     )
     with pytest.raises(EncodeError) as refused:
         request.write(1)
-    what = "groups[0]: cannot be UTF-8: surrogates not allowed at character 3"
+    what = "groups[0]: cannot be encoded as UTF-8: surrogates not allowed at character 3"
     assert str(refused.value) == f"DescribeGroupsRequest v1: {what}"
 
 
 def test_other_errors_are_unchanged() -> None:
     with pytest.raises(DecodeError) as caught:
         DescribeGroupsRequest.read(groups(BAD) + b"!", 1, text="surrogateescape")
-    assert str(caught.value) == "DescribeGroupsRequest v1: the message ends at offset 15, but 1 more byte(s) follow"
+    assert str(caught.value) == "DescribeGroupsRequest v1: 1 byte(s) left after the message, at offset 15"
     with pytest.raises(DecodeError) as caught:
         DescribeGroupsRequest.read(groups(BAD)[:-1], 1, text="surrogateescape")
     assert str(caught.value) == "DescribeGroupsRequest v1: groups[0]: STRING: 9 bytes needed at offset 6, 8 left"
     with pytest.raises(EncodeError) as refused:
         DescribeGroupsRequest(groups=["\ud800"]).write(1, text="surrogateescape")
-    what = "groups[0]: cannot be UTF-8: surrogates not allowed at character 0"
+    what = "groups[0]: cannot be encoded as UTF-8: surrogates not allowed at character 0"
     assert str(refused.value) == f"DescribeGroupsRequest v1: {what}"
     with pytest.raises(EncodeError) as refused:
         DescribeGroupsRequest(groups=[ESCAPED], include_authorized_operations=True).write(1, text="surrogateescape")
-    what = "include_authorized_operations: is set, but version 1 does not have this field"
+    what = "include_authorized_operations: is set, but is not supported by version 1"
     assert str(refused.value) == f"DescribeGroupsRequest v1: {what}"
 
 

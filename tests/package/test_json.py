@@ -205,7 +205,7 @@ def test_null_records_are_written_as_null(form: str) -> None:
 
 
 def test_unknown_records_option_is_rejected() -> None:
-    with pytest.raises(ValueError, match=r"^records is one of 'data', 'size', 'empty', not 'bytes'$"):
+    with pytest.raises(ValueError, match=r"^records must be one of 'data', 'size', 'empty', not 'bytes'$"):
         to_json(ProduceRequest(), 12, records="bytes")  # type: ignore[arg-type]  # that is the point
 
 
@@ -255,17 +255,17 @@ def test_to_json_does_not_modify_the_message() -> None:
         (
             MetadataRequest(topics=None),
             0,
-            "MetadataRequest v0: topics: is None, but this version has no null here",
+            "MetadataRequest v0: topics: must not be None in this version",
         ),
         (
             HeartbeatRequest(group_instance_id="i"),
             2,
-            "HeartbeatRequest v2: group_instance_id: is set, but version 2 does not have this field",
+            "HeartbeatRequest v2: group_instance_id: is set, but is not supported by version 2",
         ),
         (
             ApiVersionsRequest(unknown_tagged_fields=(RawTaggedField(1, b""),)),
             2,
-            "ApiVersionsRequest v2: unknown_tagged_fields: is set, but this version has no tagged fields",
+            "ApiVersionsRequest v2: unknown_tagged_fields: is set, but this version does not support tagged fields",
         ),
     ],
     ids=["range", "null", "version", "tags"],
@@ -380,25 +380,29 @@ def json_error_text(cls: type[Message], given: Any, version: int, **options: Any
     [
         ("timeoutMs", ..., "timeoutMs: is missing, but version 7 has this field"),
         ("topics.0.configs.0.value", ..., "topics[0].configs[0].value: is missing, but version 7 has this field"),
-        ("timeoutMs", "5", "timeoutMs: expected an integer, not a text of 1 character"),
-        ("timeoutMs", 5.0, "timeoutMs: expected an integer, not 5.0"),
-        ("timeoutMs", True, "timeoutMs: expected an integer, not true"),
-        ("timeoutMs", [], "timeoutMs: expected an integer, not an array"),
-        ("timeoutMs", {}, "timeoutMs: expected an integer, not an object"),
-        ("timeoutMs", b"5", "timeoutMs: expected an integer, not 1 byte"),
-        ("timeoutMs", None, "timeoutMs: is null, but this version has no null here"),
+        ("timeoutMs", "5", "timeoutMs: expected an integer, got a string of 1 character"),
+        ("timeoutMs", 5.0, "timeoutMs: expected an integer, got 5.0"),
+        ("timeoutMs", True, "timeoutMs: expected an integer, got true"),
+        ("timeoutMs", [], "timeoutMs: expected an integer, got an array"),
+        ("timeoutMs", {}, "timeoutMs: expected an integer, got an object"),
+        ("timeoutMs", b"5", "timeoutMs: expected an integer, got 1 byte"),
+        ("timeoutMs", None, "timeoutMs: must not be null in this version"),
         ("timeoutMs", 2**31, "timeoutMs: 2147483648 is out of range for INT32, -2147483648 to 2147483647"),
-        ("validateOnly", 0, "validateOnly: expected true or false, not 0"),
-        ("validateOnly", "true", "validateOnly: expected true or false, not a text of 4 characters"),
-        ("topics", {}, "topics: expected an array, not an object"),
-        ("topics", "orders", "topics: expected an array, not a text of 6 characters"),
-        ("topics", None, "topics: is null, but this version has no null here"),
-        ("topics.0", [], "topics[0]: expected an object, not an array"),
-        ("topics.0", None, "topics[0]: expected an object, not null"),
-        ("topics.0.name", 3, "topics[0].name: expected a text, not 3"),
-        ("topics.0.name", None, "topics[0].name: is null, but this version has no null here"),
-        ("topics.0.name", "é" * 16384, "topics[0].name: has 32768 bytes of UTF-8, a string holds at most 32767"),
-        ("topics.0.name", "a\ud800", "topics[0].name: cannot be UTF-8: surrogates not allowed at character 1"),
+        ("validateOnly", 0, "validateOnly: expected true or false, got 0"),
+        ("validateOnly", "true", "validateOnly: expected true or false, got a string of 4 characters"),
+        ("topics", {}, "topics: expected an array, got an object"),
+        ("topics", "orders", "topics: expected an array, got a string of 6 characters"),
+        ("topics", None, "topics: must not be null in this version"),
+        ("topics.0", [], "topics[0]: expected an object, got an array"),
+        ("topics.0", None, "topics[0]: expected an object, got null"),
+        ("topics.0.name", 3, "topics[0].name: expected a string, got 3"),
+        ("topics.0.name", None, "topics[0].name: must not be null in this version"),
+        ("topics.0.name", "é" * 16384, "topics[0].name: has 32768 bytes of UTF-8, at most 32767 allowed"),
+        (
+            "topics.0.name",
+            "a\ud800",
+            "topics[0].name: cannot be encoded as UTF-8: surrogates not allowed at character 1",
+        ),
         (
             "topics.0.replicationFactor",
             -32769,
@@ -407,26 +411,26 @@ def json_error_text(cls: type[Message], given: Any, version: int, **options: Any
         (
             "topics.0.assignments.0.brokerIds.1",
             None,
-            "topics[0].assignments[0].brokerIds[1]: expected an integer, not null",
+            "topics[0].assignments[0].brokerIds[1]: expected an integer, got null",
         ),
-        ("timeout_ms", 5, "timeout_ms: no field has this key; did you mean 'timeoutMs'?"),
-        ("topics.0.configs.0.Value", "x", "topics[0].configs[0].Value: no field has this key; did you mean 'value'?"),
-        ("timeoutMs", "x" * 99, "timeoutMs: expected an integer, not a text of 99 characters"),
+        ("timeout_ms", 5, "timeout_ms: unknown key; did you mean 'timeoutMs'?"),
+        ("topics.0.configs.0.Value", "x", "topics[0].configs[0].Value: unknown key; did you mean 'value'?"),
+        ("timeoutMs", "x" * 99, "timeoutMs: expected an integer, got a string of 99 characters"),
     ],
 )
 def test_wrong_json_raises_with_path(path: str, value: object, text: str) -> None:
     assert json_error_text(CreateTopicsRequest, topics_json_with(path, value), 7) == f"CreateTopicsRequest v7: {text}"
 
 
-@pytest.mark.parametrize(("given", "shown"), [([], "an array"), (None, "null"), ("{}", "a text of 2 characters")])
+@pytest.mark.parametrize(("given", "shown"), [([], "an array"), (None, "null"), ("{}", "a string of 2 characters")])
 def test_json_other_than_an_object_is_rejected(given: object, shown: str) -> None:
-    assert json_error_text(HeartbeatRequest, given, 0) == f"HeartbeatRequest v0: expected an object, not {shown}"
+    assert json_error_text(HeartbeatRequest, given, 0) == f"HeartbeatRequest v0: expected an object, got {shown}"
 
 
 def json_description(value: object) -> str:
     if not isinstance(value, str):
         return json.dumps(value)
-    return f"a text of {len(value)} character{'s' * (len(value) != 1)}"
+    return f"a string of {len(value)} character{'s' * (len(value) != 1)}"
 
 
 @pytest.mark.parametrize(
@@ -434,7 +438,7 @@ def json_description(value: object) -> str:
     ["YQ", "YQ=", "YQ===", "Y", "Y-_=", "YQ==YQ==", " YQ==", "YQ==\n", "é", 5, "YWJ=j", "=YQ="],
 )
 def test_invalid_base64_is_rejected(text: object) -> None:
-    expected = f"SaslAuthenticateRequest v2: authBytes: expected bytes as base64, not {json_description(text)}"
+    expected = f"SaslAuthenticateRequest v2: authBytes: expected bytes as base64, got {json_description(text)}"
     assert json_error_text(SaslAuthenticateRequest, {"authBytes": text}, 2) == expected
 
 
@@ -444,17 +448,17 @@ def test_invalid_base64_is_rejected(text: object) -> None:
 )
 def test_invalid_uuid_is_rejected(text: object) -> None:
     given = {"topics": [{"topicId": text, "name": None}], "allowAutoTopicCreation": True}
-    expected = f"topics[0].topicId: expected a UUID as 22 characters of URL-safe base64, not {json_description(text)}"
+    expected = f"topics[0].topicId: expected a UUID as 22 characters of URL-safe base64, got {json_description(text)}"
     assert json_error_text(MetadataRequest, given, 12) == f"MetadataRequest v12: {expected}"
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        ("1.5", "expected a number, not a text of 3 characters"),
-        (True, "expected a number, not true"),
+        ("1.5", "expected a number, got a string of 3 characters"),
+        (True, "expected a number, got true"),
         (2**1024, f"{str(2**1024)[:57]}... is out of range for FLOAT64"),
-        (None, "is null, but this version has no null here"),
+        (None, "must not be null in this version"),
     ],
 )
 def test_invalid_float_is_rejected(value: object, text: str) -> None:
@@ -475,14 +479,14 @@ def test_unsigned_integer_out_of_range_is_rejected(value: int, text: str) -> Non
 
 
 def test_null_is_rejected_where_not_nullable() -> None:
-    expected = "MetadataRequest v0: topics: is null, but this version has no null here"
+    expected = "MetadataRequest v0: topics: must not be null in this version"
     assert json_error_text(MetadataRequest, {"topics": None}, 0) == expected
     assert from_json(MetadataRequest, {"topics": None}, 1).topics is None
 
 
 def test_field_of_another_version_is_rejected() -> None:
     given = {"groupId": "g", "generationId": 1, "memberId": "m", "groupInstanceId": "i"}
-    expected = "HeartbeatRequest v2: groupInstanceId: is given, but version 2 does not have this field"
+    expected = "HeartbeatRequest v2: groupInstanceId: is not supported by version 2"
 
     assert json_error_text(HeartbeatRequest, given, 2) == expected
     assert json_error_text(HeartbeatRequest, given, 2, ignore_unknown=True) == expected
@@ -491,7 +495,7 @@ def test_field_of_another_version_is_rejected() -> None:
 
 def test_unknown_keys_are_rejected_unless_ignored() -> None:
     given = topics_json_with("topics.0.comment", "mine") | {"comment": {"at": "top"}}
-    expected = "CreateTopicsRequest v7: topics[0].comment: no field has this key"
+    expected = "CreateTopicsRequest v7: topics[0].comment: unknown key"
 
     assert json_error_text(CreateTopicsRequest, given, 7) == expected
     assert from_json(CreateTopicsRequest, given, 7, ignore_unknown=True) == topics_request()
@@ -501,7 +505,7 @@ def test_records_size_alone_is_rejected() -> None:
     written = to_json(produce_request(b"abc"), 12, records="size")
     expected = (
         "ProduceRequest v12: topicData[0].partitionData[0].records: is missing, but version 12 has this field; "
-        "recordsSizeInBytes alone cannot give back its bytes"
+        "the bytes cannot be restored from recordsSizeInBytes"
     )
     assert json_error_text(ProduceRequest, written, 12) == expected
     assert json_error_text(ProduceRequest, written, 12, ignore_unknown=True) == expected
@@ -510,14 +514,14 @@ def test_records_size_alone_is_rejected() -> None:
 @pytest.mark.parametrize(
     ("raw", "text"),
     [
-        ({}, ": expected an array, not an object"),
-        ([5], '[0]: expected an object with "tag" and "data", not 5'),
-        ([{"tag": 1}], '[0]: expected an object with "tag" and "data", not an object'),
-        ([{"tag": "1", "data": ""}], "[0]: expected an integer, not a text of 1 character"),
-        ([{"tag": 9, "data": None}], "[0]: expected bytes as base64, not null"),
+        ({}, ": expected an array, got an object"),
+        ([5], '[0]: expected an object with "tag" and "data", got 5'),
+        ([{"tag": 1}], '[0]: expected an object with "tag" and "data", got an object'),
+        ([{"tag": "1", "data": ""}], "[0]: expected an integer, got a string of 1 character"),
+        ([{"tag": 9, "data": None}], "[0]: expected bytes as base64, got null"),
         ([{"tag": -1, "data": ""}], "[0]: -1 is out of range for UNSIGNED_VARINT, 0 to 4294967295"),
         ([{"tag": 2**32, "data": ""}], "[0]: 4294967296 is out of range for UNSIGNED_VARINT, 0 to 4294967295"),
-        ([{"tag": 9, "data": ""}, {"tag": 9, "data": ""}], "[1]: tag 9 is used twice"),
+        ([{"tag": 9, "data": ""}, {"tag": 9, "data": ""}], "[1]: duplicate tag 9"),
         ([{"tag": 1, "data": ""}], "[0]: tag 1 is a field of the definition"),
     ],
 )
@@ -540,7 +544,7 @@ def test_json_error_has_path_and_reason() -> None:
     assert isinstance(error, ValueError)
     assert isinstance(error, KafkaMessageError)
     assert error.path == "topics[0].name"
-    assert error.reason == "expected a text, not 3"
+    assert error.reason == "expected a string, got 3"
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
@@ -557,7 +561,7 @@ def test_null_for_non_nullable_records_is_rejected() -> None:
     message = ShareFetchResponse(responses=[ShareFetchableTopicResponse(partitions=[partition])])
     written: Any = to_json(message, 1)
     written["responses"][0]["partitions"][0]["records"] = None
-    expected = "responses[0].partitions[0].records: is null, but this version has no null here"
+    expected = "responses[0].partitions[0].records: must not be null in this version"
     assert json_error_text(ShareFetchResponse, written, 1) == f"ShareFetchResponse v1: {expected}"
 
 
@@ -674,9 +678,9 @@ def test_uuid_text_round_trips() -> None:
 @pytest.mark.parametrize(
     ("text", "error", "said"),
     [
-        ("orders", ValueError, "expected a UUID as 22 characters of URL-safe base64, not a text of 6 characters"),
-        (str(ID), ValueError, "expected a UUID as 22 characters of URL-safe base64, not a text of 36 characters"),
-        (ID, TypeError, f"expected a str, got {ID!r}"),
+        ("orders", ValueError, "expected a UUID as 22 characters of URL-safe base64, got a string of 6 characters"),
+        (str(ID), ValueError, "expected a UUID as 22 characters of URL-safe base64, got a string of 36 characters"),
+        (ID, TypeError, f"expected str, got {ID!r}"),
     ],
 )
 def test_parse_uuid_rejects_invalid_texts(text: Any, error: type[Exception], said: str) -> None:

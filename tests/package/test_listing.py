@@ -87,7 +87,7 @@ def test_unknown_names_without_suggestion_raise_as_usual() -> None:
 def test_module_help_has_at_most_200_lines() -> None:
     text = pydoc.render_doc(kafka_messages, renderer=pydoc.plaintext)
     assert len(text.splitlines()) <= 200
-    assert "``protocol``: headers, framing, the table of APIs, negotiation." in text
+    assert "``protocol``: headers, framing, the API table, negotiation." in text
 
 
 ELSEWHERE = [

@@ -46,34 +46,35 @@ def test_unstable_latest_version_is_opt_in() -> None:
         (
             api_versions_response((1, 0, 3)),
             1,
-            f"Fetch: no common version: the broker has versions 0 to 3, this package offers {FETCH_VERSIONS}",
+            f"Fetch: no common version: the broker supports versions 0 to 3, this package supports {FETCH_VERSIONS}",
         ),
         (
             api_versions_response((1, FETCH.highest + 1, FETCH.highest + 1)),
             1,
-            f"Fetch: no common version: the broker has version {FETCH.highest + 1}, this package offers {FETCH_VERSIONS}",
+            f"Fetch: no common version: the broker supports version {FETCH.highest + 1}, "
+            f"this package supports {FETCH_VERSIONS}",
         ),
         (
             api_versions_response((3, 0, 9)),
             1,
-            f"Fetch: no common version: the broker does not offer this API, this package offers {FETCH_VERSIONS}",
+            f"Fetch: no common version: the broker does not support this API, this package supports {FETCH_VERSIONS}",
         ),
         (
             api_versions_response((22, 6, 6)),
             22,
-            "InitProducerId: no common version: the broker has version 6, this package offers versions 0 to 5"
+            "InitProducerId: no common version: the broker supports version 6, this package supports versions 0 to 5"
             " (and version 6, which is unstable)",
         ),
         (
             api_versions_response((4, 0, 7)),
             4,
-            "LeaderAndIsr: no common version: the broker has versions 0 to 7, this package offers none since the API was"
-            " removed",
+            "LeaderAndIsr: no common version: the broker supports versions 0 to 7, "
+            "this package supports none since the API was removed",
         ),
         (
             api_versions_response((3, 9, 5)),
             3,
-            "Metadata: no common version: the broker has no version, this package offers versions 0 to 13",
+            "Metadata: no common version: the broker supports no version, this package supports versions 0 to 13",
         ),
     ],
 )
@@ -88,7 +89,7 @@ def test_negotiating_an_unknown_api_raises() -> None:
     assert [broker.supports(999, version) for version in range(4)] == [False, True, True, False]
     with pytest.raises(UnknownApiError) as caught:
         broker.highest_common(999)
-    assert str(caught.value) == f"no API has the key 999; {KNOWN_KEYS}"
+    assert str(caught.value) == f"unknown API key 999; {KNOWN_KEYS}"
 
 
 def test_supports_checks_api_and_version() -> None:

@@ -35,7 +35,7 @@ def test_find_without_key_raises() -> None:
     for call in (found.find, found.find_all):
         with pytest.raises(TypeError) as caught:
             call()
-        assert str(caught.value) == "TopicProduceDataCollection finds by at least one part of its key"
+        assert str(caught.value) == "TopicProduceDataCollection requires at least one key field"
 
 
 def test_find_by_partial_key_sees_changes() -> None:
@@ -67,7 +67,7 @@ def test_unknown_key_is_reported_before_missing_keys() -> None:
     for options in ({}, {"default_missing": True}):
         with pytest.raises(JsonError) as caught:
             from_json(MetadataRequest, {"topic": []}, 12, **options)
-        assert str(caught.value) == "MetadataRequest v12: topic: no field has this key; did you mean 'topics'?"
+        assert str(caught.value) == "MetadataRequest v12: topic: unknown key; did you mean 'topics'?"
     with pytest.raises(JsonError) as caught:
         from_json(MetadataRequest, {"topic": []}, 12, ignore_unknown=True)
     assert str(caught.value) == "MetadataRequest v12: topics: is missing, but version 12 has this field"

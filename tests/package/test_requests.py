@@ -104,7 +104,7 @@ def test_trailing_bytes_are_kept_in_requests_and_rejected_in_responses(each: Api
         answer = encode_response(each.response_class(), version, 7, framed=False)
         with pytest.raises(DecodeError) as caught:
             decode_response(answer + b"\1\0\0", each.key, version)
-        end = f"the message ends at offset {len(answer)}, but 3 more byte(s) follow"
+        end = f"3 byte(s) left after the message, at offset {len(answer)}"
         assert str(caught.value) == f"{each.response_name} v{version}: {end}"
 
 
@@ -164,7 +164,7 @@ def test_broker_can_answer_an_unsupported_api_versions_request() -> None:
 def test_unknown_api_error_has_a_partial_header() -> None:
     with pytest.raises(UnknownApiError) as caught:
         decode_request(bytes.fromhex("03e7000200000009" + "0003636c69"))
-    assert str(caught.value) == f"no API has the key 999; {KNOWN_KEYS}"
+    assert str(caught.value) == f"unknown API key 999; {KNOWN_KEYS}"
     assert caught.value.header == RequestHeader(
         request_api_key=999, request_api_version=2, correlation_id=9, client_id=None
     )

@@ -129,10 +129,10 @@ def test_invalid_api_versions_responses_raise(data: str, version: int, text: str
             3,
             12,
             DecodeError,
-            "MetadataResponse v12: the message ends at offset 18, but 1 more byte(s) follow",
+            "MetadataResponse v12: 1 byte(s) left after the message, at offset 18",
         ),
         ("0000000100", 3, 14, UnsupportedVersionError, "MetadataResponse has no version 14, only versions 0 to 13"),
-        ("0000000100", 999, 0, UnknownApiError, f"no API has the key 999; {KNOWN_KEYS}"),
+        ("0000000100", 999, 0, UnknownApiError, f"unknown API key 999; {KNOWN_KEYS}"),
         ("0000000100", 4, 8, UnsupportedVersionError, "LeaderAndIsrResponse has no version 8, only versions 0 to 7"),
     ],
 )

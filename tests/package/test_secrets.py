@@ -355,17 +355,17 @@ def test_errors_contain_no_secrets(is_pure: bool) -> None:
     surrogate = km.ConfigRecord(name="my.password", value=PLANTED + "\ud800")
     calls: list[tuple[Any, str]] = [
         (lambda: request.write(2),
-         f"SaslAuthenticateRequest v2: auth_bytes: expected bytes, not a str of {length} characters"),
-        (lambda: topics.write(7), f"CreateTopicsRequest v7: topics[0].configs[0].value: expected a str, not {length} bytes"),
+         f"SaslAuthenticateRequest v2: auth_bytes: expected bytes, got str of {length} characters"),
+        (lambda: topics.write(7), f"CreateTopicsRequest v7: topics[0].configs[0].value: expected str, got {length} bytes"),
         (lambda: from_json(km.SaslAuthenticateRequest, {"authBytes": PLANTED + "!"}, 2),
          "SaslAuthenticateRequest v2: authBytes: expected bytes as base64, "
-         f"not a text of {length + 1} characters"),
+         f"got a string of {length + 1} characters"),
         (lambda: km.UserScramCredentialRecord.schemas()[0].write(bytearray(), {"name": "u", "mechanism": PLANTED}),
-         f"mechanism: expected an integer for INT8, not a str of {length} characters"),
+         f"mechanism: expected int for INT8, got str of {length} characters"),
         (lambda: km.CreateTopicsRequest.read(no_utf8, 7), "CreateTopicsRequest v7: topics[0].configs[0].value: "
          f"invalid UTF-8 at offset {no_utf8.index(0xff)}: invalid start byte"),
         (lambda: surrogate.write(0),
-         f"ConfigRecord v0: value: cannot be UTF-8: surrogates not allowed at character {length}"),
+         f"ConfigRecord v0: value: cannot be encoded as UTF-8: surrogates not allowed at character {length}"),
     ]  # fmt: skip
     with pure() if is_pure else nullcontext():
         for call, text in calls:

@@ -111,8 +111,8 @@ except ImportError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
-    needs = "the strategies of kafka_messages.testing need the package hypothesis, which is not installed"
-    assert (done.stdout, done.stderr) == (f"5\n{needs}; the extra `testing` brings it\n", "")
+    needs = "the strategies of kafka_messages.testing require the package hypothesis, which is not installed"
+    assert (done.stdout, done.stderr) == (f"5\n{needs}; install the extra `testing`\n", "")
 
 
 def test_enum_members_occur_in_drawn_messages() -> None:

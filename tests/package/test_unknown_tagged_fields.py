@@ -56,7 +56,7 @@ def test_inflexible_versions_reject_unknown_tagged_fields(name: str) -> None:
     for version in vectors.versions_of(cls):
         if version >= cls.LOWEST_FLEXIBLE_VERSION:
             continue
-        text = f"{name} v{version}: unknown_tagged_fields: is set, but this version has no tagged fields"
+        text = f"{name} v{version}: unknown_tagged_fields: is set, but this version does not support tagged fields"
         for action in (message.write, message.size, lambda each: to_json(message, each)):
             with pytest.raises(EncodeError) as caught:
                 action(version)
@@ -72,7 +72,7 @@ def test_decoded_messages_have_unknown_tagged_fields(name: str) -> None:
 def test_struct_in_inflexible_message_rejects_unknown_tagged_fields() -> None:
     topics = OffsetDeleteRequestTopicCollection([OffsetDeleteRequestTopic(unknown_tagged_fields=TAGGED)])
     message = kafka_messages.OffsetDeleteRequest(group_id="g", topics=topics)
-    text = "OffsetDeleteRequest v0: topics[0].unknown_tagged_fields: is set, but this version has no tagged fields"
+    text = "OffsetDeleteRequest v0: topics[0].unknown_tagged_fields: is set, but this version does not support tagged fields"
     for action in (message.write, message.size):
         with pytest.raises(EncodeError) as caught:
             action(0)

@@ -66,8 +66,8 @@ def test_random_messages_of_unsupported_version_raise() -> None:
 def test_missing_extra_raises_module_not_found_error(statement: str, package: str) -> None:
     code = f"import sys; sys.modules[{package!r}] = None; {statement}"
     assert last_line(code) == (
-        f"ModuleNotFoundError: kafka_messages.arrow needs the package {package}, which is not installed; "
-        "the extra `arrow` brings it"
+        f"ModuleNotFoundError: kafka_messages.arrow requires the package {package}, which is not installed; "
+        "install the extra `arrow`"
     )
 
 

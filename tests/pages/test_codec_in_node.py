@@ -101,7 +101,7 @@ def test_requests_and_responses_with_headers_are_explained(protocol: Path) -> No
 
 
 def test_body_of_unknown_api_or_version_is_redacted(protocol: Path) -> None:
-    cases = {"03e8000000000007": "no API has the key 1000", "0003006300000007": "MetadataRequest has no version 99"}
+    cases = {"03e8000000000007": "unknown API key 1000", "0003006300000007": "MetadataRequest has no version 99"}
     asked = [{"as": "request", "hex": start + SECRET.encode().hex(), "rows": True} for start in cases]
     for answer, reason in zip(javascript.ask(protocol, asked), cases.values(), strict=True):
         assert answer["error"]["reason"] == reason

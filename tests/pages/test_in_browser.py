@@ -275,10 +275,10 @@ def test_pasted_damage_is_reported_and_secrets_redacted(opened: Any) -> None:
     page.uncheck("[name=secrets]")
     page.fill("#paste-bytes", "09 7061")
     problem = page.locator("#paste-result .problem").inner_text()
-    assert problem == "auth_bytes: COMPACT_BYTES: 8 bytes needed at offset 1, 2 left. Up to there it is shown."
+    assert problem == "auth_bytes: COMPACT_BYTES: 8 bytes needed at offset 1, 2 left. The bytes before it are shown."
     assert "70" not in page.locator(".inspector .h").inner_text()
     page.fill("#paste-bytes", "123")
-    assert page.locator("#paste-problem").inner_text() == ("These are 3 hex digits, an odd number: one is missing.")
+    assert page.locator("#paste-problem").inner_text() == ("Odd number of hex digits (3).")
 
 
 @pytest.mark.parametrize("width", [1600, 1440, 1200, 800, 400])

@@ -108,7 +108,7 @@ def test_unrelated_folder_is_not_overwritten(
     folder, package = probes
     (tmp_path / "mine.txt").write_text("mine")
     assert make(folder, package.__name__, tmp_path) == 1
-    what = "has files but no assets/files.txt: no site that was written before, left alone"
+    what = "has files but no assets/files.txt: not a generated site, not changed"
     assert capsys.readouterr().err == f"{tmp_path} {what}\n"
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
@@ -118,8 +118,8 @@ def test_missing_package_is_an_error(
 ) -> None:
     assert make(probes[0], "no_such_package", tmp_path / "site") == 1
     assert capsys.readouterr().err == (
-        "the pages show bytes by no_such_package.explain, which cannot be imported: No module named 'no_such_package'; "
-        "install the generated package, with that part\n"
+        "cannot import no_such_package.explain, which the pages need: No module named 'no_such_package'; "
+        "install the generated package with this component\n"
     )
 
 
@@ -128,7 +128,7 @@ def test_missing_samples_folder_is_an_error(
 ) -> None:
     folder, package = probes
     assert make(folder, package.__name__, tmp_path / "site", "smaples") == 1
-    assert capsys.readouterr().err == f"{folder / 'smaples'}: there is no such folder\n"
+    assert capsys.readouterr().err == f"{folder / 'smaples'}: folder not found\n"
 
 
 def test_package_of_other_definitions_is_an_error(
@@ -136,7 +136,7 @@ def test_package_of_other_definitions_is_an_error(
 ) -> None:
     assert make(probes[0], "kafka_messages", tmp_path / "site") == 1
     assert capsys.readouterr().err == (
-        "the installed kafka_messages has no Probe; install what these definitions give\n"
+        "the installed kafka_messages has no Probe; install the package generated from these definitions\n"
     )
 
 
@@ -149,8 +149,8 @@ def test_package_of_other_definitions_is_an_error(
         ),
         (
             "0",
-            "{folder}/broken/probes.jsonl.gz:1: is no test vector, "
-            "a JSON object with message, version, sample, hex and json_out",
+            "{folder}/broken/probes.jsonl.gz:1: not a test vector, "
+            "expected a JSON object with message, version, sample, hex and json_out",
         ),
     ],
 )

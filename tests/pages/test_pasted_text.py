@@ -79,15 +79,15 @@ def test_multiline_dump_is_decoded(protocol: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "There is nothing yet."),
-        ("056a6", "These are 5 hex digits, an odd number: one is missing."),
-        ("hello, world", "This is neither hex nor base64: “h” is no hex digit."),
-        ("00 1 2", "“1” has an odd number of hex digits; bytes have two each."),
-        ("[10, 256]", "“256” is no number of a byte."),
-        ("[10, ab]", "“ab” is no number of a byte."),
-        ("00000000: 0012 0003\n00000008: 01\n", "The dump goes on at the address 8, but 4 comes next."),
-        ("zz", "This is neither hex nor base64: “z” is no hex digit."),
-        ("0" * (8 * (1 << 20) + 1), "That is more than 1048576 bytes; the command line takes it."),
+        ("", "No input yet."),
+        ("056a6", "Odd number of hex digits (5)."),
+        ("hello, world", "Neither hex nor base64: “h” is not a hex digit."),
+        ("00 1 2", "“1” has an odd number of hex digits."),
+        ("[10, 256]", "“256” is not a number from 0 to 255."),
+        ("[10, ab]", "“ab” is not a number from 0 to 255."),
+        ("00000000: 0012 0003\n00000008: 01\n", "The dump continues at the address 8, expected 4."),
+        ("zz", "Neither hex nor base64: “z” is not a hex digit."),
+        ("0" * (8 * (1 << 20) + 1), "More than 1048576 bytes; use the command line."),
     ],
 )
 def test_invalid_text_is_reported(protocol: Path, text: str, problem: str) -> None:

@@ -94,10 +94,10 @@ def test_broken_link_raises_pages_error(link: str, tmp_path: Path) -> None:
     write(tmp_path, outside="# O\n")
     with pytest.raises(PagesError) as caught:
         read_prose(write(folder, README=f"# T\n\n[o]({link})\n"), set())
-    assert str(caught.value) == f"{folder / 'README.md'}:3: leads to {link}, which is not there"
+    assert str(caught.value) == f"{folder / 'README.md'}:3: broken link to {link}"
 
 
 def test_missing_readme_raises_pages_error(tmp_path: Path) -> None:
     with pytest.raises(PagesError) as caught:
         read_prose(tmp_path, set())
-    assert str(caught.value) == f"{tmp_path / 'README.md'}: there is no such file; it is where readers begin"
+    assert str(caught.value) == f"{tmp_path / 'README.md'}: file not found; it is the start page"

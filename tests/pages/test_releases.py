@@ -65,7 +65,7 @@ def test_release_page_lists_changes(pages: Mapping[str, Parsed]) -> None:
     codes = {link for link in pages["releases/4.4.0.html"].links if "errors.html#" in link}
     assert "../errors.html#CONTROLLER_ID_NOT_REGISTERED" in codes
     broken = {row[0]: row[1:] for row in rows(pages["releases/2.4.0.html"], "Versions whose bytes changed")}
-    assert broken == {"RequestHeader": ["0", "ClientId: string", "the end", "a field is gone"]}
+    assert broken == {"RequestHeader": ["0", "ClientId: string", "the end", "a field was removed"]}
 
 
 def test_first_definition_is_not_listed_as_new_message(pages: Mapping[str, Parsed]) -> None:

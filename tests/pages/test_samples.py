@@ -59,7 +59,7 @@ def test_damaged_traffic_raises_pages_error(tmp_path: Path) -> None:
     path.write_bytes(b"\0\0\0\4\0")
     with pytest.raises(PagesError) as error:
         read_traffic(tmp_path, PACKAGE)
-    assert str(error.value) == f"{path}: cannot be read: the data ends at offset 5, inside the frame at offset 0"
+    assert str(error.value) == f"{path}: cannot be read: truncated frame at offset 0: the data ends at offset 5"
 
 
 def test_missing_folder_gives_no_samples(tmp_path: Path) -> None:

@@ -65,9 +65,9 @@ def only_text(place: Path) -> None:
     ("make", "want"),
     [
         (Path.exists, "[PATH_NOT_FOUND] Path does not exist: {}."),
-        (empty, "there are no segments in {}"),
-        (text, "there are no segments in {}; not a segment: {}"),
-        (only_text, "there are no segments in {}; not a segment: {}/server.log"),
+        (empty, "no segments in {}"),
+        (text, "no segments in {}; not a segment: {}"),
+        (only_text, "no segments in {}; not a segment: {}/server.log"),
     ],
     ids=["nothing", "empty", "text", "text in a folder"],
 )

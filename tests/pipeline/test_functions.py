@@ -189,36 +189,36 @@ REFUSED = {
     ),
     "unknown option": (
         {"mod": "FAILFAST"},
-        "from_kafka: there is no option 'mod'; did you mean 'mode'? The options are mode, columnNameOfCorruptRecord, "
+        "from_kafka: unknown option 'mod'; did you mean 'mode'? Known are mode, columnNameOfCorruptRecord, "
         "fields, unknownTaggedFields, trailingBytes, validateUtf8.",
     ),
     "not text": (
         {"unknownTaggedFields": True},
-        "from_kafka: options map text to text, not 'unknownTaggedFields' to True",
+        "from_kafka: options must map str to str, not 'unknownTaggedFields' to True",
     ),
     "no flag": (
         {"unknownTaggedFields": "yes"},
-        "from_kafka: the option 'unknownTaggedFields' is one of true, false, not 'yes'",
+        "from_kafka: the option 'unknownTaggedFields' must be one of true, false, not 'yes'",
     ),
     "no choice": (
         {"trailingBytes": "keep"},
-        "from_kafka: the option 'trailingBytes' is one of error, ignore, not 'keep'",
+        "from_kafka: the option 'trailingBytes' must be one of error, ignore, not 'keep'",
     ),
     "unknown field": (
         {"fields": "topics.nam"},
-        "from_kafka: the option 'fields' names topics.nam, which is not there; did you mean 'name'?",
+        "from_kafka: unknown field topics.nam in the option 'fields'; did you mean 'name'?",
     ),
     "below a scalar": (
         {"fields": "cluster_id.x"},
-        "from_kafka: the option 'fields' names cluster_id.x, but cluster_id has no fields",
+        "from_kafka: the option 'fields' contains cluster_id.x, but cluster_id has no fields",
     ),
     "no field": (
         {"fields": "topics,"},
-        "from_kafka: the option 'fields' is a list of names with commas between, not 'topics,'",
+        "from_kafka: the option 'fields' must be a comma-separated list of names, not 'topics,'",
     ),
     "corrupt column without PERMISSIVE": (
         {"columnNameOfCorruptRecord": "bad"},
-        "from_kafka: 'columnNameOfCorruptRecord' needs the option 'mode' to be PERMISSIVE, not FAILFAST",
+        "from_kafka: 'columnNameOfCorruptRecord' requires the option 'mode' PERMISSIVE, not FAILFAST",
     ),
     "corrupt column is a field": (
         {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "topics"},
@@ -242,14 +242,14 @@ def test_invalid_options_are_rejected(options: Any, text: str) -> None:
 
 def test_unknown_message_or_version_is_rejected() -> None:
     with pytest.raises(
-        ValueError, match=r"^Kafka has no message 'MetadataRespons'; did you mean 'MetadataResponse'\? There"
+        ValueError, match=r"^unknown message 'MetadataRespons'; did you mean 'MetadataResponse'\? There"
     ):
         from_kafka("value", "MetadataRespons", 1)
     with pytest.raises(ValueError, match=r"^MetadataResponse has no version 99, only versions 0 to \d+$"):
         from_kafka("value", "MetadataResponse", 99)
-    with pytest.raises(ValueError, match=r"^version is an integer, a column of integers or None, not 'v'$"):
+    with pytest.raises(ValueError, match=r"^version must be an integer, a column of integers or None, not 'v'$"):
         from_kafka("value", "MetadataResponse", "v")  # type: ignore[arg-type]  # that is what is refused
-    with pytest.raises(ValueError, match=r"^to_kafka: version is an integer or a column of integers, not None$"):
+    with pytest.raises(ValueError, match=r"^to_kafka: version must be an integer or a column of integers, not None$"):
         to_kafka("value", "MetadataResponse", None)  # type: ignore[arg-type]  # likewise
 
 
@@ -275,27 +275,29 @@ def test_to_kafka_accepts_spark_types(spark: SparkSession) -> None:
     out = rows(df.select("id", to_kafka("v", "OffsetCommitValue", 3).alias("r")))
     assert out == [kafka_messages.OffsetCommitValue(offset=5, metadata="m").write(3)]
     wide = frame(spark, GOOD).select("id", F.expr(value.format(1 << 40)).alias("v"))
-    with pytest.raises(PySparkException, match=r"leader_epoch is int64, which is no int32: "):
+    with pytest.raises(PySparkException, match=r"leader_epoch cannot be converted from int64 to int32: "):
         wide.select(to_kafka("v", "OffsetCommitValue", 3)).collect()
-    with pytest.raises(PySparkException, match=r"there is no field metadat; did you mean 'metadata'\?"):
+    with pytest.raises(PySparkException, match=r"unknown field metadat; did you mean 'metadata'\?"):
         frame(spark, GOOD).select(to_kafka(F.expr("named_struct('metadat', 'm')"), "OffsetCommitValue", 3)).collect()
 
 
 def test_decode_rejects_invalid_columns(spark: SparkSession) -> None:
     df = frame(spark, GOOD)
-    with pytest.raises(ValueError, match=r"^decode: there is no column 'valu'; did you mean 'value'\?$"):
+    with pytest.raises(ValueError, match=r"^decode: unknown column 'valu'; did you mean 'value'\?$"):
         decode(df, "MetadataResponse", 12, "valu")
-    with pytest.raises(ValueError, match=r"^decode: the column 'id' is int, encoded messages are binary$"):
+    with pytest.raises(ValueError, match=r"^decode: the column 'id' is int; encoded messages must be binary$"):
         decode(df, "MetadataResponse", 12, "id")
-    with pytest.raises(ValueError, match=r"^decode: there is a column 'id' already; name another one with 'into'$"):
+    with pytest.raises(ValueError, match=r"^decode: the column 'id' already exists; choose another name for 'into'$"):
         decode(df, "MetadataResponse", 12, into="id")
-    with pytest.raises(ValueError, match=r"^decode: columns are given by their names, not as {'mode': 'PERMISSIVE'}$"):
+    with pytest.raises(ValueError, match=r"^decode: expected column names, got {'mode': 'PERMISSIVE'}$"):
         decode(df, "MetadataResponse", 12, {"mode": "PERMISSIVE"})  # type: ignore[arg-type]  # that is what is refused
-    with pytest.raises(ValueError, match=r"^decode: columns are given by their names, not as Column<"):
+    with pytest.raises(ValueError, match=r"^decode: expected column names, got Column<"):
         decode(df, "MetadataResponse", 12, F.col("value"))  # type: ignore[arg-type]  # likewise
-    with pytest.raises(ValueError, match=r"^decode: keep is a list of names of columns, not 'id'$"):
+    with pytest.raises(ValueError, match=r"^decode: keep must be a list of column names, not 'id'$"):
         decode(df, "MetadataResponse", 12, keep="id")
-    with pytest.raises(ValueError, match=r"^decode: version is an integer, a column of integers or None, not 1.0$"):
+    with pytest.raises(
+        ValueError, match=r"^decode: version must be an integer, a column of integers or None, not 1.0$"
+    ):
         decode(df, "MetadataResponse", 1.0)  # type: ignore[arg-type]  # likewise
 
 
@@ -317,7 +319,7 @@ NOT_INTEGERS = {"double": "double", "string": "string", "boolean": "bool", "deci
 @pytest.mark.parametrize(("kind", "in_arrow"), NOT_INTEGERS.items(), ids=NOT_INTEGERS)
 def test_non_integer_version_column_is_rejected(spark: SparkSession, kind: str, in_arrow: str) -> None:
     df = frame(spark, GOOD).withColumn("v", F.lit(12).cast(kind))
-    text = f"^decode: version is a column of integers, not of {re.escape(kind)}; cast it$"
+    text = f"^decode: version must be a column of integers, not of {re.escape(kind)}; cast it$"
     for version in ("v", F.col("v")):
         with pytest.raises(ValueError, match=text):
             decode(df, "MetadataResponse", version)

@@ -132,9 +132,7 @@ def test_record_types_select_columns(spark: SparkSession) -> None:
     out = consumer_offsets(frame(spark, (key, value)), record_types=["group_metadata"])
     assert out.columns[-2:] == ["problem", "group_metadata"]
     assert rows(out)[0].record_type == "offset_commit"
-    with pytest.raises(
-        ValueError, match=r"^consumer_offsets: there is no record type 'offset_commi'; did you mean 'offs"
-    ):
+    with pytest.raises(ValueError, match=r"^consumer_offsets: unknown record type 'offset_commi'; did you mean 'offs"):
         consumer_offsets(frame(spark, (key, value)), record_types=["offset_commi"])
 
 
@@ -148,11 +146,11 @@ def test_latest_keeps_the_last_record_of_each_key(spark: SparkSession) -> None:
 
 def test_invalid_data_frames_are_rejected(spark: SparkSession) -> None:
     df = frame(spark, (b"", b""))
-    with pytest.raises(ValueError, match=r"^consumer_offsets: there is no column 'key'"):
+    with pytest.raises(ValueError, match=r"^consumer_offsets: unknown column 'key'"):
         consumer_offsets(df.drop("key"))
     with pytest.raises(ValueError, match=r"^consumer_offsets: the column 'value' is string, not binary$"):
         consumer_offsets(df.withColumn("value", df.value.cast("string")))
     with pytest.raises(ValueError, match=r"The function `transaction_state` doesn't support the DROPMALFORMED mode"):
         transaction_state(df, {"mode": "DROPMALFORMED"})
-    with pytest.raises(ValueError, match=r"^cluster_metadata: there is a column 'problem' already; rename it first$"):
+    with pytest.raises(ValueError, match=r"^cluster_metadata: the column 'problem' already exists; rename it first$"):
         cluster_metadata(df.selectExpr("*", "1 AS problem"))

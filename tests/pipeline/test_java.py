@@ -70,7 +70,7 @@ def test_installed_java_is_kept(bare: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "there"), [(None, "there is none"), ('java version "1.8.0"', "the one on the path is 8")]
+    ("text", "there"), [(None, "none was found"), ('java version "1.8.0"', "the one on the path is 8")]
 )
 def test_missing_or_old_java_raises_java_not_found_error(
     bare: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, there: str

@@ -309,7 +309,7 @@ def test_unreadable_batches_are_reported(spark: SparkSession, tmp_path: Path) ->
     assert (status, kinds(report)) == (1, {"unreadable": 4})
     assert report["figures"]["batches"] == 2
     told = {(row["topic"], row["position"]): row["reason"] for row in rows(report, "Unreadable")}
-    assert told[None, None] == "the checkpoint is damaged and ignored: line 2 says 2 entries, but there are 0"
+    assert told[None, None] == "the checkpoint is damaged and ignored: line 2 declares 2 entries, but there are 0"
     assert told["orders", len(data(0))].startswith("the gzip data is damaged: ")
 
 
@@ -323,5 +323,5 @@ def test_input_without_batches_has_no_findings(
     assert (status, report["figures"]["batches"], report["findings"]) == (0, 0, [])
     capsys.readouterr()
     assert main([str(logs), "--compacted", "other", "--quiet"]) == 2
-    error = "batching: error: --compacted: there are no batches of other in these files\n"
+    error = "batching: error: --compacted: no batches of other in these files\n"
     assert capsys.readouterr().err.endswith(error)

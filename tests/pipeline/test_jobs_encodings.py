@@ -169,7 +169,7 @@ def test_internal_topic_is_measured(spark: SparkSession, tmp_path: Path, capsys:
         "": (0, 2),
     }
     assert "Unreadable\n" in report
-    assert "the checksum is 0x" in report
+    assert "checksum mismatch: stored 0x" in report
 
 
 def test_captures_are_measured(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -219,9 +219,9 @@ def test_corrupt_captures_are_reported(spark: SparkSession, tmp_path: Path, caps
 def test_invalid_columns_are_rejected(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spark.range(3).write.parquet(str(tmp_path / "t"))
     assert main(["table", str(tmp_path / "t"), "--columns", "id", "--quiet"]) == 2
-    want = "encodings: error: --columns are three names with commas between, not 'id'\n"
+    want = "encodings: error: --columns must be three comma-separated names, not 'id'\n"
     assert capsys.readouterr().err.endswith(want)
-    with pytest.raises(ValueError, match=r"^measure: messages are binary, not bigint$"):
+    with pytest.raises(ValueError, match=r"^measure: messages must be binary, not bigint$"):
         encodings.measure(spark.range(1), "id", "id", "id")
     with pytest.raises(
         ValueError, match=r"^messages_of: '__consumer_offset' is not an internal topic; did you mean '__c"
@@ -234,7 +234,7 @@ def test_plot_writes_svg_only(spark: SparkSession, tmp_path: Path, capsys: pytes
     source = str(tmp_path / "captured")
     command = ["table", source, "--columns", "api,v,bytes", "--quiet", "--exit-zero", "--plot"]
     assert main([*command, str(tmp_path / "fields.png")]) == 2
-    want = "encodings: error: --plot writes SVG, so the name of its file ends in .svg\n"
+    want = "encodings: error: --plot writes SVG, so the file name must end in .svg\n"
     assert capsys.readouterr().err.endswith(want)
     spark.createDataFrame(ROWS[:2], "api string, v int, bytes binary").write.parquet(source)
     picture = tmp_path / "fields.svg"

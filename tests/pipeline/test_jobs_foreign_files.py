@@ -82,7 +82,7 @@ def test_missing_files_are_reported_before_spark_starts(
     (tmp_path / "server.log").write_bytes(TEXT)
     for place, want in (
         (tmp_path / "nothing", "[PATH_NOT_FOUND] Path does not exist: {}."),
-        (tmp_path, "there are no segments in {}; not a segment: {}/server.log"),
+        (tmp_path, "no segments in {}; not a segment: {}/server.log"),
     ):
         assert groups.main([str(place)]) == 2
         assert capsys.readouterr().err == f"groups: error: {want.replace('{}', str(place))}\n"

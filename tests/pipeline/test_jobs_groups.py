@@ -188,7 +188,7 @@ def test_group_option_selects_a_group(log: Path, capsys: pytest.CaptureFixture[s
 def test_input_of_another_topic_is_rejected(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(log / "orders-0"), "--quiet"]) == 2
     place = log / "orders-0"
-    want = f"groups: error: there are no segments of __consumer_offsets in {place}; there are some of orders\n"
+    want = f"groups: error: no segments of __consumer_offsets in {place}; found some of orders\n"
     assert capsys.readouterr().err.endswith(want)
 
 
@@ -292,7 +292,7 @@ def test_deleted_folders_are_skipped(spark: SparkSession, tmp_path: Path, capsys
     ]
     left_out = [line for line in capsys.readouterr().out.splitlines() if line.startswith("left out")]
     assert left_out == [
-        f"left out  {logs}/__consumer_offsets-0.{ids[0]}-stray: a replica that its broker should not have",
+        f"left out  {logs}/__consumer_offsets-0.{ids[0]}-stray: a stray replica",
         f"left out  {logs}/orders-0.{ids[1]}-delete: a partition that is being deleted",
     ]
 
@@ -308,7 +308,7 @@ def test_input_of_deleted_folders_only_is_rejected(tmp_path: Path, capsys: pytes
     (tmp_path / "server.log").write_text("no segment")
     assert main([str(tmp_path), "--quiet"]) == 2
     assert capsys.readouterr().err == (
-        f"groups: error: there are no segments in {tmp_path}; "
+        f"groups: error: no segments in {tmp_path}; "
         f"a partition that is being deleted: {tmp_path}/__consumer_offsets-0.{32 * 'a'}-delete; "
         f"not a segment: {tmp_path}/server.log\n"
     )

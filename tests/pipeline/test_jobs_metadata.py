@@ -230,7 +230,7 @@ def test_missing_offsets_are_reported(spark: SparkSession, tmp_path: Path, capsy
     assert "8 offsets are missing before offset 9: the state may be wrong." in report
     assert "before  an empty cluster\n" in report
     assert main([str(tmp_path), "--before-offset", "7", "--after-offset", "6", "--quiet"]) == 2
-    want = "metadata_diff: error: --after-offset 6 is below the offset 7 to begin with\n"
+    want = "metadata_diff: error: --after-offset 6 is below the start offset 7\n"
     assert capsys.readouterr().err.endswith(want)
 
 

@@ -280,5 +280,5 @@ def test_once_removes_duplicate_records(spark: SparkSession, tmp_path: Path) -> 
         found = sorted((row.offset is None, row.offset, row.key) for row in once(rows).collect())
         assert [offset for _, offset, _ in found] == [0, 1, 2, 3, None, None]
         assert counts(rows).collect() == [(4, 1, 0)]
-    with pytest.raises(ValueError, match=r"^once: there is no column 'offset'"):
+    with pytest.raises(ValueError, match=r"^once: unknown column 'offset'"):
         once(rows.drop("offset"))

@@ -46,9 +46,9 @@ def test_gaps_overlaps_and_corrupt_batches_are_found(tmp_path: Path) -> None:
     places = sized(*batches)
     assert check(segment(tmp_path, "t-0", *batches, base=5)) == [
         ("corrupt", "error", places[3], None, 1, f"{len(batches[3])} bytes: {reason(batches[3])}"),
-        ("overlap", "error", places[2], 9, 1, "begins at offset 9, but offsets up to 9 were there before"),
+        ("overlap", "error", places[2], 9, 1, "begins at offset 9, but offsets up to 9 precede it"),
         ("gap", "warning", places[1], 8, 2, "2 offsets from 6 are missing"),
-        ("gap", "warning", places[4], 11, 1, "1 offsets from 10 are missing, after a corrupt place"),
+        ("gap", "warning", places[4], 11, 1, "1 offsets from 10 are missing, after a corrupt range"),
     ]
 
 
@@ -80,7 +80,7 @@ def test_offset_overflow_is_handled(tmp_path: Path) -> None:
     file = segment(tmp_path, "orders-0", first, last, next_)
     _, at_last, at_next, _ = sized(first, last, next_)
     assert sorted(check(file, with_records=False), reverse=True) == [
-        ("overlap", "error", at_next, 1, 1, f"begins at offset 1, but offsets up to {most - 1} were there before"),
+        ("overlap", "error", at_next, 1, 1, f"begins at offset 1, but offsets up to {most - 1} precede it"),
         ("gap", "warning", at_last, most, most - 1, f"{most - 1} offsets from 1 are missing"),
     ]
     alone = segment(tmp_path, "orders-1", last, base=most)
@@ -128,9 +128,9 @@ def test_sequence_gaps_and_duplicates_are_found(tmp_path: Path) -> None:
     ]
     found = check(segment(tmp_path, "t-0", *batches))
     assert [(each[0], each[1], each[3], each[5]) for each in found] == [
-        ("sequence_duplicate", "error", 4, "producer 1: sequence 2 comes twice"),
-        ("sequence_gap", "warning", 5, "producer 1: sequence 9, where 3 comes next"),
-        ("sequence_back", "error", 6, "producer 1: sequence 4 again, where 10 comes next"),
+        ("sequence_duplicate", "error", 4, "producer 1: duplicate sequence 2"),
+        ("sequence_gap", "warning", 5, "producer 1: sequence 9, expected 3"),
+        ("sequence_back", "error", 6, "producer 1: sequence 4 again, expected 10"),
         ("sequence_gap", "warning", 9, "producer 1: epoch 2 begins with sequence 3"),
         ("producer_epoch", "error", 10, "producer 1: epoch 1 below 2"),
     ]
@@ -155,15 +155,15 @@ def test_group_coordinator_sequences_must_be_0(tmp_path: Path) -> None:
     odd = [data(10, producer=1, epoch=1, sequence=4), data(11, producer=1), data(12, producer=2, sequence=7)]
     found = check(segment(tmp_path, "__consumer_offsets-1", *commits, *odd))
     assert [(each[0], each[1], each[3], each[5]) for each in found] == [
-        ("sequence_not_zero", "warning", 10, "producer 1: sequence 4, where the group coordinator writes 0"),
+        ("sequence_not_zero", "warning", 10, "producer 1: sequence 4, expected 0 from the group coordinator"),
         ("producer_epoch", "error", 11, "producer 1: epoch 0 below 1"),
-        ("sequence_not_zero", "warning", 12, "producer 2: sequence 7, where the group coordinator writes 0"),
+        ("sequence_not_zero", "warning", 12, "producer 2: sequence 7, expected 0 from the group coordinator"),
     ]
-    unsure = "; the group coordinator writes 0, and the folder does not name the topic"
+    unsure = "; normal for the group coordinator, but the folder does not name the topic"
     found = check(segment(tmp_path, "a copy of something", *commits[:2], data(4, producer=1, sequence=9)))
     assert [(each[0], each[1], each[3], each[5]) for each in found] == [
-        ("sequence_duplicate", "info", 1, f"producer 1: sequence 0 comes twice{unsure}"),
-        ("sequence_gap", "warning", 4, "producer 1: sequence 9, where 3 comes next"),
+        ("sequence_duplicate", "info", 1, f"producer 1: duplicate sequence 0{unsure}"),
+        ("sequence_gap", "warning", 4, "producer 1: sequence 9, expected 3"),
     ]
 
 
@@ -178,7 +178,7 @@ def test_append_time_of_another_leader_is_only_info(tmp_path: Path) -> None:
     ]
     places = sized(*batches)
     assert check(segment(tmp_path, "t-0", *batches)) == [
-        ("timestamp", "info", places[2], 2, 1, f"log append time {at(18)} below {at(20)}, which another leader set"),
+        ("timestamp", "info", places[2], 2, 1, f"log append time {at(18)} below {at(20)}, set by another leader"),
         ("timestamp", "warning", places[4], 4, 1, f"log append time {at(29)} below {at(30)}"),
     ]
 
@@ -295,8 +295,8 @@ def test_segments_job_reports_every_kind_of_finding(
     gaps = [(row["offset"], row["count"], row.severity) for row in rows if row.check == "gap" and row.topic == "b"]
     assert sorted(gaps) == [(50, 10, "info"), (50, 30, "info")]
     assert short["a-0/020.log", "gap"].detail == "10 offsets from 10 are missing before it"
-    assert short["a-0/021.log", "sequence_gap"].detail == "producer 7: sequence 30, where 11 comes next"
-    assert short["c-0/007.log", "empty"].detail == "nothing but 4096 zero bytes"
+    assert short["a-0/021.log", "sequence_gap"].detail == "producer 7: sequence 30, expected 11"
+    assert short["c-0/007.log", "empty"].detail == "only 4096 zero bytes"
     assert short["b-0/040.log", "gap"].detail.endswith("; the log was compacted")
 
     files = {row.file[len(str(logs)) + 1 :]: row for row in spark.read.parquet(str(out / "files")).collect()}
@@ -341,10 +341,8 @@ def test_cleaner_checkpoint_marks_topics_compacted(tmp_path: Path, capsys: pytes
     checkpoint.write_text("0\n2\nstates 1 7\n")
     assert main([str(tmp_path), "--quiet"]) == 1
     report = capsys.readouterr().out
-    assert (
-        "warning   checkpoint      1         1      1  a checkpoint file of a log directory that is damaged" in report
-    )
-    told = "the checkpoint is damaged and ignored: line 2 says 2 entries, but there are 1"
+    assert "warning   checkpoint      1         1      1  a damaged checkpoint file of a log directory" in report
+    told = "the checkpoint is damaged and ignored: line 2 declares 2 entries, but there are 1"
     assert any(line.startswith("warning   checkpoint") and line.endswith(told) for line in report.splitlines())
     segment(tmp_path, "orders-0", data(4), data(9), base=0)
     checkpoint.write_text("0\n1\nstates 1 7\n")
@@ -389,5 +387,5 @@ def test_findings_do_not_depend_on_the_range_size(spark: SparkSession, tmp_path:
         checks = segments.check_segments(spark, [str(commits)], max_partition_bytes=most)
         rows = segments.findings(checks).groupBy("topic", "check", "severity").count().collect()
         assert [tuple(row) for row in rows] == [(None, "sequence_duplicate", "info", 6)]
-    with pytest.raises(ValueError, match=r"^check_segments: depth is one of records, batches, not 'deep'$"):
+    with pytest.raises(ValueError, match=r"^check_segments: depth must be one of records, batches, not 'deep'$"):
         segments.check_segments(spark, [str(tmp_path)], depth="deep")

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from kafka_messages_spark.jobs import _cli, segments
 from tests.pipeline.job_files import data, segment
 
-HINT = "name another place, or say --mode overwrite, append or ignore"
+HINT = "choose another place, or use --mode overwrite, append or ignore"
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     ("arguments", "error"),
     [
         (["--output", "{}/out"], f"--output: {{}}/out/findings exists; {HINT}"),
-        (["--output", "{}/new", "--format", "nosuch"], "--format: this session has no format 'nosuch'"),
+        (["--output", "{}/new", "--format", "nosuch"], "--format: unknown format 'nosuch'"),
     ],
     ids=["exists", "format"],
 )
@@ -72,7 +72,7 @@ def test_invalid_output_is_rejected_before_reading(
 @pytest.mark.parametrize(
     ("place", "error"),
     [
-        ("nowhere/x.html", "there is no folder {}/nowhere"),
+        ("nowhere/x.html", "folder not found: {}/nowhere"),
         ("nowhere", None),
         ("orders-0", "{}/orders-0 is a folder"),
     ],
@@ -95,5 +95,5 @@ def test_missing_schema_is_rejected(
 ) -> None:
     segment(tmp_path, "orders-0", data(0))
     assert segments.main([str(tmp_path), "--tables", name]) == 2
-    error = f"segments: error: --tables: this session has no schema {name!r}\n"
+    error = f"segments: error: --tables: unknown schema {name!r}\n"
     assert capsys.readouterr() == ("", error)

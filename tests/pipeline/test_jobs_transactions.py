@@ -85,7 +85,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 WANT = {
     100: ("ongoing", "fine", "the coordinator has it, within its timeout"),
-    101: ("late", "slow", "open beyond its timeout of 60000 ms"),
+    101: ("late", "slow", "open longer than its timeout of 60000 ms"),
     102: ("hanging", None, "no transactional id has this producer id"),
     103: ("hanging", "none", "the coordinator has no open transaction: CompleteAbort"),
     104: ("hanging", "epoch", "the coordinator's transaction has epoch 1"),
@@ -315,7 +315,7 @@ def test_corrupt_marker_makes_the_verdict_unknown(
     segment(tmp_path, "t-1", data(0, 0, producer=1))
     assert main([str(tmp_path), "--quiet"]) == 1
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("unknown ")]
-    assert [row.rpartition("not read")[2].strip() for row in rows] == ["corrupt places in the partition: 1", "-"]
+    assert [row.rpartition("not read")[2].strip() for row in rows] == ["corrupt ranges in the partition: 1", "-"]
 
 
 def test_missing_later_offsets_are_reported(
@@ -347,7 +347,7 @@ def test_corrupt_batches_and_records_are_reported(
         ("t", None, 218),
     ]
     assert rows[0].reason.startswith("TransactionLogValue has no version 99")
-    assert rows[1].reason.startswith("the checksum is 0x")
+    assert rows[1].reason.startswith("checksum mismatch: stored 0x")
 
 
 def test_invalid_input_exits_with_2(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -360,12 +360,12 @@ def test_invalid_input_exits_with_2(spark: SparkSession, tmp_path: Path, capsys:
     (tmp_path / "empty").mkdir()
     empty = str(tmp_path / "empty")
     assert error(missing) == f"transactions: error: [PATH_NOT_FOUND] Path does not exist: {missing}."
-    assert error(empty) == f"transactions: error: there are no segments in {empty}"
+    assert error(empty) == f"transactions: error: no segments in {empty}"
     assert error(there, "--transaction-state", there) == (
-        f"transactions: error: there are no segments of __transaction_state in {there}; there are some of t"
+        f"transactions: error: no segments of __transaction_state in {there}; found some of t"
     )
     assert error(there, "--output", str(tmp_path), "--format", "nonsense") == (
-        "transactions: error: --format: this session has no format 'nonsense'"
+        "transactions: error: --format: unknown format 'nonsense'"
     )
     with pytest.raises(SystemExit) as stop:
         main([there, "--as-of", "yesterday"])

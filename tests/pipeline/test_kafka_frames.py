@@ -85,7 +85,7 @@ def test_every_request_header_is_parsed() -> None:
 
 
 UNREADABLE = {
-    "unknown API": (b"\x03\xe8\0\0\0\0\0\7" + b"rest", 1000, 7, "no API has the key 1000; the known keys are 0 to "),
+    "unknown API": (b"\x03\xe8\0\0\0\0\0\7" + b"rest", 1000, 7, "unknown API key 1000; known keys are 0 to "),
     "no header": (b"\0\3", None, None, "RequestHeader v0: request_api_version: INT16: 2 bytes needed at offset 2, 0"),
     "client id": (
         b"\0\3\0\1\0\0\0\7\0\x09abc",
@@ -123,17 +123,17 @@ BROKEN = {
     "negative": (
         b"\xff\xff\xff\xffxx",
         -1,
-        "a length of -1 bytes, where 0 to 104857600 are possible; later frames cannot",
+        "invalid length of -1 bytes; 0 to 104857600 are possible; later frames cannot",
     ),
     "absurd": (
         b"\x7f\xff\xff\xffxx",
         2**31 - 1,
-        "a length of 2147483647 bytes, where 0 to 104857600 are possible; later",
+        "invalid length of 2147483647 bytes; 0 to 104857600 are possible; later",
     ),
     "TLS": (
         b"\x16\x03\x01\x02\x00",
         0x16030102,
-        "a length of 369295618 bytes, where 0 to 104857600 are possible; later ",
+        "invalid length of 369295618 bytes; 0 to 104857600 are possible; later ",
     ),
 }
 
@@ -156,7 +156,7 @@ def test_broken_stream_ends_with_a_problem(tmp_path: Path, rest: bytes, size: in
 def test_capture_starting_mid_connection_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "a.requests").write_bytes(REQUESTS[2][7:] + REQUESTS[0])
     (row,) = read(tmp_path, mode="PERMISSIVE")
-    assert row["problem"].endswith("cannot be located; this does not look like the beginning of a connection")
+    assert row["problem"].endswith("cannot be located; this does not look like the start of a connection")
 
 
 def test_truncated_response_header_is_a_problem(tmp_path: Path) -> None:
@@ -196,48 +196,51 @@ def test_options_override_file_names(capture: Path, tmp_path: Path) -> None:
 REFUSED = {
     "no direction": (
         {},
-        "kafka_frames: the name of {file} does not contain the direction: no broker port (9092) "
-        "and no 'request' or 'response' is in it. Set the option 'direction', 'brokerPorts' or 'fileNamePattern'",
+        "kafka_frames: the name of {file} does not contain the direction: no broker port (9092), "
+        "'request' or 'response'. Set the option 'direction', 'brokerPorts' or 'fileNamePattern'",
     ),
-    "direction": ({"direction": "in"}, "kafka_frames: the option 'direction' is one of request, response, not 'in'"),
+    "direction": (
+        {"direction": "in"},
+        "kafka_frames: the option 'direction' must be one of request, response, not 'in'",
+    ),
     "ports": (
         {"brokerPorts": "kafka"},
-        "kafka_frames: the option 'brokerPorts' is a list of ports such as 9092, 9093, not 'kafka'",
+        "kafka_frames: the option 'brokerPorts' must be a list of ports such as 9092, 9093, not 'kafka'",
     ),
     "no pattern": (
         {"fileNamePattern": "("},
-        "kafka_frames: the option 'fileNamePattern' is a regular expression, not '(': missing ), unterminated subpattern "
-        "at position 0",
+        "kafka_frames: the option 'fileNamePattern' must be a regular expression, not '(': missing ), unterminated "
+        "subpattern at position 0",
     ),
     "no groups": (
         {"fileNamePattern": ".*"},
-        "kafka_frames: the option 'fileNamePattern' has the groups (?P<connection>...) and (?P<direction>...), or one of "
-        "them; '.*' has none",
+        "kafka_frames: the option 'fileNamePattern' must have the groups (?P<connection>...) or "
+        "(?P<direction>...) or both; '.*' has none",
     ),
     "no match": (
         {"fileNamePattern": "(?P<connection>[0-9])"},
-        "kafka_frames: the option 'fileNamePattern' '(?P<connection>[0-9])' does not fit the name of {file}",
+        "kafka_frames: the option 'fileNamePattern' '(?P<connection>[0-9])' does not match the name of {file}",
     ),
     "another direction": (
         {"fileNamePattern": "cap(?P<direction>.*)"},
-        "kafka_frames: the direction in the name of {file} is request or response, not 'ture'",
+        "kafka_frames: the direction in the name of {file} must be request or response, not 'ture'",
     ),
     "column": (
         {"columnNameOfCorruptRecord": "frame", "mode": "PERMISSIVE"},
         "kafka_frames: the option 'columnNameOfCorruptRecord' is 'frame', but there is a column of this name",
     ),
-    "layout": ({"layout": "pcap"}, "kafka_frames: the option 'layout' is one of raw, follow, not 'pcap'"),
+    "layout": ({"layout": "pcap"}, "kafka_frames: the option 'layout' must be one of raw, follow, not 'pcap'"),
     "direction of a text": (
         {"layout": "follow", "direction": "request"},
         "kafka_frames: the option 'direction' is only valid with layout=raw",
     ),
     "no text": (
         {"layout": "follow"},
-        "kafka_frames: {file} does not begin with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow",
+        "kafka_frames: {file} does not start with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow",
     ),
     "unknown": (
         {"brokerPort": "1"},
-        "kafka_frames: there is no option 'brokerPort'; did you mean 'brokerPorts'? The options are path, paths, "
+        "kafka_frames: unknown option 'brokerPort'; did you mean 'brokerPorts'? Known are path, paths, "
         "pathGlobFilter, recursiveFileLookup, modifiedAfter, modifiedBefore, layout, direction, brokerPorts, "
         "fileNamePattern, maxFrameBytes, mode, columnNameOfCorruptRecord, ignoreCorruptFiles.",
     ),
@@ -312,7 +315,7 @@ def test_file_without_tshark_output_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"x" * (1 << 18))
     (tmp_path / "b.txt").write_bytes(follow(REQUESTS[0].hex().encode()))
     rows = read(tmp_path, layout="follow", mode="PERMISSIVE", columnNameOfCorruptRecord="bad")
-    problem = "the file does not begin with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow"
+    problem = "the file does not start with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow"
     named = [{name: row[name] for name in ("connection", "direction", "position", "problem", "bad")} for row in rows]
     assert named == [
         {"connection": None, "direction": None, "position": 0, "problem": problem, "bad": b"x" * (1 << 18)},
@@ -345,7 +348,7 @@ def test_schema_selects_columns(spark: SparkSession, capture: Path) -> None:
     register(spark)
     reader = spark.read.format("kafka_frames")
     assert sorted(reader.schema("correlation_id int, size int").load(str(capture)).collect())[0][0] == 1
-    with pytest.raises(PySparkException, match=r"kafka_frames: there is no column 'api_nam'; did you mean 'api_name'"):
+    with pytest.raises(PySparkException, match=r"kafka_frames: unknown column 'api_nam'; did you mean 'api_name'"):
         reader.schema("api_nam string").load(str(capture)).collect()
 
 

@@ -157,7 +157,7 @@ def test_schema_selects_columns(spark: SparkSession, read: Any, folder: Path) ->
     reader = spark.read.format("kafka_log")
     df = reader.schema("offset bigint, topic string").load(str(folder / "_orders-0"))
     assert sorted(df.collect())[0] == (0, "_orders")
-    with pytest.raises(PySparkException, match=r"kafka_log: there is no column 'ofset'; did you mean 'offset'\?"):
+    with pytest.raises(PySparkException, match=r"kafka_log: unknown column 'ofset'; did you mean 'offset'\?"):
         reader.schema("ofset bigint").load(str(folder)).collect()
     with pytest.raises(PySparkException, match=r"kafka_log: the column 'offset' is bigint, not int"):
         reader.schema("offset int").load(str(folder)).collect()
@@ -200,14 +200,14 @@ REFUSED = {
     "mode": ({"mode": "DROPMALFORMED"}, "The function `kafka_log` doesn't support the DROPMALFORMED mode. "),
     "unknown": (
         {"includeHeader": "true"},
-        "kafka_log: there is no option 'includeheader'; did you mean 'includeHeaders'",
+        "kafka_log: unknown option 'includeheader'; did you mean 'includeHeaders'",
     ),
-    "unlike any": ({"owner": "me"}, "kafka_log: there is no option 'owner'. The options are path, paths, "),
+    "unlike any": ({"owner": "me"}, "kafka_log: unknown option 'owner'. Known are path, paths, "),
     "size": (
         {"maxPartitionBytes": "much"},
-        "kafka_log: the option 'maxPartitionBytes' is a size such as 128m, not 'much'",
+        "kafka_log: the option 'maxPartitionBytes' must be a size such as 128m, not 'much'",
     ),
-    "flag": ({"checkCrcs": "1"}, "kafka_log: the option 'checkCrcs' is one of true, false, not '1'"),
+    "flag": ({"checkCrcs": "1"}, "kafka_log: the option 'checkCrcs' must be one of true, false, not '1'"),
 }
 
 
@@ -228,7 +228,9 @@ def test_missing_path_is_rejected(spark: SparkSession, read: Any, tmp_path: Path
 def test_option_paths_is_a_json_list(spark: SparkSession, read: Any, folder: Path) -> None:
     reader = spark.read.format("kafka_log")
     assert reader.option("paths", f'["{folder}/_orders-0", "{folder}/_orders-1"]').load().count() == 200
-    with pytest.raises(PySparkException, match=r"kafka_log: the option 'paths' is a JSON list of paths, not '/a,/b'"):
+    with pytest.raises(
+        PySparkException, match=r"kafka_log: the option 'paths' must be a JSON list of paths, not '/a,/b'"
+    ):
         reader.option("paths", "/a,/b").load().count()
 
 

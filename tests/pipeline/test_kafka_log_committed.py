@@ -116,7 +116,7 @@ def test_open_transactions_are_logged(tmp_path: Path, caplog: pytest.LogCaptureF
     log = write_sample_log(tmp_path)
     offsets_of(reader_of(log, **COMMITTED))
     assert caplog.messages == [
-        f"{log}: nothing is read from offset 12 on, where a transaction begins whose marker is not in the files"
+        f"{log}: reading stops at offset 12: the marker of a transaction that begins there is not in the files"
     ]
     caplog.clear()
     offsets_of(reader_of(log, pathGlobFilter=f"{4:020}.log", **COMMITTED))
@@ -191,13 +191,10 @@ def test_read_committed_is_rejected_for_streams(tmp_path: Path) -> None:
     source = KafkaLogDataSource({"path": str(write_sample_log(tmp_path)), **COMMITTED})
     with pytest.raises(ValueError, match=r".") as caught:
         source.streamReader(source.schema())
-    assert (
-        str(caught.value)
-        == "kafka_log: the option 'isolationLevel' as 'read_committed' is for batch reads, not for streams"
-    )
+    assert str(caught.value) == "kafka_log: the option 'isolationLevel' as 'read_committed' is not supported by streams"
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(tmp_path, isolationLevel="serializable")
     assert (
         str(caught.value)
-        == "kafka_log: the option 'isolationLevel' is one of read_uncommitted, read_committed, not 'serializable'"
+        == "kafka_log: the option 'isolationLevel' must be one of read_uncommitted, read_committed, not 'serializable'"
     )

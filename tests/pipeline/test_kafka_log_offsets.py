@@ -152,20 +152,20 @@ REFUSED = [
     *(
         (
             {"endingOffsets": text},
-            "the option 'endingOffsets' cannot be read. Expected e.g. "
+            "invalid option 'endingOffsets'. Expected e.g. "
             f'{{"topicA":{{"0":23,"1":-1}},"topicB":{{"0":-2}}}}, got {text}',
         )
         for text in ("soon", '{"orders":5}', '{"orders":{"a":5}}', '{"orders":{"0":-3}}', '{"orders":{"0":1,"0":2}}')
     ),
     (
         {"startingOffsetsByTimestamp": '{"orders":{"0":-1}}'},
-        "the option 'startingOffsetsByTimestamp' cannot be read. Expected e.g. "
+        "invalid option 'startingOffsetsByTimestamp'. Expected e.g. "
         '{"topicA": {"0": 123456789, "1": 123456789}, "topicB": {"0": 123456789, "1": 123456789}}, '
         'got {"orders":{"0":-1}}',
     ),
     (
         {"startingOffsetsByTimestampStrategy": "first"},
-        "the option 'startingOffsetsByTimestampStrategy' is one of error, latest, not 'first'",
+        "the option 'startingOffsetsByTimestampStrategy' must be one of error, latest, not 'first'",
     ),
 ]
 
@@ -182,8 +182,8 @@ def test_starting_offsets_reject_snapshots(log: Path) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(log, startingOffsets=offsets(p0=50)).partitions()
     assert str(caught.value) == (
-        f"kafka_log: the option 'startingOffsets' is for logs, and {log}/{60:020}-0000000001.checkpoint is a snapshot, "
-        "whose offsets are its own; leave snapshots out with the option 'pathGlobFilter' as '*.log'"
+        f"kafka_log: the option 'startingOffsets' is not supported for the snapshot {log}/{60:020}-0000000001.checkpoint, "
+        "which has its own offsets; exclude snapshots with the option 'pathGlobFilter' as '*.log'"
     )
     assert offsets_of(reader_of(log, startingOffsets=offsets(p0=75), pathGlobFilter="*.log")) == [*range(75, 80)]
 

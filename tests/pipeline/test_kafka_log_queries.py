@@ -271,22 +271,22 @@ def test_decode_internal_rejects_invalid_input(spark: SparkSession, offsets: Pat
     one, two = offsets / "__consumer_offsets-7", offsets / "__transaction_state-1"
     name = f"{0:020}.log"
     assert (
-        f"kafka_log: decode=internal decodes one topic, but there are '__consumer_offsets' ({one}/{name}) "
+        f"kafka_log: decode=internal decodes one topic, found '__consumer_offsets' ({one}/{name}) "
         f"and '__transaction_state' ({two}/{name}); read them separately"
     ) in error("__*")
     assert (
-        f"kafka_log: decode=internal decodes one topic, but there are '__share_group_state' (the option 'topic') "
+        f"kafka_log: decode=internal decodes one topic, found '__share_group_state' (the option 'topic') "
         f"and '__consumer_offsets' ({one}/{name}); read them separately"
     ) in error("__consumer_offsets-7", topic="__share_group_state")
     assert (
         f"kafka_log: decode=internal: the folder of {offsets}/copy/{name} does not name its topic; "
-        "name it with the option 'topic'"
+        "set the option 'topic'"
     ) in error("copy")
-    assert ("kafka_log: decode=internal: no folder names the topic; name it with the option 'topic'") in error(
+    assert ("kafka_log: decode=internal: no folder names the topic; set the option 'topic'") in error(
         "copy", pathGlobFilter="*.nothing"
     )
     assert (
-        f"kafka_log: '__consumer_offset' is not an internal topic; did you mean '__consumer_offsets'? There are {known}."
+        f"kafka_log: '__consumer_offset' is not an internal topic; did you mean '__consumer_offsets'? Known are {known}."
     ) in error("copy", topic="__consumer_offset")
     with pytest.raises(PySparkException, match="the option 'topic' is only valid with decode=internal"):
         spark.read.format("kafka_log").option("topic", "__consumer_offsets").load(str(offsets / "copy")).count()

@@ -142,7 +142,7 @@ def test_s3_errors_contain_no_credentials(spark: SparkSession, store: Store) -> 
     assert SECRET not in str(caught.value)
     with pytest.raises(PySparkException) as caught:
         reader.load(store.uri("here") + "&colour=red").collect()
-    assert f"kafka_log: no file system opens s3://{store.bucket}/here: " in str(caught.value)
+    assert f"kafka_log: no file system for s3://{store.bucket}/here: " in str(caught.value)
     assert "colour" in str(caught.value)
     assert SECRET not in str(caught.value)
 
@@ -156,7 +156,7 @@ def test_file_uris_and_unknown_schemes_are_handled(tmp_path: Path) -> None:
         assert (file.path, file.base_name) == (str(folder / file.base_name), f"{0:020}.log")
         assert _files.open_file(file.root, file.path).read() == b""
         assert [each.path for each in FileSelection((file.uri,)).find("kafka_log")] == [file.path]
-    with pytest.raises(ValueError, match=r"^kafka_log: no file system opens nope://a/b: .*nope"):
+    with pytest.raises(ValueError, match=r"^kafka_log: no file system for nope://a/b: .*nope"):
         FileSelection(("nope://user:secret@a/b?key=secret",)).find("kafka_log")
     with pytest.raises(ValueError, match=r"^kafka_log: \[PATH_NOT_FOUND\] Path does not exist: mock:///nothing\.$"):
         FileSelection(("mock:///nothing",)).find("kafka_log")

@@ -369,9 +369,9 @@ def test_deleted_planned_file_is_data_loss(log: Log, caplog: pytest.LogCaptureFi
     gone.unlink()
     with pytest.raises(ValueError, match="is gone since") as caught:
         read(open_stream(log.folder), EMPTY, end)
-    assert str(caught.value) == f"kafka_log: {gone} is gone since this batch was planned. {LOST}"
+    assert str(caught.value) == f"kafka_log: {gone} was deleted after this batch was planned. {LOST}"
     assert read(open_stream(log.folder, failOnDataLoss="false"), EMPTY, end) == [1]
-    assert caplog.messages == [f"Some data may have been lost: {gone} is gone since this batch was planned"]
+    assert caplog.messages == [f"Some data may have been lost: {gone} was deleted after this batch was planned"]
 
 
 def test_truncated_planned_file_is_data_loss(log: Log) -> None:
@@ -400,7 +400,7 @@ def test_retention_of_unread_segments_is_data_loss(log: Log) -> None:
     log.retain()
     with pytest.raises(ValueError, match="begins later") as caught:
         open_stream(log.folder).planned(at, Limit())
-    what = f"{log.folder}/{names[1]} is gone; offset 1 was to be read, and {log.folder}/{names[2]} begins later"
+    what = f"{log.folder}/{names[1]} is gone; expected offset 1, but {log.folder}/{names[2]} begins later"
     assert str(caught.value) == f"kafka_log: {what}. {LOST}"
     assert follow(open_stream(log.folder, failOnDataLoss="false"), at)[1] == [2, 3]
 
@@ -539,7 +539,7 @@ def test_segment_cleaned_while_reading_is_data_loss(log: Log, caplog: pytest.Log
     log.append(1)
     log.clean(1, 0, 1)
     name = log.segments()[0]
-    what = f"{name} was rewritten since this batch was planned: it has offset 6 where all were below 4"
+    what = f"{name} was rewritten since this batch was planned: it has offset 6, but all were below 4"
     with pytest.raises(ValueError, match=rf"^kafka_log: {re.escape(what)}\. Some data may have been lost: "):
         read(stream, EMPTY, end)
     assert read(open_stream(log.folder), EMPTY, end) == read(warned, EMPTY, end) == [2, 3]
@@ -557,7 +557,7 @@ def test_segment_cleaned_before_the_read_position_is_data_loss(log: Log) -> None
     log.append(1)
     place = at["folders"][f"{log.folder}/*.log"]["files"][f"{0:020}.log"]
     log.clean(1, 0)
-    text = f"^kafka_log: .*{0:020}.log was rewritten since this batch was planned: no batch begins at byte {place} any more"
+    text = f"^kafka_log: .*{0:020}.log was rewritten since this batch was planned: no batch begins at byte {place} now"
     with pytest.raises(ValueError, match=text):
         read(stream, at, end)
     assert read(open_stream(log.folder), at, end) == [2, 3]
@@ -669,15 +669,15 @@ REFUSED = {
     ),
     "no files": (
         {"maxFilesPerTrigger": "0"},
-        "kafka_log: the option 'maxFilesPerTrigger' is a number of at least 1, not '0'",
+        "kafka_log: the option 'maxFilesPerTrigger' must be a number of at least 1, not '0'",
     ),
     "modified": (
         {"modifiedAfter": "2026-01-01"},
-        "kafka_log: the options 'modifiedAfter' and 'modifiedBefore' are for batch reads, not for streams",
+        "kafka_log: the options 'modifiedAfter' and 'modifiedBefore' are not supported by streams",
     ),
     "starting": (
         {"startingOffsets": "newest"},
-        "kafka_log: the option 'startingOffsets' cannot be read. Expected e.g. "
+        "kafka_log: invalid option 'startingOffsets'. Expected e.g. "
         '{"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}, got newest',
     ),
 }
@@ -713,10 +713,10 @@ def test_invalid_options_are_rejected(tmp_path: Path, options: dict[str, str], t
 
 def test_invalid_checkpoint_is_rejected(log: Log) -> None:
     stream = open_stream(log.folder)
-    with pytest.raises(ValueError, match=r"^kafka_log: the checkpoint has offsets of version 2, only 1 is known$"):
+    with pytest.raises(ValueError, match=r"^kafka_log: unknown version 2 of offsets in the checkpoint; expected 1$"):
         stream.planned({"version": 2}, Limit())
     other = {"version": 1, "folders": {"/elsewhere/*.log": {"files": {"x.log": 1}}}}
-    text = r"^kafka_log: the checkpoint names /elsewhere/x.log, which is not below any of the paths of this stream$"
+    text = r"^kafka_log: the checkpoint lists /elsewhere/x.log, which is not below any path of this stream$"
     with pytest.raises(ValueError, match=text):
         stream.partitions(EMPTY, other)
 

@@ -91,5 +91,5 @@ def test_stream_raises_corrupt_segment_error(cut: Path) -> None:
 
 def test_duplicate_column_is_rejected(cut: Path) -> None:
     twice = StructType().add("offset", LongType()).add("offset", LongType())
-    with pytest.raises(ValueError, match=r"^kafka_log: the column 'offset' is in the schema more than once$"):
+    with pytest.raises(ValueError, match=r"^kafka_log: duplicate column 'offset' in the schema$"):
         reader_of(cut, twice)

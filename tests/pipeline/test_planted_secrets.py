@@ -199,9 +199,7 @@ def test_functions_redact_secrets(spark: SparkSession, files: Path) -> None:
         ValueError, match=r"^cluster_metadata: the options 'showSecrets' and 'secretSalt' cannot be both"
     ):
         cluster_metadata(log, {"showSecrets": "true", "secretSalt": "x"})
-    with pytest.raises(
-        ValueError, match=r"^cluster_metadata: the option 'secretSalt' is empty; take some random text$"
-    ):
+    with pytest.raises(ValueError, match=r"^cluster_metadata: the option 'secretSalt' is empty; use random text$"):
         cluster_metadata(log, {"secretSalt": ""})
 
 

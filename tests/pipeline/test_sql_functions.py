@@ -50,7 +50,7 @@ def test_registered_functions_work_in_sql(spark: SparkSession) -> None:
     ) in str(caught.value)
     for query, text in {
         "try_kafka_message_json('MetadataRespons', 12, X'00')": (
-            "Kafka has no message 'MetadataRespons'; did you mean 'MetadataResponse'"
+            "unknown message 'MetadataRespons'; did you mean 'MetadataResponse'"
         ),
         "kafka_message_json('MetadataResponse', 12, 'text')": (
             'The third parameter of `kafka_message_json` requires the "BINARY" type'
@@ -70,19 +70,19 @@ def test_registered_functions_work_in_sql(spark: SparkSession) -> None:
     [
         (
             {"a-b": (MetadataResponse, 12)},
-            "register: a function's name is letters, digits and underscores, not 'a-b'",
+            "register: a function name must be letters, digits and underscores, not 'a-b'",
         ),
         (
             {"Kafka_Message_JSON": (MetadataResponse, 12)},
-            "register: there is a function 'kafka_message_json' already",
+            "register: the function 'kafka_message_json' already exists",
         ),
         (
             {"f": "MetadataResponse"},
-            "register: the function 'f' is (message, version) or (message, version, options), not 'MetadataResponse'",
+            "register: the function 'f' must be (message, version) or (message, version, options), not 'MetadataResponse'",
         ),
         (
             {"f": ("MetadataResponse", "12")},
-            "register: the version of the function 'f' is an integer or None, not '12'",
+            "register: the version of the function 'f' must be an integer or None, not '12'",
         ),
         (
             {"f": (MetadataResponse, 99)},
@@ -90,11 +90,11 @@ def test_registered_functions_work_in_sql(spark: SparkSession) -> None:
         ),
         (
             {"f": (int, 1)},
-            f"messageName is the name of a message, such as 'MetadataResponse', not {int!r}",
+            f"messageName must be the name of a message, such as 'MetadataResponse', not {int!r}",
         ),
         (
             {5: (MetadataResponse, 12)},
-            "register: a function's name is letters, digits and underscores, not 5",
+            "register: a function name must be letters, digits and underscores, not 5",
         ),
         (
             {"Responses": (MetadataResponse, 12), "responses": (MetadataResponse, 9)},
@@ -102,11 +102,11 @@ def test_registered_functions_work_in_sql(spark: SparkSession) -> None:
         ),
         (
             {"f": (MetadataResponse, 12, "PERMISSIVE")},
-            "register: the options of the function 'f' map text to text; these are 'PERMISSIVE'",
+            "register: the options of the function 'f' must map str to str, not 'PERMISSIVE'",
         ),
         (
             [("f", MetadataResponse, 12)],
-            f"register: functions map names to (message, version), not {[('f', MetadataResponse, 12)]!r}",
+            f"register: functions must map names to (message, version), not {[('f', MetadataResponse, 12)]!r}",
         ),
     ],
 )

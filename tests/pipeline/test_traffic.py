@@ -89,7 +89,7 @@ def test_length_prefix_must_match_the_frame(spark: SparkSession) -> None:
         assert row.problem == "the length prefix does not match the size of the frame"
         assert bytes(row.frame) == each[2]
     assert (rows[3].frame, rows[3].problem) == (None, None)
-    assert rows[4].problem == "the direction is request or response, not 'in'"
+    assert rows[4].problem == "the direction must be request or response, not 'in'"
 
 
 def seconds(time: datetime | None) -> float | None:
@@ -157,10 +157,10 @@ def test_trailing_bytes_of_requests_are_a_column(spark: SparkSession) -> None:
         assert [number for number, row in rows.items() if row.message is None] == [7]
     strict = {"trailingBytes": "error"}
     with pytest.raises(
-        PySparkException, match=r"MetadataRequest v\d+: the message ends at offset \d+, but \d more byte"
+        PySparkException, match=r"MetadataRequest v\d+: \d byte\(s\) left after the message, at offset \d+"
     ):
         traffic.decode_requests(df.where("correlation_id <> 7"), "MetadataRequest", strict).collect()
-    with pytest.raises(ValueError, match=r"^decode: there is a column 'trailing' already; choose another name"):
+    with pytest.raises(ValueError, match=r"^decode: the column 'trailing' already exists; choose another name"):
         traffic.decode_requests(df.withColumn("trailing", df.frame), "MetadataRequest")
 
 
@@ -170,7 +170,9 @@ def test_trailing_bytes_of_responses_are_malformed(spark: SparkSession) -> None:
     (row,) = traffic.decode_responses(df, "MetadataResponse", {"mode": "PERMISSIVE"}).collect()
     assert row.message is None
     assert "trailing" not in row
-    with pytest.raises(PySparkException, match=r"MetadataResponse v12: the message ends at offset 13, but 1 more byte"):
+    with pytest.raises(
+        PySparkException, match=r"MetadataResponse v12: 1 byte\(s\) left after the message, at offset 13"
+    ):
         traffic.decode_responses(df, "MetadataResponse").collect()
 
 
@@ -199,20 +201,20 @@ def test_capture_is_paired(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_invalid_data_frames_are_rejected(spark: SparkSession, pairs: DataFrame) -> None:
     df = table(spark)
-    with pytest.raises(ValueError, match=r"^frames: there is no column 'frame'"):
+    with pytest.raises(ValueError, match=r"^frames: unknown column 'frame'"):
         traffic.frames(df)
-    with pytest.raises(ValueError, match=r"^frames: the column 'direction' is string, frames are binary$"):
+    with pytest.raises(ValueError, match=r"^frames: the column 'direction' is string; frames must be binary$"):
         traffic.frames(df, "direction")
-    with pytest.raises(ValueError, match=r"^frames: there is a column 'problem' already; rename it first$"):
+    with pytest.raises(ValueError, match=r"^frames: the column 'problem' already exists; rename it first$"):
         traffic.frames(df.selectExpr("*", "1 AS problem"), "data")
-    with pytest.raises(ValueError, match=r"^pair: there is no column 'correlation_id'"):
+    with pytest.raises(ValueError, match=r"^pair: unknown column 'correlation_id'"):
         traffic.pair(df)
     with pytest.raises(ValueError, match=r"^pair: a column 'position' or 'timestamp' is needed for the order"):
         traffic.pair(traffic.frames(df.drop("timestamp"), "data"))
     with pytest.raises(ValueError, match=r"^decode_responses: the type of a response depends on its request"):
         traffic.decode_responses(traffic.frames(df, "data"), "MetadataResponse")
     with pytest.raises(
-        ValueError, match=r"^MetadataResponse is no request; the request of Metadata is MetadataRequest$"
+        ValueError, match=r"^MetadataResponse is not a request; the request of Metadata is MetadataRequest$"
     ):
         traffic.decode_requests(pairs, "MetadataResponse")
     with pytest.raises(ValueError, match=r"^RequestHeader is neither the request nor the response of an API$"):

@@ -75,7 +75,7 @@ def test_local_connect_without_activation_is_explained(other: Path) -> None:
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio (pyspark[connect])")
     assert output_lines(other, "connect") == [
         f"register: the Python of Spark's workers, {other}/python3, has no module 'kafka_messages_spark': set "
-        f"PYSPARK_PYTHON={sys.executable} before the session is made, or activate the environment"
+        f"PYSPARK_PYTHON={sys.executable} before the session starts, or activate the environment"
     ]
 
 

@@ -127,7 +127,7 @@ def test_array_count_beyond_the_data_raises_decode_error() -> None:
     start = at - 4
     data = data[:start] + b"\x7f\xff\xff\xff" + data[at:]
     left = len(data) - at
-    text = f"int64s_packed64: array of 2147483647 elements at offset {start}, but {left} bytes are left"
+    text = f"int64s_packed64: array of 2147483647 elements at offset {start}, but only {left} bytes left"
     assert str(decode_error(AllEncodings, 0, data)) == f"AllEncodings v0: {text}"
 
 
@@ -148,7 +148,7 @@ INTEGERS: list[tuple[Message, int, str]] = [
     (IntegerEncodings(offsets=[0] * 20 + [1 << 63]), 2, f"offsets[20]: 9223372036854775808 {NARROW} UPACKED64, {-(1 << 63)} to {(1 << 63) - 1}"),
     (IntegerEncodings(pairs=[Pair(), Pair(key=1 << 31)]), 0, f"pairs[1].key: 2147483648 {NARROW} VARINT, -2147483648 to 2147483647"),
     (IntegerEncodings(tagged_count=1 << 31), 2, f"tagged_count: 2147483648 {NARROW} VARINT, -2147483648 to 2147483647"),
-    (IntegerEncodings(tagged_count=1), 0, "tagged_count: is set, but version 0 does not have this field"),
+    (IntegerEncodings(tagged_count=1), 0, "tagged_count: is set, but is not supported by version 0"),
     (AllEncodings(tagged_narrow=-32769), 1, f"tagged_narrow: -32769 {NARROW} PACKED16, -32768 to 32767"),
     (AllEncodings(tagged_narrows=[32768]), 1, f"tagged_narrows[0]: 32768 {NARROW} UPACKED16, -32768 to 32767"),
     (AllEncodings(tagged_fixed=32768), 1, f"tagged_fixed: 32768 {NARROW} INT16, -32768 to 32767"),
@@ -190,7 +190,7 @@ def test_non_integers_raise_encode_error(name: str, kind: str, value: object) ->
     setattr(message, name, value)
     with pytest.raises(EncodeError) as caught:
         message.write(0)
-    assert str(caught.value) == f"AllEncodings v0: {name}: expected an integer for {kind}, not {summary(value)}"
+    assert str(caught.value) == f"AllEncodings v0: {name}: expected int for {kind}, got {summary(value)}"
 
 
 def test_int_subclasses_are_accepted() -> None:
@@ -214,15 +214,15 @@ def test_int_subclasses_are_accepted() -> None:
 INTERLEAVED = [
     ("00000000 01 01 32 000007", "field with tag 5: 4 bytes needed at offset 7, 3 left"),
     # Tag 7 of no bytes, 0b101010, is a field like any other; two bytes follow the message.
-    ("00000000 01 01 2a 0000", "the message ends at offset 7, but 2 more byte(s) follow"),
+    ("00000000 01 01 2a 0000", "2 byte(s) left after the message, at offset 7"),
     # Length 5 (tag 5): 1 1 0 0 1 1, 0x33, for an int32.
-    ("00000000 01 01 33 0000000700", "tag5: tagged field 5 has size 5 at offset 7, but its value 4"),
+    ("00000000 01 01 33 0000000700", "tag5: tagged field 5 has size 5 at offset 7, but its value takes 4"),
     # Length 1 (tag 5): 1 0 0 0 1 1, 0x23.
     ("00000000 01 01 23 07", "tag5: INT32: 4 bytes needed at offset 7, 1 left"),
-    ("00000000 01 01 23 07 000000", "tag5: tagged field 5 has size 1 at offset 7, but its value 4"),
-    ("00000000 01 02 32 00000001 32 00000002", "tag 5 comes twice, again at offset 11"),
+    ("00000000 01 01 23 07 000000", "tag5: tagged field 5 has size 1 at offset 7, but its value takes 4"),
+    ("00000000 01 02 32 00000001 32 00000002", "duplicate tag 5 at offset 11"),
     # Tag 9, 0b1001, of one byte, twice: 1 0 0 0 0 0 1 1, 83 01.
-    ("00000000 01 02 8301 07 8301 07", "tag 9 comes twice, again at offset 9"),
+    ("00000000 01 02 8301 07 8301 07", "duplicate tag 9 at offset 9"),
     # Tag 4, 0b100, of one byte: 1 0 0 0 0 1, 0x21; version 0 does not have it.
     ("00000000 01 01 21 01", "tag 4 at offset 6 is not valid in this version"),
     ("00000000 01 01 ffffffffffffffffffff 01", "UNSIGNED_VARLONG at offset 6 has more than 10 bytes"),
@@ -252,7 +252,7 @@ INTERLEAVED_VALUES: list[tuple[Message, int, str]] = [
     (
         InterleavedTags(unknown_tagged_fields=(RawTaggedField(9, b""), RawTaggedField(9, b"x"))),
         1,
-        f"{RAW}[1]: tag 9 is used twice",
+        f"{RAW}[1]: duplicate tag 9",
     ),
     (
         InterleavedTags(unknown_tagged_fields=(RawTaggedField(1 << 32, b""),)),
@@ -265,7 +265,7 @@ INTERLEAVED_VALUES: list[tuple[Message, int, str]] = [
         f"pieces[1].{RAW}[0]: -1 is out of range for UNSIGNED_VARINT, 0 to 4294967295",
     ),
     (InterleavedTags(tag3=TaggedPart(weight=1 << 63)), 1, f"tag3.weight: {1 << 63} is out of range for INT64, {-(1 << 63)} to {(1 << 63) - 1}"),
-    (InterleavedTags(tag4=b"x"), 0, "tag4: is set, but version 0 does not have this field"),
+    (InterleavedTags(tag4=b"x"), 0, "tag4: is set, but is not supported by version 0"),
 ]  # fmt: skip
 
 
@@ -279,12 +279,10 @@ def test_invalid_interleaved_fields_raise_encode_error(message: Message, version
 def test_duplicate_sequential_tags_raise_decode_error() -> None:
     # NullableAssignment v1: null, two fields: tag 0, null (00), twice.
     data = bytes.fromhex("ff 02 00 01 00 00 01 00")
-    text = "NullableAssignment v1: tag 0 comes twice, again at offset 5"
+    text = "NullableAssignment v1: duplicate tag 0 at offset 5"
     assert str(decode_error(NullableAssignment, 1, data)) == text
     data = bytes.fromhex("ff 02 09 00 09 00")
-    assert (
-        str(decode_error(NullableAssignment, 1, data)) == "NullableAssignment v1: tag 9 comes twice, again at offset 4"
-    )
+    assert str(decode_error(NullableAssignment, 1, data)) == "NullableAssignment v1: duplicate tag 9 at offset 4"
 
 
 # --- optional-field buffers -------------------------------------------------------------------------------------------
@@ -301,24 +299,24 @@ OPTIONAL = [
     ("feffffff0f 0001 0003616263", "field with tag 1: 2147483647 bytes needed at offset 7, 5 left"),
     ("ffffffffff 0f 00", "VARINT at offset 0 has more than 5 bytes"),
     ("ffffffff1f 00", "VARINT at offset 0 has more than 32 bits"),
-    ("", "the optional-field buffer at offset 0 is not ended by a length of 0"),
-    ("02 0005 00", "the optional-field buffer at offset 0 is not ended by a length of 0"),
-    ("0a 0001 0003616263", "the optional-field buffer at offset 0 is not ended by a length of 0"),
+    ("", "the optional-field buffer at offset 0 is not terminated by a length of 0"),
+    ("02 0005 00", "the optional-field buffer at offset 0 is not terminated by a length of 0"),
+    ("0a 0001 0003616263", "the optional-field buffer at offset 0 is not terminated by a length of 0"),
     ("0a", "INT16: 2 bytes needed at offset 1, 0 left"),
     ("0a 00", "INT16: 2 bytes needed at offset 1, 1 left"),
     ("0a 0001 00036162", "field with tag 1: 5 bytes needed at offset 3, 4 left"),
     ("0a 0007 00036162", "field with tag 7: 5 bytes needed at offset 3, 4 left"),
-    ("0c 0001 0003616263 00 00 00000000", "user_agent: optional field 1 has size 6 at offset 3, but its value 5"),
-    ("08 0001 0003616263 00 00000000", "user_agent: optional field 1 has size 4 at offset 3, but its value 5"),
+    ("0c 0001 0003616263 00 00 00000000", "user_agent: optional field 1 has size 6 at offset 3, but its value takes 5"),
+    ("08 0001 0003616263 00 00000000", "user_agent: optional field 1 has size 4 at offset 3, but its value takes 5"),
     ("08 0001 00036162", "user_agent: NULLABLE_STRING: 3 bytes needed at offset 5, 2 left"),
     ("06 0001 0001 ff 00 00000000", "user_agent: invalid UTF-8 at offset 5: invalid start byte"),
     # In the second foo: bar is not nullable, baz is missing, the buffer is truncated.
-    ("00 00000002 00 0007 04 0001 ffff 00 0008", "foos[1].bar: null at offset 11, where this version allows none"),
+    ("00 00000002 00 0007 04 0001 ffff 00 0008", "foos[1].bar: unexpected null at offset 11 in this version"),
     ("00 00000002 00 0007 00 00", "foos[1].baz: INT16: 2 bytes needed at offset 9, 1 left"),
-    ("00 00000002 00 0007", "foos[1]: the optional-field buffer at offset 8 is not ended by a length of 0"),
+    ("00 00000002 00 0007", "foos[1]: the optional-field buffer at offset 8 is not terminated by a length of 0"),
     ("00 00000002 00 0007 02 0009 00 02 0002 00 00 0008", "foos[1]: optional field 2 at offset 12 follows 9; tags must ascend"),
-    ("00 ffffffff", "foos: null at offset 1, where this version allows none"),
-    ("00 7fffffff 00 0007", "foos: array of 2147483647 elements at offset 1, but 3 bytes are left"),
+    ("00 ffffffff", "foos: unexpected null at offset 1 in this version"),
+    ("00 7fffffff 00 0007", "foos: array of 2147483647 elements at offset 1, but only 3 bytes left"),
 ]  # fmt: skip
 
 
@@ -335,7 +333,7 @@ def test_invalid_optional_fields_of_optional_structs_raise() -> None:
     #    length (zig-zag)  tag   value  end  names     depth
     data = b"\x1e" + b"\0\2" + inner + bytes.fromhex("00 00000000 00 00000000")
     error = decode_error(FooRequest, 9, data)
-    assert str(error) == "FooRequest v9: limits.reason: optional field 0 has size 3 at offset 6, but its value 11"
+    assert str(error) == "FooRequest v9: limits.reason: optional field 0 has size 3 at offset 6, but its value takes 11"
     assert (error.path, error.offset) == ("limits.reason", 6)
     text = "FooRequest v9: limits.reason: STRING: 255 bytes needed at offset 8, 20 left"
     assert str(decode_error(FooRequest, 9, data[:7] + b"\xff" + data[8:])) == text
@@ -357,14 +355,14 @@ def test_padded_lengths_of_optional_fields_are_accepted() -> None:
 
 
 OPTIONAL_VALUES: list[tuple[Message, int, str]] = [
-    (FooResponse(user_agent="x"), 8, "user_agent: is set, but version 8 does not have this field"),
-    (FooResponse(foos=[Foo(), Foo(bar="x")]), 8, "foos[1].bar: is set, but version 8 does not have this field"),
+    (FooResponse(user_agent="x"), 8, "user_agent: is set, but is not supported by version 8"),
+    (FooResponse(foos=[Foo(), Foo(bar="x")]), 8, "foos[1].bar: is set, but is not supported by version 8"),
     (
         FooResponse(foos=[Foo(bar=None)]),  # type: ignore[arg-type]
         9,
-        "foos[0].bar: is None, but this version has no null here",
+        "foos[0].bar: must not be None in this version",
     ),
-    (FooResponse(unknown_tagged_fields=(RawTaggedField(5, b"x"),)), 8, f"{RAW}: is set, but this version has no tagged fields"),
+    (FooResponse(unknown_tagged_fields=(RawTaggedField(5, b"x"),)), 8, f"{RAW}: is set, but this version does not support tagged fields"),
     (FooResponse(unknown_tagged_fields=(RawTaggedField(5, b""),)), 9, f"{RAW}[0]: optional field 5 has no bytes; a length of 0 would end the buffer"),
     (FooResponse(unknown_tagged_fields=(RawTaggedField(1 << 15, b"x"),)), 9, f"{RAW}[0]: 32768 is out of range for INT16, -32768 to 32767"),
     (FooResponse(unknown_tagged_fields=(RawTaggedField(-1, b"x"),)), 9, f"{RAW}[0]: tag -1 is not in 0 to 32767"),
@@ -372,7 +370,7 @@ OPTIONAL_VALUES: list[tuple[Message, int, str]] = [
     (
         FooResponse(unknown_tagged_fields=(RawTaggedField(7, b"x"), RawTaggedField(8, b"x"), RawTaggedField(7, b"y"))),
         9,
-        f"{RAW}[2]: tag 7 is used twice",
+        f"{RAW}[2]: duplicate tag 7",
     ),
     (
         FooResponse(foos=[Foo(unknown_tagged_fields=(RawTaggedField(2, b""),))]),
@@ -389,7 +387,7 @@ OPTIONAL_VALUES: list[tuple[Message, int, str]] = [
         9,
         f"limits.{RAW}[0]: tag 0 is a field of the definition",
     ),
-    (FooRequest(origin=Origin(address="x")), 9, "origin.address: expected bytes, not a str of 1 character"),  # type: ignore[arg-type]
+    (FooRequest(origin=Origin(address="x")), 9, "origin.address: expected bytes, got str of 1 character"),  # type: ignore[arg-type]
     (FooRequest(priority=128), 9, "priority: 128 is out of range for INT8, -128 to 127"),
     (FooRequest(forwarded_by=[1, 1 << 31]), 9, f"forwarded_by[1]: 2147483648 {NARROW} INT32, -2147483648 to 2147483647"),
     (OptionalTypes(number=1 << 31), 1, f"number: 2147483648 {NARROW} INT32, -2147483648 to 2147483647"),
@@ -409,7 +407,7 @@ def test_null_for_non_nullable_optional_struct_raises() -> None:
     message.limits = None  # type: ignore[assignment]
     with pytest.raises(EncodeError) as caught:
         message.write(9)
-    assert str(caught.value) == "FooRequest v9: limits: is None, but this version has no null here"
+    assert str(caught.value) == "FooRequest v9: limits: must not be None in this version"
 
 
 def test_ignorable_optional_field_is_dropped_in_older_versions() -> None:
@@ -421,12 +419,12 @@ def test_ignorable_optional_field_is_dropped_in_older_versions() -> None:
 PRESENCE = [
     ("", 0, "assignment: INT8: 1 byte needed at offset 0, 0 left"),
     ("01", 0, "assignment.error: INT8: 1 byte needed at offset 1, 0 left"),
-    ("01 05 00000001", 0, "assignment.assigned_topic_partitions: array of 1 elements at offset 2, but 0 bytes are left"),
-    ("01 05 00000000 ffffffff", 0, "assignment.pending_topic_partitions: null at offset 6, where this version allows none"),
-    ("ff 00", 0, "the message ends at offset 1, but 1 more byte(s) follow"),
+    ("01 05 00000001", 0, "assignment.assigned_topic_partitions: array of 1 elements at offset 2, but only 0 bytes left"),
+    ("01 05 00000000 ffffffff", 0, "assignment.pending_topic_partitions: unexpected null at offset 6 in this version"),
+    ("ff 00", 0, "1 byte(s) left after the message, at offset 1"),
     ("ff 01 00 00", 1, "previous: UNSIGNED_VARINT: 1 byte needed at offset 4, 0 left"),
     ("ff 01 00 01 01", 1, "previous.epoch: INT32: 4 bytes needed at offset 5, 0 left"),
-    ("ff 01 00 02 00 00", 1, "previous: tagged field 0 has size 2 at offset 4, but its value 1"),
+    ("ff 01 00 02 00 00", 1, "previous: tagged field 0 has size 2 at offset 4, but its value takes 1"),
     ("ff 01 00 06 8080808080 00", 1, "previous: UNSIGNED_VARINT at offset 4 has more than 5 bytes"),
 ]  # fmt: skip
 
@@ -476,7 +474,7 @@ def test_truncated_messages_raise_decode_error(name: str) -> None:
 def test_trailing_bytes_raise_decode_error(name: str) -> None:
     for cls, version, data in sample_encodings(name, seed=2, mixed=2):
         error = decode_error(cls, version, data + b"\0")
-        reason = f"the message ends at offset {len(data)}, but 1 more byte(s) follow"
+        reason = f"1 byte(s) left after the message, at offset {len(data)}"
         assert str(error) == f"{name} v{version}: {reason}"
         _, end = cls.read_from(b"\0" + data + b"\0", 1, version)
         assert end == len(data) + 1

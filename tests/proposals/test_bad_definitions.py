@@ -84,7 +84,7 @@ ENCODINGS = (
     Case(
         "duplicate range in the completed tooSmall",
         TOO_SMALL.replace('"2+",', '"2+": "fixed32",'),
-        "8: $.fields[0].encoding.2+: property '2+' is given twice with different values; keep one (the first is on line 8)",
+        "8: $.fields[0].encoding.2+: duplicate property '2+' with different values; remove one (the first is on line 8)",
     ),
     Case(
         "unknown encoding names",
@@ -189,7 +189,7 @@ ENCODINGS = (
             field("C", "[]uint32", elementEncoding="packed32"),
             sub("D", field("X"), type="[]Sub", elementEncoding="packed32"),
         ),
-        "2: $.fields[0].encoding: field A of type []int32 cannot have an encoding; an array takes elementEncoding",
+        "2: $.fields[0].encoding: field A of type []int32 cannot have an encoding; use elementEncoding for an array",
         "3: $.fields[1].elementEncoding: field B of type int32 cannot have an elementEncoding; only arrays of int16, int32, int64 can",
         "4: $.fields[2].elementEncoding: field C of type []uint32 cannot have an elementEncoding; only arrays of int16, int32, int64 can",
         "5: $.fields[3].elementEncoding: field D of type []Sub cannot have an elementEncoding; only arrays of int16, int32, int64 can",
@@ -230,7 +230,7 @@ OPTIONAL = (
         "FooResponse.json:12: $.fields[0].optionalFields[0].tag: tag '1' of optional field Bar is not an int16 in hexadecimal; write 0x0000 to 0x7fff",
         "FooResponse.json:7: $.optionalFields[0]: optional field UserAgent in a message without versionsWithOptional; add them, for example 9+",
         "FooResponse.json:13: $.fields[0].optionalFields[1]: optional field Bars in a message without versionsWithOptional; add them, for example 9+",
-        "FooResponse.json:13: $.fields[0].optionalFields[1].type: optional field Bars is an array of structs, which optional-field buffers cannot hold; wrap the array in a struct",
+        "FooResponse.json:13: $.fields[0].optionalFields[1].type: optional field Bars is an array of structs, which optional-field buffers cannot contain; wrap the array in a struct",
         "FooResponse.json:16: $.fields[0].optionalFields[2]: optional field Count in a message without versionsWithOptional; add them, for example 9+",
         "FooResponse.json:16: $.fields[0].optionalFields[2].tag: in Foo, field Count has a duplicate tag 2, already the tag of Bars; tags must be unique",
     ),
@@ -250,8 +250,8 @@ OPTIONAL = (
             ],
             **WITH,
         ),
-        "1: $.optionalFields[2].type: field C: an array cannot hold records; use []bytes or a struct",
-        "1: $.optionalFields[0].type: optional field A is an array of structs, which optional-field buffers cannot hold; wrap the array in a struct",
+        "1: $.optionalFields[2].type: field C: an array cannot contain records; use []bytes or a struct",
+        "1: $.optionalFields[0].type: optional field A is an array of structs, which optional-field buffers cannot contain; wrap the array in a struct",
         "1: $.optionalFields[1].type: optional field B cannot be records; use bytes",
         "1: $.optionalFields[2].type: optional field C cannot be records; use bytes",
     ),
@@ -266,7 +266,7 @@ OPTIONAL = (
             field("A", versions="2+", tag=0, taggedVersions="2+"), field("B", "string", flexibleVersions="2+"), **WITH
         ),
         "2: $.fields[0].taggedVersions: field A has taggedVersions 2+, but flexible versions none; only flexible versions have tagged fields",
-        "3: $.fields[1].flexibleVersions: field B has flexibleVersions 2+, not all of them in the message's none",
+        "3: $.fields[1].flexibleVersions: field B has flexibleVersions 2+, which are not all in the message's none",
     ),
     Case(
         "closed versionsWithOptional",
@@ -324,14 +324,14 @@ OPTIONAL = (
             ],
             **WITH,
         ),
-        "2: $.fields[0].optionalFields: Shared is a common struct; its optional fields cannot be given here; give them where it is declared",
-        "1: $.commonStructs[0].fields[0].optionalFields: struct Other is written inside common struct Shared; declare it as a common struct of its own",
+        "2: $.fields[0].optionalFields: Shared is a common struct; optional fields cannot be declared here; declare them in the common struct",
+        "1: $.commonStructs[0].fields[0].optionalFields: struct Other is declared inside common struct Shared; declare it as a separate common struct",
     ),
     Case(
         "null in non-nullable fields",
         text(optionalFields=[optional("A", nullable=True), optional("B", "string", "0x2", default="null")], **WITH),
         "1: $.optionalFields[0].nullable: type int32 cannot be nullable; remove nullable",
-        "1: $.optionalFields[1].default: invalid default 'null' for string field B: null cannot be the default, because not all versions of this field are nullable (nullableVersions are none, versions 2+)",
+        "1: $.optionalFields[1].default: invalid default 'null' for string field B: null is not a valid default: not all versions of this field are nullable (nullableVersions are none, versions 2+)",
     ),
     Case(
         "properties not allowed in optional fields",
@@ -345,12 +345,12 @@ NULLABLE_STRUCTS = (
     Case(
         "default other than null",
         text(sub("A", field("X"), nullableVersions="0+", default="{}")),
-        "2: $.fields[0].default: invalid default '{}' for Sub field A: the only defaults for a struct are empty and null",
+        "2: $.fields[0].default: invalid default '{}' for Sub field A: the default of a struct must be empty or null",
     ),
     Case(
         "null by default, but not always nullable",
         text(sub("A", field("X"), nullableVersions="1+", default="null")),
-        "2: $.fields[0].default: invalid default 'null' for Sub field A: null cannot be the default, because not all versions of this field are nullable (nullableVersions are 1+, versions 0+)",
+        "2: $.fields[0].default: invalid default 'null' for Sub field A: null is not a valid default: not all versions of this field are nullable (nullableVersions are 1+, versions 0+)",
     ),
     Case(
         "nullable in some of the tagged versions",

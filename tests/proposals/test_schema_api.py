@@ -146,16 +146,16 @@ def test_arrays_are_read_and_sized(kind: Type, value: object, data: str, name: s
 
 INVALID: list[tuple[Type, object, str]] = [
     (INT8, 128, "128 is out of range for INT8, -128 to 127"),
-    (INT8, "1", "expected an integer for INT8, not a str of 1 character"),
-    (BOOLEAN, 2, "expected True or False, not 2"),
-    (STRING, None, "is None, but this version has no null here"),
-    (STRING, b"a", "expected a str, not 1 byte"),
-    (ArrayOf(INT8), "ab", "expected a list, not a str of 2 characters"),
-    (ArrayOf(INT8), [1, None], "[1]: expected an integer for INT8, not None"),
+    (INT8, "1", "expected int for INT8, got str of 1 character"),
+    (BOOLEAN, 2, "expected bool, got int (2)"),
+    (STRING, None, "must not be None in this version"),
+    (STRING, b"a", "expected str, got 1 byte"),
+    (ArrayOf(INT8), "ab", "expected list, got str of 2 characters"),
+    (ArrayOf(INT8), [1, None], "[1]: expected int for INT8, got None"),
     (Schema(Field("a", ArrayOf(Schema(Field("b", INT8))))), {"a": [{"b": 1}, {"b": 200}]}, "a[1].b: 200 is out of range for INT8, -128 to 127"),
     (Schema(Field("a", INT8)), {}, "a: is missing"),
     (Schema(Field("a", INT8)), object(), "a: is missing"),
-    (Schema(Field("a", INT8)), None, "is None, but this version has no null here"),
+    (Schema(Field("a", INT8)), None, "must not be None in this version"),
     (Schema(Field("a", INT8)), {"a": 1, "b": 2}, "b: is not a field of this schema"),
 ]  # fmt: skip
 
@@ -241,7 +241,7 @@ def test_unknown_fields_are_kept() -> None:
     assert kind.read(bytes(data)) == (Struct(kind, {}, (RawTaggedField(3, b"xy"),)), len(data))
     with pytest.raises(SchemaError) as caught:
         Schema().validate(Struct(Schema(), {}, unknown))
-    assert str(caught.value) == "unknown_tagged_fields: is set, but this version has no tagged fields"
+    assert str(caught.value) == "unknown_tagged_fields: is set, but this version does not support tagged fields"
 
 
 def test_hand_made_optional_fields_equal_the_message_schema() -> None:

@@ -18,8 +18,8 @@ def test_more_records_than_the_default_limit_raise() -> None:
     with pytest.raises(BatchDecodeError) as raised:
         list(read_batches(data).records())
     assert str(raised.value) == (
-        "RecordBatch v2: batches[0]: batch at byte 0: 1000001 records or more are in it, "
-        "and 1000000 may be (max_batch_records)"
+        "RecordBatch v2: batches[0]: batch at byte 0: 1000001 or more records, "
+        "at most 1000000 allowed (max_batch_records)"
     )
 
 
@@ -35,8 +35,8 @@ def test_max_batch_records_limits_records(magic: int, compression: str) -> None:
         with pytest.raises(BatchDecodeError) as raised:
             read(read_batches(data, max_batch_records=19))
         assert str(raised.value) == (
-            f"RecordBatch v{magic}: batches[0]: batch at byte 0: 20 records or more are in it, "
-            "and 19 may be (max_batch_records)"
+            f"RecordBatch v{magic}: batches[0]: batch at byte 0: 20 or more records, "
+            "at most 19 allowed (max_batch_records)"
         )
 
 
@@ -48,8 +48,8 @@ def test_max_batch_records_limits_headers(compression: str) -> None:
         with pytest.raises(BatchDecodeError) as raised:
             list(read_batches(data, max_batch_records=most).records())
         assert str(raised.value) == (
-            f"RecordBatch v2: batches[0].records[{record}]: batch at byte 0: {most + 1} headers or more are in it, "
-            f"and {most} may be (max_batch_records)"
+            f"RecordBatch v2: batches[0].records[{record}]: batch at byte 0: {most + 1} or more headers, "
+            f"at most {most} allowed (max_batch_records)"
         )
 
 

@@ -107,7 +107,7 @@ def test_memoryviews_of_wide_items_are_written_as_bytes(magic: int) -> None:
     assert (record.key, record.value, record.headers) == (data, data, (("h", data),) if headers else ())
     with pytest.raises(BatchEncodeError) as caught:
         write_batch([Record(value=wide)], magic=magic)  # type: ignore[arg-type]  # what is refused
-    assert str(caught.value) == "records[0].value: bytes or None are expected, not array"
+    assert str(caught.value) == "records[0].value: expected bytes or None, got array"
 
 
 @pytest.mark.parametrize(("data", "kind"), [("x", "str"), (5, "int"), (None, "NoneType"), ([1], "list")])
@@ -149,11 +149,11 @@ def test_base_offset_is_changed_without_a_new_checksum() -> None:
     assert with_base_offset(moved, 0) == write_batch(RECORDS, leader_epoch=4)
     with pytest.raises(BatchDecodeError, match=f"^RecordBatch v2: 99 bytes, but the batch has a size of {len(data)}$"):
         with_base_offset(data[:99], 0)
-    with pytest.raises(BatchDecodeError, match=r"^RecordBatch: 60 bytes that are no batch of format 2$"):
+    with pytest.raises(BatchDecodeError, match=r"^RecordBatch: not a batch of format 2 \(60 bytes\)$"):
         with_base_offset(data[:60], 0)
-    with pytest.raises(BatchEncodeError, match=r"^leader_epoch: -2 is no leader epoch$"):
+    with pytest.raises(BatchEncodeError, match=r"^leader_epoch: expected a leader epoch, got -2$"):
         with_base_offset(data, 0, leader_epoch=-2)
-    with pytest.raises(BatchEncodeError, match=r"^offset: -1 is no offset$"):
+    with pytest.raises(BatchEncodeError, match=r"^offset: expected an offset, got -1$"):
         with_base_offset(data, -1)
 
 
@@ -173,8 +173,8 @@ def test_wrong_checksum_error_names_the_batch() -> None:
     assert (caught.value.path, caught.value.offset, caught.value.magic) == ("batches[1]", len(one), 2)
     stored = int.from_bytes(one[17:21], "big")
     actual = crc.plain_crc32c(one[21:-2] + b"y" + one[-1:])
-    expected = f"RecordBatch v2: batches[1]: batch at byte {len(one)}: the checksum is {stored:#010x}"
-    assert str(caught.value) == f"{expected}, but that of its {len(one)} bytes is {actual:#010x}"
+    expected = f"RecordBatch v2: batches[1]: batch at byte {len(one)}: checksum mismatch: stored {stored:#010x}"
+    assert str(caught.value) == f"{expected}, computed {actual:#010x} over {len(one)} bytes"
 
 
 @pytest.mark.parametrize(("compression", "package"), PACKED)
@@ -188,7 +188,7 @@ def test_decompression_bomb_raises(compression: str, package: str | None, magic:
     (batch,) = read_batches(data, max_batch_bytes=1_000_000)
     with pytest.raises(BatchDecodeError) as caught:
         batch.records()
-    bound = f"the {compression} data grows beyond the bound of 1000000 bytes (max_batch_bytes)"
+    bound = f"the {compression} data decompresses to more than 1000000 bytes (max_batch_bytes)"
     assert str(caught.value) == f"RecordBatch v{magic}: batches[0]: batch at byte 0: {bound}"
 
 
@@ -219,30 +219,30 @@ TOO_FAR = "is too far from the first one, 0: 32 bits hold the difference"
 @pytest.mark.parametrize(
     ("records", "arguments", "text"),
     [
-        ([], {}, "records: a batch has at least one record"),
+        ([], {}, "records: a batch needs at least one record"),
         (
             [Record(), Record(key="k")],  # type: ignore[arg-type]
             {},
-            "records[1].key: bytes or None are expected, not str",
+            "records[1].key: expected bytes or None, got str",
         ),
-        ([Record(key="")], {}, "records[0].key: bytes or None are expected, not str"),  # type: ignore[arg-type]
-        ([Record(value=())], {}, "records[0].value: bytes or None are expected, not tuple"),  # type: ignore[arg-type]
-        ([Record(value=5)], {}, "records[0].value: bytes or None are expected, not int"),  # type: ignore[arg-type]
-        ([Record(timestamp=1.5)], {}, "records[0].timestamp: 1.5 is no int of 64 bits"),  # type: ignore[arg-type]
-        ([Record(), Record(timestamp=-1 << 70)], {}, f"records[1].timestamp: {-1 << 70} is no int of 64 bits"),
-        ([Record(timestamp=1 << 63)], {}, f"records[0].timestamp: {1 << 63} is no int of 64 bits"),
-        ([Record(headers=5)], {}, "records[0].headers: a tuple of pairs is expected, not int"),  # type: ignore[arg-type]
-        ([Record(headers=((None, b""),))], {}, "records[0].headers[0]: its key is a str, not NoneType"),  # type: ignore[arg-type]
-        ([Record(headers=(("k", "v"),))], {}, "records[0].headers[0]: bytes or None are expected, not str"),  # type: ignore[arg-type]
-        ([Record(headers=("key",))], {}, "records[0].headers[0]: a key and a value are expected"),  # type: ignore[arg-type]
-        ([Record(offset=1), Record(), Record(offset=2)], {}, "records[2].offset: 2 cannot follow 2"),
-        ([Record()], {"base_offset": -5}, "records[0].offset: -5 cannot follow -6"),
-        ([Record(offset=1 << 63)], {}, f"records[0].offset: {1 << 63} is no offset"),
-        ([Record(offset=5), Record(offset=5)], {}, "records[1].offset: 5 cannot follow 5"),
-        ([(0, 0, b"", b"", ())], {}, "records[0]: this is no Record: tuple"),
-        (RECORDS, {"magic": 1}, "headers: format 1 has no headers"),
-        (PLAIN, {"magic": 3}, "magic: there is no format 3"),
-        (PLAIN, {"magic": 1, "compression": "zstd"}, "compression: zstd is for format 2, not 1 (KIP-110)"),
+        ([Record(key="")], {}, "records[0].key: expected bytes or None, got str"),  # type: ignore[arg-type]
+        ([Record(value=())], {}, "records[0].value: expected bytes or None, got tuple"),  # type: ignore[arg-type]
+        ([Record(value=5)], {}, "records[0].value: expected bytes or None, got int"),  # type: ignore[arg-type]
+        ([Record(timestamp=1.5)], {}, "records[0].timestamp: expected int64, got 1.5"),  # type: ignore[arg-type]
+        ([Record(), Record(timestamp=-1 << 70)], {}, f"records[1].timestamp: expected int64, got {-1 << 70}"),
+        ([Record(timestamp=1 << 63)], {}, f"records[0].timestamp: expected int64, got {1 << 63}"),
+        ([Record(headers=5)], {}, "records[0].headers: expected a tuple of pairs, got int"),  # type: ignore[arg-type]
+        ([Record(headers=((None, b""),))], {}, "records[0].headers[0]: expected a str key, got NoneType"),  # type: ignore[arg-type]
+        ([Record(headers=(("k", "v"),))], {}, "records[0].headers[0]: expected bytes or None, got str"),  # type: ignore[arg-type]
+        ([Record(headers=("key",))], {}, "records[0].headers[0]: expected a key and a value"),  # type: ignore[arg-type]
+        ([Record(offset=1), Record(), Record(offset=2)], {}, "records[2].offset: expected an offset above 2, got 2"),
+        ([Record()], {"base_offset": -5}, "records[0].offset: expected an offset above -6, got -5"),
+        ([Record(offset=1 << 63)], {}, f"records[0].offset: expected an offset, got {1 << 63}"),
+        ([Record(offset=5), Record(offset=5)], {}, "records[1].offset: expected an offset above 5, got 5"),
+        ([(0, 0, b"", b"", ())], {}, "records[0]: expected a Record, got tuple"),
+        (RECORDS, {"magic": 1}, "headers: not supported by format 1"),
+        (PLAIN, {"magic": 3}, "magic: unknown format 3"),
+        (PLAIN, {"magic": 1, "compression": "zstd"}, "compression: zstd is not supported by format 1 (KIP-110)"),
         (
             PLAIN,
             {"compression": "brotli"},
@@ -251,30 +251,30 @@ TOO_FAR = "is too far from the first one, 0: 32 bits hold the difference"
         (
             PLAIN,
             {"magic": 1, "producer_id": 7},
-            "magic: only format 2 has producers, transactions, leader epochs and delete horizons",
+            "magic: producers, transactions, leader epochs and delete horizons require format 2",
         ),
-        (PLAIN, {"magic": 0, "log_append_time": 7}, "log_append_time: format 0 has no timestamps"),
-        (PLAIN, {"producer_epoch": 1 << 15}, "producer_epoch: 32768 is no int of 16 bits"),
-        (PLAIN, {"producer_id": "7"}, "producer_id: '7' is no int of 64 bits"),
-        (PLAIN, {"leader_epoch": None}, "leader_epoch: None is no int of 32 bits"),
-        (PLAIN, {"base_sequence": 1 << 40}, f"base_sequence: {1 << 40} is no int of 32 bits"),
-        (PLAIN, {"log_append_time": 1.5}, "log_append_time: 1.5 is no int of 64 bits"),
-        (PLAIN, {"delete_horizon": "1"}, "delete_horizon: '1' is no int of 64 bits"),
-        (PLAIN, {"base_offset": "1"}, "base_offset: '1' is no int of 64 bits"),
-        (PLAIN, {"base_offset": None}, "base_offset: None is no int of 64 bits"),
+        (PLAIN, {"magic": 0, "log_append_time": 7}, "log_append_time: not supported by format 0"),
+        (PLAIN, {"producer_epoch": 1 << 15}, "producer_epoch: expected int16, got 32768"),
+        (PLAIN, {"producer_id": "7"}, "producer_id: expected int64, got '7'"),
+        (PLAIN, {"leader_epoch": None}, "leader_epoch: expected int32, got None"),
+        (PLAIN, {"base_sequence": 1 << 40}, f"base_sequence: expected int32, got {1 << 40}"),
+        (PLAIN, {"log_append_time": 1.5}, "log_append_time: expected int64, got 1.5"),
+        (PLAIN, {"delete_horizon": "1"}, "delete_horizon: expected int64, got '1'"),
+        (PLAIN, {"base_offset": "1"}, "base_offset: expected int64, got '1'"),
+        (PLAIN, {"base_offset": None}, "base_offset: expected int64, got None"),
         (
             PLAIN,
             {"compression": ["gzip"]},
             "compression: expected 'none', 'gzip', 'snappy', 'lz4' or 'zstd', got ['gzip']",
         ),
         (PLAIN, {"compression": 1}, "compression: expected 'none', 'gzip', 'snappy', 'lz4' or 'zstd', got 1"),
-        ([Record(offset="1")], {}, "records[0].offset: '1' is no int of 64 bits"),  # type: ignore[arg-type]  # what is refused
-        ([Record(offset=HUGE)], {}, "records[0].offset: an unprintable int is no offset"),
-        ([Record(timestamp=HUGE)], {}, "records[0].timestamp: an unprintable int is no int of 64 bits"),
+        ([Record(offset="1")], {}, "records[0].offset: expected int64, got '1'"),  # type: ignore[arg-type]  # what is refused
+        ([Record(offset=HUGE)], {}, "records[0].offset: expected an offset, got an unprintable int"),
+        ([Record(timestamp=HUGE)], {}, "records[0].timestamp: expected int64, got an unprintable int"),
         (
             [Record(), Record(headers=(("k", b""), ("\ud800", b"")))],
             {},
-            "records[1].headers[1]: its key has a surrogate that stands for no byte: '\\ud800'",
+            "records[1].headers[1]: the key has a surrogate that does not stand for a byte: '\\ud800'",
         ),
         ([Record(offset=0), Record(offset=1 << 31)], {}, f"records[1].offset: {1 << 31} {TOO_FAR}"),
     ],
@@ -293,11 +293,11 @@ def test_compression_none_writes_uncompressed_batches() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"offset": "1"}, "a control record cannot hold what was given: unsupported operand type(s) for -: 'str' and 'str'"),
-        ({"producer_id": 1 << 63}, "a number does not fit: int too large to convert"),
+        ({"offset": "1"}, "invalid control record: unsupported operand type(s) for -: 'str' and 'str'"),
+        ({"producer_id": 1 << 63}, "number out of range: int too large to convert"),
         (
             {"control_type": "SNAPSHOT_HEADER", "value": "x"},
-            "a control record cannot hold what was given: bytes are expected, not str",
+            "invalid control record: expected bytes, got str",
         ),
     ],
 )  # fmt: skip
@@ -310,9 +310,9 @@ def test_invalid_control_batches_raise(arguments: dict[str, Any], text: str) -> 
 @pytest.mark.parametrize(
     ("offset", "epoch", "text"),
     [
-        ("1", None, "offset: '1' is no offset"),
-        (1 << 63, None, f"offset: {1 << 63} is no offset"),
-        (1, "2", "leader_epoch: '2' is no leader epoch"),
+        ("1", None, "offset: expected an offset, got '1'"),
+        (1 << 63, None, f"offset: expected an offset, got {1 << 63}"),
+        (1, "2", "leader_epoch: expected a leader epoch, got '2'"),
     ],
 )
 def test_invalid_base_offsets_raise(offset: Any, epoch: Any, text: str) -> None:

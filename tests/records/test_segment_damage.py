@@ -243,11 +243,11 @@ def test_abandoned_search_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     first, last = (write_batches([{"value": b"v"}], base_offset=offset) for offset in (5, 6))
     monkeypatch.setattr(frames, "_SEARCH_BYTES", 0)
     monkeypatch.setattr(frames, "_SEARCH_FACTOR", 0)
-    too_many = "; no batch is found behind it, among too many that only look like one"
-    beyond = "its 16843021 bytes reach beyond the end of the file, and its offset does not follow"
+    too_many = "; no batch found after it, too many false candidates"
+    beyond = "its 16843021 bytes extend past the end of the file, and its offset is out of order"
     for noise, reason in (
         (b"\x01" * 50, beyond),
-        (b"\xff" * 50, "a length of -1 bytes, where 14 to 134217716 are possible"),
+        (b"\xff" * 50, "invalid length of -1 bytes; 14 to 134217716 are possible"),
     ):
         rows, corrupt, report = read_permissively(first + noise + last)
         assert [row["offset"] for row in rows] == [5]

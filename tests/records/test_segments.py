@@ -55,32 +55,32 @@ def test_committed_segments_equal_kafkas_rows(segment: Path) -> None:
     assert (report.topic, report.partition) == (topic, int(partition))
 
 
-FIELDS = "the fields of record 0 do not fill its length"
-HEADERS = "the headers of record 0 do not fill its length"
+FIELDS = "the fields of record 0 do not match its length"
+HEADERS = "the headers of record 0 do not match its length"
 RECORD = crafted_record(0, 0, -1, 12, b"twelve bytes", 0)
 LIES: list[tuple[str, bytes, str]] = [
-    ("magic", crafted(RECORD, 1, magic=3), "magic 3 is not known, formats 0 to 2 are"),
-    ("negative magic", crafted(RECORD, 1, magic=-1), "magic -1 is not known, formats 0 to 2 are"),
-    ("compression", crafted(RECORD, 1, attributes=5), "compression 5 is not known"),
+    ("magic", crafted(RECORD, 1, magic=3), "unknown magic 3; known formats are 0 to 2"),
+    ("negative magic", crafted(RECORD, 1, magic=-1), "unknown magic -1; known formats are 0 to 2"),
+    ("compression", crafted(RECORD, 1, attributes=5), "unknown compression 5"),
     ("negative count", crafted(RECORD, -1), "the record count -1 is negative"),
-    ("many records", crafted(RECORD, 1 << 30), "1073741824 records cannot be in 80 bytes"),
+    ("many records", crafted(RECORD, 1 << 30), "1073741824 records do not fit into 80 bytes"),
     ("more records", crafted(RECORD * 4, 5), FIELDS.replace("0", "4")),
-    ("fewer records", crafted(RECORD * 4, 3), "19 bytes are left after its records"),
+    ("fewer records", crafted(RECORD * 4, 3), "19 bytes left after the records"),
     ("negative delta", crafted(RECORD, 1, last_offset_delta=-2), "the last offset delta -2 is negative"),
     (
         "negative offset",
         crafted(RECORD, 1, base_offset=-5),
-        "the offset is negative: this is no log segment, or a damaged one",
+        "negative offset: not a log segment, or a damaged one",
     ),
     (
         "negative length",
         crafted(RECORD + crafted_record(0, 1, length=-9) + RECORD, 3),
-        "record 1 has a length that cannot be",
+        "record 1 has an invalid length",
     ),
     (
         "record too long",
         crafted(RECORD + crafted_record(0, 1, -1, -1, 0, length=99), 2),
-        "record 1 has a length that cannot be",
+        "record 1 has an invalid length",
     ),
     ("long varint", crafted(b"\xff" * 5 + RECORD + RECORD, 2), FIELDS),
     ("varint of 33 bits", crafted(b"\xff\xff\xff\xff\x1f" + RECORD, 1), FIELDS),
@@ -93,8 +93,8 @@ LIES: list[tuple[str, bytes, str]] = [
     ("null header key", crafted(crafted_record(0, 0, -1, -1, 1, -1, -1), 1), HEADERS),
     ("header too long", crafted(crafted_record(0, 0, -1, -1, 1, 1, b"k", 7, b"v"), 1), HEADERS),
     ("bytes after headers", crafted(crafted_record(0, 0, -1, -1, 1, 1, b"k", -1, b"v"), 1), FIELDS),
-    ("no compressed data", crafted(b"", 1, attributes=1), "the gzip data ends too early"),
-    ("invalid snappy", crafted(b"\xff", 1, attributes=2), "the snappy data ends within its length"),
+    ("invalid compressed data", crafted(b"", 1, attributes=1), "the gzip data is truncated"),
+    ("invalid snappy", crafted(b"\xff", 1, attributes=2), "truncated snappy length"),
     (
         "short control key",
         crafted(crafted_record(0, 0, 2, b"kk", -1, 0), 1, attributes=32),
@@ -136,7 +136,7 @@ def test_decompression_bombs_are_reported_as_corrupt(compression: str) -> None:
     with read_segments(io.BytesIO(data), mode="PERMISSIVE", max_batch_bytes=BOMB // 8) as reader:
         rows = [row for batch in reader for row in batch.to_pylist()]
     assert rows[0]["corrupt"]["reason"] == (
-        f"the {compression} data grows beyond the bound of {BOMB // 8} bytes (max_batch_bytes)"
+        f"the {compression} data decompresses to more than {BOMB // 8} bytes (max_batch_bytes)"
     )
     assert [row["offset"] for row in rows] == [None, 100, 101, 102]
     with read_segments(io.BytesIO(data), max_batch_bytes=2 * BOMB) as reader:
@@ -147,16 +147,20 @@ FOREIGN: list[tuple[str, bytes, str]] = [
     (
         "png",
         b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(200)),
-        "a length of 13 bytes, where 14 to 134217716 are possible",
+        "invalid length of 13 bytes; 14 to 134217716 are possible",
     ),
     (
         "text",
         b"In the beginning was the log, and the log was with the broker.\n" * 9,
-        "a length of 1701276014 bytes, where 14 to 134217716 are possible",
+        "invalid length of 1701276014 bytes; 14 to 134217716 are possible",
     ),
-    ("gzip", gzip.compress(bytes(range(256)) * 9, mtime=0), "magic 101 is not known, formats 0 to 2 are"),
-    ("index", struct.pack(">ii", 70, 4096) * 200, "the checksum is 0x00001000, but that of its 82 bytes is 0x0494f0dc"),
-    ("noise", random.Random(5).randbytes(5000), "a length of -1715411523 bytes, where 14 to 134217716 are possible"),
+    ("gzip", gzip.compress(bytes(range(256)) * 9, mtime=0), "unknown magic 101; known formats are 0 to 2"),
+    (
+        "index",
+        struct.pack(">ii", 70, 4096) * 200,
+        "checksum mismatch: stored 0x00001000, computed 0x0494f0dc over 82 bytes",
+    ),
+    ("noise", random.Random(5).randbytes(5000), "invalid length of -1715411523 bytes; 14 to 134217716 are possible"),
 ]
 
 
@@ -249,7 +253,7 @@ def test_repeated_values_are_cached_immutably() -> None:
 
 def test_repeated_text_beyond_the_column_size_raises() -> None:
     with pytest.raises(
-        OverflowError, match=r"^4,096 rows of a text of 1,048,576 bytes are too many for one column of texts$"
+        OverflowError, match=r"^4,096 rows of a string of 1,048,576 bytes are too many for one string column$"
     ):
         repeated("a" * (1 << 20), pa.string(), 1 << 12)
 

@@ -15,7 +15,7 @@ from kafka_messages.protocol import ApiKey, api
 from tests.support.pages import ROOT
 from tests.support.vectors import COMMITTED, RELEASE
 
-KNOWN_KEYS = f"the known keys are 0 to {max(ApiKey)}"
+KNOWN_KEYS = f"known keys are 0 to {max(ApiKey)}"
 """End of the error for an unknown key; independent of the release."""
 FETCH = api("Fetch").supported_versions
 FETCH_VERSIONS = f"versions {FETCH.lowest} to {FETCH.highest}"

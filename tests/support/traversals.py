@@ -120,7 +120,7 @@ def unsupported_fields(message: Message, version: int) -> list[tuple[str, bool, 
                     )
                     yield path, not field.ignorable, f"only {versions} this field"
             elif value is None and version not in field.nullable:
-                yield path, True, f"version {version} has no null here"
+                yield path, True, f"not nullable in version {version}"
             elif field.is_struct and value is not None:
                 for index, each in enumerate(value if field.is_array else [value]):
                     yield from inside(field.fields, each, path + (f"[{index}]." if field.is_array else "."))

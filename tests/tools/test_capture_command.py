@@ -52,7 +52,7 @@ def test_exchanges_are_filtered_and_printed_as_json(capsys: pytest.CaptureFixtur
 
 def test_capture_statistics_are_printed_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["capture", LIBRDKAFKA]) == 0
-    told = "187 packets; 187 segments; 9 connections; 9 connections of Kafka; 47 exchanges; 247 bytes sent again\n"
+    told = "187 packets; 187 segments; 9 connections; 9 connections of Kafka; 47 exchanges; 247 bytes retransmitted\n"
     assert capsys.readouterr().err == told
 
 
@@ -62,7 +62,7 @@ def test_clients_are_printed_as_json(capsys: pytest.CaptureFixture[str]) -> None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdin", type("Input", (), {"buffer": stream})())
         (found,) = map(json.loads, lines(capsys, "capture", "-", "--clients", "--json"))
-    lacking = [{"api": "Fetch", "version": 3, "reason": f"this release has {FETCH_VERSIONS}"}]
+    lacking = [{"api": "Fetch", "version": 3, "reason": f"this release supports {FETCH_VERSIONS}"}]
     assert (found["client_id"], found["apis"], found["lacking"]) == ("old!", {"Fetch": {"3": 1}}, lacking)
     assert found["failing"] == [{"api": "Fetch", "version": 3, "until": "4.0.0"}]
     assert (found["failing_in"], found["needing"]) == ([], [])
@@ -77,7 +77,7 @@ def test_clients_as_text_list_incompatible_releases(capsys: pytest.CaptureFixtur
         assert main(["capture", "-", "--clients", "--text"]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
         "    Fetch: v3 (1)",
-        f"    LACKING Fetch v3: this release has {FETCH_VERSIONS}",
+        f"    LACKING Fetch v3: this release supports {FETCH_VERSIONS}",
         "    would fail on Kafka 4.0.0 and later: Fetch v3",
         "    Kafka 2.2.0 to 3.9.2 have all of this",
     ]
@@ -98,7 +98,7 @@ def test_client_incompatible_with_a_single_release_is_listed(capsys: pytest.Capt
                 "    Fetch: v11 (1)",
                 "    JoinGroup: v1 (1)",
                 "    would fail on Kafka 4.0.0: JoinGroup v1",
-                f"    Kafka 2.3.0 to {RELEASE} have all of this, but not 4.0.0; those before have no Fetch v11",
+                f"    Kafka 2.3.0 to {RELEASE} have all of this, but not 4.0.0; earlier ones lack Fetch v11",
             ]
         else:
             found = json.loads(out)
@@ -122,13 +122,13 @@ def test_strict_exits_with_1_for_truncated_file(tmp_path: Path, capsys: pytest.C
         (
             ["README.md"],
             1,
-            "neither pcap nor pcapng nor the text of a followed stream: it begins with 23 20 4b 61 66 6b 61 20",
+            "not pcap, pcapng or the text of a followed stream: it begins with 23 20 4b 61 66 6b 61 20",
         ),
         (["none.pcap"], 2, "none.pcap: No such file or directory"),
-        ([LIBRDKAFKA, "--api", "Nothing"], 2, "no API has the name 'Nothing'"),
-        ([LIBRDKAFKA, "--error", "NOTHING"], 2, "no error has the name 'NOTHING'"),
-        ([LIBRDKAFKA, "--port", "0"], 2, "--port 0 is not in 1 to 65535"),
-        ([LIBRDKAFKA, "--explain", "99"], 2, "the capture has no exchange 99, or other options leave it out"),
+        ([LIBRDKAFKA, "--api", "Nothing"], 2, "unknown API 'Nothing'"),
+        ([LIBRDKAFKA, "--error", "NOTHING"], 2, "unknown error 'NOTHING'"),
+        ([LIBRDKAFKA, "--port", "0"], 2, "--port 0 is not between 1 and 65535"),
+        ([LIBRDKAFKA, "--explain", "99"], 2, "exchange 99 not found in the capture, or excluded by other options"),
     ],
 )
 def test_invalid_arguments_and_files_are_reported(
@@ -144,7 +144,7 @@ def test_wireshark_prints_the_dissector(capsys: pytest.CaptureFixture[str]) -> N
     assert main(["wireshark", "--name", "kafka_44", "--ports", "9092"]) == 0
     assert capsys.readouterr().out == dissector("kafka_44", "9092")
     assert main(["wireshark", "--name", "Kafka 4"]) == 2
-    said = "the name of a protocol is of lower-case letters, digits, - and _, not 'Kafka 4'"
+    said = "expected a protocol name of lower-case letters, digits, - and _, got 'Kafka 4'"
     assert capsys.readouterr().err.splitlines()[0].endswith(said)
 
 

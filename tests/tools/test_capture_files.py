@@ -67,22 +67,28 @@ def test_gzipped_and_truncated_files_are_read() -> None:
 def test_damaged_packet_or_block_is_reported() -> None:
     data = pcap([ONE]) + struct.pack("<IIII", 0, 0, 1 << 30, 1 << 30)
     found, report = read(data)
-    assert (len(found), report.remarks) == (1, ["packet 2 claims 1073741824 bytes: the file is damaged from there on"])
+    assert (len(found), report.remarks) == (
+        1,
+        ["packet 2 has an invalid length of 1073741824 bytes; the rest of the file is ignored"],
+    )
     found, report = read(pcapng([ONE]) + struct.pack("<II", 6, 13))
-    assert (len(found), report.remarks) == (1, ["block 4 claims 13 bytes: the file is damaged from there on"])
+    assert (len(found), report.remarks) == (
+        1,
+        ["block 4 has an invalid length of 13 bytes; the rest of the file is ignored"],
+    )
     found, report = read(pcapng([ONE]) + block(6, bytes(20)) + block(6, struct.pack("<IIIII", 9, 0, 0, 0, 0)))
-    remark = "block 5 is damaged and left out: a packet of interface 9, but 1 are described"
+    remark = "block 5 is damaged and ignored: packet of interface 9, but only 1 interfaces are described"
     assert (len(found), report.remarks) == (2, [remark])
 
 
 @pytest.mark.parametrize(
     ("data", "text"),
     [
-        (b"", "no pcap and no pcapng file: it is empty"),
-        (b"# Kafka", "no pcap and no pcapng file: it begins with 23 20 4b 61"),
+        (b"", "not a pcap or pcapng file: it is empty"),
+        (b"# Kafka", "not a pcap or pcapng file: it begins with 23 20 4b 61"),
         (
             b"\x1f\x8bnothing",
-            "the file is gzipped, but cannot be unpacked: Compressed file ended before the end-of-stream marker was reached",
+            "cannot decompress the gzip file: Compressed file ended before the end-of-stream marker was reached",
         ),
     ],
 )
@@ -95,7 +101,7 @@ def test_unknown_file_format_raises_capture_error(data: bytes, text: str) -> Non
 def test_dropped_packets_in_statistics_are_reported() -> None:
     statistics = block(5, bytes(12) + packets.option(5, struct.pack("<Q", 17)) + packets.option(0, b""))
     _, report = read(pcapng([ONE]) + statistics)
-    assert report.remarks == ["the capture itself lost 17 packets, as it says"]
+    assert report.remarks == ["the capture reports 17 lost packets"]
 
 
 @pytest.mark.parametrize("tags", [(), (0x8100,), (0x88A8, 0x8100)])
@@ -136,9 +142,9 @@ def test_ipv4_fragments_are_reassembled(order: tuple[int, ...]) -> None:
     parts.append(ipv4(segment[48:], fragment=6, identity=5))
     (found,), report = segments_of(pcap([parts[place] for place in order]))
     assert (found.data, found.packet) == (DATA * 3, max(order.index(place) for place in range(3)) + 1)
-    assert report.counts["datagrams put together of fragments"] == 1
+    assert report.counts["datagrams reassembled from fragments"] == 1
     nothing, report = segments_of(pcap(parts[:2]))
-    assert (nothing, report.counts["datagrams of which fragments are missing"]) == ([], 1)
+    assert (nothing, report.counts["datagrams with missing fragments"]) == ([], 1)
 
 
 def test_ipv6_fragments_are_reassembled() -> None:
@@ -155,7 +161,7 @@ def test_packets_other_than_tcp_are_counted() -> None:
     _, report = segments_of(pcap([arp, linked(udp, packets.ETHERNET), linked(ONE, packets.ETHERNET)], packets.ETHERNET))
     assert report.counts == {"packets": 3, "packets other than IP": 1, "packets other than TCP": 1, "segments": 1}
     _, report = segments_of(pcap([ONE], 147))
-    assert report.counts["packets of link type 147, which is not read"] == 1
+    assert report.counts["packets of link type 147, which is not supported"] == 1
 
 
 def test_exchange_has_packet_numbers_and_time() -> None:

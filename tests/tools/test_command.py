@@ -162,27 +162,27 @@ def test_error_names_message_number_or_line(run_command: RunCommand, tmp_path: P
         ),
         (["list", "--kind"], "argument --kind: expected one argument"),
         (["list", "-k"], "unknown option -k; options begin with two dashes"),
-        (["list", "a", "b"], "one argument too many: 'b'"),
+        (["list", "a", "b"], "unexpected argument: 'b'"),
         (["list", "--json=1"], "argument --json: ignored explicit argument '1'"),
         (["list", "--json", "--text"], "--json and --text exclude each other"),
         (["list", "--width", "x"], "argument --width: expected a number, got 'x'"),
         (["diff"], "the following arguments are required: message, version, other"),
-        (["show"], "MESSAGE is missing; without it --field or --entity says which fields of all messages"),
-        (["explain"], "MESSAGE is missing; with --frame or --header a request says what it is"),
+        (["show"], "MESSAGE is missing; without it use --field or --entity"),
+        (["explain"], "MESSAGE is missing; only requests with --frame or --header need none"),
         (
             ["explain", "Metadata", "1", "00"],
-            "no message is called 'Metadata'; there are MetadataRequest and MetadataRe",
+            "unknown message 'Metadata'; known are MetadataRequest and MetadataRe",
         ),
-        (["explain", "MetadataReqest", "1"], "no message is called 'MetadataReqest'; did you mean MetadataRequest?"),
+        (["explain", "MetadataReqest", "1"], "unknown message 'MetadataReqest'; did you mean MetadataRequest?"),
         (["explain", "MetadataRequest"], "VERSION is missing: MetadataRequest has 0-13"),
         (["explain", "MetadataRequest", "14", "00"], "MetadataRequest has no version 14, only 0-13"),
-        (["explain", "MetadataRequest", "x", "00"], "'x' is no version; MetadataRequest has 0-13"),
+        (["explain", "MetadataRequest", "x", "00"], "'x' is not a version; MetadataRequest has 0-13"),
         (
             ["explain", "MetadataRequest", "1", "no/such"],
-            "there is no file 'no/such'; if that is base64, --in base64 says so",
+            "file not found: 'no/such'; for base64 use --in base64",
         ),
-        (["errors", "NOT_COORDINATR"], "no error has the code or name 'NOT_COORDINATR'; did you mean NOT_COORDINATOR?"),
-        (["encode", "MetadataRequest", "1", "nothing"], "there is no file 'nothing'"),
+        (["errors", "NOT_COORDINATR"], "unknown error 'NOT_COORDINATR'; did you mean NOT_COORDINATOR?"),
+        (["encode", "MetadataRequest", "1", "nothing"], "file not found: 'nothing'"),
         (["log", "nothing.log"], "nothing.log: No such file or directory"),
         (["completion", "tcsh"], "argument shell: expected one of bash, zsh, fish, got 'tcsh'"),
     ],
@@ -200,7 +200,7 @@ def test_encode_of_invalid_json_exits_with_1(run_command: RunCommand) -> None:
     status, _, err = run_command("encode", "ApiVersionsRequest", "3", '{"clientSoftwareName": 1}')
     assert (status, err) == (
         1,
-        "kafka-messages: ApiVersionsRequest v3: clientSoftwareName: expected a text, not 1\n",
+        "kafka-messages: ApiVersionsRequest v3: clientSoftwareName: expected a string, got 1\n",
     )
 
 

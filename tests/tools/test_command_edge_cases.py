@@ -83,11 +83,11 @@ def test_invalid_frame_exits_with_1(data: str, says: str, run_command: RunComman
 def test_record_of_another_type_is_rejected(run_command: RunCommand) -> None:
     topic = write_metadata_record(TopicRecord(name="t"), 0).hex()
     assert run_command("decode", "TopicRecord", "--header", topic)[0] == 0
-    says = "kafka-messages: the record type is 2, but that of PartitionRecord is 3\n"
+    says = "kafka-messages: expected record type 3 of PartitionRecord, got 2\n"
     assert run_command("decode", "PartitionRecord", "--header", topic) == (1, "", says)
     key = "0001" + OffsetCommitKey(group="g", topic="t").write(0).hex()
     assert run_command("decode", "OffsetCommitKey", "--header", key)[0] == 0
-    says = "kafka-messages: the record type is 1, but that of GroupMetadataKey is 2\n"
+    says = "kafka-messages: expected record type 2 of GroupMetadataKey, got 1\n"
     assert run_command("decode", "GroupMetadataKey", "--header", key) == (1, "", says)
 
 
@@ -106,7 +106,7 @@ def test_data_after_zero_padding_in_a_log_is_reported(tmp_path: Path, capsys: py
         file.write_bytes(batch + bytes(zeros) + b"\1" + batch)
         capsys.readouterr()
         assert main(("log", str(file))) == 1
-        said = f"at byte {len(batch)}: zeros, and at byte {len(batch) + zeros} something else"
+        said = f"at byte {len(batch)}: zeros, but other bytes at byte {len(batch) + zeros}"
         assert said in capsys.readouterr().err
 
 
@@ -136,7 +136,7 @@ def test_second_frame_is_printed_with_its_address(capsys: pytest.CaptureFixture[
     titles = [line for line in capsys.readouterr().out.splitlines() if line.startswith("ApiVersionsRequest v3")]
     assert titles == [
         "ApiVersionsRequest v3",
-        f"ApiVersionsRequest v3  from address {len(frame):04x}, where the offsets in its notes begin",
+        f"ApiVersionsRequest v3  from address {len(frame):04x}; offsets in its notes are relative to it",
     ]
 
 
@@ -144,7 +144,7 @@ def test_explain_stops_at_a_limit(run_command: RunCommand) -> None:
     frames = 3 * FRAME
     status, out, err = run_command("explain", "--frame", frames.hex(), "--limit", "9", "--json")
     assert (status, rows(out)[-1]["end"]) == (1, len(FRAME))
-    what = f"the messages from byte {len(FRAME)} on are not shown; --limit says how many fields are, 0 shows all"
+    what = f"the messages from byte {len(FRAME)} on are not shown; raise --limit, or use 0 to show all"
     assert err == f"note: {what}\n"
     status, out, err = run_command("explain", "--frame", frames.hex(), "--limit", "0", "--json")
     assert (status, rows(out)[-1]["end"], err) == (0, len(frames), "")

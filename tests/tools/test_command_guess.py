@@ -41,7 +41,7 @@ def test_reasons_for_a_response_are_listed(run_command: RunCommand) -> None:
     data = encode_response(METADATA, 12, 7)
     _, out, _ = run_command("guess", data.hex(), "--json")
     assert rows(out)[0]["reasons"][:3] == [
-        "the length is that of the bytes",
+        "the length matches the bytes",
         "correlation id 7",
         "reads and writes the same bytes",
     ]

@@ -110,17 +110,17 @@ def test_asterisk_in_dump_repeats_the_line() -> None:
     [
         (
             "00000000: 0012\n*\nffffffffff: 01\n",
-            "the dump goes to the address ffffffffff, which is more than 268435456 bytes",
+            "the dump extends to the address ffffffffff, more than 268435456 bytes",
         ),
-        ("00000000: 0012 0003\n00000008: 01\n", "the dump goes on at the address 8, but 4 comes next"),
-        ("00000000: 0012 0003\n00000004: 0x\n", "the row of the dump at the address 4 is no hex"),
-        ("00000000  00 12\n00000004  01\n00000005  02\n", "the dump goes on at the address 4, but 2 comes next"),
+        ("00000000: 0012 0003\n00000008: 01\n", "the dump continues at the address 8, expected 4"),
+        ("00000000: 0012 0003\n00000004: 0x\n", "the row of the dump at the address 4 is not hex"),
+        ("00000000  00 12\n00000004  01\n00000005  02\n", "the dump continues at the address 4, expected 2"),
     ],
 )
 def test_dump_with_gap_is_rejected(text: str, says: str) -> None:
     with pytest.raises(UsageError) as caught:
         auto(text)
-    assert str(caught.value) == f"the input is no hex: {says}; --in base64 and --in raw say what it is else"
+    assert str(caught.value) == f"the input is not hex: {says}; or use --in base64 or --in raw"
 
 
 def test_tcpdump_output_is_decoded() -> None:
@@ -134,35 +134,33 @@ def test_bom_and_utf_16_text_is_decoded(encoding: str) -> None:
 
 
 def test_odd_number_of_digits_after_0x_is_rejected() -> None:
-    with pytest.raises(
-        UsageError, match=r"^the input is no hex: 1 hex digits are an odd number; bytes have two each; "
-    ):
+    with pytest.raises(UsageError, match=r"^the input is not hex: odd number of hex digits \(1\); "):
         auto("0x1")
 
 
 def test_ambiguous_input_is_decoded_as_hex_with_a_note(capsys: pytest.CaptureFixture[str]) -> None:
     assert auto("cafecafe") == b"\xca\xfe\xca\xfe"
-    assert capsys.readouterr().err == "note: the input is taken as hex; it could be base64, which --in base64 says\n"
+    assert capsys.readouterr().err == "note: the input is read as hex; for base64 use --in base64\n"
     assert decoded(b"cafecafe", "base64", "the input") == base64.b64decode("cafecafe")
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (DATA.hex()[:-1], "the input is no hex: 65 hex digits are an odd number; bytes have two each"),
-        ("00 1", "3 hex digits are an odd number; bytes have two each"),
-        ("00 1 22", "the hex digit at line 1, column 4 stands alone"),
-        ("00 11\n22 3g", "'g' at line 2, column 5 is no hex digit"),
-        ("hello, world", "the input is neither hex nor base64: ',' at line 1, column 6 is not in base64"),
-        ("[1, 2, 256]", "256 is no byte"),
-        ("{0x01, zwei}", "'zwei' is no number of a byte"),
-        (r'"\xg1"', r"\xg1 at character 2 is no byte"),
-        (r'"\q"', r"\q at character 2 is no escape of a byte"),
-        ('"abc', 'the text that begins with " does not end'),
-        ("b'ab' b'cd", "the text that begins with ' does not end"),
-        ("bytes.fromhex('05 6')", "3 hex digits are an odd number; bytes have two each"),
-        (r"bytes.fromhex('\xff')", "'ÿ' at line 1, column 1 is no hex digit"),
-        ("bytes.fromhex(5)", "bytes.fromhex takes a text of hex digits"),
+        (DATA.hex()[:-1], "the input is not hex: odd number of hex digits (65)"),
+        ("00 1", "odd number of hex digits (3)"),
+        ("00 1 22", "single hex digit at line 1, column 4; bytes have two digits"),
+        ("00 11\n22 3g", "'g' at line 2, column 5 is not a hex digit"),
+        ("hello, world", "the input is neither hex nor base64: ',' at line 1, column 6 is not a base64 character"),
+        ("[1, 2, 256]", "256 is not a number from 0 to 255"),
+        ("{0x01, zwei}", "'zwei' is not a number from 0 to 255"),
+        (r'"\xg1"', r"\xg1 at character 2 is not a byte"),
+        (r'"\q"', r"\q at character 2 is not a valid escape"),
+        ('"abc', 'unterminated string that starts with "'),
+        ("b'ab' b'cd", "unterminated string that starts with '"),
+        ("bytes.fromhex('05 6')", "odd number of hex digits (3)"),
+        (r"bytes.fromhex('\xff')", "'ÿ' at line 1, column 1 is not a hex digit"),
+        ("bytes.fromhex(5)", "bytes.fromhex requires a string of hex digits"),
     ],
 )
 def test_invalid_hex_is_rejected(text: str, says: str) -> None:
@@ -173,5 +171,5 @@ def test_invalid_hex_is_rejected(text: str, says: str) -> None:
 
 def test_explicit_input_format_is_used() -> None:
     assert decoded(b"00", "raw", "the input") == b"00"
-    with pytest.raises(UsageError, match=r"^x is no text, so no hex; --in raw takes the bytes as they are$"):
+    with pytest.raises(UsageError, match=r"^x is binary, not hex; use --in raw$"):
         decoded(b"\xff\0", "hex", "x")

@@ -15,8 +15,8 @@ from tests.support.command import BODY, FRAME, RunCommand, rows
 from tests.support.kafka_protocol import FETCH
 from tests.support.pages import ROOT, text
 
-NEAR = "no message is called 'Metdata'; did you mean MetadataRequest?"
-OF_API = "no message is called '18'; there are ApiVersionsRequest and ApiVersionsResponse"
+NEAR = "unknown message 'Metdata'; did you mean MetadataRequest?"
+OF_API = "unknown message '18'; known are ApiVersionsRequest and ApiVersionsResponse"
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ OF_API = "no message is called '18'; there are ApiVersionsRequest and ApiVersion
         (("explain", "18", "3", "00"), OF_API),
         (
             ("decode", "metadata", "3", "00"),
-            "no message is called 'metadata'; there are MetadataRequest and MetadataResponse",
+            "unknown message 'metadata'; known are MetadataRequest and MetadataResponse",
         ),
         (("show", "MetadataRequest", "99"), "MetadataRequest has no version 99, only 0-13"),
         (
@@ -41,19 +41,19 @@ OF_API = "no message is called '18'; there are ApiVersionsRequest and ApiVersion
             ("show", "3", "--field", "nope"),
             "MetadataRequest and MetadataResponse have no field 'nope'",
         ),
-        (("show", "--field", "nope"), "no message has a field called 'nope'"),
+        (("show", "--field", "nope"), "no message has a field named 'nope'"),
         (
             ("show", "--entity", "topicNam"),
             "no message has a field of entity type 'topicNam'; did you mean topicName?",
         ),
         (("show", "3", "--entity", "x"), "MetadataRequest and MetadataResponse have no field of entity type 'x'"),
-        (("list", "MetadataRequst"), "no message has 'MetadataRequst' in its name; did you mean MetadataRequest?"),
-        (("list", "Fetch", "--kind", "header"), "no message of the kind header has 'Fetch' in its name"),
-        (("tags", "Nope"), "no message has 'Nope' in its name"),
-        (("tags", "SaslHandshake"), "no message with 'SaslHandshake' in its name has tagged fields"),
-        (("apis", "Metdata"), "no API has the key 'Metdata' or that in its name; did you mean Metadata?"),
-        (("apis", "999"), "no API has the key '999' or that in its name"),
-        (("errors", "9999"), "no error has the code or name '9999'"),
+        (("list", "MetadataRequst"), "no message contains 'MetadataRequst' in its name; did you mean MetadataRequest?"),
+        (("list", "Fetch", "--kind", "header"), "no message of the kind header contains 'Fetch' in its name"),
+        (("tags", "Nope"), "no message contains 'Nope' in its name"),
+        (("tags", "SaslHandshake"), "no message that contains 'SaslHandshake' in its name has tagged fields"),
+        (("apis", "Metdata"), "unknown API 'Metdata'; did you mean Metadata?"),
+        (("apis", "999"), "unknown API '999'"),
+        (("errors", "9999"), "unknown error '9999'"),
     ],
 )
 def test_unknown_name_exits_with_2(words: Sequence[str], says: str, run_command: RunCommand) -> None:
@@ -139,7 +139,7 @@ def test_data_after_zero_padding_in_a_pipe_is_reported() -> None:
     found = subprocess.run(words, input=data + bytes(40) + data, capture_output=True, check=False)
     at = len(data) + 40 + next(number for number, byte in enumerate(data) if byte)
     assert found.returncode == 1
-    assert f"at byte {len(data)}: zeros, and at byte {at} something else" in found.stderr.decode()
+    assert f"at byte {len(data)}: zeros, but other bytes at byte {at}" in found.stderr.decode()
 
 
 def test_exit_status_distinguishes_data_and_usage_errors(run_command: RunCommand) -> None:
@@ -158,15 +158,15 @@ def test_missing_message_name_is_reported(
 ) -> None:
     monkeypatch.chdir(ROOT)
     says = (
-        "kafka-messages: MESSAGE and VERSION are missing before the bytes; --frame and --header read requests, "
-        "which say what they are, and the subcommand guess finds out what other bytes could be"
+        "kafka-messages: MESSAGE and VERSION are missing before the bytes; use --frame or --header for requests, "
+        "or the subcommand guess for unknown bytes"
     )
     status, out, err = run_command("explain", *words)
     assert (status, out, err.splitlines()[0]) == (2, "", says)
 
 
 def test_json_instead_of_bytes_is_reported(run_command: RunCommand, tmp_path: Path) -> None:
-    says = "is JSON, not bytes; the subcommand encode makes bytes of it"
+    says = "is JSON, not bytes; use the subcommand encode"
     for word in ('{"a": 1}', '{ "clientSoftwareName": "java" }'):
         status, _, err = run_command("decode", "ApiVersionsRequest", "3", word)
         assert (status, err.splitlines()[0]) == (2, f"kafka-messages: the argument {says}")
@@ -188,7 +188,7 @@ def test_guess_detects_header_with_unknown_version(run_command: RunCommand) -> N
     header = "0003 0063 00000001 0002 6d65 00"
     for before, data, also in (
         ("a header", header, []),
-        ("a length and a header", f"0000000d {header}", ["the length is that of the bytes"]),
+        ("a length and a header", f"0000000d {header}", ["the length matches the bytes"]),
     ):
         status, out, _ = run_command("guess", data, "--json")
         best = rows(out)[0]

@@ -118,7 +118,7 @@ def test_diff_compares_two_encoded_messages(run_command: RunCommand) -> None:
     assert run_command("diff", "ApiVersionsRequest", "3", BODY.hex(), BODY.hex()) == (0, "no differences\n", "")
     padded = b"\x85\0" + BODY[1:]
     status, out, _ = run_command("diff", "ApiVersionsRequest", "3", BODY.hex(), padded.hex(), "--json")
-    same = f"{len(padded)} bytes, which say the same otherwise"
+    same = f"{len(padded)} bytes, otherwise equal"
     differing = {"message": "ApiVersionsRequest", "path": "", "left": f"{len(BODY)} bytes", "right": same}
     assert (status, rows(out)) == (1, [differing])
     status, _, err = run_command("diff", "ApiVersionsRequest", "3", BODY.hex(), "0505")
@@ -164,7 +164,7 @@ def test_log_with_truncated_batch_exits_with_1(run_command: RunCommand, tmp_path
     status, out, err = run_command("log", str(file), "--topic", "__consumer_offsets", "--json")
     assert status == 1
     assert rows(out)
-    assert "a batch that is not all there" in err
+    assert "incomplete batch" in err
 
 
 def test_errors_apis_and_tags_print_their_rows(run_command: RunCommand) -> None:

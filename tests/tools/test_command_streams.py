@@ -42,9 +42,9 @@ def test_closed_standard_streams_are_handled() -> None:
     assert shell("KM list >&-") == (0, "", "")
     assert shell("KM guess cafecafe 2>&- >/dev/null") == (0, "", "")
     for words, says in (
-        ("explain ApiVersionsRequest 3", "no bytes are given: name a file, paste hex, or pipe them in"),
-        ("encode ApiVersionsRequest 3 -", "no JSON is given: name a file, write it, or pipe it in"),
-        ("capture -", "standard input is closed; name a file"),
+        ("explain ApiVersionsRequest 3", "no input: give a file name or hex, or pipe the bytes in"),
+        ("encode ApiVersionsRequest 3 -", "no input: give JSON or a file name, or pipe it in"),
+        ("capture -", "standard input is closed; give a file name"),
     ):
         status, out, err = shell(f"KM {words} <&-")
         assert (status, out, err.splitlines()[0]) == (2, "", f"python -m kafka_messages_tools: {says}")
@@ -53,9 +53,9 @@ def test_closed_standard_streams_are_handled() -> None:
 @pytest.mark.parametrize(
     ("data", "status", "says"),
     [
-        (b'{"a": "\xff"}', 1, "{file} is not JSON: byte 7 is no UTF-8"),
+        (b'{"a": "\xff"}', 1, "{file} is not JSON: byte 7 is invalid UTF-8"),
         (b"[" * 99_999, 1, "{file} is not JSON of a message: it is nested too deeply"),
-        (b"{}" + b"[" * 100_000, 2, "{file} has more than 100000 bytes; cut out what is of interest"),
+        (b"{}" + b"[" * 100_000, 2, "{file} has more than 100000 bytes; extract the relevant part"),
         (b"{\n", 1, "{file} is not JSON: Expecting property name enclosed in double quotes: line 2 column 1 (char 2)"),
     ],
 )

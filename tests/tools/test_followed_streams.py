@@ -43,32 +43,32 @@ def test_hex_dump_saved_by_wireshark_is_read() -> None:
     [
         (
             f"{RULE}\nFollow: tcp,hex\nwhat\n",
-            "line 3 of the followed stream is neither a head of one nor bytes; it is read as hex dump, raw hex or YAML",
+            "line 3 of the followed stream is neither a header nor bytes; expected a hex dump, raw hex or YAML",
         ),
         (
             "00000000  00 00\n00000005  01\n",
-            "line 2 of the followed stream begins at offset 5, but 2 bytes came before",
+            "line 2 of the followed stream begins at offset 5, but 2 bytes precede it",
         ),
-        ("00000000  00 00\nzz\n", "line 2 of the followed stream is no line of a hex dump"),
-        (f"{RULE}\nFollow: tcp,raw\n0000\n000\n", "line 4 of the followed stream is no line of hex digits"),
+        ("00000000  00 00\nzz\n", "line 2 of the followed stream is not a line of a hex dump"),
+        (f"{RULE}\nFollow: tcp,raw\n0000\n000\n", "line 4 of the followed stream is not a line of hex digits"),
         (
             "peers:\n  - peer: 0\n    host: a\n    port: x\n",
-            "line 4 of the followed stream has 'x' in place of a number",
+            "line 4 of the followed stream has 'x' instead of a number",
         ),
         (
             "peers:\npackets:\n  - packet: 4\n    peer: 0\n    data: !!binary |\n      AAA\n",
-            "line 6 of the followed stream ends bytes that are no base64: Incorrect padding",
+            "line 6 of the followed stream ends bytes that are not valid base64: Incorrect padding",
         ),
         (
             "peers:\npackets:\n  - packet: 4\n    peer: 7\n    data: !!binary |\n      AAAA\n",
-            "line 6 of the followed stream ends bytes of which it is not said whose they are",
+            "line 6 of the followed stream ends bytes without a peer",
         ),
-        ("peers:\n", "the text of a followed stream has no bytes of it"),
+        ("peers:\n", "the text of the followed stream has no bytes"),
         (
             "hello",
-            "this is neither pcap nor pcapng nor the text of a followed stream: it begins with 68 65 6c 6c 6f",
+            "not pcap, pcapng or the text of a followed stream: it begins with 68 65 6c 6c 6f",
         ),
-        ("", "this is neither pcap nor pcapng nor the text of a followed stream: it is empty"),
+        ("", "not pcap, pcapng or the text of a followed stream: it is empty"),
     ],
 )
 def test_invalid_text_raises_capture_error(text: str, problem: str) -> None:

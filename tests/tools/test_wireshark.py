@@ -51,10 +51,10 @@ def test_dissector_contains_every_api() -> None:
 
 
 def test_invalid_protocol_name_or_ports_are_rejected() -> None:
-    name = "the name of a protocol is of lower-case letters, digits, - and _, not 'Kafka Messages'"
+    name = "expected a protocol name of lower-case letters, digits, - and _, got 'Kafka Messages'"
     with pytest.raises(ValueError, match=f"^{re.escape(name)}$"):
         dissector("Kafka Messages")
-    ports = "ports are numbers and ranges with commas between, such as 9092-9094, not '9092;'"
+    ports = "expected numbers and ranges separated by commas, such as 9092-9094, got '9092;'"
     with pytest.raises(ValueError, match=f"^{re.escape(ports)}$"):
         dissector(ports="9092;")
 

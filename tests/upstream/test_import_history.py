@@ -71,7 +71,7 @@ def test_conflicting_definitions_raise_history_error(tmp_path: Path) -> None:
     two = jar(tmp_path, "kafka-raft-3.0.0.jar", PayRequest=DEFINITION.replace("int32", "int64"))
     with pytest.raises(store.HistoryError) as error:
         importer.import_history({"3.0.0": [one, two]}, tmp_path / "history")
-    assert str(error.value) == f"{two}: PayRequest is also in clients, and says something else"
+    assert str(error.value) == f"{two}: PayRequest is also in clients, with other content"
 
 
 def test_invalid_definition_raises_history_error(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_invalid_definition_raises_history_error(tmp_path: Path) -> None:
         importer.import_history({"3.0.0": [path]}, tmp_path / "history")
     assert str(error.value) == (
         "kafka-clients-3.0.0.jar!common/message/PayRequest.json:5: $: ']' follows the end of the definition; "
-        "a file holds one JSON object"
+        "a file must contain one JSON object"
     )
 
 
@@ -98,6 +98,6 @@ def test_fixup_is_reported_and_must_match(tmp_path: Path) -> None:
             assert said == [f"kafka-clients-2.8.0.jar!common/message/{fixup.file}: fixed: {fixup.why}"]
         else:
             with pytest.raises(
-                store.HistoryError, match=r"what is fixed in DescribeProducersRequest\.json of 2\.8\.0 is not there"
+                store.HistoryError, match=r"text to fix not found in DescribeProducersRequest\.json of 2\.8\.0: "
             ):
                 importer.import_history({"2.8.0": [path]}, tmp_path / "other")

@@ -73,9 +73,9 @@ SAID = """\
 /kafka: write package.toml
 Kafka 3.1.0 against Kafka 3.0.0:
   2 released message versions proved equal
-  2 in no release, and free to change
+  2 not in a release, and free to change
   findings: 1 advice; 0 count at level policy
-6 left to decide:
+6 open decisions:
   /kafka/clients/PayRequest.json: PayRequest Kind: a field without a description (about)
   /kafka/clients/PayRequest.json: PayRequest Payers: a field without a description (about)
   /kafka/clients/PayRequest.json: PayRequest Payers.GroupId: a field without a description (about)
@@ -123,7 +123,7 @@ def test_dry_run_prints_the_same_and_writes_nothing(root: Path, capsys: pytest.C
     assert files(root) == before
     assert run(two, root) == 0
     written = capsys.readouterr()
-    last = "nothing was written: this was a trial; the same with --write writes it\n"
+    last = "nothing was written: this was a dry run; use --write to write the changes\n"
     assert trial == (written.out.removesuffix(NEXT) + last, "")
     assert files(root) != before
 
@@ -156,8 +156,8 @@ def test_new_property_is_listed_as_a_decision(root: Path, capsys: pytest.Capture
     capsys.readouterr()
     assert run(jar(root / "two", "3.1.0", PayRequest=NEW_PROPERTY, PayResponse=PAID), root) == 0
     said = capsys.readouterr().out.replace(str(root), "")
-    assert f"left to decide:\n  /kafka/clients/PayRequest.json:9: $.fields[0].shape: {SHAPE}" in said
-    assert " zeroCopy (the generator refuses it)\n" in said
+    assert f"open decisions:\n  /kafka/clients/PayRequest.json:9: $.fields[0].shape: {SHAPE}" in said
+    assert " zeroCopy (rejected by the generator)\n" in said
     assert store.read(root / "history").names == ("3.0.0", "3.1.0")
     assert '"shape": "round"' in (root / "kafka" / "clients" / "PayRequest.json").read_text()
     with pytest.raises(SpecError, match=re.escape(SHAPE)):
@@ -196,7 +196,7 @@ def test_repeated_import_changes_nothing(root: Path, capsys: pytest.CaptureFixtu
     assert run(root / "one", root) == 0
     assert files(root) == before
     said = capsys.readouterr().out.replace(str(root), "")
-    assert said.startswith("/history has Kafka 3.0.0 already\n/kafka is Kafka 3.0.0 already\n")
+    assert said.startswith("/history already has Kafka 3.0.0\n/kafka is already Kafka 3.0.0\n")
 
 
 def test_patch_release_changes_only_the_history(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -211,15 +211,15 @@ def test_patch_release_changes_only_the_history(root: Path, capsys: pytest.Captu
         "Kafka 3.0.1 against Kafka 3.0.0:\n"
         "  2 released message versions proved equal\n"
         "  findings: none; 0 count at level policy\n"
-        "Kafka 3.0.1 is not the newest release: /kafka is left as it is\n" + NEXT
+        "Kafka 3.0.1 is not the newest release: /kafka is unchanged\n" + NEXT
     )
 
 
 REFUSED = {
-    "no jar of the clients": ((), "{folder}: one kafka-clients-RELEASE.jar says which release it is; there are 0"),
+    "no jar of the clients": ((), "{folder}: expected one kafka-clients-RELEASE.jar, found 0"),
     "two releases": (
         ("kafka-clients-3.1.0.jar", "kafka-clients-3.2.0.jar"),
-        "{folder}: one kafka-clients-RELEASE.jar says which release it is; there are 2",
+        "{folder}: expected one kafka-clients-RELEASE.jar, found 2",
     ),
     "no definitions": (("kafka-clients-3.1.0.jar",), "Kafka 3.1.0: its jars have no definitions"),
 }

@@ -88,7 +88,7 @@ def test_enum_constants_are_read_from_class_file(tmp_path: Path) -> None:
 
 def test_enum_constant_without_number_raises_history_error(tmp_path: Path) -> None:
     data = class_file(("NONE", 0x4019), ("OTHER", 0x4019), code=MADE + b"\x12\x05\x03\x03")
-    with pytest.raises(ValueError, match=r"^no number is found for OTHER$"):
+    with pytest.raises(ValueError, match=r"^no number found for OTHER$"):
         enum_numbers(data)
     path = tmp_path / "kafka-clients-3.0.0.jar"
     with zipfile.ZipFile(path, "w") as archive:
@@ -96,4 +96,4 @@ def test_enum_constant_without_number_raises_history_error(tmp_path: Path) -> No
         archive.writestr("common/message/AskRequest.json", REQUEST)
     with pytest.raises(HistoryError) as caught:
         import_history({"3.0.0": [path]}, tmp_path / "history")
-    assert str(caught.value) == f"{path}: the error codes: no number is found for OTHER"
+    assert str(caught.value) == f"{path}: the error codes: no number found for OTHER"

@@ -34,22 +34,19 @@ def test_own_projects_have_compatible_versions() -> None:
         (
             projects("kafka_messages[arrow]>=4.4.0.1,<4.5", "4.5.0.1"),
             [
-                "kafka-messages-spark asks for kafka_messages[arrow]<4.5,>=4.4.0.1, and this is 4.5.0.1; "
-                "change one of the two"
+                "kafka-messages-spark requires kafka_messages[arrow]<4.5,>=4.4.0.1, but the version is 4.5.0.1; "
+                "change one of them"
             ],
         ),
         (
             projects("kafka-messages>=4.4"),
-            [
-                "kafka-messages-spark asks for kafka-messages>=4.4, which has no upper bound: say with which versions "
-                "it works"
-            ],
+            ["kafka-messages-spark requires kafka-messages>=4.4, which has no upper bound; add one"],
         ),
         (
             projects("kafka-messages<5", generator="0.3.0"),
             [
                 "kafka-messages-spark has 0.2.0, kafka-message-generator has 0.3.0, kafka-messages-proposals has 0.2.0; "
-                "what is released together has one version, but for kafka-messages, which has Kafka's"
+                "all projects of a release have one version, except kafka-messages, which has Kafka's"
             ],
         ),
     ],
@@ -68,7 +65,7 @@ def test_upload_commands_follow_dependency_order(tmp_path: Path) -> None:
     names = [Path(command[2]).name.partition("-")[0] for command in commands]
     assert sorted(names) == ["kafka_message_generator", "kafka_messages", "kafka_messages_spark"]
     assert names.index("kafka_messages") < names.index("kafka_messages_spark")
-    assert lines[-1] == f"kafka-messages-proposals 0.2.0 stays here: {PRIVATE}"
+    assert lines[-1] == f"kafka-messages-proposals 0.2.0 is not uploaded: {PRIVATE}"
 
 
 def test_only_manylinux_wheels_are_uploaded(tmp_path: Path) -> None:
@@ -76,7 +73,7 @@ def test_only_manylinux_wheels_are_uploaded(tmp_path: Path) -> None:
         (tmp_path / f"kafka_messages_native-0.2.0{end}").touch()
     stem, place = (tmp_path / "kafka_messages_native-0.2.0").as_posix(), tmp_path.as_posix()
     assert list(versions.uploads([Project("kafka-messages-native", "0.2.0", (), False)], tmp_path)) == [
-        "Nothing was uploaded. In this order, each when the one before is there:",
+        "Nothing was uploaded. Upload in this order, each after the previous one is available:",
         f"  twine upload {stem}-cp312-cp312-manylinux_2_28_x86_64.whl {stem}.tar.gz",
-        f"  and its wheels, which cibuildwheel makes; those in {place} are for this machine",
+        f"and its wheels by cibuildwheel; those in {place} are for this machine",
     ]

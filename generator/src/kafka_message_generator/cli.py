@@ -64,20 +64,20 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, run, about in (
         ("generate", _generate, "write the package for a folder of definitions"),
-        ("check", _check, "compare a package with its definitions: a diff and exit code 1 if they differ"),
+        ("check", _check, "compare a package with its definitions: prints a diff and exits with 1 if they differ"),
     ):
         command = _add(commands, name, about)
         what = (
-            "folder of message definitions (*.json) and their package.toml, or one definition; given again: those of "
+            "folder of message definitions (*.json) and their package.toml, or one definition; if repeated: those of "
         )
-        what += "another release, whose versions the package has as well where they are proved to agree"
+        what += "another release, whose versions are included if they are compatible"
         command.add_argument("--specs", type=Path, action="append", required=True, metavar="FOLDER", help=what)
         command.add_argument("--output", type=Path, required=True, help="folder of the generated package")
-        command.add_argument("--package", metavar="NAME", help="import name (default: what package.toml says)")
+        command.add_argument("--package", metavar="NAME", help="import name (default: from package.toml)")
         what = f"optional components, separated by commas, from {', '.join(OPTIONAL)}"
-        what += " (default: what package.toml says, or those that the messages call for)"
+        what += " (default: from package.toml, or those that the messages require)"
         command.add_argument("--components", type=_component_names, metavar="NAMES", help=what)
-        command.add_argument("--warnings", action="store_true", help="show the accepted warnings, too")
+        command.add_argument("--warnings", action="store_true", help="also show accepted warnings")
         command.set_defaults(run=run)
     compat_command.add_arguments(_add(commands, "compat", compat_command.ABOUT), definitions.set_of_folder)
     export_command.add_arguments(_add(commands, "export", export_command.ABOUT))
@@ -150,10 +150,10 @@ def _check(arguments: argparse.Namespace) -> int:
     lines = list(output.difference(request.output, files))
     sys.stdout.writelines(lines)
     if lines:
-        what = f"{request.output} differs from what its definitions give; write it anew"
+        what = f"{request.output} differs from its definitions; regenerate it"
         print(f"{what}: {_generating(request)}", file=sys.stderr)
         return 1
-    print(f"{request.output} is what its definitions give")
+    print(f"{request.output} matches its definitions")
     return 0
 
 

@@ -172,7 +172,7 @@ def _is_imported(specs: Path) -> bool:
 def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Message], dict[str, str]]:
     paths = files_of(specs)
     if not paths:
-        what = "no definitions (*.json) below this folder" if specs.exists() else "there is no such file or folder"
+        what = "no definitions (*.json) found below this folder" if specs.exists() else "file or folder not found"
         problems.error(Location(specs.as_posix(), 1, "$"), what)
     root = specs.parent if specs.is_file() else specs
     names = {path.as_posix(): _name(path, root, problems) for path in paths}
@@ -183,7 +183,7 @@ def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Mes
             names[message.location.file] = message.location.file
             if message.name in own:
                 what = f'{message.name} is defined here, but {FILE} says headers = "kafka"'
-                problems.error(own[message.name].at("name"), f"{what}; take one of the two out")
+                problems.error(own[message.name].at("name"), f"{what}; remove one of the two")
             else:
                 messages.append(message)
     return messages, names
@@ -210,8 +210,8 @@ def _warnings(settings: Settings, names: dict[str, str], problems: Problems) -> 
     refused = {names.get(problem.location.file) for problem in problems.errors}
     for name in settings.accepted_warnings:
         if name not in by_file and name not in refused:  # files with errors have no warnings
-            what = f"accepted-warnings names {name!r}, which has no warning"
-            problems.error(settings.places["accepted-warnings"], f"{what}; take it out")
+            what = f"accepted-warnings lists {name!r}, which has no warning"
+            problems.error(settings.places["accepted-warnings"], f"{what}; remove it")
     accepted = [each for name, found in by_file.items() if name in settings.accepted_warnings for each in found]
     told = [each for found in by_file.values() for each in found if each not in accepted]
     return tuple(sorted(told)), tuple(accepted)
@@ -220,7 +220,7 @@ def _warnings(settings: Settings, names: dict[str, str], problems: Problems) -> 
 def _name(path: Path, specs: Path, problems: Problems) -> str:
     name = path.relative_to(specs).as_posix()
     if not _FILE_NAME.fullmatch(name):
-        what = f"the generated package cannot name the file {name!r}"
+        what = f"the generated package cannot contain the file {name!r}"
         problems.error(Location(path.as_posix(), 1, "$"), f"{what}; rename it with letters, digits, dots and dashes")
     return name
 

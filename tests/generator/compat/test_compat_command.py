@@ -43,16 +43,16 @@ is Id: int64
         read by new code:
           0000  00 00 00 00  id  INT64: 8 bytes needed at offset 0, 4 left
           0004  end
-    old code, new bytes: fails: the message ends at offset 4, 4 bytes are left
+    old code, new bytes: fails: 4 bytes left after the message, at offset 4
         00 00 00 00 00 00 00 00
         written by new code:
           0000  00 00 00 00 00 00 00 00  id  0  INT64
           0008  end
         read by old code:
           0000  00 00 00 00  id  0  INT32
-          0004  00 00 00 00      the message ends at offset 4, but 4 more byte(s) follow
+          0004  00 00 00 00      4 byte(s) left after the message, at offset 4
           0008  end
-    leave the released versions as they are; give the change a new version (released in {old})
+    keep the released versions unchanged; make the change in a new version (released in {old})
 {new} against {old}:
   0 released message versions proved equal
   1 changed
@@ -87,25 +87,25 @@ def test_equal_folders_are_compatible(folders: tuple[str, str], capsys: pytest.C
 NOT_COMPARED = {
     "no folder": (
         ["--old", "nowhere"],
-        "nowhere: there is no such folder; give a folder, git:REF, git:REF:FOLDER, release:VERSION or history",
+        "nowhere: folder not found; give a folder, git:REF, git:REF:FOLDER, release:VERSION or history",
     ),
-    "no reference": (["--old", "git:"], "git:: names no state; write for example git:main"),
-    "an option": (["--old", "git:--help"], "git:--help: names no state; write for example git:main"),
+    "no reference": (["--old", "git:"], "git:: no revision given; write for example git:main"),
+    "an option": (["--old", "git:--help"], "git:--help: no revision given; write for example git:main"),
     "no name of a release": (
         ["--old", "release:"],
-        "release:: names no release; write for example release:4.3.0\nnothing was compared\n",
+        "release:: no release given; write for example release:4.3.0\nnothing was compared\n",
     ),
-    "no release": (["--old", "release:0.1"], "specs/history: there is no release 0.1; there are 2.2.0, "),
-    "many as new": (["--new", "history"], "history is many releases; name one of them, such as release:4.3.0"),
+    "no release": (["--old", "release:0.1"], "specs/history: unknown release 0.1; known are 2.2.0, "),
+    "many as new": (["--new", "history"], "history contains several releases; name one, for example release:4.3.0"),
     "no history": (
         ["--history", "nowhere"],
-        "history: there is no history of Kafka's releases in nowhere; run this in a clone of the generator, or name the "
-        "folder by --history\n",
+        "history: no history of Kafka's releases in nowhere; run this in a clone of the generator, or name the "
+        "folder with --history\n",
     ),
     "no history for a release": (
         ["--old", "release:4.3.0", "--history", "nowhere"],
-        "release:4.3.0: there is no history of Kafka's releases in nowhere; run this in a clone of the generator, or name "
-        "the folder by --history\n",
+        "release:4.3.0: no history of Kafka's releases in nowhere; run this in a clone of the generator, or name "
+        "the folder with --history\n",
     ),
     "no waivers": (["--waivers", "nowhere.toml"], "nowhere.toml: No such file or directory"),
 }
@@ -216,7 +216,7 @@ def test_git_timeout_exits_with_3(
 
     monkeypatch.setattr(subprocess, "run", waiting)
     assert run("--old", "git:HEAD", "--new", "own") == 3
-    assert capsys.readouterr().err == ("git:HEAD: git rev-parse did not end within 300 seconds\nnothing was compared\n")
+    assert capsys.readouterr().err == ("git:HEAD: git rev-parse timed out after 300 seconds\nnothing was compared\n")
 
 
 def test_absolute_symlink_in_git_revision_exits_with_3(
@@ -227,7 +227,7 @@ def test_absolute_symlink_in_git_revision_exits_with_3(
         subprocess.run(["git", *words], check=True)
     assert run("--old", "git:HEAD:own", "--new", "specs/kafka") == 3
     assert capsys.readouterr().err == (
-        "git:HEAD:own: what git packed cannot be unpacked: 'own/Link.json' is a link to an absolute path\n"
+        "git:HEAD:own: cannot unpack the output of git archive: 'own/Link.json' is a link to an absolute path\n"
         "nothing was compared\n"
     )
 
@@ -334,7 +334,7 @@ def test_junit_report_contains_the_failure(folders: tuple[str, str], capsys: pyt
     failure = suite.find("testcase/failure")
     assert failure is not None
     assert "old code, new bytes: fails" in str(failure.text)
-    assert "      0004  00 00 00 00      the message ends at offset 4, but 4 more byte(s) follow\n" in str(failure.text)
+    assert "      0004  00 00 00 00      4 byte(s) left after the message, at offset 4\n" in str(failure.text)
 
 
 def test_advice_exits_with_0_in_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -349,7 +349,7 @@ def test_advice_exits_with_0_in_every_format(tmp_path: Path, capsys: pytest.Capt
         words = ("--old", str(tmp_path / "old"), "--new", str(tmp_path / "new"), "--level", "advice", "--format", each)
         assert run(*words) == 0
         told[each] = capsys.readouterr().out
-    assert "TAGGED_FIELD_ADDED: the tagged field More (tag 0) is new\n" in told["text"]
+    assert "TAGGED_FIELD_ADDED: the tagged field More (tag 0) was added\n" in told["text"]
     assert told["text"].endswith("  findings: 1 advice; 0 count at level advice\n")
     assert [each["counts"] for each in json.loads(told["json"])["findings"]] == [False]
     assert told["github"].startswith("::notice file=")
@@ -428,7 +428,7 @@ def test_waiver_does_not_apply_to_a_different_change(
     capsys.readouterr()
     Path(new, "OrderRecord.json").write_text(RELEASED.replace("int32", "int16"))
     assert run("--old", old, "--new", new, "--waivers", str(waivers)) == 3
-    unused = f"{waivers}: waiver 1: covers nothing; take it out: RELEASED_LAYOUT_CHANGED OrderRecord 0 Id"
+    unused = f"{waivers}: waiver 1: covers nothing; remove it: RELEASED_LAYOUT_CHANGED OrderRecord 0 Id"
     assert capsys.readouterr().err == f"{unused}\nnothing was compared\n"
 
 
@@ -438,7 +438,7 @@ def test_waiver_without_a_matching_difference_is_a_warning(
     old, new = folders
     waivers = Path(new, "waivers.toml")
     waivers.write_text(WAIVER.format(**json.loads(printed(folders, capsys, "json"))["findings"][0]))
-    what = f"no such difference from {old}; take it out or correct it: RELEASED_LAYOUT_CHANGED OrderRecord 0 Id"
+    what = f"no such difference from {old}; remove or correct it: RELEASED_LAYOUT_CHANGED OrderRecord 0 Id"
     warning = f"{waivers}: warning: waiver 1: {what}\n"
     Path(old, "OrderRecord.json").write_text(CHANGED)
     assert run("--old", old, "--new", new, "--waivers", str(waivers)) == 0
@@ -488,28 +488,28 @@ def test_waiver_does_not_cover_additional_versions(tmp_path: Path, capsys: pytes
     assert "HEADER_VERSION_CHANGED" not in capsys.readouterr().out
     assert run(*words, "--new", str(tmp_path / "0+"), "--waivers", str(waivers)) == 3
     assert capsys.readouterr().err == (
-        f"{waivers}: waiver 1: covers nothing; take it out: HEADER_VERSION_CHANGED OrderRequest 2\nnothing was compared\n"
+        f"{waivers}: waiver 1: covers nothing; remove it: HEADER_VERSION_CHANGED OrderRequest 2\nnothing was compared\n"
     )
 
 
 BROKEN_WAIVERS = {
     "[[waiver]]\nrule = 1": (
-        "waiver 1: rule is not a text",
-        "waiver 1: has no message",
-        "waiver 1: has no reason",
-        "waiver 1: has no before or no after; --format json prints both for each finding",
+        "waiver 1: rule must be a string",
+        "waiver 1: missing message",
+        "waiver 1: missing reason",
+        "waiver 1: missing before or after; --format json prints both for each finding",
     ),
     '[[waiver]]\nrule = ["a"]\nmessage = "A"\nbefore = "1"\nafter = "2"\nreason = " "\nversions = "0-3"': (
-        "waiver 1: rule is not a text",
-        "waiver 1: versions are not a list of numbers",
-        "waiver 1: has no reason",
+        "waiver 1: rule must be a string",
+        "waiver 1: versions must be a list of numbers",
+        "waiver 1: missing reason",
     ),
     '[[waiver]]\nrule = "NEWS"\nmessage = "A"\nbefore = "1"\nafter = "2"\nreason = "Agreed."\nversions = [true]': (
-        "waiver 1: versions are not a list of numbers",
-        "waiver 1: there is no rule 'NEWS'; --list-rules prints them",
+        "waiver 1: versions must be a list of numbers",
+        "waiver 1: unknown rule 'NEWS'; --list-rules prints them",
     ),
-    "waiver = 1": ("waiver is not a list of tables; write [[waiver]]",),
-    "waivers = []": ("unknown key 'waivers'; a file of waivers has [[waiver]] only",),
+    "waiver = 1": ("waiver must be a list of tables; write [[waiver]]",),
+    "waivers = []": ("unknown key 'waivers'; expected only [[waiver]]",),
 }
 
 

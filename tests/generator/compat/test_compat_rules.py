@@ -182,7 +182,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
           0006  00           urgent  false  BOOLEAN
           0007  00 00 00     lines   INT32: 4 bytes needed at offset 7, 3 left
           000a  end
-    old code, new bytes: fails: the message ends at offset 10, 1 byte is left
+    old code, new bytes: fails: 1 byte left after the message, at offset 10
         00 00 00 00 00 00 00 00 00 00 00
         written by new code:
           0002  00 00 00 00  amount       0  INT32
@@ -192,15 +192,15 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
         read by old code:
           0002  00 00 00 00  amount       0  INT32
           0006  00 00 00 00  lines.count  0  INT32
-          000a  00                        the message ends at offset 10, but 1 more byte(s) follow
+          000a  00                        1 byte(s) left after the message, at offset 10
           000b  end
-    leave the released versions as they are; give the change a new version (released in release 0)""",
+    keep the released versions unchanged; make the change in a new version (released in release 0)""",
     ),
     "RELEASED_LAYOUT_CHANGED NULLABLE": (
         (change("OrderRequest", 0, nullableVersions="0+"),),
         """OrderRequest 0 Customer: RELEASED_LAYOUT_CHANGED (NULLABLE): was Customer: string; is Customer: string?
-    new code, old bytes: proved to read the same
-    old code, new bytes: fails: customer: null at offset 0, where this version allows none
+    new code, old bytes: proved to read identically
+    old code, new bytes: fails: customer: unexpected null at offset 0 in this version
         ff ff 00 00 00 00 00 00 00 00
         written by new code:
           0000  ff ff        customer     null  NULLABLE_STRING
@@ -208,14 +208,14 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
           0006  00 00 00 00  lines.count  0  INT32
           000a  end
         read by old code:
-          0000  ff ff                    customer  null at offset 0, where this version allows none
+          0000  ff ff                    customer  unexpected null at offset 0 in this version
           0002  00 00 00 00 00 00 00 00            not read
           000a  end
-    leave the released versions as they are; give the change a new version (released in release 0)""",
+    keep the released versions unchanged; make the change in a new version (released in release 0)""",
     ),
     "RELEASED_LAYOUT_CHANGED REORDERED": (
         (lambda found: insert("OrderRecord", 1, field("Paid", "int64"))(found), swap("OrderRecord", 1, 2)),
-        """OrderRecord 0 Paid: RELEASED_LAYOUT_CHANGED (REORDERED): was Paid stands before Total; is Total before Paid
+        """OrderRecord 0 Paid: RELEASED_LAYOUT_CHANGED (REORDERED): was Paid precedes Total; is Total before Paid
     new code, old bytes: reads differently: paid = 0 is read as 1
         00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01
         written by old code:
@@ -240,14 +240,14 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
           0004  00 00 00 00 00 00 00 00  paid       0  INT64
           000c  00 00 00 00 00 00 00 01  total      1  INT64
           0014  end
-    leave the released versions as they are; give the change a new version (released in release 1)""",
+    keep the released versions unchanged; make the change in a new version (released in release 1)""",
     ),
     "TAGGED_DEFAULT_CHANGED inside a tagged struct": (
         (
             insert("OrderRequest", 5, place(field("Shelf", "int32", "2+", tag=0, taggedVersions="2+", default="5"))),
             lambda found: place_of(found)[1].update(default="6"),
         ),
-        """OrderRequest 2 Place.Shelf: TAGGED_DEFAULT_CHANGED: was 5 where tag 0 is left out; is 6 where tag 0 is left out
+        """OrderRequest 2 Place.Shelf: TAGGED_DEFAULT_CHANGED: was 5 where tag 0 is absent; is 6 where tag 0 is absent
     new code, old bytes: reads differently: tag 0: place.shelf = 5 is read as 6
         00 00 00 00 00 01 01 00
         written by old code:
@@ -268,14 +268,14 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
           0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, place = Struct(row=0, shelf=5)
           0008  end
-    leave the released versions as they are; give the change a new version (released in release 1)""",
+    keep the released versions unchanged; make the change in a new version (released in release 1)""",
     ),
     "TAGGED_DEFAULT_CHANGED to minus zero": (
         (
             insert("OrderRequest", 5, field("Weight", "float64", "2+", tag=1, taggedVersions="2+")),
             change("OrderRequest", 5, default="-0.0"),
         ),
-        """OrderRequest 2 Weight: TAGGED_DEFAULT_CHANGED: was 0.0 where tag 1 is left out; is -0.0 where tag 1 is left out
+        """OrderRequest 2 Weight: TAGGED_DEFAULT_CHANGED: was 0.0 where tag 1 is absent; is -0.0 where tag 1 is absent
     new code, old bytes: reads differently: tag 1: weight = 0.0 is read as -0.0
         00 00 00 00 00 01 01 00
         written by old code:
@@ -296,12 +296,12 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
           0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, weight = 0.0
           0008  end
-    leave the released versions as they are; give the change a new version (released in release 1)""",
+    keep the released versions unchanged; make the change in a new version (released in release 1)""",
     ),
     "RELEASED_LAYOUT_CHANGED TAG_REFUSED": (
         (both(flexibleVersions="1+"), change("OrderRequest", 4, versions="1+", taggedVersions="1+")),
-        """OrderRequest 1 Gift: RELEASED_LAYOUT_CHANGED (TAG_REFUSED): was tag 0 of other versions, refused; is tag 0, Gift
-    new code, old bytes: proved to read the same
+        """OrderRequest 1 Gift: RELEASED_LAYOUT_CHANGED (TAG_REFUSED): was tag 0 of other versions, rejected; is tag 0, Gift
+    new code, old bytes: proved to read identically
     old code, new bytes: fails: tag 0 at offset 8 is not valid in this version
         01 00 00 00 00 01 01 01 00 01 01
         written by new code:
@@ -314,14 +314,14 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
           0008  00 01                        tag 0 at offset 8 is not valid in this version
           000a  01                           not read
           000b  end
-    leave the released versions as they are; give the change a new version (released in release 1)""",
+    keep the released versions unchanged; make the change in a new version (released in release 1)""",
     ),
     "RELEASED_LAYOUT_CHANGED TAG_REFUSED, reversed": (
         (
             several(both(flexibleVersions="1+"), change("OrderRequest", 4, versions="1+", taggedVersions="1+")),
             change("OrderRequest", 4, versions="2+", taggedVersions="2+"),
         ),
-        """OrderRequest 1 Gift: RELEASED_LAYOUT_CHANGED (TAG_REFUSED): was tag 0, Gift; is tag 0 of other versions, refused
+        """OrderRequest 1 Gift: RELEASED_LAYOUT_CHANGED (TAG_REFUSED): was tag 0, Gift; is tag 0 of other versions, rejected
     new code, old bytes: fails: tag 0 at offset 8 is not valid in this version
         01 00 00 00 00 01 01 01 00 01 01
         written by old code:
@@ -334,12 +334,12 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
           0008  00 01                        tag 0 at offset 8 is not valid in this version
           000a  01                           not read
           000b  end
-    old code, new bytes: proved to read the same
-    leave the released versions as they are; give the change a new version (released in release 1)""",
+    old code, new bytes: proved to read identically
+    keep the released versions unchanged; make the change in a new version (released in release 1)""",
     ),
     "TAGGED_DEFAULT_CHANGED": (
         (change("OrderRequest", 4, default="true"),),
-        """OrderRequest 2 Gift: TAGGED_DEFAULT_CHANGED: was false where tag 0 is left out; is true where tag 0 is left out
+        """OrderRequest 2 Gift: TAGGED_DEFAULT_CHANGED: was false where tag 0 is absent; is true where tag 0 is absent
     new code, old bytes: reads differently: tag 0: gift = false is read as true
         00 00 00 00 00 01 01 00
         written by old code:
@@ -360,7 +360,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
           0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false
           0008  end
-    leave the released versions as they are; give the change a new version (released in release 0)""",
+    keep the released versions unchanged; make the change in a new version (released in release 0)""",
     ),
 }
 

@@ -82,19 +82,19 @@ def test_swapped_fields_are_reordered_in_renamed_parent(case: str) -> None:
 
 
 MOVED = {
-    "after a new one": ([A, B], [field("C"), A], "A at place 1", "A at place 2, where B was"),
-    "before a new one": ([A, B], [B, field("C")], "B at place 2", "B at place 1, where A was"),
+    "after nested new one": ([A, B], [field("C"), A], "A at position 1", "A at position 2, previously B"),
+    "in front of nested new one": ([A, B], [B, field("C")], "B at position 2", "B at position 1, previously A"),
     "in an array": (
         [field("Ts", "[]T", fields=[A, B])],
         [field("Us", "[]T", fields=[field("C"), A])],
-        "Ts[].A at place 1",
-        "Ts[].A at place 2, where Ts[].B was",
+        "Ts[].A at position 1",
+        "Ts[].A at position 2, previously Ts[].B",
     ),
     "in a tagged struct": (
         [tagged("S", "T", fields=[A, B])],
         [tagged("R", "T", fields=[field("C"), A])],
-        "S.A at place 1",
-        "S.A at place 2, where S.B was",
+        "S.A at position 1",
+        "S.A at position 2, previously S.B",
     ),
     "with another tag": (
         [tagged("A"), {**tagged("B"), "tag": 1}],
@@ -102,31 +102,31 @@ MOVED = {
         "A by tag 0",
         "A by tag 1",
     ),
-    "tagged in the new version": ([A], [field("C"), tagged("A", "string")], "A at place 1", "A by tag 0"),
-    "tagged in the old version": ([A, tagged("B", "T", fields=[field("X")])], [B], "B by tag 0", "B at place 1"),
-    "tagged struct in the new version": (
+    "by nested tag now": ([A], [field("C"), tagged("A", "string")], "A at position 1", "A by tag 0"),
+    "by nested tag before": ([A, tagged("B", "T", fields=[field("X")])], [B], "B by tag 0", "B at position 1"),
+    "by nested tag now, as nested struct": (
         [A, B],
         [A, field("C"), tagged("B", "T", fields=[A])],
-        "B at place 2",
+        "B at position 2",
         "B by tag 0",
     ),
-    "nested struct, tagged in the new version": (
+    "nested struct that takes no bytes, by nested tag now": (
         [tagged("S", "T", fields=[field("P", "T2", fields=[A])])],
         [tagged("S", "T", fields=[field("R", "T2", fields=[A]), tagged("P")])],
-        "S.P at place 1",
+        "S.P at position 1",
         "S.P by tag 0",
     ),
     "struct, tagged in the new version": (
         [field("S", "[]T", fields=[A])],
         [field("R", "[]T", fields=[A]), tagged("S", "T2", fields=[A])],
-        "S at place 1",
+        "S at position 1",
         "S by tag 0",
     ),
     "a struct": (
         [field("S", "[]T", fields=[A]), field("R", "[]T2", fields=[A])],
         [field("Q", "[]T", fields=[A]), field("S", "[]T2", fields=[A])],
-        "S at place 1",
-        "S at place 2, where R was",
+        "S at position 1",
+        "S at position 2, previously R",
     ),
 }
 
@@ -195,8 +195,8 @@ def test_difference_describes_both_sides() -> None:
     never = tagged("A", "string")
     assert described(plan(null), plan(text)) == (
         "TAGGED_DEFAULT",
-        "null where tag 0 is left out",
-        '"" where tag 0 is left out',
+        "null where tag 0 is absent",
+        '"" where tag 0 is absent',
     )
     assert described(plan(text), plan(never)) == (
         "TAGGED_VALUE",

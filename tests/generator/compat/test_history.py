@@ -78,7 +78,7 @@ def test_edited_definition_raises_history_error(copied: Path) -> None:
     wanted = table["releases"]["3.0.0"]["brought"]["PayRequest"].split()[1]
     found = store.digest_of(path.read_text())
     assert str(error.value) == (
-        f"{path}: is not what was imported (digest {found}, not {wanted}); run nox -s upstream -- import-history"
+        f"{path}: differs from the import (digest {found}, expected {wanted}); run nox -s upstream -- import-history"
     )
 
 
@@ -89,7 +89,7 @@ def test_edited_error_code_raises_history_error(copied: Path) -> None:
     with pytest.raises(store.HistoryError) as error:
         store.read(copied)
     assert str(error.value) == (
-        f"{path}: is not what was imported (digest {store.digest_of(path.read_text())}, not {wanted}); "
+        f"{path}: differs from the import (digest {store.digest_of(path.read_text())}, expected {wanted}); "
         "run nox -s upstream -- import-history"
     )
 
@@ -123,7 +123,7 @@ def test_edited_release_table_raises_history_error(what: str, copied: Path) -> N
     with pytest.raises(store.HistoryError) as error:
         store.read(copied)
     assert str(error.value) == (
-        f"{path}: is not what was imported (digest {found}, not {wanted}); run nox -s upstream -- import-history"
+        f"{path}: differs from the import (digest {found}, expected {wanted}); run nox -s upstream -- import-history"
     )
 
 
@@ -142,7 +142,7 @@ def test_missing_and_unlisted_definitions_are_reported(copied: Path) -> None:
     with pytest.raises(store.HistoryError) as error:
         store.read(copied)
     assert str(error.value) == (
-        f"{lost}: cannot be read, but releases.json names it; run nox -s upstream -- import-history\n"
+        f"{lost}: cannot be read, but is listed in releases.json; run nox -s upstream -- import-history\n"
         f"{foreign}: is not in releases.json; run nox -s upstream -- import-history"
     )
 
@@ -150,7 +150,7 @@ def test_missing_and_unlisted_definitions_are_reported(copied: Path) -> None:
 @pytest.mark.parametrize("text", ["", "[]", '{"releases": {"3.0.0": {}}}', '{"releases": []}', '{"releases": {}}'])
 def test_malformed_release_table_raises_history_error(text: str, copied: Path) -> None:
     (copied / "releases.json").write_text(text)
-    with pytest.raises(store.HistoryError, match=r"releases\.json: is not a table of releases: "):
+    with pytest.raises(store.HistoryError, match=r"releases\.json: invalid table of releases: "):
         store.read(copied)
 
 
@@ -175,7 +175,7 @@ def test_error_codes_record_first_and_removing_release(tmp_path: Path) -> None:
     with pytest.raises(store.HistoryError, match=r"^error code BACK is 8 in 3\.0\.0, and was 7 before$"):
         store.write(tmp_path, {}, codes | {"3.0.0": {"BACK": 8}})
     (tmp_path / store.ERROR_CODES).write_text("[]")
-    with pytest.raises(store.HistoryError, match=r"is not a table of error codes"):
+    with pytest.raises(store.HistoryError, match=r"invalid table of error codes"):
         store.read_error_codes(tmp_path)
 
 

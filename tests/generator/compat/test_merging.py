@@ -56,7 +56,7 @@ def test_conflicting_field_type_is_reported(older: Baseline, today: dict[str, Me
     with_older([replace(message, fields=(wrong, *message.fields[1:]))], older, problems)
     (problem,) = problems.errors
     assert problem.message == (
-        "ListOffsetsRequest of history cannot be in one package with this: "
+        "ListOffsetsRequest of history cannot be combined with this: "
         "ReplicaId is int32 in one release and string in the other"
     )
     assert Path(problem.location.file).name == "ListOffsetsRequest.json"

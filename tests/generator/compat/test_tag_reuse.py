@@ -47,28 +47,28 @@ def holds(name: str, *fields: Json) -> list[Json]:
 REUSED: dict[str, tuple[list[list[Json]], str]] = {
     "the same type, after a release without it": (
         [[X, tagged("A")], [X], [X, tagged("B")]],
-        "Foo B: TAG_REUSED: tag 0 was A (int32), is B (int32)\n    give B a tag that was never used",
+        "Foo B: TAG_REUSED: tag 0 was A (int32), now B (int32)\n    give B a tag that was never used",
     ),
     "the same name with another type, after a release without it": (
         [[X, tagged("A")], [X], [X, tagged("A", "string")]],
-        "Foo A: TAG_REUSED: tag 0 was A (int32), is A (string)\n    give A a tag that was never used",
+        "Foo A: TAG_REUSED: tag 0 was A (int32), now A (string)\n    give A a tag that was never used",
     ),
     "in a renamed struct": (
         [holds("Rows", X, tagged("A")), holds("Rows", X), holds("Lines", X, tagged("B", "string"))],
-        "Foo Lines[].B: TAG_REUSED: tag 0 was A (int32), is B (string)\n    give B a tag that was never used",
+        "Foo Lines[].B: TAG_REUSED: tag 0 was A (int32), now B (string)\n    give B a tag that was never used",
     ),
     "in a struct renamed twice": (
         [holds("Rows", X, tagged("A")), holds("Lines", X), holds("Items", X), holds("Items", X, tagged("B"))],
-        "Foo Items[].B: TAG_REUSED: tag 0 was A (int32), is B (int32)\n    give B a tag that was never used",
+        "Foo Items[].B: TAG_REUSED: tag 0 was A (int32), now B (int32)\n    give B a tag that was never used",
     ),
     "moved to the tag of a removed field": (
         [[X, tagged("A"), tagged("B", tag=1)], [X, tagged("C"), tagged("A", tag=1)]],
-        "Foo A: TAG_MOVED: A had tag 0, has 1\n    give it back tag 0",
+        "Foo A: TAG_MOVED: A had tag 0, has 1\n    restore tag 0",
     ),
     "moved, in a renamed struct": (
         [holds("Rows", X, tagged("A")), holds("Rows", X), holds("Lines", X, tagged("B"), tagged("A", tag=1))],
-        "Foo Lines[].A: TAG_MOVED: Lines[].A had tag 0, has 1\n    give it back tag 0\n\n"
-        "Foo Lines[].B: TAG_REUSED: tag 0 was A (int32), is B (int32)\n    give B a tag that was never used",
+        "Foo Lines[].A: TAG_MOVED: Lines[].A had tag 0, has 1\n    restore tag 0\n\n"
+        "Foo Lines[].B: TAG_REUSED: tag 0 was A (int32), now B (int32)\n    give B a tag that was never used",
     ),
 }
 KEPT: dict[str, list[list[Json]]] = {

@@ -17,7 +17,7 @@ FIELDS: tuple[Case, ...] = (
     Case(
         "nullable outside versions",
         text(field("A", "string", "2+", nullableVersions="0+")),
-        "2: $.fields[0].nullableVersions: warning: field A has nullableVersions 0+, but versions 2+; the versions outside are ignored",
+        "2: $.fields[0].nullableVersions: warning: field A has nullableVersions 0+, but versions 2+; the other versions are ignored",
     ),
     Case(
         "entityType",
@@ -38,7 +38,7 @@ FIELDS: tuple[Case, ...] = (
     Case(
         "array of records",
         text(field("A", "[]records")),
-        "2: $.fields[0].type: field A: an array cannot hold records; use []bytes or a struct",
+        "2: $.fields[0].type: field A: an array cannot contain records; use []bytes or a struct",
     ),
     Case(
         "flexible override of an int",
@@ -49,7 +49,7 @@ FIELDS: tuple[Case, ...] = (
     Case(
         "flexible override too wide",
         text(field("A", "string", flexibleVersions="1+")),
-        "2: $.fields[0].flexibleVersions: field A has flexibleVersions 1+, not all of them in the message's 2+",
+        "2: $.fields[0].flexibleVersions: field A has flexibleVersions 1+, which are not all in the message's 2+",
     ),
     Case(
         "tagged key",
@@ -65,7 +65,7 @@ FIELDS: tuple[Case, ...] = (
     Case(
         "key of a float",
         text(sub("A", field("X", "float64", mapKey=True), type="[]Sub")),
-        "2: $.fields[0].fields[0].mapKey: warning: field X is a float64 key; NaN is never found",
+        "2: $.fields[0].fields[0].mapKey: warning: field X is a float64 key; NaN cannot be found",
     ),
     Case(
         "tag negative",
@@ -127,7 +127,7 @@ FIELDS: tuple[Case, ...] = (
     Case(
         "default of many digits",
         text(field("A", "int64", default="1" * 5000)),
-        f"2: $.fields[0].default: invalid default '{'1' * 57}...' for int64 field A: out of range, int64 holds -9223372036854775808 to 9223372036854775807",
+        f"2: $.fields[0].default: invalid default '{'1' * 57}...' for int64 field A: out of range, int64 has -9223372036854775808 to 9223372036854775807",
     ),
     Case(
         "taggedVersions above the message",
@@ -160,7 +160,7 @@ STRUCTS: tuple[Case, ...] = (
     Case(
         "common struct given again",
         text(sub("A", field("X")), commonStructs=[common("Sub", field("X"))]),
-        "2: $.fields[0].fields: Sub is a common struct; its fields cannot be given again here",
+        "2: $.fields[0].fields: Sub is a common struct; its fields cannot be repeated here",
     ),
     Case(
         "struct twice",
@@ -170,13 +170,13 @@ STRUCTS: tuple[Case, ...] = (
     Case(
         "struct unknown",
         text(field("A", "Sub"), field("B", "[]Sub")),
-        "2: $.fields[0].type: unknown struct Sub; give its fields here or as a common struct",
-        "3: $.fields[1].type: unknown struct Sub; give its fields here or as a common struct",
+        "2: $.fields[0].type: unknown struct Sub; declare its fields here or in commonStructs",
+        "3: $.fields[1].type: unknown struct Sub; declare its fields here or in commonStructs",
     ),
     Case(
         "struct inside a common struct",
         text(field("A", "Com"), commonStructs=[common("Com", sub("B", field("X")))]),
-        "1: $.commonStructs[0].fields[0].fields: struct Sub is written inside common struct Com; declare it as a common struct of its own",
+        "1: $.commonStructs[0].fields[0].fields: struct Sub is declared inside common struct Com; declare it as a separate common struct",
     ),
     Case(
         "struct unknown in a common struct",
@@ -207,12 +207,12 @@ STRUCTS: tuple[Case, ...] = (
     Case(
         "tag gap",
         text(*(field(n, versions="2+", tag=t, taggedVersions="2+") for n, t in zip("AB", (0, 2), strict=True))),
-        "3: $.fields[1].tag: in Probe, the tags are not contiguous: 1 is not used but 2 is; use the lower tags first",
+        "3: $.fields[1].tag: in Probe, the tags are not contiguous: 1 is unused, but 2 is used; use the lower tags first",
     ),
     Case(
         "tags per struct",
         text(sub("S", field("A", versions="2+", tag=1, taggedVersions="2+"))),
-        "2: $.fields[0].fields[0].tag: in Sub, the tags are not contiguous: 0 is not used but 1 is; use the lower tags first",
+        "2: $.fields[0].fields[0].tag: in Sub, the tags are not contiguous: 0 is unused, but 1 is used; use the lower tags first",
     ),
     Case(
         "struct in no version",
@@ -242,8 +242,8 @@ STRUCTS: tuple[Case, ...] = (
     Case(
         "key of a struct in no array",
         text(sub("A", field("X", mapKey=True), field("Y", "string", mapKey=True))),
-        "2: $.fields[0].fields[0].mapKey: warning: field X is a key, but struct Sub is in no array; the key has no effect",
-        "2: $.fields[0].fields[1].mapKey: warning: field Y is a key, but struct Sub is in no array; the key has no effect",
+        "2: $.fields[0].fields[0].mapKey: warning: field X is a key, but struct Sub is not in an array; the key has no effect",
+        "2: $.fields[0].fields[1].mapKey: warning: field Y is a key, but struct Sub is not in an array; the key has no effect",
     ),
     Case(
         "structs too deep",
@@ -254,7 +254,7 @@ STRUCTS: tuple[Case, ...] = (
                 common("S50", field("X")),
             ],
         ),
-        "1: $.commonStructs[0]: struct S0 holds structs more than 50 levels deep; flatten it",
+        "1: $.commonStructs[0]: struct S0 contains structs more than 50 levels deep; flatten it",
     ),
     Case(
         "struct contains itself",

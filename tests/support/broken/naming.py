@@ -16,9 +16,9 @@ NAMES: tuple[Case, ...] = (
     Case(
         "message takes a name of modules",
         text(name="UUID"),
-        "1: $.name: UUID is a name that generated modules need; rename it",
+        "1: $.name: UUID is reserved in generated modules; rename it",
     ),
-    Case("message is a keyword", text(name="None"), "1: $.name: None is a name that generated modules need; rename it"),
+    Case("message is a keyword", text(name="None"), "1: $.name: None is reserved in generated modules; rename it"),
     Case(
         "message is a keyword as a module",
         text(name="Class"),
@@ -36,13 +36,13 @@ NAMES: tuple[Case, ...] = (
     Case(
         "struct takes a name of modules",
         text(sub("A", field("X"), type="Message")),
-        "2: $.fields[0].type: Message is a name that generated modules need; rename it",
+        "2: $.fields[0].type: Message is reserved in generated modules; rename it",
     ),
     Case(
         "empty struct takes a name of modules",
         text(sub("A", type="UUID"), field("B", "Struct"), commonStructs=[common("Struct")]),
-        "1: $.commonStructs[0]: Struct is a name that generated modules need; rename it",
-        "2: $.fields[0].type: UUID is a name that generated modules need; rename it",
+        "1: $.commonStructs[0]: Struct is reserved in generated modules; rename it",
+        "2: $.fields[0].type: UUID is reserved in generated modules; rename it",
     ),
     Case(
         "message takes a name of the package",
@@ -58,17 +58,17 @@ NAMES: tuple[Case, ...] = (
     Case(
         "structs fold",
         text(sub("A", field("X"), type="ABc"), sub("B", field("X"), type="Abc")),
-        "3: $.fields[1].type: ABc and Abc would both have functions for abc in Python; rename one",
+        "3: $.fields[1].type: ABc and Abc would both define functions for abc in Python; rename one",
     ),
     Case(
         "struct folds like the message",
         text(sub("A", field("X"), type="PRobe")),
-        "2: $.fields[0].type: Probe and PRobe would both have functions for probe in Python; rename one",
+        "2: $.fields[0].type: Probe and PRobe would both define functions for probe in Python; rename one",
     ),
     Case(
         "struct is called like the functions of arrays",
         text(sub("A", field("X"), type="AllTopic"), sub("B", field("X"), type="[]Topic")),
-        "3: $.fields[1].type: AllTopic and Topic would both have functions for all_topic in Python; rename one",
+        "3: $.fields[1].type: AllTopic and Topic would both define functions for all_topic in Python; rename one",
     ),
     Case(
         "struct is called like the functions of tags",
@@ -77,7 +77,7 @@ NAMES: tuple[Case, ...] = (
             sub("A", field("X"), type="TagsProbe"),
             sub("B", field("X"), type="OptionalProbe"),
         ),
-        "3: $.fields[1].type: Probe and TagsProbe would both have functions for tags_probe in Python; rename one",
+        "3: $.fields[1].type: Probe and TagsProbe would both define functions for tags_probe in Python; rename one",
     ),
     Case(
         "struct is called like a collection",
@@ -87,7 +87,7 @@ NAMES: tuple[Case, ...] = (
     Case(
         "collection takes a name of modules",
         text(sub("A", field("X", mapKey=True), type="[]Keyed")),
-        "2: $.fields[0].type: the class for arrays of Keyed would be KeyedCollection, a name that generated modules need; rename Keyed",
+        "2: $.fields[0].type: the class for arrays of Keyed would be KeyedCollection, a name reserved in generated modules; rename Keyed",
     ),
     Case(
         "field is self",
@@ -193,14 +193,14 @@ MESSAGES: tuple[Case, ...] = (
         text(name="Probe", type="coordinator-key"),
         "1: $: coordinator-key Probe has no apiKey; it is the record's type number",
         "1: $.flexibleVersions: coordinator-key Probe cannot have flexibleVersions; write none",
-        "1: $.name: coordinator-key Probe must end in Key, to be paired with its other half",
-        "1: $.validVersions: coordinator-key Probe has validVersions 0-3; a key has only version 0",
+        "1: $.name: coordinator-key Probe must end in Key, to match its request or response",
+        "1: $.validVersions: coordinator-key Probe has validVersions 0-3; a key must have only version 0",
     ),
     Case(
         "coordinator-value",
         text(name="Probe", type="coordinator-value"),
         "1: $: coordinator-value Probe has no apiKey; it is the record's type number",
-        "1: $.name: coordinator-value Probe must end in Value, to be paired with its other half",
+        "1: $.name: coordinator-value Probe must end in Value, to match its request or response",
     ),
     Case(
         "headerVersions on data",
@@ -235,7 +235,7 @@ MESSAGES: tuple[Case, ...] = (
     Case(
         "headerVersions backwards",
         text(**ASK, headerVersions={"0": 1, "1+": 0}),
-        "1: $.headerVersions: headerVersions range 1+ goes back to header version 0; it never decreases",
+        "1: $.headerVersions: headerVersions range 1+ goes back to header version 0; header versions cannot decrease",
     ),
     Case(
         "headerVersions above valid",
@@ -276,22 +276,22 @@ MESSAGES: tuple[Case, ...] = (
     Case(
         "request without the name of an API",
         {"a.json": request(name="Request"), "b.json": response()},
-        "a.json:1: $.name: Request is a name that generated modules need; rename it",
+        "a.json:1: $.name: Request is reserved in generated modules; rename it",
     ),
     Case(
         "request and response differ in versions",
         {"a.json": request(), "b.json": text(name="AskResponse", type="response", apiKey=1, validVersions="0-2")},
-        "b.json:1: $.validVersions: response AskResponse has validVersions 0-2, but request AskRequest has 0-3; a request and its response share them",
+        "b.json:1: $.validVersions: response AskResponse has validVersions 0-2, but request AskRequest has 0-3; a request and its response have the same versions",
     ),
     Case(
         "removed request with a response",
         {"a.json": text(name="AskRequest", type="request", apiKey=1, validVersions="none"), "b.json": response()},
-        "b.json:1: $.validVersions: response AskResponse has validVersions 0-3, but request AskRequest has none; a request and its response share them",
+        "b.json:1: $.validVersions: response AskResponse has validVersions 0-3, but request AskRequest has none; a request and its response have the same versions",
     ),
     Case(
         "apiKey twice",
         {"a.json": request(), "b.json": request(name="AskAgainRequest"), "c.json": response()},
-        "b.json:1: $.apiKey: request AskAgainRequest has apiKey 1, which is already AskRequest's; each needs its own",
+        "b.json:1: $.apiKey: request AskAgainRequest has apiKey 1, already used by AskRequest; choose another",
     ),
     Case(
         "record type twice",
@@ -300,6 +300,6 @@ MESSAGES: tuple[Case, ...] = (
             "x/b.json": text(name="R2", type="metadata", apiKey=3),
             "y/c.json": text(name="R3", type="metadata", apiKey=3),
         },
-        "x/b.json:1: $.apiKey: metadata R2 has apiKey 3, which is already R1's; each needs its own",
+        "x/b.json:1: $.apiKey: metadata R2 has apiKey 3, already used by R1; choose another",
     ),
 )

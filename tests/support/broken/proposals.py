@@ -25,7 +25,7 @@ PROPOSALS: tuple[Case, ...] = (
         "encoding of a bool",
         text(field("A", "bool", encoding="packed16"), field("B", "[]int32", encoding="packed32")),
         "2: $.fields[0].encoding: field A of type bool cannot have an encoding; use int16, int32, int64",
-        "3: $.fields[1].encoding: field B of type []int32 cannot have an encoding; an array takes elementEncoding",
+        "3: $.fields[1].encoding: field B of type []int32 cannot have an encoding; use elementEncoding for an array",
     ),
     Case(
         "elementEncoding of no array",
@@ -102,7 +102,7 @@ PROPOSALS: tuple[Case, ...] = (
     Case(
         "optional array of structs",
         text(optionalFields=[optional("A", "[]Sub", fields=[field("X")])], **WITH),
-        "1: $.optionalFields[0].type: optional field A is an array of structs, which optional-field buffers cannot hold; wrap the array in a struct",
+        "1: $.optionalFields[0].type: optional field A is an array of structs, which optional-field buffers cannot contain; wrap the array in a struct",
     ),
     Case(
         "optional records",
@@ -164,6 +164,6 @@ PROPOSALS: tuple[Case, ...] = (
     Case(
         "optional fields of a common struct given again",
         text(field("A", "Sub", optionalFields=[optional("B")]), commonStructs=[common("Sub", field("X"))], **WITH),
-        "2: $.fields[0].optionalFields: Sub is a common struct; its optional fields cannot be given here; give them where it is declared",
+        "2: $.fields[0].optionalFields: Sub is a common struct; optional fields cannot be declared here; declare them in the common struct",
     ),
 )

@@ -8,8 +8,8 @@ from tests.support.broken.case import ASK, KNOWN_OF_FIELDS, KNOWN_OF_MESSAGES, K
 from tests.support.specs import field, text
 
 TYPES = (
-    "bool, int8, int16, uint16, int32, uint32, int64, float64, uuid, string, bytes, records, a struct name with a "
-    "capital, or [] and one of these"
+    "bool, int8, int16, uint16, int32, uint32, int64, float64, uuid, string, bytes, records, a capitalized "
+    "struct name, or [] before one of these"
 )
 NO_RANGE = "'x' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)"
 
@@ -246,15 +246,15 @@ READER: tuple[Case, ...] = (
     Case(
         "field type unknown",
         text(field("A", "int128"), field("B", "float32"), field("C", "[]int"), field("D", "[]")),
-        "2: $.fields[0].type: unknown type 'int128'; use bool, int8, int16, uint16, int32, uint32, int64, float64, uuid, string, bytes, records, a struct name with a capital, or [] and one of these",
-        "3: $.fields[1].type: unknown type 'float32'; use bool, int8, int16, uint16, int32, uint32, int64, float64, uuid, string, bytes, records, a struct name with a capital, or [] and one of these",
-        "4: $.fields[2].type: unknown type '[]int'; use bool, int8, int16, uint16, int32, uint32, int64, float64, uuid, string, bytes, records, a struct name with a capital, or [] and one of these",
-        "5: $.fields[3].type: the array type [] names no element type; write for example []int32",
+        "2: $.fields[0].type: unknown type 'int128'; use bool, int8, int16, uint16, int32, uint32, int64, float64, uuid, string, bytes, records, a capitalized struct name, or [] before one of these",
+        "3: $.fields[1].type: unknown type 'float32'; use bool, int8, int16, uint16, int32, uint32, int64, float64, uuid, string, bytes, records, a capitalized struct name, or [] before one of these",
+        "4: $.fields[2].type: unknown type '[]int'; use bool, int8, int16, uint16, int32, uint32, int64, float64, uuid, string, bytes, records, a capitalized struct name, or [] before one of these",
+        "5: $.fields[3].type: the array type [] has no element type; write for example []int32",
     ),
     Case(
         "array of arrays",
         text(field("A", "[][]int8")),
-        "2: $.fields[0].type: arrays of arrays cannot be written; use an array of structs that hold an array",
+        "2: $.fields[0].type: arrays of arrays are not supported; use an array of structs with an array",
     ),
     Case(
         "field versions missing",

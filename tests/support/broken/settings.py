@@ -15,10 +15,10 @@ KEY = message(field("A"), name="EntryKey", type="coordinator-key", apiKey=1, val
 NONE = "none of"
 KNOWN = "known are definitions, internal-topics, package, protocol"
 NAME = "must be lower case letters, digits and underscores"
-FILE = "is not the name of a file beside package.toml"
-NEEDS = "the component protocol needs the messages RequestHeader and ResponseHeader, of type header"
+FILE = "is not the name of a file next to package.toml"
+NEEDS = "the component protocol requires the messages RequestHeader and ResponseHeader of type header"
 REMEDY = 'define them, or write headers = "kafka" below [protocol] in package.toml'
-WRITTEN = "of the package is written by the generator or read by build tools; rename yours"
+WRITTEN = "of the package is written by the generator or read by build tools; choose another name"
 PACKAGE = "[package]\n"
 
 
@@ -105,7 +105,7 @@ CASES = [
     Case("no end", '[package]\nname = """a\nb\n', "3: $: not TOML: unterminated string"),
     Case("twice", "[package]\nname = 'a'\nname = 'b'\n", "3: $: not TOML: cannot overwrite a value"),
     Case("JSON", '{"package": {}}', "1: $: not TOML: invalid statement"),
-    Case("too deep", f"a = {'[' * 5000}", "1: $: not TOML: nested too deep"),
+    Case("too deep", f"a = {'[' * 5000}", "1: $: not TOML: nested too deeply"),
     Case(
         "number too long",
         f"a = {'9' * 5000}",
@@ -128,8 +128,8 @@ CASES = [
         "consequences of an unreadable definition",
         "[package]\ncomponents = ['protocol', 'internal_topics']\n[protocol]\none-way = ['TellRequest']\n"
         "[internal-topics.logs]\nlog = 'logs'\n[definitions]\naccepted-warnings = ['TellRequest.json']\n",
-        "TellRequest.json:1: $: the file is empty; a definition is one JSON object",
-        "logs/EntryKey.json:1: $: the file is empty; a definition is one JSON object",
+        "TellRequest.json:1: $: the file is empty; a definition must be one JSON object",
+        "logs/EntryKey.json:1: $: the file is empty; a definition must be one JSON object",
         "TypeRequest.json:1: $.apiKey: expected an int16, found string 'x'",
         files={
             "TellRequest.json": "",
@@ -178,7 +178,7 @@ CASES = [
         "package name 'con' is a reserved device name of Windows; choose another",
     ),
     of_package(
-        "a module of Python", "import-name = 'json'", "package name 'json' is a module of Python itself; choose another"
+        "a module of Python", "import-name = 'json'", "package name 'json' is a standard library module; choose another"
     ),
     *(
         of_package(
@@ -189,7 +189,7 @@ CASES = [
         for text in ("", "one", "1.0 ", "9" * 5000)
     ),
     *(
-        of_package(f"description {text!r}", f"description = {json.dumps(text)}", f"{text!r} is not a line of text")
+        of_package(f"description {text!r}", f"description = {json.dumps(text)}", f"{text!r} must be a single line")
         for text in ("", "  ", "a\nb")
     ),
     *(
@@ -237,13 +237,13 @@ CASES = [
     Case(
         "licence file missing",
         "[package]\nlicense-files = ['LICENSE', 1]\n",
-        "2: $.package.license-files[0]: there is no file 'LICENSE' beside package.toml; write one, or take its name out",
+        "2: $.package.license-files[0]: there is no file 'LICENSE' next to package.toml; add it, or remove its name",
         "2: $.package.license-files[1]: expected a string, found number 1",
     ),
     Case(
         "licence file twice",
         "[package]\nlicense-files = ['LICENSE', 'LICENSE']\n",
-        "2: $.package.license-files[1]: license-files has 'LICENSE' twice; leave one out",
+        "2: $.package.license-files[1]: license-files has 'LICENSE' twice; remove one",
         files={"LICENSE": "Ours."},
     ),
     of_package("readme outside", "readme = '../README.md'", f"'../README.md' {FILE}"),
@@ -251,9 +251,9 @@ CASES = [
         "authors",
         "[[package.authors]]\nname = ''\n[[package.authors]]\nemail = 'me'\n[[package.authors]]\n"
         "[[package.authors]]\nname = 5\nmail = 'me@example.org'\n",
-        "2: $.package.authors[0].name: '' is not a line of text",
+        "2: $.package.authors[0].name: '' must be a single line",
         "4: $.package.authors[1].email: 'me' is not an e-mail address; write for example me@example.org",
-        "5: $.package.authors[2]: an author has neither name nor email; give one of them",
+        "5: $.package.authors[2]: an author needs a name or an email",
         "7: $.package.authors[3].name: expected a string, found number 5",
         "8: $.package.authors[3].mail: unknown property 'mail' of an author; did you mean email?",
     ),
@@ -261,43 +261,43 @@ CASES = [
     Case(
         "links",
         f"[package.urls]\nSource = 'example.org'\n'' = 'https://a'\n'{'x' * 33}' = 'https://b'\nHome = 1\n",
-        "2: $.package.urls.Source: 'example.org' is not a link; it must begin with https:// or http://",
-        "3: $.package.urls.: '' is not a link label; write a word or two, of at most 32 characters",
-        f"4: $.package.urls.{'x' * 33}: '{'x' * 33}' is not a link label; write a word or two, of at most 32 characters",
+        "2: $.package.urls.Source: 'example.org' is not a link; it must start with https:// or http://",
+        "3: $.package.urls.: '' is not a link label; write one or two words of at most 32 characters",
+        f"4: $.package.urls.{'x' * 33}: '{'x' * 33}' is not a link label; write one or two words of at most 32 characters",
         "5: $.package.urls.Home: expected a string, found number 1",
     ),
     Case(
         "classifiers",
         "[package]\nclassifiers = ['License :: OSI Approved', 'Beta', 'A :: B', 'A :: B']\n",
-        "2: $.package.classifiers[0]: classifier 'License :: OSI Approved' repeats the key license; leave it out",
+        "2: $.package.classifiers[0]: classifier 'License :: OSI Approved' repeats the key license; remove it",
         "2: $.package.classifiers[1]: 'Beta' is not a classifier; write for example Development Status :: 4 - Beta",
-        "2: $.package.classifiers[3]: classifiers has 'A :: B' twice; leave one out",
+        "2: $.package.classifiers[3]: classifiers has 'A :: B' twice; remove one",
     ),
     Case(
         "a history without other releases",
         "[package]\ncomponents = ['history']\n",
-        "2: $.package.components: the component history is for a package that knows older releases, and package.toml names "
-        "none; write older = [...] below [definitions], or leave it out",
+        "2: $.package.components: the component history requires older releases, and package.toml lists "
+        "none; write older = [...] below [definitions], or remove it",
     ),
     Case(
         "components",
         "[package]\ncomponents = ['schema', 'arow', 'x', 'capture', 'protocol', 'internal_topics']\n",
-        "2: $.package.components: the component protocol is for messages of type request, response, of which "
-        "there are none; leave it out",
-        "2: $.package.components: the component internal_topics is for messages of type coordinator-key, coordinator-value, "
-        "metadata, of which there are none; leave it out",
-        "2: $.package.components[0]: the component schema is in every package; leave it out",
+        "2: $.package.components: the component protocol requires messages of type request, response, but "
+        "there are none; remove it",
+        "2: $.package.components: the component internal_topics requires messages of type coordinator-key, "
+        "coordinator-value, metadata, but there are none; remove it",
+        "2: $.package.components[0]: the component schema is in every package; remove it",
         "2: $.package.components[1]: unknown component 'arow'; did you mean arrow?",
-        f"2: $.package.components[2]: unknown component 'x'; there are {', '.join(OPTIONAL)}",
-        "2: $.package.components[3]: capture is no longer a component; leave it out, and install it: "
+        f"2: $.package.components[2]: unknown component 'x'; known are {', '.join(OPTIONAL)}",
+        "2: $.package.components[3]: capture is no longer a component; remove it, and install it: "
         "pip install kafka-messages-tools",
     ),
     Case(
         "components that are separate distributions",
         "[package]\ncomponents = ['batches', 'segments']\n",
-        "2: $.package.components[0]: batches is no longer a component; leave it out, and install it: pip install "
+        "2: $.package.components[0]: batches is no longer a component; remove it, and install it: pip install "
         "kafka-records",
-        "2: $.package.components[1]: segments is no longer a component; leave it out, and install it: pip install "
+        "2: $.package.components[1]: segments is no longer a component; remove it, and install it: pip install "
         "kafka-records",
     ),
     Case(
@@ -329,7 +329,7 @@ CASES = [
         "headers twice",
         "[protocol]\nheaders = 'kafka'\n",
         'ResponseHeader.json:1: $.name: ResponseHeader is defined here, but package.toml says headers = "kafka"; '
-        "take one of the two out",
+        "remove one of the two",
         files={"Ask.json": ASK, "Answer.json": ANSWER, "ResponseHeader.json": ANSWERS},
     ),
     Case(
@@ -378,15 +378,15 @@ CASES = [
     Case(
         "one-way",
         "[protocol]\nheaders = 'kafka'\none-way = ['AskRequest', 'Probe', 'AskRequest']\n",
-        "3: $.protocol.one-way: one-way names AskRequest, which has the response AskResponse; take it out",
-        "3: $.protocol.one-way: one-way names Probe, which is not a request; take it out",
-        "3: $.protocol.one-way[2]: one-way has 'AskRequest' twice; leave one out",
+        "3: $.protocol.one-way: one-way lists AskRequest, which has the response AskResponse; remove it",
+        "3: $.protocol.one-way: one-way lists Probe, which is not a request; remove it",
+        "3: $.protocol.one-way[2]: one-way has 'AskRequest' twice; remove one",
         files={"Ask.json": ASK, "Answer.json": ANSWER},
     ),
     Case(
         "misspelt one-way is treated as the suggestion",
         "[protocol]\none-way = ['TelRequest']\n",
-        "2: $.protocol.one-way: one-way names TelRequest, which is not a request; did you mean TellRequest?",
+        "2: $.protocol.one-way: one-way lists TelRequest, which is not a request; did you mean TellRequest?",
         files={"Tell.json": TELL},
     ),
     Case(
@@ -418,9 +418,9 @@ CASES = [
     Case(
         "versions unknown to Kafka's headers",
         "[protocol]\nheaders = 'kafka'\n",
-        "Answer.json:1: $.headerVersions: Kafka's ResponseHeader has the versions 0-1, not 5; declare another in "
+        "Answer.json:1: $.headerVersions: Kafka's ResponseHeader has versions 0-1, not 5; declare another in "
         "headerVersions of AskResponse",
-        "Ask.json:1: $.headerVersions: Kafka's RequestHeader has the versions 1-2, not 0; declare another in "
+        "Ask.json:1: $.headerVersions: Kafka's RequestHeader has versions 1-2, not 0; declare another in "
         "headerVersions of AskRequest",
         files={
             "Ask.json": {**ASK, "headerVersions": {"0+": "0"}},
@@ -430,22 +430,22 @@ CASES = [
     Case(
         "accepted warnings",
         "[definitions]\naccepted-warnings = ['Probe.json']\n",
-        "2: $.definitions.accepted-warnings: accepted-warnings names 'Probe.json', which has no warning; take it out",
+        "2: $.definitions.accepted-warnings: accepted-warnings lists 'Probe.json', which has no warning; remove it",
     ),
     Case(
         "logs",
         "[internal-topics.logs]\n__a = 'b'\n'a b' = '.'\n__c = ''\n__d = '.'\n",
-        "1: $.internal-topics.logs: the log __a has its records in the folder 'b', which has no definitions; there are .",
+        "1: $.internal-topics.logs: the log __a has records in the folder 'b', which has no definitions; known are .",
         "3: $.internal-topics.logs.a b: 'a b' is not a topic name; it has up to 249 letters, digits, dots, dashes and "
         "underscores",
-        "4: $.internal-topics.logs.__c: '' is not a line of text",
+        "4: $.internal-topics.logs.__c: '' must be a single line",
         files={"Key.json": KEY},
     ),
     *(
         Case(
             f"version {own} of release {release}",
             f"[package]\nversion = '{own}'\n",
-            f"2: $.package.version: version {own} is not one of the release {release}, which SOURCE names; write for "
+            f"2: $.package.version: version {own} does not belong to the release {release} of SOURCE; write for "
             "example 4.4.0.1",
             files={"SOURCE": {"release": release}},
         )

@@ -27,27 +27,27 @@ from kafka_message_generator.spec.source import SpecError
 EXAMPLE = "kafka-message-generator compat --old git:main --new specs/kafka"
 COMPATIBLE, FINDINGS, NOT_COMPARED = 0, 1, 3
 ABOUT = (
-    "Compare every released message version of two sets of definitions: proved equal, or what differs, in which "
-    "direction it breaks, and bytes that show it. The exit code is 0 for compatible, 1 for findings at the level, "
-    "2 for wrong arguments, and 3 where nothing could be compared."
+    "Compare every released message version of two sets of definitions: proved equal, or the difference, the "
+    "direction in which it breaks, and bytes that show it. The exit code is 0 for compatible, 1 for findings at the level, "
+    "2 for wrong arguments, and 3 if nothing could be compared."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser, read_folder: ReadFolder) -> None:
     parser.add_argument("--old", default=HISTORY, metavar="WHAT", help=f"{KINDS} (default: %(default)s)")
-    parser.add_argument("--new", default=SPECS, metavar="WHAT", help="the same (default: %(default)s)")
+    parser.add_argument("--new", default=SPECS, metavar="WHAT", help="likewise (default: %(default)s)")
     parser.add_argument(
         "--history", type=Path, default=Path("specs/history"), metavar="FOLDER", help="default: %(default)s"
     )
-    what = f"what counts: {', '.join(LEVELS)}; each holds those before it (default: %(default)s)"
+    what = f"lowest level that counts: {', '.join(LEVELS)}; each includes the previous ones (default: %(default)s)"
     parser.add_argument("--level", choices=LEVELS, default="api", metavar="LEVEL", help=what)
     names = ", ".join(formats.FORMATS)
     parser.add_argument(
         "--format", choices=formats.FORMATS, default="text", metavar="NAME", help=f"{names} (default: text)"
     )
-    parser.add_argument("--waivers", type=Path, metavar="FILE", help="differences that are agreed to, as TOML")
+    parser.add_argument("--waivers", type=Path, metavar="FILE", help="accepted differences, as TOML")
     parser.add_argument("--list-rules", action="store_true", help="print every rule with its level, reason and source")
-    what = "write the page on the wire differences between neighbouring releases instead"
+    what = "write the page about wire differences between consecutive releases instead"
     parser.add_argument("--past", type=Path, metavar="FILE", help=what)
     parser.set_defaults(run=partial(run, read_folder))
 

@@ -22,20 +22,20 @@ from kafka_message_generator.compat.signatures import (
 )
 
 REASONS = {
-    "FIELD_ADDED": "a field stands where none was",
-    "FIELD_REMOVED": "a field is gone",
-    "REPLACED": "a field of another name and another type stands in the place of one that is gone",
-    "REORDERED": "fields stand in another order, or one stands at the place or the tag of another",
-    "TYPE": "a field has another type",
-    "WIDTH": "an integer takes more or fewer bytes",
-    "ENCODING": "an integer is written in another form",
-    "NULLABLE": "null may stand where it could not, or the other way round",
-    "FLEXIBLE": "lengths are compact, or structs end with tags, on one side only",
-    "PRESENCE": "a struct has a presence in front of it on one side only",
-    "SECTION": "tagged fields are written in another form",
-    "TAG_REFUSED": "a tagged field is in a version where one side refuses its tag, which it has in other versions",
-    "TAGGED_VALUE": "the value of a tagged field is written in another way",
-    "TAGGED_DEFAULT": "the absence of a tagged field means another value",
+    "FIELD_ADDED": "a field was added",
+    "FIELD_REMOVED": "a field was removed",
+    "REPLACED": "a field was replaced by one with another name and type",
+    "REORDERED": "fields are in another order, or one has the position or tag of another",
+    "TYPE": "the type of a field changed",
+    "WIDTH": "the size of an integer changed",
+    "ENCODING": "the encoding of an integer changed",
+    "NULLABLE": "the nullability of a field changed",
+    "FLEXIBLE": "lengths are compact, or structs have tags, on one side only",
+    "PRESENCE": "a struct has a presence byte on one side only",
+    "SECTION": "the encoding of tagged fields changed",
+    "TAG_REFUSED": "a tagged field is in a version where one side rejects its tag, known from other versions",
+    "TAGGED_VALUE": "the encoding of a tagged field changed",
+    "TAGGED_DEFAULT": "the implied value of an absent tagged field changed",
 }
 
 _SIGNED, _UNSIGNED = {"int8", "int16", "int32", "int64"}, {"uint16", "uint32"}
@@ -130,7 +130,7 @@ def _sections(wrote: Tags, reads: Tags) -> Difference | None:
     for each in wrote.fields:
         other = known.get(each.tag)
         if other is None and each.tag in reads.absent:
-            refused = f"tag {each.tag} of other versions, refused"
+            refused = f"tag {each.tag} of other versions, rejected"
             return Difference("TAG_REFUSED", each.label, f"tag {each.tag}, {each.label}", refused)
         if other is None:
             continue
@@ -141,7 +141,7 @@ def _sections(wrote: Tags, reads: Tags) -> Difference | None:
             words = (f"tag {each.tag}: {what}" for what in (found.wrote, found.reads))
             return Difference("TAGGED_VALUE", other.label, *words)
         if each.default != other.default:
-            words = (f"{default} where tag {each.tag} is left out" for default in (each.default, other.default))
+            words = (f"{default} where tag {each.tag} is absent" for default in (each.default, other.default))
             return Difference("TAGGED_DEFAULT", other.label, *words)
     return None
 

@@ -14,7 +14,7 @@ from kafka_message_generator.rules.names import camel_case, snake_case
 from kafka_message_generator.runtime._core.formatting import formatted
 from kafka_message_generator.spec.model import Field, Message
 
-_JSON = {"bool": "a boolean", "string": "a text", "uuid": "a text", "bytes": "a text", "records": "a text"}
+_JSON = {"bool": "a boolean", "string": "a string", "uuid": "a string", "bytes": "a string", "records": "a string"}
 _PYTHON = {"bool": "bool", "string": "str", "uuid": "UUID", "float64": "float", "bytes": "bytes", "records": "bytes"}
 
 
@@ -38,7 +38,7 @@ def declared_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
 def _removed(name: str, newest: DefinitionSet, new: DefinitionSet) -> Finding:
     place = new if name in new.messages else newest
     valid = str(newest.plans[name].valid)
-    what = f"{name}, versions {valid}, is gone"
+    what = f"{name}, versions {valid}, was removed"
     return Finding("MESSAGE_REMOVED", name, "", (), what, "keep it", place.location(name), valid, "none", newest.name)
 
 
@@ -49,16 +49,16 @@ def _versions(name: str, old: Baseline, new: DefinitionSet) -> Iterator[Finding]
     place = message.at("validVersions")
     dropped = tuple(version for version in released if version not in message.valid)
     if dropped:
-        what = f"versions {ranges(dropped)} are gone"
+        what = f"versions {ranges(dropped)} were removed"
         yield Finding("VERSION_DROPPED", name, "", dropped, what, "keep them", place, before, after, newest.name)
     if released and message.valid.lowest > released[-1] + 1:
-        what = f"versions start at {message.valid.lowest}, the last released one is {released[-1]}"
-        remedy = f"go on with {released[-1] + 1}"
+        what = f"versions start at {message.valid.lowest}; the last released version is {released[-1]}"
+        remedy = f"continue with {released[-1] + 1}"
         yield Finding("VERSION_SKIPPED", name, "", (), what, remedy, place, before, after, newest.name)
     unstable = newest.unstable(name)
     if unstable is not None and unstable in message.valid and new.unstable(name) != unstable:
-        what = f"version {unstable} cannot change any more"
-        yield Finding("UNSTABLE_RELEASED", name, "", (unstable,), what, "nothing to do", place, since=newest.name)
+        what = f"version {unstable} can no longer change"
+        yield Finding("UNSTABLE_RELEASED", name, "", (unstable,), what, "no action needed", place, since=newest.name)
     yield from _empty_versions(name, old, new)
 
 
@@ -72,7 +72,7 @@ def _empty_versions(name: str, old: Baseline, new: DefinitionSet) -> Iterator[Fi
             what = f"version {version} has the layout of version {version - 1}"
             place = new.messages[name].at("validVersions")
             yield Finding(
-                "VERSION_WITHOUT_CHANGE", name, "", (version,), what, "nothing to do", place, since=old.newest.name
+                "VERSION_WITHOUT_CHANGE", name, "", (version,), what, "no action needed", place, since=old.newest.name
             )
 
 
@@ -81,7 +81,7 @@ def _rename(name: str, before: str, after: str, newest: DefinitionSet, new: Defi
     for rule, called in (("JSON_NAME_CHANGED", camel_case), ("FIELD_RENAMED", snake_case)):
         one, two = called(last(before)), called(last(after))
         if one != two:
-            what = f"{one} is called {two}"
+            what = f"{one} was renamed to {two}"
             yield Finding(rule, name, after, (), what, "keep the name", place, one, two, newest.name)
 
 
@@ -95,7 +95,9 @@ def _fields(name: str, moves: dict[str, str], newest: DefinitionSet, new: Defini
         if _holder(path) not in gone:
             called = snake_case(before.name)
             place = new.location(name)
-            yield Finding("FIELD_GONE", name, path, (), f"{called} is gone", "keep it", place, called, "", newest.name)
+            yield Finding(
+                "FIELD_GONE", name, path, (), f"{called} was removed", "keep it", place, called, "", newest.name
+            )
         gone.add(path)
 
 
@@ -180,7 +182,7 @@ def _listeners(newest: DefinitionSet, new: DefinitionSet) -> Iterator[Finding]:
         now: Message | None = new.messages.get(name)
         gone = set(message.listeners) - set(now.listeners if now is not None else message.listeners)
         if now is not None and gone and not now.is_removed:
-            what = f"{', '.join(sorted(gone))} does not take it any more"
+            what = f"{', '.join(sorted(gone))} no longer accepts it"
             before, after = ", ".join(message.listeners), ", ".join(now.listeners)
             place = now.at("listeners")
             yield Finding("LISTENER_REMOVED", name, "", (), what, "keep it", place, before, after, newest.name)

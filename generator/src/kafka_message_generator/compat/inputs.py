@@ -42,8 +42,8 @@ def sets_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) ->
     """
     for word in (old, new):
         if (word == HISTORY or word.startswith(RELEASE)) and not (history / store.TABLE).exists():
-            what = f"{word}: there is no history of Kafka's releases in {history.as_posix()}"
-            raise CompatInputError(f"{what}; run this in a clone of the generator, or name the folder by --history")
+            what = f"{word}: no history of Kafka's releases in {history.as_posix()}"
+            raise CompatInputError(f"{what}; run this in a clone of the generator, or name the folder with --history")
     after = _side_of(new, old, history, read_folder)
     if old != HISTORY:
         before = _side_of(old, new, history, read_folder)
@@ -67,27 +67,27 @@ def _placed(location: Location, unpacked: str) -> Location:
 
 def _side_of(text: str, other: str, history: Path, read_folder: ReadFolder) -> DefinitionSet:
     if text == HISTORY:
-        raise CompatInputError(f"{HISTORY} is many releases; name one of them, such as release:4.3.0")
+        raise CompatInputError(f"{HISTORY} contains several releases; name one, for example release:4.3.0")
     if text.startswith(GIT):
         return _side_of_git(text, other, read_folder)
     if text.startswith(RELEASE):
         release = text.removeprefix(RELEASE)
         if not release:
-            raise CompatInputError(f"{text}: names no release; write for example {RELEASE}4.3.0")
+            raise CompatInputError(f"{text}: no release given; write for example {RELEASE}4.3.0")
         try:
             return set_of_release(history, release)
         except store.HistoryError as error:
             raise CompatInputError(str(error)) from None
     folder = Path(text)
     if not folder.exists():
-        raise CompatInputError(f"{text}: there is no such folder; give {KINDS}")
+        raise CompatInputError(f"{text}: folder not found; give {KINDS}")
     return read_folder(folder)
 
 
 def _side_of_git(text: str, other: str, read_folder: ReadFolder) -> DefinitionSet:
     ref, _, folder = text.removeprefix(GIT).partition(":")
     if not ref or ref.startswith("-"):
-        raise CompatInputError(f"{text}: names no state; write for example {GIT}main")
+        raise CompatInputError(f"{text}: no revision given; write for example {GIT}main")
     if not folder and other.startswith(GIT):
         folder = other.removeprefix(GIT).partition(":")[2]
     beside = Path(SPECS if other == HISTORY or other.startswith((GIT, RELEASE)) else other)
@@ -100,7 +100,7 @@ def _side_of_git(text: str, other: str, read_folder: ReadFolder) -> DefinitionSe
             with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
                 archive.extractall(unpacked, filter="data")
         except tarfile.TarError as error:
-            raise CompatInputError(f"{text}: what git packed cannot be unpacked: {error}") from None
+            raise CompatInputError(f"{text}: cannot unpack the output of git archive: {error}") from None
         root = f"{Path(unpacked).as_posix()}/"
         try:
             return replace(read_folder(Path(unpacked, inside)), name=text, unpacked=root)
@@ -122,9 +122,9 @@ def _git(words: list[str], where: Path, text: str) -> bytes:
     try:
         done = subprocess.run(["git", *words], cwd=where, capture_output=True, timeout=TIMEOUT_SECONDS, check=False)
     except FileNotFoundError:
-        raise CompatInputError(f"{text}: git is needed to look at it; install it first") from None
+        raise CompatInputError(f"{text}: git is required; install it") from None
     except subprocess.TimeoutExpired:
-        raise CompatInputError(f"{text}: git {words[0]} did not end within {TIMEOUT_SECONDS} seconds") from None
+        raise CompatInputError(f"{text}: git {words[0]} timed out after {TIMEOUT_SECONDS} seconds") from None
     if done.returncode != 0:
         raise CompatInputError(f"{text}: {done.stderr.decode(errors='replace').strip()}")
     return done.stdout

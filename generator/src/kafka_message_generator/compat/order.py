@@ -35,7 +35,7 @@ def reordered(writer: WireSignature, reader: WireSignature, above: Above = TOP) 
     for before, after in zip(both, other, strict=False):
         if before != after:
             one, two = (_path(each, above[0]) for each in (before, after))
-            return Order(one, f"{one} stands before {two}", f"{two} before {one}")
+            return Order(one, f"{one} precedes {two}", f"{two} before {one}")
     for inside in _of_one_name(writer, reader, above):
         if (found := reordered(inside[0].signature, inside[1].signature, inside)) is not None:
             return found
@@ -58,7 +58,9 @@ def displaced(writer: WireSignature, reader: WireSignature, above: Above = TOP) 
     wrote, reads = _own(writer, above[0]), _own(reader, above[1])
     for field, before, after in moved(wrote, reads):
         path, other = (_path(each, above[0]) for each in (field, wrote[after[0]]))
-        return Order(path, f"{path} at place {before[0] + 1}", f"{path} at place {after[0] + 1}, where {other} was")
+        return Order(
+            path, f"{path} at position {before[0] + 1}", f"{path} at position {after[0] + 1}, previously {other}"
+        )
     tags = [_tags(side, inside) for side, inside in zip((writer, reader), above, strict=True)]
     one, two = (_words(own, tagged) for own, tagged in zip((wrote, reads), tags, strict=True))
     for field, words in one.items():
@@ -73,7 +75,7 @@ def displaced(writer: WireSignature, reader: WireSignature, above: Above = TOP) 
 
 
 def _words(own: list[Parts], tags: dict[Parts, int]) -> dict[Parts, str]:
-    regular = {field: f"at place {at[0] + 1}" for field, at in places(own).items()}
+    regular = {field: f"at position {at[0] + 1}" for field, at in places(own).items()}
     return regular | {field: f"by tag {tag}" for field, tag in tags.items()}
 
 

@@ -14,20 +14,21 @@ from kafka_message_generator.spec.model import REQUEST, RESPONSE
 _MOST_BYTES = 24
 _HEAD = """# What Kafka's releases changed on the wire
 
-Every two neighbouring releases of Kafka, from 2.2.0 on, compared version by version as [the command `compat`](compat.md)
-does it. `nox -s upstream -- import-history` writes this page from [specs/history](../specs/history/README.md).
+This page compares each release of Kafka since 2.2.0 with the previous one, version by version, as [the command
+`compat`](compat.md) does. `nox -s upstream -- import-history` generates it from
+[specs/history](../specs/history/README.md).
 
-A released version is done, says Kafka's guide to its definitions. Requests and responses keep to that nearly always.
-Records of logs did not while their feature was in preview. Kafka's own classes of both releases were given the bytes below,
-and none of them took what the other release had written as the same: `nox -s upstream -- exchange`.
+Kafka's guide to message definitions forbids changes of released versions. Requests and responses follow it almost always.
+Records of logs did not while their feature was in preview. `nox -s upstream -- exchange` passes the bytes below to Kafka's
+own classes of both releases: each side misreads the bytes of the other.
 
-The change of `RequestHeader` 0 in 2.4.0 did not change any connection: Kafka 2.3 wrote the header with a client id, and the
-definitions of 2.4 call those same bytes version 1. Version 0 is left for ControlledShutdown 0 alone.
+`RequestHeader` 0 changed in 2.4.0 without an effect on connections. Kafka 2.3 wrote the header with a client id; the
+definitions since 2.4 call these bytes version 1. Only ControlledShutdown 0 uses version 0.
 """
 _TABLE = """
 ## Release by release
 
-Patch releases that changed nothing are left out.
+Releases without changes are omitted.
 
 | release | messages | proved equal | but for tags | changed | new versions | dropped |
 |---|--:|--:|--:|--:|--:|--:|
@@ -35,7 +36,8 @@ Patch releases that changed nothing are left out.
 _CHANGES = """
 ## What changed
 
-`new ← old` is what new code makes of old bytes, `old ← new` the other way round; the bytes are the shortest that show it.
+`new ← old` shows how new code reads old bytes, `old ← new` how old code reads new bytes. The bytes are the shortest that
+show the difference.
 """
 
 

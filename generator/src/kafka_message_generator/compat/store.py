@@ -80,7 +80,7 @@ class History:
     def definitions(self, release: str) -> dict[str, Definition]:
         """Return the definitions of a release by message name. Raises HistoryError."""
         if release not in self.names:
-            raise HistoryError(f"{self.root}: there is no release {release}; there are {', '.join(self.names)}")
+            raise HistoryError(f"{self.root}: unknown release {release}; known are {', '.join(self.names)}")
         return next(found for name, found in self.walk() if name == release)
 
     def walk(self) -> Iterator[tuple[str, dict[str, Definition]]]:
@@ -125,7 +125,7 @@ def read(root: Path) -> History:
     except OSError as error:
         raise HistoryError(f"{path}: {error.strerror}; run nox -s upstream -- import-history") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise HistoryError(f"{path}: is not a table of releases: {error!r}") from None
+        raise HistoryError(f"{path}: invalid table of releases: {error!r}") from None
     for release in releases:
         if (problem := release_problem(release.name)) is not None:
             raise HistoryError(f"{path}: {problem}")
@@ -143,7 +143,7 @@ def _printed(table: object) -> str:
 
 
 def _edited(found: str, wanted: str) -> str:
-    return f"is not what was imported (digest {found}, not {wanted}); run nox -s upstream -- import-history"
+    return f"differs from the import (digest {found}, expected {wanted}); run nox -s upstream -- import-history"
 
 
 def _entry(name: str, data: dict[str, dict[str, str]]) -> ReleaseEntry:
@@ -157,12 +157,12 @@ def _entry(name: str, data: dict[str, dict[str, str]]) -> ReleaseEntry:
 def _problems(history: History) -> Iterator[str]:
     table = history.root / TABLE
     if list(history.names) != sorted(history.names, key=order):
-        yield f"{table}: the releases are not in their order"
+        yield f"{table}: the releases are not in order"
     known: dict[tuple[str, str], Path] = {}
     current: set[str] = set()
     for release in history.releases:
         for name in sorted(set(release.gone) - current):
-            yield f"{table}: {release.name} drops {name}, which no release before it has"
+            yield f"{table}: {release.name} drops {name}, which no earlier release has"
         current = (current - set(release.gone)) | release.brought.keys()
         for name, entry in release.brought.items():
             if (name, entry.digest) not in known:
@@ -179,7 +179,7 @@ def _changed(path: Path, digest: str) -> Iterator[str]:
     try:
         text = path.read_bytes().decode()
     except (OSError, UnicodeDecodeError):
-        yield f"{path}: cannot be read, but {TABLE} names it; run nox -s upstream -- import-history"
+        yield f"{path}: cannot be read, but is listed in {TABLE}; run nox -s upstream -- import-history"
         return
     if digest_of(text) != digest:
         yield f"{path}: {_edited(digest_of(text), digest)}"
@@ -263,7 +263,7 @@ def read_error_codes(root: Path) -> dict[str, CodeLifetime]:
         rows = json.loads(path.read_text(encoding="utf-8")).items()
         return {name: CodeLifetime(first, last, code) for name, (first, last, code) in rows}
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise HistoryError(f"{path}: is not a table of error codes: {error!r}") from None
+        raise HistoryError(f"{path}: invalid table of error codes: {error!r}") from None
 
 
 def read_older(root: Path) -> dict[str, Versions]:
@@ -275,7 +275,7 @@ def read_older(root: Path) -> dict[str, Versions]:
         rows = json.loads(path.read_text(encoding="utf-8")).items()
         return {name: Versions.parse(versions) for name, (versions, _) in rows}
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise HistoryError(f"{path}: is not a table of versions with their sources: {error!r}") from None
+        raise HistoryError(f"{path}: invalid table of versions and sources: {error!r}") from None
 
 
 def _written(root: Path, files: dict[Path, str]) -> list[str]:

@@ -72,12 +72,12 @@ def _of_message(name: str, sides: list[DefinitionSet], new: DefinitionSet) -> It
     for key, use in _uses(name, new):
         tag, former, same = key[2], used.get(key), tags.get(use.path)
         if former is not None and not former.stays_in(use):
-            what = f"tag {tag} was {former.field.name} ({former.field.type}), is {use.field.name} ({use.field.type})"
+            what = f"tag {tag} was {former.field.name} ({former.field.type}), now {use.field.name} ({use.field.type})"
             remedy = f"give {use.field.name} a tag that was never used"
             yield _finding("TAG_REUSED", name, use, what, remedy, former.field.name, use.field.name, former.release)
         if same is not None and same.field.tag != tag and same.field.is_optional == use.field.is_optional:
             what = f"{use.path} had tag {same.field.tag}, has {tag}"
-            remedy = f"give it back tag {same.field.tag}"
+            remedy = f"restore tag {same.field.tag}"
             yield _finding("TAG_MOVED", name, use, what, remedy, str(same.field.tag), str(tag), same.release)
 
 

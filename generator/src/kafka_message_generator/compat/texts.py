@@ -48,9 +48,9 @@ def _witness_lines(witness: Witness, reads: str, writes: str) -> Iterator[str]:
 
 def _outcome(direction: Direction) -> str:
     if direction.breaks is None:
-        return "proved to read the same"
+        return "proved to read identically"
     if direction.witness is None:
-        return "differs; no bytes were found that show it"
+        return "differs; no bytes found that show it"
     return f"{direction.breaks}: {direction.witness.detail}"
 
 
@@ -64,10 +64,10 @@ def _summary(report: Report, level: str) -> Iterator[str]:
     yield f"{report.new} against {report.old}:"
     yield f"  {counts.equal} released message versions proved equal"
     for number, words in (
-        (counts.compatible, "equal but for tagged fields, which both sides pass over"),
+        (counts.compatible, "equal except for tagged fields, which both sides skip"),
         (counts.changed, "changed"),
         (counts.dropped, "dropped"),
-        (counts.unreleased, "in no release, and free to change"),
+        (counts.unreleased, "not in a release, and free to change"),
     ):
         if number:
             yield f"  {number} {words}"

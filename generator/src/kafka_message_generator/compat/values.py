@@ -28,7 +28,7 @@ def _parting(one: _Values, two: _Values, where: str = "") -> str | None:
         if not wrote.is_same(read):
             return where + wrote.formatted(read)
     if len(one.regular) != len(two.regular):
-        return f"{where}{len(one.regular)} values are read as {len(two.regular)}"
+        return f"{where}{len(one.regular)} values read as {len(two.regular)}"
     for key, tagged in one.tagged.items():
         if key in two.tagged and (found := _parting(tagged, two.tagged[key], f"tag {key[1]}: ")):
             return found

@@ -56,13 +56,11 @@ def read_waivers(path: Path) -> list[Waiver]:
         raise WaiverError(f"{path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise WaiverError(f"{path}: {error}") from None
-    problems = [
-        f"{path}: unknown key {key!r}; a file of waivers has [[waiver]] only" for key in data if key != "waiver"
-    ]
+    problems = [f"{path}: unknown key {key!r}; expected only [[waiver]]" for key in data if key != "waiver"]
     found = data.get("waiver", [])
     tables = found if isinstance(found, list) else []
     if found is not tables:
-        problems.append(f"{path}: waiver is not a list of tables; write [[waiver]]")
+        problems.append(f"{path}: waiver must be a list of tables; write [[waiver]]")
     for number, table in enumerate(tables, 1):
         problems += [f"{path}: waiver {number}: {what}" for what in _problems(table)]
     if problems:
@@ -75,23 +73,23 @@ def read_waivers(path: Path) -> list[Waiver]:
 
 def _problems(table: object) -> Iterable[str]:
     if not isinstance(table, dict):
-        yield "is no table"
+        yield "expected a table"
         return
     for key, value in table.items():
         if key not in _KEYS:
-            yield f"unknown key {key!r}; a waiver has {', '.join(_KEYS)}"
+            yield f"unknown key {key!r}; known are {', '.join(_KEYS)}"
         elif key in _TEXTS and not isinstance(value, str):
-            yield f"{key} is not a text"
+            yield f"{key} must be a string"
         elif key == "versions" and not (isinstance(value, list) and all(type(each) is int for each in value)):
-            yield "versions are not a list of numbers"
+            yield "versions must be a list of numbers"
     for key in ("rule", "message", "reason"):
         value = table.get(key)
         if not value or (isinstance(value, str) and not value.strip()):
-            yield f"has no {key}"
+            yield f"missing {key}"
     if "before" not in table or "after" not in table:
-        yield "has no before or no after; --format json prints both for each finding"
+        yield "missing before or after; --format json prints both for each finding"
     if (rule := table.get("rule")) and isinstance(rule, str) and rule not in RULES:
-        yield f"there is no rule {rule!r}; --list-rules prints them"
+        yield f"unknown rule {rule!r}; --list-rules prints them"
 
 
 def waived(report: Report, waivers: list[Waiver], path: Path) -> tuple[Report, list[str]]:
@@ -105,14 +103,14 @@ def waived(report: Report, waivers: list[Waiver], path: Path) -> tuple[Report, l
         if not any(waiver.covers(finding) for finding in report.findings)
     }
     stale = [
-        f"{path}: waiver {number}: covers nothing; take it out: {waiver.place}"
+        f"{path}: waiver {number}: covers nothing; remove it: {waiver.place}"
         for number, waiver in unused.items()
         if any(waiver.contradicts(finding) for finding in report.findings)
     ]
     if stale:
         raise WaiverError("\n".join(stale))
     merged = [
-        f"{path}: warning: waiver {number}: no such difference from {report.old}; take it out or correct it: {waiver.place}"
+        f"{path}: warning: waiver {number}: no such difference from {report.old}; remove or correct it: {waiver.place}"
         for number, waiver in unused.items()
     ]
     left = tuple(each for each in report.findings if not any(waiver.covers(each) for waiver in waivers))

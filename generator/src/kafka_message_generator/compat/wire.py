@@ -15,7 +15,7 @@ from kafka_message_generator.rules.headers import header_versions
 from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
 
 EQUAL, COMPATIBLE, CHANGED = "equal", "compatible", "changed"
-_NEW_VERSION = "leave the released versions as they are; give the change a new version"
+_NEW_VERSION = "keep the released versions unchanged; make the change in a new version"
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ def _verdict(name: str, version: int, released: Released, new: DefinitionSet) ->
 
 def _tag_advice(finding: Finding, before: WireSignature, after: WireSignature, new: DefinitionSet) -> Iterator[Finding]:
     for rule, found, verb in (
-        ("TAGGED_FIELD_ADDED", added_tags(before, after), "is new"),
-        ("TAGGED_FIELD_REMOVED", added_tags(after, before), "is gone"),
+        ("TAGGED_FIELD_ADDED", added_tags(before, after), "was added"),
+        ("TAGGED_FIELD_REMOVED", added_tags(after, before), "was removed"),
     ):
         for each in found:
             yield replace(
@@ -69,7 +69,7 @@ def _tag_advice(finding: Finding, before: WireSignature, after: WireSignature, n
                 rule=rule,
                 path=each.label,
                 what=f"the tagged field {each.label} (tag {each.tag}) {verb}",
-                remedy="nothing to do",
+                remedy="no action needed",
                 location=new.location(finding.message, each.label),
             )
 
@@ -172,7 +172,7 @@ def _key_finding(rule: str, message: Message, before: str, after: str, since: st
         "API_KEY_CHANGED": (f"had apiKey {before}, has {after}", "keep the key"),
         "MESSAGE_TYPE_CHANGED": (f"was of type {before}, is of type {after}", "keep the type"),
         "API_KEY_REUSED": (f"apiKey {message.api_key} was {before}'s", "take a key that no release had"),
-        "MESSAGE_RENAMED": (f"was called {before}", "keep the name"),
+        "MESSAGE_RENAMED": (f"was named {before}", "keep the name"),
     }[rule]
     place = message.at("type" if rule == "MESSAGE_TYPE_CHANGED" else "apiKey")
     return Finding(rule, message.name, "", (), what, remedy, place, before, after, since)

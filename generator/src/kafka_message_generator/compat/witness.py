@@ -57,8 +57,8 @@ def exchanged(data: bytes, writer: Schema, reader: Schema) -> Witness | None:
     try:
         got, end = reader.read(data)
         if end != len(data):
-            left = "1 byte is" if len(data) == end + 1 else f"{len(data) - end} bytes are"
-            return Witness(data, FAILS, f"the message ends at offset {end}, {left} left")
+            left = "1 byte" if len(data) == end + 1 else f"{len(data) - end} bytes"
+            return Witness(data, FAILS, f"{left} left after the message, at offset {end}")
         if (what := first_difference(writer, meant, reader, got)) is not None:
             return Witness(data, READS_DIFFERENTLY, what)
         again = bytearray()

@@ -19,14 +19,14 @@ from kafka_message_generator.spec.source import SpecError
 from kafka_message_generator.spec.suggestions import suggestions
 
 VECTORS = Path("packages", "vectors", "src", "kafka_protocol_vectors")  # relative to the top of a clone
-ABOUT = "what messages cost in bytes, field by field, under each integer encoding"
+ABOUT = "size of messages in bytes, by field and integer encoding"
 EXAMPLE = "kafka-message-generator cost --specs definitions --message MetadataResponse --samples captured.jsonl"
 EPILOG = f"""Samples are message bodies without header and frame, one a line: a JSON object
 with "message", "version" and "hex" (anything else in it is ignored, other
-messages are passed over), or bare hex together with --version. Without
+messages are skipped), or bare hex together with --version. Without
 --samples the test vectors of the message are used, where the clone of this
-project is below the current folder; they are made of extremes and random
-values, so they show what the command does and say little about real traffic.
+project is below the current folder; they consist of extreme and random
+values and say little about real traffic.
 
 example:
   {EXAMPLE}"""
@@ -38,11 +38,11 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     command.add_argument("--specs", type=Path, help="folder of message definitions (*.json), or one definition")
     command.add_argument("--message", help="name of the message, such as MetadataResponse")
-    command.add_argument("--version", type=int, help="message version (default: the highest that has samples)")
+    command.add_argument("--version", type=int, help="message version (default: the highest one with samples)")
     command.add_argument("--samples", type=Path, nargs="+", metavar="FILE", help="sample messages, .gz or not")
     command.add_argument("--format", choices=("text", "json"), default="text", help="default: %(default)s")
     bits = sorted(ENCODED_TYPES.values())
-    what = "instead of all that: which values take how many bytes as a varint of so many bits"
+    what = "instead: print which values take how many bytes as a varint of this width"
     command.add_argument("--histogram", type=int, choices=bits, help=what)
     command.set_defaults(run=lambda arguments: _run(command, arguments))
 
@@ -54,7 +54,7 @@ def _run(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> int
         print(show(arguments.histogram, *ranges))
         return 0
     if arguments.specs is None or arguments.message is None:
-        command.error("--specs and --message are needed, or --histogram")
+        command.error("--specs and --message are required, or --histogram")
     try:
         plan = _find(definitions.load(arguments.specs), arguments.message)
         version, samples, source = _samples(plan, arguments.version, arguments.samples)
@@ -75,10 +75,10 @@ def _find(loaded: Definitions, name: str) -> MessagePlan:
     if name in plans:
         return plans[name]
     if any(message.name == name for message in loaded.messages):
-        raise CostError(f"message {name} has no versions any more")
+        raise CostError(f"message {name} has no versions left")
     near = suggestions(name, plans, 3)
-    advice = f"; did you mean {' or '.join(near)}?" if near else f"; there are {len(plans)} messages"
-    raise CostError(f"no message {name} in these definitions{advice}")
+    advice = f"; did you mean {' or '.join(near)}?" if near else f"; known are {len(plans)} messages"
+    raise CostError(f"unknown message {name}{advice}")
 
 
 def _samples(plan: MessagePlan, version: int | None, files: Sequence[Path] | None) -> tuple[int, list[Sample], str]:
@@ -88,13 +88,13 @@ def _samples(plan: MessagePlan, version: int | None, files: Sequence[Path] | Non
         source = ", ".join(map(str, files))
         samples = read_samples(files, plan.name, plan.valid, version)
     else:
-        source = "committed test vectors: extremes and random values, no traffic"
+        source = "committed test vectors: extreme and random values, not traffic"
         samples = _committed(plan, version)
     if version is not None:
         return version, samples, source
     found = sorted({sample.version for sample in samples})
     if len(found) > 1:
-        source += f"; they have {len(found)} versions, {found[0]} to {found[-1]}: --version chooses"
+        source += f"; {len(found)} versions, {found[0]} to {found[-1]}: choose with --version"
     return found[-1], [sample for sample in samples if sample.version == found[-1]], source
 
 
@@ -103,5 +103,5 @@ def _committed(plan: MessagePlan, version: int | None) -> list[Sample]:
         return read_samples(sorted(VECTORS.glob("kafka-*/*.jsonl.gz")), plan.name, plan.valid, version)
     except CostError:
         wanted = plan.name if version is None else f"{plan.name} version {version}"
-        what = f"there are no test vectors of {wanted} here"
-        raise CostError(f"{what}; give messages: --samples FILE") from None
+        what = f"no test vectors of {wanted}"
+        raise CostError(f"{what}; use --samples FILE") from None

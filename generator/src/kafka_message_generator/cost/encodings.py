@@ -24,7 +24,7 @@ def encoded_size(form: str, bits: int, value: int) -> int:
         return _varint_size(value << 1 if value >= 0 else ~value << 1 | 1)
     if form == "upacked":
         return _varint_size(value & (1 << bits) - 1)
-    raise ValueError(f"no encoding {form!r}; there are {', '.join(FORMS)}")
+    raise ValueError(f"unknown encoding {form!r}; known are {', '.join(FORMS)}")
 
 
 @dataclass(frozen=True)
@@ -65,4 +65,4 @@ def _varint_size(number: int) -> int:
 
 def _check_bits(bits: int) -> None:
     if bits not in ENCODED_TYPES.values():
-        raise ValueError(f"encodings have 16, 32 or 64 bits, not {bits}")
+        raise ValueError(f"an encoding must have 16, 32 or 64 bits, not {bits}")

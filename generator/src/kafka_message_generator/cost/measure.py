@@ -136,7 +136,7 @@ def _decoded(descriptor: MessageDescriptor, version: int, samples: Iterable[Samp
             problems.append(f"{what}{error}")
             continue
         if end != len(sample.data):
-            problems.append(f"{what}ends at offset {end}, but {len(sample.data) - end} more byte(s) follow")
+            problems.append(f"{what}{len(sample.data) - end} byte(s) left after the message, at offset {end}")
         yield value
     if problems:
         raise CostError(*problems)

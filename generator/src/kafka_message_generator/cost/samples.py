@@ -88,7 +88,7 @@ class _Reader:
         if not line.startswith("{"):
             data = _data(line, "is neither a JSON object nor hex: ")
             if self.version is None:
-                raise _BadLine("a line of hex has no version; add --version N")
+                raise _BadLine("a line of hex requires --version N")
             return Sample(data, self.version, place)
         message, version, text = _parts(line)
         if message != self.message or (self.version is not None and version != self.version):
@@ -106,7 +106,7 @@ class _Reader:
         names = sorted({name for name, _ in self.others})
         found = [f"version {version}" for version in versions] or names
         more = f" and {len(found) - 8} more" if len(found) > 8 else ""
-        return f"no samples of {wanted}; there are samples of {', '.join(found[:8])}{more}"
+        return f"no samples of {wanted}; found samples of {', '.join(found[:8])}{more}"
 
 
 def _open(path: Path) -> TextIO:
@@ -119,12 +119,12 @@ def _parts(line: str) -> tuple[str, int, str]:
     except json.JSONDecodeError as error:
         raise _BadLine(f"is not JSON: {error.msg} at column {error.colno}") from None
     except (ValueError, RecursionError):
-        raise _BadLine("is JSON with too long a number or too many levels") from None
+        raise _BadLine("is JSON with a number that is too long or too many levels") from None
     for key, kind in _KEYS.items():
         if key not in entry:
-            raise _BadLine(f"has no {key!r}; a sample has {', '.join(map(repr, _KEYS))}")
+            raise _BadLine(f"has no {key!r}; expected {', '.join(map(repr, _KEYS))}")
         if type(entry[key]) is not kind:
-            what = "an integer" if kind is int else "a text"
+            what = "an integer" if kind is int else "a string"
             raise _BadLine(f"{key!r} must be {what}, not {json.dumps(entry[key])[:40]}")
     return entry["message"], entry["version"], entry["hex"]
 
@@ -134,5 +134,5 @@ def _data(text: str, what: str) -> bytes:
     if wrong:
         raise _BadLine(f"{what}{wrong[0]!r} at character {wrong.start() + 1} is not a hexadecimal digit")
     if len(text) % 2:
-        raise _BadLine(f"{what}{len(text)} digits, and two make a byte")
+        raise _BadLine(f"{what}odd number of hex digits ({len(text)})")
     return bytes.fromhex(text)

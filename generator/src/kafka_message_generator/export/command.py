@@ -17,7 +17,7 @@ SCHEMA_FILE = Path(__file__).parent / SCHEMA
 def add_arguments(command: argparse.ArgumentParser) -> None:
     what = "folder of message definitions (*.json), or one definition"
     command.add_argument("--specs", type=Path, required=True, help=what)
-    command.add_argument("--output", type=Path, required=True, help="folder of the two files, made if it is not there")
+    command.add_argument("--output", type=Path, required=True, help="folder of the two files, created if missing")
     command.set_defaults(run=_run)
 
 

@@ -49,7 +49,7 @@ def _prove_covered(message: Message, name: str, older: Baseline, problems: Probl
     try:
         for version, each in older.versions[name].items():
             if version not in own and version not in message.valid:
-                raise MergeError(f"both have its key, and {message.name} has no version {version}; give them one name")
+                raise MergeError(f"both have the same key, and {message.name} has no version {version}; use one name")
             if version not in own:
                 _prove(_plan(message), each, version)
     except MergeError as error:
@@ -58,7 +58,7 @@ def _prove_covered(message: Message, name: str, older: Baseline, problems: Probl
 
 def _report(message: Message, name: str, older: Baseline, error: MergeError, problems: Problems) -> None:
     here = "this" if name == message.name else message.name
-    problems.error(message.location, f"{name} of {older.name} cannot be in one package with {here}: {error}")
+    problems.error(message.location, f"{name} of {older.name} cannot be combined with {here}: {error}")
 
 
 def _merge(message: Message, older: Baseline, problems: Problems) -> Message:

@@ -48,5 +48,5 @@ def _baseline(folder: Path, files_of: Files) -> Baseline:
     if (folder / store.TABLE).exists():
         return baseline("older releases", list(release_sets(folder)))
     if not folder.exists():
-        raise store.HistoryError(f"{folder.as_posix()}: there is no such folder or definition")
+        raise store.HistoryError(f"{folder.as_posix()}: folder or definition not found")
     return baseline(folder.as_posix(), [set_of_files(folder, files_of(folder))])

@@ -67,7 +67,7 @@ def joined(one: Versions, two: Versions, what: str) -> Versions:
         return two if one.empty else one
     low, high = sorted((one, two))
     if high.lowest > low.highest + 1:
-        raise MergeError(f"{what} would be {low} and {high}, which is not one range")
+        raise MergeError(f"{what} would be {low} and {high}, which is not a single range")
     return Versions(low.lowest, max(low.highest, high.highest))
 
 

@@ -27,7 +27,7 @@ def check(
 ) -> list[CheckedMessage]:
     """Check all definitions; the result is valid only if ``problems`` has no errors.
 
-    ``one_way`` names requests without a response, ``unread`` the messages of unreadable files. ``entity_types`` has
+    ``one_way`` names requests without response, ``unread`` the messages of unreadable files. ``entity_types`` has
     the field type of each additional entity type.
     """
     checked = [check_alone(message, problems) for message in definitions]

@@ -37,17 +37,17 @@ def _file_name(message: Message, problems: Problems) -> None:
 def _field(member: Field, problems: Problems) -> None:
     name = member.name
     if name[:1].islower():
-        what = f"field {name} begins with a lower-case letter"
+        what = f"field {name} starts with a lower-case letter"
         problems.warn(member.at("name"), f"{what}; write {name[:1].upper()}{name[1:]}, as in Kafka's definitions")
     if member.map_key and not member.nullable.empty:
-        what = f"field {name} is a key that can be null"
+        what = f"field {name} is a nullable key"
         problems.warn(member.at("nullableVersions"), f"{what}; remove nullableVersions or mapKey")
     if name.endswith(_ERROR_CODE) and member.type.name != _ERROR_TYPE:
         what = f"field {name} has type {member.type}, but error codes are {_ERROR_TYPE}"
         problems.warn(member.at("type"), f"{what}; change the type or the name")
     is_none = member.versions.empty and not problems.has_error_at(member.at("versions"))
     if is_none and "versions" in member.places:
-        problems.warn(member.at("versions"), f"field {name} has versions none; it is never sent")
+        problems.warn(member.at("versions"), f"field {name} has versions none and is never sent")
 
 
 def _descriptions(messages: Sequence[Message], problems: Problems) -> None:
@@ -59,7 +59,7 @@ def _descriptions(messages: Sequence[Message], problems: Problems) -> None:
         first, number = members[0], len(members)
         others = f" and {number - 1} more field{'s' if number > 2 else ''}" if number > 1 else ""
         what = f"field {first.name}{others} {'have' if others else 'has'} no about"
-        problems.warn(first.location, f"{what}; say what {'each' if others else 'it'} means")
+        problems.warn(first.location, f"{what}; describe {'each' if others else 'it'}")
 
 
 def _undescribed(message: Message) -> Iterator[Field]:

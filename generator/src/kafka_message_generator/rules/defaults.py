@@ -65,14 +65,12 @@ def default_of(member: Field) -> Value:
 def _null(member: Field) -> None:
     if not member.nullable.covers(member.versions):
         advice = f"nullableVersions are {member.nullable}, versions {member.versions}"
-        raise DefaultError(
-            f"null cannot be the default, because not all versions of this field are nullable ({advice})"
-        )
+        raise DefaultError(f"null is not a valid default: not all versions of this field are nullable ({advice})")
 
 
 def _only_empty(text: str, what: str) -> None:
     if text:
-        raise DefaultError(f"the only defaults for {what} are empty and null")
+        raise DefaultError(f"the default of {what} must be empty or null")
 
 
 def _boolean(text: str) -> bool:
@@ -95,7 +93,7 @@ def _integer(kind: str, text: str) -> int:
         raise DefaultError("use a decimal, 0x hexadecimal or 0 octal number")
     lowest, highest = INTEGER_RANGES[kind]
     if number is None or not lowest <= number <= highest:
-        raise DefaultError(f"out of range, {kind} holds {lowest} to {highest}")
+        raise DefaultError(f"out of range, {kind} has {lowest} to {highest}")
     return number
 
 
@@ -109,7 +107,7 @@ def _float(text: str) -> float:
             return float(f"{match[1]}Infinity")
     if match := _FLOAT.fullmatch(text):
         return float(match[1] + match[2])
-    raise DefaultError("use a floating point number, NaN or Infinity")
+    raise DefaultError("use a floating-point number, NaN or Infinity")
 
 
 def _uuid(text: str) -> uuid.UUID:

@@ -88,7 +88,7 @@ def resolve(
             named = _entity_field(fact, path, messages, types, problems)
             earlier, paths = found.setdefault((named.message, named.struct, named.field), (named, set()))
             if earlier != named or path.text in paths:
-                problems.error(path.location, f"{path.text} of {fact.message} is listed twice; keep one")
+                problems.error(path.location, f"{path.text} of {fact.message} is listed twice; remove one")
             paths.add(path.text)
     return tuple(named for _, (named, _) in sorted(found.items(), key=lambda each: each[0]))
 
@@ -100,8 +100,8 @@ def _entity_field(
     assert field is not None
     kinds = fact.kinds
     if field.entity_type != "unknown":
-        what = f"the definition says that {path.text} of {fact.message} is a {field.entity_type}; leave it out"
-        problems.error(path.location, what)
+        what = f"the definition already has {field.entity_type} as the entity type of {path.text} of {fact.message}"
+        problems.error(path.location, f"{what}; remove the entry")
     if kinds.entity is not None:
         _check_type(kinds.entity, kinds.entity.text, path.text, field, known_types, problems)
     for code, entity in kinds.values:
@@ -129,7 +129,7 @@ def _codes(
     field = field_at(by, *messages[message]) if message else None
     if field is None:
         name = message or f"the request of {fact.message}"
-        problems.error(by.location, f"{name} has no field {by.text!r}; write it like Topics.Name")
+        problems.error(by.location, f"{name} has no field {by.text!r}; write for example Topics.Name")
         return ()
     if by.names[:-1] != ([] if fact.is_by_request else path.names[:-1]):
         remedy = "move it to the struct of the entity, or to the top level of the request"
@@ -146,7 +146,7 @@ def _codes(
         if text.isascii() and text.isdigit() and lowest <= int(text) <= highest:
             found.append((int(text), entity))
         else:
-            what = f"{by.text} of {message} is {field.type}, and cannot be {text!r}; write a number that it holds"
+            what = f"{by.text} of {message} is {field.type} and cannot be {text!r}; write a number in its range"
             problems.error(code.location, what)
     return tuple(found)
 

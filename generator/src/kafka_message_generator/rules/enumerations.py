@@ -35,7 +35,10 @@ def resolve(
                     problems.error(path.location, f"{path.text} of {entry.message} is {field.type}; {what}")
                 earlier, paths = listed.setdefault(place, (one.name, set()))
                 if earlier != one.name or path.text in paths:
-                    problems.error(path.location, f"{path.text} of {entry.message} takes {earlier} already; keep one")
+                    problems.error(
+                        path.location,
+                        f"{path.text} of {entry.message} already has the enumeration {earlier}; remove one",
+                    )
                 paths.add(path.text)
                 found.setdefault(entry.message, {})[place[1:]] = one.name
     return found
@@ -50,7 +53,7 @@ def without_older(enumerations: Sequence[Enumeration], messages: Messages) -> tu
 def _type_problem(one: Enumeration, field: Field) -> str:
     kind = field.type.name
     if one.is_text:
-        return "" if kind == "string" else f"{one.name} has texts"
+        return "" if kind == "string" else f"{one.name} has strings"
     if kind not in BITS:
         return f"{one.name} has numbers"
     lowest, highest = BITS[kind]

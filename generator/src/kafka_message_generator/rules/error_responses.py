@@ -35,13 +35,13 @@ def resolve(
 def _rule(fact: ErrorResponseFact, messages: Messages, problems: Problems) -> ErrorResponseRule | None:
     known = messages.get(fact.message)
     if known is None or known[0].kind != RESPONSE:
-        what = f"there is no response {fact.message!r} with versions; name one, or leave it out"
+        what = f"unknown response {fact.message!r}; correct or remove it"
         problems.error(fact.location, what)
         return None
     response, structs = known
     field = field_at(fact.field, response, structs)
     if field is None:
-        what = f"{fact.message} has no field {fact.field.text!r}; write it like Topics.Name"
+        what = f"{fact.message} has no field {fact.field.text!r}; write for example Topics.Name"
         problems.error(fact.field.location, what)
         return None
     value = _value(fact, field, problems)
@@ -49,7 +49,7 @@ def _rule(fact: ErrorResponseFact, messages: Messages, problems: Problems) -> Er
     for source in fact.sources:
         if request is None or field_at(source, *messages[request.name]) is None:
             name = request.name if request is not None else f"the request of {fact.message}"
-            problems.error(source.location, f"{name} has no field {source.text!r}; write it like Topics.Name")
+            problems.error(source.location, f"{name} has no field {source.text!r}; write for example Topics.Name")
     sources = tuple(python_path(source) for source in fact.sources) if fact.value is None else None
     versions = fact.versions
     return ErrorResponseRule(fact.message, python_path(fact.field), versions.lowest, versions.highest, sources, value)
@@ -68,7 +68,7 @@ def _value(fact: ErrorResponseFact, field: Field, problems: Problems) -> Value:
         problems.error(fact.value.location, f"{what}: {error}")
         return None
     if isinstance(value, Empty):
-        problems.error(fact.value.location, f"{what} is {value.value} anyway; leave it out")
+        problems.error(fact.value.location, f"{what} is always {value.value}; remove the entry")
     return value
 
 

@@ -23,7 +23,7 @@ def nullable_inside_versions(message: Message, member: Field, problems: Problems
     # Released definitions sometimes have surplus nullable versions.
     if member.type.can_be_null and not member.versions.covers(member.nullable):
         what = f"field {member.name} has nullableVersions {member.nullable}, but versions {member.versions}"
-        problems.warn(member.at("nullableVersions"), f"{what}; the versions outside are ignored")
+        problems.warn(member.at("nullableVersions"), f"{what}; the other versions are ignored")
 
 
 def entity_type(message: Message, member: Field, problems: Problems) -> None:
@@ -45,7 +45,9 @@ def fields_of_structs_only(message: Message, member: Field, problems: Problems) 
 
 def element_type(message: Message, member: Field, problems: Problems) -> None:
     if member.type.is_array and member.type.name == "records":
-        problems.error(member.at("type"), f"field {member.name}: an array cannot hold records; use []bytes or a struct")
+        problems.error(
+            member.at("type"), f"field {member.name}: an array cannot contain records; use []bytes or a struct"
+        )
 
 
 def flexible_override(message: Message, member: Field, problems: Problems) -> None:
@@ -56,7 +58,7 @@ def flexible_override(message: Message, member: Field, problems: Problems) -> No
         problems.error(member.at("flexibleVersions"), f"{what}; only string and bytes can")
     elif not message.flexible.covers(member.flexible):
         what = f"field {member.name} has flexibleVersions {member.flexible}"
-        problems.error(member.at("flexibleVersions"), f"{what}, not all of them in the message's {message.flexible}")
+        problems.error(member.at("flexibleVersions"), f"{what}, which are not all in the message's {message.flexible}")
 
 
 def map_key(message: Message, member: Field, problems: Problems) -> None:
@@ -69,7 +71,7 @@ def map_key(message: Message, member: Field, problems: Problems) -> None:
             member.at("mapKey"), f"field {member.name} of type {member.type} cannot be a key; use a primitive"
         )
     elif member.type.name == "float64":
-        problems.warn(member.at("mapKey"), f"field {member.name} is a float64 key; NaN is never found")
+        problems.warn(member.at("mapKey"), f"field {member.name} is a float64 key; NaN cannot be found")
 
 
 def tag_sign(message: Message, member: Field, problems: Problems) -> None:

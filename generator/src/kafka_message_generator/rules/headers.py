@@ -78,7 +78,7 @@ def _versions(header: Message, messages: Sequence[Message], are_kafkas: bool, pr
             if version in header.valid:
                 continue
             if are_kafkas:
-                what = f"Kafka's {header.name} has the versions {header.valid}, not {version}"
+                what = f"Kafka's {header.name} has versions {header.valid}, not {version}"
                 problems.error(
                     message.at("headerVersions"), f"{what}; declare another in headerVersions of {message.name}"
                 )

@@ -57,7 +57,7 @@ def _coordinator(message: Message, problems: Problems) -> None:
         problems.error(message.location, f"{message.kind} {message.name} has no apiKey; it is the record's type number")
     if message.kind == COORDINATOR_KEY:
         if message.valid != Versions(0, 0) and not problems.has_error_at(message.at("validVersions")):
-            what = f"coordinator-key {message.name} has validVersions {message.valid}; a key has only version 0"
+            what = f"coordinator-key {message.name} has validVersions {message.valid}; a key must have only version 0"
             problems.error(message.at("validVersions"), what)
         if not message.flexible.empty:
             what = f"coordinator-key {message.name} cannot have flexibleVersions; write none"
@@ -65,7 +65,7 @@ def _coordinator(message: Message, problems: Problems) -> None:
     suffix = "Key" if message.kind == COORDINATOR_KEY else "Value"
     if not message.name.endswith(suffix) and NAME.fullmatch(message.name):
         problems.error(
-            message.at("name"), f"{message.kind} {message.name} must end in {suffix}, to be paired with its other half"
+            message.at("name"), f"{message.kind} {message.name} must end in {suffix}, to match its request or response"
         )
 
 
@@ -94,7 +94,8 @@ def _header_versions(message: Message, ranges: dict[str, str], problems: Problem
             )
         if int(header) < last_header:
             problems.error(
-                place, f"headerVersions range {text} goes back to header version {header}; it never decreases"
+                place,
+                f"headerVersions range {text} goes back to header version {header}; header versions cannot decrease",
             )
         if versions.lowest > message.valid.highest:
             problems.error(
@@ -108,7 +109,7 @@ def _header_versions(message: Message, ranges: dict[str, str], problems: Problem
 def check_all(
     messages: Sequence[Message], problems: Problems, one_way: Collection[str] = (), unread: Collection[str] = ()
 ) -> None:
-    """Check for duplicate names and keys, and for requests without a response other than ``one_way``."""
+    """Check for duplicate names and keys, and for requests without response other than ``one_way``."""
     modules: dict[str, Message] = {}
     keys: Keys = {}
     for message in messages:
@@ -151,7 +152,8 @@ def _same_versions(message: Message, partner: Message, problems: Problems) -> No
     if not any(problems.has_error_at(each.at("validVersions")) for each in (message, partner)):
         what = f"response {message.name} has validVersions {message.valid}, but request {partner.name}"
         problems.error(
-            message.at("validVersions"), f"{what} has {partner.valid}; a request and its response share them"
+            message.at("validVersions"),
+            f"{what} has {partner.valid}; a request and its response have the same versions",
         )
 
 
@@ -167,5 +169,5 @@ def _register_key(message: Message, keys: dict[tuple[str, str, int], Message], k
         family = message.location.file.rpartition("/")[0]
     earlier = keys.setdefault((family, message.kind, key), message)
     if earlier is not message:
-        what = f"{message.kind} {message.name} has apiKey {key}, which is already {earlier.name}'s"
-        problems.error(message.at("apiKey"), f"{what}; each needs its own")
+        what = f"{message.kind} {message.name} has apiKey {key}, already used by {earlier.name}"
+        problems.error(message.at("apiKey"), f"{what}; choose another")

@@ -127,7 +127,7 @@ def _class_name(name: str, location: Location, problems: Problems) -> None:
     if not name[:1].isupper():
         problems.error(location, f"{name} becomes a class, so its first letter must be a capital")
     elif name in MODULE_NAMES or keyword.iskeyword(name):
-        problems.error(location, f"{name} is a name that generated modules need; rename it")
+        problems.error(location, f"{name} is reserved in generated modules; rename it")
     elif not name.isidentifier() or unicodedata.normalize("NFKC", name) != name:
         # Python normalizes identifiers, so different texts could be one name.
         problems.error(location, f"{name!r} is not a Python identifier; rename it")
@@ -168,7 +168,7 @@ def _functions(bodies: list[_Body], arrays: set[str], problems: Problems) -> Non
         for stem in stems:
             owner = owners.setdefault(stem, body.name)
             if owner != body.name:
-                what = f"{owner} and {body.name} would both have functions for {stem} in Python"
+                what = f"{owner} and {body.name} would both define functions for {stem} in Python"
                 problems.error(body.location, f"{what}; rename one")
                 break
 
@@ -179,7 +179,7 @@ def _collections(bodies: list[_Body], problems: Problems) -> None:
         if any(member.map_key for member in body.fields) and not body.is_message:
             name = body.name + COLLECTION
             if name in MODULE_NAMES:
-                what = f"the class for arrays of {body.name} would be {name}, a name that generated modules need"
+                what = f"the class for arrays of {body.name} would be {name}, a name reserved in generated modules"
                 problems.error(body.location, f"{what}; rename {body.name}")
             elif name in taken:
                 what = f"{name} is the class for arrays of {body.name}, which has keys"

@@ -27,14 +27,12 @@ def existing(
 ) -> list[FieldPath]:
     """Return the paths that lead to a field; report the others, or an unknown message."""
     if entry.message not in messages:
-        problems.error(
-            entry.location, f"there is no message {entry.message!r} with versions; name one, or leave it out"
-        )
+        problems.error(entry.location, f"unknown message {entry.message!r}; correct or remove it")
         return []
     found = []
     for path in paths:
         if field_at(path, *messages[entry.message]) is None:
-            problems.error(path.location, f"{entry.message} has no field {path.text!r}; write it like Topics.Name")
+            problems.error(path.location, f"{entry.message} has no field {path.text!r}; write for example Topics.Name")
         else:
             found.append(path)
     return found

@@ -28,7 +28,7 @@ def _encoding(member: Field, problems: Problems) -> None:
     if not member.encodings:
         return
     if member.type.is_array or member.type.name not in ENCODED_TYPES:
-        advice = "an array takes elementEncoding" if member.type.is_array else f"use {', '.join(ENCODED_TYPES)}"
+        advice = "use elementEncoding for an array" if member.type.is_array else f"use {', '.join(ENCODED_TYPES)}"
         what = f"field {member.name} of type {member.type} cannot have an encoding"
         problems.error(member.at("encoding"), f"{what}; {advice}")
         return
@@ -109,7 +109,7 @@ def _optional_field(message: Message, member: Field, problems: Problems) -> None
     if not member.is_optional:
         return
     if member.type.is_array and member.type.is_struct:
-        what = f"optional field {member.name} is an array of structs, which optional-field buffers cannot hold"
+        what = f"optional field {member.name} is an array of structs, which optional-field buffers cannot contain"
         problems.error(member.at("type"), f"{what}; wrap the array in a struct")
     if member.type.name == "records":
         problems.error(member.at("type"), f"optional field {member.name} cannot be records; use bytes")

@@ -33,19 +33,19 @@ def resolve(
 def _restriction(fact: RestrictionAnnotation, messages: Messages, problems: Problems) -> Restriction | None:
     known = messages.get(fact.message)
     if known is None or known[0].kind != REQUEST:
-        what = f"there is no request {fact.message!r} with versions; name one, or leave it out"
+        what = f"unknown request {fact.message!r}; correct or remove it"
         problems.error(fact.location, what)
         return None
     request, structs = known
     versions = fact.versions.intersect(request.valid)
     if versions.empty:
-        what = f"{fact.message} has none of the versions {fact.versions}, only {request.valid}; leave it out"
+        what = f"{fact.message} has no version in {fact.versions}, only {request.valid}; remove the entry"
         problems.error(fact.location, what)
     name = ""
     if fact.field is not None:
         field = field_at(fact.field, request, structs)
         name = python_path(fact.field)
         if field is None or "." in name or field.nullable.empty:
-            what = f"{fact.message} has no nullable field {fact.field.text!r} of its own; write it like TransactionalId"
+            what = f"{fact.message} has no nullable field {fact.field.text!r} of its own; write for example TransactionalId"
             problems.error(fact.field.location, what)
     return Restriction(fact.message, versions.lowest, versions.highest, fact.feature, fact.level, name)

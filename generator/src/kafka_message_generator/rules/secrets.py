@@ -121,7 +121,7 @@ def _is_valid(entry: SettingEntry, messages: Messages, problems: Problems) -> bo
         return True
     if kind.names[:-1] != struct[: len(kind.names) - 1]:
         what = f"{kind.text} of {entry.message} is in no struct around {entry.value.text}"
-        problems.error(kind.location, f"{what}; a setting has one resource")
+        problems.error(kind.location, f"{what}; a setting belongs to one resource")
         return False
     return _has_type(entry, kind, NUMBERS, messages, problems)
 
@@ -142,5 +142,5 @@ def _report_duplicate(
     entry: FieldEntry | SettingEntry, path: FieldPath, seen: set[tuple[str, str]], problems: Problems
 ) -> None:
     if (entry.message, path.text) in seen:
-        problems.error(path.location, f"{path.text} of {entry.message} is listed twice; keep one")
+        problems.error(path.location, f"{path.text} of {entry.message} is listed twice; remove one")
     seen.add((entry.message, path.text))

@@ -38,7 +38,7 @@ def check(
 
 
 def one_way(settings: Settings, messages: Sequence[Message]) -> frozenset[str]:
-    """Return the requests without a response; all requests if the setting is invalid."""
+    """Return the requests without response; all requests if the setting is invalid."""
     requests = [message.name for message in messages if message.kind == REQUEST]
     if "one-way" in settings.invalid_keys:
         return frozenset(requests)
@@ -51,11 +51,11 @@ def _one_way(settings: Settings, messages: Sequence[Message], unread: Collection
     for name in settings.one_way:
         if name not in requests:
             if name not in unread:
-                what = f"one-way names {name}, which is not a request"
-                problems.error(settings.places["one-way"], f"{what}; {did_you_mean(name, requests, 'take it out')}")
+                what = f"one-way lists {name}, which is not a request"
+                problems.error(settings.places["one-way"], f"{what}; {did_you_mean(name, requests, 'remove it')}")
         elif (key := requests[name]) in answers:
-            what = f"one-way names {name}, which has the response {answers[key]}"
-            problems.error(settings.places["one-way"], f"{what}; take it out")
+            what = f"one-way lists {name}, which has the response {answers[key]}"
+            problems.error(settings.places["one-way"], f"{what}; remove it")
 
 
 def _components(settings: Settings, messages: Sequence[Message], problems: Problems) -> None:
@@ -63,20 +63,18 @@ def _components(settings: Settings, messages: Sequence[Message], problems: Probl
     for name in settings.components or ():
         kinds = COMPONENTS[name].kinds
         if kinds and not any(message.kind in kinds for message in present):
-            what = f"the component {name} is for messages of type {', '.join(sorted(kinds))}, of which there are none"
-            problems.error(settings.places["components"], f"{what}; leave it out")
+            what = f"the component {name} requires messages of type {', '.join(sorted(kinds))}, but there are none"
+            problems.error(settings.places["components"], f"{what}; remove it")
     if "history" in (settings.components or ()) and not settings.older:
-        what = f"the component history is for a package that knows older releases, and {FILE} names none"
-        problems.error(
-            settings.places["components"], f"{what}; write older = [...] below [definitions], or leave it out"
-        )
+        what = f"the component history requires older releases, and {FILE} lists none"
+        problems.error(settings.places["components"], f"{what}; write older = [...] below [definitions], or remove it")
     requests = [message for message in present if message.kind in COMPONENTS["protocol"].kinds]
     if not requests or has_headers(messages) or "headers" in settings.invalid_keys:
         return
-    what = f"the component protocol needs the messages {' and '.join(headers.FIELDS)}, of type {HEADER}"
+    what = f"the component protocol requires the messages {' and '.join(headers.FIELDS)} of type {HEADER}"
     remedy = f'define them, or write headers = "kafka" below [protocol] in {FILE}'
     if settings.components is None:
-        problems.warn(requests[0].at("type"), f"{what}, and is left out without them; {remedy}")
+        problems.warn(requests[0].at("type"), f"{what}, and is omitted without them; {remedy}")
     elif "protocol" in settings.components:
         problems.error(settings.places["components"], f"{what}; {remedy}")
 
@@ -85,8 +83,8 @@ def _logs(settings: Settings, folders: Collection[str], problems: Problems) -> N
     known = sorted({folder or HERE for folder in folders})
     for topic, folder in settings.logs.items():
         if folder not in known:
-            what = f"the log {topic} has its records in the folder {folder!r}, which has no definitions"
-            problems.error(settings.places["logs"], f"{what}; there are {', '.join(known)}")
+            what = f"the log {topic} has records in the folder {folder!r}, which has no definitions"
+            problems.error(settings.places["logs"], f"{what}; known are {', '.join(known)}")
 
 
 def _version(settings: Settings, release: str | None, problems: Problems) -> None:
@@ -94,6 +92,6 @@ def _version(settings: Settings, release: str | None, problems: Problems) -> Non
         return
     own, kafkas = Version(settings.version).release, Version(release).release
     if own[: len(kafkas)] != kafkas:
-        what = f"version {settings.version} is not one of the release {release}, which SOURCE names"
+        what = f"version {settings.version} does not belong to the release {release} of SOURCE"
         remedy = f"write for example {'.'.join(map(str, kafkas))}.1"
         problems.error(settings.places["version"], f"{what}; {remedy}")

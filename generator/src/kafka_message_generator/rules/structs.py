@@ -37,10 +37,10 @@ def _register_inline(fields: tuple[Field, ...], table: StructTable, problems: Pr
         name, known = member.type.name, table.get(member.type.name)
         if known is not None and known.is_common:
             if member.fields:
-                problems.error(member.at("fields"), f"{name} is a common struct; its fields cannot be given again here")
+                problems.error(member.at("fields"), f"{name} is a common struct; its fields cannot be repeated here")
             if member.optional_fields:
-                what = f"{name} is a common struct; its optional fields cannot be given here"
-                problems.error(member.at("optionalFields"), f"{what}; give them where it is declared")
+                what = f"{name} is a common struct; optional fields cannot be declared here"
+                problems.error(member.at("optionalFields"), f"{what}; declare them in the common struct")
         elif known is not None:
             advice = "a struct used twice must be a common struct"
             problems.error(member.at("type"), f"struct {name} is specified twice; {advice}")
@@ -48,7 +48,7 @@ def _register_inline(fields: tuple[Field, ...], table: StructTable, problems: Pr
             table[name] = _inline(member)
             _register_inline(member.fields + member.optional_fields, table, problems)
         else:
-            advice = did_you_mean(name, (*PRIMITIVES, *table), "give its fields here or as a common struct")
+            advice = did_you_mean(name, (*PRIMITIVES, *table), "declare its fields here or in commonStructs")
             problems.error(member.at("type"), f"unknown struct {name}; {advice}")
 
 
@@ -69,8 +69,8 @@ def _report_inline(struct: Struct, table: StructTable, problems: Problems) -> No
             continue
         given = "fields" if member.fields else "optionalFields" if member.optional_fields else None
         if given is not None:
-            what = f"struct {member.type.name} is written inside common struct {struct.name}"
-            problems.error(member.at(given), f"{what}; declare it as a common struct of its own")
+            what = f"struct {member.type.name} is declared inside common struct {struct.name}"
+            problems.error(member.at(given), f"{what}; declare it as a separate common struct")
         elif member.type.name not in table:
             advice = did_you_mean(member.type.name, (*PRIMITIVES, *table), "declare it as a common struct")
             problems.error(member.at("type"), f"unknown struct {member.type.name}; {advice}")
@@ -98,7 +98,7 @@ def _check_keys(message: Message, table: StructTable, used: set[str], problems: 
     for name in sorted(used & table.keys() - arrays):
         for member in table[name].fields:
             if member.map_key:
-                what = f"field {member.name} is a key, but struct {name} is in no array"
+                what = f"field {member.name} is a key, but struct {name} is not in an array"
                 problems.warn(member.at("mapKey"), f"{what}; the key has no effect")
 
 
@@ -110,7 +110,7 @@ def _check_tags(owner: str, body: Struct | Message, problems: Problems) -> None:
     missing = sorted(set(range(len(tagged))) - set(tagged))
     if missing:
         highest = tagged[max(tagged)]
-        what = f"in {owner}, the tags are not contiguous: {missing[0]} is not used but {highest.tag} is"
+        what = f"in {owner}, the tags are not contiguous: {missing[0]} is unused, but {highest.tag} is used"
         problems.error(highest.at("tag"), f"{what}; use the lower tags first")
 
 
@@ -144,7 +144,7 @@ def _check_recursion(message: Message, table: StructTable, problems: Problems) -
     for name, struct in table.items():
         if visit(name, (), struct.location) > _MAX_DEPTH:
             problems.error(
-                struct.location, f"struct {name} holds structs more than {_MAX_DEPTH} levels deep; flatten it"
+                struct.location, f"struct {name} contains structs more than {_MAX_DEPTH} levels deep; flatten it"
             )
             return
 

@@ -117,7 +117,7 @@ def field_paths(properties: Properties, key: str) -> tuple[FieldPath, ...]:
         if isinstance(each.value, str):
             paths.append(FieldPath(each.value, each.location))
         else:
-            properties.wrong(each, "the name of a field")
+            properties.wrong(each, "a field name")
     return tuple(paths)
 
 

@@ -28,22 +28,22 @@ class Component:
 COMPONENTS = {
     component.name: component
     for component in (
-        Component("errors", "what can go wrong", is_basic=True),
-        Component("_core", "what printed code calls", ("errors",), is_basic=True),
+        Component("errors", "exceptions", is_basic=True),
+        Component("_core", "helpers of the generated code", ("errors",), is_basic=True),
         Component("schema", "the dynamic codec", ("errors", "_core"), is_basic=True),
-        Component("_base", "what every message class can do", ("errors", "_core", "schema"), is_basic=True),
-        Component("enums", "names for the numbers and texts of fields"),
+        Component("_base", "base classes of messages", ("errors", "_core", "schema"), is_basic=True),
+        Component("enums", "names for the numbers and strings of fields"),
         Component("json", "Kafka's JSON form", ("errors", "_core", "schema", "_base"), is_basic=True),
         Component(
             "protocol",
-            "headers, framing, the table of APIs, negotiation",
+            "headers, framing, the API table, negotiation",
             ("errors", "_core", "_base", "enums"),
             frozenset((REQUEST, RESPONSE)),
         ),
-        Component("history", "since which release everything exists", ("_core", "schema", "_base")),
+        Component("history", "releases in which messages, versions and fields exist", ("_core", "schema", "_base")),
         Component(
             "connection",
-            "a connection without I/O, and walks over errors, addresses and names",
+            "connections without I/O, and traversals of errors, addresses and names",
             ("errors", "_core", "schema", "_base", "protocol"),
         ),
         Component(
@@ -52,17 +52,17 @@ COMPONENTS = {
             ("errors", "_core", "_base"),
             frozenset((COORDINATOR_KEY, COORDINATOR_VALUE, METADATA)),
         ),
-        Component("secrets", "what in messages is secret, and copies without it", ("_core", "schema", "_base")),
+        Component("secrets", "secrets in messages, and redacted copies", ("_core", "schema", "_base")),
         Component(
             "arrow",
             "whole columns of messages as Arrow arrays",
             ("errors", "_core", "schema", "_base", "secrets"),
             extra=("pyarrow>=18",),
         ),
-        Component("explain", "what each byte of a message is", ("errors", "_core", "schema", "_base", "secrets")),
+        Component("explain", "meaning of each byte of a message", ("errors", "_core", "schema", "_base", "secrets")),
         Component(
             "testing",
-            "random messages and damaged bytes for tests, for Hypothesis and without it",
+            "random messages and damaged bytes for tests, with or without Hypothesis",
             ("_core", "schema", "_base"),
             extra=("hypothesis>=6.100",),
             extra_name="testing",

@@ -39,13 +39,13 @@ def _of_message(name: str, properties: Properties) -> list[Description]:
     about, fields = properties.text("about"), properties.take("fields")
     found = [Description(name, "", about, properties.places["about"])] if about else []
     if fields is not None and not isinstance(fields.value, dict):
-        properties.wrong(fields, "an object of names and texts")
+        properties.wrong(fields, "an object of names and strings")
     elif fields is not None and isinstance(fields.value, dict):
         for field, text in fields.value.items():
             if isinstance(text.value, str):
                 found.append(Description(name, field, text.value, text.location))
             else:
-                properties.wrong(text, "a text")
+                properties.wrong(text, "a string")
     return found
 
 
@@ -64,7 +64,7 @@ def with_descriptions(
     for each in descriptions:
         if (each.message, each.field) not in used:
             what = f"{each.message}.{each.field}" if each.field else each.message
-            problems.error(each.location, f"{what} needs no description from here; take it out")
+            problems.error(each.location, f"{what} needs no description here; remove it")
     return result
 
 

@@ -68,7 +68,7 @@ def _facts(properties: Properties) -> list[EntityAnnotation]:
     entity, wildcard = field_path(properties, "entity"), properties.text("wildcard") or ""
     values, nodes, problems = properties.take("values"), properties.nodes("fields"), properties.problems
     if (entity is None) is (values is None):
-        what = f"{properties.what} needs either an entity or values; write one of them"
+        what = f"{properties.what} needs either entity or values; write one of them"
         problems.error(properties.node.location, what)
         return []
     kinds = Kinds(entity, () if values is None else tuple(_values(values, properties)), wildcard)
@@ -90,7 +90,9 @@ def _fact(properties: Properties, kinds: Kinds) -> EntityAnnotation | None:
     entry = field_entry(properties)
     given = [(key, path) for key in ("by", "byRequest") if (path := field_path(properties, key)) is not None]
     if len(given) != (kinds.entity is None):
-        wanted = "either by or byRequest" if kinds.entity is None else "no by and no byRequest: it has one entity"
+        wanted = (
+            "either by or byRequest" if kinds.entity is None else "neither by nor byRequest, as there is one entity"
+        )
         properties.problems.error(properties.node.location, f"{properties.what} needs {wanted}")
         return None
     key, path = given[0] if given else ("", None)

@@ -72,7 +72,7 @@ def _check_name(name: str, place: Location, problems: Problems) -> None:
         what = f"invalid name {name!r} of an enumeration; write it like AclOperation"
         problems.error(place, what)
     elif name in _RESERVED:
-        problems.error(place, f"{name} is a name that the generated package has itself; rename the enumeration")
+        problems.error(place, f"{name} is reserved in the generated package; rename the enumeration")
 
 
 def _check_members(name: str, members: tuple[Member, ...], place: Location, problems: Problems) -> None:
@@ -80,13 +80,13 @@ def _check_members(name: str, members: tuple[Member, ...], place: Location, prob
     values: dict[int | str, str] = {}
     for member in members:
         if member.name in names:
-            problems.error(place, f"{name} has the member {member.name} twice; names must be unique")
+            problems.error(place, f"{name} has duplicate member {member.name}; names must be unique")
         names.add(member.name)
         other = values.setdefault(member.value, member.name)
         if other != member.name:
-            problems.error(place, f"{name} has {member.value!r} as {other} and as {member.name}; keep one")
+            problems.error(place, f"{name} has value {member.value!r} for {other} and {member.name}; remove one")
     if len({type(value) for value in values}) > 1:
-        problems.error(place, f"{name} has both numbers and texts; use one type")
+        problems.error(place, f"{name} has both numbers and strings; use one type")
 
 
 def _member(properties: Properties) -> Member | None:
@@ -100,7 +100,7 @@ def _member(properties: Properties) -> Member | None:
     properties.text("constant")  # for the task ``enumerations`` only
     value = None if node is None else node.value
     if isinstance(value, bool) or not isinstance(value, int | str):
-        what = f"{properties.what} has no value; add its number or its text"
+        what = f"{properties.what} has no value; add a number or a string"
         properties.problems.error(properties.node.location, what)
         return None
     return Member(name, value, about)

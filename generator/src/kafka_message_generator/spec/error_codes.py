@@ -46,8 +46,8 @@ def read_error_codes(specs: Path, problems: Problems) -> tuple[ErrorCode, ...]:
         code = _error_code(properties)
         earlier = code and codes.setdefault(code.code, code)
         if code and earlier and earlier.name != code.name:
-            what = f"error code {code.name} has code {code.code}, which is already {earlier.name}'s"
-            problems.error(properties.node.location, f"{what}; each needs its own")
+            what = f"error code {code.name} has code {code.code}, already used by {earlier.name}"
+            problems.error(properties.node.location, f"{what}; choose another")
         return code
 
     read(specs, ERRORS, problems, parse)

@@ -276,12 +276,12 @@ def parse_type(text: str, location: Location, problems: Problems) -> FieldType |
     if name == "boolean":  # in older definitions
         name = "bool"
     if is_array and not name:
-        problems.error(location, "the array type [] names no element type; write for example []int32")
+        problems.error(location, "the array type [] has no element type; write for example []int32")
     elif is_array and name.startswith("[]"):
-        problems.error(location, "arrays of arrays cannot be written; use an array of structs that hold an array")
+        problems.error(location, "arrays of arrays are not supported; use an array of structs with an array")
     elif name in PRIMITIVES or (_STRUCT_NAME.fullmatch(name) and name[0].isupper()):
         return FieldType(name, is_array)
     else:
-        advice = f"use {', '.join(PRIMITIVES)}, a struct name with a capital, or [] and one of these"
+        advice = f"use {', '.join(PRIMITIVES)}, a capitalized struct name, or [] before one of these"
         problems.error(location, f"unknown type {text!r}; {did_you_mean(name, PRIMITIVES, advice)}")
     return None

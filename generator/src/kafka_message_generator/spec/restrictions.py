@@ -35,7 +35,7 @@ def _restriction(properties: Properties) -> RestrictionAnnotation | None:
     versions, brokers_only = properties.versions("versions"), properties.boolean("brokersOnly")
     feature, level, field = properties.text("feature"), properties.integer("level", 16), field_path(properties, "field")
     if brokers_only is (feature is not None) or (feature is None) is not (level is None):
-        what = "an entry needs either brokersOnly, or feature and level; write one of them"
+        what = "an entry needs either brokersOnly, or feature and level"
         properties.problems.error(properties.node.location, what)
         return None
     location = properties.places["message"]

@@ -43,7 +43,7 @@ class Settings:
     program: str | None = None  # name of the installed command
     components: tuple[str, ...] | None = None  # optional components; None: those that the messages require
     headers: str = "own"  # ``own`` or ``kafka``
-    one_way: tuple[str, ...] = ()  # requests without a response
+    one_way: tuple[str, ...] = ()  # requests without response
     accepted_warnings: tuple[str, ...] = ()  # definition files whose warnings are not printed
     older: tuple[str, ...] = ()  # folders of releases that contribute more versions
     # Folder of the record definitions by topic
@@ -181,7 +181,7 @@ class _Table(Properties):
             name, email = author.checked("name", texts.line_problem), author.checked("email", texts.email_problem)
             author.finish()
             if not {"name", "email"} & author.members.keys():
-                self.problems.error(node.location, "an author has neither name nor email; give one of them")
+                self.problems.error(node.location, "an author needs a name or an email")
             found.append(Author(name, email))
         return tuple(found)
 
@@ -199,7 +199,7 @@ class _Table(Properties):
         for node in self._elements(key):
             text = self._text(node, problem)
             if text in seen:
-                self.problems.error(node.location, f"{key} has {text!r} twice; leave one out")
+                self.problems.error(node.location, f"{key} has {text!r} twice; remove one")
             elif text is not None:
                 seen.add(text)
                 yield node, text
@@ -218,7 +218,7 @@ class _Table(Properties):
     def _load(self, node: Node, name: str) -> str | None:
         path = self.specs / name
         if not path.exists():
-            what = f"there is no file {name!r} beside {FILE}; write one, or take its name out"
+            what = f"there is no file {name!r} next to {FILE}; add it, or remove its name"
             self.problems.error(node.location, what)
             return None
         self.named.append(name)

@@ -151,7 +151,7 @@ class _Reader:
         assert match is not None
         self.at = match.end()
         if self.text.startswith("/*", self.at):
-            raise self.fail(path, "this comment is never closed; end it with */")
+            raise self.fail(path, "unterminated comment; end it with */")
 
     def peek(self) -> str:
         return self.text[self.at : self.at + 1]
@@ -159,11 +159,13 @@ class _Reader:
     def document(self) -> Node:
         self.skip_blank("$")
         if not self.peek():
-            raise self.fail("$", "the file is empty; a definition is one JSON object")
+            raise self.fail("$", "the file is empty; a definition must be one JSON object")
         node = self.value("$", 0)
         self.skip_blank("$")
         if self.peek():
-            raise self.fail("$", f"{self.peek()!r} follows the end of the definition; a file holds one JSON object")
+            raise self.fail(
+                "$", f"{self.peek()!r} follows the end of the definition; a file must contain one JSON object"
+            )
         return node
 
     def value(self, path: str, depth: int) -> Node:
@@ -215,7 +217,7 @@ class _Reader:
         earlier = members.setdefault(key, node)
         # Two released definitions repeat a property with the same value.
         if earlier is not node and not earlier.says_the_same(node):
-            message = f"property {key!r} is given twice with different values; keep one"
+            message = f"duplicate property {key!r} with different values; remove one"
             self.problems.error(node.location, f"{message} (the first is on line {earlier.location.line})")
 
     def array(self, path: str, depth: int) -> list[Node]:
@@ -242,18 +244,18 @@ class _Reader:
             self.at += 1
             self.skip_blank(path)
             if self.peek() == closing:
-                what = f"there is a comma before the closing {closing!r}, which Kafka's own generator refuses"
+                what = f"trailing comma before {closing!r}, which Kafka's own generator rejects"
                 self.problems.warn(location, f"{what}; remove it")
         elif self.peek() == '"' or (self.at > end and self.peek() in _BEGINNINGS[closing]):
             self.at = end
-            raise self.fail(before, "there is no comma between this value and the next one; add it")
+            raise self.fail(before, "missing comma after this value; add one")
         elif self.peek() != closing:
             raise self.fail(path, f"expected ',' or {closing!r}, found {self.found()}")
 
     def string(self, path: str) -> str:
         match = _STRING.match(self.text, self.at)
         if match is None:
-            raise self.fail(path, "this string is not closed on its line")
+            raise self.fail(path, "unterminated string")
         self.at = match.end()
         return _ESCAPE.sub(lambda escape: self.escape(escape[1], path), match[1]) if "\\" in match[1] else match[1]
 
@@ -263,7 +265,7 @@ class _Reader:
         if len(code) == 5:
             number = int(code[1:], 16)
             if 0xD800 <= number < 0xE000:
-                raise self.fail(path, f"\\{code} is half a character; such escapes come in pairs, like \\ud83d\\ude00")
+                raise self.fail(path, f"\\{code} is half of a surrogate pair; write both, like \\ud83d\\ude00")
             return chr(number)
         if code not in _ESCAPES:
             raise self.fail(path, f"unknown escape \\{code} in a string")

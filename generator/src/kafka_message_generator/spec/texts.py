@@ -35,7 +35,7 @@ def import_name_problem(name: str) -> str | None:
     if name in WINDOWS_DEVICES:
         return f"package name {name!r} is a reserved device name of Windows; choose another"
     if name in sys.stdlib_module_names:
-        return f"package name {name!r} is a module of Python itself; choose another"
+        return f"package name {name!r} is a standard library module; choose another"
     return None
 
 
@@ -85,26 +85,26 @@ def component_problem(name: str) -> str | None:
     if name in OPTIONAL:
         return None
     if name in COMPONENTS:
-        return f"the component {name} is in every package; leave it out"
+        return f"the component {name} is in every package; remove it"
     if name in FORMER:
-        return f"{name} is no longer a component; leave it out, and install it: pip install {FORMER[name]}"
+        return f"{name} is no longer a component; remove it, and install it: pip install {FORMER[name]}"
     return f"unknown component {name!r}; {did_you_mean(name, OPTIONAL, _THERE_ARE)}"
 
 
-_THERE_ARE = f"there are {', '.join(OPTIONAL)}"
+_THERE_ARE = f"known are {', '.join(OPTIONAL)}"
 
 
 def label_problem(text: str) -> str | None:
     if line_problem(text) is None and len(text) <= _LONGEST_LABEL:
         return None
-    return f"{text!r} is not a link label; write a word or two, of at most {_LONGEST_LABEL} characters"
+    return f"{text!r} is not a link label; write one or two words of at most {_LONGEST_LABEL} characters"
 
 
 _LONGEST_LABEL = 32  # by the specification of package metadata ("well-known project URLs")
 
 
 def url_problem(text: str) -> str | None:
-    return None if _URL.fullmatch(text) else f"{text!r} is not a link; it must begin with https:// or http://"
+    return None if _URL.fullmatch(text) else f"{text!r} is not a link; it must start with https:// or http://"
 
 
 def email_problem(text: str) -> str | None:
@@ -119,7 +119,7 @@ def topic_problem(text: str) -> str | None:
 
 def classifier_problem(text: str) -> str | None:
     if text.startswith("License ::"):
-        return f"classifier {text!r} repeats the key license; leave it out"
+        return f"classifier {text!r} repeats the key license; remove it"
     if " :: " in text and line_problem(text) is None:
         return None
     return f"{text!r} is not a classifier; write for example Development Status :: 4 - Beta"
@@ -128,12 +128,12 @@ def classifier_problem(text: str) -> str | None:
 def file_problem(text: str) -> str | None:
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", text):
         return None
-    return f"{text!r} is not the name of a file beside {SETTINGS}"
+    return f"{text!r} is not the name of a file next to {SETTINGS}"
 
 
 def license_file_problem(text: str) -> str | None:
     if text.lower() in _OF_THE_GENERATOR:  # some file systems ignore case
-        return f"a file {text!r} of the package is written by the generator or read by build tools; rename yours"
+        return f"a file {text!r} of the package is written by the generator or read by build tools; choose another name"
     return file_problem(text)
 
 
@@ -141,4 +141,4 @@ _OF_THE_GENERATOR = ("build", "manifest", "manifest.in", "pyproject.toml", "read
 
 
 def line_problem(text: str) -> str | None:
-    return None if text.strip() and text.isprintable() else f"{text!r} is not a line of text"
+    return None if text.strip() and text.isprintable() else f"{text!r} must be a single line"

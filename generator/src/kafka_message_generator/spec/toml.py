@@ -38,7 +38,7 @@ def load(path: Path, name: str, problems: Problems) -> Node | None:
     except (ValueError, RecursionError) as error:  # thousands of digits raise no TOMLDecodeError
         found = _PLACE.search(str(error))
         line = int(found[1]) if found and found[1] else max(text.count("\n"), 1)
-        reason = "nested too deep" if isinstance(error, RecursionError) else _PLACE.sub("", str(error))
+        reason = "nested too deeply" if isinstance(error, RecursionError) else _PLACE.sub("", str(error))
         problems.error(Location(name, line, "$"), f"not TOML: {reason[:1].lower()}{reason[1:]}")
     return None
 

@@ -10,6 +10,6 @@ def reason() -> str:
     implementation = platform.python_implementation()
     this = f"{'a free-threaded ' * is_free_threaded}{implementation} {platform.python_version()}"
     if is_free_threaded or implementation != "CPython":
-        return f"the core runs on CPython with the global interpreter lock, and this is {this}"
-    remedy = "install a C compiler, and then this distribution again with --force-reinstall --no-cache-dir"
+        return f"the core requires CPython with the global interpreter lock; this is {this}"
+    remedy = "install a C compiler, then reinstall this distribution with --force-reinstall --no-cache-dir"
     return f"kafka-messages-native was not built for this Python, {this}; {remedy}"

@@ -23,7 +23,7 @@ from kafka_protocol_pages.traffic import read_traffic
 PROG = "kafka-protocol-pages"
 EXAMPLE = f"example:\n  {PROG} --specs definitions --output site"
 ABOUT = (
-    "Write the protocol as a static site: every message with its layouts and its bytes; needs the generated package."
+    "Write the protocol as a static site: every message with its layouts and its bytes; requires the generated package."
 )
 VECTORS, TRAFFIC = Path("packages", "vectors", "src", "kafka_protocol_vectors"), Path("examples", "cluster", "traffic")
 
@@ -41,23 +41,23 @@ def _parser() -> argparse.ArgumentParser:
     what = "folder of message definitions (*.json) and their package.toml, or one definition"
     parser.add_argument("--specs", type=Path, required=True, help=what)
     parser.add_argument("--output", type=Path, required=True, help="folder of the site")
-    what = "import name of the generated package, which must be installed (default: what package.toml says)"
+    what = "import name of the generated package, which must be installed (default: from package.toml)"
     parser.add_argument("--package", metavar="NAME", help=what)
-    what = "folder of test vectors (*.jsonl.gz), out of which come the bytes that are shown"
+    what = "folder of test vectors (*.jsonl.gz) for the bytes on the pages"
     parser.add_argument(
         "--samples",
         type=Path,
         metavar="FOLDER",
-        help=f"{what} (default: for Kafka's definitions {VECTORS}, where it is)",
+        help=f"{what} (default: for Kafka's definitions {VECTORS}, if it exists)",
     )
-    what = "folder of conversations (NAME.request.bin and NAME.response.bin), for bytes as they are in use"
+    what = "folder of conversations (NAME.request.bin and NAME.response.bin), for bytes of real traffic"
     parser.add_argument(
         "--traffic",
         type=Path,
         metavar="FOLDER",
-        help=f"{what} (default: for Kafka's definitions {TRAFFIC}, where it is)",
+        help=f"{what} (default: for Kafka's definitions {TRAFFIC}, if it exists)",
     )
-    what = "folder whose README.md and the pages of Markdown that it leads to are a part of the site"
+    what = "folder with a README.md that is added to the site with the Markdown pages that it links"
     parser.add_argument("--docs", type=Path, metavar="FOLDER", help=f"{what}")
     return parser
 
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _samples(arguments: argparse.Namespace, package: Package, is_kafkas: bool) -> Iterator[tuple[str, Samples]]:
     for named in (arguments.traffic, arguments.samples):
         if named is not None and not named.is_dir():
-            raise PagesError(f"{named}: there is no such folder")
+            raise PagesError(f"{named}: folder not found")
     traffic: Path | None = arguments.traffic or (TRAFFIC if is_kafkas else None)
     vectors: Path | None = arguments.samples or (VECTORS if is_kafkas else None)
     if traffic is not None:

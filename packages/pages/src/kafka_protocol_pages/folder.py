@@ -17,7 +17,7 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> list[str]:
     """
     known = folder / LIST
     if not known.exists() and folder.is_dir() and any(folder.iterdir()):
-        raise PagesError(f"{folder} has files but no {LIST}: no site that was written before, left alone")
+        raise PagesError(f"{folder} has files but no {LIST}: not a generated site, not changed")
     before = set(known.read_text(encoding="utf-8").splitlines()) if known.exists() else set()
     wanted = {**files, LIST: "".join(f"{name}\n" for name in sorted(files))}
     changed = []

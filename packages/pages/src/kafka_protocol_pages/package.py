@@ -50,8 +50,8 @@ class Package:
         try:
             return importlib.import_module(f"{self.name}.{name}")
         except ModuleNotFoundError as error:
-            what = f"the pages show bytes by {self.name}.{name}, which cannot be imported: {error}"
-            raise PagesError(f"{what}; install the generated package, with that part") from error
+            what = f"cannot import {self.name}.{name}, which the pages need: {error}"
+            raise PagesError(f"{what}; install the generated package with this component") from error
 
     def has(self, name: str) -> bool:
         return importlib.util.find_spec(f"{self.name}.{name}") is not None
@@ -64,7 +64,7 @@ class Package:
         found = getattr(importlib.import_module(self.name), plan.name, None)
         if found is None or found._descriptor != plan.descriptor:
             what = f"has {'another' if found else 'no'} {plan.name}"
-            raise PagesError(f"the installed {self.name} {what}; install what these definitions give")
+            raise PagesError(f"the installed {self.name} {what}; install the package generated from these definitions")
 
     def explain(self, data: bytes, name: str, version: int, *, records: bool = False) -> Explanation:
         """Explain a message. Raises PagesError if a byte cannot be read."""

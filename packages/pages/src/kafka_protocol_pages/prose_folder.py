@@ -21,7 +21,7 @@ def read_prose(folder: Path, messages: Collection[str]) -> Prose:
     Raises PagesError with file and line for a broken link.
     """
     if not (folder / START).is_file():
-        raise PagesError(f"{folder / START}: there is no such file; it is where readers begin")
+        raise PagesError(f"{folder / START}: file not found; it is the start page")
     found = _Folder(folder, messages)
     waiting = [START]
     while waiting:
@@ -51,7 +51,7 @@ class _Folder:
             path = self._target(page, link.path)
             there = self.root / path
             if path.startswith("../") or not there.exists():
-                raise PagesError(f"{self.root / page}:{link.line}: leads to {link.path}, which is not there")
+                raise PagesError(f"{self.root / page}:{link.line}: broken link to {link.path}")
             if path.endswith(".md"):
                 yield path
             elif link.is_image:

@@ -62,7 +62,7 @@ def read_samples(folder: Path) -> Samples:
                     best.add((entry["message"], entry["version"]), sample, entry["json_out"])
                 except (ValueError, KeyError, TypeError) as error:
                     what = "a JSON object with message, version, sample, hex and json_out"
-                    raise PagesError(f"{path}:{number}: is no test vector, {what}") from error
+                    raise PagesError(f"{path}:{number}: not a test vector, expected {what}") from error
     return best.samples()
 
 

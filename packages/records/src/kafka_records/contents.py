@@ -65,7 +65,7 @@ def unwrapped(codec: int, message: bytes | memoryview, magic: int, limit: int, c
     pos = KEY_SIZE_AT[magic]
     pos += 4 + max(_int32(message, pos)[0], 0)
     if pos + 4 > len(message) or _int32(message, pos)[0] != len(message) - pos - 4:
-        raise MalformedRecord("the key and value of the compressed message do not fill it")
+        raise MalformedRecord("the lengths of key and value do not match the compressed message")
     return bytes(codecs.decompress(codec, memoryview(message)[pos + 4 :], limit, magic))
 
 

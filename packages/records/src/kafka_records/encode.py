@@ -53,12 +53,12 @@ _NUMBERS: dict[str | None, int] = {None: 0, **{name: number for number, name in 
 def codec_number(compression: object, magic: int) -> int:
     """Return the number of a codec. Raises BatchEncodeError."""
     if magic not in (0, 1, 2):
-        raise BatchEncodeError(f"there is no format {shown(magic)}", path="magic")
+        raise BatchEncodeError(f"unknown format {shown(magic)}", path="magic")
     codec = _NUMBERS.get(compression) if isinstance(compression, str | None) else None
     if codec is None:
         raise BatchEncodeError(f"expected {one_of(CODECS)}, got {shown(compression)}", path="compression")
     if codec == 4 and magic < 2:
-        raise BatchEncodeError(f"zstd is for format 2, not {magic} (KIP-110)", path="compression")
+        raise BatchEncodeError(f"zstd is not supported by format {magic} (KIP-110)", path="compression")
     return codec
 
 
@@ -110,7 +110,7 @@ def encode_batch(
         if timestamp > highest:
             highest = timestamp
         elif timestamp < _LOWEST:
-            raise ValueError(f"{timestamp} has more than 64 bits")
+            raise ValueError(f"{timestamp} does not fit into 64 bits")
         if key is not None and type(key) is not bytes:
             key = _plain(key)
         if value is not None and type(value) is not bytes:
@@ -162,7 +162,7 @@ def _headers(headers: Sequence[tuple[str | bytes, bytes | None]]) -> bytes:
 def _plain(content: object) -> bytes:
     if isinstance(content, bytes | bytearray | memoryview):
         return bytes(content)
-    raise TypeError(f"bytes are expected, not {type(content).__name__}")
+    raise TypeError(f"expected bytes, got {type(content).__name__}")
 
 
 def _key(name: str | bytes) -> bytes:
@@ -187,7 +187,7 @@ _KEYS = _Keys()
 
 def _messages(batch: Shared, records: Sequence[Fields], offsets: Sequence[int]) -> bytes:
     if any(headers for _, _, _, _, headers in records):
-        raise BatchEncodeError(f"format {batch.magic} has no headers", path="headers")
+        raise BatchEncodeError(f"not supported by format {batch.magic}", path="headers")
     appended = batch.attributes & LOG_APPEND_TIME
     highest = max(record[1] for record in records)
     time = None if not appended else highest if batch.append_time is None else batch.append_time

@@ -67,13 +67,13 @@ FINE = 0
 # Header errors by number; the first one found is reported.
 FAULTS = (
     "",
-    "the offset is negative: this is no log segment, or a damaged one",
-    "magic {magic} is not known, formats 0 to 2 are",
+    "negative offset: not a log segment, or a damaged one",
+    "unknown magic {magic}; known formats are 0 to 2",
     "a size of {size} bytes is too small for format {magic}",
-    "compression {codec} is not known",
+    "unknown compression {codec}",
     "the record count {count} is negative",
     "the last offset delta {delta} is negative",
-    "{count} records cannot be in {size} bytes",
+    "{count} records do not fit into {size} bytes",
 )
 
 # Header of format 2.
@@ -93,4 +93,4 @@ MARKER_VALUE = Struct(">hi")
 
 
 def sum_text(stored: int, actual: int, size: int) -> str:
-    return f"the checksum is {stored:#010x}, but that of its {size} bytes is {actual:#010x}"
+    return f"checksum mismatch: stored {stored:#010x}, computed {actual:#010x} over {size} bytes"

@@ -106,14 +106,14 @@ def with_base_offset(batch: BytesLike, offset: int, *, leader_epoch: int | None 
     if type(batch) not in (bytes, bytearray, memoryview):
         batch = as_bytes(batch, "batch")
     if len(batch) < SMALLEST[2] or batch[MAGIC_AT] != 2:
-        raise BatchDecodeError(f"{len(batch)} bytes that are no batch of format 2", offset=0)
+        raise BatchDecodeError(f"not a batch of format 2 ({len(batch)} bytes)", offset=0)
     size = int.from_bytes(batch[8:OVERHEAD], "big") + OVERHEAD
     if size != len(batch):
-        raise BatchDecodeError(f"{len(batch)} bytes, but the batch has a size of {size}", offset=0, magic=2)
+        raise BatchDecodeError(f"expected {size} bytes, got {len(batch)}", offset=0, magic=2)
     if not is_int(offset, 64, 0):
-        raise BatchEncodeError(f"{shown(offset)} is no offset", path="offset")
+        raise BatchEncodeError(f"expected an offset, got {shown(offset)}", path="offset")
     if leader_epoch is None:
         return b"".join((_int64(offset), batch[8:]))
     if not is_int(leader_epoch, 32, -1):
-        raise BatchEncodeError(f"{shown(leader_epoch)} is no leader epoch", path="leader_epoch")
+        raise BatchEncodeError(f"expected a leader epoch, got {shown(leader_epoch)}", path="leader_epoch")
     return b"".join((_int64(offset), batch[8:LEADER_EPOCH_AT], _int32(leader_epoch), batch[MAGIC_AT:]))

@@ -51,14 +51,14 @@ def _message(data: bytes, pos: int, end: int, magic: int, shift: int) -> Record:
     key, at = _field(data, at, end)
     value, at = _field(data, at, end)
     if at != end:
-        raise MalformedRecord("the key and value of a message do not fill it")
+        raise MalformedRecord("the lengths of key and value do not match the message")
     timestamp = _int64(data, pos + TIMESTAMP_AT)[0] if magic == 1 else -1
     return Record(wrapped(_int64(data, pos)[0] + shift), timestamp, key, value)
 
 
 def _field(data: bytes, at: int, end: int) -> tuple[bytes | None, int]:
     if at + 4 > end:
-        raise MalformedRecord("the key and value of a message do not fill it")
+        raise MalformedRecord("the lengths of key and value do not match the message")
     size = _int32(data, at)[0]
     at += 4
     return (None, at) if size < 0 else (data[at : min(at + size, end)], at + size)
@@ -70,20 +70,20 @@ def _places(inner: bytes, magic: int, most: int) -> list[int]:
     while at < len(inner):
         left = len(inner) - at
         if left < SMALLEST[magic]:
-            raise MalformedRecord(f"{left} bytes are left after the messages within the compressed one")
+            raise MalformedRecord(f"{left} bytes left after the inner messages")
         _, length, _, inner_magic, attributes = _entry(inner, at)
         if not SMALLEST[magic] <= length + OVERHEAD <= left:
-            raise MalformedRecord(f"message {len(places)} within the compressed one has a length of {length} bytes")
+            raise MalformedRecord(f"inner message {len(places)} has an invalid length of {length} bytes")
         if inner_magic != magic:
-            raise MalformedRecord(f"a message of format {inner_magic} is within a compressed one of format {magic}")
+            raise MalformedRecord(f"inner message of format {inner_magic} in a compressed message of format {magic}")
         if attributes & COMPRESSION:
-            raise MalformedRecord("a compressed message is within a compressed one")
+            raise MalformedRecord("nested compressed message")
         if len(places) == most:
             raise MalformedRecord(too_many(most + 1, most))
         places.append(at)
         at += length + OVERHEAD
     if not places:
-        raise MalformedRecord("no message is within the compressed one")
+        raise MalformedRecord("the compressed message is empty")
     return places
 
 
@@ -91,7 +91,7 @@ def _shift(outer: int, last: int, magic: int) -> int:
     if magic == 0 or outer == 0:  # some librdkafka releases sent 0 with absolute offsets
         return 0
     if outer < last:
-        raise MalformedRecord(f"the offset {outer} of the compressed message is below its last relative one, {last}")
+        raise MalformedRecord(f"the offset {outer} of the compressed message is below the last relative offset, {last}")
     return outer - last
 
 
@@ -99,4 +99,4 @@ def _verify(inner: bytes, places: list[int]) -> None:
     view = memoryview(inner)
     for number, (low, high) in enumerate(zip(places, [*places[1:], len(inner)], strict=True)):
         if crc32(view[low + SUMMED_FROM[0] : high]) != _entry(inner, low)[2]:
-            raise MalformedRecord(f"the checksum of message {number} within the compressed one does not agree")
+            raise MalformedRecord(f"checksum mismatch of inner message {number}")

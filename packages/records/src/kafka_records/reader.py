@@ -239,7 +239,7 @@ class BatchReader:
             return None
         size = _int32(data, position + 8)[0] + OVERHEAD
         if not SMALLEST[0] <= size <= self._largest:
-            reason = f"a size of {size} bytes, not between {SMALLEST[0]} and {self._largest} (max_batch_bytes)"
+            reason = f"size of {size} bytes, not between {SMALLEST[0]} and {self._largest} (max_batch_bytes)"
             raise batch_error(reason, self._number, position)
         if size > left:
             self.incomplete = left
@@ -325,5 +325,5 @@ def _bound(argument: str, given: object) -> int:
     if not isinstance(given, int) or isinstance(given, bool):
         raise TypeError(f"{argument} must be a number, not {shown(given)}")
     if given < 1:
-        raise ValueError(f"{argument} is {given}, at least 1 is needed")
+        raise ValueError(f"{argument} must be at least 1, not {given}")
     return given

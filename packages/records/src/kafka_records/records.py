@@ -39,7 +39,7 @@ class ControlRecord(NamedTuple):
 
 
 def too_many(count: int, most: int, what: str = "records") -> str:
-    return f"{count} {what} or more are in it, and {most} may be (max_batch_records)"
+    return f"{count} or more {what}, at most {most} allowed (max_batch_records)"
 
 
 _INT64 = 1 << 63
@@ -74,7 +74,7 @@ def read_records(
     if count == 0:
         return []  # Kafka ignores the bytes
     if count * SMALLEST_RECORD > end - pos:
-        raise MalformedRecord(f"{count} records cannot be in {end - pos} bytes")
+        raise MalformedRecord(f"{count} records do not fit into {end - pos} bytes")
     records: list[Record] = []
     most = room
     new, kind = _new, Record
@@ -91,7 +91,7 @@ def read_records(
                     size, pos = _varint(data, pos - 1)
             stop = pos + (size >> 1)
             if size & 1 or size < _SMALLEST_BODY or stop > end:
-                raise MalformedRecord(f"record {len(records)} has a length that cannot be", len(records))
+                raise MalformedRecord(f"record {len(records)} has an invalid length", len(records))
 
             time = data[pos + 1]  # after the unused attributes
             pos += 2
@@ -147,7 +147,7 @@ def read_records(
     except (IndexError, ValueError):
         raise _not_filled(len(records)) from None
     if pos != end:
-        raise MalformedRecord(f"{end - pos} bytes are left after its records")
+        raise MalformedRecord(f"{end - pos} bytes left after the records")
     if append_time is not None:
         return at_time(records, append_time)
     if is_far:
@@ -160,7 +160,7 @@ def at_time(records: list[Record], timestamp: int) -> list[Record]:
 
 
 def _not_filled(number: int) -> MalformedRecord:
-    return MalformedRecord(f"the fields of record {number} do not fill its length", number)
+    return MalformedRecord(f"the fields of record {number} do not match its length", number)
 
 
 def _headers(
@@ -216,7 +216,7 @@ _NAMES = _Names()
 
 
 def _headers_not_filled(number: int) -> MalformedRecord:
-    return MalformedRecord(f"the headers of record {number} do not fill its length", number)
+    return MalformedRecord(f"the headers of record {number} do not match its length", number)
 
 
 def _varint(data: bytes, pos: int, most: int = 5) -> tuple[int, int]:

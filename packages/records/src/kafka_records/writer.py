@@ -60,7 +60,7 @@ def write_batch(
         numbers = (producer_id, producer_epoch, base_sequence, leader_epoch)
         check_format(magic, numbers, is_transactional, delete_horizon)
         if magic == 0 and log_append_time is not None:
-            raise BatchEncodeError("format 0 has no timestamps", path="log_append_time")
+            raise BatchEncodeError("not supported by format 0", path="log_append_time")
     if log_append_time is not None:
         attributes |= LOG_APPEND_TIME
     if is_transactional:
@@ -84,7 +84,7 @@ def check_format(magic: int, numbers: tuple[int, int, int, int], transactional: 
     """Check that a format supports the arguments; unset ``numbers`` are -1. Raises BatchEncodeError."""
     if magic < 2 and (numbers != (-1, -1, -1, -1) or transactional or horizon is not None):
         raise BatchEncodeError(
-            "only format 2 has producers, transactions, leader epochs and delete horizons", path="magic"
+            "producers, transactions, leader epochs and delete horizons require format 2", path="magic"
         )
 
 
@@ -104,7 +104,7 @@ def _culprit(
 ) -> BatchEncodeError:
     for (name, bits, may_be_none), value in zip(_NUMBERS, numbers, strict=False):
         if not is_int(value, bits) and (value is not None or not may_be_none):
-            return BatchEncodeError(f"{shown(value)} is no int of {bits} bits", path=name)
+            return BatchEncodeError(f"expected int{bits}, got {shown(value)}", path=name)
     for number, record in enumerate(records):
         for name, reason in _wrong(record):
             return BatchEncodeError(reason, path=f"records[{number}].{name}")
@@ -113,7 +113,7 @@ def _culprit(
                 f"{shown(offsets[number])} is too far from the first one, {offsets[0]}: 32 bits hold the difference"
             )
             return BatchEncodeError(reason, path=f"records[{number}].offset")
-    return BatchEncodeError(f"a number of the batch does not fit: {error}")
+    return BatchEncodeError(f"a number of the batch is out of range: {error}")
 
 
 def _wrong(record: Record) -> Iterator[tuple[str, str]]:
@@ -121,20 +121,20 @@ def _wrong(record: Record) -> Iterator[tuple[str, str]]:
     headers: Any
     _, timestamp, key, value, headers = record
     if not is_int(timestamp, 64):
-        yield "timestamp", f"{shown(timestamp)} is no int of 64 bits"
+        yield "timestamp", f"expected int64, got {shown(timestamp)}"
     yield from _no_bytes("key", key)
     yield from _no_bytes("value", value)
     if not isinstance(headers, Sequence):
-        yield "headers", f"a tuple of pairs is expected, not {type(headers).__name__}"
+        yield "headers", f"expected a tuple of pairs, got {type(headers).__name__}"
         return
     for number, header in enumerate(headers):
         path = f"headers[{number}]"
         if not isinstance(header, Sequence) or len(header) != 2:
-            yield path, "a key and a value are expected"
+            yield path, "expected a key and a value"
         elif not isinstance(header[0], (str, *_BYTES)):
-            yield path, f"its key is a str, not {type(header[0]).__name__}"
+            yield path, f"expected a str key, got {type(header[0]).__name__}"
         elif not _is_text(header[0]):
-            yield path, f"its key has a surrogate that stands for no byte: {shown(header[0])}"
+            yield path, f"the key has a surrogate that does not stand for a byte: {shown(header[0])}"
         else:
             yield from _no_bytes(path, header[1])
 
@@ -150,14 +150,14 @@ def _is_text(key: Any) -> bool:
 
 def _no_bytes(path: str, content: Any) -> Iterator[tuple[str, str]]:
     if content is not None and not isinstance(content, _BYTES):
-        yield path, f"bytes or None are expected, not {type(content).__name__}"
+        yield path, f"expected bytes or None, got {type(content).__name__}"
 
 
 def _offsets(records: list[Record], base_offset: int) -> Sequence[int]:
     if not records:
-        raise BatchEncodeError("a batch has at least one record", path="records")
+        raise BatchEncodeError("a batch needs at least one record", path="records")
     if not isinstance(base_offset, int):
-        raise BatchEncodeError(f"{shown(base_offset)} is no int of 64 bits", path="base_offset")
+        raise BatchEncodeError(f"expected int64, got {shown(base_offset)}", path="base_offset")
     last = base_offset - 1
     if len(records) == 1 and type(records[0]) is Record and records[0][0] == -1 and 0 <= base_offset < _INT64:
         return (base_offset,)
@@ -167,18 +167,20 @@ def _offsets(records: list[Record], base_offset: int) -> Sequence[int]:
     try:
         for number, record in enumerate(records):
             if not isinstance(record, Record):
-                raise BatchEncodeError(f"this is no Record: {type(record).__name__}", path=f"records[{number}]")
+                raise BatchEncodeError(f"expected a Record, got {type(record).__name__}", path=f"records[{number}]")
             offset = record[0]
             if offset == -1:
                 offset = last + 1
             if offset <= last if number else offset < 0:
-                raise BatchEncodeError(f"{shown(offset)} cannot follow {shown(last)}", path=f"records[{number}].offset")
+                raise BatchEncodeError(
+                    f"expected an offset above {shown(last)}, got {shown(offset)}", path=f"records[{number}].offset"
+                )
             last = offset
             offsets.append(offset)
     except TypeError:
-        raise BatchEncodeError(f"{shown(offset)} is no int of 64 bits", path=f"records[{number}].offset") from None
+        raise BatchEncodeError(f"expected int64, got {shown(offset)}", path=f"records[{number}].offset") from None
     if last >= _INT64:
-        raise BatchEncodeError(f"{shown(last)} is no offset", path=f"records[{len(offsets) - 1}].offset")
+        raise BatchEncodeError(f"expected an offset, got {shown(last)}", path=f"records[{len(offsets) - 1}].offset")
     return offsets
 
 
@@ -203,7 +205,7 @@ def write_control_batch(
         raise BatchEncodeError(f"expected {one_of(CONTROL_TYPES[:-1])}, got {shown(control_type)}", path="control_type")
     marker = control_type in ("ABORT", "COMMIT")
     if marker == (value is not None):
-        raise BatchEncodeError("a value is for all control records but COMMIT and ABORT", path="value")
+        raise BatchEncodeError("COMMIT and ABORT records have no value", path="value")
     attributes = CONTROL | (TRANSACTIONAL if marker else 0)
     numbers = (leader_epoch, producer_id, producer_epoch, -1)
     batch = Shared(2, 0, attributes, *numbers, None, None, compress, checksum())
@@ -212,6 +214,6 @@ def write_control_batch(
         content = MARKER_VALUE.pack(0, coordinator_epoch) if value is None else value
         return batch.encode([Record(offset, timestamp, key, content)], (offset,))
     except (StructError, OverflowError) as error:
-        raise BatchEncodeError(f"a number does not fit: {error}") from error
+        raise BatchEncodeError(f"number out of range: {error}") from error
     except (TypeError, ValueError) as error:
-        raise BatchEncodeError(f"a control record cannot hold what was given: {error}") from error
+        raise BatchEncodeError(f"invalid control record: {error}") from error

@@ -62,7 +62,7 @@
   /** The document, with the layouts linked to each other when they are first asked for. */
   class Protocol {
     constructor(document) {
-      if (document.format !== 1) throw new Error(`protocol.json of format ${document.format}, not 1`);
+      if (document.format !== 1) throw new Error(`unsupported format ${document.format} of protocol.json; expected 1`);
       this.document = document;
       this.messages = new Map(document.messages.map((message) => [message.name, message]));
       this.schemas = new Map();
@@ -71,7 +71,7 @@
     /** What the document says of a message; throws for one that is not there. */
     message(name) {
       const message = this.messages.get(name);
-      if (!message) throw new Error(`no message is called ${name}`);
+      if (!message) throw new Error(`unknown message ${name}`);
       return message;
     }
 
@@ -170,7 +170,7 @@
         const left = this.data.length - this.end;
         if (isWhole && left) {
           this.extent = this.data.length;
-          throw new Fault(`the message ends at offset ${this.end}, but ${left} more byte(s) follow`, this.end);
+          throw new Fault(`${left} byte(s) left after the message, at offset ${this.end}`, this.end);
         }
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
@@ -236,7 +236,7 @@
       const left = this.data.length - end;
       const bound = smallestOf(kind.element) ? Math.max(left, 0) : MAX_EMPTY_ELEMENTS;
       if (count > bound) {
-        const why = smallestOf(kind.element) ? `${left} bytes are left` : `the bound is ${bound}`;
+        const why = smallestOf(kind.element) ? `only ${left} bytes left` : `the bound is ${bound}`;
         throw new Fault(`array of ${count} elements at offset ${this.end}, but ${why}`, this.end);
       }
       span.value = count < 0 ? null : count;
@@ -284,7 +284,7 @@
       span.value = seen.size;
       const absent = [...schema.tags.fields.values()].filter((field) => !seen.has(field.tag));
       if (absent.length) {
-        mark.addNote(`not there, so at default: ${absent.map((field) => field.name).join(", ")}`);
+        mark.addNote(`absent, so at default: ${absent.map((field) => field.name).join(", ")}`);
       }
       for (const field of schema.tags.fields.values()) {
         if (field.key in value && isDefault(value[field.key], field.fact, schema)) delete value[field.key];
@@ -298,7 +298,7 @@
       const start = this.end;
       const [tag, middle] = UVARINT.read(this.data, start);
       const [size, at] = UVARINT.read(this.data, middle);
-      if (seen.has(tag)) throw new Fault(`tag ${tag} comes twice, again at offset ${start}`, start);
+      if (seen.has(tag)) throw new Fault(`duplicate tag ${tag} at offset ${start}`, start);
       seen.add(tag);
       const end = need(this.data, at, size, `field with tag ${tag}`);
       if (tags.absent.has(tag)) throw new Fault(`tag ${tag} at offset ${start} is not valid in this version`, start);
@@ -311,7 +311,7 @@
       const value = this.any(span, field.kind, path, field.name);
       this.reading = [path, field.name, field.kind];
       if (this.end !== end) {
-        const reason = `tagged field ${field.tag} has size ${end - at} at offset ${at}, but its value ${this.end - at}`;
+        const reason = `tagged field ${field.tag} has size ${end - at} at offset ${at}, but its value takes ${this.end - at}`;
         span.children.length = before;
         Object.assign(this, { end: at, extent: end });
         throw new Fault(reason, at);
@@ -414,7 +414,7 @@
       if (schema.tags.fields.has(raw.tag) || schema.tags.absent.has(raw.tag)) {
         throw new EncodeError(`tag ${raw.tag} is a field of the definition`, inner);
       }
-      if (parts.has(raw.tag)) throw new EncodeError(`tag ${raw.tag} is used twice`, inner);
+      if (parts.has(raw.tag)) throw new EncodeError(`duplicate tag ${raw.tag}`, inner);
       parts.set(raw.tag, data);
     }
     UVARINT.write(out, parts.size, path);
@@ -427,7 +427,7 @@
 
   function write(out, kind, value, path) {
     if (kind.scalar) return kind.scalar.write(out, value, path);
-    if (value === null && !kind.nullable) throw new EncodeError("is null, but this version has no null here", path);
+    if (value === null && !kind.nullable) throw new EncodeError("must not be null in this version", path);
     if (kind.type === "struct") {
       if (kind.nullable) kind.presence.write(out, value === null ? kind.absent : 1, path);
       return value === null ? undefined : writeStruct(out, kind.schema, value, path);
@@ -440,10 +440,10 @@
     }
     const bytes =
       typeof value !== "string" ? null : kind.type === "string" ? wire.textBytes(value) : fromBase64(value);
-    const expected = kind.type === "string" ? "a text without lone surrogates" : "bytes as base64";
+    const expected = kind.type === "string" ? "a string without lone surrogates" : "bytes as base64";
     if (bytes === null) throw wrong(value, expected, path);
     if (kind.type === "string" && bytes.length > wire.MAX_STRING) {
-      throw new EncodeError(`has ${bytes.length} bytes of UTF-8, a string holds at most ${wire.MAX_STRING}`, path);
+      throw new EncodeError(`has ${bytes.length} bytes of UTF-8, at most ${wire.MAX_STRING} allowed`, path);
     }
     writeLength(out, kind, bytes.length);
     return append(out, bytes);

@@ -15,7 +15,7 @@
   const { markSecrets, mayBeToken, mayHaveSecrets, names, noteOf } = secrets;
   const HIDDEN = "(redacted)";
   const UNSUPPORTED_VERSION = 35;
-  const NO_HEADER = "no header of a request that is known; it may be a token of SASL";
+  const NO_HEADER = "unknown request header; this may be a SASL token";
 
   // ---- notes ----------------------------------------------------------------------------------------------------
 
@@ -115,12 +115,12 @@
     const version = wire.INT16.read(content, 0)[0];
     const known = Math.min(version, Math.max(...message.versions));
     if (!message.versions.includes(known)) {
-      span.addNote(`not opened: ${name} has no version ${version}`);
+      span.addNote(`not decoded: ${name} has no version ${version}`);
       return;
     }
     const { span: inner, end, fault } = protocol.walk(name, known, content, 2, span.path, known === version);
     if (fault) {
-      span.addNote(`not opened: no ${name} v${version}: ${fault.reason}`);
+      span.addNote(`not decoded: no ${name} v${version}: ${fault.reason}`);
       return;
     }
     notes.add(inner, message);
@@ -137,7 +137,7 @@
   function openRequest(span, content, explainer) {
     const { root, error } = explainer.request(content);
     if (error) {
-      span.addNote("not opened: no request that can be read");
+      span.addNote("not decoded: the request cannot be read");
       return;
     }
     for (const each of root.all()) each.path = each.path ? `${span.path}.${each.path}` : span.path;
@@ -188,7 +188,7 @@
     /** The response to a request of an API at a version. Throws Error where there is none. */
     response(data, key, version, isFramed = false) {
       const api = this.apis.get(key);
-      if (!api || !api.response) throw new Error(`no response of an API ${key} is known`);
+      if (!api || !api.response) throw new Error(`unknown response of API ${key}`);
       const index = api.versions.indexOf(version);
       if (index < 0 && api.name !== "ApiVersions") throw new Error(`${api.response} has no version ${version}`);
       const walk = new Reading(this, data);
@@ -283,7 +283,7 @@
       const version = wire.INT16.read(this.data, this.pos + 2)[0];
       const api = apis.get(key);
       if (!api) {
-        this.unknown(`no API has the key ${key}`);
+        this.unknown(`unknown API key ${key}`);
         return [null, version];
       }
       const index = api.versions.indexOf(version);
@@ -330,7 +330,7 @@
 
     trailing(name) {
       if (this.pos === this.data.length) return;
-      const note = "behind the message; brokers ignore it";
+      const note = "after the message; ignored by brokers";
       const rest = new codec.Span(this.pos, this.data.length, "trailing", "trailing", "BYTES", "rest", null, note);
       rest.isSecret = hasSecrets(this.explainer.protocol.message(name));
       this.root.children.push(rest);

@@ -35,7 +35,7 @@
   /** The bytes that a text stands for: {bytes, form} or {problem}. Hex in any usual form comes before base64. */
   function bytesOf(text) {
     if (text.length > 8 * MOST_BYTES)
-      return { problem: `That is more than ${MOST_BYTES} bytes; the command line takes it.` };
+      return { problem: `More than ${MOST_BYTES} bytes; use the command line.` };
     const lines = text.split(/\r?\n/).filter((line) => line.trim() && !/^\s*[0-9a-f]{4,16}\s*$/i.test(line));
     const isDump =
       lines.length && /^\s*[0-9a-f]{4,16}(:|\s{2})/i.test(lines[0]) && lines.every(inDump);
@@ -45,11 +45,11 @@
     const plain = isDump ? lines.map((line) => inDump(line)[1]).join("") : text;
     const digits = plain.replace(/\\x|0x|[\s:,;{}[\]"'-]/gi, "");
     if (/^[0-9a-f]*$/i.test(digits)) {
-      if (!digits) return { problem: "There is nothing yet." };
+      if (!digits) return { problem: "No input yet." };
       if (digits.length % 2)
-        return { problem: `These are ${digits.length} hex digits, an odd number: one is missing.` };
+        return { problem: `Odd number of hex digits (${digits.length}).` };
       const alone = isDump ? [] : plain.replace(/\\x|0x/gi, " ").match(/[0-9a-f]+/gi).filter((each) => each.length % 2);
-      if (alone.length) return { problem: `“${alone[0]}” has an odd number of hex digits; bytes have two each.` };
+      if (alone.length) return { problem: `“${alone[0]}” has an odd number of hex digits.` };
       const pairs = digits.match(/../g).map((pair) => parseInt(pair, 16));
       return { bytes: Uint8Array.from(pairs), form: isDump ? "a hex dump" : "hex" };
     }
@@ -58,7 +58,7 @@
     const bytes = letters.length < LEAST_BASE64 || letters.length % 4 === 1 ? null : wire.fromBase64(padded);
     if (bytes) return { bytes, form: "base64" };
     const wrong = digits.search(/[^0-9a-f]/i);
-    return { problem: `This is neither hex nor base64: “${digits[wrong]}” is no hex digit.` };
+    return { problem: `Neither hex nor base64: “${digits[wrong]}” is not a hex digit.` };
   }
 
   /** What is wrong with a dump whose rows do not follow each other; null if they do. */
@@ -67,7 +67,7 @@
     for (const line of lines) {
       const at = parseInt(line, 16);
       if (next !== null && at !== next) {
-        return `The dump goes on at the address ${at.toString(16)}, but ${next.toString(16)} comes next.`;
+        return `The dump continues at the address ${at.toString(16)}, expected ${next.toString(16)}.`;
       }
       next = at + inDump(line)[1].replace(/ /g, "").length / 2;
     }
@@ -78,8 +78,8 @@
   function numbers(text) {
     const words = text.replace(/[[\](){};]/g, " ").split(/[\s,]+/).filter(Boolean);
     const wrong = words.find((word) => !/^-?\d+$/.test(word) || Number(word) < -128 || Number(word) > 255);
-    if (wrong !== undefined) return { problem: `“${wrong}” is no number of a byte.` };
-    if (!words.length) return { problem: "There is nothing yet." };
+    if (wrong !== undefined) return { problem: `“${wrong}” is not a number from 0 to 255.` };
+    if (!words.length) return { problem: "No input yet." };
     return { bytes: Uint8Array.from(words, (word) => Number(word) & 255), form: "numbers" };
   }
 
@@ -245,7 +245,7 @@
     const field = element("td", isMessage ? span.type : nameOfLine(span) || (leaf.role === "rest" ? "not read" : ""));
     field.style.setProperty("--d", depth);
     const value = element("td", isGroup ? "" : isHidden && leaf.role !== "length" ? "hidden" : valueText(span, leaf));
-    const note = explain.noteOf(leaf, isHidden, "hidden, as it may be secret");
+    const note = explain.noteOf(leaf, isHidden, "redacted, may be secret");
     if (note) value.append(" ", element("small", note));
     row.append(element("td", leaf.start.toString(16).padStart(4, "0")), field, value);
     row.append(typeCell(isMessage || (isGroup && span.type.startsWith("STRUCT")) ? "" : span.type));
@@ -280,12 +280,12 @@
     const found = [element("h2", title)];
     if (error) {
       const place = [error.path, error.reason].filter(Boolean).join(": ");
-      found.push(element("p", `${place}. Up to there it is shown.`, "problem"));
+      found.push(element("p", `${place}. The bytes before it are shown.`, "problem"));
     } else {
       found.push(
         element(
           "p",
-          `${data.length} bytes, read to the end. Point at a byte or a line, or walk with the arrow keys.`,
+          `${data.length} bytes, read to the end. Point at a byte or a line, or use the arrow keys.`,
           "hint",
         ),
       );
@@ -295,7 +295,7 @@
         element("p", `The first ${MOST_SHOWN} of ${data.length} bytes are shown; the command shows all.`, "hint"),
       );
     }
-    if (isHidden) found.push(element("p", "What is secret is hidden.", "hint"));
+    if (isHidden) found.push(element("p", "Secrets are redacted.", "hint"));
     const box = element("div", "", "inspector");
     const halves = [element("div", "", "dump"), element("div", "", "tree")];
     halves[0].tabIndex = 0;
@@ -369,7 +369,7 @@
       list.replaceChildren(...buttons);
       if (found.length) choose(found[0]);
       else
-        problem.textContent = "No message reads these bytes to the end. Say what they are to see how far it comes.";
+        problem.textContent = "No message decodes these bytes completely. Select a message to see the error.";
     };
     const explained = (data) => {
       const number = Number(version.value);
@@ -387,7 +387,7 @@
       if (!read.bytes) return;
       const several = firstOfFrames(read.bytes);
       if (several)
-        problem.textContent = `These are ${several.count} messages behind their lengths; the first is shown.`;
+        problem.textContent = `${several.count} messages with lengths; the first is shown.`;
       const data = several ? several.bytes : read.bytes;
       try {
         if (kind.value === "find") find(data);

@@ -11,8 +11,8 @@
     ["correlation_id", wire.INT32],
   ];
   const SURE = CERTAIN.map(([name]) => name);
-  const HIDDEN_REST = "hidden, as it may be secret: --show-secrets shows it";
-  const MOST_ZEROS = 2; // in a token of SASL; each header has three or more
+  const HIDDEN_REST = "redacted, may be secret: --show-secrets shows it";
+  const MOST_ZEROS = 2; // in a SASL token; each header has three or more
   const UNKNOWN = "unknown_tagged_fields";
   const names = (path) => path.replace(/\[\d+\]/g, "");
 
@@ -25,7 +25,7 @@
   /** Whether the bytes of a message may hold secrets: its own, or those in records of the log of KRaft. */
   const mayHaveSecrets = (message) => hasSecrets(message) || Boolean(message.fetchedRecords);
 
-  /** Whether bytes that begin as no known request may be a token of SASL, which has no header (SaslHandshake v0). */
+  /** Whether bytes that begin as no known request may be a SASL token, which has no header (SaslHandshake v0). */
   const mayBeToken = (data) => data.reduce((zeros, byte) => zeros + (byte === 0), 0) <= MOST_ZEROS;
 
   /** Conceals what in a header may be of the body, which has secrets: behind a damaged length stands what follows. */

@@ -61,7 +61,7 @@
   }
 
   function wrong(value, expected, path) {
-    return new EncodeError(`expected ${expected}, not ${value === null ? "null" : typeof value}`, path);
+    return new EncodeError(`expected ${expected}, got ${value === null ? "null" : typeof value}`, path);
   }
 
   const BOOLEAN = {
@@ -177,7 +177,7 @@
   function checkedLength(kind, data, pos) {
     const [length, after] = readLength(kind, data, pos);
     if (length < 0 && !kind.nullable) {
-      throw new Fault(`null at offset ${pos}, where this version allows none`, pos);
+      throw new Fault(`unexpected null at offset ${pos} in this version`, pos);
     }
     return [length, after];
   }

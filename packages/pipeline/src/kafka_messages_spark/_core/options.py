@@ -24,12 +24,10 @@ class Options:
         self._values: dict[str, str] = {}
         for name, value in (options or {}).items():
             if not isinstance(value, str):
-                raise invalid_argument(f"{owner}: options map text to text, not {name!r} to {value!r}")
+                raise invalid_argument(f"{owner}: options must map str to str, not {name!r} to {value!r}")
             if name.lower() not in by_lower:
                 hint = did_you_mean(name, known) or "."
-                raise invalid_argument(
-                    f"{owner}: there is no option {name!r}{hint} The options are {', '.join(known)}."
-                )
+                raise invalid_argument(f"{owner}: unknown option {name!r}{hint} Known are {', '.join(known)}.")
             self._values[by_lower[name.lower()]] = value
 
     def text(self, name: str) -> str | None:
@@ -46,7 +44,7 @@ class Options:
         for choice in choices:
             if value.lower() == choice.lower():
                 return choice
-        raise invalid_argument(f"{self._owner}: the option {name!r} is one of {', '.join(choices)}, not {value!r}")
+        raise invalid_argument(f"{self._owner}: the option {name!r} must be one of {', '.join(choices)}, not {value!r}")
 
     def mode(self, default: str = "FAILFAST") -> str:
         value = self._values.get("mode", default).upper()
@@ -60,7 +58,7 @@ class Options:
             return default
         found = re.fullmatch(r"\s*([0-9]+)\s*([kmg]?b?)\s*", value.lower())
         if not found or not int(found[1]):
-            raise invalid_argument(f"{self._owner}: the option {name!r} is a size such as 128m, not {value!r}")
+            raise invalid_argument(f"{self._owner}: the option {name!r} must be a size such as 128m, not {value!r}")
         return int(found[1]) * _UNITS[found[2]]
 
     def count(self, name: str) -> int | None:
@@ -68,7 +66,7 @@ class Options:
         if value is None:
             return None
         if not re.fullmatch(r"\s*[0-9]{1,18}\s*", value) or not int(value):
-            raise invalid_argument(f"{self._owner}: the option {name!r} is a number of at least 1, not {value!r}")
+            raise invalid_argument(f"{self._owner}: the option {name!r} must be a number of at least 1, not {value!r}")
         return int(value)
 
     def time(self, name: str) -> float | None:
@@ -79,7 +77,7 @@ class Options:
             found = datetime.fromisoformat(value.strip())
         except ValueError:
             raise invalid_argument(
-                f"{self._owner}: the option {name!r} is a time such as 2026-03-31T08:00:00Z, not {value!r}"
+                f"{self._owner}: the option {name!r} must be a time such as 2026-03-31T08:00:00Z, not {value!r}"
             ) from None
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
@@ -91,21 +89,21 @@ class Options:
             except ValueError:
                 several = None
             if not isinstance(several, list) or not all(isinstance(each, str) for each in several):
-                raise invalid_argument(f"{self._owner}: the option 'paths' is a JSON list of paths, not {text!r}")
+                raise invalid_argument(f"{self._owner}: the option 'paths' must be a JSON list of paths, not {text!r}")
             paths += several
         if not paths:
-            raise invalid_argument(f"{self._owner}: name what to read, with load(path) or the option 'path' or 'paths'")
+            raise invalid_argument(f"{self._owner}: no path given; use load(path) or the option 'path' or 'paths'")
         return tuple(paths)
 
     def corrupt_column(self, mode: str) -> str | None:
         name = self.text("columnNameOfCorruptRecord")
         if name is not None and not name.strip():
             raise invalid_argument(
-                f"{self._owner}: the option 'columnNameOfCorruptRecord' is the name of a column, not {name!r}"
+                f"{self._owner}: the option 'columnNameOfCorruptRecord' must be a column name, not {name!r}"
             )
         if name is not None and mode != "PERMISSIVE":
             raise invalid_argument(
-                f"{self._owner}: 'columnNameOfCorruptRecord' needs the option 'mode' to be PERMISSIVE, not {mode}"
+                f"{self._owner}: 'columnNameOfCorruptRecord' requires the option 'mode' PERMISSIVE, not {mode}"
             )
         return name
 
@@ -130,7 +128,7 @@ class DecodeOptions:
         names = () if fields is None else tuple(name.strip() for name in fields.split(","))
         if fields is not None and not all(names):
             raise invalid_argument(
-                f"{owner}: the option 'fields' is a list of names with commas between, not {fields!r}"
+                f"{owner}: the option 'fields' must be a comma-separated list of names, not {fields!r}"
             )
         mode = given.mode()
         return cls(

@@ -44,21 +44,17 @@ def chosen_schema(owner: str, full: pa.Schema, schema: spark.StructType) -> pa.S
     """
     for field in schema.fields:
         if schema.names.count(field.name) > 1:
-            raise invalid_argument(f"{owner}: the column {field.name!r} is in the schema more than once")
+            raise invalid_argument(f"{owner}: duplicate column {field.name!r} in the schema")
         if field.name not in full.names:
             hint = did_you_mean(field.name, full.names) or "."
-            raise invalid_argument(
-                f"{owner}: there is no column {field.name!r}{hint} There are {', '.join(full.names)}."
-            )
+            raise invalid_argument(f"{owner}: unknown column {field.name!r}{hint} Known are {', '.join(full.names)}.")
         kind = spark_type(full.field(field.name).type)
         if field.dataType.simpleString() != kind.simpleString():
             raise invalid_argument(
                 f"{owner}: the column {field.name!r} is {kind.simpleString()}, not {field.dataType.simpleString()}"
             )
         if not field.nullable or _forbids_null(field.dataType):  # Spark would rely on it, but rows may have nulls
-            raise invalid_argument(
-                f"{owner}: the column {field.name!r} can have nulls; leave out NOT NULL in the schema"
-            )
+            raise invalid_argument(f"{owner}: the column {field.name!r} can have nulls; remove NOT NULL in the schema")
     return pa.schema([full.field(name) for name in schema.names])
 
 

@@ -37,7 +37,7 @@ def use_for_session(spark: SparkSession) -> None:
     elif "SPARK_LOCAL_REMOTE" in os.environ and not _has_package(shutil.which(_DEFAULT)):
         raise invalid_argument(
             f"register: the Python of Spark's workers, {shutil.which(_DEFAULT) or _DEFAULT}, has no module {_MODULE!r}: set "
-            f"PYSPARK_PYTHON={sys.executable} before the session is made, or activate the environment"
+            f"PYSPARK_PYTHON={sys.executable} before the session starts, or activate the environment"
         )
 
 

@@ -118,7 +118,7 @@ def _decoded(
     for name in chosen:
         if name not in known:
             raise invalid_argument(
-                f"{owner}: there is no record type {name!r}{did_you_mean(name, known) or '.'} There are {', '.join(known)}."
+                f"{owner}: unknown record type {name!r}{did_you_mean(name, known) or '.'} Known are {', '.join(known)}."
             )
     given = Options(owner, options, ("mode", *SECRET_OPTIONS))
     failfast = given.mode("PERMISSIVE") == "FAILFAST"
@@ -131,7 +131,7 @@ def _decoded(
             )
     added = struct_type(pa.schema(decoder.fields()))
     if twice := [name for name in added.names if name in df.columns]:
-        raise invalid_argument(f"{owner}: there is a column {twice[0]!r} already; rename it first")
+        raise invalid_argument(f"{owner}: the column {twice[0]!r} already exists; rename it first")
     kept = df.columns
     with_control = "is_control" in kept
 

@@ -57,13 +57,13 @@ def frames(
         require(df, name, "frames")
     if not isinstance(df.schema[column].dataType, BinaryType):
         raise invalid_argument(
-            f"frames: the column {column!r} is {df.schema[column].dataType.simpleString()}, frames are binary"
+            f"frames: the column {column!r} is {df.schema[column].dataType.simpleString()}; frames must be binary"
         )
     failfast = Options("frames", options, ("mode",)).mode("PERMISSIVE") == "FAILFAST"
     added = struct_type(pa.schema(list(HEADER_FIELDS)))
     kept = [name for name in df.columns if name != column]
     if twice := [name for name in (*added.names, "frame") if name in kept]:
-        raise invalid_argument(f"frames: there is a column {twice[0]!r} already; rename it first")
+        raise invalid_argument(f"frames: the column {twice[0]!r} already exists; rename it first")
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -87,7 +87,7 @@ def _headers(direction: pa.Array, data: pa.Array, has_length: bool, failfast: bo
         data = BinaryColumn(data).after(np.where(wrong_length, 0, _LENGTH))
     is_request, is_response = (np.asarray(pc.equal(direction, each).fill_null(False)) for each in (REQUEST, RESPONSE))
     for row in np.flatnonzero(~is_request & ~is_response).tolist():
-        problems[row] = f"the direction is request or response, not {direction[row].as_py()!r}"
+        problems[row] = f"the direction must be request or response, not {direction[row].as_py()!r}"
     mask = problems.astype(bool)
     headers = headers_of(data.take(pa.array(np.arange(count), mask=mask)) if mask.any() else data, is_request)
     if mask.any():
@@ -95,7 +95,7 @@ def _headers(direction: pa.Array, data: pa.Array, has_length: bool, failfast: bo
     if failfast and headers[-1].null_count < count:
         row = int(np.flatnonzero(np.asarray(headers[-1].is_valid()))[0])
         raise ValueError(
-            "Malformed frames are detected. Parse Mode: FAILFAST. To keep them as rows that say so, set the option "
+            "Malformed frames are detected. Parse Mode: FAILFAST. To keep them as rows with the error, set the option "
             f"'mode' to 'PERMISSIVE'. In this Arrow batch, row {row}: {headers[-1][row]}"
         )
     return [*headers, data]
@@ -114,7 +114,7 @@ def pair(df: DataFrame) -> DataFrame:
         require(df, name, "pair")
     order = [name for name in ("position", "timestamp") if name in df.columns]
     if not order:
-        raise invalid_argument("pair: a column 'position' or 'timestamp' is needed for the order of frames")
+        raise invalid_argument("pair: a column 'position' or 'timestamp' is required for the order of frames")
     window = Window.partitionBy("connection", "direction", "correlation_id").orderBy(*order[:1])
     ranked = df.withColumn(_NTH, F.row_number().over(window))
     both = _side(ranked, REQUEST, _REQUEST_COLUMNS).join(_side(ranked, RESPONSE, ()), on=list(_KEYS), how="full_outer")
@@ -196,7 +196,7 @@ def _kind(message: str, side: str) -> Api:
         raise invalid_argument(str(error)) from None
     name = found.request_name if side == REQUEST else found.response_name
     if message != name:
-        raise invalid_argument(f"{message} is no {side}; the {side} of {found.name} is {name}")
+        raise invalid_argument(f"{message} is not a {side}; the {side} of {found.name} is {name}")
     return found
 
 

@@ -39,14 +39,14 @@ def pruned_type(owner: str, kind: pa.DataType, tree: Tree, path: str = "") -> pa
         return pa.list_(pa.field("element", pruned_type(owner, kind.value_type, tree, path)))
     if not pa.types.is_struct(kind):
         raise invalid_argument(
-            f"{owner}: the option 'fields' names {path}.{next(iter(tree))}, but {path} has no fields"
+            f"{owner}: the option 'fields' contains {path}.{next(iter(tree))}, but {path} has no fields"
         )
     names = [field.name for field in kind]
     for name in tree:
         if name not in names:
             full = f"{path}.{name}" if path else name
-            hint = did_you_mean(name, names) or f". There are {', '.join(names)}."
-            raise invalid_argument(f"{owner}: the option 'fields' names {full}, which is not there{hint}")
+            hint = did_you_mean(name, names) or f". Known are {', '.join(names)}."
+            raise invalid_argument(f"{owner}: unknown field {full} in the option 'fields'{hint}")
     return pa.struct(
         [
             pa.field(field.name, pruned_type(owner, field.type, tree.get(field.name, {}), _under(path, field.name)))
@@ -86,9 +86,7 @@ def conformed(array: pa.Array, kind: pa.DataType, path: str = "") -> pa.Array:
         fields, children = [], []
         for index, field in enumerate(array.type):
             if field.name not in known:
-                raise ValueError(
-                    f"there is no field {_under(path, field.name)}{did_you_mean(field.name, known) or '.'}"
-                )
+                raise ValueError(f"unknown field {_under(path, field.name)}{did_you_mean(field.name, known) or '.'}")
             children.append(conformed(array.field(index), known[field.name], _under(path, field.name)))
             fields.append(pa.field(field.name, children[-1].type))
         return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null() if array.null_count else None)
@@ -99,4 +97,4 @@ def conformed(array: pa.Array, kind: pa.DataType, path: str = "") -> pa.Array:
     try:
         return array.cast(kind)
     except pa.ArrowException as error:
-        raise ValueError(f"{path or 'the message'} is {array.type}, which is no {kind}: {error}") from None
+        raise ValueError(f"{path or 'the message'} cannot be converted from {array.type} to {kind}: {error}") from None

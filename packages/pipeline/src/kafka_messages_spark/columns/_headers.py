@@ -169,4 +169,4 @@ def _reason(frame: bytes, read: Callable[[bytes], object]) -> str:
         read(frame)
     except KafkaMessageError as error:
         return str(error)
-    return "the column codec refuses what the object codec reads; please report this"
+    return "the column codec rejects bytes that the object codec reads; please report this"

@@ -43,8 +43,8 @@ class MalformedRecordError(ValueError):
 
     def __init__(self, log: str, row: int, reason: str, place: str | None = None) -> None:
         super().__init__(
-            f"Malformed records are detected in the log {log}. Parse Mode: FAILFAST. To keep them as rows that say so, set "
-            f"the option 'mode' to 'PERMISSIVE'. {place or f'In this Arrow batch, row {row}'}: {reason}"
+            f"Malformed records are detected in the log {log}. Parse Mode: FAILFAST. To keep them as rows with the error, "
+            f"set the option 'mode' to 'PERMISSIVE'. {place or f'In this Arrow batch, row {row}'}: {reason}"
         )
         self.log, self.row, self.reason = log, row, reason
 
@@ -179,7 +179,7 @@ class LogDecoder:
             read(*((self.log, key, value) if self.has_keys else (value, self.log)))
         except KafkaMessageError as error:
             return str(error)
-        return "the column codec refuses what the object codec reads; please report this"
+        return "the column codec rejects bytes that the object codec reads; please report this"
 
 
 def coordinator_rows(key: pa.Array, value: pa.Array) -> RawRecords:

@@ -27,7 +27,7 @@ class Redaction:
         if found.shows and found.salt is not None:
             raise invalid_argument(f"{owner}: the options 'showSecrets' and 'secretSalt' cannot be both set")
         if found.salt == "":
-            raise invalid_argument(f"{owner}: the option 'secretSalt' is empty; take some random text")
+            raise invalid_argument(f"{owner}: the option 'secretSalt' is empty; use random text")
         return found
 
     def applied(self, structs: pa.StructArray, message: type[Message]) -> pa.StructArray:

@@ -47,31 +47,33 @@ def decode(
         version = df[_quoted(version)]
     if version is not None and not isinstance(version, int):
         if not hasattr(version, "isNull"):  # a Column, of Spark classic or Connect
-            raise invalid_argument(f"decode: version is an integer, a column of integers or None, not {version!r}")
+            raise invalid_argument(f"decode: version must be an integer, a column of integers or None, not {version!r}")
         df = df.withColumn(_VERSION, version)
         if not isinstance(given := df.schema[_VERSION].dataType, _INTEGERS):
-            raise invalid_argument(f"decode: version is a column of integers, not of {given.simpleString()}; cast it")
+            raise invalid_argument(
+                f"decode: version must be a column of integers, not of {given.simpleString()}; cast it"
+            )
         version = None
         versions = True
     else:
         versions = False
     if isinstance(version, bool):
-        raise invalid_argument(f"decode: version is an integer, a column of integers or None, not {version!r}")
+        raise invalid_argument(f"decode: version must be an integer, a column of integers or None, not {version!r}")
     require(df, column, "decode")
     if not isinstance(df.schema[column].dataType, BinaryType):
         kind = df.schema[column].dataType.simpleString()
-        raise invalid_argument(f"decode: the column {column!r} is {kind}, encoded messages are binary")
+        raise invalid_argument(f"decode: the column {column!r} is {kind}; encoded messages must be binary")
     parsed = DecodeOptions.parse("decode", options, "error" if trailing is None else "ignore")
     decoding = Decoding.checked("decode", messageName, version, parsed)
     if isinstance(keep, str):
-        raise invalid_argument(f"decode: keep is a list of names of columns, not {keep!r}")
+        raise invalid_argument(f"decode: keep must be a list of column names, not {keep!r}")
     kept = [name for name in df.columns if name != _VERSION] if keep is None else list(keep)
     for name in kept:
         require(df, name, "decode")
     if into in kept:
-        raise invalid_argument(f"decode: there is a column {into!r} already; name another one with 'into'")
+        raise invalid_argument(f"decode: the column {into!r} already exists; choose another name for 'into'")
     if trailing in (*kept, into):
-        raise invalid_argument(f"decode: there is a column {trailing!r} already; choose another name for 'trailing'")
+        raise invalid_argument(f"decode: the column {trailing!r} already exists; choose another name for 'trailing'")
     schema = StructType([*(df.schema[name] for name in kept), StructField(into, struct_type(decoding.type()))])
     if trailing is not None:
         schema = schema.add(trailing, BinaryType())
@@ -104,10 +106,10 @@ def map_in_arrow(
 
 def require(df: DataFrame, name: str, owner: str) -> None:
     if not isinstance(name, str):
-        raise invalid_argument(f"{owner}: columns are given by their names, not as {name!r}")
+        raise invalid_argument(f"{owner}: expected column names, got {name!r}")
     if name not in df.columns:
-        hint = did_you_mean(name, df.columns) or f". There are {', '.join(df.columns)}."
-        raise invalid_argument(f"{owner}: there is no column {name!r}{hint}")
+        hint = did_you_mean(name, df.columns) or f". Known are {', '.join(df.columns)}."
+        raise invalid_argument(f"{owner}: unknown column {name!r}{hint}")
 
 
 def _quoted(name: str) -> str:

@@ -79,7 +79,7 @@ def to_kafka(
     given = Options("to_kafka", options, ("versionPrefix",))
     fixed = _fixed(version)
     if version is None:
-        raise invalid_argument("to_kafka: version is an integer or a column of integers, not None")
+        raise invalid_argument("to_kafka: version must be an integer or a column of integers, not None")
     if fixed is not None:
         checked_version(message, fixed)
     encoding = Encoding(messageName, fixed, given.flag("versionPrefix", False))
@@ -103,7 +103,7 @@ def schema_of_kafka(messageName: str, version: int | None = None) -> StructType:
     if version is not None:
         fixed = _fixed(version)
         if fixed is None:
-            raise invalid_argument(f"schema_of_kafka: version is an integer, not {version!r}")
+            raise invalid_argument(f"schema_of_kafka: version must be an integer, not {version!r}")
         kind = at_version(message, kind, checked_version(message, fixed))
     return struct_type(kind)
 
@@ -113,7 +113,7 @@ def _fixed(version: int | Column | None) -> int | None:
         return version
     if version is None or hasattr(version, "isNull"):  # a Column, of Spark classic or Connect
         return None
-    raise invalid_argument(f"version is an integer, a column of integers or None, not {version!r}")
+    raise invalid_argument(f"version must be an integer, a column of integers or None, not {version!r}")
 
 
 def _column(data: Column | str) -> Column:

@@ -41,7 +41,7 @@ def register_functions(spark: SparkSession, functions: Mapping[str, Decoded]) ->
     Raises PySparkValueError for an invalid definition, before any registration.
     """
     if not isinstance(functions, Mapping):
-        raise invalid_argument(f"{_OWNER}: functions map names to (message, version), not {functions!r}")
+        raise invalid_argument(f"{_OWNER}: functions must map names to (message, version), not {functions!r}")
     made = {name: _function(name, what) for name, what in functions.items()}
     if twice := [name for name, count in Counter(map(str.lower, made)).items() if count > 1]:
         raise invalid_argument(f"{_OWNER}: the function {twice[0]!r} is defined twice; SQL names are case-insensitive")
@@ -53,22 +53,22 @@ def register_functions(spark: SparkSession, functions: Mapping[str, Decoded]) ->
 
 def _function(name: object, what: object) -> Any:
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise invalid_argument(f"{_OWNER}: a function's name is letters, digits and underscores, not {name!r}")
+        raise invalid_argument(f"{_OWNER}: a function name must be letters, digits and underscores, not {name!r}")
     if name.lower() in (JSON_FUNCTION, TRY_JSON_FUNCTION):
-        raise invalid_argument(f"{_OWNER}: there is a function {name.lower()!r} already")
+        raise invalid_argument(f"{_OWNER}: the function {name.lower()!r} already exists")
     if isinstance(what, str) or not isinstance(what, Sequence) or len(what) not in (2, 3):
         raise invalid_argument(
-            f"{_OWNER}: the function {name!r} is (message, version) or (message, version, options), not {what!r}"
+            f"{_OWNER}: the function {name!r} must be (message, version) or (message, version, options), not {what!r}"
         )
     message, version, options = (*what, None)[:3]
     if isinstance(message, type) and issubclass(message, Message):
         message = message.__name__
     if version is not None and (not isinstance(version, int) or isinstance(version, bool)):
-        raise invalid_argument(f"{_OWNER}: the version of the function {name!r} is an integer or None, not {version!r}")
-    if options is not None and not isinstance(options, Mapping):
         raise invalid_argument(
-            f"{_OWNER}: the options of the function {name!r} map text to text; these are {options!r}"
+            f"{_OWNER}: the version of the function {name!r} must be an integer or None, not {version!r}"
         )
+    if options is not None and not isinstance(options, Mapping):
+        raise invalid_argument(f"{_OWNER}: the options of the function {name!r} must map str to str, not {options!r}")
     message_of(message)
     decoding = Decoding.checked(name, message, version, DecodeOptions.parse(name, options))
 

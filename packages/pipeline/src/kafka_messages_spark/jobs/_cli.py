@@ -136,9 +136,9 @@ class Job:
         files = found.where(of_topic).select("path", "size").orderBy("path").collect()
         if not files:
             others = found.where("topic is not null").select("topic").distinct().orderBy("topic").limit(3).collect()
-            names = f"; there are some of {', '.join(row['topic'] for row in others)}" if others else ""
+            names = f"; found some of {', '.join(row['topic'] for row in others)}" if others else ""
             raise invalid_argument(
-                f"{self.name}: there are no segments of {topic} in {', '.join(map(display_path, paths))}{names}"
+                f"{self.name}: no segments of {topic} in {', '.join(map(display_path, paths))}{names}"
             )
         self._reading(topic or "segments", len(files), sum(row["size"] for row in files))
         return [row["path"] for row in files]
@@ -266,7 +266,7 @@ def no_segments_message(owner: str, paths: Sequence[str], others: Mapping[str, s
     for why in sorted(set(others.values())):
         names = sorted(name for name in others if others[name] == why)
         are += f"; {why}: {', '.join(names[:3])}" + (f" and {len(names) - 3} more" if names[3:] else "")
-    return f"{owner}: there are no segments in {', '.join(map(display_path, paths))}{are}"
+    return f"{owner}: no segments in {', '.join(map(display_path, paths))}{are}"
 
 
 def parser(name: str, description: str) -> ArgumentParser:
@@ -275,7 +275,7 @@ def parser(name: str, description: str) -> ArgumentParser:
         prog=f"{PROGRAM} {name}" if Path(sys.argv[0]).stem == PROGRAM else name,
         description=description,
         formatter_class=RawDescriptionHelpFormatter,
-        epilog="exit status: 0 nothing to look at, 1 findings, 2 wrong arguments or input",
+        epilog="exit status: 0 no findings, 1 findings, 2 wrong arguments or input",
     )
     out = made.add_argument_group("output")
     add_arguments(out)
@@ -284,15 +284,14 @@ def parser(name: str, description: str) -> ArgumentParser:
         action="append",
         default=[],
         metavar="FILE",
-        help="write the report there too: .html a page with pictures, .json for programs, .md Markdown, else text; "
-        "may be given more than once",
+        help="also write the report to this file: .html with charts, .json, .md, else text; may be repeated",
     )
     out.add_argument("--limit", type=positive, default=20, metavar="N", help="rows of a table in the report (20)")
     out.add_argument(
         "--width", type=positive, metavar="N", help="characters of a line on stdout; default: those of the terminal"
     )
-    out.add_argument("--exit-zero", action="store_true", help="exit status 0 also with findings")
-    out.add_argument("--quiet", action="store_true", help="print no progress on stderr")
+    out.add_argument("--exit-zero", action="store_true", help="exit with 0 despite findings")
+    out.add_argument("--quiet", action="store_true", help="do not print progress on stderr")
     made.add_argument("--glob", help="pattern for the names of files in folders; default *.{log,checkpoint}")
     return made
 
@@ -301,7 +300,7 @@ def show_secrets(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--show-secrets",
         action="store_true",
-        help="do not hide SCRAM credentials, and settings that are or may be passwords",
+        help="show SCRAM credentials and settings that are or may be passwords",
     )
 
 

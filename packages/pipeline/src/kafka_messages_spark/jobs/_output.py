@@ -25,7 +25,7 @@ def check_place(owner: str, place: str) -> None:
         return
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
-        raise invalid_argument(f"{owner}: --report: there is no folder {folder}")
+        raise invalid_argument(f"{owner}: --report: folder not found: {folder}")
     if os.path.isdir(path):
         raise invalid_argument(f"{owner}: --report: {path} is a folder")
     if not os.access(path if os.path.exists(path) else folder, os.W_OK):

@@ -29,12 +29,12 @@ def add_arguments(out: _ArgumentGroup) -> None:
 def check(owner: str, spark: SparkSession, args: Namespace, names: Sequence[str]) -> None:
     """Raise PySparkValueError if the output tables cannot be written."""
     if args.tables is not None and not _has_schema(spark, args.tables):
-        raise invalid_argument(f"{owner}: --tables: this session has no schema {args.tables!r}")
+        raise invalid_argument(f"{owner}: --tables: unknown schema {args.tables!r}")
     if (args.output or args.tables) and not _has_format(spark, args.format):
-        raise invalid_argument(f"{owner}: --format: this session has no format {args.format!r}")
+        raise invalid_argument(f"{owner}: --format: unknown format {args.format!r}")
     if args.mode != "errorifexists":
         return
-    hint = "name another place, or say --mode overwrite, append or ignore"
+    hint = "choose another place, or use --mode overwrite, append or ignore"
     if args.output and _is_there(spark, args.output):
         for place in (f"{args.output.rstrip('/')}/{name}" for name in names):
             if _is_there(spark, place):

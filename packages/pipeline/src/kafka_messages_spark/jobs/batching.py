@@ -116,7 +116,7 @@ def _compacted(job: _cli.Job, summary: _Summary, cleaned: DataFrame) -> set[str]
     named = set(cleaned.agg(F.collect_set("topic")).collect()[0][0])
     given = set(job.args.compacted)
     if missing := sorted(given - summary.topics):
-        raise invalid_argument(f"{job.name}: --compacted: there are no batches of {', '.join(missing)} in these files")
+        raise invalid_argument(f"{job.name}: --compacted: no batches of {', '.join(missing)} in these files")
     reasons = {
         "by Kafka": set(batching.COMPACTED),
         "named with --compacted": given,
@@ -212,7 +212,7 @@ def _parser() -> ArgumentParser:
         action="append",
         default=[],
         metavar="TOPIC",
-        help="a topic that is compacted, where files do not say so; may be given more than once",
+        help="a topic that is compacted, where files do not say so; may be repeated",
     )
     parser.add_argument(
         "--busy",

@@ -45,7 +45,7 @@ def work(job: _cli.Job) -> None:
     """Measure fields; malformed messages and unreadable input are findings."""
     args, report, limit = job.args, job.report, job.args.limit
     if args.plot and not args.plot.endswith(".svg"):
-        raise invalid_argument(f"{job.name}: --plot writes SVG, so the name of its file ends in .svg")
+        raise invalid_argument(f"{job.name}: --plot writes SVG, so the file name must end in .svg")
     measured = job.keep(_measured(job))
     job.progress("summing up integers")
     totals = job.keep(encodings.totals(measured))
@@ -95,7 +95,7 @@ def _measured(job: _cli.Job) -> DataFrame:
         return encodings.measure(encodings.messages_of_pairs(pair(frames)))
     columns = [name.strip() for name in args.columns.split(",")]
     if len(columns) != 3:
-        raise invalid_argument(f"{job.name}: --columns are three names with commas between, not {args.columns!r}")
+        raise invalid_argument(f"{job.name}: --columns must be three comma-separated names, not {args.columns!r}")
     return encodings.measure(job.spark.read.format(args.table_format).load(args.paths), *columns)
 
 

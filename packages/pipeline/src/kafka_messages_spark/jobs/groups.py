@@ -69,7 +69,7 @@ def work(job: _cli.Job) -> None:
     """Report resets, storms, offsets outside the log and unreadable input as findings."""
     args = job.args
     if args.sort == "lag" and not args.data:
-        raise invalid_argument("groups: --sort lag needs --data, the data segments")
+        raise invalid_argument("groups: --sort lag requires --data")
     records = job.keep(consumer_offsets(once(job.log(args.paths, TOPIC, batch_metadata=True))))
     batches, partitions, damaged = _data(job)
     unreadable = [_unreadable.bad_records(records), *damaged]
@@ -249,7 +249,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--data", nargs="+", metavar="PATH", help="data segments, for the lag and for offsets that are gone"
     )
-    parser.add_argument("--group", action="append", metavar="NAME", help="only this group; may be given more than once")
+    parser.add_argument("--group", action="append", metavar="NAME", help="only this group; may be repeated")
     parser.add_argument(
         "--sort",
         choices=_SORTS,

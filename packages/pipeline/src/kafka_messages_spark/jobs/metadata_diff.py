@@ -42,7 +42,7 @@ def work(job: _cli.Job) -> None:
     """Report differences, and problems that make them uncertain, as findings."""
     args = job.args
     if len(args.paths) > 2:
-        raise invalid_argument(f"{job.name}: name one log, or what to compare with what, not {len(args.paths)} paths")
+        raise invalid_argument(f"{job.name}: expected one log, or two paths to compare, got {len(args.paths)} paths")
     # With a random salt, marks show whether a secret changed, and nothing else.
     options = {"showSecrets": "true"} if args.show_secrets else {"secretSalt": secrets.token_hex(16)}
     tables = _one(job, options) if len(args.paths) == 1 else _two(job, options)
@@ -85,7 +85,7 @@ def _one(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
     end = job.args.after_offset
     _check_offsets(job, records, job.args.paths[0], {"before": job.args.before_offset, "after": end})
     if end is not None and end < start:
-        raise invalid_argument(f"{job.name}: --after-offset {end} is below the offset {start} to begin with")
+        raise invalid_argument(f"{job.name}: --after-offset {end} is below the start offset {start}")
     chosen = job.keep(metadata.records_of(records, up_to=end, base=start))
     _input(job, "after", chosen, since=start)
     replay = job.keep(metadata.replay(chosen, start=start))

@@ -208,8 +208,8 @@ def _parser() -> ArgumentParser:
         "--transaction-state",
         nargs="+",
         metavar="PATH",
-        help="segments of __transaction_state, unless they are among PATHS; without any it is not known whether a "
-        "transaction hangs, and whose it is",
+        help="segments of __transaction_state, unless they are among PATHS; required to "
+        "identify hanging transactions and their owners",
     )
     parser.add_argument("--as-of", type=_time, metavar="TIME", help="when to judge; default: the newest timestamp read")
     parser.add_argument(

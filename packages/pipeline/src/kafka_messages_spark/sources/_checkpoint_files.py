@@ -40,21 +40,21 @@ def parsed(text: str) -> list[Entry]:
         return []
     *lines, rest = text.replace("\r\n", "\n").split("\n")
     if rest:
-        raise ValueError(f"line {len(lines) + 1} is {_short(rest)} and has no end")
+        raise ValueError(f"line {len(lines) + 1} is {_short(rest)} and is not terminated")
     if lines[0] != _FORMAT_VERSION:
         raise ValueError(f"line 1 is {_short(lines[0])}, not the format version {_FORMAT_VERSION}")
     if len(lines) < 2 or not re.fullmatch(r"[0-9]{1,9}", lines[1]):
         raise ValueError(f"line 2 is {_short(lines[1]) if len(lines) > 1 else 'missing'}, not the number of entries")
     count, entries = int(lines[1]), lines[2:]
     if len(entries) != count:
-        raise ValueError(f"line 2 says {count} entries, but there are {len(entries)}")
+        raise ValueError(f"line 2 declares {count} entries, but there are {len(entries)}")
     found: dict[tuple[str, int], int] = {}
     for number, line in enumerate(entries, 3):
         match = _ENTRY.fullmatch(line)
         if match is None or int(match[2]) >= 1 << 31 or int(match[3]) >= 1 << 63:
             raise ValueError(f"line {number} is {_short(line)}, not topic, partition and offset")
         if (match[1], int(match[2])) in found:
-            raise ValueError(f"line {number}: {match[1]}-{match[2]} is there twice")
+            raise ValueError(f"line {number}: {match[1]}-{match[2]} is listed twice")
         found[match[1], int(match[2])] = int(match[3])
     return [(*key, offset) for key, offset in found.items()]
 
@@ -126,7 +126,7 @@ def _all(file: Any) -> bytes:
     while piece := file.read(1 << 20):
         data += piece
         if len(data) > _MAX_BYTES:
-            raise ValueError(f"it has more than {_MAX_BYTES} bytes")
+            raise ValueError(f"more than {_MAX_BYTES} bytes")
     return bytes(data)
 
 

@@ -159,9 +159,7 @@ def locate(owner: str, places: Iterable[SearchRoot], name: str) -> tuple[str, st
     """Return the root and path of a file by display name; raise PySparkValueError if no root matches."""
     best = max(places, key=lambda place: place.fits(name))
     if not best.fits(name):
-        raise invalid_argument(
-            f"{owner}: the checkpoint names {name}, which is not below any of the paths of this stream"
-        )
+        raise invalid_argument(f"{owner}: the checkpoint lists {name}, which is not below any path of this stream")
     return best.root, name[len(best.front) :]
 
 
@@ -179,7 +177,7 @@ def open_filesystem(root: str, owner: str | None = None) -> tuple[Any, str, str]
         filesystem, inner = fs.FileSystem.from_uri(uri)
     except (pa.ArrowException, ValueError, OSError) as error:
         reason = str(error).replace(uri, plain)
-        raise invalid_argument(f"{owner + ': ' if owner else ''}no file system opens {plain}: {reason}") from None
+        raise invalid_argument(f"{owner + ': ' if owner else ''}no file system for {plain}: {reason}") from None
     front, found, _ = plain.partition(inner) if inner else (plain, "", "")
     return filesystem, inner, front if found else plain[: plain.index("://") + 3]
 

@@ -15,7 +15,7 @@ _BEGINNING = 1 << 20
 
 
 NOT_A_SEGMENT = "not a segment"
-_GONE = {"delete": "a partition that is being deleted", "stray": "a replica that its broker should not have"}
+_GONE = {"delete": "a partition that is being deleted", "stray": "a stray replica"}
 
 
 def skip_reason(path: str, ending: str | None) -> str | None:

@@ -65,9 +65,9 @@ class Listing(DataSource):
         paths: Sequence[str], *, owner: str, glob: str | None = None, recursive: bool = True, **arguments: object
     ) -> dict[str, str]:
         if isinstance(paths, str) or not paths:
-            raise invalid_argument(f"{owner}: paths is a list of at least one path, not {paths!r}")
+            raise invalid_argument(f"{owner}: paths must be a list of at least one path, not {paths!r}")
         given_paths: list[object] = list(paths)
         if others := [each for each in given_paths if not isinstance(each, str)]:
-            raise invalid_argument(f"{owner}: a path is text, not {others[0]!r}")
+            raise invalid_argument(f"{owner}: a path must be a str, not {others[0]!r}")
         given = {"owner": owner, "paths": given_paths, "glob": glob, "recursive": recursive, **arguments}
         return {"arguments": json.dumps(given)}

@@ -44,7 +44,7 @@ def repeated(value: Any, kind: Any, count: int) -> pa.Array:
     else:
         text = value.encode()
         if len(text) * count > MOST_BYTES:
-            raise OverflowError(f"{count:,} rows of a text of {len(text):,} bytes are too many for one column of texts")
+            raise OverflowError(f"{count:,} rows of a string of {len(text):,} bytes are too many for one string column")
         offsets = np.arange(count + 1, dtype=np.int32) * np.int32(len(text))
         offsets.flags.writeable = False
         return pa.Array.from_buffers(kind, count, [None, pa.py_buffer(offsets), pa.py_buffer(text * count)], 0)

@@ -141,7 +141,7 @@ def read_batch_headers(
     null.
     """
     if max_rows < 1:
-        raise ValueError(f"max_rows is {max_rows}, at least 1 is needed")
+        raise ValueError(f"max_rows must be at least 1, not {max_rows}")
     columns = HEADER_COLUMNS | (CORRUPT_COLUMN if mode == "PERMISSIVE" else {})
     return _HeaderReader(
         checked_sources(source, mode, max_batch_bytes, start, end),

@@ -66,11 +66,11 @@ def write_batches(
     codec = codec_number(compression, magic)
     check_format(magic, (producer_id, producer_epoch, base_sequence, leader_epoch), is_transactional, delete_horizon)
     if timestamp_type not in (0, 1) or (timestamp_type == 1 and magic == 0):
-        raise BatchEncodeError(f"format {magic} has no timestamp type {timestamp_type}", path="timestamp_type")
+        raise BatchEncodeError(f"{timestamp_type} is not supported by format {magic}", path="timestamp_type")
     if timestamp_type == 0 and log_append_time is not None:
-        raise BatchEncodeError("there is a time, but timestamp_type is not 1", path="log_append_time")
+        raise BatchEncodeError("requires timestamp_type=1", path="log_append_time")
     if max_records < 1:
-        raise BatchEncodeError(f"{max_records} is too few", path="max_records")
+        raise BatchEncodeError(f"must be at least 1, not {max_records}", path="max_records")
     attributes = codec | (LOG_APPEND_TIME if timestamp_type else 0) | (TRANSACTIONAL if is_transactional else 0)
     attributes |= 0 if delete_horizon is None else DELETE_HORIZON
     batch = Shared(
@@ -92,7 +92,7 @@ def write_batches(
         try:
             parts.append(batch.encode(some, [record[0] for record in some]))
         except StructError as error:
-            raise BatchEncodeError(f"a number does not fit: {error}") from error
+            raise BatchEncodeError(f"number out of range: {error}") from error
         if batch.base_sequence >= 0:
             batch.base_sequence = (batch.base_sequence + len(some)) % _INT32
     return b"".join(parts)
@@ -102,7 +102,9 @@ def _rows(records: Any) -> Iterator[Row]:
     if isinstance(records, pa.Table | pa.RecordBatch):
         names = [name for name in ("key", "value", "offset", "timestamp", "headers") if name in records.schema.names]
         if not names:
-            raise BatchEncodeError("there is no column key, value, offset, timestamp or headers", path="records")
+            raise BatchEncodeError(
+                "expected at least one of the columns key, value, offset, timestamp and headers", path="records"
+            )
         table = pa.Table.from_batches([records]) if isinstance(records, pa.RecordBatch) else records
         for batch in table.select(names).to_batches(max_chunksize=65536):
             columns = [_milliseconds(batch.column(name)).to_pylist() for name in names]
@@ -125,7 +127,9 @@ def _records(rows: Iterable[Row], base_offset: int) -> Iterator[Fields]:
             if offset is None:
                 offset = last + 1
             if not 0 <= offset < _INT64 or (number and offset <= last):
-                raise BatchEncodeError(f"{offset} cannot follow {last}", path=f"records[{number}].offset")
+                raise BatchEncodeError(
+                    f"expected an offset above {last}, got {offset}", path=f"records[{number}].offset"
+                )
             last = offset
             key, value, headers = row.get("key"), row.get("value"), row.get("headers")
             yield (
@@ -138,7 +142,7 @@ def _records(rows: Iterable[Row], base_offset: int) -> Iterator[Fields]:
         except (TypeError, AttributeError, ValueError, KeyError) as error:
             if isinstance(error, BatchEncodeError):
                 raise
-            raise BatchEncodeError(f"this is no record: {error}", path=f"records[{number}]") from error
+            raise BatchEncodeError(f"not a record: {error}", path=f"records[{number}]") from error
 
 
 def _timestamp(value: int | datetime | None) -> int:

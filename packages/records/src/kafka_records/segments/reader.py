@@ -242,7 +242,7 @@ def read_segments(
     KIP-32 (formats 0 and 1), KIP-82 (headers), KIP-534 (delete horizon), KIP-630 (snapshots).
     """
     if max_rows < 1:
-        raise ValueError(f"max_rows is {max_rows}, at least 1 is needed")
+        raise ValueError(f"max_rows must be at least 1, not {max_rows}")
     return SegmentReader(
         checked_sources(source, mode, max_batch_bytes, start, end, base),
         _schema(mode, columns, headers, batch_metadata),
@@ -272,7 +272,7 @@ def checked_sources(
     if not SMALLEST[2] <= max_batch_bytes <= MAX_BATCH_BYTES_LIMIT:
         raise ValueError(f"max_batch_bytes is {max_batch_bytes}, not between {SMALLEST[2]} and {MAX_BATCH_BYTES_LIMIT}")
     if start < 0 or (end is not None and end < start):
-        raise ValueError(f"there is no range from byte {start} to {end}")
+        raise ValueError(f"invalid range: byte {start} to {end}")
     if base is not None and not 0 <= base <= start:
         raise ValueError(f"base is {base}, not between 0 and start, {start}")
     if isinstance(source, bytes | bytearray | memoryview):
@@ -280,7 +280,7 @@ def checked_sources(
     single = isinstance(source, str | os.PathLike) or hasattr(source, "read")
     sources: list[Source] = [source] if single else list(source)  # type: ignore[arg-type,list-item]  # checked above
     if len(sources) != 1 and (start or end is not None):
-        raise ValueError(f"start and end are for one file, not {len(sources)}")
+        raise ValueError(f"start and end require one file, got {len(sources)}")
     return sources
 
 
@@ -291,7 +291,7 @@ def _schema(mode: str, columns: Sequence[str] | None, headers: bool, batch_metad
     if isinstance(columns, str) or not columns:
         raise ValueError("columns must be a list of at least one name")
     if unknown := [name for name in columns if name not in COLUMNS]:
-        raise ValueError(f"there is no column {', '.join(unknown)}; there are {', '.join(COLUMNS)}")
+        raise ValueError(f"unknown column {', '.join(unknown)}; known are {', '.join(COLUMNS)}")
     if len(set(columns)) < len(columns):
-        raise ValueError(f"a column is named twice in {', '.join(columns)}")
+        raise ValueError(f"duplicate column in {', '.join(columns)}")
     return pa.schema([(name, COLUMNS[name]) for name in columns])

@@ -41,7 +41,7 @@ _OFFSETS = 1 << 31
 
 _FOREIGN = "; this does not look like a log segment"
 
-_TOO_MANY = "; no batch is found behind it, among too many that only look like one"
+_TOO_MANY = "; no batch found after it, too many false candidates"
 
 _int32 = Struct(">i").unpack_from
 
@@ -207,7 +207,7 @@ class Scanner:
         if not window.log.zeros(at, at + OVERHEAD):
             length = _int32(window.log.bytes.data, at + 8)[0]
             most = self._max - OVERHEAD
-            reason = f"a length of {length} bytes, where {SMALLEST[0] - OVERHEAD} to {most} are possible"
+            reason = f"invalid length of {length} bytes; {SMALLEST[0] - OVERHEAD} to {most} are possible"
             if most < length <= MAX_BATCH_BYTES_LIMIT:
                 reason += " (or more with a larger max_batch_bytes)"
             return (yield from self._damage(pos, reason))
@@ -220,7 +220,7 @@ class Scanner:
                 zeros = end - pos
                 others = self._bytes(search_from, CORRUPT_BYTES)[end - search_from :] if zeros < CORRUPT_BYTES else b""
                 data = bytes(min(CORRUPT_BYTES, zeros)) + others
-                return (yield from self._damage(pos, f"{zeros} zero bytes, and then others", search_from, data))
+                return (yield from self._damage(pos, f"{zeros} zero bytes followed by other bytes", search_from, data))
             end = window.base + window.log.size
             if window.at_end:
                 self._is_tail(pos, zeros=end - pos)
@@ -245,10 +245,10 @@ class Scanner:
             if fault:
                 return (yield from self._damage(pos, fault_text(log, at, int(size[0]), fault)))
             if self._later_batch(at):
-                reason = f"its {int(size[0])} bytes reach beyond the end of the file, but a batch is found within"
+                reason = f"its {int(size[0])} bytes extend past the end of the file, but contain another batch"
                 return (yield from self._damage(pos, reason))
             if self._gave_up and not self._in_order(pos):
-                reason = f"its {int(size[0])} bytes reach beyond the end of the file, and its offset does not follow"
+                reason = f"its {int(size[0])} bytes extend past the end of the file, and its offset is out of order"
                 return (yield from self._damage(pos, reason))
         self._is_tail(pos, incomplete=left)
         return None
@@ -325,7 +325,7 @@ class Scanner:
             if self._gave_up:
                 reason += _TOO_MANY
             else:
-                reason += "; no batch is found behind it" if pos else _FOREIGN
+                reason += "; no batch found after it" if pos else _FOREIGN
         if pos >= self._report.start:
             yield CorruptRange(pos, end - pos, reason, data[: min(end - pos, CORRUPT_BYTES)])
         return end
@@ -340,7 +340,7 @@ class Scanner:
         start, end = self._report.start, self._report.end
         found = self._find(Search(self._max), pos, end)
         if found is None and self._gave_up:
-            reason = "no batch is found, among too many that only look like one"
+            reason = "no batch found, too many false candidates"
             if self._failfast:
                 raise CorruptSegmentError(self._report.file, start, reason)
             if end is None:

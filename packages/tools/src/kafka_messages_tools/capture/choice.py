@@ -49,5 +49,5 @@ def _number(text: str, names: dict[str, int], name: str, what: str) -> int:
     if text.removeprefix("-").isdecimal():
         return int(text)
     if name not in names:
-        raise ValueError(f"no {what} has the name {text!r}")
+        raise ValueError(f"unknown {what} {text!r}")
     return names[name]

@@ -129,10 +129,10 @@ def api_name(package: Package, key: int) -> str:
 def _lack(package: Package, key: int, version: int) -> str:
     api = package.api(key)
     if api is None:
-        return "this release has no such API"
+        return "API not in this release"
     if api.is_removed:
-        return "this release has removed the API"
-    return "" if version in api.supported_versions else f"this release has {api.supported_versions}"
+        return "API removed in this release"
+    return "" if version in api.supported_versions else f"this release supports {api.supported_versions}"
 
 
 def _until(package: Package, key: int, version: int) -> str | None:

@@ -227,5 +227,5 @@ def result_of(exchange: Exchange) -> str:
 
 
 def connection_text(connection: Connection) -> str:
-    start = "" if connection.is_whole else ", its beginning was not captured"
+    start = "" if connection.is_whole else ", start not captured"
     return f"connection {connection.number}: {connection.client} to {connection.server}{start}"

@@ -84,14 +84,14 @@ def read_packets(file: BinaryIO, report: Report | None = None) -> Iterator[Packe
     try:
         magic = source.peek(4)
     except (OSError, EOFError, zlib.error) as error:
-        raise CaptureError(f"the file is gzipped, but cannot be unpacked: {error}") from None
+        raise CaptureError(f"cannot decompress the gzip file: {error}") from None
     if magic in _PCAP:
         found = _pcap(source, report)
     elif magic == _SECTION:
         found = _pcapng(source, report)
     else:
         what = f"begins with {magic.hex(' ')}" if magic else "is empty"
-        raise CaptureError(f"no pcap and no pcapng file: it {what}")
+        raise CaptureError(f"not a pcap or pcapng file: it {what}")
     try:
         for packet in found:
             report.count("packets")
@@ -100,7 +100,7 @@ def read_packets(file: BinaryIO, report: Report | None = None) -> Iterator[Packe
         if str(end):
             report.remark(str(end))
     except (OSError, EOFError, zlib.error) as error:
-        report.remark(f"after packet {report.counts['packets']}: the file cannot be read further: {error}")
+        report.remark(f"after packet {report.counts['packets']}: the rest of the file cannot be read: {error}")
 
 
 # Magic number of pcap files: byte order, and nanoseconds per fraction unit.
@@ -124,7 +124,7 @@ def _pcap(source: _Input, report: Report) -> Iterator[Packet]:
             source.exactly(record.size, f"the header of packet {number}")
         )
         if captured > MOST_BYTES:
-            raise _Ended(f"packet {number} claims {captured} bytes: the file is damaged from there on")
+            raise _Ended(f"packet {number} has an invalid length of {captured} bytes; the rest of the file is ignored")
         data = source.exactly(captured, f"packet {number}") if captured else b""
         yield Packet(number, seconds * 1_000_000_000 + fraction * unit, link_type, data, max(length, captured))
 
@@ -161,18 +161,18 @@ def _pcapng(source: _Input, report: Report) -> Iterator[Packet]:
         if start[:4] == _SECTION:
             magic = source.exactly(4, what)
             if magic not in _ORDERS:
-                raise _Ended(f"{what}, a section, has no byte order: the file is damaged from there on")
+                raise _Ended(f"{what}, a section, has no byte order; the rest of the file is ignored")
             section = _Section(_ORDERS[magic], report)
             start += magic
         kind, length = section.head.unpack_from(start)
         if length < len(start) + 4 or length % 4 or length > MOST_BYTES:
-            raise _Ended(f"{what} claims {length} bytes: the file is damaged from there on")
+            raise _Ended(f"{what} has an invalid length of {length} bytes; the rest of the file is ignored")
         body = source.exactly(length - len(start), what)[:-4]
         try:
             packet = section.packet(kind, body, number + 1)
         except (StructError, IndexError) as error:
             number += kind in (_OLD_PACKET, _SIMPLE_PACKET, _ENHANCED_PACKET)
-            report.remark(f"{what} is damaged and left out: {error}")
+            report.remark(f"{what} is damaged and ignored: {error}")
             continue
         if packet is not None:
             number += 1
@@ -205,7 +205,7 @@ class _Section:
         elif kind == _STATISTICS:
             lost = self._options(body[12:]).get(_DROPPED, b"")
             if len(lost) == 8 and (dropped := int.from_bytes(lost, self._endian)):
-                self._report.remark(f"the capture itself lost {dropped} packets, as it says")
+                self._report.remark(f"the capture reports {dropped} lost packets")
                 self._report.count("packets lost by the capture", dropped)
         return None
 
@@ -213,14 +213,14 @@ class _Section:
         self, number: int, where: int, time: tuple[int, int] | None, data: bytes, captured: int, length: int
     ) -> Packet:
         if len(data) < captured:
-            raise IndexError(f"a packet of {captured} bytes has {len(data)}")
+            raise IndexError(f"packet of {captured} bytes has {len(data)}")
         interface = self._interface(where)
         at = None if time is None else interface.time_ns(*time)
         return Packet(number, at, interface.link_type, data, max(length, captured))
 
     def _interface(self, number: int) -> _Interface:
         if number >= len(self._interfaces):
-            raise IndexError(f"a packet of interface {number}, but {len(self._interfaces)} are described")
+            raise IndexError(f"packet of interface {number}, but only {len(self._interfaces)} interfaces are described")
         return self._interfaces[number]
 
     @property

@@ -54,7 +54,7 @@ def follow_pieces(lines: Iterable[str], report: Report | None = None) -> Iterato
         yield TcpSegment(connection, nodes[part.node], offsets[part.node], part.data, 0, part.packet, part.time_ns)
         offsets[part.node] += len(part.data)
     if connection is None:
-        raise CaptureError("the text of a followed stream has no bytes of it")
+        raise CaptureError("the text of the followed stream has no bytes")
     yield End(connection, "the end of the capture")
 
 
@@ -87,7 +87,7 @@ def _parts(source: _Numbered, nodes: list[SocketAddress]) -> Iterator[_Part]:
             yield _raw(source, found)
             return (yield from _raws(source))
         elif line.strip() and not _RULE.match(line) and not line.startswith(("Follow:", "Filter:")):
-            raise source.wrong("is neither a head of one nor bytes; it is read as hex dump, raw hex or YAML")
+            raise source.wrong("is neither a header nor bytes; expected a hex dump, raw hex or YAML")
     return None
 
 
@@ -96,13 +96,13 @@ def _hex(source: _Numbered, ends: list[int]) -> Iterator[_Part]:
         if found := _DUMP.match(line):
             yield _dumped(source, found, ends)
         elif line.strip() and not _RULE.match(line):
-            raise source.wrong("is no line of a hex dump")
+            raise source.wrong("is not a line of a hex dump")
 
 
 def _dumped(source: _Numbered, found: re.Match[str], ends: list[int]) -> _Part:
     node, data = int(bool(found[1])), bytes.fromhex(found[3])
     if int(found[2], 16) != ends[node]:
-        raise source.wrong(f"begins at offset {int(found[2], 16)}, but {ends[node]} bytes came before")
+        raise source.wrong(f"begins at offset {int(found[2], 16)}, but {ends[node]} bytes precede it")
     ends[node] += len(data)
     return _Part(node, data, source.number, None)
 
@@ -112,7 +112,7 @@ def _raws(source: _Numbered) -> Iterator[_Part]:
         if found := _RAW.match(line):
             yield _raw(source, found)
         elif line.strip() and not _RULE.match(line):
-            raise source.wrong("is no line of hex digits")
+            raise source.wrong("is not a line of hex digits")
 
 
 def _raw(source: _Numbered, found: re.Match[str]) -> _Part:
@@ -149,17 +149,17 @@ def _yaml(source: _Numbered, nodes: list[SocketAddress]) -> Iterator[_Part]:
 
 def _number(source: _Numbered, text: str) -> int:
     if not text.isdecimal():
-        raise source.wrong(f"has {text!r} in place of a number")
+        raise source.wrong(f"has {text!r} instead of a number")
     return int(text)
 
 
 def _packed(source: _Numbered, values: dict[str, str], text: list[str]) -> _Part:
     if values.get("peer") not in ("0", "1"):
-        raise source.wrong("ends bytes of which it is not said whose they are")
+        raise source.wrong("ends bytes without a peer")
     try:
         data = a2b_base64("".join(text), strict_mode=True)
     except ValueError as error:
-        raise source.wrong(f"ends bytes that are no base64: {error}") from None
+        raise source.wrong(f"ends bytes that are not valid base64: {error}") from None
     seconds, _, fraction = values.get("timestamp", "").partition(".")
     time = int(seconds) * 10**9 + int(fraction[:9].ljust(9, "0")) if (seconds + fraction).isdecimal() else None
     return _Part(int(values["peer"]), data, _number(source, values.get("packet", "0")), time)

@@ -137,7 +137,7 @@ class _Conversation:
             for framer in self._framers.values():
                 yield from framer.end()
         elif not self._is_other and self._undecided:
-            self._refuse("connections that say nothing like Kafka")
+            self._refuse("connections without Kafka traffic")
 
     def _decide(self) -> Iterator[Frame]:
         connection = self.connection
@@ -157,7 +157,7 @@ class _Conversation:
             for piece in undecided:
                 yield from self._framed(piece)
         elif self._size > MOST_UNDECIDED:
-            self._refuse("connections that say nothing like Kafka")
+            self._refuse("connections without Kafka traffic")
 
     def _client(self) -> SocketAddress | None:
         connection = self.connection
@@ -173,7 +173,7 @@ class _Conversation:
             if len(start) >= plausible.START and not self._is_encrypted(connection.client):
                 if self._plausibility.may_be_request(start):
                     return connection.client
-                self._refuse("connections that say nothing like Kafka")
+                self._refuse("connections without Kafka traffic")
             return None
         return next(filter(self._has_request, (connection.client, connection.server)), None)
 
@@ -317,7 +317,7 @@ class _Framer:
                 return
             (size,) = _size.unpack_from(self._buffer)
             if not 0 <= size <= LARGEST:
-                self._lose(1, f"claims {size} bytes")
+                self._lose(1, f"has an invalid length of {size} bytes")
                 continue
             end = size + 4
             if end <= len(self._buffer):
@@ -356,7 +356,7 @@ class _Framer:
     def _lose(self, count: int, why: str) -> None:
         which = "request" if self._is_request else "response"
         where = f"connection {self._conversation.connection.number}: the {which} at offset {self._offset}"
-        self._report.remark(f"{where} {why}; the next one is looked for")
+        self._report.remark(f"{where} {why}; searching for the next one")
         self._is_lost, self._looked = True, count
 
     def _keep_start(self, size: int) -> None:

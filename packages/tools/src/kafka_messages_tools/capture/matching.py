@@ -123,7 +123,7 @@ class Exchange:
         if frame is None or self.is_token:
             return None, "" if self.is_token or self.has_no_response else "no response was captured"
         if self.header is None:
-            return None, "its request was not captured, which would say what it is"
+            return None, "its request was not captured"
         if frame.missing:
             return None, _cut(frame)
         try:
@@ -202,11 +202,11 @@ def exchanges(
 def _counted(exchange: Exchange, report: Report) -> Exchange:
     report.count("exchanges")
     if exchange.is_token:
-        report.count("tokens of SASL")
+        report.count("SASL tokens")
     elif exchange.request_frame is None:
-        report.count("responses without their request")
+        report.count("responses without request")
     elif exchange.response_frame is None and not exchange.has_no_response:
-        report.count("requests without a response")
+        report.count("requests without response")
     return exchange
 
 

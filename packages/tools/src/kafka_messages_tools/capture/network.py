@@ -70,7 +70,7 @@ def segments(packets: Iterable[Packet], report: Report | None = None) -> Iterato
 def _segment(packet: Packet, fragments: _Fragments) -> Segment:
     start = _LINKS.get(packet.link_type)
     if start is None:
-        raise _Refused(f"packets of link type {packet.link_type}, which is not read")
+        raise _Refused(f"packets of link type {packet.link_type}, which is not supported")
     data = packet.data[start(packet.data) :]
     cut = packet.length - len(packet.data)
     first = data[0] >> 4
@@ -250,13 +250,13 @@ class _Fragments:
         whole = datagram.whole()
         if whole is not None:
             del self._waiting[key]
-            self._report.count("datagrams put together of fragments")
+            self._report.count("datagrams reassembled from fragments")
             return whole
         if len(self._waiting) > MOST_FRAGMENTED:
             self._waiting.popitem(last=False)
-            self._report.count("datagrams of which fragments are missing")
+            self._report.count("datagrams with missing fragments")
         raise _Refused("fragments")
 
     def give_up(self) -> None:
         if self._waiting:
-            self._report.count("datagrams of which fragments are missing", len(self._waiting))
+            self._report.count("datagrams with missing fragments", len(self._waiting))

@@ -111,14 +111,14 @@ class _Tracker:
         key = (source, target) if source < target else (target, source)
         tracked = self._tracked.get(key)
         if tracked is not None and segment.flags & SYN and self._is_new(tracked, segment):
-            yield from self._end(key, "a new connection of the same ports")
+            yield from self._end(key, "a new connection with the same ports")
             tracked = None
         if tracked is None:
             if not segment.flags & SYN and not segment.data and not segment.missing:
                 return  # late segment of an ended connection, or a bare ACK
             tracked = self._begin(key, segment)
             if len(self._tracked) > MOST_CONNECTIONS:
-                self._report.count("connections given up because there were too many")
+                self._report.count("connections dropped: too many at once")
                 yield from self._end(next(iter(self._tracked)), "too many connections")
         self._tracked.move_to_end(key)
         yield from self._take(key, tracked, segment)
@@ -219,7 +219,7 @@ class _Tracker:
         known = direction.next - start
         length = len(data) + missing
         if known:
-            self._report.count("bytes sent again", min(known, length))
+            self._report.count("bytes retransmitted", min(known, length))
             if known >= length:
                 return
             missing -= max(known - len(data), 0)

@@ -36,7 +36,7 @@ def client_lines(clients: Iterable[Client]) -> Iterator[str]:
     """Yield clients with the versions they use, and releases that lack them."""
     for client in clients:
         name = "(no client id)" if client.client_id is None else clean(client.client_id)
-        software = " ".join(filter(None, (client.software_name, client.software_version))) or "software not known"
+        software = " ".join(filter(None, (client.software_name, client.software_version))) or "unknown software"
         yield (
             f"{name}: {clean(software)}, at {', '.join(sorted(client.hosts))}; "
             f"{counted(len(client.connections), 'connection')}, {counted(sum(client.versions.values()), 'request')}, "
@@ -67,4 +67,4 @@ def _releases(client: Client) -> str:
     newest = [
         f"{api_name(client.package, key)} v{version}" for key, version, release in client.needing if release == found[0]
     ]
-    return f"{words}; those before have no {', '.join(newest)}" if newest else words
+    return f"{words}; earlier ones lack {', '.join(newest)}" if newest else words

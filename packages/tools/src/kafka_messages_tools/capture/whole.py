@@ -38,7 +38,7 @@ class Capture:
         if is_followed(start):
             return follow_pieces(io.TextIOWrapper(self._file, "utf-8", "replace"), self.report)
         what = f"begins with {start[:8].hex(' ')}" if start else "is empty"
-        raise CaptureError(f"this is neither pcap nor pcapng nor the text of a followed stream: it {what}")
+        raise CaptureError(f"not pcap, pcapng or the text of a followed stream: it {what}")
 
     def __iter__(self) -> Iterator[Exchange]:
         found = frames(self._pieces, self._ports, self.report, package=self._package)

@@ -39,7 +39,7 @@ class Parser(ArgumentParser):
                 raise UsageError(f"unknown option {name}; options begin with two dashes")
         arguments, extra = self.parse_known_intermixed_args(words)
         if extra:
-            raise UsageError(f"one argument too many: {extra[0]!r}")
+            raise UsageError(f"unexpected argument: {extra[0]!r}")
         return arguments
 
     def error(self, message: str) -> NoReturn:
@@ -72,13 +72,13 @@ def add_arguments(parser: ArgumentParser, command: Any) -> None:
 
 
 def _add_package(parser: ArgumentParser) -> None:
-    parser.add_argument("--package", metavar="NAME", help="the generated package to work with, by its import name")
+    parser.add_argument("--package", metavar="NAME", help="import name of the generated package")
 
 
 def _add_output(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("common options")
     group.add_argument("--json", action="store_true", help="JSON lines")
-    group.add_argument("--text", action="store_true", help="text, as without --json")
+    group.add_argument("--text", action="store_true", help="text (default)")
     modes = ("auto", "always", "never")
     group.add_argument(
         "--color", metavar="WHEN", default="auto", help="colours: auto, always or never", **one_of(modes)

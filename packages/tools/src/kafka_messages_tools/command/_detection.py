@@ -56,7 +56,7 @@ class Guesser:
         self._framed: tuple[str, ...] = ()
         if self._protocol is not None:
             self._frame, count = _first_frame(self._protocol, data)
-            self._framed = (f"the first of {count} frames",) if count > 1 else ("the length is that of the bytes",)
+            self._framed = (f"the first of {count} frames",) if count > 1 else ("the length matches the bytes",)
         self._data = data
         self._alone = [_Place(data)]
         self._by_kind: dict[str, list[_Place]] = {
@@ -132,7 +132,7 @@ class Guesser:
         is_likely = header.correlation_id >= 0 and (client or "me").isprintable() and version < _MOST_VERSIONS
         if not is_likely or version in api.valid_versions or version < 0:
             return None
-        there = f"only {api.valid_versions}" if api.valid_versions else "no versions here"
+        there = f"only {api.valid_versions}" if api.valid_versions else "not in this package"
         reasons = (*also, f"the header says API {api.name} version {version}", f"but {name} has {there}")
         return Guess(name, str(version), before, score, reasons)
 
@@ -221,10 +221,10 @@ def _header_of(headers: tuple[tuple[int, int], ...], version: int) -> int | None
 
 def _reasons(texts: int, odd: int, known: int, elements: int, negative: int, unknown: int) -> list[str]:
     counted = (
-        (texts, "printable texts: {}"),
+        (texts, "printable strings: {}"),
         (known, "known error codes: {}"),
         (elements, "arrays with elements: {}"),
-        (odd, "but unprintable texts: {}"),
+        (odd, "but unprintable strings: {}"),
         (negative, "but negative numbers: {}"),
         (unknown, "but unknown tagged fields: {}"),
     )

@@ -32,20 +32,20 @@ def read_bytes(word: str | None, form: str | None) -> bytes:
     """
     form = form or "auto"
     if word is None or word == "-":
-        data = from_standard_input("no bytes are given: name a file, paste hex, or pipe them in", word)
+        data = from_standard_input("no input: give a file name or hex, or pipe the bytes in", word)
         return decoded(data, form, STANDARD_INPUT)
     if os.path.exists(word):
         with open(word, "rb") as file:
             return decoded(whole(file, word), form, word)
     if form == "raw":
-        raise UsageError(f"there is no file {word!r}")
+        raise UsageError(f"file not found: {word!r}")
     try:
         if form == "auto" and _could_be_a_name(word):
-            raise UsageError(f"there is no file {word!r}; if that is base64, --in base64 says so")
+            raise UsageError(f"file not found: {word!r}; for base64 use --in base64")
         return decoded(word.encode(), form, "the argument")
     except UsageError as error:
-        if form == "auto" and not str(error).startswith("there is no file") and not _is_object(word):
-            raise UsageError(f"there is no file {word!r}, and as bytes: {error}") from None
+        if form == "auto" and not str(error).startswith("file not found:") and not _is_object(word):
+            raise UsageError(f"file not found: {word!r}; not valid as bytes: {error}") from None
         raise
 
 
@@ -63,7 +63,7 @@ def from_standard_input(otherwise: str, word: str | None) -> bytes:
 def whole(file: BinaryIO, name: str) -> bytes:
     data = file.read(MOST + 1)
     if len(data) > MOST:
-        raise UsageError(f"{name} has more than {MOST} bytes; cut out what is of interest")
+        raise UsageError(f"{name} has more than {MOST} bytes; extract the relevant part")
     return data
 
 
@@ -74,7 +74,7 @@ def decoded(data: bytes, form: str, name: str) -> bytes:
     text = _text(data)
     if text is None:
         if form != "auto":
-            raise UsageError(f"{name} is no text, so no {form}; --in raw takes the bytes as they are")
+            raise UsageError(f"{name} is binary, not {form}; use --in raw")
         return data
     if form != "auto":
         return _READERS[form](text)
@@ -94,7 +94,7 @@ def _found(text: str, name: str) -> bytes:
     if not text.strip():
         return b""
     if _is_object(text):
-        raise UsageError(f"{name} is JSON, not bytes; the subcommand encode makes bytes of it")
+        raise UsageError(f"{name} is JSON, not bytes; use the subcommand encode")
     if is_literal(text):
         return read_literal(text)
     try:
@@ -104,16 +104,16 @@ def _found(text: str, name: str) -> bytes:
     else:
         bare = "".join(text.split())
         if len(bare) < _CERTAIN and len(bare) % 4 == 0 and _HEX.issuperset(bare):
-            note(f"{name} is taken as hex; it could be base64, which --in base64 says")
+            note(f"{name} is read as hex; for base64 use --in base64")
         return data
     bare = "".join(text.split())
     if text.lstrip()[:2] in ("0x", "0X") or sum(each in _HEX for each in bare) * 4 >= len(bare) * 3:
         # Damaged hex: only a third of base64 is hex digits.
-        raise UsageError(f"{name} is no hex: {no_hex}; --in base64 and --in raw say what it is else")
+        raise UsageError(f"{name} is not hex: {no_hex}; or use --in base64 or --in raw")
     try:
         return read_base64(text)
     except UsageError as error:
-        raise UsageError(f"{name} is neither hex nor base64: {error}; --in raw takes it as it is") from None
+        raise UsageError(f"{name} is neither hex nor base64: {error}; or use --in raw") from None
 
 
 def _is_object(text: str) -> bool:
@@ -141,13 +141,13 @@ def read_hex(text: str) -> bytes:
                     out.append(int(pending, 16))
                     pending = ""
             elif char not in " \t:,;-_" or pending:
-                what = f"{char!r} at line {number}, column {at + 1} is no hex digit"
+                what = f"{char!r} at line {number}, column {at + 1} is not a hex digit"
                 if pending and char in " \t:,;-_":
-                    what = f"the hex digit at line {place[0]}, column {place[1]} stands alone"
+                    what = f"single hex digit at line {place[0]}, column {place[1]}; bytes have two digits"
                 raise UsageError(what)
             at += 1
     if pending:
-        raise UsageError(f"{2 * len(out) + 1} hex digits are an odd number; bytes have two each")
+        raise UsageError(f"odd number of hex digits ({2 * len(out) + 1})")
     return bytes(out)
 
 
@@ -197,15 +197,15 @@ def _rows(rows: list[tuple[int, str]], repeats: set[int]) -> bytes:
     base, last = rows[0][0], b""
     for number, (address, rest) in enumerate(rows):
         if address - base > MOST:
-            raise UsageError(f"the dump goes to the address {address:x}, which is more than {MOST} bytes")
+            raise UsageError(f"the dump extends to the address {address:x}, more than {MOST} bytes")
         if number in repeats and last:
             out += last * -(-(address - base - len(out)) // len(last))
         if address - base != len(out):
-            raise UsageError(f"the dump goes on at the address {address:x}, but {base + len(out):x} comes next")
+            raise UsageError(f"the dump continues at the address {address:x}, expected {base + len(out):x}")
         most = rows[number + 1][0] - address if number + 1 < len(rows) and number + 1 not in repeats else 64
         row = _row(rest, most)
         if row is None:
-            raise UsageError(f"the row of the dump at the address {address:x} is no hex")
+            raise UsageError(f"the row of the dump at the address {address:x} is not hex")
         out += row
         last = row or last
     return bytes(out)
@@ -226,12 +226,12 @@ def read_base64(text: str) -> bytes:
     for number, line in enumerate(text.splitlines(), 1):
         for column, char in enumerate(line, 1):
             if char not in _BASE64 and not (char.isspace() and not line[column:].strip()):
-                raise UsageError(f"{char!r} at line {number}, column {column} is not in base64")
+                raise UsageError(f"{char!r} at line {number}, column {column} is not a base64 character")
     bare = bare.replace("-", "+").replace("_", "/")
     try:
         return b64decode(bare.rstrip("=") + "=" * (-len(bare.rstrip("=")) % 4), validate=True)
     except ValueError:
-        raise UsageError(f"{len(bare)} characters cannot be base64") from None
+        raise UsageError(f"invalid length of base64: {len(bare)} characters") from None
 
 
 def is_literal(text: str) -> bool:
@@ -256,16 +256,16 @@ def read_literal(text: str) -> bytes:
         found = _strings(inner)
         return read_hex(found.decode("latin-1")) if is_hex else found
     if is_hex:
-        raise UsageError("bytes.fromhex takes a text of hex digits")
+        raise UsageError("bytes.fromhex requires a string of hex digits")
     out = bytearray()
     for word in filter(None, (each.strip() for each in inner.replace("\n", ",").split(","))):
         bare = word.removeprefix("(byte)").strip()
         try:
             number = int(bare, 0)
         except ValueError:
-            raise UsageError(f"{word!r} is no number of a byte") from None
+            raise UsageError(f"{word!r} is not a number from 0 to 255") from None
         if not -128 <= number <= 255:
-            raise UsageError(f"{word} is no byte")
+            raise UsageError(f"{word} is not a number from 0 to 255")
         out.append(number & 255)
     return bytes(out)
 
@@ -281,7 +281,7 @@ def _strings(text: str) -> bytes:
         if quote == " ":
             quote = char if char in "\"'" else quote
             if char not in "\"'b +\\\r\n\t":
-                raise UsageError(f"{char!r} at character {at + 1} is outside of the quotes")
+                raise UsageError(f"{char!r} at character {at + 1} is outside the quotes")
         elif char == quote:
             quote = " "
         elif char == "\\":
@@ -291,7 +291,7 @@ def _strings(text: str) -> bytes:
             out += char.encode()
         at += 1
     if quote in ("'", '"'):
-        raise UsageError(f"the text that begins with {quote} does not end")
+        raise UsageError(f"unterminated string that starts with {quote}")
     return bytes(out)
 
 
@@ -300,7 +300,7 @@ def _escape(text: str, at: int, out: bytearray) -> int:
     if char == "x":
         digits = text[at + 1 : at + 3]
         if len(digits) != 2 or not _HEX.issuperset(digits):
-            raise UsageError(f"\\x{digits} at character {at} is no byte")
+            raise UsageError(f"\\x{digits} at character {at} is not a byte")
         out.append(int(digits, 16))
         return at + 3
     octal = len(text[at : at + 3]) - len(text[at : at + 3].lstrip("01234567"))
@@ -308,7 +308,7 @@ def _escape(text: str, at: int, out: bytearray) -> int:
         out.append(int(text[at : at + octal], 8) & 255)
         return at + octal
     if char not in _ESCAPES:
-        raise UsageError(f"\\{char} at character {at} is no escape of a byte")
+        raise UsageError(f"\\{char} at character {at} is not a valid escape")
     out.append(_ESCAPES[char])
     return at + 1
 

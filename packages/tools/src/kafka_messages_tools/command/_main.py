@@ -130,5 +130,5 @@ def _overview(prog: str, package: Package) -> str:
     width = max(map(len, names)) + 2
     lines = [f"usage: {prog} [--package NAME] SUBCOMMAND ...", "", "subcommands:"]
     lines += [f"  {name:<{width}}{SUBCOMMANDS[name][0]}" for name in names]
-    lines += ["", f"{prog} SUBCOMMAND --help says more; --version says which package this is."]
+    lines += ["", f"{prog} SUBCOMMAND --help shows the arguments; --version shows the package."]
     return "\n".join(lines) + "\n"

@@ -23,8 +23,8 @@ def entry(package: Package, word: str) -> MessageInfo:
             found: MessageInfo = each
             return found
     if of_api := _of_api(word, known):
-        raise NotFoundError(f"no message is called {word!r}; there are {' and '.join(each.name for each in of_api)}")
-    raise NotFoundError(f"no message is called {word!r}{suggestion(word, [each.name for each in known])}")
+        raise NotFoundError(f"unknown message {word!r}; known are {' and '.join(each.name for each in of_api)}")
+    raise NotFoundError(f"unknown message {word!r}{suggestion(word, [each.name for each in known])}")
 
 
 def entries_of(package: Package, word: str) -> list[MessageInfo]:
@@ -71,7 +71,7 @@ def version_of(found: MessageInfo, word: str) -> int:
         return valid.highest
     number = word.removeprefix("v")
     if not (number.isascii() and number.isdigit()):
-        raise UsageError(f"{word!r} is no version; {found.name} has {valid.notation}")
+        raise UsageError(f"{word!r} is not a version; {found.name} has {valid.notation}")
     if len(number) > MOST_DIGITS or int(number) not in valid:
         raise NotFoundError(f"{found.name} has no version {number}, only {valid.notation}")
     return int(number)

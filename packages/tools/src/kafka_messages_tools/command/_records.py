@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..package import Package
 
 
-_MAY_BE_METADATA = "it may be a record of the metadata log; --topic says whose it is, --show-secrets shows it"
+_MAY_BE_METADATA = "redacted, may be a metadata record; use --topic, or --show-secrets"
 
 
 class TopicDecoder:

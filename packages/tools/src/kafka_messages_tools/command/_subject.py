@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..package import Package
-MESSAGE = "name of a message; none with --frame or --header if these are requests"
-BYTES = "a file, - for standard input, or hex and the like"
+MESSAGE = "name of a message; omit it for requests with --frame or --header"
+BYTES = "a file, - for standard input, or bytes as hex"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("message", nargs="?", help=MESSAGE)
-    parser.add_argument("version", nargs="?", help="a version of it, or latest; none if a header says it")
+    parser.add_argument("version", nargs="?", help="its version, or latest; omit it if a header contains it")
     parser.add_argument("bytes", nargs="?", help=BYTES)
     add_form(parser)
-    about = "a length (int32) and a header stand before the message, as on a connection"
+    about = "a length (int32) and a header precede the message, as on a connection"
     parser.add_argument("--frame", action="store_true", help=about)
-    about = "what stands before the message is there too: its header; its type and version in a log"
+    about = "the header precedes the message; in a log its type and version"
     parser.add_argument("--header", action="store_true", help=about)
-    about = "the request that a response answers: its bytes, in place of message and version"
+    about = "request bytes of a response, instead of message and version"
     parser.add_argument("--request", metavar="BYTES", help=about)
 
 
@@ -56,9 +56,9 @@ class Subject:
         elif words and not (self.has_header and _is_bytes(package, words)):
             self._message(words)
         elif not self.has_header:
-            raise UsageError("MESSAGE is missing; with --frame or --header a request says what it is")
+            raise UsageError("MESSAGE is missing; only requests with --frame or --header need none")
         if len(words) > 1:
-            raise UsageError(f"one argument too many: {words[1]!r}")
+            raise UsageError(f"unexpected argument: {words[1]!r}")
         if self.has_header and self.kind in ("request", "response"):
             package.module("protocol")
         self.data = read_bytes(words[0] if words else None, "raw" if has_lines else given.form)
@@ -66,8 +66,8 @@ class Subject:
     def _message(self, words: list[str]) -> None:
         if len(words) == 1 and _must_be_bytes(words[0]):
             raise UsageError(
-                "MESSAGE and VERSION are missing before the bytes; --frame and --header read requests, which say what "
-                "they are, and the subcommand guess finds out what other bytes could be"
+                "MESSAGE and VERSION are missing before the bytes; use --frame or --header for requests, "
+                "or the subcommand guess for unknown bytes"
             )
         found = entry(self.package, words.pop(0))
         self.name, self.kind = found.name, found.kind

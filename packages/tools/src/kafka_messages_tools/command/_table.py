@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 # Subcommands in help order. `explain` includes the component `secrets`, which redacts all output.
 SUBCOMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "explain": ("what each byte of a message is", ("explain",)),
+    "explain": ("meaning of each byte of a message", ("explain",)),
     "decode": ("bytes to JSON", ("explain",)),
     "encode": ("JSON to bytes", ()),
-    "guess": ("which message and version could these bytes be", ("explain",)),
+    "guess": ("possible messages and versions of bytes", ("explain",)),
     "diff": ("two versions of a message, or two messages", ("explain",)),
     "log": ("records of a log segment or a snapshot", ("explain",)),
     "show": ("fields of a message across its versions", ()),
@@ -27,7 +27,7 @@ SUBCOMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "wireshark": ("a dissector for Wireshark and tshark", ("protocol",)),
     "errors": ("error codes by number or name", ("protocol",)),
     "tags": ("tagged fields of all messages", ()),
-    "completion": ("a script that completes command lines in bash, zsh or fish", ()),
+    "completion": ("completion script for bash, zsh or fish", ()),
 }
 
 
@@ -41,7 +41,7 @@ def check(name: str, package: Package) -> None:
     """Check the components a subcommand needs. Raises PackageError."""
     missing = [component for component in SUBCOMMANDS[name][1] if not package.has(component)]
     if missing:
-        what = f"{name} needs the component {missing[0]}, which {package.name} was generated without"
+        what = f"{name} requires the component {missing[0]}, which {package.name} was generated without"
         raise PackageError(f"{what}; add it to components in package.toml")
 
 

@@ -30,16 +30,16 @@ def dissector(name: str = "", ports: str = PORTS, package: str | Package = DEFAU
     found = load(package)
     name = name or found.name
     if not re.fullmatch(r"(\d+(-\d+)?(,\d+(-\d+)?)*)?", ports, re.ASCII):
-        raise ValueError(f"ports are numbers and ranges with commas between, such as {PORTS}, not {ports!r}")
+        raise ValueError(f"expected numbers and ranges separated by commas, such as {PORTS}, got {ports!r}")
     if not (name.isascii() and name.replace("_", "").replace("-", "").isalnum() and name == name.lower()):
-        raise ValueError(f"the name of a protocol is of lower-case letters, digits, - and _, not {name!r}")
+        raise ValueError(f"expected a protocol name of lower-case letters, digits, - and _, got {name!r}")
     program = files(__name__).joinpath("dissector.lua").read_text("utf-8")
     return "\n".join([*_lines(found, name, ports), program])
 
 
 def _lines(package: Package, name: str, ports: str) -> Iterator[str]:
     protocol = package.module("protocol")
-    place = "for Wireshark: put this file into its folder of Lua plugins."
+    place = "for Wireshark: put this file into the folder of Lua plugins."
     yield f"-- Requests and responses as {package.name} knows them, {place}"
     yield f"local NAME, TITLE, PORTS = {_text(name)}, {_text(name.replace('_', ' ').title())}, {_text(ports)}"
     known = [api for api in protocol.apis() if api.valid_versions]

@@ -221,7 +221,7 @@ local function length(r, op, width)
   else size = take(r, 4):int() end
   if size >= 0 then return size end
   if not op.is_nullable or size < -1 then
-    fail("length " .. size .. " before offset " .. r.pos .. ", where null may not stand")
+    fail("length " .. size .. " before offset " .. r.pos .. ", but null is not allowed")
   end
   return nil
 end
@@ -436,7 +436,7 @@ local function may_be_request(tvb)
     and id >= -1 and id <= math.min(1024, size - 10)
 end
 
-proto.prefs.ports = Pref.range("TCP ports of brokers", PORTS, "Connections of other ports are found by what they say", 65535)
+proto.prefs.ports = Pref.range("TCP ports of brokers", PORTS, "Connections of other ports are detected by content", 65535)
 
 local function has_port(port)
   for part in tostring(proto.prefs.ports):gmatch("[^,%s]+") do

@@ -89,7 +89,7 @@ def pom_of(dependencies: str) -> str:
 
 def need_maven() -> None:
     if shutil.which("mvn") is None:
-        raise ArtifactError("Maven (the command mvn) is needed to obtain Kafka's released jars; install it first")
+        raise ArtifactError("Maven (the command mvn) is required to download Kafka's released jars; install it")
 
 
 def run_maven(command: Sequence[str], what: str) -> None:

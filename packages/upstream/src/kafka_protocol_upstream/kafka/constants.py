@@ -48,7 +48,7 @@ def enum_numbers(data: bytes) -> dict[str, int]:
     names = enum_constants(data)
     missing = [name for place, name in enumerate(names) if (name, place) not in found]
     if missing:
-        raise ValueError(f"no number is found for {', '.join(missing)}")
+        raise ValueError(f"no number found for {', '.join(missing)}")
     return {name: found[name, place] for place, name in enumerate(names)}
 
 

@@ -69,7 +69,7 @@ def decisions(specs: Path, history: Path, release: str) -> list[Decision]:
         old = before.get(message)
         found += _undescribed(file, definition)
         if old is None and definition.get("type") == "response" and definition.get("validVersions") != "none":
-            what = "a new response: what Kafka answers with an error belongs there, where our rule does not find it"
+            what = "a new response: add Kafka's error response if our rule does not derive it"
             found.append(Decision("error_responses.json", message, "", what))
         for field in _new(definition, old):
             if (message, field.path.lower()) not in known:

@@ -34,7 +34,7 @@ def fixed(file: str, release: str, data: bytes) -> tuple[bytes, str | None]:
     for fixup in FIXUPS:
         if fixup.file == file and release in fixup.releases:
             if data.count(fixup.text) != 1:
-                raise ValueError(f"what is fixed in {file} of {release} is not there: {fixup.text!r}")
+                raise ValueError(f"text to fix not found in {file} of {release}: {fixup.text!r}")
             return data.replace(fixup.text, fixup.instead), fixup.why
     return data, None
 

@@ -86,7 +86,7 @@ def _release(release: str, jars: list[Path], say: Say) -> store.Kept:
         for each in _definitions(jar, release, say):
             known = found.setdefault(each.name, (each.folder, each.text))
             if known[1] != each.text:
-                raise store.HistoryError(f"{jar}: {each.name} is also in {known[0]}, and says something else")
+                raise store.HistoryError(f"{jar}: {each.name} is also in {known[0]}, with other content")
     return {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in jars if _folder(jar)}, found
 
 
@@ -131,5 +131,5 @@ def _definition(jar: Path, name: str, data: bytes, folder: str, release: str, sa
     node = source.decode(place, data, problems)
     plain = node.plain() if node is not None else None
     if problems.errors or not isinstance(plain, dict) or not isinstance(plain.get("name"), str):
-        raise store.HistoryError("\n".join(map(str, problems.errors)) or f"{place}: is no message definition")
+        raise store.HistoryError("\n".join(map(str, problems.errors)) or f"{place}: not a message definition")
     return Found(plain["name"], folder, facts.render(facts.facts(completed(plain), {})))

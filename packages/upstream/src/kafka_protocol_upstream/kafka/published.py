@@ -38,7 +38,7 @@ def published(work: Path) -> dict[str, list[str]]:
 def _versions(folder: Path, module: str) -> list[str]:
     tables = sorted(folder.glob("maven-metadata-*.xml"))
     if not tables:
-        raise ArtifactError(f"Maven resolved {module}, but left no list of its versions in {folder}")
+        raise ArtifactError(f"Maven resolved {module}, but wrote no list of its versions to {folder}")
     found = {version for table in tables for version in _VERSION.findall(table.read_text(encoding="utf-8"))}
     return sorted((version for version in found if _NUMBERS.fullmatch(version)), key=order)
 

@@ -42,14 +42,14 @@ def misfits(projects: Sequence[Project]) -> Iterator[str]:
     ours = [project for project in projects if project.name != MESSAGES]
     if len({project.version for project in ours}) > 1:
         have = ", ".join(f"{project.name} has {project.version}" for project in ours)
-        yield f"{have}; what is released together has one version, but for {MESSAGES}, which has Kafka's"
+        yield f"{have}; all projects of a release have one version, except {MESSAGES}, which has Kafka's"
     for project in projects:
         for need in project.requires:
             other = by_name.get(canonicalize_name(need.name))
             if other is not None and not need.specifier.contains(other.version, prereleases=True):
-                yield f"{project.name} asks for {need}, and this is {other.version}; change one of the two"
+                yield f"{project.name} requires {need}, but the version is {other.version}; change one of them"
             elif other is not None and not any(each.operator in ("<", "<=", "==", "~=") for each in need.specifier):
-                yield f"{project.name} asks for {need}, which has no upper bound: say with which versions it works"
+                yield f"{project.name} requires {need}, which has no upper bound; add one"
 
 
 def in_order(projects: Sequence[Project]) -> list[Project]:
@@ -65,13 +65,13 @@ def in_order(projects: Sequence[Project]) -> list[Project]:
 
 def uploads(projects: Sequence[Project], folder: Path) -> Iterator[str]:
     """Yield the upload commands in order, and the projects that are not uploaded."""
-    yield "Nothing was uploaded. In this order, each when the one before is there:"
+    yield "Nothing was uploaded. Upload in this order, each after the previous one is available:"
     for project in in_order(projects):
         stem = f"{project.name.replace('-', '_')}-{project.version}"
         files = sorted(path for path in folder.iterdir() if path.name.startswith((f"{stem}-", f"{stem}.tar")))
         yield f"  twine upload {' '.join(path.as_posix() for path in files if not _IS_LOCAL.search(path.name))}"
         if any(_IS_LOCAL.search(path.name) for path in files):
-            yield f"  and its wheels, which cibuildwheel makes; those in {folder.as_posix()} are for this machine"
+            yield f"and its wheels by cibuildwheel; those in {folder.as_posix()} are for this machine"
     for project in projects:
         if project.is_private:
-            yield f"{project.name} {project.version} stays here: {PRIVATE}"
+            yield f"{project.name} {project.version} is not uploaded: {PRIVATE}"

@@ -64,9 +64,9 @@ def problems(folder: Path) -> Iterator[str]:
         wheels, sources = (sorted(folder.glob(f"{name}-{pattern}")) for pattern in ("*.whl", "*.tar.gz"))
         if not wheels or (len(wheels) > 1 and name not in EXTENSIONS):
             many = " for each CPython" if name in EXTENSIONS else ""
-            yield f"{name}: {len(wheels)} files that are its wheel, expected one{many}"
+            yield f"{name}: {len(wheels)} wheels, expected one{many}"
         if len(sources) != 1:
-            yield f"{name}: {len(sources)} files that are its source distribution, expected one"
+            yield f"{name}: {len(sources)} source distributions, expected one"
         for path in wheels:
             yield from _differences(path.name, _wheel(path), project)
             yield from _strangers(path.name, _in_wheel(path), contents_of(name, project))
@@ -84,7 +84,7 @@ def _differences(name: str, contents: Mapping[str, bytes], project: Path) -> Ite
         if f"\n{line}\n" not in metadata:
             yield f"{name}: its metadata has no line {line!r}"
     if readme_of(project) not in metadata:
-        yield f"{name}: its metadata has not the README"
+        yield f"{name}: its metadata lacks the README"
 
 
 def _strangers(name: str, found: set[str], expected: set[str]) -> Iterator[str]:

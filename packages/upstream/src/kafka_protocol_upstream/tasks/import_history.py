@@ -10,12 +10,14 @@ from kafka_message_generator.compat.store import order
 from kafka_protocol_upstream.kafka import history as importer
 from kafka_protocol_upstream.kafka.published import jars_of, published
 
-ABOUT = "take the definitions of every Kafka release from its artifacts (needs Maven)"
+ABOUT = "import the definitions of every Kafka release from its artifacts (requires Maven)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--to", type=Path, default=Path("specs/history"), help="where the history goes: %(default)s")
-    parser.add_argument("--work", type=Path, default=Path(".work/history"), help="for downloads (default: %(default)s)")
+    parser.add_argument("--to", type=Path, default=Path("specs/history"), help="folder of the history: %(default)s")
+    parser.add_argument(
+        "--work", type=Path, default=Path(".work/history"), help="folder for downloads (default: %(default)s)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -30,5 +32,5 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"\rKafka {release} ({number} of {len(releases)})   ", end="", file=sys.stderr, flush=True)
         jars[release] = jars_of(release, versions, arguments.work)
     changes = importer.import_history(jars, arguments.to, lambda line: print(line, file=sys.stderr))
-    print("\n".join(changes) or f"{arguments.to} has every release up to {releases[-1]} already")
+    print("\n".join(changes) or f"{arguments.to} already has every release up to {releases[-1]}")
     return 0

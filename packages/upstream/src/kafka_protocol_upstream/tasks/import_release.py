@@ -26,7 +26,7 @@ from kafka_protocol_upstream.kafka.definitions import ImportSpecsError, import_s
 from kafka_protocol_upstream.kafka.published import WITHOUT_CORE, jars_of, published
 
 ABOUT = (
-    "Take a new release of Kafka from Maven Central, or from a folder of its jars, into the history and the definitions; "
+    "Import a new release of Kafka from Maven Central, or from a folder of its jars, into the history and the definitions; "
     "print what it changed against the release before it, and what is left for people to say. Everything is written, and "
     "only with --write, or nothing."
 )
@@ -54,8 +54,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--history", type=Path, default=Path("specs/history"), metavar="FOLDER", help="default: %(default)s"
     )
-    parser.add_argument("--work", type=Path, default=Path(".work/history"), help="for downloads (default: %(default)s)")
-    parser.add_argument("--write", action="store_true", help="write it; without this nothing is written")
+    parser.add_argument(
+        "--work", type=Path, default=Path(".work/history"), help="folder for downloads (default: %(default)s)"
+    )
+    parser.add_argument("--write", action="store_true", help="write the changes; otherwise this is a dry run")
     parser.set_defaults(run=run)
 
 
@@ -76,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
                 _take_over(copy, home)
             print(NEXT, end="")
         else:
-            print("nothing was written: this was a trial; the same with --write writes it")
+            print("nothing was written: this was a dry run; use --write to write the changes")
     return 0
 
 
@@ -112,14 +114,12 @@ def _jars(what: str, work: Path) -> Jars:
         found = sorted(folder.glob("*.jar"))
         releases = [match[1] for path in found if (match := _CLIENTS.fullmatch(path.name))]
         if len(releases) != 1:
-            raise ArtifactError(
-                f"{what}: one kafka-clients-RELEASE.jar says which release it is; there are {len(releases)}"
-            )
+            raise ArtifactError(f"{what}: expected one kafka-clients-RELEASE.jar, found {len(releases)}")
         return _known(releases[0], found)
     versions = published(work)
     if what not in versions["kafka-clients"]:
         raise ArtifactError(
-            f"{what}: is no folder, and no Kafka that Maven Central has; the newest is {versions['kafka-clients'][-1]}"
+            f"{what}: neither a folder nor a release on Maven Central; the newest is {versions['kafka-clients'][-1]}"
         )
     return _known(what, jars_of(what, versions, work))
 
@@ -134,21 +134,21 @@ def _update(jars: Jars, specs: Path, history: Path) -> Iterator[str]:
     release = jars.release
     before = [name for name in store.read(history).names if order(name) < order(release)]
     changes = importer.add_release(release, list(jars.classpath), history, lambda line: print(line, file=sys.stderr))
-    yield from _changed(history, changes, f"has Kafka {release} already")
+    yield from _changed(history, changes, f"already has Kafka {release}")
     is_newest = release == store.read(history).names[-1]
     if is_newest:
         modules = {name: at for name, at in jars.versions.items() if name != CORE or order(release) < WITHOUT_CORE}
         changes = import_specs(Jars(release, modules, jars.classpath), specs)
         changes += [f"write {SETTINGS}"] if _set_version(specs / SETTINGS, release) else []
-        yield from _changed(specs, changes, f"is Kafka {release} already")
+        yield from _changed(specs, changes, f"is already Kafka {release}")
     if before:
         old = set_of_release(history, before[-1])
         yield text(compare(baseline(old.name, [old]), set_of_release(history, release)), LEVEL).rstrip("\n")
     if not is_newest:
-        yield f"Kafka {release} is not the newest release: {specs.as_posix()} is left as it is"
+        yield f"Kafka {release} is not the newest release: {specs.as_posix()} is unchanged"
         return
     found = [*_refused(specs), *(f"{specs.as_posix()}/{each}" for each in decisions(specs, history, release))]
-    yield f"{len(found)} left to decide:" if found else "nothing left to decide about its definitions"
+    yield f"{len(found)} open decisions:" if found else "no open decisions about its definitions"
     yield from (f"  {each}" for each in found)
 
 
@@ -171,4 +171,4 @@ def _refused(specs: Path) -> Iterator[str]:
     try:
         definitions.load(specs)
     except SpecError as error:
-        yield from (f"{each} (the generator refuses it)" for each in error.problems)
+        yield from (f"{each} (rejected by the generator)" for each in error.problems)

@@ -10,12 +10,12 @@ from kafka_protocol_upstream.kafka.definitions import import_specs
 from kafka_protocol_upstream.kafka.published import resolve_any
 from kafka_protocol_upstream.vectors.write import write_errors
 
-ABOUT = "take the definitions of a Kafka release from its artifacts (needs Maven and a JDK)"
+ABOUT = "import the definitions of a Kafka release from its artifacts (requires Maven and a JDK)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("release", help="for example 4.4.0")
-    what = "where definitions go: %(default)s"
+    what = "folder of the definitions: %(default)s"
     parser.add_argument("--target", "--specs", dest="specs", type=Path, default=Path("specs/kafka"), help=what)
     parser.add_argument("--work", type=Path, help="folder for the downloaded jars (default: .work/jars-RELEASE)")
     parser.set_defaults(run=run)

@@ -47,7 +47,7 @@ def native_wheels(folder: Path) -> int:
 def contents(folder: Path) -> int:
     """Check that wheels and source distributions have all they need, and no more."""
     found = list(problems(folder))
-    print("\n".join(found) or f"wheels and source distributions of {len(PROJECTS)} projects have all they need")
+    print("\n".join(found) or f"wheels and source distributions of {len(PROJECTS)} projects are complete")
     return 1 if found else 0
 
 

@@ -123,7 +123,7 @@ def _versions(node: dict[str, object], key: str) -> Versions:
 def _text(node: dict[str, object], key: str, file: str) -> str:
     value = node.get(key)
     if not isinstance(value, str) or not value:
-        raise ValueError(f"{file}: {key} must be a text, it is {value!r}")
+        raise ValueError(f"{file}: {key} must be a string, got {value!r}")
     return value
 
 

@@ -15,7 +15,7 @@ from kafka_protocol_upstream.kafka.artifacts import BROKER, Jars, resolve
 from kafka_protocol_upstream.vectors.java_oracle import ANSWER_SECONDS, OracleError, call, compiled
 from kafka_protocol_upstream.vectors.write import jars_in, pinned_release, write_errors
 
-ABOUT = "renew names, numbers and error codes, by Kafka's own classes (needs Maven and a JDK)"
+ABOUT = "update names, numbers and error codes, by Kafka's own classes (requires Maven and a JDK)"
 SOURCES = Path(__file__).parent / "java_enumerations"
 OF_ENTRY = ("name", "about", "class", "value", "source", "special", "members", "fields")
 OF_MEMBER = ("name", "value", "constant", "about")
@@ -35,7 +35,7 @@ class Enumerations:
         command = ["java", "-Xmx1g", "-cp", self.classpath, "Enumerations"]
         printed = call(command, ANSWER_SECONDS, "".join(f"{line}\n" for line in asked)).splitlines()
         if len(printed) != len(asked):
-            raise OracleError(f"Java gave {len(printed)} answers to {len(asked)} questions")
+            raise OracleError(f"Java returned {len(printed)} answers to {len(asked)} questions")
         answers = dict(zip(asked, map(json.loads, printed), strict=True))
         return [_renewed(entry, answers) for entry in sorted(entries, key=lambda entry: str(entry["name"]))]
 
@@ -101,8 +101,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--specs", type=Path, default=Path("specs/kafka"), metavar="FOLDER", help="default: %(default)s"
     )
-    parser.add_argument("--jars", type=Path, metavar="FOLDER", help="all jars of the pinned release, already there")
-    parser.add_argument("--work", type=Path, default=Path(".work/settings"), help="for jars (default: %(default)s)")
+    parser.add_argument("--jars", type=Path, metavar="FOLDER", help="existing jars of the pinned release")
+    parser.add_argument(
+        "--work", type=Path, default=Path(".work/settings"), help="folder for jars (default: %(default)s)"
+    )
     parser.set_defaults(run=run)
 
 

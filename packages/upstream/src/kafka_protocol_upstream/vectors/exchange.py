@@ -18,7 +18,7 @@ from kafka_message_generator.compat.findings import Direction, Finding
 from kafka_message_generator.compat.report import compare
 from kafka_message_generator.spec.model import HEADER, REQUEST, RESPONSE
 
-ABOUT = "have Kafka's own classes exchange the bytes that docs/history.md shows (needs a JDK)"
+ABOUT = "exchange the bytes of docs/history.md with Kafka's own classes (requires a JDK)"
 PROGRAM = Path(__file__).parent / "java_exchange" / "Exchange.java"
 TIMEOUT_SECONDS = 120
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--history", type=Path, default=Path("specs/history"), metavar="FOLDER", help="default: %(default)s"
     )
-    what = "where import-history left the jars (default: %(default)s)"
+    what = "folder of the jars of import-history (default: %(default)s)"
     parser.add_argument("--jars", type=Path, default=Path(".work/history"), metavar="FOLDER", help=what)
     parser.set_defaults(run=lambda arguments: run(arguments.jars, arguments.history))
 

@@ -64,7 +64,7 @@ class Oracle:
         """Return the answers in order. Raises OracleError if Java stops early."""
         lines = self._run("samples", "".join(question.line() + "\n" for question in questions))
         if len(lines) != len(questions):
-            raise OracleError(f"Java gave {len(lines)} answers to {len(questions)} questions")
+            raise OracleError(f"Java returned {len(lines)} answers to {len(questions)} questions")
         return [_answer(line) for line in lines]
 
     def read(self, questions: Sequence[tuple[str, int, str]]) -> list[str]:
@@ -72,7 +72,7 @@ class Oracle:
         asked = (json.dumps({"class": name, "version": version, "hex": data}) for name, version, data in questions)
         lines = self._run("read", "".join(line + "\n" for line in asked))
         if len(lines) != len(questions):
-            raise OracleError(f"Java gave {len(lines)} answers to {len(questions)} questions")
+            raise OracleError(f"Java returned {len(lines)} answers to {len(questions)} questions")
         return ["refused" if "error" in line else "rest" if line["left"] else "accepted" for line in lines]
 
     def apis(self) -> list[dict[str, Json]]:
@@ -115,7 +115,7 @@ def older_oracle(pinned: Jars, jars: Jars) -> Iterator[Oracle]:
 def compiled(sources: Path, jars: Jars) -> Iterator[str]:
     """Compile the Java files of a folder against ``jars`` and yield the class path. Raises OracleError."""
     if shutil.which("javac") is None or shutil.which("java") is None:
-        raise OracleError("a JDK of version 17 or later is needed (the commands java and javac); install one first")
+        raise OracleError("a JDK of version 17 or later is required (the commands java and javac); install one")
     with tempfile.TemporaryDirectory() as folder:
         classpath = os.pathsep.join([folder, *(str(jar.resolve()) for jar in jars.classpath)])
         files = [str(path) for path in sorted(sources.glob("*.java"))]
@@ -144,7 +144,7 @@ class JavaClasses:
 
     def _found(self, folder: str, simple: str) -> list[str]:
         if folder not in self._jars:
-            raise OracleError(f"no artifact is known for the definitions in {folder}")
+            raise OracleError(f"unknown artifact of the definitions in {folder}")
         if folder not in self._names:
             self._names[folder] = _class_names(self._jars[folder])
         return self._names[folder].get(simple, [])
@@ -163,7 +163,7 @@ def _class_names(jar: Path) -> dict[str, list[str]]:
 def _answer(line: dict[str, Json]) -> Answer:
     error, encoded, size = line.get("error"), line.get("hex", ""), line.get("size")
     if not isinstance(encoded, str) or not (error is None or isinstance(error, str)):
-        raise OracleError(f"Java gave an answer that is not one: {line}")
+        raise OracleError(f"invalid answer from Java: {line}")
     return Answer(encoded, line.get("json"), error, size if isinstance(size, int) else None)
 
 

@@ -14,7 +14,7 @@ from kafka_protocol_upstream.kafka.artifacts import BROKER, Jars, resolve
 from kafka_protocol_upstream.vectors.java_oracle import ANSWER_SECONDS, OracleError, call, compiled
 from kafka_protocol_upstream.vectors.write import pinned_release
 
-ABOUT = "write the table of Kafka's settings, by Kafka's own classes (needs Maven and a JDK)"
+ABOUT = "write the table of Kafka's settings, by Kafka's own classes (requires Maven and a JDK)"
 SOURCES = Path(__file__).parent / "java_settings"
 
 
@@ -32,7 +32,7 @@ class Settings:
         """Return for each setting whether a broker redacts its value in its log."""
         printed = self._run("hidden", "".join(f"{name}\n" for name in names)).split()
         if len(printed) != len(names) or not {"true", "false"} >= {*printed}:
-            raise OracleError(f"Java gave {len(printed)} answers to {len(names)} questions")
+            raise OracleError(f"Java returned {len(printed)} answers to {len(names)} questions")
         return [answer == "true" for answer in printed]
 
     def _run(self, mode: str, asked: str) -> str:
@@ -50,7 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--specs", type=Path, default=Path("specs/kafka"), metavar="FOLDER", help="default: %(default)s"
     )
-    parser.add_argument("--work", type=Path, default=Path(".work/settings"), help="for jars (default: %(default)s)")
+    parser.add_argument(
+        "--work", type=Path, default=Path(".work/settings"), help="folder for jars (default: %(default)s)"
+    )
     parser.set_defaults(run=run)
 
 

@@ -73,7 +73,7 @@ class VectorDraw:
             return base64.urlsafe_b64encode(self.data(16)).decode().rstrip("=")
         if type in ("bytes", "records"):
             return base64.b64encode(self._data()).decode()
-        raise ValueError(f"{type!r} is not a type a sample can be made for")
+        raise ValueError(f"{type!r} is not a supported type of samples")
 
     def _integer(self, lowest: int, highest: int) -> int:
         kind = self.below(4)

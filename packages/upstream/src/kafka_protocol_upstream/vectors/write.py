@@ -88,7 +88,7 @@ def pinned_release(specs: Path) -> str:
     """Return the release in ``SOURCE``. Raises OSError or ValueError."""
     release = json.loads((specs / "SOURCE").read_text(encoding="utf-8")).get("release")
     if not isinstance(release, str):
-        raise ValueError(f"{specs / 'SOURCE'} names no release")
+        raise ValueError(f"{specs / 'SOURCE'} contains no release")
     return release
 
 
@@ -118,7 +118,7 @@ def ask(java: Oracle, jars: Jars, cases: Sequence[Case]) -> list[Answer]:
     ]
     if refused:
         shown = "\n".join(refused[:MOST_REFUSALS_SHOWN])
-        raise OracleError(f"Java refused {len(refused)} of {len(cases)} samples:\n{shown}")
+        raise OracleError(f"Java rejected {len(refused)} of {len(cases)} samples:\n{shown}")
     return answers
 
 

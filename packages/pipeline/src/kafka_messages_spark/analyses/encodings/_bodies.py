@@ -32,7 +32,7 @@ def messages_of(records: DataFrame, topic: str) -> DataFrame:
     """
     if topic not in LOGS:
         raise invalid_argument(
-            f"messages_of: {topic!r} is not an internal topic{did_you_mean(topic, LOGS) or '.'} There are {', '.join(LOGS)}."
+            f"messages_of: {topic!r} is not an internal topic{did_you_mean(topic, LOGS) or '.'} Known are {', '.join(LOGS)}."
         )
     for name in ("key", "value"):
         require(records, name, "messages_of")

@@ -30,7 +30,7 @@ def measure(
     columns = [F.col(each) if isinstance(each, str) else each for each in (message, version, body)]
     chosen = df.select(columns[0].alias("message"), columns[1].cast("int").alias("version"), columns[2].alias("body"))
     if not isinstance(chosen.schema["body"].dataType, BinaryType):
-        raise invalid_argument(f"measure: messages are binary, not {chosen.schema['body'].dataType.simpleString()}")
+        raise invalid_argument(f"measure: messages must be binary, not {chosen.schema['body'].dataType.simpleString()}")
     partial = chosen.mapInArrow(sum_partition, struct_type(SUMS))
     return partial.groupBy("message", "version", "path", "type", "packed", "upacked").agg(
         F.sum("count").alias("count"),

@@ -35,7 +35,7 @@ def check_segments(
     for a missing path.
     """
     if depth not in DEPTHS:
-        raise invalid_argument(f"check_segments: depth is one of {', '.join(DEPTHS)}, not {depth!r}")
+        raise invalid_argument(f"check_segments: depth must be one of {', '.join(DEPTHS)}, not {depth!r}")
     found = ranges(
         spark, paths, owner="check_segments", glob=glob, recursive=recursive, max_partition_bytes=max_partition_bytes
     )

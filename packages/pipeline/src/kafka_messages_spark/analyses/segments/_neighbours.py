@@ -58,7 +58,7 @@ def between(summary: DataFrame) -> DataFrame:
     # A gap between the name's offset and the first offset is reported for the file itself.
     begins = F.when(F.col("same_file"), first).otherwise(F.col("name_offset"))
     missing = text(begins - reached, " offsets from ", reached, " are missing before it")
-    again = text("begins at offset ", first, ", but offsets up to ", reached - 1, " were there before")
+    again = text("begins at offset ", first, ", but offsets up to ", reached - 1, " precede it")
     return _exploded(
         log,
         _finding(begins > reached, "gap", "warning", missing, None, first, begins - reached),
@@ -82,12 +82,12 @@ def tails(summary: DataFrame) -> DataFrame:
     is_last = (F.col("after").isNull() | F.col("name_offset").isNull()) & ~is_snapshot
     size, at, tail, zeros = (F.col(name) for name in ("size", "next_position", "incomplete_tail", "zero_tail"))
     has_batches, has_none = F.col("sound") > 0, (F.col("sound") == 0) & (F.col("start") == 0)
-    live = "; a log that is being written may end so"
-    followed = F.when(is_snapshot, "; a snapshot is there as a whole, or not at all").otherwise(
-        ", with a file after it"
+    live = "; normal in a log that is being written"
+    followed = F.when(is_snapshot, "; snapshots are written completely or not at all").otherwise(
+        ", followed by another file"
     )
     is_empty = (size == 0) | (zeros == size)
-    words = F.when(size == 0, "no bytes").otherwise(text("nothing but ", size, " zero bytes"))
+    words = F.when(size == 0, "no bytes").otherwise(text("only ", size, " zero bytes"))
 
     def of_tail(open_end: Column | str) -> Column:
         return text(tail, " bytes of a batch that ends beyond the file", open_end)
@@ -125,14 +125,12 @@ def producers(checks: DataFrame, summary: DataFrame) -> DataFrame:
     def of_producer(*parts: Column | str) -> Column:
         return text("producer ", F.col("producer_id"), ": ", *parts)
 
-    comes = of_producer("sequence ", first, ", where ", expected, " comes next")
-    again = of_producer("sequence ", first, " again, where ", expected, " comes next")
+    comes = of_producer("sequence ", first, ", expected ", expected)
+    again = of_producer("sequence ", first, " again, expected ", expected)
     begins = of_producer("epoch ", epoch, " begins with sequence ", first)
     back = of_producer("epoch ", epoch, " below ", before)
     note = F.when(unsure, UNNAMED).otherwise("")
-    comes, again, double = (
-        F.concat(each, note) for each in (comes, again, of_producer("sequence ", first, " comes twice"))
-    )
+    comes, again, double = (F.concat(each, note) for each in (comes, again, of_producer("duplicate sequence ", first)))
 
     def bad(severity: str) -> Column:
         return F.when(unsure, "info").otherwise(severity)

@@ -198,12 +198,12 @@ class RangeCheck:
                 "error",
                 int(position[at]),
                 int(base[at]),
-                f"begins at offset {base[at]}, but offsets up to {before[at] - 1} were there before",
+                f"begins at offset {base[at]}, but offsets up to {before[at] - 1} precede it",
             )
         for at in np.flatnonzero(has & known & (base > before)).tolist():
             missing = int(base[at] - before[at])
             text = f"{missing} offsets from {before[at]} are missing"
-            text += ", after a corrupt place" if behind[at] else ""
+            text += ", after a corrupt range" if behind[at] else ""
             self.add("gap", "warning", int(position[at]), int(base[at]), text, missing)
 
     def _epochs(self, epoch: Ints, position: Ints, base: Ints) -> None:
@@ -235,7 +235,7 @@ class RangeCheck:
             before = where[at]
             detail, severity = f"log append time {times[at]} below {highest[at]}", "warning"
             if epochs[at + 1] > epochs[before]:
-                detail, severity = f"{detail}, which another leader set", "info"
+                detail, severity = f"{detail}, set by another leader", "info"
             self.add("timestamp", severity, int(position[at]), int(base[at]), detail)
         self.last.append_time, self.last.append_epoch = int(highest[-1]), int(epochs[where[-1]])
 
@@ -294,15 +294,15 @@ class RangeCheck:
         if self.start or first is None or name is None or first == name:
             return
         if first < name:
-            detail = f"begins at offset {first}, below the {name} of its name"
+            detail = f"begins at offset {first}, below {name} in its name"
             self.add("name", "error", 0, first, detail)
         else:
-            detail = f"{first - name} offsets from {name}, where its name says it begins, are missing"
+            detail = f"{first - name} offsets from {name}, the offset in its name, are missing"
             self.add("gap", "warning", 0, first, detail, first - name)
 
     def _result(self) -> pa.RecordBatch:
         for (check, severity), count in self.left_out.items():
-            detail = f"more of this in the file, which are no rows; they count {count}"
+            detail = f"more of these in the file, without rows: {count}"
             facts = {"position": None, "offset": None, "count": count, "detail": detail}
             self.findings.append({"check": check, "severity": severity, **facts})
         of_file = {"file": display_path(self.path), "size": self.size, "start": self.start}

@@ -9,7 +9,7 @@ from typing import Any
 _SEQUENCES = 1 << 31
 # The group coordinator writes transactional batches with base sequence 0 (Kafka's CoordinatorRuntime).
 GROUP_TOPIC = "__consumer_offsets"
-UNNAMED = "; the group coordinator writes 0, and the folder does not name the topic"
+UNNAMED = "; normal for the group coordinator, but the folder does not name the topic"
 
 # Check, severity, detail.
 Fault = tuple[str, str, str]
@@ -75,7 +75,7 @@ def coordinator_fault(epoch_before: int, epoch: int, sequence: int) -> Fault | N
     if epoch < epoch_before:
         return _back(epoch, epoch_before)
     if sequence > 0:
-        return "sequence_not_zero", "warning", f"sequence {sequence}, where the group coordinator writes 0"
+        return "sequence_not_zero", "warning", f"sequence {sequence}, expected 0 from the group coordinator"
     return None
 
 
@@ -95,11 +95,11 @@ def sequence_fault(
     if sequence == expected:
         return None
     if sequence == last_sequence:
-        return "sequence_duplicate", "error", f"sequence {sequence} comes twice"
+        return "sequence_duplicate", "error", f"duplicate sequence {sequence}"
     ahead = (sequence - expected) % _SEQUENCES
     if ahead < _SEQUENCES // 2:
-        return "sequence_gap", "warning", f"sequence {sequence}, where {expected} comes next"
-    return "sequence_back", "error", f"sequence {sequence} again, where {expected} comes next"
+        return "sequence_gap", "warning", f"sequence {sequence}, expected {expected}"
+    return "sequence_back", "error", f"sequence {sequence} again, expected {expected}"
 
 
 def _back(epoch: int, before: int) -> Fault:

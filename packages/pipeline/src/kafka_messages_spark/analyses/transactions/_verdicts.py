@@ -65,7 +65,7 @@ def cases(now: Column, unread: int) -> list[tuple[Column, str, Column]]:
         (~is_ongoing & ~is_ending, "hanging", text("the coordinator has no open transaction: ", state)),
         (other_epoch, "hanging", text("the coordinator's transaction has epoch ", its_epoch)),
         (~F.col("is_listed"), "hanging", text("the partition is not in the coordinator's transaction")),
-        (is_ongoing & (since_start > timeout), "late", text("open beyond its timeout of ", timeout, " ms")),
+        (is_ongoing & (since_start > timeout), "late", text("open longer than its timeout of ", timeout, " ms")),
         (is_ending & (since_end > timeout), "late", text("the marker is missing: ", state, " beyond the timeout")),
         (is_ending, "ongoing", text("the coordinator is ending it: ", state)),
     ]
@@ -81,7 +81,7 @@ def note() -> Column:
     texts = F.concat_ws(
         "; ",
         F.when(missing > 0, F.concat(missing.cast("string"), F.lit(" later offsets are not in these files"))),
-        F.when(corrupt > 0, F.concat(F.lit("corrupt places in the partition: "), corrupt.cast("string"))),
+        F.when(corrupt > 0, F.concat(F.lit("corrupt ranges in the partition: "), corrupt.cast("string"))),
         F.when(F.col("may_begin_earlier"), "may begin before these files"),
     )
     return F.when(texts != "", texts)

@@ -51,7 +51,7 @@ class Naming:
             ports = ", ".join(map(str, self.broker_ports))
             raise invalid_argument(
                 f"{owner}: the name of {file} does not contain the direction: no broker port "
-                f"({ports}) and no 'request' or 'response' is in it. Set the option 'direction', 'brokerPorts' or "
+                f"({ports}), 'request' or 'response'. Set the option 'direction', 'brokerPorts' or "
                 "'fileNamePattern'"
             )
         return connection, direction
@@ -61,13 +61,15 @@ class Naming:
         found = self.pattern.fullmatch(name)
         if found is None:
             raise invalid_argument(
-                f"{owner}: the option 'fileNamePattern' {self.pattern.pattern!r} does not fit the name of {file}"
+                f"{owner}: the option 'fileNamePattern' {self.pattern.pattern!r} does not match the name of {file}"
             )
         groups = found.groupdict()
         told = groups.get("direction")
         known = _DIRECTION.fullmatch(told or "")
         if told is not None and known is None:
-            raise invalid_argument(f"{owner}: the direction in the name of {file} is request or response, not {told!r}")
+            raise invalid_argument(
+                f"{owner}: the direction in the name of {file} must be request or response, not {told!r}"
+            )
         return groups.get("connection") or name, known[1].lower() if known else None
 
     def _by_ports(self, found: re.Match[str]) -> tuple[str, str | None]:
@@ -160,7 +162,7 @@ def _rest(position: int, left: bytes, max_frame: int) -> FrameBlock:
         problem = f"the stream ends after {len(left) - _PREFIX} of the {size} bytes of a frame"
     else:
         problem = (
-            f"a length of {size} bytes, where 0 to {max_frame} are possible; later frames cannot be located"
+            f"invalid length of {size} bytes; 0 to {max_frame} are possible; later frames cannot be located"
             + _foreign(position, left)
         )
     return not_a_frame(position, size, problem, left[:CORRUPT_BYTES])
@@ -173,4 +175,4 @@ def not_a_frame(position: int, size: int | None, problem: str, data: bytes) -> F
 def _foreign(position: int, left: bytes) -> str:
     if left[0] in (0x14, 0x15, 0x16, 0x17) and left[1:2] == b"\x03":
         return "; this looks like TLS"
-    return "; this does not look like the beginning of a connection" if position == 0 else ""
+    return "; this does not look like the start of a connection" if position == 0 else ""

@@ -117,12 +117,12 @@ def _pattern(text: str | None) -> re.Pattern[str] | None:
         found = re.compile(text)
     except re.error as error:
         raise invalid_argument(
-            f"{NAME}: the option 'fileNamePattern' is a regular expression, not {text!r}: {error}"
+            f"{NAME}: the option 'fileNamePattern' must be a regular expression, not {text!r}: {error}"
         ) from None
     if not set(found.groupindex) <= {"connection", "direction"} or not found.groupindex:
         raise invalid_argument(
-            f"{NAME}: the option 'fileNamePattern' has the groups (?P<connection>...) and (?P<direction>...), "
-            f"or one of them; {text!r} has {', '.join(found.groupindex) or 'none'}"
+            f"{NAME}: the option 'fileNamePattern' must have the groups (?P<connection>...) or "
+            f"(?P<direction>...) or both; {text!r} has {', '.join(found.groupindex) or 'none'}"
         )
     return found
 
@@ -130,7 +130,9 @@ def _pattern(text: str | None) -> re.Pattern[str] | None:
 def _ports(text: str) -> tuple[int, ...]:
     ports = [each.strip() for each in text.split(",")]
     if not all(each.isascii() and each.isdecimal() and int(each) < 1 << 16 for each in ports):
-        raise invalid_argument(f"{NAME}: the option 'brokerPorts' is a list of ports such as 9092, 9093, not {text!r}")
+        raise invalid_argument(
+            f"{NAME}: the option 'brokerPorts' must be a list of ports such as 9092, 9093, not {text!r}"
+        )
     return tuple(map(int, ports))
 
 

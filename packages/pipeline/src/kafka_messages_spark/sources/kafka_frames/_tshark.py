@@ -34,7 +34,7 @@ class NotTsharkTextError(PySparkValueError):
     """File that is not tshark's follow output; ``reason`` omits the file name."""
 
     def __init__(self, owner: str, name: str) -> None:
-        self.reason = "does not begin with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow"
+        self.reason = "does not start with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow"
         super().__init__(f"{owner}: {name} {self.reason}")
 
 

@@ -113,12 +113,12 @@ def _check_log_files(edges: Iterable[OffsetOption], logs: Iterable[LogFiles]) ->
         for file in log.files:
             if file.base_name.endswith(".checkpoint"):
                 raise invalid_argument(
-                    f"{NAME}: the option {option!r} is for logs, and {file.name} is a snapshot, whose offsets are its own; "
-                    "leave snapshots out with the option 'pathGlobFilter' as '*.log'"
+                    f"{NAME}: the option {option!r} is not supported for the snapshot {file.name}, which has its own "
+                    "offsets; exclude snapshots with the option 'pathGlobFilter' as '*.log'"
                 )
         if log.partition is None and any(edge.number is None for edge in edges):
             raise invalid_argument(
-                f"{NAME}: the option {option!r} names partitions, but the folder of {log.files[0].name} does not name one"
+                f"{NAME}: the option {option!r} lists partitions, but the folder of {log.files[0].name} does not name one"
             )
 
 

@@ -120,15 +120,13 @@ def _numbers(owner: str, option: str, text: str, least: int, example: str) -> di
             for partition, number in partitions.items()
         }
     except (ValueError, AttributeError):
-        raise invalid_argument(
-            f"{owner}: the option {option!r} cannot be read. Expected e.g. {example}, got {text}"
-        ) from None
+        raise invalid_argument(f"{owner}: invalid option {option!r}. Expected e.g. {example}, got {text}") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a name is there twice")
+        raise ValueError("duplicate name")
     return found
 
 

@@ -207,7 +207,7 @@ class _Group:
             file, position = self._files[name], self._read.get(name, 0)
             if self.is_done(name) or name in self._rewritten | self._undecided or file.size <= position:
                 if file.size < position and not self._in_order:
-                    self._lost(f"{file.name} has {file.size} bytes, but {position} of it have been read")
+                    self._lost(f"{file.name} has {file.size} bytes, but {position} have been read")
                 continue
             yield _Ready(file, position)
 
@@ -230,7 +230,7 @@ class _Group:
         later = [name for name in self.names if name > last]
         if not later:
             if file is not None:
-                self._lost(f"{file.name} was truncated or replaced after {position} bytes of it had been read")
+                self._lost(f"{file.name} was truncated or replaced after {position} bytes had been read")
                 self._read[last] = self._walk(file, 0, None).end
             return
         self._read.clear()
@@ -242,10 +242,8 @@ class _Group:
         if before and self._next is not None:
             yield _Ready(self._files[before[-1]], 0, self._next)
             return
-        expected = "what follows" if self._next is None else f"offset {self._next}"
-        self._lost(
-            f"{self.name_of(last)} is gone; {expected} was to be read, and {self.name_of(later[0])} begins later"
-        )
+        expected = "the following offset" if self._next is None else f"offset {self._next}"
+        self._lost(f"{self.name_of(last)} is gone; expected {expected}, but {self.name_of(later[0])} begins later")
 
     def _goes_on(self, name: str, lowest: int | None, limit: int | None) -> bool | None:
         """Return whether a file still has the same content at the read position; None if undecided.

@@ -80,6 +80,6 @@ class Progress:
         """Raise PySparkValueError for offsets of another source or format version."""
         if found.get("version") != VERSION:
             raise invalid_argument(
-                f"{owner}: the checkpoint has offsets of version {found.get('version')!r}, only {VERSION} is known"
+                f"{owner}: unknown version {found.get('version')!r} of offsets in the checkpoint; expected {VERSION}"
             )
         return cls({key: Folder.from_json(each) for key, each in found["folders"].items()})

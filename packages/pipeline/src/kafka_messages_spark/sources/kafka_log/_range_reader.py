@@ -89,12 +89,12 @@ def read_range(
         if part.planned is None and not options.ignore_corrupt:
             raise
         if part.planned is not None:
-            report_data_loss(options, f"{part.name} is gone since this batch was planned")
+            report_data_loss(options, f"{part.name} was deleted after this batch was planned")
     except (CorruptSegmentError, OSError) as error:
         if part.planned is not None and isinstance(error, CorruptSegmentError) and _is_rewritten(part):
             report_data_loss(
                 options,
-                f"{part.name} was rewritten since this batch was planned: no batch begins at byte {part.base} any more",
+                f"{part.name} was rewritten since this batch was planned: no batch begins at byte {part.base} now",
             )
             return
         if not options.ignore_corrupt:
@@ -192,7 +192,7 @@ def _planned(options: LogOptions, part: Range, limit: int, batch: pa.RecordBatch
     if part.planned is not None:
         report_data_loss(
             options,
-            f"{part.name} was rewritten since this batch was planned: it has offset {highest} where all were below {limit}",
+            f"{part.name} was rewritten since this batch was planned: it has offset {highest}, but all were below {limit}",
         )
     return batch.filter(pc.fill_null(pc.less(batch.column("offset"), limit), True))
 

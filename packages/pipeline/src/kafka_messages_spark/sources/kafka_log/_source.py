@@ -71,7 +71,7 @@ class KafkaLogReader(DataSourceReader):
         found = CommittedView.of(log.files)
         if found.is_open:
             _log.warning(
-                "%s: nothing is read from offset %s on, where a transaction begins whose marker is not in the files",
+                "%s: reading stops at offset %s: the marker of a transaction that begins there is not in the files",
                 log.folder,
                 found.until_offset,
             )

@@ -31,11 +31,11 @@ class LogStream:
         self._options = options
         if options.files.modified_after is not None or options.files.modified_before is not None:
             raise invalid_argument(
-                f"{NAME}: the options 'modifiedAfter' and 'modifiedBefore' are for batch reads, not for streams"
+                f"{NAME}: the options 'modifiedAfter' and 'modifiedBefore' are not supported by streams"
             )
         if options.committed:
             raise invalid_argument(
-                f"{NAME}: the option 'isolationLevel' as 'read_committed' is for batch reads, not for streams"
+                f"{NAME}: the option 'isolationLevel' as 'read_committed' is not supported by streams"
             )
         check_stream_offsets(NAME, options.end)
         self._columns = LogColumns.of(options).chosen(schema)
@@ -150,7 +150,7 @@ except ImportError:  # before Spark 4.2, latestOffset has no arguments
             for name, value in (("maxFilesPerTrigger", options.max_files), ("maxBytesPerTrigger", options.max_bytes)):
                 if value is not None:
                     raise invalid_argument(
-                        f"{NAME}: the option {name!r} needs Spark 4.2 or later; before, a batch is all there is"
+                        f"{NAME}: the option {name!r} requires Spark 4.2 or later; earlier versions read one batch"
                     )
             super().__init__(options, schema)
             self._known = Progress().to_json()
@@ -182,7 +182,7 @@ except ImportError:  # before Spark 4.2, latestOffset has no arguments
                 ):
                     self._lost(
                         f"{key[: key.rfind('/') + 1]}{name} was rewritten while the query was stopped; before Spark 4.2 a "
-                        "source cannot find what is new in it"
+                        "source cannot detect the new part"
                     )
 
 else:

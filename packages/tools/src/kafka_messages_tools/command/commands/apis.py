@@ -30,7 +30,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     ]
     if not found:
         names = [each.name for each in apis]
-        raise NotFoundError(f"no API has the key {word!r} or that in its name{suggestion(word, names)}")
+        raise NotFoundError(f"unknown API {word!r}{suggestion(word, names)}")
     if out.is_json:
         for each in found:
             offered, valid = each.supported_versions, each.valid_versions

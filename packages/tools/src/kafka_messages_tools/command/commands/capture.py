@@ -28,21 +28,21 @@ def add_arguments(parser: ArgumentParser) -> None:
 
     about = "pcap or pcapng, also gzipped, or the text of a followed stream; - for standard input"
     parser.add_argument("file", help=about)
-    about = "who uses which versions, and what of them this package lacks"
+    about = "clients and the versions they use, with those this package lacks"
     parser.add_argument("--clients", action="store_true", help=about)
-    parser.add_argument("--explain", metavar="N", type=number, help="each byte of exchange N")
-    about = "only these APIs, by name or key, with commas between them; may be repeated"
+    parser.add_argument("--explain", metavar="N", type=number, help="every byte of exchange N")
+    about = "only these APIs, by name or key, comma-separated; may be repeated"
     parser.add_argument("--api", metavar="API", action="append", default=[], help=about)
     about = "only this client id; may be repeated"
     parser.add_argument("--client", metavar="ID", action="append", default=[], help=about)
     parser.add_argument("--errors", action="store_true", help="only responses with an error")
     about = "only these errors, by name or code, as --api"
     parser.add_argument("--error", metavar="ERROR", action="append", default=[], help=about)
-    about = "ports of brokers, as --api; without it they are found"
+    about = "ports of brokers, as --api; detected by default"
     parser.add_argument("--port", metavar="PORT", action="append", default=[], help=about)
     about = "records as base64 or only their size"
     parser.add_argument("--records", metavar="HOW", default="data", help=about, **one_of(("data", "size")))
-    about = "exit with 1 if something of the capture could not be read"
+    about = "exit with 1 if part of the capture could not be read"
     parser.add_argument("--strict", action="store_true", help=about)
 
 
@@ -51,7 +51,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     choice = _choice(given, package)
     name = given.file
     if name == "-" and sys.stdin is None:
-        raise UsageError("standard input is closed; name a file")
+        raise UsageError("standard input is closed; give a file name")
     ports = [_port(text) for text in _listed(given.port)]
     size = 0 if name == "-" else os.stat(name).st_size
     with out.progress("bytes", size) as progress, BufferedReader(_Watched(name, progress)) as file:
@@ -94,7 +94,7 @@ def _listed(texts: list[str]) -> list[str]:
 
 def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 6 and 0 < int(text) < 65536):
-        raise UsageError(f"--port {text} is not in 1 to 65535")
+        raise UsageError(f"--port {text} is not between 1 and 65535")
     return int(text)
 
 
@@ -111,12 +111,12 @@ def _list(found: Iterable[Any], records: Any, out: Output) -> None:
 def _explain(found: Iterable[Any], number: int, out: Output, package: Package) -> None:
     chosen = next((exchange for exchange in found if exchange.number == number), None)
     if chosen is None:
-        raise UsageError(f"the capture has no exchange {number}, or other options leave it out")
+        raise UsageError(f"exchange {number} not found in the capture, or excluded by other options")
     if not out.is_json:
         out.line(capture.to_line(chosen, out.row_width))
     for name, frame, explained in _explained(chosen, package):
         if explained is None:
-            note(f"the {name} is not explained: {getattr(chosen, f'{name}_problem') or 'it is a token of SASL'}")
+            note(f"the {name} is not explained: {getattr(chosen, f'{name}_problem') or 'it is a SASL token'}")
         elif out.is_json:
             for row in explained.rows(show_secrets=out.show_secrets):
                 out.record({"side": name, **row})

@@ -30,7 +30,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
 
     prog = program(None)
     if " " in prog and package.name != DEFAULT:
-        raise UsageError("only an installed command can be completed; name one by program in package.toml")
+        raise UsageError("only an installed command can be completed; set program in package.toml")
     prog = PROGRAM if " " in prog else prog
     out.line(script(given.shell, prog, package).rstrip("\n"))
     return 0

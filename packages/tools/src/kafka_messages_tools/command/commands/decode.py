@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from .._output import Output
 
 EXAMPLES = ("decode MetadataResponse 13 response.bin", "decode --frame requests.bin")
-MORE = "Secrets are hidden: what is written from that is another message."
+MORE = "Secrets are redacted: re-encoding the output gives another message."
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     add_subject(parser)
-    parser.add_argument("--lines", action="store_true", help="a message a line, of hex or base64")
+    parser.add_argument("--lines", action="store_true", help="one message per line, as hex or base64")
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
     if given.lines and given.form == "raw":
-        raise UsageError("raw bytes have no lines; --lines is for hex, base64 and literals")
+        raise UsageError("raw bytes have no lines; --lines requires hex, base64 or literals")
     subject = Subject(package, given, given.lines)
     for place, data in _pieces(subject, given):
         try:

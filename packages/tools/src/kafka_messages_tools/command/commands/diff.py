@@ -23,9 +23,9 @@ MORE = "The exit status is 1 if they differ."
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    about = "a message; for two versions also an API by name or key"
+    about = "a message; to compare two versions, also an API by name or key"
     parser.add_argument("message", help=about)
-    parser.add_argument("version", help="a version of it, or latest")
+    parser.add_argument("version", help="its version, or latest")
     parser.add_argument("other", nargs="+", help="another version, or two messages as files or hex")
     add_form(parser)
 
@@ -39,7 +39,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     found = entry(package, word)
     version = version_of(found, first)
     if len(words) != 2:
-        raise UsageError("another version is needed, or two messages as files or hex")
+        raise UsageError("another version or two messages (files or hex) are required")
     return _messages(package, found, version, words, given.form, out)
 
 
@@ -79,7 +79,7 @@ def _messages(
     if not differing and sides[0].data != sides[1].data:
         differing.append("")
         sizes = [counted(len(side.data), "byte") for side in sides]
-        _tell(found, "", sizes[0], f"{sizes[1]}, which say the same otherwise", out)
+        _tell(found, "", sizes[0], f"{sizes[1]}, otherwise equal", out)
     if not differing and not out.is_json:
         out.line("no differences")
     return int(bool(differing))

@@ -25,13 +25,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     from .._arguments import number, one_of
 
     parser.add_argument("message", help="name of a message")
-    parser.add_argument("version", help="a version of it, or latest")
-    about = "JSON, a file, or - for standard input; also one value a line"
+    parser.add_argument("version", help="its version, or latest")
+    about = "JSON, a file, or - for standard input; also one value per line"
     parser.add_argument("json_text", nargs="?", metavar="json-text", help=about)
     about = f"form of the bytes: {', '.join(FORMS)}"
     parser.add_argument("--out", metavar="FORM", default="hex", help=about, **one_of(FORMS))
-    parser.add_argument("--frame", action="store_true", help="put length and header before the message")
-    about = "put the header before it; in a log its type and version"
+    parser.add_argument("--frame", action="store_true", help="prepend length and header")
+    about = "prepend the header; in a log the type and version"
     parser.add_argument("--header", action="store_true", help=about)
     parser.add_argument("--correlation-id", metavar="NUMBER", type=number, default=0, help="of the header")
     parser.add_argument("--client-id", metavar="TEXT", help="of the header of a request")
@@ -43,7 +43,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     version = version_of(found, given.version)
     form = given.out
     if form == "raw" and sys.stdout.isatty():
-        raise UsageError("raw bytes would confuse the terminal; send them to a file, or choose --out hex")
+        raise UsageError("refusing to write raw bytes to a terminal; redirect them, or use --out hex")
     for value in _values(given.json_text):
         message = from_json(package.message(found.name), value, version)
         data = _written(package, message, found.kind, version, given)
@@ -81,16 +81,16 @@ def _values(word: str | None) -> list[Any]:
     if word is not None and word.lstrip()[:1] in ("{", "["):
         data, name = word.encode(), "the argument"
     elif word is None or word == "-":
-        data, name = from_standard_input("no JSON is given: name a file, write it, or pipe it in", word), STANDARD_INPUT
+        data, name = from_standard_input("no input: give JSON or a file name, or pipe it in", word), STANDARD_INPUT
     elif exists(word):
         with open(word, "rb") as file:
             data, name = whole(file, word), word
     else:
-        raise UsageError(f"there is no file {word!r}")
+        raise UsageError(f"file not found: {word!r}")
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise InputError(f"{name} is not JSON: byte {error.start} is no UTF-8") from None
+        raise InputError(f"{name} is not JSON: byte {error.start} is invalid UTF-8") from None
     try:
         return [json.loads(text)]
     except RecursionError:

@@ -18,7 +18,7 @@ EXAMPLES = ("errors 35", "errors NOT_COORDINATOR", "errors -1", "errors 16 --fie
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("code", nargs="*", help="numbers or names")
-    about = "also the fields that can hold an error code, in all messages"
+    about = "also all fields that contain error codes"
     parser.add_argument("--fields", action="store_true", help=about)
 
 
@@ -75,5 +75,5 @@ def _matching(word: str, codes: list[Any]) -> list[Any]:
     exact = [code for code in codes if code.name == name or str(int(code)) == word]
     found = exact or [code for code in codes if name in code.name and not word.lstrip("-").isdigit()]
     if not found:
-        raise NotFoundError(f"no error has the code or name {word!r}{suggestion(word, [code.name for code in codes])}")
+        raise NotFoundError(f"unknown error {word!r}{suggestion(word, [code.name for code in codes])}")
     return found

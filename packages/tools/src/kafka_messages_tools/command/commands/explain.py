@@ -23,7 +23,7 @@ EXAMPLES = (
     "explain --frame requests.bin",
     "explain ApiVersionsRequest 3 '05 6a 61 76 61 06 34 2e 34 2e 30 00'",
 )
-MORE = "Damaged bytes are shown up to the fault; the exit status is 1 then."
+MORE = "Damaged bytes are shown up to the error, with exit status 1."
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     left = FIELDS if most is None else most or _ALL
     for address, data in subject.pieces():
         if left <= 0:
-            note(f"the messages from byte {address} on are not shown; --limit says how many fields are, 0 shows all")
+            note(f"the messages from byte {address} on are not shown; raise --limit, or use 0 to show all")
             return 1
         found = _explained(subject, data, given.records, left)
         left -= sum(1 for _ in found.leaves())

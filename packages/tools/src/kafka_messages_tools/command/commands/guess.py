@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOST = 5
 
 EXAMPLES = ("guess unknown.bin", "guess '00 12 00 03 00 00 00 07 00 02 6d 65 00 03 6d 65 02 31 00'")
-MORE = "Short bytes fit many messages. A request with its header says by itself what it is; a response does not."
+MORE = "Few bytes match many messages. The header of a request identifies it; that of a response does not."
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -49,5 +49,5 @@ def run(given: Namespace, out: Output, package: Package) -> int:
             out.line(out.styled(guess.what, "name"))
             out.wrapped(f"  {'; '.join(guess.reasons)}", "  ")
     if not found and not out.is_json:
-        out.line("no message of this package reads these bytes to the end and writes the same")
+        out.line("no message of this package decodes these bytes completely and re-encodes them")
     return 0 if found else 1

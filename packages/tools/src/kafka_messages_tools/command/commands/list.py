@@ -31,7 +31,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     if not found:
         of_kind = "" if kind is None else f" of the kind {kind}"
         names = [each.name for each in known if kind in (None, each.kind)]
-        raise NotFoundError(f"no message{of_kind} has {word!r} in its name{suggestion(word, names)}")
+        raise NotFoundError(f"no message{of_kind} contains {word!r} in its name{suggestion(word, names)}")
     if out.is_json:
         for each in found:
             out.record(

@@ -20,13 +20,13 @@ _OVERHEAD = 12
 _MOST = 128 << 20
 
 EXAMPLES = ("log orders-0/00000000000000000000.log", "log orders-*/*.log")
-MORE = "Keys and values are texts if they are UTF-8, else base64. Those of internal topics are decoded."
+MORE = "Keys and values are shown as strings if they are UTF-8, else as base64. Those of internal topics are decoded."
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     about = "segments (.log) and snapshots (.checkpoint), - for standard input"
     parser.add_argument("file", nargs="+", help=about)
-    about = "the topic, where the folder of the file does not say it"
+    about = "the topic, if the folder name does not contain it"
     parser.add_argument("--topic", metavar="TOPIC", help=about)
 
 
@@ -74,7 +74,7 @@ def _opened(path: str) -> BinaryIO:
     if path != "-":
         return open(path, "rb")
     if sys.stdin is None:
-        raise UsageError("no log is given: name a file, or pipe it in")
+        raise UsageError("no input: give a file name, or pipe the log in")
     return open(sys.stdin.fileno(), "rb", closefd=False)
 
 
@@ -112,9 +112,7 @@ def _batches(package: Package, file: BinaryIO) -> Iterator[Any]:
         except BatchDecodeError as error:
             raise decode_error(f"at byte {at}: {error.reason}", "RecordBatch", offset=at) from None
         if reader.incomplete:
-            raise decode_error(
-                f"at byte {at}: a batch that is not all there: {len(data)} bytes", "RecordBatch", offset=at
-            )
+            raise decode_error(f"at byte {at}: incomplete batch: {len(data)} bytes", "RecordBatch", offset=at)
         at += len(data)
 
 
@@ -123,7 +121,7 @@ def _only_zeros(decode_error: Any, file: BinaryIO, at: int, read: int) -> None:
         read += len(zeros)
         if any(zeros):
             found = read - len(zeros.lstrip(b"\0"))
-            what = f"at byte {at}: zeros, and at byte {found} something else"
+            what = f"at byte {at}: zeros, but other bytes at byte {found}"
             raise decode_error(what, "RecordBatch", offset=at)
 
 

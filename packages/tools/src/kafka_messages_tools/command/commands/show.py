@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .._output import Output
 
 
-LEGEND = "+ there   ? may be null   t tagged   T tagged, may be null   . not there"
+LEGEND = "+ present   ? nullable   t tagged   T tagged, nullable   . absent"
 EXAMPLES = (
     "show MetadataResponse",
     "show 3 13",
@@ -32,7 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     about = "a message, or an API by name or key: its request and response"
     parser.add_argument("message", nargs="?", help=about)
     parser.add_argument("version", nargs="?", help="show the layout of one version, or latest")
-    about = "one field, by its path or its name; without a message of all that have it"
+    about = "one field, by path or name; without a message, in all messages"
     parser.add_argument("--field", metavar="PATH", help=about)
     parser.add_argument("--entity", metavar="TYPE", help="fields of one entity type, such as topicName")
 
@@ -83,13 +83,13 @@ def _everywhere(package: Package, field: str | None, entity: str | None, out: Ou
     from .._fields import is_field, rows_with, tell
 
     if field is None and entity is None:
-        raise UsageError("MESSAGE is missing; without it --field or --entity says which fields of all messages")
+        raise UsageError("MESSAGE is missing; without it use --field or --entity")
     rows = rows_with(package, lambda row: field is None or is_field(row, field), out)
     kinds = {kind for row in rows for kind in row.entities}
     rows = [row for row in rows if entity is None or _names(row, entity)]
     if not rows:
         of_type = "" if entity is None else f" of entity type {entity!r}{suggestion(entity, kinds)}"
-        called = "" if field is None else f" called {field!r}"
+        called = "" if field is None else f" named {field!r}"
         raise NotFoundError(f"no message has a field{called}{of_type}")
     tell(rows, out)
     return 0

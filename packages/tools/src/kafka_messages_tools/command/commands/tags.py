@@ -26,11 +26,13 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     pattern = word.lower()
     named = [each for each in known if pattern in each.name.lower()]
     if not named:
-        raise NotFoundError(f"no message has {word!r} in its name{suggestion(word, [each.name for each in known])}")
+        raise NotFoundError(
+            f"no message contains {word!r} in its name{suggestion(word, [each.name for each in known])}"
+        )
     flexible = [each for each in named if each.flexible_versions]
     rows = rows_with(package, lambda row: any(version in row.descriptor.tagged for version in row.types), out, flexible)
     if not rows:
-        raise NotFoundError(f"no message with {word!r} in its name has tagged fields")
+        raise NotFoundError(f"no message that contains {word!r} in its name has tagged fields")
     found = [(row, shown([version for version in row.types if version in row.descriptor.tagged])) for row in rows]
     if out.is_json:
         for row, versions in found:

@@ -23,7 +23,7 @@ HAS_OUTPUT_OPTIONS = False
 def add_arguments(parser: ArgumentParser) -> None:
     about = "name of the protocol, which fields in filters begin with"
     parser.add_argument("--name", metavar="NAME", help=about)
-    about = "TCP ports of brokers; other connections are found by what they say"
+    about = "TCP ports of brokers; other connections are detected by content"
     parser.add_argument("--ports", metavar="PORTS", default=PORTS, help=about)
     about = "print the display filter for responses with an error instead"
     parser.add_argument("--error-filter", action="store_true", help=about)
