@@ -6,18 +6,18 @@ Import a message class from here; the structs inside a message, at all depths, a
 
 The modules:
 
-``errors``: what can go wrong.
+``errors``: exceptions.
 ``schema``: the dynamic codec.
-``enums``: names for the numbers and texts of fields.
+``enums``: names for the numbers and strings of fields.
 ``json``: Kafka's JSON form.
-``protocol``: headers, framing, the table of APIs, negotiation.
-``history``: since which release everything exists.
-``connection``: a connection without I/O, and walks over errors, addresses and names.
+``protocol``: headers, framing, the API table, negotiation.
+``history``: releases in which messages, versions and fields exist.
+``connection``: connections without I/O, and traversals of errors, addresses and names.
 ``internal_topics``: records of internal logs by key and value.
-``secrets``: what in messages is secret, and copies without it.
+``secrets``: secrets in messages, and redacted copies.
 ``arrow``: whole columns of messages as Arrow arrays.
-``explain``: what each byte of a message is.
-``testing``: random messages and damaged bytes for tests, for Hypothesis and without it.
+``explain``: meaning of each byte of a message.
+``testing``: random messages and damaged bytes for tests, with or without Hypothesis.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def to_json(
     Raises UnsupportedVersionError, and EncodeError for a message that cannot be written.
     """
     if records not in RECORDS_FORMS:
-        raise ValueError(f"records is one of {', '.join(map(repr, RECORDS_FORMS))}, not {records!r}")
+        raise ValueError(f"records must be one of {', '.join(map(repr, RECORDS_FORMS))}, not {records!r}")
     version = _json_version(type(checked_message(message)), version)
     message.write(version)  # checks every rule of the version
     out = _struct_to(_shape_of(type(message), version), message, records, unknown_tagged_fields)
@@ -115,7 +115,7 @@ def uuid_text(value: UUID) -> str:
 def parse_uuid(text: str) -> UUID:
     """Return the UUID of a text in Kafka's form. Raises ValueError."""
     if not isinstance(text, str):
-        raise TypeError(f"expected a str, got {display(text)}")
+        raise TypeError(f"expected str, got {display(text)}")
     try:
         return _uuid(text)
     except SchemaError as error:
@@ -249,7 +249,7 @@ def _struct_from(shape: _Shape, obj: object, lenient: _Leniency) -> Any:
 def _missing(shape: _Shape, field: _Field, obj: Mapping[object, object], lenient: _Leniency) -> SchemaError:
     reason = f"is missing, but version {shape.version} has this field"
     if f"{field.key}SizeInBytes" in obj:
-        reason += f"; {field.key}SizeInBytes alone cannot give back its bytes"
+        reason += f"; the bytes cannot be restored from {field.key}SizeInBytes"
     else:
         _check_keys(shape, obj, lenient)  # the key may be present but misspelt
     return SchemaError(reason).inside(f".{field.key}")
@@ -259,15 +259,15 @@ def _check_keys(shape: _Shape, obj: Mapping[object, object], lenient: _Leniency)
     known = {RAW_KEY, *(field.key for field in shape.fields)}
     for key in obj:
         if key in shape.absent:
-            raise SchemaError(f"is given, but version {shape.version} does not have this field").inside(f".{key}")
+            raise SchemaError(f"is not supported by version {shape.version}").inside(f".{key}")
         if key not in known and not lenient.ignore_unknown:
-            raise SchemaError(f"no field has this key{did_you_mean(str(key), known)}").inside(f".{key}")
+            raise SchemaError(f"unknown key{did_you_mean(str(key), known)}").inside(f".{key}")
 
 
 def _field_from(field: _Field, value: object, lenient: _Leniency) -> object:
     if value is None:
         if not field.is_nullable:
-            raise SchemaError("is null, but this version has no null here")
+            raise SchemaError("must not be null in this version")
         return None
     if not field.is_array:
         return _element_from(field, value, lenient)
@@ -333,7 +333,7 @@ def _float(value: object) -> float:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise _wrong(value, "a text")
+        raise _wrong(value, "a string")
     return value
 
 
@@ -358,7 +358,7 @@ _FROM_JSON |= {"bool": _bool, "float64": _float, "uuid": _uuid, "string": _text,
 
 
 def _wrong(value: object, expected: str) -> SchemaError:
-    return SchemaError(f"expected {expected}, not {_shown(value)}")
+    return SchemaError(f"expected {expected}, got {_shown(value)}")
 
 
 def _shown(value: object) -> str:
@@ -367,7 +367,7 @@ def _shown(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return "an array"
     if isinstance(value, str):
-        return f"a text of {len(value)} character{'' if len(value) == 1 else 's'}"
+        return f"a string of {len(value)} character{'' if len(value) == 1 else 's'}"
     try:
         text = json.dumps(value)
     except (TypeError, ValueError):

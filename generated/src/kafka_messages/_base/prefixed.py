@@ -27,7 +27,7 @@ def read_rest(message: type[M], data: bytes, offset: int, version: int, text: Te
     else:
         result, end = message.read_from(data, offset, version, text=text)
     if end != len(data):
-        reason = f"the message ends at offset {end}, but {len(data) - end} more byte(s) follow"
+        reason = f"{len(data) - end} byte(s) left after the message, at offset {end}"
         raise DecodeError(reason, message.NAME, version, "", end)
     return result
 
@@ -43,7 +43,7 @@ def read_unsigned(data: bytes, offset: int, what: str) -> tuple[int, int]:
     try:
         return read_uvarint(data, offset)
     except IndexError:
-        reason = f"an unsigned varint is needed at offset {offset}, but the data ends inside it"
+        reason = f"truncated unsigned varint at offset {offset}"
     except Malformed:
         reason = f"the unsigned varint at offset {offset} does not fit into 32 bits"
     raise DecodeError(reason, path=what, offset=offset)

@@ -174,7 +174,7 @@ NO_LISTS = frozenset(_NO_LISTS)
 def _no_list(value: object, field: str, element: str) -> TypeError:
     from .display import summary
 
-    return TypeError(f"{field}: expected a list of {element}, not {summary(value)}")
+    return TypeError(f"{field}: expected list of {element}, got {summary(value)}")
 
 
 def string_elements(values: Iterable[str]) -> bytes:

@@ -61,7 +61,7 @@ class KeyedCollection(list[E]):
     def _matches(self, key: tuple[Any, ...]) -> Iterator[E]:
         wanted = [(index, part) for index, part in enumerate(key) if part is not UNSET]
         if not wanted:
-            raise TypeError(f"{type(self).__name__} finds by at least one part of its key")
+            raise TypeError(f"{type(self).__name__} requires at least one key field")
         for element in self:
             found = self._key(element)
             if all(found[index] == part for index, part in wanted):

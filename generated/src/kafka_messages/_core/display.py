@@ -51,14 +51,17 @@ def display(value: object) -> str:
 
 def summary(value: object) -> str:
     """Return a number or None as text, else only type and length, as the value may be secret."""
-    if value is None or isinstance(value, bool | int | float):
-        return display(value)
+    if value is None:
+        return "None"
     name = type(value).__name__
+    if isinstance(value, bool | int | float):
+        text = display(value)
+        return text if text.startswith("an unprintable") else f"{name} ({text})"
     for kinds, unit in _UNITS:
         if isinstance(value, kinds):
             count = f"{len(value)} {unit}{'' if len(value) == 1 else 's'}"
-            return count if type(value) is bytes else f"a {name} of {count}"
-    return f"a value of type {name}"
+            return count if type(value) is bytes else f"{name} of {count}"
+    return name
 
 
 _UNITS: tuple[tuple[tuple[type[Sized], ...], str], ...] = (

@@ -43,7 +43,7 @@ def _load() -> tuple[Any, str]:
     except Exception as error:  # fall back to the pure code
         return None, str(error)
     if core.FORMAT != FORMAT:
-        return None, f"it reads plans of format {core.FORMAT}, and those of this package have format {FORMAT}"
+        return None, f"it reads plan format {core.FORMAT}, but this package has format {FORMAT}"
     return core, ""
 
 

@@ -32,5 +32,5 @@ def check_extra(error: ModuleNotFoundError, user: str, extra: str) -> None:
     """Raise ModuleNotFoundError with the extra to install, if ``error`` concerns another distribution."""
     name = (error.name or PACKAGE).partition(".")[0]
     if name != PACKAGE.partition(".")[0]:
-        text = f"{user} needs the package {name}, which is not installed; the extra `{extra}` brings it"
+        text = f"{user} requires the package {name}, which is not installed; install the extra `{extra}`"
         raise ModuleNotFoundError(text, name=name) from error

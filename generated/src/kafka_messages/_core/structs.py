@@ -102,8 +102,10 @@ def made(cls: type[S], values: dict[str, Any]) -> S:
     except TypeError as error:
         if owner_of(cls) is None:
             raise
-        wanted = f"its constructor must take every field of {name_of(cls)} by name, and have defaults for its own"
-        raise TypeError(f"no {cls.__qualname__} can be made of what was read: {wanted} ({error})") from error
+        wanted = (
+            f"its constructor must accept every field of {name_of(cls)} by name and have defaults for its own fields"
+        )
+        raise TypeError(f"cannot create {cls.__qualname__} from the decoded values: {wanted} ({error})") from error
     return found
 
 

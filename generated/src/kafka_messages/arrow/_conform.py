@@ -68,12 +68,12 @@ def _without_views(array: pa.Array) -> pa.Array:
 
 def _struct(array: pa.Array, shape: Shape, fields: tuple[FieldDescriptor, ...], path: str) -> pa.StructArray:
     if not pa.types.is_struct(array.type):
-        raise TypeError(f"{path} is {array.type}, a struct is needed")
+        raise TypeError(f"{path}: expected a struct, got {array.type}")
     names = [field.name for field in array.type]
     kept, children = [], []
     for field in fields:
         if names.count(field.name) > 1:
-            raise TypeError(f"{path} has {names.count(field.name)} columns {field.name}")
+            raise TypeError(f"{path} has {names.count(field.name)} columns named {field.name}")
         if field.name in names:
             child = _plain(array.field(names.index(field.name)), f"{path}.{field.name}")
             kept.append(field.name)
@@ -99,7 +99,7 @@ def _unknown(array: pa.Array, path: str) -> pa.Array:
     if array.type == UNKNOWN_TYPE:
         return array
     if not (pa.types.is_null(array.type) or _is_map_of_bytes(array.type)):
-        raise TypeError(f"{path} is {array.type}, {UNKNOWN_TYPE} is needed")
+        raise TypeError(f"{path}: expected {UNKNOWN_TYPE}, got {array.type}")
     return array.cast(UNKNOWN_TYPE)
 
 
@@ -121,7 +121,7 @@ def _column(array: pa.Array, shape: Shape, field: FieldDescriptor, path: str) ->
     if not field.is_array:
         return _value(array, shape, field, path)
     if not any(each(array.type) for each in _LISTS):
-        raise TypeError(f"{path} is {array.type}, a list is needed")
+        raise TypeError(f"{path}: expected a list, got {array.type}")
     null = array.is_null()
     count = pc.fill_null(pc.list_value_length(array), 0).cast(pa.int64())
     offsets = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(count).cast(pa.int32())])
@@ -138,7 +138,7 @@ def _value(array: pa.Array, shape: Shape, field: FieldDescriptor, path: str) -> 
     if array.type == wanted:
         return array
     if not any(each(array.type) for each in _TAKEN.get(field.type, _NUMBERS)):
-        raise TypeError(f"{path} is {array.type}, {wanted} is needed")
+        raise TypeError(f"{path}: expected {wanted}, got {array.type}")
     if pa.types.is_integer(wanted):
         wanted = pa.int64()  # out-of-range values are reported with their row
     if pa.types.is_fixed_size_binary(array.type):

@@ -36,7 +36,7 @@ def warn_once() -> None:
     global _was_warned
     if not _was_warned and native_columns() is None:
         _was_warned = True
-        what = "columns are made of message objects, which is slow; install kafka-messages-native to make them natively"
+        what = "columns are built from message objects, which is slow; install kafka-messages-native"
         warn(what, RuntimeWarning, stacklevel=3)
 
 
@@ -68,7 +68,7 @@ class ObjectDecoder:
         """Return the columns of an array, or the number of its first bad row."""
         size = pc.sum(pc.binary_length(array)).as_py() or 0
         if size >= LIMIT:
-            limit = f"{LIMIT - 1} can be decoded together: decode slices of them"
+            limit = f"the limit is {LIMIT - 1}: decode slices of them"
             raise ValueError(f"{len(array)} rows have {size} bytes, {limit}")
         chunks = []
         for start, rows in _chunks(array):

@@ -42,7 +42,7 @@ class _Hiding:
             return self._struct(array, path, kinds)
         if pa.types.is_nested(array.type) and not pa.types.is_list(array.type):
             raise TypeError(
-                f"{path}: {array.type} is not what decode gives; cast it to a list before its secrets are hidden"
+                f"{path}: {array.type} is not a type that decode returns; cast it to a list before redaction"
             )
         if pa.types.is_list(array.type):
             inner = {name: _spread(kind, array) for name, kind in kinds.items()}

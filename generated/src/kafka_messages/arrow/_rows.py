@@ -63,7 +63,7 @@ def explain(message: type[Message], array: pa.StructArray, number: int, version:
         one_by_one(message, array[number : number + 1], number, version, False)
     except EncodeRowError as error:
         return error
-    reason = "the column encoder refuses what the schema codec writes; please report this"
+    reason = "the column encoder rejects a value that the schema codec writes; please report this"
     return EncodeRowError(number, reason, message.NAME, version, "")
 
 
@@ -147,7 +147,7 @@ def _text(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise SchemaError(f"is no UTF-8: {error}") from None
+        raise SchemaError(f"invalid UTF-8: {error}") from None
 
 
 def uuid_of(text: str) -> UUID:
@@ -156,4 +156,4 @@ def uuid_of(text: str) -> UUID:
             return UUID(bytes=base64.b64decode(text + "==", b"-_", validate=True))
     except ValueError:
         pass
-    raise SchemaError(f"{text!r} is not the 22 characters of a uuid in URL-safe base64")
+    raise SchemaError(f"expected a UUID as 22 characters of URL-safe base64, got {text!r}")

@@ -80,7 +80,7 @@ def in_one(array: pa.ChunkedArray, path: str) -> pa.Array:
             return chunks[0] if chunks else pa.nulls(0, storage_of(array.type))
         return pa.concat_arrays([_with_offsets(chunk) for chunk in chunks])
     except pa.ArrowException as error:
-        raise TypeError(f"chunks of {array.type} cannot be put together: {error}") from None
+        raise TypeError(f"cannot combine chunks of {array.type}: {error}") from None
 
 
 def _with_offsets(array: pa.Array) -> pa.Array:
@@ -155,7 +155,7 @@ def storage_of(kind: Any) -> Any:
 
 
 def unsound(path: str, reason: object) -> TypeError:
-    return TypeError(f"{path} is no sound Arrow array: {reason}" if path else f"this is no sound Arrow array: {reason}")
+    return TypeError(f"{path}: invalid Arrow array: {reason}" if path else f"invalid Arrow array: {reason}")
 
 
 def check_all(array: pa.Array, path: str) -> None:
@@ -170,7 +170,7 @@ def _check_indices(array: pa.DictionaryArray, path: str) -> None:
     lowest, highest, count = found["min"].as_py(), found["max"].as_py(), len(array.dictionary)
     if lowest is not None and not 0 <= lowest <= highest < count:
         wrong = lowest if lowest < 0 else highest
-        raise unsound(path, f"index {wrong} in a dictionary of {count}")
+        raise unsound(path, f"index {wrong} is out of range for a dictionary of {count}")
 
 
 def _without_elements(array: pa.Array, kind: Callable[..., Any], buffers: int, path: str) -> pa.Array:

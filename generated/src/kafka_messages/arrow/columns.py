@@ -66,9 +66,9 @@ def decode(
     invalid offsets, and versions that are not integers.
     """
     if mode not in MODES:
-        raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
+        raise ValueError(f"mode must be one of {', '.join(MODES)}, not {mode!r}")
     if trailing not in TRAILING:
-        raise ValueError(f"trailing is one of {', '.join(TRAILING)}, not {trailing!r}")
+        raise ValueError(f"trailing must be one of {', '.join(TRAILING)}, not {trailing!r}")
     array = _binary(array)
     unknown_tagged_fields = bool(unknown_tagged_fields)
     if corrupt_column is not None or trailing_column is not None:
@@ -109,10 +109,10 @@ def encode(
     if isinstance(array, pa.ChunkedArray):
         array = in_one(array, message.NAME)
     if not isinstance(array, pa.Array):
-        raise TypeError(f"messages to encode are a struct array, not {type(array).__name__}")
+        raise TypeError(f"expected a struct array of messages, got {type(array).__name__}")
     if type(version) is not int and not _is_integer(version):
         given = display(version) if _is_one(version) else f"a value of type {type(version).__name__}"
-        raise TypeError(f"version is an integer, one for all rows, not {given}")
+        raise TypeError(f"version must be an integer for all rows, not {given}")
     version = int(version)
     if version not in schemas_of(message):
         raise unsupported(message, version)
@@ -152,7 +152,7 @@ def _binary(array: pa.Array) -> pa.Array:
     if isinstance(array, pa.ChunkedArray):
         array = in_one(array, "")
     if not isinstance(array, pa.Array):
-        raise TypeError(f"encoded messages are a binary array, not {type(array).__name__}")
+        raise TypeError(f"expected a binary array of encoded messages, got {type(array).__name__}")
     check_buffers(array)
     if isinstance(array, pa.BinaryArray | pa.LargeBinaryArray):
         return array
@@ -163,7 +163,7 @@ def _binary(array: pa.Array) -> pa.Array:
     if pa.types.is_binary_view(kind):
         check_places(array, "")
     elif not (pa.types.is_fixed_size_binary(kind) or pa.types.is_null(kind)):
-        raise TypeError(f"encoded messages are a binary array, not {kind}")
+        raise TypeError(f"expected a binary array of encoded messages, got {kind}")
     return array.cast(pa.binary())
 
 
@@ -179,16 +179,16 @@ def _known_version(version: Versions, count: int) -> Known:
         return None
     if _is_integer(version):
         if not -_INT64 <= version < _INT64:
-            raise ValueError(f"version is {version}, which no message has")
+            raise ValueError(f"invalid version {version}")
         return int(version)
     if isinstance(version, pa.Array | pa.ChunkedArray):
         values = version
     elif _is_one(version):
-        raise TypeError(f"version is an integer, an array of integers or None, not {display(version)}")
+        raise TypeError(f"version must be an integer, an array of integers or None, not {display(version)}")
     else:
         values = _numbers(version)
     if not pa.types.is_integer(values.type) and not pa.types.is_null(values.type):
-        raise TypeError(f"versions are integers, not {values.type}")
+        raise TypeError(f"versions must be integers, not {values.type}")
     if len(values) != count:
         raise ValueError(f"{len(values)} versions for {count} rows")
     if isinstance(values, pa.ChunkedArray):
@@ -197,7 +197,7 @@ def _known_version(version: Versions, count: int) -> Known:
     try:
         return pc.fill_null(values.cast(pa.int64()), -1)
     except pa.ArrowInvalid:
-        raise ValueError(f"version is {pc.max(values)}, which no message has") from None
+        raise ValueError(f"invalid version {pc.max(values)}") from None
 
 
 def _is_one(version: object) -> bool:
@@ -210,7 +210,7 @@ def _numbers(versions: object) -> pa.Array:
             versions = versions.astype(versions.dtype.newbyteorder("="))  # type: ignore[attr-defined]
         return pa.array(versions)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
-        raise TypeError(f"versions are integers, one for each row, not {display(versions)}") from None
+        raise TypeError(f"versions must be integers, one for each row, not {display(versions)}") from None
 
 
 def _check_names(
@@ -222,11 +222,9 @@ def _check_names(
         if name is None:
             continue
         if not isinstance(name, str):
-            raise TypeError(f"{option} is a name or None, not {display(name)}")
+            raise TypeError(f"{option} must be a name or None, not {display(name)}")
         if "\0" in name or not _is_unicode(name):
-            raise ValueError(
-                f"{option} is {name!r}: no column of Arrow's can have a name with NUL or with half a character"
-            )
+            raise ValueError(f"{option} is {name!r}: Arrow column names cannot contain NUL or lone surrogates")
         if name in names:
             raise ValueError(f"the message has a field {name!r} already; choose another name for {noun}")
     if corrupt_column is not None and corrupt_column == trailing_column:
@@ -244,7 +242,9 @@ def _is_unicode(name: str) -> bool:
 def _row_error(message: type[Message], data: bytes, row: int, known: Known) -> KafkaMessageError:
     has_prefix = known is None
     if has_prefix and len(data) < 2:
-        return RowError(row, DecodeError(f"a version of 2 bytes is needed, {len(data)} left", message.NAME, -1, "", 0))
+        return RowError(
+            row, DecodeError(f"version: 2 bytes needed at offset 0, {len(data)} left", message.NAME, -1, "", 0)
+        )
     try:
         version = int.from_bytes(data[:2], signed=True) if known is None else _of_row(known, row)
         if version not in message._codecs:
@@ -254,7 +254,7 @@ def _row_error(message: type[Message], data: bytes, row: int, known: Known) -> K
         if has_prefix and isinstance(error, DecodeError):
             error = DecodeError(error.reason, error.message, error.version, error.path, error.offset)
         return RowError(row, error)
-    return RowError(row, DecodeError("the column codec refuses what the object codec reads; please report this"))
+    return RowError(row, DecodeError("the column codec rejects bytes that the object codec reads; please report this"))
 
 
 def _of_row(known: int | pa.Array, row: int) -> int:

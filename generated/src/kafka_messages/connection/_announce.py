@@ -59,7 +59,7 @@ def announce(
     release, an empty range, or ``allow_unstable`` with ``release``; TypeError for a range that is not ``Versions``.
     """
     if release is not None and allow_unstable:
-        raise ValueError("allow_unstable is for what this package has; a release announces stable versions only")
+        raise ValueError("allow_unstable cannot be combined with release: releases announce only stable versions")
     source = _Package(allow_unstable) if release is None else _Release(release)
     kind: Any = _response_class()
     named = None if apis is None else [api_of(API_VERSIONS), *several(apis, "apis")]

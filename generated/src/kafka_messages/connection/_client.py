@@ -76,7 +76,7 @@ class Sent(Generic[R]):
         """Response. Raises LocalProtocolError before it is received."""
         if self._response is None:
             raise LocalProtocolError(
-                f"{self} is not answered; iterate over what receive_data returns to read responses"
+                f"{self} has no response; iterate over the events of receive_data to read responses"
             )
         return self._response
 
@@ -296,7 +296,7 @@ class ClientConnection(Connection[ClientEvent]):
     def _missing_agreement(self) -> str:
         refused = self._refused
         if refused is None:
-            return "send an ApiVersionsRequest and await its response, or say which version"
+            return "send an ApiVersionsRequest and await its response, or pass a version"
         code = ErrorCode(refused.response.error_code)
         reason = f"the ApiVersionsResponse had the error {code.name} ({int(code)})"
         names = ("client_software_name", "client_software_version")

@@ -72,7 +72,7 @@ def error_response(
 
 def _number(code: object) -> int:
     if not isinstance(code, int) or isinstance(code, bool) or code not in _CODES:
-        raise ValueError(f"an error code is an int16, not {display(code)}")
+        raise ValueError(f"an error code must be an int16, not {display(code)}")
     if code == _NONE:
         raise ValueError("0 means success; pass the code of an error")
     return int(code)
@@ -81,7 +81,7 @@ def _number(code: object) -> int:
 def _asked(request: object, version: int | None) -> tuple[Message, int]:
     if isinstance(request, DecodedRequest):
         if version is not None and version != request.version:
-            raise TypeError(f"the request has version {request.version}; error_response takes no other")
+            raise TypeError(f"the request has version {request.version}; omit the argument version")
         return request.message, request.version
     if not isinstance(request, RequestMessage):
         raise TypeError(f"expected a decoded request, or a request message and its version, got {display(request)}")

@@ -69,7 +69,7 @@ def or_class(value: object) -> str:
 
 def several(named: Iterable[AnyApi], what: str) -> list[Api]:
     if isinstance(named, str | type) or not hasattr(named, "__iter__"):
-        raise TypeError(f"{what} takes several APIs, in a list, not {display(named)}")
+        raise TypeError(f"{what} must be a list of APIs, not {display(named)}")
     return [api_of(each) for each in named]
 
 

@@ -106,9 +106,7 @@ class ServerConnection(Connection[ServerEvent]):
         if announced is not None and not is_response:
             raise TypeError(f"announced must be an ApiVersionsResponse or None, not {display(announced)}")
         if max_unanswered is not None and not is_int(max_unanswered, 32, 1):
-            raise ValueError(
-                f"max_unanswered must be a number of requests from 1 on, or None, not {display(max_unanswered)}"
-            )
+            raise ValueError(f"max_unanswered must be at least 1 or None, not {display(max_unanswered)}")
         check_text(text)
         self._text: Text = text
         self._max_unanswered = max_unanswered

@@ -47,7 +47,7 @@ _MOST_RECORDS = 10_000
 _LEAVES = 16, 9
 
 
-INSTALL = "not opened: pip install kafka-records"
+INSTALL = "not decoded: pip install kafka-records"
 
 
 def kafka_records() -> Any:
@@ -74,7 +74,7 @@ def batch_spans(data: bytes, base: int, path: str, budget: SpanBudget) -> list[S
             found.append(_batch(data, batch, f"{path}.batches[{batch.number}]", budget))
             end = batch.position + batch.size
         else:
-            why = "a batch that is not all there" if reader.incomplete else ""
+            why = "incomplete batch" if reader.incomplete else ""
     except batches.RecordError as error:
         why = getattr(error, "reason", str(error))
     if end < len(data):
@@ -125,7 +125,7 @@ def _content(data: bytes, pos: int, end: int, batch: Any, path: str, budget: Spa
         try:
             content = batch.decompressed()
         except ValueError as error:  # a RecordError
-            leaf.add_note(f"not opened: {getattr(error, 'reason', str(error))}")
+            leaf.add_note(f"not decoded: {getattr(error, 'reason', str(error))}")
             return [leaf]
         top = Span(0, len(content), path, "records", "BYTES", STRUCT)
         top.children = _records(content, 0, len(content), batch, path, budget)

@@ -94,12 +94,12 @@ def _open_versioned(span: Span, data: bytes, name: str, budget: SpanBudget) -> N
     version = INT16.read_int(content, 0)[0]
     known = min(version, message.HIGHEST_SUPPORTED_VERSION)
     if known < message.LOWEST_SUPPORTED_VERSION:
-        span.add_note(f"not opened: {name} has no version {version}")
+        span.add_note(f"not decoded: {name} has no version {version}")
         return
     walk = SpanTraversal(content, 2, budget)
     top = walk.struct(schemas_of(message)[known], span.path, name, is_whole=known == version)
     if walk.error is not None:
-        span.add_note(f"not opened: no {name} v{version}: {walk.error.reason}")
+        span.add_note(f"not decoded: no {name} v{version}: {walk.error.reason}")
         return
     annotate(top, descriptor_of(message))
     mark(top, message, span.path)
@@ -112,7 +112,7 @@ def _open_versioned(span: Span, data: bytes, name: str, budget: SpanBudget) -> N
 
 def _open_request(span: Span, inner: Explanation) -> None:
     if inner.error is not None:
-        span.add_note("not opened: no request that can be read")
+        span.add_note("not decoded: the request cannot be read")
         return
     for each in inner.root.all():
         each.path = f"{span.path}.{each.path}" if each.path else span.path

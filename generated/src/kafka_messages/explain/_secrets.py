@@ -19,7 +19,7 @@ _CERTAIN = ("request_api_key", "request_api_version", "correlation_id")
 # Types of fixed size.
 _FIXED = frozenset(("BOOLEAN", "INT8", "INT16", "UINT16", "INT32", "UNSIGNED_INT32", "INT64", "FLOAT64", "UUID"))
 _UNKNOWN = "unknown_tagged_fields"
-_HIDDEN_REST = "hidden, as it may be secret: --show-secrets shows it"
+_HIDDEN_REST = "redacted, may be secret: --show-secrets shows it"
 
 
 def mark(top: Span, message: type[Message], prefix: str = "") -> None:

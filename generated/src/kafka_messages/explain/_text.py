@@ -40,7 +40,7 @@ class TextRenderer:
     def render(self, title: str, error: Exception | None) -> str:
         lines = [self._styled(title, "title")]
         if self.address:
-            where = f"from address {self.address:0{self.digits}x}, where the offsets in its notes begin"
+            where = f"from address {self.address:0{self.digits}x}; offsets in its notes are relative to it"
             lines[0] += self._styled(f"  {where}", "dim")
         tops = self.tops
         if len(tops) == 1 and tops[0].children:
@@ -80,13 +80,13 @@ class TextRenderer:
             return
         content, top = leaf.unpacked
         pad = " " * (self.left + self.step * depth)
-        lines.append(pad + self._styled(f"in the {len(content):,} bytes decompressed", "title"))
+        lines.append(pad + self._styled(f"in the {len(content):,} decompressed bytes", "title"))
         outer = self.data, self.address
         self.data, self.address = content, 0
         for child in top.children:
             self._span(child, depth, lines)
         self.data, self.address = outer
-        lines.append(pad + self._styled("end of what was decompressed", "dim"))
+        lines.append(pad + self._styled("end of the decompressed data", "dim"))
 
     def _group(self, span: Span, depth: int, lines: list[str]) -> None:
         is_message = " v" in span.type

@@ -143,7 +143,7 @@ class _Explainer:
         if said != message.API_KEY:
             for each in self.root.children:
                 redact(each)  # the record type may be wrong
-            self._stop(DecodeError(f"the record type is {said}, but that of {message.NAME} is {message.API_KEY}"))
+            self._stop(DecodeError(f"expected record type {message.API_KEY} of {message.NAME}, got {said}"))
         elif version not in message._codecs:
             self._stop(unsupported(message, version))
         else:
@@ -241,7 +241,7 @@ class _Explainer:
         # Show the header of an unknown request, unless the bytes may be a SASL token.
         header = class_of("RequestHeader")
         if may_be_token(self.data[self.pos :]):
-            error = DecodeError("no header of a request that is known; it may be a token of SASL", offset=self.pos)
+            error = DecodeError("unknown request header; this may be a SASL token", offset=self.pos)
         elif header_version < header.LOWEST_SUPPORTED_VERSION:
             self._certain()
         else:
@@ -268,7 +268,7 @@ class _Explainer:
 
     def _trailing(self, message: type[Message]) -> None:
         if self.pos < len(self.data):
-            note = "behind the message; brokers ignore it"
+            note = "after the message; ignored by brokers"
             rest = Span(self.pos, len(self.data), "trailing", "trailing", "BYTES", REST, None, note)
             rest.is_secret = has_secrets(message)
             self.root.children.append(rest)

@@ -51,7 +51,7 @@ _in_array = re.compile(r"\[[0-9]*\]").sub
 def release_of(release: str) -> str:
     """Return a known release; ``2.8`` means its newest release. Raises ValueError, and TypeError for a number."""
     if not isinstance(release, str):
-        raise TypeError(f"a release is a text, such as '2.8', not {display(release)}")
+        raise TypeError(f"a release must be a str such as '2.8', not {display(release)}")
     if release in RELEASES:
         return release
     line = [each for each in RELEASES if each.startswith(f"{release}.")]
@@ -290,12 +290,12 @@ def _check_version(version: int | None) -> None:
 
 def _check_number(version: int) -> None:
     if isinstance(version, bool) or not isinstance(version, int):
-        raise TypeError(f"a version is a number, such as 3, not {display(version)}")
+        raise TypeError(f"a version must be an int such as 3, not {display(version)}")
 
 
 def _several(versions: Iterable[tuple[AnyMessage, int]]) -> Iterable[object]:
     if isinstance(versions, str | type) or not hasattr(versions, "__iter__"):
-        raise TypeError(f"pairs of a message and a version are needed, in a list, not {display(versions)}")
+        raise TypeError(f"expected a list of (message, version) pairs, got {display(versions)}")
     return versions.items() if isinstance(versions, dict) else versions
 
 
@@ -312,7 +312,7 @@ def _runs(message: AnyMessage) -> tuple[tuple[int, int, int, int], ...]:
     name = _name(message)
     if name not in RUNS:
         meant = did_you_mean(name, RUNS) or did_you_mean(f"{name}Request", RUNS)
-        raise ValueError(f"no release has a message {display(name)}{meant}")
+        raise ValueError(f"unknown message {display(name)}{meant}")
     return RUNS[name]
 
 
@@ -327,7 +327,7 @@ def _first_of_field(name: str, late: int, versions: Iterable[int]) -> str | None
 
 def _place(path: str) -> str:
     if not isinstance(path, str):
-        raise TypeError(f"the path of a field is a text, such as 'topics.name', not {display(path)}")
+        raise TypeError(f"a field path must be a str such as 'topics.name', not {display(path)}")
     return _in_array("", path).replace("_", "").lower()
 
 

@@ -106,12 +106,12 @@ def write_coordinator_record(
     key_bytes = _pack_h(number) + key.write(KEY_VERSION)
     if value is None:
         if value_version is not None:
-            raise EncodeError(f"there is a version ({value_version}) of the value, but no value", name)
+            raise EncodeError(f"value_version is {value_version}, but there is no value", name)
         return key_bytes, None
     if value_name != name_of(type(value)):
         raise EncodeError(f"the value of this key is {value_name}, not {name_of(type(value))}", name)
     if value_version is None:
-        raise EncodeError("the version of the value is needed", type(value).NAME)
+        raise EncodeError("value_version is required", type(value).NAME)
     return key_bytes, write_versioned(value, value_version)
 
 
@@ -126,7 +126,7 @@ def read_metadata_record(data: BytesLike, log: str = "metadata") -> MetadataReco
     data = as_bytes(data)
     frame_version, offset = read_unsigned(data, 0, "frame version")
     if frame_version != FRAME_VERSION:
-        raise DecodeError(f"frame version {frame_version} at offset 0, only {FRAME_VERSION} is known", offset=0)
+        raise DecodeError(f"unknown frame version {frame_version} at offset 0; expected {FRAME_VERSION}", offset=0)
     number, offset = read_unsigned(data, offset, "record type")
     version, offset = read_unsigned(data, offset, "version")
     key_name, value_name = _TYPES.get((log, number), (None, None))
@@ -172,6 +172,6 @@ def _known(log: str, logs: set[str], kind: str) -> str:
         topics = {name: topic for topic, name in LOGS.items()}
         known = [f"{each!r} ({topics[each]})" if each in topics else repr(each) for each in sorted(logs)]
         raise ValueError(
-            f"expected a log of {kind} records, got {display(log)}; there are {', '.join(known) or 'none'}"
+            f"expected a log of {kind} records, got {display(log)}; known are {', '.join(known) or 'none'}"
         )
     return name

@@ -55,7 +55,7 @@ class Api(Generic[R_co]):
     """Kafka's name, such as ``Metadata``."""
     request_name: str
     response_name: str
-    """Empty for requests without a response."""
+    """Empty for requests without response."""
     valid_versions: Versions
     """Versions with message classes; may be empty."""
     supported_versions: Versions
@@ -171,7 +171,7 @@ def api(which: AnyApi) -> Api[Any]:
     if isinstance(which, Api):
         return which
     if isinstance(which, str):
-        return api(_key(which, f"no API is called {display(which)}"))
+        return api(_key(which, f"unknown API {display(which)}"))
     if not isinstance(which, type):
         raise TypeError(f"expected an API key, an API name or a message class, got {display(which)}")
     cls: type = which  # untyped callers may pass any class
@@ -201,7 +201,7 @@ def apis() -> tuple[Api, ...]:
 def _build(key: int) -> Api[Any]:
     if key not in _ROWS:
         known = f"{min(_ROWS)} to {max(_ROWS)}" if _ROWS else "none"
-        raise UnknownApiError(f"no API has the key {display(key)}; the known keys are {known}")
+        raise UnknownApiError(f"unknown API key {display(key)}; known keys are {known}")
     _, request, response, *ends, unstable, listeners, request_headers, response_headers = _ROWS[key]
     valid, offered, deprecated = map(Versions, ends[::2], ends[1::2])
     built: Api[Any] = Api(

@@ -258,7 +258,7 @@ def _hint_at_length(error: KafkaMessageError, data: bytes, decode: Callable[...,
         decode(data[_LENGTH_SIZE:], *arguments)
     except KafkaMessageError:
         return
-    reason = f"{error.args[0]}; these bytes begin with the length of their frame: leave the first 4 out, as split_frames does"
+    reason = f"{error.args[0]}; the data starts with a frame length: omit the first 4 bytes, as split_frames does"
     error.args = (reason, *error.args[1:])
     if isinstance(error, DecodeError):
         error.reason = reason

@@ -169,7 +169,7 @@ class FrameReader:
         self._check()
         if self.pending:
             end = self.offset + self.pending
-            raise self._fail(f"the data ends at offset {end}, inside the frame at offset {self.offset}")
+            raise self._fail(f"truncated frame at offset {self.offset}: the data ends at offset {end}")
 
     def _fail(self, reason: str) -> FramingError:
         self._failure = (reason, self.offset)

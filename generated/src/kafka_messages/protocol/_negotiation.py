@@ -97,15 +97,15 @@ def _is_met(restriction: Restriction, broker: BrokerVersions) -> bool:
 
 
 def _broker(theirs: Versions) -> str:
-    return "the broker does not offer this API" if theirs == NO_VERSIONS else f"the broker has {theirs}"
+    return "the broker does not support this API" if theirs == NO_VERSIONS else f"the broker supports {theirs}"
 
 
 def _package(api: Api, ours: Versions) -> str:
     offered = api.supported_versions
     if not offered:
-        return "this package offers none since the API was removed"
+        return "this package supports none since the API was removed"
     hidden = "" if ours == offered else f" (and version {offered.highest}, which is unstable)"
-    return f"this package offers {ours}{hidden}"
+    return f"this package supports {ours}{hidden}"
 
 
 def negotiate(response: ApiVersionsResponse, api: AnyApi, *, allow_unstable: bool = False) -> int:

@@ -102,7 +102,7 @@ class _Losses(Loops):
             else:
                 if self.may_be_null(field):
                     self.lose(
-                        depth, f"{value} is None", spot, field.name, True, f"version {self.version} has no null here"
+                        depth, f"{value} is None", spot, field.name, True, f"not nullable in version {self.version}"
                     )
                 self.inner(depth, spot, field)
         if not self.is_extensible:

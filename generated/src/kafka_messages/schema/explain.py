@@ -42,7 +42,7 @@ def read_placed(
     except SchemaError as error:
         raise DecodeError(error.reason, message.NAME, version, error.place, error.offset) from None
     if is_whole and end != len(data):
-        reason = f"the message ends at offset {end}, but {len(data) - end} more byte(s) follow"
+        reason = f"{len(data) - end} byte(s) left after the message, at offset {end}"
         raise DecodeError(reason, message.NAME, version, "", end)
     return struct, end
 
@@ -112,7 +112,7 @@ def check_absent(
             value = value_of(container, field.name)
             if version not in field.versions:
                 if not field.ignorable and not is_default(value, builder.default(field)):
-                    raise SchemaError(f"is set, but version {version} does not have this field")
+                    raise SchemaError(f"is set, but is not supported by version {version}")
             elif field.is_struct and value is not None:
                 _check_inner(descriptor, field, value, version)
         except SchemaError as error:

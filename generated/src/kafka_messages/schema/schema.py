@@ -65,7 +65,7 @@ class Schema(StructType):
 
     def write(self, out: bytearray, value: object) -> None:
         if value is None:
-            raise SchemaError("is None, but this version has no null here")
+            raise SchemaError("must not be None in this version")
         if isinstance(value, (Struct, Mapping)):
             for name in value:
                 if name not in self.names:
@@ -80,7 +80,9 @@ class Schema(StructType):
         if self.tags is not None:
             self.tags.write_from(out, value)
         elif self.optional is None and bool(getattr(value, "unknown_tagged_fields", None)):
-            raise SchemaError("is set, but this version has no tagged fields").inside(".unknown_tagged_fields")
+            raise SchemaError("is set, but this version does not support tagged fields").inside(
+                ".unknown_tagged_fields"
+            )
 
     def bnf(self, name: str) -> str:
         """Return the schema in the notation of Kafka's protocol guide."""

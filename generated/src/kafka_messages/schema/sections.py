@@ -96,7 +96,7 @@ class Section(Type):
 
     def check_size(self, place: TagPosition, after: int) -> None:
         if after != place.end:
-            sizes = f"has size {place.end - place.at} at offset {place.at}, but its value {after - place.at}"
+            sizes = f"has size {place.end - place.at} at offset {place.at}, but its value takes {after - place.at}"
             raise SchemaError(f"{self.noun} {place.tag} {sizes}", place.at)
 
     def write_from(self, out: bytearray, container: object) -> None:
@@ -123,12 +123,12 @@ class Section(Type):
 
     def add_unknown(self, parts: dict[int, bytes], raw: object) -> None:
         if not isinstance(raw, RawTaggedField):
-            raise wrong(raw, "a RawTaggedField")
+            raise wrong(raw, "RawTaggedField")
         self.check_unknown(raw)
         if raw.tag in self.fields or raw.tag in self.absent:
             raise SchemaError(f"tag {raw.tag} is a field of the definition")
         if raw.tag in parts:
-            raise SchemaError(f"tag {raw.tag} is used twice")
+            raise SchemaError(f"duplicate tag {raw.tag}")
         if not isinstance(raw.data, (bytes, bytearray, memoryview)):
             raise wrong(raw.data, "bytes")
         parts[raw.tag] = bytes(raw.data)
@@ -150,7 +150,7 @@ class TagSection(Section):
             start = at
             tag, size, at = self.read_header(data, at)
             if tag in seen:
-                raise SchemaError(f"tag {tag} comes twice, again at offset {start}", start)
+                raise SchemaError(f"duplicate tag {tag} at offset {start}", start)
             seen.add(tag)
             end = need(data, at, size, f"field with tag {tag}")
             if tag in self.absent:
@@ -204,7 +204,9 @@ class OptionalFieldBuffer(Section):
         while True:
             start = at
             if start == len(data):
-                raise SchemaError(f"the optional-field buffer at offset {pos} is not ended by a length of 0", start)
+                raise SchemaError(
+                    f"the optional-field buffer at offset {pos} is not terminated by a length of 0", start
+                )
             size, at = PACKED32.read(data, at)
             if size == 0:
                 yield TagPosition(start, at, at, None)

@@ -126,7 +126,7 @@ class SpanTraversal(Observer):
             left = len(self.data) - self.end
             if is_whole and left:
                 self._extent = len(self.data)
-                reason = f"the message ends at offset {self.end}, but {left} more byte(s) follow"
+                reason = f"{left} byte(s) left after the message, at offset {self.end}"
                 raise SchemaError(reason, self.end)
         except SchemaError as error:
             self._fault(error)
@@ -231,7 +231,7 @@ class SpanTraversal(Observer):
             self._reading = self._path, label, section
         span.value = len(found) + unknown
         if absent := [field.name for tag, field in section.fields.items() if tag not in found]:
-            count.add_note(f"not there, so at default: {', '.join(absent)}")
+            count.add_note(f"absent, so at default: {', '.join(absent)}")
         self._leave()
 
     def tagged_value(self, section: Section, field: Field, place: TagPosition) -> tuple[object, int]:

@@ -88,7 +88,7 @@ def _bytes(count: int) -> str:
 
 
 def wrong(value: object, expected: str) -> SchemaError:
-    return SchemaError(f"expected {expected}, not {summary(value)}")
+    return SchemaError(f"expected {expected}, got {summary(value)}")
 
 
 class Fixed(Type):
@@ -123,7 +123,7 @@ class Boolean(Type):
 
     def write(self, out: bytearray, value: object) -> None:
         if value not in (0, 1):
-            raise wrong(value, "True or False")
+            raise wrong(value, "bool")
         out.append(1 if value else 0)
 
 
@@ -140,7 +140,7 @@ class Float64(Type):
         except (struct.error, OverflowError):
             if isinstance(value, int):
                 raise SchemaError(f"{display(value)} is out of range for {self.name}") from None
-            raise wrong(value, "a number") from None
+            raise wrong(value, "float") from None
 
 
 class Uuid(Type):
@@ -152,7 +152,7 @@ class Uuid(Type):
 
     def write(self, out: bytearray, value: object) -> None:
         if not isinstance(value, UUIDValue):
-            raise wrong(value, "a uuid.UUID")
+            raise wrong(value, "UUID")
         out += value.bytes
 
 
@@ -193,7 +193,7 @@ def integer(value: object, kind: Fixed | VarInt) -> int:
     try:
         number = operator.index(cast(SupportsIndex, value))
     except TypeError:
-        raise wrong(value, f"an integer for {kind.name}") from None
+        raise wrong(value, f"int for {kind.name}") from None
     if not kind.lowest <= number <= kind.highest:
         raise SchemaError(f"{display(number)} is out of range for {kind.name}, {kind.lowest} to {kind.highest}")
     return number
@@ -244,12 +244,12 @@ class _Sized(Type):
     def read_length(self, data: bytes, pos: int) -> tuple[int, int]:
         length, after = self.length.read(data, pos)
         if length < 0 and not self.nullable:
-            raise SchemaError(f"null at offset {pos}, where this version allows none", pos)
+            raise SchemaError(f"unexpected null at offset {pos} in this version", pos)
         return length, after
 
     def write_null(self, out: bytearray) -> None:
         if not self.nullable:
-            raise SchemaError("is None, but this version has no null here")
+            raise SchemaError("must not be None in this version")
         self.length.write(out, -1)
 
 
@@ -279,13 +279,13 @@ class Text(_Sized):
             self.write_null(out)
             return
         if not isinstance(value, str):
-            raise wrong(value, "a str")
+            raise wrong(value, "str")
         try:
             data = value.encode("utf-8", self.errors)
         except UnicodeEncodeError as error:
-            raise SchemaError(f"cannot be UTF-8: {error.reason} at character {error.start}") from None
+            raise SchemaError(f"cannot be encoded as UTF-8: {error.reason} at character {error.start}") from None
         if len(data) > MAX_STRING_LENGTH:
-            raise SchemaError(f"has {len(data)} bytes of UTF-8, a string holds at most {MAX_STRING_LENGTH}")
+            raise SchemaError(f"has {len(data)} bytes of UTF-8, at most {MAX_STRING_LENGTH} allowed")
         self.length.write(out, len(data))
         out += data
 
@@ -361,7 +361,7 @@ class ArrayOf(_Sized):
         count, at = self.read_length(data, pos)
         bound = max(len(data) - at, 0) if smallest(self.element) else MAX_EMPTY_ELEMENTS
         if count > bound:
-            left = f"{len(data) - at} bytes are left" if smallest(self.element) else f"the bound is {bound}"
+            left = f"only {len(data) - at} bytes left" if smallest(self.element) else f"the bound is {bound}"
             raise SchemaError(f"array of {count} elements at offset {pos}, but {left}", pos)
         return max(count, -1), at
 
@@ -403,7 +403,7 @@ class CompactArrayOf(ArrayOf):
 def elements(value: object) -> list[object]:
     """Return the elements of an array. Raises SchemaError for strings, bytes, dicts, iterators and non-iterables."""
     if isinstance(value, (str, bytes, bytearray, memoryview, dict, Iterator)) or not isinstance(value, Iterable):
-        raise wrong(value, "a list")
+        raise wrong(value, "list")
     return list(value)
 
 

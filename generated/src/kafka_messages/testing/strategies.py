@@ -17,7 +17,7 @@ from .draw import MIXED, Chances, Draw
 try:
     from hypothesis import strategies as st
 except ImportError as error:
-    _TEXT = "the strategies of {} need the package hypothesis, which is not installed; the extra `testing` brings it"
+    _TEXT = "the strategies of {} require the package hypothesis, which is not installed; install the extra `testing`"
     raise ImportError(_TEXT.format(__package__)) from error
 
 M = TypeVar("M", bound=Message)
