@@ -293,7 +293,7 @@ def test_columns_of_incompatible_types_raise_type_error(columns: dict[str, objec
 def test_arrays_of_wrong_type_raise_type_error() -> None:
     twice = pa.StructArray.from_arrays([OFFSETS, OFFSETS], names=["offset", "offset"])
     for array, reason in (
-        (twice, "OffsetCommitValue has 2 columns offset"),
+        (twice, "OffsetCommitValue has 2 columns named offset"),
         (OFFSETS, "OffsetCommitValue: expected a struct, got int64"),
         (COMMITS, "expected a struct array of messages, got list"),
     ):

@@ -51,11 +51,11 @@ def test_python_blocks_print_the_documented_output(page: str, capsys: pytest.Cap
         pytest.skip("the extra `arrow` is not installed")
     pages.run(page, {"__name__": "__main__"})
     printed = iter(capsys.readouterr().out.splitlines())
-    assert [said for said in pages.told_output(page) if said not in printed] == []
+    assert [said for said in pages.documented_output(page) if said not in printed] == []
 
 
 def test_documented_output_is_found_in_comments_and_blocks() -> None:
-    below, block = pages.told_output("docs/guide/versions.md"), pages.told_output("docs/numbers.md")
+    below, block = pages.documented_output("docs/guide/versions.md"), pages.documented_output("docs/numbers.md")
     assert "topics[0].topic_id: dropped, only versions 10+ have this field" in below
     assert "()" in below
     assert "brokers MetadataResponseBroker 0+ none" in block

@@ -205,22 +205,6 @@ def with_values(cls: Any, **values: Any) -> Any:
         (with_values(SaslAuthenticateRequest, auth_bytes="x"), 2, "auth_bytes: expected bytes, got str of 1 character"),
         (with_values(SaslAuthenticateRequest, auth_bytes=7), 1, "auth_bytes: expected bytes, got int (7)"),
         (
-            with_values(SaslAuthenticateRequest, auth_bytes=None),
-            1,
-            "auth_bytes: is None, but this version has no null here",
-        ),
-        (
-            with_values(SaslAuthenticateRequest, auth_bytes=None),
-            2,
-            "auth_bytes: is None, but this version has no null here",
-        ),
-        (
-            with_values(SaslAuthenticateRequest, auth_bytes="x"),
-            2,
-            "auth_bytes: expected bytes, not a str of 1 character",
-        ),
-        (with_values(SaslAuthenticateRequest, auth_bytes=7), 1, "auth_bytes: expected bytes, not 7"),
-        (
             FetchResponse(responses=[FetchableTopicResponse(partitions=[with_values(PartitionData, records="x")])]),
             12,
             "responses[0].partitions[0].records: expected bytes, got str of 1 character",

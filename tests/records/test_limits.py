@@ -60,7 +60,7 @@ def test_max_batch_records_limits_headers(compression: str) -> None:
         (None, TypeError, "{} must be a number, not None"),
         (True, TypeError, "{} must be a number, not True"),
         (1e6, TypeError, "{} must be a number, not 1000000.0"),
-        (0, ValueError, "{} is 0, at least 1 is needed"),
+        (0, ValueError, "{} must be at least 1, not 0"),
     ],
 )
 def test_invalid_limits_are_rejected(argument: str, given: Any, error: type[Exception], said: str) -> None:

@@ -147,7 +147,7 @@ def test_base_offset_is_changed_without_a_new_checksum() -> None:
     moved = with_base_offset(data, 1000, leader_epoch=4)
     assert moved == write_batch(RECORDS, base_offset=1000, leader_epoch=4)
     assert with_base_offset(moved, 0) == write_batch(RECORDS, leader_epoch=4)
-    with pytest.raises(BatchDecodeError, match=f"^RecordBatch v2: 99 bytes, but the batch has a size of {len(data)}$"):
+    with pytest.raises(BatchDecodeError, match=f"^RecordBatch v2: expected {len(data)} bytes, got 99$"):
         with_base_offset(data[:99], 0)
     with pytest.raises(BatchDecodeError, match=r"^RecordBatch: not a batch of format 2 \(60 bytes\)$"):
         with_base_offset(data[:60], 0)
