@@ -309,7 +309,7 @@ def test_unreadable_batches_are_reported(spark: SparkSession, tmp_path: Path) ->
     assert (status, kinds(report)) == (1, {"unreadable": 4})
     assert report["figures"]["batches"] == 2
     told = {(row["topic"], row["position"]): row["reason"] for row in rows(report, "Unreadable")}
-    assert told[None, None] == "the checkpoint is damaged and ignored: line 2 declares 2 entries, but there are 0"
+    assert told[None, None] == "damaged checkpoint, ignored: line 2 declares 2 entries, but there are 0"
     assert told["orders", len(data(0))].startswith("the gzip data is damaged: ")
 
 

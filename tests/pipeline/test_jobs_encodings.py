@@ -207,7 +207,11 @@ def test_corrupt_captures_are_reported(spark: SparkSession, tmp_path: Path, caps
     assert "Unreadable\n----------\n" in report
     rows = spark.read.parquet(str(out / "unreadable")).orderBy("file").collect()
     assert [(Path(row.file).name, row.position, row.reason.partition(",")[0]) for row in rows] == [
-        ("one.request.bin", len(request), "a length of -1 bytes"),
+        (
+            "one.request.bin",
+            len(request),
+            "invalid length of -1 bytes; 0 to 104857600 are possible; later frames cannot be located",
+        ),
         (
             "two.request.bin",
             2 * len(request),

@@ -136,8 +136,8 @@ def test_sequence_gaps_and_duplicates_are_found(tmp_path: Path) -> None:
     ]
     last = (1 << 31) - 1
     assert sequence_fault(0, 0, 0, 0, last) is None
-    assert sequence_fault(0, last, 0, 0) == ("sequence_gap", "warning", f"sequence 0, where {last} comes next")
-    assert sequence_fault(0, 1, 0, last) == ("sequence_back", "error", f"sequence {last} again, where 1 comes next")
+    assert sequence_fault(0, last, 0, 0) == ("sequence_gap", "warning", f"sequence 0, expected {last}")
+    assert sequence_fault(0, 1, 0, last) == ("sequence_back", "error", f"sequence {last} again, expected 1")
 
 
 def test_group_coordinator_sequences_must_be_0(tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_truncated_snapshot_is_an_error(tmp_path: Path, capsys: pytest.CaptureFi
     assert main([str(tmp_path), "--quiet"]) == 1
     (line,) = (each for each in capsys.readouterr().out.splitlines() if "bytes of a batch that ends" in each)
     assert line.startswith("error     incomplete_tail")
-    assert "67 bytes of a batch that ends beyond the file; a snapshot is there as a whole" in line
+    assert "67 bytes of a batch that ends beyond the file; snapshots are written completely" in line
 
 
 def test_internal_topics_count_as_compacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -342,7 +342,7 @@ def test_cleaner_checkpoint_marks_topics_compacted(tmp_path: Path, capsys: pytes
     assert main([str(tmp_path), "--quiet"]) == 1
     report = capsys.readouterr().out
     assert "warning   checkpoint      1         1      1  a damaged checkpoint file of a log directory" in report
-    told = "the checkpoint is damaged and ignored: line 2 declares 2 entries, but there are 1"
+    told = "damaged checkpoint, ignored: line 2 declares 2 entries, but there are 1"
     assert any(line.startswith("warning   checkpoint") and line.endswith(told) for line in report.splitlines())
     segment(tmp_path, "orders-0", data(4), data(9), base=0)
     checkpoint.write_text("0\n1\nstates 1 7\n")

@@ -163,7 +163,7 @@ def test_schema_selects_columns(spark: SparkSession, read: Any, folder: Path) ->
         reader.schema("offset int").load(str(folder)).collect()
     headers = StructType().add("headers", ArrayType(StructType().add("key", "string", False).add("value", "binary")))
     for name, schema in ("offset", "topic string, offset bigint NOT NULL"), ("headers", headers):
-        text = f"kafka_log: the column '{name}' can have nulls; leave out NOT NULL in the schema"
+        text = f"kafka_log: the column '{name}' can have nulls; remove NOT NULL in the schema"
         with pytest.raises(PySparkException, match=text):
             reader.option("includeHeaders", "true").schema(schema).load(str(folder)).collect()
 
@@ -221,7 +221,7 @@ def test_invalid_options_are_rejected(read: Any, options: dict[str, str], text: 
 def test_missing_path_is_rejected(spark: SparkSession, read: Any, tmp_path: Path) -> None:
     with pytest.raises(PySparkException, match=r"\[PATH_NOT_FOUND\] Path does not exist: .*/nowhere\."):
         read(tmp_path / "nowhere").collect()
-    with pytest.raises(PySparkException, match=r"name what to read, with load\(path\) or the option 'path' or 'paths'"):
+    with pytest.raises(PySparkException, match=r"no path given; use load\(path\) or the option 'path' or 'paths'"):
         spark.read.format("kafka_log").load().collect()
 
 
@@ -246,7 +246,7 @@ def test_corrupt_column_can_be_renamed(read: Any, folder: Path) -> None:
     assert row._corrupt_record.position > 0
     with pytest.raises(PySparkException, match="'columnNameOfCorruptRecord' is 'key', but there is a column of this"):
         read(mode="PERMISSIVE", columnNameOfCorruptRecord="key").count()
-    with pytest.raises(PySparkException, match="needs the option 'mode' to be PERMISSIVE, not FAILFAST"):
+    with pytest.raises(PySparkException, match="requires the option 'mode' PERMISSIVE, not FAILFAST"):
         read(columnNameOfCorruptRecord="bad").count()
 
 
@@ -256,5 +256,7 @@ def test_files_are_filtered_by_modification_time(read: Any, folder: Path) -> Non
     assert read(modifiedBefore="2001-09-09T01:46:41").select("partition").distinct().collect() == [(0,)]
     assert read(modifiedAfter="2001-09-09T03:46:40+02:00").select("partition").distinct().collect() == [(1,)]
     assert read(modifiedBefore="2001-09-09T01:46:40Z").count() == 0
-    with pytest.raises(PySparkException, match="'modifiedAfter' is a time such as 2026-03-31T08:00:00Z, not 'today'"):
+    with pytest.raises(
+        PySparkException, match="'modifiedAfter' must be a time such as 2026-03-31T08:00:00Z, not 'today'"
+    ):
         read(modifiedAfter="today").count()

@@ -367,7 +367,7 @@ def test_deleted_planned_file_is_data_loss(log: Log, caplog: pytest.LogCaptureFi
     end = stream.planned(EMPTY, Limit())
     gone, _ = log.segments()
     gone.unlink()
-    with pytest.raises(ValueError, match="is gone since") as caught:
+    with pytest.raises(ValueError, match="was deleted after") as caught:
         read(open_stream(log.folder), EMPTY, end)
     assert str(caught.value) == f"kafka_log: {gone} was deleted after this batch was planned. {LOST}"
     assert read(open_stream(log.folder, failOnDataLoss="false"), EMPTY, end) == [1]
@@ -571,7 +571,7 @@ def test_truncated_read_file_is_data_loss(log: Log) -> None:
     os.truncate(log.active, size)
     with pytest.raises(ValueError, match="truncated") as caught:
         open_stream(log.folder).planned(at, Limit())
-    what = f"{log.active} was truncated or replaced after {2 * size} bytes of it had been read"
+    what = f"{log.active} was truncated or replaced after {2 * size} bytes had been read"
     assert str(caught.value) == f"kafka_log: {what}. {LOST}"
 
 

@@ -209,7 +209,9 @@ def test_invalid_data_frames_are_rejected(spark: SparkSession, pairs: DataFrame)
         traffic.frames(df.selectExpr("*", "1 AS problem"), "data")
     with pytest.raises(ValueError, match=r"^pair: unknown column 'correlation_id'"):
         traffic.pair(df)
-    with pytest.raises(ValueError, match=r"^pair: a column 'position' or 'timestamp' is needed for the order"):
+    with pytest.raises(
+        ValueError, match=r"^pair: a column 'position' or 'timestamp' is required for the order of frames"
+    ):
         traffic.pair(traffic.frames(df.drop("timestamp"), "data"))
     with pytest.raises(ValueError, match=r"^decode_responses: the type of a response depends on its request"):
         traffic.decode_responses(traffic.frames(df, "data"), "MetadataResponse")

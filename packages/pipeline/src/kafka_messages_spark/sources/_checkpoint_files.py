@@ -114,9 +114,9 @@ def _rows(shown: str, root: str, path: str) -> list[dict[str, Any]]:
     except OSError as error:
         return [_problem(shown, f"the checkpoint cannot be read: {error}")]
     except UnicodeDecodeError:
-        return [_problem(shown, "the checkpoint is damaged and ignored: invalid UTF-8")]
+        return [_problem(shown, "damaged checkpoint, ignored: invalid UTF-8")]
     except ValueError as error:
-        return [_problem(shown, f"the checkpoint is damaged and ignored: {error}")]
+        return [_problem(shown, f"damaged checkpoint, ignored: {error}")]
     names = ("topic", "partition", "offset")
     return [{"file": shown, **dict(zip(names, entry, strict=True)), "problem": None} for entry in entries]
 
