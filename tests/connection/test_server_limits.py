@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
@@ -34,11 +35,14 @@ def calls_of(work: Callable[[], object]) -> int:
         nonlocal count
         count += event in ("call", "c_call")
 
+    gc.collect()
+    gc.disable()  # finalizers of other tests would be counted
     sys.setprofile(on_event)
     try:
         work()
     finally:
         sys.setprofile(None)
+        gc.enable()
     return count
 
 
