@@ -150,11 +150,11 @@ def test_table_of_older_records_is_consistent() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: since(3), TypeError, "expected a message class or name, got 3"),  # type: ignore[arg-type]
-        (lambda: since(int), TypeError, "expected a message class or name, got <class 'int'>"),  # type: ignore[arg-type]
+        (lambda: since(3), TypeError, "expected a message class or name, got 3"),  # type: ignore[arg-type]  # rejected
+        (lambda: since(int), TypeError, "expected a message class or name, got <class 'int'>"),  # type: ignore[arg-type]  # rejected
         (lambda: versions_in("2.8", "Metadata"), ValueError,
          "unknown message 'Metadata'; did you mean 'MetadataRequest'?"),
-        (lambda: versions_in(3.1, "MetadataRequest"), TypeError, "a release must be a str such as '2.8', not 3.1"),  # type: ignore[arg-type]
+        (lambda: versions_in(3.1, "MetadataRequest"), TypeError, "a release must be a str such as '2.8', not 3.1"),  # type: ignore[arg-type]  # rejected
         (lambda: field_since("MetadataResponse", "Brokers[].Rak", 1), ValueError,
          "MetadataResponse has no field 'Brokers[].Rak'; did you mean 'brokers.rack'?"),
         (lambda: field_since("MetadataResponse", "nope", 1), ValueError, "MetadataResponse has no field 'nope'"),

@@ -387,7 +387,7 @@ OPTIONAL_VALUES: list[tuple[Message, int, str]] = [
         9,
         f"limits.{RAW}[0]: tag 0 is a field of the definition",
     ),
-    (FooRequest(origin=Origin(address="x")), 9, "origin.address: expected bytes, got str of 1 character"),  # type: ignore[arg-type]
+    (FooRequest(origin=Origin(address="x")), 9, "origin.address: expected bytes, got str of 1 character"),  # type: ignore[arg-type]  # rejected
     (FooRequest(priority=128), 9, "priority: 128 is out of range for INT8, -128 to 127"),
     (FooRequest(forwarded_by=[1, 1 << 31]), 9, f"forwarded_by[1]: 2147483648 {NARROW} INT32, -2147483648 to 2147483647"),
     (OptionalTypes(number=1 << 31), 1, f"number: 2147483648 {NARROW} INT32, -2147483648 to 2147483647"),

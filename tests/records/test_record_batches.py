@@ -106,7 +106,7 @@ def test_memoryviews_of_wide_items_are_written_as_bytes(magic: int) -> None:
     data = wide.tobytes()
     assert (record.key, record.value, record.headers) == (data, data, (("h", data),) if headers else ())
     with pytest.raises(BatchEncodeError) as caught:
-        write_batch([Record(value=wide)], magic=magic)  # type: ignore[arg-type]  # what is refused
+        write_batch([Record(value=wide)], magic=magic)  # type: ignore[arg-type]  # rejected
     assert str(caught.value) == "records[0].value: expected bytes or None, got array"
 
 
@@ -225,15 +225,15 @@ TOO_FAR = "is too far from the first one, 0: 32 bits hold the difference"
             {},
             "records[1].key: expected bytes or None, got str",
         ),
-        ([Record(key="")], {}, "records[0].key: expected bytes or None, got str"),  # type: ignore[arg-type]
-        ([Record(value=())], {}, "records[0].value: expected bytes or None, got tuple"),  # type: ignore[arg-type]
-        ([Record(value=5)], {}, "records[0].value: expected bytes or None, got int"),  # type: ignore[arg-type]
-        ([Record(timestamp=1.5)], {}, "records[0].timestamp: expected int64, got 1.5"),  # type: ignore[arg-type]
+        ([Record(key="")], {}, "records[0].key: expected bytes or None, got str"),  # type: ignore[arg-type]  # rejected
+        ([Record(value=())], {}, "records[0].value: expected bytes or None, got tuple"),  # type: ignore[arg-type]  # rejected
+        ([Record(value=5)], {}, "records[0].value: expected bytes or None, got int"),  # type: ignore[arg-type]  # rejected
+        ([Record(timestamp=1.5)], {}, "records[0].timestamp: expected int64, got 1.5"),  # type: ignore[arg-type]  # rejected
         ([Record(), Record(timestamp=-1 << 70)], {}, f"records[1].timestamp: expected int64, got {-1 << 70}"),
         ([Record(timestamp=1 << 63)], {}, f"records[0].timestamp: expected int64, got {1 << 63}"),
-        ([Record(headers=5)], {}, "records[0].headers: expected a tuple of pairs, got int"),  # type: ignore[arg-type]
-        ([Record(headers=((None, b""),))], {}, "records[0].headers[0]: expected a str key, got NoneType"),  # type: ignore[arg-type]
-        ([Record(headers=(("k", "v"),))], {}, "records[0].headers[0]: expected bytes or None, got str"),  # type: ignore[arg-type]
+        ([Record(headers=5)], {}, "records[0].headers: expected a tuple of pairs, got int"),  # type: ignore[arg-type]  # rejected
+        ([Record(headers=((None, b""),))], {}, "records[0].headers[0]: expected a str key, got NoneType"),  # type: ignore[arg-type]  # rejected
+        ([Record(headers=(("k", "v"),))], {}, "records[0].headers[0]: expected bytes or None, got str"),  # type: ignore[arg-type]  # rejected
         ([Record(headers=("key",))], {}, "records[0].headers[0]: expected a key and a value"),  # type: ignore[arg-type]
         ([Record(offset=1), Record(), Record(offset=2)], {}, "records[2].offset: expected an offset above 2, got 2"),
         ([Record()], {"base_offset": -5}, "records[0].offset: expected an offset above -6, got -5"),
@@ -268,7 +268,7 @@ TOO_FAR = "is too far from the first one, 0: 32 bits hold the difference"
             "compression: expected 'none', 'gzip', 'snappy', 'lz4' or 'zstd', got ['gzip']",
         ),
         (PLAIN, {"compression": 1}, "compression: expected 'none', 'gzip', 'snappy', 'lz4' or 'zstd', got 1"),
-        ([Record(offset="1")], {}, "records[0].offset: expected int64, got '1'"),  # type: ignore[arg-type]  # what is refused
+        ([Record(offset="1")], {}, "records[0].offset: expected int64, got '1'"),  # type: ignore[arg-type]  # rejected
         ([Record(offset=HUGE)], {}, "records[0].offset: expected an offset, got an unprintable int"),
         ([Record(timestamp=HUGE)], {}, "records[0].timestamp: expected int64, got an unprintable int"),
         (
