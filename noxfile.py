@@ -10,7 +10,7 @@ from pathlib import Path
 import nox
 
 nox.needs_version = ">=2026.1"
-nox.options.default_venv_backend = "venv"
+nox.options.default_venv_backend = "uv|venv"
 nox.options.reuse_existing_virtualenvs = True
 nox.options.sessions = ["check", "lint", "types", "tests"]
 
@@ -39,8 +39,11 @@ UPSTREAM = (*GENERATOR, *PACKAGES, "./packages/upstream")
 
 def install(session: nox.Session, *requirements: str) -> None:
     """Install requirements and projects of this repository, these always anew and as they are now."""
-    clean(*(requirement.partition("[")[0] for requirement in requirements if requirement.startswith(".")))
-    session.install(*requirements)
+    folders = [requirement.partition("[")[0] for requirement in requirements if requirement.startswith(".")]
+    clean(*folders)
+    is_uv = session.venv_backend == "uv"  # uv keeps the wheel of a folder until its pyproject.toml changes
+    projects = [nox.project.load_toml(f"{folder}/pyproject.toml")["project"]["name"] for folder in folders if is_uv]
+    session.install(*requirements, *(f"--reinstall-package={project}" for project in projects))
 
 
 def clean(*projects: str) -> None:
