@@ -31,6 +31,13 @@ SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
 }
+# A short run of many small queries spends most of its time on compilation; nightly, without Connect, has the defaults.
+FAST_START = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+}
+FAST_JVM = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +53,9 @@ def spark() -> Iterator[SparkSession]:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
     builder = SparkSession.builder.appName("tests/pipeline")
     builder = builder.remote("local[2]") if ON_CONNECT else builder.master("local[2]")
-    for name, value in SETTINGS.items():
+    if ON_CONNECT:
+        os.environ.setdefault("SPARK_SUBMIT_OPTS", FAST_JVM)
+    for name, value in (SETTINGS | (FAST_START if ON_CONNECT else {})).items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     assert ("connect" in type(session).__module__) == ON_CONNECT
