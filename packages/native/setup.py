@@ -26,6 +26,9 @@ class BuildWithCompiler(build_ext):
     """Builds the extensions, or warns if there is no compiler."""
 
     def build_extensions(self) -> None:
+        if self.compiler.compiler_type != "msvc":
+            for each in self.extensions:
+                each.extra_compile_args.append("-fvisibility=hidden")
         if not self.has_compiler():
             self.warn("no C compiler found: kafka-messages-native is installed without its core")
             self.extensions = []

@@ -30,11 +30,11 @@ static int fault(const uint8_t *batch, int64_t size)
 
 typedef struct {
     const uint8_t *log;
-    int64_t at, last, size, shortest, longest;
+    long long at, last, size, shortest, longest;             /* of Python */
     int is_summed;
     int64_t *starts;
     uint8_t *faults, *agrees;
-    int64_t room, found, need;
+    int64_t capacity, found, need;
 } Walk;
 
 enum { DIFFERS, AGREES, NOT_SUMMED };
@@ -57,7 +57,7 @@ static void take_batch(Walk *walk, int64_t size)
 static void follow(Walk *walk)
 {
     walk->need = OVERHEAD;
-    while (walk->found < walk->room && walk->size - walk->at >= OVERHEAD) {
+    while (walk->found < walk->capacity && walk->size - walk->at >= OVERHEAD) {
         int64_t length = INT32_AT(walk->log + walk->at + LENGTH_AT);
         if (length < walk->shortest || length > walk->longest) {
             walk->need = 0;
@@ -76,27 +76,21 @@ static void follow(Walk *walk)
 
 static PyObject *follow_batches(PyObject *module, PyObject *args)
 {
-    (void)module;
     Py_buffer log, starts, faults, agrees;
-    long long at, last, size, shortest, longest;
     Walk walk = {0};
-    if (!PyArg_ParseTuple(args, "y*LLLLLpw*w*w*:follow_batches", &log, &at, &last, &size, &shortest, &longest,
-                          &walk.is_summed, &starts, &faults, &agrees)) {
+    if (!PyArg_ParseTuple(args, "y*LLLLLpw*w*w*:follow_batches", &log, &walk.at, &walk.last, &walk.size, &walk.shortest,
+                          &walk.longest, &walk.is_summed, &starts, &faults, &agrees)) {
         return NULL;
     }
-    int is_sound = at >= 0 && last >= 0 && size >= 0 && size <= log.len && shortest >= SMALLEST_0 - OVERHEAD &&
-                   holds(&starts, 8) && starts.len / 8 <= faults.len && starts.len / 8 <= agrees.len;
+    int is_sound = walk.at >= 0 && walk.last >= 0 && walk.size >= 0 && walk.size <= log.len &&
+                   walk.shortest >= SMALLEST_0 - OVERHEAD && holds(&starts, 8) &&
+                   starts.len / 8 <= faults.len && starts.len / 8 <= agrees.len;
     if (is_sound) {
         walk.log = log.buf;
-        walk.at = at;
-        walk.last = last;
-        walk.size = size;
-        walk.shortest = shortest;
-        walk.longest = longest;
         walk.starts = starts.buf;
         walk.faults = faults.buf;
         walk.agrees = agrees.buf;
-        walk.room = starts.len / 8;
+        walk.capacity = starts.len / 8;
         Py_BEGIN_ALLOW_THREADS
         follow(&walk);
         Py_END_ALLOW_THREADS
@@ -107,7 +101,7 @@ static PyObject *follow_batches(PyObject *module, PyObject *args)
     PyBuffer_Release(&faults);
     PyBuffer_Release(&agrees);
     if (!is_sound) return NULL;
-    return Py_BuildValue("LLL", (long long)walk.found, (long long)walk.at, (long long)walk.need);
+    return Py_BuildValue("LLL", (long long)walk.found, walk.at, (long long)walk.need);
 }
 
 /* ---- fields as columns ------------------------------------------------------------------------------------------ */
@@ -150,7 +144,6 @@ static int read_all_headers(const Py_buffer *log, const int64_t *starts, int64_t
 
 static PyObject *read_headers(PyObject *module, PyObject *args)
 {
-    (void)module;
     Py_buffer log, starts, out;
     if (!PyArg_ParseTuple(args, "y*y*w*:read_headers", &log, &starts, &out)) return NULL;
     int64_t n = starts.len / 8;
@@ -186,13 +179,11 @@ static PyObject *sum_of(PyObject *args, const char *format, uint32_t (*of)(const
 
 static PyObject *py_crc32c(PyObject *module, PyObject *args)
 {
-    (void)module;
     return sum_of(args, "y*:crc32c", crc32c);
 }
 
 static PyObject *py_crc32c_portable(PyObject *module, PyObject *args)
 {
-    (void)module;
     return sum_of(args, "y*:crc32c_portable", crc32c_portable);
 }
 

@@ -1,7 +1,6 @@
 /* Record batches: format constants, and declarations of their files. No memory is allocated: all output goes into
  * buffers of the caller. */
-#ifndef COLUMNS_BATCHES_H
-#define COLUMNS_BATCHES_H
+#pragma once
 
 #include "columns.h"
 
@@ -42,10 +41,6 @@ enum { FORMAT_TABLE(ENUMERATOR) };
 /* Checks that a buffer holds aligned integers of `width` bytes. */
 static inline int holds(const Py_buffer *view, int width) { return view->len % width == 0 && (uintptr_t)view->buf % width == 0; }
 
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC visibility push(hidden)
-#endif
-
 /* crc.c: CRC-32C; call crc_begin() first */
 void crc_begin(void);
 uint32_t crc32c(const uint8_t *data, size_t size);
@@ -56,9 +51,3 @@ PyObject *read_record_columns(PyObject *module, PyObject *args);
 
 /* batches.c: adds the functions to the module; -1 with an exception */
 int add_batches(PyObject *module);
-
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC visibility pop
-#endif
-
-#endif

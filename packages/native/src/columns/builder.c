@@ -1,7 +1,7 @@
 /* Memory of columns, null and default values, and rollback of bad rows. */
 #include "builder.h"
 
-#define FIRST_ROOM 32            /* elements; typical for a list of a small array */
+#define FIRST_CAPACITY 32            /* elements; typical for a list of a small array */
 #define FIRST_BYTES 256
 
 int start_builders(Decoding *decoding, const Plan *plan, const uint8_t *is_live)
@@ -57,40 +57,40 @@ static int grow(Decoding *decoding, int kind, ColumnBuilder *builder, int64_t fr
     return 0;
 }
 
-NOINLINE int make_room(Decoding *decoding, uint32_t domain, int64_t count)
+NOINLINE int reserve(Decoding *decoding, uint32_t domain, int64_t count)
 {
     Extent *extent = &decoding->extents[domain];
     const Domain *fields = &decoding->plan->domains[domain];
-    int64_t wanted = extent->length + count, room = extent->room * 2;
+    int64_t wanted = extent->length + count, capacity = extent->capacity * 2;
     if (wanted > INT32_MAX - 1) return refuse(decoding, DECLINED);
-    if (room < wanted) room = wanted;
-    if (room < FIRST_ROOM && domain > 0) room = FIRST_ROOM;
-    if (room > INT32_MAX - 1) room = INT32_MAX - 1;
+    if (capacity < wanted) capacity = wanted;
+    if (capacity < FIRST_CAPACITY && domain > 0) capacity = FIRST_CAPACITY;
+    if (capacity > INT32_MAX - 1) capacity = INT32_MAX - 1;
     for (uint32_t i = fields->first; i < fields->first + fields->count; i++) {
         if (!decoding->is_live[i]) continue;
-        if (grow(decoding, decoding->plan->fields[i].kind, &decoding->builders[i], extent->room, room) < 0) return -1;
+        if (grow(decoding, decoding->plan->fields[i].kind, &decoding->builders[i], extent->capacity, capacity) < 0) return -1;
     }
-    extent->room = room;
+    extent->capacity = capacity;
     return 0;
 }
 
-NOINLINE int make_room_for_bytes(Decoding *decoding, ColumnBuilder *builder, int64_t count)
+NOINLINE int reserve_bytes(Decoding *decoding, ColumnBuilder *builder, int64_t count)
 {
-    int64_t wanted = builder->used + count + SLACK, room = builder->room * 2;
+    int64_t wanted = builder->used + count + SLACK, capacity = builder->capacity * 2;
     if (builder->used + count > INT32_MAX) return refuse(decoding, DECLINED);
-    if (room < wanted) room = wanted;
-    if (room < FIRST_BYTES) room = FIRST_BYTES;
-    uint8_t *data = moved(decoding->block, builder->data, builder->used, room);
+    if (capacity < wanted) capacity = wanted;
+    if (capacity < FIRST_BYTES) capacity = FIRST_BYTES;
+    uint8_t *data = moved(decoding->block, builder->data, builder->used, capacity);
     if (data == NULL) return refuse(decoding, NO_MEMORY);
     builder->data = data;
-    builder->room = room;
+    builder->capacity = capacity;
     return 0;
 }
 
 /* ---- one block for all columns, after the first rows */
 
 /* Moves a buffer into the block; without a block only counts its size. */
-static void *taken(Decoding *decoding, void *buffer, int64_t used, int64_t size, int64_t *sum)
+static void *move_to_block(Decoding *decoding, void *buffer, int64_t used, int64_t size, int64_t *sum)
 {
     if (sum != NULL) { *sum += size + 64; return buffer; }
     void *place = cut(decoding->block, size);
@@ -104,26 +104,26 @@ static void spread(Decoding *decoding, uint32_t i, int64_t rows, double factor, 
     const Field *field = &decoding->plan->fields[i];
     ColumnBuilder *builder = &decoding->builders[i];
     Extent *extent = &decoding->extents[field->domain];
-    int64_t from = extent->room, to = field->domain == 0 ? rows : (int64_t)((double)extent->length * factor) + 64;
+    int64_t from = extent->capacity, to = field->domain == 0 ? rows : (int64_t)((double)extent->length * factor) + 64;
     if (to < from) to = from;
     if (has_data(field->kind)) {
         int64_t old = bytes_of(field->kind, from), size = bytes_of(field->kind, to);
-        builder->data = taken(decoding, builder->data, old, size + SLACK, sum);
+        builder->data = move_to_block(decoding, builder->data, old, size + SLACK, sum);
         if (sum == NULL && field->kind == KIND_BOOL) memset(builder->data + old, 0, (size_t)(size - old));
     } else if (has_offsets(field->kind)) {
         int is_first = builder->offsets == NULL;
-        builder->offsets = taken(decoding, builder->offsets, 4 * (from + 1), 4 * (to + 1), sum);
+        builder->offsets = move_to_block(decoding, builder->offsets, 4 * (from + 1), 4 * (to + 1), sum);
         if (sum == NULL && is_first) builder->offsets[0] = 0;
     }
     if (builder->valid != NULL) {
-        builder->valid = taken(decoding, builder->valid, (from + 7) / 8, (to + 7) / 8, sum);
+        builder->valid = move_to_block(decoding, builder->valid, (from + 7) / 8, (to + 7) / 8, sum);
         if (sum == NULL) memset(builder->valid + (from + 7) / 8, 0xff, (size_t)((to + 7) / 8 - (from + 7) / 8));
     }
     if (field->kind < KIND_UUID || field->kind > KIND_BYTES || builder->data == NULL) return;
-    int64_t room = (int64_t)((double)builder->used * factor) + 64 + SLACK;
-    if (room < builder->room) room = builder->room;
-    builder->data = taken(decoding, builder->data, builder->used, room, sum);
-    if (sum == NULL) builder->room = room;
+    int64_t capacity = (int64_t)((double)builder->used * factor) + 64 + SLACK;
+    if (capacity < builder->capacity) capacity = builder->capacity;
+    builder->data = move_to_block(decoding, builder->data, builder->used, capacity, sum);
+    if (sum == NULL) builder->capacity = capacity;
 }
 
 /* Allocates a block for all columns, whose first rows were one part in `factor`. No block if that is more than `most`
@@ -144,8 +144,8 @@ int make_block(Decoding *decoding, int64_t rows, double factor, int64_t most)
     }
     for (uint32_t i = 0; i < plan->domain_count; i++) {
         Extent *extent = &decoding->extents[i];
-        int64_t room = i == 0 ? rows : (int64_t)((double)extent->length * factor) + 64;
-        if (room > extent->room) extent->room = room;
+        int64_t capacity = i == 0 ? rows : (int64_t)((double)extent->length * factor) + 64;
+        if (capacity > extent->capacity) extent->capacity = capacity;
     }
     return 0;
 }
@@ -156,7 +156,7 @@ int set_null(Decoding *decoding, uint32_t field, int64_t i)
 {
     ColumnBuilder *builder = &decoding->builders[field];
     if (UNLIKELY(builder->valid == NULL)) {
-        int64_t size = (decoding->extents[decoding->plan->fields[field].domain].room + 7) / 8;
+        int64_t size = (decoding->extents[decoding->plan->fields[field].domain].capacity + 7) / 8;
         builder->valid = get_memory(size);
         if (builder->valid == NULL) return refuse(decoding, NO_MEMORY);
         memset(builder->valid, 0xff, (size_t)size);
@@ -192,7 +192,7 @@ static void put_nothing(Decoding *decoding, const Field *field, ColumnBuilder *b
 static int put_text(Decoding *decoding, ColumnBuilder *builder, int64_t i, const Field *field)
 {
     int64_t size = field->text_size;
-    if (builder->used + size + SLACK > builder->room && make_room_for_bytes(decoding, builder, size) < 0) return -1;
+    if (builder->used + size + SLACK > builder->capacity && reserve_bytes(decoding, builder, size) < 0) return -1;
     memcpy(builder->data + builder->used, field->text, (size_t)size);
     builder->used += size;
     builder->offsets[i + 1] = (int32_t)builder->used;
@@ -236,7 +236,7 @@ void roll_back(Decoding *decoding, uint32_t domain, int64_t length)
 {
     Extent *extent = &decoding->extents[domain];
     const Domain *fields = &decoding->plan->domains[domain];
-    if (extent->room == 0) return;                           /* nothing stored */
+    if (extent->capacity == 0) return;                           /* nothing stored */
     for (uint32_t k = fields->first; k < fields->first + fields->count; k++) {
         const Field *field = &decoding->plan->fields[k];
         ColumnBuilder *builder = &decoding->builders[k];

@@ -1,19 +1,18 @@
 /* Columns during decoding. */
-#ifndef KAFKA_MESSAGES_FILLING_H
-#define KAFKA_MESSAGES_FILLING_H
+#pragma once
 
 #include "plan.h"
 
-/* A column with its buffers. Texts and bytes use `used` of `room` bytes. */
+/* A column with its buffers. Texts and bytes use `used` of `capacity` bytes. */
 typedef struct {
     uint8_t *data;
     int32_t *offsets;
     uint8_t *valid;              /* NULL without nulls */
-    int64_t used, room, nulls;
+    int64_t used, capacity, nulls;
     int64_t spare[2];            /* pads to 64 bytes */
 } ColumnBuilder;
 
-typedef struct { int64_t length, room; } Extent;             /* of all columns of a domain */
+typedef struct { int64_t length, capacity; } Extent;             /* of all columns of a domain */
 
 typedef enum { MALFORMED, DECLINED, NO_MEMORY } Why;
 
@@ -28,22 +27,18 @@ typedef struct {
     Why why;                     /* reason of a failure */
 } Decoding;
 
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC visibility push(hidden)
-#endif
-
 /* builder.c; -1 with `why` */
 int start_builders(Decoding *decoding, const Plan *plan, const uint8_t *is_live);    /* -1 if out of memory */
 void drop_builders(Decoding *decoding);
-int make_room(Decoding *decoding, uint32_t domain, int64_t count);
-int make_room_for_bytes(Decoding *decoding, ColumnBuilder *builder, int64_t count);
+int reserve(Decoding *decoding, uint32_t domain, int64_t count);
+int reserve_bytes(Decoding *decoding, ColumnBuilder *builder, int64_t count);
 int make_block(Decoding *decoding, int64_t rows, double factor, int64_t most);
 int set_null(Decoding *decoding, uint32_t field, int64_t i);
 int fill_null(Decoding *decoding, uint32_t field, int64_t i);        /* with all nested columns */
 int fill_default(Decoding *decoding, uint32_t field, int64_t i);
 void roll_back(Decoding *decoding, uint32_t domain, int64_t length);
 
-/* utf8.c */
+/* values.c */
 int is_utf8(const uint8_t *p, const uint8_t *end);
 int are_utf8(const uint8_t *data, const int32_t *offsets, int64_t count);
 
@@ -55,10 +50,6 @@ const uint8_t *read_elements(Decoding *decoding, const Op *ops, uint32_t count, 
 PyObject *decode(PyObject *module, PyObject *args);
 PyObject *encode(PyObject *module, PyObject *args);
 PyObject *columns_of(Decoding *decoding, const char *trailing, const char *corrupt);
-
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC visibility pop
-#endif
 
 /* Bytes of `count` values of a kind in a column. */
 INLINE int64_t bytes_of(int kind, int64_t count)
@@ -72,12 +63,10 @@ INLINE int64_t bytes_of(int kind, int64_t count)
 
 INLINE int append(Decoding *decoding, ColumnBuilder *builder, int64_t i, const uint8_t *p, int64_t size)
 {
-    if (UNLIKELY(builder->used + size + SLACK > builder->room) && make_room_for_bytes(decoding, builder, size) < 0) return -1;
+    if (UNLIKELY(builder->used + size + SLACK > builder->capacity) && reserve_bytes(decoding, builder, size) < 0) return -1;
     if (LIKELY(size <= SLACK && p < decoding->safe)) memcpy(builder->data + builder->used, p, SLACK);
     else if (size > 0) memcpy(builder->data + builder->used, p, (size_t)size);
     builder->used += size;
     builder->offsets[i + 1] = (int32_t)builder->used;
     return 0;
 }
-
-#endif

@@ -2,14 +2,12 @@
  *
  * Only the limited API of Python 3.11 is used, and no Python object is touched while columns are read or written.
  * Invalid data is declined; the package's Python code reports the error. */
-#ifndef KAFKA_MESSAGES_COLUMNS_H
-#define KAFKA_MESSAGES_COLUMNS_H
+#pragma once
 
 #ifndef Py_LIMITED_API
 #define Py_LIMITED_API 0x030B0000
 #endif
 #include "../shared/shared.h"
-#include "arrow.h"
 
 #define SLACK 16                 /* bytes that may be written after the end of a buffer */
 
@@ -18,6 +16,28 @@
 #else
 #include <intrin.h>
 #define ADD_AND_FETCH(place, value) (_InterlockedExchangeAdd((place), (value)) + (value))
+#endif
+
+/* Arrow's C data interface (arrow.apache.org/docs/format/CDataInterface.html), which other headers may declare too. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+#define ARROW_FLAG_NULLABLE 2
+
+struct ArrowSchema {
+    const char *format, *name, *metadata;
+    int64_t flags, n_children;
+    struct ArrowSchema **children, *dictionary;
+    void (*release)(struct ArrowSchema *);
+    void *private_data;
+};
+
+struct ArrowArray {
+    int64_t length, null_count, offset, n_buffers, n_children;
+    const void **buffers;
+    struct ArrowArray **children, *dictionary;
+    void (*release)(struct ArrowArray *);
+    void *private_data;
+};
 #endif
 
 /* Shared memory of all buffers of a result, freed with the last array that uses it. */
@@ -36,10 +56,6 @@ typedef struct {
     int buffer_count, child_count, first_child;
 } Column;
 
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC visibility push(hidden)      /* internal functions */
-#endif
-
 /* memory.c; without the GIL and without exceptions */
 void *get_memory(int64_t size);                  /* NULL if out of memory; free with free_memory() */
 void *get_more(void *memory, int64_t size);      /* as realloc() */
@@ -55,12 +71,6 @@ void free_buffer(const Block *block, void *buffer);
  * and of `owned`, the buffers outside the block. */
 PyObject *handed_over(const Column *columns, int count, Block *block, void *const *owned, int owned_count);
 
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC visibility pop
-#endif
-
 /* Unaligned reads from buffers of other libraries. */
 INLINE int32_t int32_in(const void *numbers, int64_t i) { int32_t v; memcpy(&v, (const uint8_t *)numbers + 4 * i, 4); return v; }
 INLINE int64_t int64_in(const void *numbers, int64_t i) { int64_t v; memcpy(&v, (const uint8_t *)numbers + 8 * i, 8); return v; }
-
-#endif

@@ -52,21 +52,14 @@ static void fill_after(uint32_t table[4][256], size_t zeros)
     }
 }
 
-static inline uint64_t word(const uint8_t *p)
-{
-    uint64_t value;
-    memcpy(&value, p, 8);
-    return value;
-}
-
 __attribute__((target("sse4.2"))) static inline uint32_t three(uint32_t sum, const uint8_t *p, size_t stretch,
                                                                uint32_t table[4][256])
 {
     uint64_t one = sum, two = 0, last = 0;
     for (const uint8_t *end = p + stretch; p < end; p += 8) {
-        one = _mm_crc32_u64(one, word(p));
-        two = _mm_crc32_u64(two, word(p + stretch));
-        last = _mm_crc32_u64(last, word(p + 2 * stretch));
+        one = _mm_crc32_u64(one, (uint64_t)int64_in(p, 0));
+        two = _mm_crc32_u64(two, (uint64_t)int64_in(p + stretch, 0));
+        last = _mm_crc32_u64(last, (uint64_t)int64_in(p + 2 * stretch, 0));
     }
     return after(table, after(table, (uint32_t)one) ^ (uint32_t)two) ^ (uint32_t)last;
 }
@@ -76,13 +69,11 @@ __attribute__((target("sse4.2"))) static uint32_t by_instruction(uint32_t sum, c
     for (; size >= 3 * LONG; p += 3 * LONG, size -= 3 * LONG) sum = three(sum, p, LONG, after_long);
     for (; size >= 3 * SHORT; p += 3 * SHORT, size -= 3 * SHORT) sum = three(sum, p, SHORT, after_short);
     uint64_t wide = sum;
-    for (; size >= 8; p += 8, size -= 8) wide = _mm_crc32_u64(wide, word(p));
+    for (; size >= 8; p += 8, size -= 8) wide = _mm_crc32_u64(wide, (uint64_t)int64_in(p, 0));
     sum = (uint32_t)wide;
     for (; size; size--) sum = _mm_crc32_u8(sum, *p++);
     return sum;
 }
-#else
-#define HAS_INSTRUCTION 0
 #endif
 
 void crc_begin(void)

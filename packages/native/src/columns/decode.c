@@ -23,8 +23,6 @@ typedef struct {
 
 typedef enum { GOOD, BAD, STOPPED } Outcome;
 
-INLINE int64_t bound(const Call *call, int64_t row) { return call->bounds[row]; }
-
 INLINE int is_set(const uint8_t *bits, int64_t i) { return bits == NULL || bits[i >> 3] >> (i & 7) & 1; }
 
 /* Returns the version of a row and sets `start` to its message; -1 if there is none. */
@@ -66,8 +64,8 @@ static int survey(const Call *call, uint8_t *used)
     int count = 0;
     for (int64_t i = 0; i < call->rows; i++) {
         if (!is_set(call->valid, call->base + i)) continue;
-        const uint8_t *start = call->data + bound(call, i);
-        int64_t version = version_of(call, i, &start, call->data + bound(call, i + 1));
+        const uint8_t *start = call->data + call->bounds[i];
+        int64_t version = version_of(call, i, &start, call->data + call->bounds[i + 1]);
         const TextLayout *layout = layout_of(call->plan, version);
         if (layout != NULL && (layout->is_unsupported || layout->has_wire_types)) return -1;
         if (layout != NULL && !used[version - call->plan->text.lowest]) {
@@ -106,11 +104,6 @@ static int prepare(Call *call)
 
 /* ---- rows */
 
-static int put_bytes(Decoding *decoding, uint32_t field, int64_t i, const uint8_t *p, int64_t size)
-{
-    return append(decoding, &decoding->builders[field], i, p, size);
-}
-
 /* A row without a message; a bad one keeps its bytes if requested, and is not null then. */
 static int put_none(const Call *call, Decoding *decoding, int64_t i, int is_bad)
 {
@@ -122,13 +115,13 @@ static int put_none(const Call *call, Decoding *decoding, int64_t i, int is_bad)
     for (uint32_t kid = 1; kid < plan->fields[0].span; kid += plan->fields[kid].span) {
         if (fill_null(decoding, kid, i) < 0) return -1;
     }
-    return put_bytes(decoding, plan->corrupt, i, call->data + bound(call, i), bound(call, i + 1) - bound(call, i));
+    return append(decoding, &decoding->builders[plan->corrupt], i, call->data + call->bounds[i], call->bounds[i + 1] - call->bounds[i]);
 }
 
 static Outcome read_row(const Call *call, Decoding *decoding, int64_t i)
 {
     const Plan *plan = call->plan;
-    const uint8_t *start = call->data + bound(call, i), *end = call->data + bound(call, i + 1);
+    const uint8_t *start = call->data + call->bounds[i], *end = call->data + call->bounds[i + 1];
     int64_t version = version_of(call, i, &start, end);
     if (UNLIKELY(layout_of(plan, version) == NULL)) return BAD;
     const VersionPrograms *programs = call->programs_by_version[version - plan->text.lowest];
@@ -140,27 +133,27 @@ static Outcome read_row(const Call *call, Decoding *decoding, int64_t i)
     if (call->corrupt != NULL && fill_null(decoding, plan->corrupt, i) < 0) return STOPPED;
     if (call->trailing == NULL) return GOOD;
     int failed = behind == end ? fill_null(decoding, plan->trailing, i)
-                               : put_bytes(decoding, plan->trailing, i, behind, end - behind);
+                               : append(decoding, &decoding->builders[plan->trailing], i, behind, end - behind);
     return failed ? STOPPED : GOOD;
 }
 
 /* Allocates memory for all rows, after the first ones. */
 static int settle(const Call *call, Decoding *decoding, int64_t done)
 {
-    int64_t first = bound(call, 0), all = bound(call, call->rows) - first;
-    double part = (double)(bound(call, done) - first) / (double)all;
+    int64_t first = call->bounds[0], all = call->bounds[call->rows] - first;
+    double part = (double)(call->bounds[done] - first) / (double)all;
     int64_t most = 16 * all + 16 * call->rows * (int64_t)call->plan->domains[0].count + 4096;
     if (part > 0 && make_block(decoding, call->rows, 1.03 / part, most) < 0) return -1;
-    return decoding->extents[0].room < call->rows ? make_room(decoding, 0, call->rows - done) : 0;
+    return decoding->extents[0].capacity < call->rows ? reserve(decoding, 0, call->rows - done) : 0;
 }
 
 /* Reads all rows. BAD with the number of the first bad row if bad rows are errors; STOPPED with `why`. */
 static Outcome read_rows(const Call *call, Decoding *decoding, int64_t *bad)
 {
-    int64_t rows = call->rows, all = rows == 0 ? 0 : bound(call, rows) - bound(call, 0);
+    int64_t rows = call->rows, all = rows == 0 ? 0 : call->bounds[rows] - call->bounds[0];
     int64_t sample = all > SAMPLED ? (rows + SAMPLE - 1) / SAMPLE : rows;
-    if (rows > 0 && make_room(decoding, 0, sample) < 0) return STOPPED;
-    decoding->safe = all < SLACK ? NULL : call->data + bound(call, rows) - SLACK + 1;
+    if (rows > 0 && reserve(decoding, 0, sample) < 0) return STOPPED;
+    decoding->safe = all < SLACK ? NULL : call->data + call->bounds[rows] - SLACK + 1;
     for (int64_t i = 0; i < rows; i++) {
         if (UNLIKELY(i == sample) && settle(call, decoding, i) < 0) return STOPPED;
         decoding->extents[0].length = i + 1;
@@ -270,13 +263,12 @@ PyObject *decode(PyObject *module, PyObject *args)
     PyObject *plan, *schemas, *arrays, *version, *result = NULL;
     Py_ssize_t size = PY_SSIZE_T_MAX;        /* size of the data buffer, if known */
     Call call = {0};
-    (void)module;
     if (!PyArg_ParseTuple(args, "OOOOizz|n", &plan, &schemas, &arrays, &version, &call.options, &call.trailing, &call.corrupt,
                           &size)) {
         return NULL;
     }
-    int is_taken = (call.plan = plan_in(plan)) != NULL && take_array(&call, schemas, arrays, size) == 0;
-    if (is_taken && take_versions(&call, version) == 0 && prepare(&call) == 0) result = decoded(&call);
+    int is_accepted = (call.plan = plan_in(plan)) != NULL && take_array(&call, schemas, arrays, size) == 0;
+    if (is_accepted && take_versions(&call, version) == 0 && prepare(&call) == 0) result = decoded(&call);
     else if (!PyErr_Occurred()) result = Py_NewRef(Py_None);
     free_memory(call.bounds);
     free_memory(call.programs_by_version);

@@ -7,23 +7,19 @@ static int refused(const char *what)
     return -1;
 }
 
-/* Converts the 32 hexadecimal digits of a uuid to Kafka's URL-safe base64. */
 static int uuid_default(Arena *arena, const char *digits, Field *field)
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    static const char hex[] = "0123456789abcdefABCDEF";
+    uint8_t bytes[16] = {0};
     if (strlen(digits) != 32) return refused("a uuid has 32 digits");
-    char *to = get_from(arena, 23);
-    if (to == NULL) return -1;
-    uint32_t bits = 0, count = 0;
-    for (int i = 0, at = 0; i < 33; i++) {
-        const char *digit = i < 32 ? strchr(hex, digits[i]) : hex;
-        if (digit == NULL) return refused("a uuid has other letters");
-        bits = bits << 4 | (uint32_t)(digit - hex < 16 ? digit - hex : digit - hex - 6);
-        count += 4;
-        if (count >= 6 && at < 22) { count -= 6; to[at++] = letters[bits >> count & 63]; }
+    for (int i = 0; i < 32; i++) {
+        int digit = hex(digits[i]);
+        if (digit < 0) return refused("a uuid has other letters");
+        bytes[i / 2] = (uint8_t)(bytes[i / 2] << 4 | digit);
     }
-    field->text = to;
+    uint8_t *to = get_from(arena, 23);
+    if (to == NULL) return -1;
+    uuid_text(to, bytes);
+    field->text = (const char *)to;
     field->text_size = 22;
     return 0;
 }

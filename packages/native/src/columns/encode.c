@@ -32,7 +32,7 @@ static const uint8_t *messages(Writing *writing, Result *result, int64_t rows, i
 
 /* Allocates the output buffers: a block for the maximum size of all messages, or a small one that grows if memory is
  * short. */
-static int make_room_for(Writing *writing, Result *result, int64_t rows)
+static int allocate_output(Writing *writing, Result *result, int64_t rows)
 {
     int64_t most = writing->estimate + (int64_t)(writing->programs->rows->most + 2 + SLACK) * (rows + 2) + LEAST;
     if (most > INT32_MAX) most = INT32_MAX;
@@ -62,7 +62,7 @@ static PyObject *encoded(Writing *writing, int64_t rows, int prefix, int version
     Result result = {0};
     const uint8_t *end = NULL;
     Py_BEGIN_ALLOW_THREADS
-    if (make_room_for(writing, &result, rows) < 0) writing->why = NO_MEMORY;
+    if (allocate_output(writing, &result, rows) < 0) writing->why = NO_MEMORY;
     else end = messages(writing, &result, rows, prefix, version);
     Py_END_ALLOW_THREADS
     if (end != NULL) return binary_array(writing, &result, rows);
@@ -78,7 +78,6 @@ PyObject *encode(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *schemas, *arrays, *result = NULL;
     int version, prefix;
-    (void)module;
     if (!PyArg_ParseTuple(args, "OOOip", &capsule, &schemas, &arrays, &version, &prefix)) return NULL;
     const struct ArrowSchema *schema = PyCapsule_GetPointer(schemas, "arrow_schema");
     const struct ArrowArray *array = schema == NULL ? NULL : PyCapsule_GetPointer(arrays, "arrow_array");

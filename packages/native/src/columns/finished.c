@@ -88,14 +88,14 @@ PyObject *columns_of(Decoding *decoding, const char *trailing, const char *corru
     Maker maker = {.decoding = decoding};
     PyObject *result = NULL;
     void *zeros = get_zeros(zeros_of(decoding));
-    char *room = get_memory(count * (int64_t)(sizeof(Column) + 3 * sizeof(void *) + sizeof(uint32_t)) + (int64_t)sizeof(void *));
-    if (zeros == NULL || room == NULL) {
+    char *memory = get_memory(count * (int64_t)(sizeof(Column) + 3 * sizeof(void *) + sizeof(uint32_t)) + (int64_t)sizeof(void *));
+    if (zeros == NULL || memory == NULL) {
         free_memory(zeros);
         drop_builders(decoding);
         PyErr_NoMemory();
     } else {
         maker.zeros = zeros;
-        maker.columns = (Column *)room;
+        maker.columns = (Column *)memory;
         maker.owned = (void **)(maker.columns + count);
         maker.fields = (uint32_t *)(maker.owned + 3 * count + 1);
         maker.owned[maker.owned_count++] = zeros;
@@ -105,6 +105,6 @@ PyObject *columns_of(Decoding *decoding, const char *trailing, const char *corru
         free_memory(decoding->builders);
         free_memory(decoding->extents);
     }
-    free_memory(room);
+    free_memory(memory);
     return result;
 }

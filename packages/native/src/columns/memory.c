@@ -5,12 +5,8 @@
 #include "columns.h"
 
 #include <stdlib.h>
-#ifndef HUGE_PAGES               /* for measurements; 0 disables huge pages */
-#if defined(__linux__)
-#define HUGE_PAGES 1
-#else
-#define HUGE_PAGES 0
-#endif
+#if defined(__linux__) && !defined(HUGE_PAGES)
+#define HUGE_PAGES 1             /* for measurements; 0 disables huge pages */
 #endif
 #if HUGE_PAGES
 #include <sys/mman.h>
@@ -45,7 +41,7 @@ void *get_more(void *memory, int64_t size)
 void free_memory(void *memory) { free(memory); }
 
 #if HUGE_PAGES
-/* Allocates huge pages: the page faults of small ones cost as much as builder the columns. */
+/* Allocates huge pages: the page faults of small ones cost as much as filling the columns. */
 static uint8_t *mapped(int64_t size)
 {
     uint8_t *start = mmap(NULL, (size_t)(size + HUGE), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

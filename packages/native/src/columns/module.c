@@ -4,7 +4,6 @@
 
 static PyObject *fail_allocation_at(PyObject *module, PyObject *number)
 {
-    (void)module;
     long value = PyLong_AsLong(number);
     if (value == -1 && PyErr_Occurred()) return NULL;
     fail_allocation(value);
@@ -14,7 +13,6 @@ static PyObject *fail_allocation_at(PyObject *module, PyObject *number)
 /* Returns the address of the struct in an array capsule, for consumers that need no schema. */
 static PyObject *address_of(PyObject *module, PyObject *capsule)
 {
-    (void)module;
     void *array = PyCapsule_GetPointer(capsule, "arrow_array");
     return array == NULL ? NULL : PyLong_FromVoidPtr(array);
 }

@@ -2,8 +2,7 @@
  *
  * A domain is a level of repetition: the rows, or the elements of one list. All columns of a domain have the same
  * length. Their numbers are consecutive, and a struct precedes its fields; only lists lead to another domain. */
-#ifndef KAFKA_MESSAGES_PLAN_H
-#define KAFKA_MESSAGES_PLAN_H
+#pragma once
 
 #include "columns.h"
 
@@ -51,7 +50,7 @@ typedef struct {
 
 typedef struct Program {
     Op *ops;
-    uint32_t count, room;
+    uint32_t count, capacity;
     uint32_t most;                           /* maximum bytes of an element in a message, without texts and lists */
 } Program;
 
@@ -74,27 +73,29 @@ typedef struct {
     VersionPrograms **programs_by_version[VARIANTS];                    /* by version, created on first use */
 } Plan;
 
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC visibility push(hidden)
-#endif
-
 /* defaults.c: default of a column whose field a version lacks; -1 with ValueError */
 int make_default(Arena *arena, const TextField *from, Field *field);
-
-/* tree.c */
-int make_columns(Plan *plan);
-uint32_t element_of(const Plan *plan, uint32_t list);
 
 /* programs.c: the programs of a version, owned by the plan; NULL with MemoryError */
 const VersionPrograms *version_programs(Plan *plan, int version, int variant);
 
-/* plan.c: layout of a version, or NULL */
+/* plan.c */
 PyObject *new_plan(PyObject *module, PyObject *args);
 Plan *plan_in(PyObject *capsule);
-const TextLayout *layout_of(const Plan *plan, int64_t version);
+uint32_t element_of(const Plan *plan, uint32_t list);
+const TextLayout *layout_of(const Plan *plan, int64_t version);      /* or NULL */
 
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC visibility pop
-#endif
-
-#endif
+/* Writes a uuid in Kafka's URL-safe base64. */
+static inline void uuid_text(uint8_t *to, const uint8_t *p)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    for (int i = 0; i < 5; i++, p += 3) {
+        uint32_t bits = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+        *to++ = (uint8_t)letters[bits >> 18];
+        *to++ = (uint8_t)letters[bits >> 12 & 63];
+        *to++ = (uint8_t)letters[bits >> 6 & 63];
+        *to++ = (uint8_t)letters[bits & 63];
+    }
+    *to++ = (uint8_t)letters[*p >> 2];
+    *to = (uint8_t)letters[(*p & 3) << 4];
+}

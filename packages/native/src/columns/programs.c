@@ -21,13 +21,13 @@ static uint32_t most_of(const Op *op)
  * run, or -1. */
 static int64_t add(Maker *maker, Program *program, int64_t *run, Op op)
 {
-    if (program->count == program->room) {
-        uint32_t room = program->room * 2 + 8;
-        Op *ops = get_from(&maker->plan->arena, (int64_t)room * (int64_t)sizeof(Op));
+    if (program->count == program->capacity) {
+        uint32_t capacity = program->capacity * 2 + 8;
+        Op *ops = get_from(&maker->plan->arena, (int64_t)capacity * (int64_t)sizeof(Op));
         if (ops == NULL) return -1;
         if (program->count > 0) memcpy(ops, program->ops, program->count * sizeof(Op));
         program->ops = ops;
-        program->room = room;
+        program->capacity = capacity;
     }
     program->most += most_of(&op);
     int is_value = op.code != OP_NULL && op.code != OP_DEFAULT;
@@ -96,13 +96,13 @@ static int add_value(Maker *maker, Program *program, int64_t *run, const TextFie
     }
     int64_t at = -1;
     made.code = op->is_nullable ? OP_PRESENCE : OP_STRUCT;
-    int is_told = op->is_nullable || (maker->variant & WRITING);
-    if (is_told && (at = add(maker, program, run, made)) < 0) return -1;
+    int has_op = op->is_nullable || (maker->variant & WRITING);
+    if (has_op && (at = add(maker, program, run, made)) < 0) return -1;
     maker->is_live[column] = 1;
     in_default = in_default || (is_tagged && !field->is_null);
     const TextLayout *layout = &maker->plan->text.layouts[op->layout];
     if (add_struct(maker, program, run, layout, column, in_default) < 0) return -1;
-    if (is_told) {
+    if (has_op) {
         program->ops[at].span = program->count - (uint32_t)at - 1;
         *run = -1;
     }
@@ -127,12 +127,6 @@ static int add_absent(Maker *maker, Program *program, int64_t *run, uint32_t col
     }
     memset(maker->is_live + column, 1, maker->plan->fields[column].span);
     return add(maker, program, run, op) < 0 ? -1 : 0;
-}
-
-/* Adds a null map of unknown tags, for a struct without tags in this version. */
-static int add_unsent_map(Maker *maker, Program *program, int64_t *run, uint32_t map)
-{
-    return add(maker, program, run, (Op){.code = OP_NULL, .kind = KIND_MAP, .field = map}) < 0 ? -1 : 0;
 }
 
 static int add_tags(Maker *maker, Program *program, int64_t *run, const TextLayout *layout, const uint32_t *kids,
@@ -182,8 +176,9 @@ static int add_struct(Maker *maker, Program *program, int64_t *run, const TextLa
         if (failed) return -1;
     }
     if (layout->has_tags) return add_tags(maker, program, run, layout, kids, plan->has_unknown ? at : column, in_default);
-    if (!plan->has_unknown || maker->variant & WRITING) return 0;
-    return maker->variant || in_default ? add_unsent_map(maker, program, run, at) : 0;
+    if (!plan->has_unknown || maker->variant & WRITING || !(maker->variant || in_default)) return 0;
+    Op no_tags = {.code = OP_NULL, .kind = KIND_MAP, .field = at};           /* a struct without tags in this version */
+    return add(maker, program, run, no_tags) < 0 ? -1 : 0;
 }
 
 const VersionPrograms *version_programs(Plan *plan, int version, int variant)

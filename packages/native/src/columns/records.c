@@ -10,7 +10,7 @@
 typedef struct {
     int is_wanted;
     uint8_t *bytes;
-    int64_t room, used;
+    int64_t capacity, used;
     int32_t *offsets;
     uint8_t *valid; /* initially all set */
     int64_t elements, nulls;
@@ -22,10 +22,10 @@ enum { AT_ONCE = 64 }; /* bytes copied at once if available on both sides */
 INLINE int put(Binary *column, int64_t at, const uint8_t *data, int64_t size, const uint8_t *stop)
 {
     if (size > 0) {
-        int64_t room = column->room - column->used;
+        int64_t capacity = column->capacity - column->used;
         uint8_t *to = column->bytes + column->used;
-        if (LIKELY(size <= AT_ONCE && room >= AT_ONCE && stop - data >= AT_ONCE)) memcpy(to, data, AT_ONCE);
-        else if (size > room) return 0;
+        if (LIKELY(size <= AT_ONCE && capacity >= AT_ONCE && stop - data >= AT_ONCE)) memcpy(to, data, AT_ONCE);
+        else if (size > capacity) return 0;
         else memcpy(to, data, (size_t)size);
         column->used += size;
     }
@@ -48,7 +48,7 @@ static void begin(Binary *column)
 /* ---- input and output -------------------------------------------------------------------------------------------- */
 
 enum { POS, END, COUNT, BASE_OFFSET, BASE_TIMESTAMP, APPEND_TIME, IS_APPENDED, LANE_FIELDS };
-enum { DONE, KEYS_SHORT, VALUES_SHORT, HEADERS_SHORT, HEADER_KEYS_SHORT, HEADER_VALUES_SHORT, NOT_TAKEN };
+enum { DONE, KEYS_SHORT, VALUES_SHORT, HEADERS_SHORT, HEADER_KEYS_SHORT, HEADER_VALUES_SHORT, UNSUPPORTED };
 
 typedef struct {
     const uint8_t *data, *stop;
@@ -63,44 +63,30 @@ typedef struct {
 
 static const int64_t MOST_MILLISECONDS = INT64_MAX / 1000 - 1; /* microseconds of larger values overflow */
 
-/* ---- varints ----------------------------------------------------------------------------------------------------- */
+/* ---- zigzag varints --------------------------------------------------------------------------------------------- */
 
-/* Reads a zigzag number of at most `most` bytes, 5 (int32) or 10 (int64); NULL if invalid. */
-static const uint8_t *long_varint(const uint8_t *p, const uint8_t *end, int most, int64_t *out)
-{
-    uint64_t value = 0;
-    for (int k = 0; k < most && p < end; k++, p++) {
-        if (k == 9 && *p > 1) return NULL;
-        value |= (uint64_t)(*p & 127) << 7 * k;
-        if (*p < 128) {
-            if (most == 5 && value > UINT32_MAX) return NULL;
-            *out = (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
-            return p + 1;
-        }
-    }
-    return NULL;
-}
-
-INLINE const uint8_t *varint(const uint8_t *p, const uint8_t *end, int most, int64_t *out)
+INLINE const uint8_t *varint(const uint8_t *p, const uint8_t *end, int bits, int64_t *out)
 {
     if (LIKELY(end - p >= 2)) {
         uint32_t one = p[0], two = p[1];
         if (LIKELY(one < 128)) {
-            *out = (int64_t)(one >> 1) ^ -(int64_t)(one & 1);
+            *out = from_zigzag(one);
             return p + 1;
         }
         if (LIKELY(two < 128)) {
-            uint32_t value = (one & 127) | two << 7;
-            *out = (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+            *out = from_zigzag((one & 127) | two << 7);
             return p + 2;
         }
     }
-    return long_varint(p, end, most, out);
+    uint64_t value = 0;
+    p = get_varint(p, end, bits, &value);
+    *out = from_zigzag(value);
+    return p;
 }
 
 #define TAKE_INT32(out) \
     do {                                                                                                               \
-        if ((p = varint(p, end, 5, &(out))) == NULL) return NOT_TAKEN;                                                  \
+        if ((p = varint(p, end, 32, &(out))) == NULL) return UNSUPPORTED;                                                  \
     } while (0)
 
 /* ---- the loops --------------------------------------------------------------------------------------------------- */
@@ -108,22 +94,22 @@ INLINE const uint8_t *varint(const uint8_t *p, const uint8_t *end, int most, int
 /* Reads the headers of one record, from p to exactly its end. */
 static int read_headers(Scan *scan, const uint8_t *p, const uint8_t *end, int64_t count)
 {
-    if (count > (end - p) / 2) return NOT_TAKEN;
+    if (count > (end - p) / 2) return UNSUPPORTED;
     int is_wanted = scan->lists != NULL;
     if (is_wanted && count > scan->header_key.elements - scan->header) return HEADERS_SHORT;
     for (int64_t k = 0; k < count; k++) {
         int64_t size;
         TAKE_INT32(size);
-        if (size < 0 || size > end - p) return NOT_TAKEN;
+        if (size < 0 || size > end - p) return UNSUPPORTED;
         if (is_wanted && !put(&scan->header_key, scan->header, p, size, scan->stop)) return HEADER_KEYS_SHORT;
         p += size;
         TAKE_INT32(size);
-        if (size > end - p) return NOT_TAKEN;
+        if (size > end - p) return UNSUPPORTED;
         if (is_wanted && !put(&scan->header_value, scan->header, p, size, scan->stop)) return HEADER_VALUES_SHORT;
         if (size > 0) p += size;
         scan->header++;
     }
-    return p == end ? DONE : NOT_TAKEN;
+    return p == end ? DONE : UNSUPPORTED;
 }
 
 static int read_batch(Scan *scan, const uint8_t *p, const uint8_t *batch_end, int64_t count, int64_t base_offset,
@@ -133,28 +119,28 @@ static int read_batch(Scan *scan, const uint8_t *p, const uint8_t *batch_end, in
         const uint8_t *end = batch_end;
         int64_t size, timestamp, offset, key_size, value_size, headers, row = scan->row;
         TAKE_INT32(size);
-        if (size < SMALLEST_RECORD - 1 || size > batch_end - p) return NOT_TAKEN;
+        if (size < SMALLEST_RECORD - 1 || size > batch_end - p) return UNSUPPORTED;
         end = p++ + size; /* skips the unused attributes */
-        if ((p = varint(p, end, 10, &timestamp)) == NULL) return NOT_TAKEN;
+        if ((p = varint(p, end, 64, &timestamp)) == NULL) return UNSUPPORTED;
         TAKE_INT32(offset);
         TAKE_INT32(key_size);
-        if (key_size > end - p) return NOT_TAKEN;
+        if (key_size > end - p) return UNSUPPORTED;
         const uint8_t *key = p;
         if (key_size > 0) p += key_size;
         TAKE_INT32(value_size);
-        if (value_size > end - p) return NOT_TAKEN;
+        if (value_size > end - p) return UNSUPPORTED;
         const uint8_t *value = p;
         if (value_size > 0) p += value_size;
         TAKE_INT32(headers);
         if (LIKELY(headers == 0)) {
-            if (p != end) return NOT_TAKEN;
+            if (p != end) return UNSUPPORTED;
             if (scan->lists != NULL) {
                 scan->has_headers[row >> 3] &= (uint8_t)~(1 << (row & 7));
                 scan->without_headers++;
             }
         }
         else {
-            int problem = headers < 0 ? NOT_TAKEN : read_headers(scan, p, end, headers);
+            int problem = headers < 0 ? UNSUPPORTED : read_headers(scan, p, end, headers);
             if (problem != DONE) return problem;
             p = end;
         }
@@ -164,12 +150,12 @@ static int read_batch(Scan *scan, const uint8_t *p, const uint8_t *batch_end, in
         if (scan->offset != NULL) scan->offset[row] = (int64_t)((uint64_t)base_offset + (uint64_t)offset);
         if (scan->timestamp != NULL) {
             timestamp = is_appended ? append_time : (int64_t)((uint64_t)base_timestamp + (uint64_t)timestamp);
-            if (timestamp > MOST_MILLISECONDS || timestamp < -MOST_MILLISECONDS) return NOT_TAKEN;
+            if (timestamp > MOST_MILLISECONDS || timestamp < -MOST_MILLISECONDS) return UNSUPPORTED;
             scan->timestamp[row] = timestamp * 1000;
         }
         scan->row++;
     }
-    return p == batch_end ? DONE : NOT_TAKEN;
+    return p == batch_end ? DONE : UNSUPPORTED;
 }
 
 static int read_batches(Scan *scan)
@@ -189,13 +175,13 @@ static int read_batches(Scan *scan)
         if (count == 0) continue; /* Kafka ignores the bytes */
         if (pos < 0 || end < pos || end > scan->stop - scan->data || count < 0 || count > scan->rows - scan->row ||
             count > (end - pos) / SMALLEST_RECORD) {
-            return NOT_TAKEN;
+            return UNSUPPORTED;
         }
         int problem = read_batch(scan, scan->data + pos, scan->data + end, count, lane[BASE_OFFSET * n],
                                  lane[BASE_TIMESTAMP * n], lane[APPEND_TIME * n], lane[IS_APPENDED * n] != 0);
         if (problem != DONE) return problem;
     }
-    return scan->row == scan->rows ? DONE : NOT_TAKEN;
+    return scan->row == scan->rows ? DONE : UNSUPPORTED;
 }
 
 /* ---- Python functions -------------------------------------------------------------------------------------------- */
@@ -204,20 +190,15 @@ enum { MOST_BUFFERS = 16 };
 
 typedef struct {
     Py_buffer views[MOST_BUFFERS];
-    int taken;
+    int count;
 } Buffers;
-
-static void release(Buffers *buffers)
-{
-    while (buffers->taken) PyBuffer_Release(&buffers->views[--buffers->taken]);
-}
 
 /* Returns the memory of a writable buffer with at least `elements` elements of a width; NULL with an exception. */
 static void *writable(Buffers *buffers, PyObject *object, int width, int64_t elements, int64_t *size)
 {
-    if (buffers->taken == MOST_BUFFERS || PyObject_GetBuffer(object, &buffers->views[buffers->taken], PyBUF_WRITABLE) < 0)
+    if (buffers->count == MOST_BUFFERS || PyObject_GetBuffer(object, &buffers->views[buffers->count], PyBUF_WRITABLE) < 0)
         return NULL;
-    Py_buffer *view = &buffers->views[buffers->taken++];
+    Py_buffer *view = &buffers->views[buffers->count++];
     if (view->len < width * elements) {
         PyErr_Format(PyExc_ValueError, "a buffer of %zd bytes, where %lld are needed", view->len, (long long)(width * elements));
         return NULL;
@@ -247,7 +228,7 @@ static int take_binary(Buffers *buffers, PyObject *object, int64_t elements, Bin
     return PyArg_ParseTuple(object, "OOO", &offsets, &valid, &bytes) &&
            (out->offsets = writable(buffers, offsets, 4, elements + 1, NULL)) != NULL &&
            (out->valid = writable(buffers, valid, 1, (elements + 7) / 8, NULL)) != NULL &&
-           (out->bytes = writable(buffers, bytes, 1, 0, &out->room)) != NULL;
+           (out->bytes = writable(buffers, bytes, 1, 0, &out->capacity)) != NULL;
 }
 
 /* Parses a tuple of header capacity, list offsets and bits, keys and values, or None. */
@@ -270,7 +251,7 @@ static int take_headers(Buffers *buffers, PyObject *object, Scan *scan)
 /* Returns the sizes used; or the number of a full buffer and the record; or None. */
 static PyObject *result(const Scan *scan, int problem)
 {
-    if (problem == NOT_TAKEN) Py_RETURN_NONE;
+    if (problem == UNSUPPORTED) Py_RETURN_NONE;
     if (problem != DONE) return Py_BuildValue("iL", problem, (long long)scan->row);
     return Py_BuildValue("LLLLLLLLL", (long long)scan->key.used, (long long)scan->key.nulls,
                          (long long)scan->value.used, (long long)scan->value.nulls, (long long)scan->header,
@@ -280,8 +261,7 @@ static PyObject *result(const Scan *scan, int problem)
 
 PyObject *read_record_columns(PyObject *module, PyObject *args)
 {
-    (void)module;
-    Buffers buffers = {.taken = 0};
+    Buffers buffers = {0};
     Scan scan = {0};
     Py_buffer data, lanes;
     PyObject *offset, *timestamp, *key, *value, *headers, *found = NULL;
@@ -307,11 +287,12 @@ PyObject *read_record_columns(PyObject *module, PyObject *args)
         int problem;
         Py_BEGIN_ALLOW_THREADS
         problem = read_batches(&scan);
-        if (problem == DONE && scan.lists != NULL && !are_utf8(scan.header_key.bytes, scan.header_key.offsets, scan.header)) problem = NOT_TAKEN;
+        int has_keys = problem == DONE && scan.lists != NULL;
+        if (has_keys && !are_utf8(scan.header_key.bytes, scan.header_key.offsets, scan.header)) problem = UNSUPPORTED;
         Py_END_ALLOW_THREADS
         found = result(&scan, problem);
     }
-    release(&buffers);
+    while (buffers.count > 0) PyBuffer_Release(&buffers.views[--buffers.count]);
     PyBuffer_Release(&data);
     PyBuffer_Release(&lanes);
     return found;

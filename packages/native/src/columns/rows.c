@@ -5,48 +5,22 @@
 
 #include <stdlib.h>
 
-#ifndef HAS_COMPUTED_JUMPS
-#if defined(__GNUC__) || defined(__clang__)
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(HAS_COMPUTED_JUMPS)
 #define HAS_COMPUTED_JUMPS 1
-#else
-#define HAS_COMPUTED_JUMPS 0
-#endif
 #endif
 
 #define FAIL do { decoding->why = MALFORMED; return NULL; } while (0)
 #define GIVE_UP return NULL                                  /* `why` is set */
 #define NEED(size) if (UNLIKELY(end - p < (int64_t)(size))) FAIL
 
-/* Reads an unsigned varint of 32 bits; the position after it, or NULL. As in Kafka, five bytes with a large last one
- * are malformed. */
+/* Reads an unsigned varint of 32 bits, usually one byte; the position after it, or NULL. */
 INLINE const uint8_t *uvarint(const uint8_t *p, const uint8_t *end, uint32_t *value)
 {
     if (LIKELY(p < end && *p < 128)) { *value = *p; return p + 1; }
-    uint64_t sum = 0;
-    for (int shift = 0; shift < 35; shift += 7) {
-        if (p == end) return NULL;
-        sum |= (uint64_t)(*p & 127) << shift;
-        if (*p++ < 128) {
-            *value = (uint32_t)sum;
-            return sum >> 32 ? NULL : p;
-        }
-    }
-    return NULL;
-}
-
-/* Writes a uuid in Kafka's URL-safe base64. */
-INLINE void uuid_text(uint8_t *to, const uint8_t *p)
-{
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    for (int i = 0; i < 5; i++, p += 3) {
-        uint32_t bits = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
-        *to++ = (uint8_t)letters[bits >> 18];
-        *to++ = (uint8_t)letters[bits >> 12 & 63];
-        *to++ = (uint8_t)letters[bits >> 6 & 63];
-        *to++ = (uint8_t)letters[bits & 63];
-    }
-    *to++ = (uint8_t)letters[*p >> 2];
-    *to = (uint8_t)letters[(*p & 3) << 4];
+    uint64_t wide = 0;
+    p = get_varint(p, end, 32, &wide);
+    *value = (uint32_t)wide;
+    return p;
 }
 
 /* ---- tagged fields */
@@ -63,7 +37,7 @@ static int by_tag(const void *one, const void *other)
 static int put_unknown(Decoding *decoding, const Op *op, const Unknown *unknown)
 {
     Extent *extent = &decoding->extents[op->domain];
-    if (extent->length == extent->room && make_room(decoding, op->domain, 1) < 0) return -1;
+    if (extent->length == extent->capacity && reserve(decoding, op->domain, 1) < 0) return -1;
     ColumnBuilder *entry = decoding->builders + element_of(decoding->plan, op->field);
     int64_t tag = unknown->tag, i = extent->length++;
     memcpy(entry[1].data + 8 * i, &tag, 8);
@@ -158,6 +132,20 @@ static void put_numbers(uint8_t *to, int kind, int64_t count, const uint8_t *p)
 
 /* ---- the loop */
 
+/* Operations and their labels; all others do nothing. */
+#define JUMPS(X)                                                                                                      \
+    X(OP_BOOL, at_BOOL) X(OP_INT8, at_INT8) X(OP_INT16, at_INT16) X(OP_UINT16, at_UINT16) X(OP_INT32, at_INT32)       \
+    X(OP_UINT32, at_UINT32) X(OP_INT64, at_INT64) X(OP_FLOAT64, at_INT64) X(OP_UUID, at_UUID) X(OP_TEXT, at_TEXT)     \
+    X(OP_COMPACT_TEXT, at_COMPACT_TEXT) X(OP_BLOB, at_BLOB) X(OP_COMPACT_BLOB, at_COMPACT_BLOB) X(OP_LIST, at_LIST)   \
+    X(OP_NUMBERS, at_NUMBERS) X(OP_PRESENCE, at_PRESENCE) X(OP_TAGS, at_TAGS) X(OP_NULL, at_NULL)                     \
+    X(OP_DEFAULT, at_DEFAULT) X(OP_REST + OP_BOOL, rest_BOOL) X(OP_REST + OP_INT8, rest_INT8)                         \
+    X(OP_REST + OP_INT16, rest_INT16) X(OP_REST + OP_UINT16, rest_UINT16) X(OP_REST + OP_INT32, rest_INT32)           \
+    X(OP_REST + OP_UINT32, rest_UINT32) X(OP_REST + OP_INT64, rest_INT64) X(OP_REST + OP_FLOAT64, rest_INT64)         \
+    X(OP_REST + OP_UUID, rest_UUID)
+#define PLACE(code, label) [code] = &&label,
+#define GAPS [OP_STRUCT] = &&at_STRUCT, [OP_ABSENT ... OP_REST - 1] = &&at_STRUCT
+#define CASE(code, label) case code: goto label;
+
 #if HAS_COMPUTED_JUMPS
 #define JUMP goto *places[op->code]
 #else
@@ -173,14 +161,7 @@ const uint8_t *read_elements(Decoding *decoding, const Op *ops, uint32_t count, 
                              const uint8_t *p, const uint8_t *end)
 {
 #if HAS_COMPUTED_JUMPS
-    static const void *const places[] = {
-        &&at_BOOL, &&at_INT8, &&at_INT16, &&at_UINT16, &&at_INT32, &&at_UINT32, &&at_INT64, &&at_INT64, &&at_UUID,
-        &&at_TEXT, &&at_COMPACT_TEXT, &&at_BLOB, &&at_COMPACT_BLOB, &&at_LIST, &&at_NUMBERS, &&at_PRESENCE, &&at_STRUCT,
-        &&at_TAGS, &&at_NULL, &&at_DEFAULT, &&at_STRUCT, &&at_STRUCT, &&at_STRUCT, &&at_STRUCT, &&at_STRUCT, &&at_STRUCT,
-        &&at_STRUCT, &&at_STRUCT, &&at_STRUCT, &&at_STRUCT, &&at_STRUCT, &&at_STRUCT,
-        &&rest_BOOL, &&rest_INT8, &&rest_INT16, &&rest_UINT16, &&rest_INT32, &&rest_UINT32, &&rest_INT64, &&rest_INT64,
-        &&rest_UUID,
-    };
+    static const void *const places[] = {JUMPS(PLACE) GAPS};
 #endif
     const Op *op, *last = ops + count;
     ColumnBuilder *builders = decoding->builders, *builder;
@@ -193,32 +174,7 @@ next_element:
 #if !HAS_COMPUTED_JUMPS
 dispatch:
     switch (op->code) {
-    case OP_BOOL: goto at_BOOL;
-    case OP_INT8: goto at_INT8;
-    case OP_INT16: goto at_INT16;
-    case OP_UINT16: goto at_UINT16;
-    case OP_INT32: goto at_INT32;
-    case OP_UINT32: goto at_UINT32;
-    case OP_INT64: case OP_FLOAT64: goto at_INT64;
-    case OP_UUID: goto at_UUID;
-    case OP_TEXT: goto at_TEXT;
-    case OP_COMPACT_TEXT: goto at_COMPACT_TEXT;
-    case OP_BLOB: goto at_BLOB;
-    case OP_COMPACT_BLOB: goto at_COMPACT_BLOB;
-    case OP_LIST: goto at_LIST;
-    case OP_NUMBERS: goto at_NUMBERS;
-    case OP_PRESENCE: goto at_PRESENCE;
-    case OP_TAGS: goto at_TAGS;
-    case OP_NULL: goto at_NULL;
-    case OP_DEFAULT: goto at_DEFAULT;
-    case OP_REST + OP_BOOL: goto rest_BOOL;
-    case OP_REST + OP_INT8: goto rest_INT8;
-    case OP_REST + OP_INT16: goto rest_INT16;
-    case OP_REST + OP_UINT16: goto rest_UINT16;
-    case OP_REST + OP_INT32: goto rest_INT32;
-    case OP_REST + OP_UINT32: goto rest_UINT32;
-    case OP_REST + OP_INT64: case OP_REST + OP_FLOAT64: goto rest_INT64;
-    case OP_REST + OP_UUID: goto rest_UUID;
+    JUMPS(CASE)
     default: goto at_STRUCT;
     }
 #endif
@@ -230,7 +186,7 @@ dispatch:
     FIXED(UINT32, PUT(uint64_t, get32(p)); p += 4);
     FIXED(INT64, PUT(uint64_t, get64(p)); p += 8);
     FIXED(UUID,
-        if (UNLIKELY(builder->used + 22 + SLACK > builder->room) && make_room_for_bytes(decoding, builder, 22) < 0) GIVE_UP;
+        if (UNLIKELY(builder->used + 22 + SLACK > builder->capacity) && reserve_bytes(decoding, builder, 22) < 0) GIVE_UP;
         uuid_text(builder->data + builder->used, p);
         builder->used += 22;
         builder->offsets[i + 1] = (int32_t)builder->used;
@@ -271,7 +227,7 @@ at_LIST: {
         NEXT;
     }
     if (UNLIKELY(op->flags & EMPTY ? n > MAX_EMPTY : n * (int64_t)op->need > end - p)) FAIL;
-    if (UNLIKELY(extent->length + n > extent->room) && n > 0 && make_room(decoding, op->domain, n) < 0) GIVE_UP;
+    if (UNLIKELY(extent->length + n > extent->capacity) && n > 0 && reserve(decoding, op->domain, n) < 0) GIVE_UP;
     int64_t from = extent->length;
     extent->length += n;
     builder->offsets[i + 1] = (int32_t)extent->length;

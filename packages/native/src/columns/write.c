@@ -6,28 +6,21 @@
 
 #define FAIL do { writing->why = MALFORMED; return NULL; } while (0)
 #define DECLINE do { writing->why = DECLINED; return NULL; } while (0)
-#define ROOM(size) if (UNLIKELY(writing->limit - q < (int64_t)(size)) && (q = more_room(writing, q, (size))) == NULL) return NULL
+#define RESERVE(size) if (UNLIKELY(writing->limit - q < (int64_t)(size)) && (q = grow_output(writing, q, (size))) == NULL) return NULL
 
-static NOINLINE uint8_t *more_room(Writing *writing, uint8_t *q, int64_t size)
+static NOINLINE uint8_t *grow_output(Writing *writing, uint8_t *q, int64_t size)
 {
-    int64_t used = q - writing->start, room = 2 * (used + size) + 64;
+    int64_t used = q - writing->start, capacity = 2 * (used + size) + 64;
     if (used + size > INT32_MAX) DECLINE;            /* offset overflow, only possible if lists share elements */
-    Block *block = new_block(room);
-    uint8_t *start = block == NULL ? NULL : cut(block, room - 64);
+    Block *block = new_block(capacity);
+    uint8_t *start = block == NULL ? NULL : cut(block, capacity - 64);
     if (start == NULL) { drop_block(block); writing->why = NO_MEMORY; return NULL; }
     memcpy(start, writing->start, (size_t)used);
     drop_block(writing->block);
     writing->block = block;
     writing->start = start;
-    writing->limit = start + room - 64;
+    writing->limit = start + capacity - 64;
     return start + used;
-}
-
-INLINE uint8_t *put_uvarint(uint8_t *q, uint32_t value)
-{
-    for (; value > 127; value >>= 7) *q++ = (uint8_t)(value | 128);
-    *q++ = (uint8_t)value;
-    return q;
 }
 
 static int fits(int kind, int64_t value)
@@ -50,7 +43,7 @@ INLINE uint8_t *put_integer(uint8_t *q, int code, int64_t value)
 /* Writes the length of a text or list, or null. */
 INLINE uint8_t *put_length(uint8_t *q, const Op *op, int64_t length)
 {
-    if (op->flags & COMPACT) return put_uvarint(q, (uint32_t)(length + 1));
+    if (op->flags & COMPACT) return put_varint(q, (uint32_t)(length + 1));
     if (op->code == OP_TEXT) { put16(q, (uint16_t)length); return q + 2; }
     put32(q, (uint32_t)length);
     return q + 4;
@@ -62,7 +55,7 @@ static uint8_t *write_sized(Writing *writing, const Op *op, const Input *input, 
     if (size < 0) DECLINE;
     if (op->kind == KIND_STRING && size > MAX_STRING) FAIL;
     q = put_length(q, op, size);
-    ROOM(size + SLACK + most);
+    RESERVE(size + SLACK + most);
     if (LIKELY(size <= SLACK && start + SLACK <= limit)) memcpy(q, input->data + start, SLACK);
     else if (size > 0) memcpy(q, input->data + start, (size_t)size);
     return q + size;
@@ -98,23 +91,23 @@ static uint8_t *write_list(Writing *writing, const Op *op, const Input *input, i
     if (count < 0) DECLINE;
     q = put_length(q, op, count);
     if (count > 0 && is_plain(op, elements)) {
-        ROOM(count * (int64_t)op->need + most);
+        RESERVE(count * (int64_t)op->need + most);
         return write_numbers(op, elements, start, count, q);
     }
     if (count > 0 && (q = write_elements(writing, program->ops, program->count, program->most, start, start + count, q)) == NULL) return NULL;
-    ROOM(most);
+    RESERVE(most);
     return q;
 }
 
 /* Writes a tagged field. Its size is known afterwards: one byte is reserved, and more inserted if necessary. */
 static uint8_t *write_tagged(Writing *writing, const Op *op, const Tag *tag, uint32_t most, int64_t i, uint8_t *q)
 {
-    q = put_uvarint(q, tag->tag);
+    q = put_varint(q, tag->tag);
     int64_t at = q - writing->start;
     if ((q = write_elements(writing, op + 1 + tag->first, tag->span, most, i, i + 1, q + 1)) == NULL) return NULL;
-    ROOM(most + 5);
+    RESERVE(most + 5);
     uint8_t *body = writing->start + at + 1, head[5];
-    int64_t size = q - body, width = put_uvarint(head, (uint32_t)size) - head;
+    int64_t size = q - body, width = put_varint(head, (uint32_t)size) - head;
     if (size > INT32_MAX) DECLINE;
     if (width > 1) memmove(body + width - 1, body, (size_t)size);
     memcpy(body - 1, head, (size_t)width);
@@ -132,7 +125,7 @@ static uint8_t *write_tags(Writing *writing, const Op *op, uint32_t most, int64_
         sent |= (uint64_t)!same << k;
         count += !same;
     }
-    q = put_uvarint(q, count);
+    q = put_varint(q, count);
     for (uint32_t k = 0; k < tags->count; k++) {
         if (sent >> k & 1 && (q = write_tagged(writing, op, &tags->tags[k], most, i, q)) == NULL) return NULL;
     }
@@ -151,7 +144,7 @@ static uint8_t *write_null(Writing *writing, const Op *op, uint8_t *q)
 /* Writes the version before a message. */
 uint8_t *write_version(Writing *writing, int version, uint8_t *q)
 {
-    ROOM(2);
+    RESERVE(2);
     put16(q, (uint16_t)version);
     return q + 2;
 }
@@ -160,7 +153,7 @@ uint8_t *write_elements(Writing *writing, const Op *ops, uint32_t count, uint32_
 {
     const Op *last = ops + count;
     for (int64_t i = first; i < stop; i++) {
-        ROOM(most);
+        RESERVE(most);
         for (const Op *op = ops; op < last; op++) {
             const Input *input = &writing->inputs[op->field];
             int64_t at = input->base + i, value;

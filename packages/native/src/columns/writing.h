@@ -1,6 +1,5 @@
 /* Columns during encoding. */
-#ifndef KAFKA_MESSAGES_WRITING_H
-#define KAFKA_MESSAGES_WRITING_H
+#pragma once
 
 #include "builder.h"
 
@@ -27,10 +26,6 @@ typedef struct {
     Why why;
 } Writing;
 
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC visibility push(hidden)
-#endif
-
 /* inputs.c: finds the columns of a field and of its contents; -1 if declined */
 int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array, Span span);
 
@@ -42,10 +37,6 @@ int uuid_of(uint8_t *to, const uint8_t *text);
 /* write.c: the position after the output, or NULL with `why` */
 uint8_t *write_version(Writing *writing, int version, uint8_t *q);
 uint8_t *write_elements(Writing *writing, const Op *ops, uint32_t count, uint32_t most, int64_t first, int64_t stop, uint8_t *q);
-
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC visibility pop
-#endif
 
 INLINE int is_null_at(const Input *input, int64_t i)
 {
@@ -72,5 +63,3 @@ INLINE int64_t run_at(const Input *input, int64_t i, int64_t limit, int64_t *sta
     *start = from;
     return from < 0 || to < from || to > limit ? -1 : to - from;
 }
-
-#endif

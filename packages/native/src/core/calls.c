@@ -44,8 +44,8 @@ static PyObject *as_bytes(PyObject *data)
     return bytes;
 }
 
-/* Reads a message and sets the bytes taken and left; NULL if declined. */
-static PyObject *read_at(Call *self, PyObject *data, Py_ssize_t offset, PyObject *version, Py_ssize_t *taken,
+/* Reads a message and sets the bytes used and left; NULL if declined. */
+static PyObject *read_at(Call *self, PyObject *data, Py_ssize_t offset, PyObject *version, Py_ssize_t *used,
                          Py_ssize_t *left)
 {
     const Layout *layout = layout_at(self->plan, version);
@@ -53,8 +53,8 @@ static PyObject *read_at(Call *self, PyObject *data, Py_ssize_t offset, PyObject
     if (UNLIKELY(bytes == NULL)) return NULL;
     Py_ssize_t size = PyBytes_GET_SIZE(bytes) - offset;
     if (LIKELY(size >= 0)) {
-        message = read_message(self->plan, layout, (const uint8_t *)PyBytes_AS_STRING(bytes) + offset, size, taken);
-        *left = size - *taken;
+        message = read_message(self->plan, layout, (const uint8_t *)PyBytes_AS_STRING(bytes) + offset, size, used);
+        *left = size - *used;
     }
     Py_DECREF(bytes);
     return message;
@@ -102,8 +102,8 @@ static PyObject *call_read(PyObject *callable, PyObject *const *args, size_t fla
 {
     ARGUMENTS(2, "data", "version")
     if (LIKELY(values != NULL)) {
-        Py_ssize_t taken, left;
-        PyObject *message = read_at(self, values[0], 0, values[1], &taken, &left);
+        Py_ssize_t used, left;
+        PyObject *message = read_at(self, values[0], 0, values[1], &used, &left);
         if (LIKELY(message != NULL)) {
             if (LIKELY(left == 0)) return of_class(self, message);
             Py_DECREF(message);
@@ -117,11 +117,11 @@ static PyObject *call_read_from(PyObject *callable, PyObject *const *args, size_
     ARGUMENTS(3, "data", "offset", "version")
     int64_t offset;
     if (LIKELY(values != NULL && int_of(values[1], &offset) == 0 && offset >= 0 && offset <= PY_SSIZE_T_MAX)) {
-        Py_ssize_t taken, left;
-        PyObject *message = read_at(self, values[0], (Py_ssize_t)offset, values[2], &taken, &left);
+        Py_ssize_t used, left;
+        PyObject *message = read_at(self, values[0], (Py_ssize_t)offset, values[2], &used, &left);
         if (LIKELY(message != NULL)) {
             if ((message = of_class(self, message)) == NULL) return NULL;
-            PyObject *end = PyLong_FromSsize_t((Py_ssize_t)offset + taken);
+            PyObject *end = PyLong_FromSsize_t((Py_ssize_t)offset + used);
             PyObject *result = end == NULL ? NULL : PyTuple_Pack(2, message, end);
             Py_XDECREF(end);
             Py_DECREF(message);
@@ -189,12 +189,12 @@ static PyObject *method_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     };
     const State *state = PyType_GetModuleState(type);
     PyObject *package, *base, *name;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!U", names, state->package, &package, &PyType_Type, &base, &name)) {
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!U", names, state->types[PACKAGE], &package, &PyType_Type, &base, &name)) {
         return NULL;
     }
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         if (PyUnicode_CompareWithASCIIString(name, methods[i].name) != 0) continue;
-        if (methods[i].is_reader != (type == state->read_method)) break;
+        if (methods[i].is_reader != (type == state->types[READ_METHOD])) break;
         Call *self = (Call *)new_call(type, (Package *)package, (PyTypeObject *)base, name);
         if (self == NULL) return NULL;
         self->call = methods[i].call;

@@ -2,8 +2,7 @@
  *
  * The core reports no errors: unsupported or invalid input is declined (NULL or -1, often with an exception that the
  * caller at the top clears), and the Python code runs on the same input and reports the error. */
-#ifndef KAFKA_MESSAGES_CORE_H
-#define KAFKA_MESSAGES_CORE_H
+#pragma once
 
 #include "../shared/shared.h"
 
@@ -17,8 +16,6 @@
 #define LONGEST_MEMO 255         /* a text up to this length is shared with the last one of its field, if equal */
 
 #define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
-
-typedef enum { NO_TAGS, TAGS } Section;
 
 /* A generated package. */
 typedef struct {
@@ -86,9 +83,9 @@ typedef struct Layout {
     Absent *absent;
     uint32_t *foreign;           /* tags of other versions */
     int op_count, tag_count, absent_count, foreign_count;
-    Section section;
     uint32_t least;              /* minimum bytes of a struct */
-    int is_unsupported;          /* contains a part that the core does not support */
+    uint8_t has_tags;
+    uint8_t is_unsupported;      /* contains a part that the core does not support */
 } Layout;
 
 /* A message: its structs and layouts, dependencies first. */
@@ -106,17 +103,14 @@ typedef struct {
 } Plan;
 
 /* State of an interpreter. */
+enum { PACKAGE, PLAN, MAKER, READER, READ_METHOD, WRITE_METHOD, TYPES };
 typedef struct {
-    PyTypeObject *package, *plan, *maker, *reader, *read_method, *write_method;
+    PyTypeObject *types[TYPES];
 } State;
 
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC visibility push(hidden)      /* internal functions */
-#endif
-
 /* objects.c */
-int slot_of(PyTypeObject *type, PyObject *name, uint32_t *offset);
-int slot_called(PyTypeObject *type, const char *name, uint32_t *offset);
+PyObject *name_of(const char *start, const char *end);
+int find_slot(PyTypeObject *type, const char *prefix, const char *name, uint32_t *offset);
 int own_release(PyTypeObject *type);
 int is_plain_class(PyTypeObject *type);
 int is_list_class(PyTypeObject *type);
@@ -138,16 +132,19 @@ extern PyObject *maker_name, *init_name, *plan_name;
 PyObject *use_maker(PyObject *module, PyObject *cls);
 PyObject *filled(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC visibility pop
-#endif
-
 /* Creates an object with empty slots, not tracked by the collector. */
 INLINE PyObject *new_object(PyTypeObject *cls)
 {
     PyObject *object = (PyObject *)PyObject_GC_New(PyObject, cls);
     if (LIKELY(object != NULL)) memset((char *)object + sizeof(PyObject), 0, cls->tp_basicsize - sizeof(PyObject));
     return object;
+}
+
+/* Releases an object or list that is not tracked by the collector. */
+static inline void drop_untracked(PyObject *object)
+{
+    PyObject_GC_Track(object);
+    Py_DECREF(object);
 }
 
 /* Creates a list of `count` empty items, not tracked by the collector; `cls` is list or accepted by is_list_class(). */
@@ -159,7 +156,7 @@ INLINE PyObject *new_list(PyTypeObject *cls, Py_ssize_t count)
     Py_SET_SIZE(list, 0);
     if (count > 0) {                                     /* bounded by the input size, so the product cannot overflow */
         list->ob_item = PyMem_Calloc(count, sizeof(PyObject *));
-        if (UNLIKELY(list->ob_item == NULL)) { PyObject_GC_Track(list); Py_DECREF(list); return PyErr_NoMemory(); }
+        if (UNLIKELY(list->ob_item == NULL)) { drop_untracked((PyObject *)list); return PyErr_NoMemory(); }
         list->allocated = count;
         Py_SET_SIZE(list, count);
     }
@@ -197,6 +194,41 @@ INLINE int int_of(PyObject *object, int64_t *value)
     return overflow ? -1 : 0;
 }
 
+/* Unknown tagged fields of one object, by ascending tag. */
+typedef struct {
+    uint32_t tags[MAX_UNKNOWN];
+    PyObject *values[MAX_UNKNOWN];
+    int count;
+} Unknown;
+
+/* Inserts a field by its tag; -1 for a duplicate tag or too many fields. */
+static inline int add_unknown(Unknown *unknown, uint32_t tag, PyObject *value)
+{
+    if (unknown->count == MAX_UNKNOWN) return -1;
+    int at = unknown->count;
+    while (at > 0 && unknown->tags[at - 1] > tag) at--;
+    if (at > 0 && unknown->tags[at - 1] == tag) return -1;
+    memmove(unknown->tags + at + 1, unknown->tags + at, (unknown->count - at) * sizeof *unknown->tags);
+    memmove(unknown->values + at + 1, unknown->values + at, (unknown->count - at) * sizeof *unknown->values);
+    unknown->tags[at] = tag;
+    unknown->values[at] = value;
+    unknown->count++;
+    return 0;
+}
+
+/* Returns the index of a tagged field, or -1. */
+static inline int find_tag(const Layout *layout, uint32_t tag)
+{
+    for (int k = 0; k < layout->tag_count; k++) if (layout->tags[k].tag == tag) return k;
+    return -1;
+}
+
+static inline int is_foreign(const Layout *layout, uint32_t tag)
+{
+    for (int k = 0; k < layout->foreign_count; k++) if (layout->foreign[k] == tag) return 1;
+    return 0;
+}
+
 /* The class of the message: that of the last struct. */
 INLINE PyTypeObject *message_of(const Plan *plan) { return plan->structs[plan->struct_count - 1]->cls; }
 
@@ -207,5 +239,3 @@ INLINE Layout *layout_at(const Plan *plan, PyObject *version)
     if (UNLIKELY(int_of(version, &value) < 0 || value < plan->lowest)) return NULL;
     return value - plan->lowest < plan->version_count ? plan->versions[value - plan->lowest] : NULL;
 }
-
-#endif

@@ -65,7 +65,7 @@ static PyObject *list_of(PyTypeObject *cls, PyObject *values)
     Py_ssize_t count = PySequence_Fast_GET_SIZE(values);
     PyObject *list = new_list(cls, count);
     if (list == NULL) return NULL;
-    if (UNLIKELY(PySequence_Fast_GET_SIZE(values) != count)) { PyObject_GC_Track(list); Py_DECREF(list); return NULL; }
+    if (UNLIKELY(PySequence_Fast_GET_SIZE(values) != count)) { drop_untracked(list); return NULL; }
     PyObject **from = PySequence_Fast_ITEMS(values), **to = ((PyListObject *)list)->ob_item;
     for (Py_ssize_t i = 0; i < count; i++) to[i] = Py_NewRef(from[i]);
     PyObject_GC_Track(list);
@@ -150,7 +150,7 @@ static PyObject *maker_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 {
     static char *names[] = {"", "", NULL};
     PyObject *plan, *cls;
-    PyTypeObject *wanted = ((State *)PyType_GetModuleState(type))->plan;
+    PyTypeObject *wanted = ((State *)PyType_GetModuleState(type))->types[PLAN];
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!", names, wanted, &plan, &PyType_Type, &cls)) return NULL;
     Maker *maker = (Maker *)type->tp_alloc(type, 0);
     if (maker == NULL) return NULL;

@@ -1,12 +1,6 @@
 /* The module with its types, for one interpreter. */
 #include "core.h"
 
-static int add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type)
-{
-    *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
-    return *type == NULL ? -1 : PyModule_AddType(module, *type);
-}
-
 static int exec_module(PyObject *module)
 {
     State *state = PyModule_GetState(module);
@@ -17,12 +11,11 @@ static int exec_module(PyObject *module)
     if (maker_name == NULL) maker_name = PyUnicode_InternFromString("_maker");
     if (init_name == NULL) init_name = PyUnicode_InternFromString("__init__");
     if (plan_name == NULL) plan_name = PyUnicode_InternFromString("_native");
-    if (maker_name == NULL || init_name == NULL || plan_name == NULL || add_type(module, &package_spec, &state->package) < 0 ||
-        add_type(module, &plan_spec, &state->plan) < 0 || add_type(module, &maker_spec, &state->maker) < 0 ||
-        add_type(module, &reader_spec, &state->reader) < 0 ||
-        add_type(module, &read_method_spec, &state->read_method) < 0 ||
-        add_type(module, &write_method_spec, &state->write_method) < 0) {
-        return -1;
+    if (maker_name == NULL || init_name == NULL || plan_name == NULL) return -1;
+    static PyType_Spec *const specs[] = {&package_spec, &plan_spec, &maker_spec, &reader_spec, &read_method_spec, &write_method_spec};
+    for (int i = 0; i < TYPES; i++) {
+        state->types[i] = (PyTypeObject *)PyType_FromModuleAndSpec(module, specs[i], NULL);
+        if (state->types[i] == NULL || PyModule_AddType(module, state->types[i]) < 0) return -1;
     }
     return PyModule_AddIntConstant(module, "FORMAT", FORMAT);
 }
@@ -30,24 +23,14 @@ static int exec_module(PyObject *module)
 static int traverse_module(PyObject *module, visitproc visit, void *arg)
 {
     State *state = PyModule_GetState(module);
-    Py_VISIT(state->package);
-    Py_VISIT(state->plan);
-    Py_VISIT(state->maker);
-    Py_VISIT(state->reader);
-    Py_VISIT(state->read_method);
-    Py_VISIT(state->write_method);
+    for (int i = 0; i < TYPES; i++) Py_VISIT(state->types[i]);
     return 0;
 }
 
 static int clear_module(PyObject *module)
 {
     State *state = PyModule_GetState(module);
-    Py_CLEAR(state->package);
-    Py_CLEAR(state->plan);
-    Py_CLEAR(state->maker);
-    Py_CLEAR(state->reader);
-    Py_CLEAR(state->read_method);
-    Py_CLEAR(state->write_method);
+    for (int i = 0; i < TYPES; i++) Py_CLEAR(state->types[i]);
     return 0;
 }
 

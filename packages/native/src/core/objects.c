@@ -2,30 +2,33 @@
 #include "core.h"
 #include <structmember.h>
 
-/* Finds the offset of an object slot; -1 with TypeError if it is missing. */
-int slot_of(PyTypeObject *type, PyObject *name, uint32_t *offset)
+/* Returns an interned name of two parts. */
+PyObject *name_of(const char *start, const char *end)
 {
-    PyObject *found = _PyType_Lookup(type, name);
+    PyObject *result = PyUnicode_FromFormat("%s%s", start, end);
+    if (result != NULL) PyUnicode_InternInPlace(&result);
+    return result;
+}
+
+/* Finds the offset of an object slot; -1 with TypeError if it is missing. */
+int find_slot(PyTypeObject *type, const char *prefix, const char *name, uint32_t *offset)
+{
+    PyObject *full = name_of(prefix, name);
+    if (full == NULL) return -1;
+    PyObject *found = _PyType_Lookup(type, full);
+    Py_DECREF(full);
     if (found == NULL || Py_TYPE(found) != &PyMemberDescr_Type) {
-        PyErr_Format(PyExc_TypeError, "%s.%U is no slot", type->tp_name, name);
+        PyErr_Format(PyExc_TypeError, "%s.%s%s is no slot", type->tp_name, prefix, name);
         return -1;
     }
     PyMemberDef *member = ((PyMemberDescrObject *)found)->d_member;
     Py_ssize_t end = type->tp_basicsize - (Py_ssize_t)sizeof(PyObject *);
     if (member->type != T_OBJECT_EX || member->offset < (Py_ssize_t)sizeof(PyObject) || member->offset > end) {
-        PyErr_Format(PyExc_TypeError, "%s.%U is no slot of an object", type->tp_name, name);
+        PyErr_Format(PyExc_TypeError, "%s.%s%s is no slot of an object", type->tp_name, prefix, name);
         return -1;
     }
     *offset = (uint32_t)member->offset;
     return 0;
-}
-
-int slot_called(PyTypeObject *type, const char *name, uint32_t *offset)
-{
-    PyObject *text = PyUnicode_InternFromString(name);
-    int result = text == NULL ? -1 : slot_of(type, text, offset);
-    Py_XDECREF(text);
-    return result;
 }
 
 static int is_ours(PyTypeObject *type, Py_ssize_t least)
@@ -65,6 +68,16 @@ int is_list_class(PyTypeObject *type)
 
 static void release_list_object(PyObject *self);
 
+/* Empties a list that is not tracked by the collector. */
+INLINE void drop_items(PyListObject *list)
+{
+    PyObject **items = list->ob_item;
+    if (items == NULL) return;
+    list->ob_item = NULL;
+    for (Py_ssize_t i = Py_SIZE(list); --i >= 0;) Py_XDECREF(items[i]);
+    PyMem_Free(items);
+}
+
 /* Releases the last reference to an exact list, like list itself. Takes the general path if reference tracers (since
  * 3.13) or debug builds must see it. */
 INLINE void drop_list(PyObject *self)
@@ -72,14 +85,8 @@ INLINE void drop_list(PyObject *self)
 #if PY_VERSION_HEX >= 0x030D0000 || defined(Py_REF_DEBUG)
     Py_DECREF(self);
 #else
-    PyListObject *list = (PyListObject *)self;
     PyObject_GC_UnTrack(self);
-    PyObject **items = list->ob_item;
-    if (items != NULL) {
-        list->ob_item = NULL;
-        for (Py_ssize_t i = Py_SIZE(list); --i >= 0;) Py_XDECREF(items[i]);
-        PyMem_Free(items);
-    }
+    drop_items((PyListObject *)self);
     PyObject_GC_Del(self);
 #endif
 }
@@ -151,14 +158,8 @@ static void release_list_object(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);                  /* after the finalizer, which may change __class__ */
     PyObject_GC_UnTrack(self);
     Py_TRASHCAN_BEGIN(self, release_list_object)
-    PyListObject *list = (PyListObject *)self;
-    PyObject **items = list->ob_item;
     Py_CLEAR(SLOT(self, sizeof(PyListObject)));
-    if (items != NULL) {
-        list->ob_item = NULL;
-        for (Py_ssize_t i = Py_SIZE(list); --i >= 0;) Py_XDECREF(items[i]);
-        PyMem_Free(items);
-    }
+    drop_items((PyListObject *)self);
     type->tp_free(self);
     Py_DECREF(type);
     Py_TRASHCAN_END
@@ -184,7 +185,7 @@ static PyObject *new_default_struct(const Package *package, const Struct *struct
     SLOT(object, structure->unknown) = Py_NewRef(package->empty_tuple);
     for (const Field *field = structure->fields; field < structure->fields + structure->count; field++) {
         PyObject *value = new_default(package, field);
-        if (value == NULL) { PyObject_GC_Track(object); Py_DECREF(object); return NULL; }
+        if (value == NULL) { drop_untracked(object); return NULL; }
         SLOT(object, field->slot) = value;
     }
     if (!structure->is_leaf) PyObject_GC_Track(object);
@@ -212,7 +213,7 @@ PyObject *new_uuid(const Package *package, const uint8_t *bytes)
     PyObject *object = new_object(package->uuid);
     if (object == NULL) return NULL;
     PyObject *number = _PyLong_FromByteArray(bytes, 16, 0, 0);
-    if (number == NULL) { PyObject_GC_Track(object); Py_DECREF(object); return NULL; }
+    if (number == NULL) { drop_untracked(object); return NULL; }
     SLOT(object, package->uuid_int) = number;
     SLOT(object, package->uuid_is_safe) = Py_NewRef(package->is_safe);
     return object;

@@ -16,7 +16,7 @@ static int take_raw(Package *package, PyTypeObject *raw)
         PyErr_SetString(PyExc_TypeError, "RawTaggedField has more than slots");
         return -1;
     }
-    if (slot_called(raw, "tag", &package->raw_tag) < 0 || slot_called(raw, "data", &package->raw_data) < 0) return -1;
+    if (find_slot(raw, "", "tag", &package->raw_tag) < 0 || find_slot(raw, "", "data", &package->raw_data) < 0) return -1;
     return own_release(raw);
 }
 
@@ -30,8 +30,8 @@ static int take_uuid(Package *package, PyObject *zero)
         PyErr_SetString(PyExc_TypeError, "UUID has more than slots");
         return -1;
     }
-    if (slot_called(uuid, "int", &package->uuid_int) < 0) return -1;
-    if (slot_called(uuid, "is_safe", &package->uuid_is_safe) < 0) return -1;
+    if (find_slot(uuid, "", "int", &package->uuid_int) < 0) return -1;
+    if (find_slot(uuid, "", "is_safe", &package->uuid_is_safe) < 0) return -1;
     package->is_safe = Py_XNewRef(SLOT(zero, package->uuid_is_safe));
     if (package->is_safe == NULL) PyErr_SetString(PyExc_TypeError, "the UUID is not finished");
     return package->is_safe == NULL ? -1 : 0;
@@ -52,8 +52,8 @@ static PyObject *package_new(PyTypeObject *type, PyObject *args, PyObject *keywo
     package->unset = Py_NewRef(unset);
     package->as_derived = Py_NewRef(as_derived);
     package->make_plan = Py_NewRef(make_plan);
-    package->plan_type = (PyTypeObject *)Py_NewRef(state->plan);
-    package->reader_type = (PyTypeObject *)Py_NewRef(state->reader);
+    package->plan_type = (PyTypeObject *)Py_NewRef(state->types[PLAN]);
+    package->reader_type = (PyTypeObject *)Py_NewRef(state->types[READER]);
     package->empty_tuple = PyTuple_New(0);
     if (package->empty_tuple != NULL && take_small_ints(package) == 0 && take_raw(package, (PyTypeObject *)raw) == 0 &&
         take_uuid(package, zero) == 0) {
@@ -63,19 +63,14 @@ static PyObject *package_new(PyTypeObject *type, PyObject *args, PyObject *keywo
     return NULL;
 }
 
+#define REFERENCES(X)                                                                                                 \
+    X(package->raw); X(package->uuid); X(package->is_safe); X(package->zero_uuid); X(package->nulled);                 \
+    X(package->unset); X(package->as_derived); X(package->make_plan); X(package->plan_type); X(package->reader_type);
+
 static int package_traverse(Package *package, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(package));
-    Py_VISIT(package->raw);
-    Py_VISIT(package->uuid);
-    Py_VISIT(package->is_safe);
-    Py_VISIT(package->zero_uuid);
-    Py_VISIT(package->nulled);
-    Py_VISIT(package->unset);
-    Py_VISIT(package->as_derived);
-    Py_VISIT(package->make_plan);
-    Py_VISIT(package->plan_type);
-    Py_VISIT(package->reader_type);
+    REFERENCES(Py_VISIT)
     return 0;                    /* no tp_clear: the modules break all cycles */
 }
 
@@ -83,16 +78,7 @@ static void package_dealloc(Package *package)
 {
     PyTypeObject *type = Py_TYPE(package);
     PyObject_GC_UnTrack(package);
-    Py_XDECREF(package->raw);
-    Py_XDECREF(package->uuid);
-    Py_XDECREF(package->is_safe);
-    Py_XDECREF(package->zero_uuid);
-    Py_XDECREF(package->nulled);
-    Py_XDECREF(package->unset);
-    Py_XDECREF(package->as_derived);
-    Py_XDECREF(package->make_plan);
-    Py_XDECREF(package->plan_type);
-    Py_XDECREF(package->reader_type);
+    REFERENCES(Py_XDECREF)
     Py_XDECREF(package->empty_tuple);
     for (int i = 0; i <= HIGHEST_INT - LOWEST_INT; i++) Py_XDECREF(package->small[i]);
     type->tp_free(package);

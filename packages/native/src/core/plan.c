@@ -21,18 +21,10 @@ static int damaged(const TextStruct *from, const char *what)
 void *get_zeros(int64_t size) { return PyMem_Calloc(1, (size_t)size); }
 void free_memory(void *memory) { PyMem_Free(memory); }
 
-/* Returns an interned name with prefix and suffix. */
-static PyObject *name_of(const char *before, const char *name, const char *after)
-{
-    PyObject *result = PyUnicode_FromFormat("%s%s%s", before, name, after);
-    if (result != NULL) PyUnicode_InternInPlace(&result);
-    return result;
-}
-
 /* Returns a new reference to a class by name; NULL with an exception. */
 static PyTypeObject *class_called(const Binding *binding, const TextStruct *from, const char *name, const char *after)
 {
-    PyObject *called = name_of("", name, after);
+    PyObject *called = name_of(name, after);
     PyObject *found = called == NULL ? NULL : PyDict_GetItemWithError(binding->classes, called);
     if (found != NULL && PyType_Check(found)) {
         Py_DECREF(called);
@@ -93,7 +85,7 @@ static int bind_default(const Package *package, const TextStruct *from, const Te
 static int bind_field(const Binding *binding, const TextStruct *from, const TextField *text, Struct *structure, Field *field)
 {
     int is_struct = text->kind == KIND_STRUCT;
-    if ((field->name = name_of("", text->name, "")) == NULL) return -1;
+    if ((field->name = name_of(text->name, "")) == NULL) return -1;
     field->kind = text->kind;
     field->is_array = text->is_array;
     field->is_nullable = text->is_nullable;
@@ -110,10 +102,7 @@ static int bind_field(const Binding *binding, const TextStruct *from, const Text
         field->is_leaf_list = !is_struct || field->structure->is_leaf;
     }
     if (bind_default(binding->plan->package, from, text, field) < 0) return -1;
-    PyObject *slot = name_of(text->is_late ? "_" : "", text->name, "");
-    int result = slot == NULL ? -1 : slot_of(structure->cls, slot, &field->slot);
-    Py_XDECREF(slot);
-    return result;
+    return find_slot(structure->cls, text->is_late ? "_" : "", text->name, &field->slot);
 }
 
 /* Two fields in one slot would leak the value of the first. */
@@ -143,7 +132,7 @@ static int bind_struct(void *context, const TextStruct *from)
     for (int i = 0; i < from->count; i++) {
         if (bind_field(binding, from, &from->fields[i], structure, &structure->fields[i]) < 0) return -1;
     }
-    if (slot_called(structure->cls, "unknown_tagged_fields", &structure->unknown) < 0) return -1;
+    if (find_slot(structure->cls, "", "unknown_tagged_fields", &structure->unknown) < 0) return -1;
     EXPECT(slots_are_distinct(structure), "a struct is not as its class");
     return 0;
 }
@@ -167,7 +156,7 @@ static int bind_layout(Plan *plan, const TextLayout *from)
     if (layout == NULL) return -1;
     plan->layout_count++;
     layout->structure = plan->structs[from->structure];
-    layout->section = from->has_tags ? TAGS : NO_TAGS;
+    layout->has_tags = from->has_tags;
     layout->least = from->least;
     layout->is_unsupported = from->is_unsupported;
     layout->ops = PyMem_Calloc(from->op_count + 1, sizeof(Op));
@@ -183,9 +172,8 @@ static int bind_layout(Plan *plan, const TextLayout *from)
     for (; layout->tag_count < from->tag_count; layout->tag_count++) {
         layout->tags[layout->tag_count] = bound_op(plan, layout, &from->tags[layout->tag_count], 1);
     }
-    for (; layout->foreign_count < from->foreign_count; layout->foreign_count++) {
-        layout->foreign[layout->foreign_count] = from->foreign[layout->foreign_count];
-    }
+    layout->foreign_count = from->foreign_count;
+    memcpy(layout->foreign, from->foreign, from->foreign_count * sizeof(uint32_t));
     return 0;
 }
 
@@ -236,7 +224,7 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *keywords
 {
     static char *names[] = {"", "", "", NULL};
     PyObject *package, *string, *classes;
-    PyTypeObject *wanted = ((State *)PyType_GetModuleState(type))->package;
+    PyTypeObject *wanted = ((State *)PyType_GetModuleState(type))->types[PACKAGE];
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!UO!", names, wanted, &package, &string, &PyDict_Type, &classes)) {
         return NULL;
     }

@@ -11,32 +11,15 @@ typedef struct {
 
 #define LEFT(in) ((in)->end - (in)->p)
 
-/* Reads a varint of at most `bits` bits; -1 at the end of the input or on overflow. */
-static int read_varint(In *in, int bits, uint64_t *value)
-{
-    uint64_t result = 0;
-    for (int shift = 0; shift < bits; shift += 7) {
-        if (in->p >= in->end) return -1;
-        uint8_t byte = *in->p++;
-        uint64_t part = byte & 127;
-        if (shift > 57 && part >> (64 - shift)) return -1;   /* only one bit of the tenth byte is valid */
-        result |= part << shift;
-        if (byte < 128) {
-            if (bits < 64 && result >> bits) return -1;
-            *value = result;
-            return 0;
-        }
-    }
-    return -1;
-}
-
 /* Reads an unsigned varint of 32 bits, usually one byte. */
 INLINE int read_unsigned(In *in, uint32_t *value)
 {
     if (UNLIKELY(in->p >= in->end)) return -1;
     if (LIKELY(*in->p < 128)) { *value = *in->p++; return 0; }
     uint64_t wide;
-    if (read_varint(in, 32, &wide) < 0) return -1;
+    const uint8_t *behind = get_varint(in->p, in->end, 32, &wide);
+    if (behind == NULL) return -1;
+    in->p = behind;
     *value = (uint32_t)wide;
     return 0;
 }
@@ -81,8 +64,10 @@ INLINE PyObject *new_text(Op *op, const uint8_t *bytes, Py_ssize_t size)
 static PyObject *read_packed(const Op *op, In *in)
 {
     uint64_t value;
-    if (read_varint(in, op->bits, &value) < 0) return NULL;
-    if (op->is_signed) return new_int(in->package, (int64_t)(value >> 1 ^ (~(value & 1) + 1)));
+    const uint8_t *behind = get_varint(in->p, in->end, op->bits, &value);
+    if (behind == NULL) return NULL;
+    in->p = behind;
+    if (op->is_signed) return new_int(in->package, from_zigzag(value));
     int unused = 64 - op->bits;                          /* sign extension */
     return new_int(in->package, (int64_t)(value << unused) >> unused);
 }
@@ -188,36 +173,18 @@ INLINE PyObject *read_value(Op *op, In *in)
     return read_struct(op->layout, in);
 }
 
-/* Unknown tagged fields of one object, by ascending tag. */
-typedef struct {
-    uint32_t tags[MAX_UNKNOWN];
-    PyObject *fields[MAX_UNKNOWN];
-    int count;
-} Unknown;
-
 /* Adds an unknown field of `size` available bytes; -1 for a duplicate tag or too many fields. */
 static int keep_unknown(Unknown *unknown, uint32_t tag, uint32_t size, In *in)
 {
     const Package *package = in->package;
-    if (unknown->count == MAX_UNKNOWN) return -1;
-    int at = unknown->count;
-    while (at > 0 && unknown->tags[at - 1] > tag) at--;
-    if (at > 0 && unknown->tags[at - 1] == tag) return -1;
     PyObject *field = new_object(package->raw);
     if (field == NULL) return -1;
     SLOT(field, package->raw_tag) = PyLong_FromUnsignedLong(tag);
     SLOT(field, package->raw_data) = PyBytes_FromStringAndSize((const char *)in->p, size);
-    if (SLOT(field, package->raw_tag) == NULL || SLOT(field, package->raw_data) == NULL) {
-        PyObject_GC_Track(field);
-        Py_DECREF(field);
-        return -1;
-    }
-    memmove(unknown->tags + at + 1, unknown->tags + at, (unknown->count - at) * sizeof *unknown->tags);
-    memmove(unknown->fields + at + 1, unknown->fields + at, (unknown->count - at) * sizeof *unknown->fields);
-    unknown->tags[at] = tag;
-    unknown->fields[at] = field;
-    unknown->count++;
-    return 0;
+    int has_both = SLOT(field, package->raw_tag) != NULL && SLOT(field, package->raw_data) != NULL;
+    if (has_both && add_unknown(unknown, tag, field) == 0) return 0;
+    drop_untracked(field);
+    return -1;
 }
 
 /* Reads a known tagged field, which must use exactly `size` bytes. */
@@ -229,12 +196,6 @@ static int read_tagged(Op *op, PyObject *object, uint32_t size, const In *in)
     if (inner.p != inner.end) { Py_DECREF(value); return -1; }
     SLOT(object, op->slot) = value;
     return 0;
-}
-
-static int find_tag(const Layout *layout, uint32_t tag)
-{
-    for (int k = 0; k < layout->tag_count; k++) if (layout->tags[k].tag == tag) return k;
-    return -1;
 }
 
 /* Reads the fields of a tag section. Each has at least two bytes, so the input bounds a forged count. */
@@ -250,8 +211,7 @@ static int read_tag_fields(const Layout *layout, PyObject *object, uint32_t coun
             seen |= 1ULL << known;
             if (read_tagged(&layout->tags[known], object, size, in) < 0) return -1;
         } else {
-            for (int k = 0; k < layout->foreign_count; k++) if (layout->foreign[k] == tag) return -1;
-            if (keep_unknown(unknown, tag, size, in) < 0) return -1;
+            if (is_foreign(layout, tag) || keep_unknown(unknown, tag, size, in) < 0) return -1;
         }
         in->p += size;
     }
@@ -276,8 +236,8 @@ static int read_tags(const Layout *layout, PyObject *object, In *in)
     int failed = read_unsigned(in, &count) < 0 || read_tag_fields(layout, object, count, in, &unknown) < 0 ||
                  tags_by_default(layout, object, in->package) < 0 || (kept = PyTuple_New(unknown.count)) == NULL;
     for (int i = 0; i < unknown.count; i++) {
-        if (failed) Py_DECREF(unknown.fields[i]);
-        else PyTuple_SET_ITEM(kept, i, unknown.fields[i]);
+        if (failed) Py_DECREF(unknown.values[i]);
+        else PyTuple_SET_ITEM(kept, i, unknown.values[i]);
     }
     if (failed) return -1;
     SLOT(object, layout->structure->unknown) = kept;
@@ -287,7 +247,7 @@ static int read_tags(const Layout *layout, PyObject *object, In *in)
 /* Reads the tag section, if any, usually one byte. */
 INLINE int read_section(const Layout *layout, PyObject *object, In *in)
 {
-    if (layout->section == TAGS) {
+    if (layout->has_tags) {
         if (UNLIKELY(LEFT(in) < 1)) return -1;
         if (UNLIKELY(*in->p != 0)) return read_tags(layout, object, in);
         in->p++;
@@ -317,16 +277,15 @@ static PyObject *read_struct(const Layout *layout, In *in)
     if (!structure->is_leaf) PyObject_GC_Track(object);
     return object;
 declined:
-    PyObject_GC_Track(object);
-    Py_DECREF(object);
+    drop_untracked(object);
     return NULL;
 }
 
 /* Reads a message at the start of the data and sets its size; NULL, with or without an exception, if declined. */
-PyObject *read_message(const Plan *plan, const Layout *layout, const uint8_t *data, Py_ssize_t size, Py_ssize_t *taken)
+PyObject *read_message(const Plan *plan, const Layout *layout, const uint8_t *data, Py_ssize_t size, Py_ssize_t *used)
 {
     In in = {data, data + size, plan->package};
     PyObject *message = read_struct(layout, &in);
-    *taken = in.p - data;
+    *used = in.p - data;
     return message;
 }

@@ -1,6 +1,6 @@
 /* Encoder: objects to bytes.
  *
- * Bounds: `ROOM(n)` reserves n bytes after the cursor before they are written, and may move the buffer. No other
+ * Bounds: `RESERVE(n)` reserves n bytes after the cursor before they are written, and may move the buffer. No other
  * Python code runs (exact types only, no allocations tracked by the collector), so borrowed references stay valid. */
 #include "core.h"
 
@@ -15,33 +15,28 @@ typedef struct {
 
 /* Long bytes objects between the bytes of the buffer, with their offsets. */
 typedef struct Cuts {
-    PyObject **held;
-    Py_ssize_t *offsets;
-    Py_ssize_t count, room;
+    struct { PyObject *bytes; Py_ssize_t offset; } *held;
+    Py_ssize_t count, capacity;
 } Cuts;
 
 static void drop_cuts(Cuts *cuts)
 {
-    for (Py_ssize_t i = 0; i < cuts->count; i++) Py_DECREF(cuts->held[i]);
+    for (Py_ssize_t i = 0; i < cuts->count; i++) Py_DECREF(cuts->held[i].bytes);
     PyMem_Free(cuts->held);
-    PyMem_Free(cuts->offsets);
 }
 
 static int put_cut(Out *out, PyObject *bytes)
 {
     Cuts *cuts = out->cuts;
-    if (cuts->count == cuts->room) {
-        Py_ssize_t room = cuts->room * 2 + 8;
-        PyObject **held = PyMem_Resize(cuts->held, PyObject *, room);
+    if (cuts->count == cuts->capacity) {
+        Py_ssize_t capacity = cuts->capacity * 2 + 8;
+        void *held = PyMem_Realloc(cuts->held, (size_t)capacity * sizeof *cuts->held);
         if (held == NULL) return -1;
         cuts->held = held;
-        Py_ssize_t *offsets = PyMem_Resize(cuts->offsets, Py_ssize_t, room);
-        if (offsets == NULL) return -1;
-        cuts->offsets = offsets;
-        cuts->room = room;
+        cuts->capacity = capacity;
     }
-    cuts->offsets[cuts->count] = out->p - out->start;
-    cuts->held[cuts->count++] = Py_NewRef(bytes);
+    cuts->held[cuts->count].offset = out->p - out->start;
+    cuts->held[cuts->count++].bytes = Py_NewRef(bytes);
     return 0;
 }
 
@@ -62,27 +57,20 @@ static int grow(Out *out, Py_ssize_t wanted)
     return 0;
 }
 
-#define ROOM(n)                                                                                      \
+#define RESERVE(n)                                                                                      \
     do {                                                                                             \
         if (UNLIKELY(out->end - out->p < (Py_ssize_t)(n)) && grow(out, (Py_ssize_t)(n)) < 0) return -1; \
     } while (0)
 
-#define LONGEST_VARINT 10
-
-/* The caller has reserved LONGEST_VARINT bytes. */
-INLINE void put_varint(Out *out, uint64_t value)
-{
-    while (value > 127) { *out->p++ = (uint8_t)(value | 128); value >>= 7; }
-    *out->p++ = (uint8_t)value;
-}
+#define LONGEST_VARINT 10        /* reserved by callers of put_varint() */
 
 /* Writes a length or count, -1 for null. Returns -1 if it does not fit its width, or exceeds MAX_STRING for strings. */
 INLINE int put_length(Out *out, int64_t length, int is_compact, int width)
 {
-    ROOM(LONGEST_VARINT);
+    RESERVE(LONGEST_VARINT);
     if (is_compact) {
         if (UNLIKELY(length >= UINT32_MAX)) return -1;
-        put_varint(out, (uint64_t)(length + 1));
+        out->p = put_varint(out->p, (uint64_t)(length + 1));
     } else if (width == 2) {
         put16(out->p, (uint16_t)length);
         out->p += 2;
@@ -96,7 +84,7 @@ INLINE int put_length(Out *out, int64_t length, int is_compact, int width)
 
 INLINE int put_bytes(Out *out, const void *bytes, Py_ssize_t size)
 {
-    ROOM(size);
+    RESERVE(size);
     memcpy(out->p, bytes, size);
     out->p += size;
     return 0;
@@ -134,7 +122,7 @@ static int put_uuid(Out *out, PyObject *value)
     if (Py_TYPE(value) != out->package->uuid) return -1;
     PyObject *number = SLOT(value, out->package->uuid_int);
     if (number == NULL || !PyLong_CheckExact(number)) return -1;
-    ROOM(16);
+    RESERVE(16);
     if (uuid_bytes(number, out->p) < 0) return -1;
     out->p += 16;
     return 0;
@@ -146,10 +134,10 @@ static int put_packed(Out *out, const Op *op, PyObject *value)
     if (int_of(value, &number) < 0) return -1;
     int unused = 64 - op->bits;
     if (number != (int64_t)((uint64_t)number << unused) >> unused) return -1;
-    ROOM(LONGEST_VARINT);
+    RESERVE(LONGEST_VARINT);
     uint64_t bits = (uint64_t)number;
-    if (op->is_signed) put_varint(out, (bits << 1) ^ (number < 0 ? ~0ULL : 0));
-    else put_varint(out, bits << unused >> unused);
+    if (op->is_signed) out->p = put_varint(out->p, (bits << 1) ^ (number < 0 ? ~0ULL : 0));
+    else out->p = put_varint(out->p, bits << unused >> unused);
     return 0;
 }
 
@@ -158,7 +146,7 @@ static int put_packed(Out *out, const Op *op, PyObject *value)
     do {                                                                                              \
         int64_t number;                                                                               \
         if (UNLIKELY(int_of(value, &number) < 0 || number < (lowest) || number > (highest))) return -1; \
-        ROOM(width);                                                                                  \
+        RESERVE(width);                                                                                  \
         put;                                                                                          \
         out->p += (width);                                                                            \
         return 0;                                                                                     \
@@ -171,7 +159,7 @@ INLINE int write_plain(const Op *op, int kind, int is_compact, int is_nullable, 
     switch (kind) {
     case KIND_BOOL:
         if (value != Py_True && value != Py_False) return -1;
-        ROOM(1);
+        RESERVE(1);
         *out->p++ = value == Py_True;
         return 0;
     case KIND_INT8: INTEGER(INT8_MIN, INT8_MAX, 1, *out->p = (uint8_t)number);
@@ -186,7 +174,7 @@ INLINE int write_plain(const Op *op, int kind, int is_compact, int is_nullable, 
         if (!PyFloat_CheckExact(value)) return -1;
         number = PyFloat_AS_DOUBLE(value);
         memcpy(&bits, &number, 8);
-        ROOM(8);
+        RESERVE(8);
         put64(out->p, bits);
         out->p += 8;
         return 0;
@@ -209,7 +197,7 @@ static int write_struct(const Layout *layout, PyObject *object, Out *out);
 
 static int write_int32s(PyObject **items, Py_ssize_t count, Out *out)
 {
-    ROOM(count * 4);                                     /* list items have 8 bytes, so the product fits */
+    RESERVE(count * 4);                                     /* list items have 8 bytes, so the product fits */
     for (Py_ssize_t i = 0; i < count; i++, out->p += 4) {
         int64_t number;
         if (UNLIKELY(items[i] == NULL || int_of(items[i], &number) < 0 || number != (int32_t)number)) return -1;
@@ -240,7 +228,7 @@ INLINE int write_value(const Op *op, PyObject *value, Out *out)
     if (op->kind != KIND_STRUCT) return write_plain(op, op->kind, op->is_compact, op->is_nullable, value, out);
     if (op->is_nullable) {
         int is_null = value == Py_None;
-        ROOM(1);
+        RESERVE(1);
         *out->p++ = is_null ? (op->is_tagged ? 0 : 0xff) : 1;
         if (is_null) return 0;
     }
@@ -292,11 +280,8 @@ int is_default(const Package *package, const Field *field, PyObject *value)
     case NEW_LIST:
         if (value == Py_None) return 0;
         return Py_TYPE(value) == field->list || PyList_CheckExact(value) ? PyList_GET_SIZE(value) == 0 : -1;
-    case MADE_LATE:
-        if (value == Py_None) return 1;
-        return is_default_struct(package, field->structure, value);
-    case NEW_STRUCT:
-        if (value == Py_None) return field->is_nullable ? 0 : -1;
+    case MADE_LATE: case NEW_STRUCT:
+        if (value == Py_None) return field->by_default == MADE_LATE ? 1 : field->is_nullable ? 0 : -1;
         return is_default_struct(package, field->structure, value);
     default:
         return is_default_value(package, value, field->value);
@@ -306,8 +291,8 @@ int is_default(const Package *package, const Field *field, PyObject *value)
 /* Writes a tagged field. One byte is reserved for its size, and more inserted if necessary. */
 static int write_tagged(const Op *op, PyObject *value, Out *out)
 {
-    ROOM(LONGEST_VARINT + 1);
-    put_varint(out, op->tag);
+    RESERVE(LONGEST_VARINT + 1);
+    out->p = put_varint(out->p, op->tag);
     Py_ssize_t at = out->p - out->start;
     *out->p++ = 0;
     Cuts *cuts = out->cuts;
@@ -315,7 +300,7 @@ static int write_tagged(const Op *op, PyObject *value, Out *out)
     int failed = write_value(op, value, out);
     out->cuts = cuts;
     if (failed < 0) return -1;
-    ROOM(LONGEST_VARINT);
+    RESERVE(LONGEST_VARINT);
     uint8_t *size_byte = out->start + at;
     size_t size = out->p - size_byte - 1;
     if (size > UINT32_MAX) return -1;
@@ -323,56 +308,39 @@ static int write_tagged(const Op *op, PyObject *value, Out *out)
     if (more) memmove(size_byte + 1 + more, size_byte + 1, size);
     uint8_t *last = out->p + more;
     out->p = size_byte;
-    put_varint(out, size);
+    out->p = put_varint(out->p, size);
     out->p = last;
-    return 0;
-}
-
-/* Unknown tagged fields by ascending tag, borrowed from a tuple. */
-typedef struct {
-    uint32_t tags[MAX_UNKNOWN];
-    PyObject *data[MAX_UNKNOWN];
-    int count;
-} Unknown;
-
-static int is_taken(const Layout *layout, int64_t tag)
-{
-    for (int k = 0; k < layout->tag_count; k++) if (layout->tags[k].tag == tag) return 1;
-    for (int k = 0; k < layout->foreign_count; k++) if (layout->foreign[k] == tag) return 1;
     return 0;
 }
 
 static int sorted_unknown(const Layout *layout, PyObject *fields, Unknown *unknown, const Package *package)
 {
     unknown->count = 0;
-    if (PyTuple_GET_SIZE(fields) > MAX_UNKNOWN) return -1;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(fields); i++) {
         PyObject *field = PyTuple_GET_ITEM(fields, i);
         if (Py_TYPE(field) != package->raw) return -1;
         PyObject *number = SLOT(field, package->raw_tag), *data = SLOT(field, package->raw_data);
         int64_t tag;
         if (number == NULL || data == NULL || !PyBytes_CheckExact(data)) return -1;
-        if (int_of(number, &tag) < 0 || tag < 0 || tag > UINT32_MAX || is_taken(layout, tag)) return -1;
+        if (int_of(number, &tag) < 0 || tag < 0 || tag > UINT32_MAX) return -1;
+        if (find_tag(layout, (uint32_t)tag) >= 0 || is_foreign(layout, (uint32_t)tag)) return -1;
         if (PyBytes_GET_SIZE(data) > (Py_ssize_t)UINT32_MAX) return -1;
-        int at = unknown->count++;
-        for (; at > 0 && unknown->tags[at - 1] >= tag; at--) {
-            if (unknown->tags[at - 1] == tag) return -1;
-            unknown->tags[at] = unknown->tags[at - 1];
-            unknown->data[at] = unknown->data[at - 1];
-        }
-        unknown->tags[at] = (uint32_t)tag;
-        unknown->data[at] = data;
+        if (add_unknown(unknown, (uint32_t)tag, data) < 0) return -1;
     }
     return 0;
 }
 
-static int write_unknown(uint32_t tag, PyObject *data, Out *out)
+/* Writes the unknown fields from `next` on with tags below a limit. */
+static int write_unknown(const Unknown *unknown, int *next, int64_t limit, Out *out)
 {
-    Py_ssize_t size = PyBytes_GET_SIZE(data);
-    ROOM(2 * LONGEST_VARINT);
-    put_varint(out, tag);
-    put_varint(out, (uint64_t)size);
-    return put_bytes(out, PyBytes_AS_STRING(data), size);
+    for (; *next < unknown->count && unknown->tags[*next] < limit; ++*next) {
+        PyObject *data = unknown->values[*next];
+        RESERVE(2 * LONGEST_VARINT);
+        out->p = put_varint(out->p, unknown->tags[*next]);
+        out->p = put_varint(out->p, (uint64_t)PyBytes_GET_SIZE(data));
+        if (put_bytes(out, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)) < 0) return -1;
+    }
+    return 0;
 }
 
 static int write_tags(const Layout *layout, PyObject *object, PyObject *fields, Out *out)
@@ -387,21 +355,15 @@ static int write_tags(const Layout *layout, PyObject *object, PyObject *fields, 
         if (same < 0) return -1;
         if (!same) { set |= 1ULL << k; known++; }
     }
-    ROOM(LONGEST_VARINT);
-    put_varint(out, known + unknown.count);
+    RESERVE(LONGEST_VARINT);
+    out->p = put_varint(out->p, known + unknown.count);
     int next = 0;
     for (int k = 0; k < layout->tag_count; k++) {
         if (!(set >> k & 1)) continue;
         const Op *op = &layout->tags[k];
-        for (; next < unknown.count && unknown.tags[next] < op->tag; next++) {
-            if (write_unknown(unknown.tags[next], unknown.data[next], out) < 0) return -1;
-        }
-        if (write_tagged(op, SLOT(object, op->slot), out) < 0) return -1;
+        if (write_unknown(&unknown, &next, op->tag, out) < 0 || write_tagged(op, SLOT(object, op->slot), out) < 0) return -1;
     }
-    for (; next < unknown.count; next++) {
-        if (write_unknown(unknown.tags[next], unknown.data[next], out) < 0) return -1;
-    }
-    return 0;
+    return write_unknown(&unknown, &next, INT64_MAX, out);
 }
 
 static int write_struct(const Layout *layout, PyObject *object, Out *out)
@@ -417,13 +379,13 @@ static int write_struct(const Layout *layout, PyObject *object, Out *out)
     }
     PyObject *fields = SLOT(object, structure->unknown);
     if (UNLIKELY(fields == NULL || !PyTuple_CheckExact(fields))) return -1;
-    if (LIKELY(PyTuple_GET_SIZE(fields) == 0 && (layout->section == NO_TAGS || layout->tag_count == 0))) {
-        if (layout->section == NO_TAGS) return 0;
-        ROOM(1);
+    if (LIKELY(PyTuple_GET_SIZE(fields) == 0 && (!layout->has_tags || layout->tag_count == 0))) {
+        if (!layout->has_tags) return 0;
+        RESERVE(1);
         *out->p++ = 0;
         return 0;
     }
-    return layout->section == TAGS ? write_tags(layout, object, fields, out) : -1;
+    return layout->has_tags ? write_tags(layout, object, fields, out) : -1;
 }
 
 #define SHORT 512                /* messages up to this size are written on the stack and copied once */
@@ -462,14 +424,14 @@ static int add_chunks(PyObject *chunks, const uint8_t *start, Py_ssize_t from, P
 PyObject *write_chunks(const Plan *plan, const Layout *layout, PyObject *message)
 {
     uint8_t buffer[SHORT];
-    Cuts cuts = {NULL, NULL, 0, 0};
+    Cuts cuts = {NULL, 0, 0};
     Out out = {buffer, buffer, buffer + SHORT, NULL, plan->package, &cuts};
     PyObject *chunks = NULL;
     if (LIKELY(write_struct(layout, message, &out) == 0) && (chunks = PyList_New(0)) != NULL) {
         Py_ssize_t at = 0;
         int failed = 0;
-        for (Py_ssize_t i = 0; i < cuts.count && !failed; at = cuts.offsets[i++]) {
-            failed = add_chunks(chunks, out.start, at, cuts.offsets[i], cuts.held[i]);
+        for (Py_ssize_t i = 0; i < cuts.count && !failed; at = cuts.held[i++].offset) {
+            failed = add_chunks(chunks, out.start, at, cuts.held[i].offset, cuts.held[i].bytes);
         }
         if (failed || add_chunks(chunks, out.start, at, out.p - out.start, NULL) < 0) Py_CLEAR(chunks);
     }

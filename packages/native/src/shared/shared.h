@@ -1,8 +1,7 @@
 /* Limits, kinds of values, big-endian numbers and the parsed plan text, shared by both extensions.
  *
  * Only the limited API of Python 3.11 is used here. */
-#ifndef KAFKA_MESSAGES_SHARED_H
-#define KAFKA_MESSAGES_SHARED_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -18,6 +17,7 @@
 #define MAX_VERSION 32767
 
 #if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic ignored "-Wunused-parameter"          /* of functions that Python or Arrow calls */
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define INLINE static inline __attribute__((always_inline))
@@ -43,6 +43,33 @@ INLINE uint64_t get64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return P
 INLINE void put16(uint8_t *p, uint16_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED16(v); memcpy(p, &v, 2); }
 INLINE void put32(uint8_t *p, uint32_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED32(v); memcpy(p, &v, 4); }
 INLINE void put64(uint8_t *p, uint64_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED64(v); memcpy(p, &v, 8); }
+
+/* Reads an unsigned varint of at most `bits` bits; the position after it, or NULL at the end of the input or on overflow. */
+static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, int bits, uint64_t *value)
+{
+    uint64_t result = 0;
+    for (int shift = 0; shift < bits && p < end; shift += 7) {
+        uint64_t part = *p & 127;
+        if (shift > 57 && part >> (64 - shift)) return NULL; /* only one bit of the tenth byte is valid */
+        result |= part << shift;
+        if (*p++ < 128) {
+            *value = result;
+            return bits < 64 && result >> bits ? NULL : p;
+        }
+    }
+    return NULL;
+}
+
+/* Writes an unsigned varint; the position after it. */
+INLINE uint8_t *put_varint(uint8_t *p, uint64_t value)
+{
+    for (; value > 127; value >>= 7) *p++ = (uint8_t)(value | 128);
+    *p++ = (uint8_t)value;
+    return p;
+}
+
+/* Decodes a zigzag number. */
+INLINE int64_t from_zigzag(uint64_t value) { return (int64_t)(value >> 1 ^ (~(value & 1) + 1)); }
 
 /* Prefixed, because Windows has types such as INT8. KIND_LIST is any array; KIND_MAP occurs in columns only. */
 typedef enum {
@@ -93,21 +120,12 @@ typedef struct {
 /* Callback for each parsed struct; -1 with an exception rejects the text. */
 typedef int (*StructReader)(void *context, const TextStruct *structure);
 
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC visibility push(hidden)
-#endif
-
 /* Of each extension: zeroed memory, or NULL without an exception. */
 void *get_zeros(int64_t size);
 void free_memory(void *memory);
 
 /* text.c */
+int hex(char digit);                         /* -1 for other characters */
 void *get_from(Arena *arena, int64_t size);  /* zeroed; NULL with MemoryError */
 void free_arena(Arena *arena);
 int read_text(Arena *arena, const char *start, int64_t size, Text *text, StructReader read, void *context);
-
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC visibility pop
-#endif
-
-#endif

@@ -6,7 +6,7 @@
 
 typedef struct {
     const char *p, *end;
-    int line, ranges, range_room;
+    int line, ranges, range_capacity;
     Arena *arena;
     Text *text;
     StructReader read;
@@ -19,9 +19,9 @@ void *get_from(Arena *arena, int64_t size)
     size = (size + 15) & ~(int64_t)15;
     Chunk *chunk = arena->chunks;
     if (chunk == NULL || chunk->size - chunk->used < size) {
-        int64_t room = size > 4096 ? size : 4096;
-        if ((chunk = get_zeros((int64_t)sizeof(Chunk) + 16 + room)) == NULL) { PyErr_NoMemory(); return NULL; }
-        chunk->size = room;
+        int64_t capacity = size > 4096 ? size : 4096;
+        if ((chunk = get_zeros((int64_t)sizeof(Chunk) + 16 + capacity)) == NULL) { PyErr_NoMemory(); return NULL; }
+        chunk->size = capacity;
         chunk->next = arena->chunks;
         arena->chunks = chunk;
     }
@@ -105,7 +105,7 @@ static int kind_of(char letter)
 
 /* ---- structs */
 
-static int hex(char c)
+int hex(char c)
 {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
@@ -344,10 +344,10 @@ static int read_versions(Reader *reader)
         if (take(reader, '+')) highest = MAX_VERSION;
         else if (take(reader, '-') && number(reader, MAX_VERSION, &highest) < 0) return -1;
         EXPECT(lowest <= highest, "a range of versions runs backwards");
-        if (reader->ranges == reader->range_room) {
+        if (reader->ranges == reader->range_capacity) {
             void *old = reader->range;
-            reader->range_room = reader->range_room * 2 + 8;
-            GET(reader->range, reader->range_room);
+            reader->range_capacity = reader->range_capacity * 2 + 8;
+            GET(reader->range, reader->range_capacity);
             if (old != NULL) memcpy(reader->range, old, reader->ranges * sizeof *reader->range);
         }
         reader->range[reader->ranges].layout = reader->text->layout_count;
