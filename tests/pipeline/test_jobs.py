@@ -155,6 +155,6 @@ def test_missing_module_in_workers_is_explained() -> None:
         "[PYTHON_DATA_SOURCE_ERROR] ...\nModuleNotFoundError: No module named 'pyarrow'\n SQLSTATE: 38000"
     )
     assert message_of(error) == (
-        "the Python of Spark's workers has no module 'pyarrow': numpy, pyarrow and both packages must be there "
-        "(PYSPARK_PYTHON, --archives, --py-files)"
+        "the Python of Spark's workers has no module 'pyarrow': install numpy, pyarrow, "
+        "pandas, kafka_messages, kafka_records and kafka_messages_spark there (PYSPARK_PYTHON, --archives, --py-files)"
     )
