@@ -115,11 +115,12 @@ def _entity_types(specs: Path, before: Mapping[str, Json]) -> Iterator[Decision]
     path = specs / ENTITY_TYPES
     had = {field.facts.get("entityType") for each in before.values() for field in _fields(each)}
     for name in _plain(path).keys() - had if path.exists() else ():
-        what = (
-            f"{name}: a new entity type: add it to EntityType in the generator's runtime/connection, describe it in"
-        )
+        what = f"{name}: a new entity type: add it to EntityType in the generator's runtime/connection, describe it in"
         yield Decision(
-            ENTITY_TYPES, "", "", f"{what} indexes.py of packages/pages, and list fields without the annotation in {ENTITIES}"
+            ENTITY_TYPES,
+            "",
+            "",
+            f"{what} indexes.py of packages/pages, and list fields without the annotation in {ENTITIES}",
         )
 
 
@@ -146,7 +147,9 @@ def _undecided(message: str, field: _Field, named: frozenset[str]) -> Iterator[D
         what = "other fields of this name have an entity type: add one if this field identifies an entity"
         yield Decision("entities.json", message, field.path, what)
     if could_be_secret(field.name, field.type, field.siblings):
-        yield Decision("secrets.json", message, field.path, "may be secret: add it as secret, or as open with the reason")
+        yield Decision(
+            "secrets.json", message, field.path, "may be secret: add it as secret, or as open with the reason"
+        )
 
 
 def could_be_secret(name: str, kind: str, siblings: frozenset[str]) -> bool:
