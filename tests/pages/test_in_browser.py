@@ -275,7 +275,10 @@ def test_pasted_damage_is_reported_and_secrets_redacted(opened: Any) -> None:
     page.uncheck("[name=secrets]")
     page.fill("#paste-bytes", "09 7061")
     problem = page.locator("#paste-result .problem").inner_text()
-    assert problem == "auth_bytes: COMPACT_BYTES: 8 bytes needed at offset 1, 2 left. The bytes before the error are shown."
+    assert (
+        problem
+        == "auth_bytes: COMPACT_BYTES: 8 bytes needed at offset 1, 2 left. The bytes before the error are shown."
+    )
     assert "70" not in page.locator(".inspector .h").inner_text()
     page.fill("#paste-bytes", "123")
     assert page.locator("#paste-problem").inner_text() == ("Odd number of hex digits (3).")

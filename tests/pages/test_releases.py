@@ -92,7 +92,8 @@ def test_release_without_changes_is_stated(pages: Mapping[str, Parsed]) -> None:
 def test_message_matrix_shows_first_and_removing_release(pages: Mapping[str, Parsed]) -> None:
     matrix = pages["messages/ListOffsetsRequest.html"].root.one("table", "matrix")
     lifetimes = {
-        line.one("th").text: [cell.text for cell in line.all("td")] for line in matrix.one("thead").all("tr", "lifetimes")
+        line.one("th").text: [cell.text for cell in line.all("td")]
+        for line in matrix.one("thead").all("tr", "lifetimes")
     }
     assert lifetimes["since"][:5] == ["≤2.2.0", "≤2.2.0", "≤2.2.0", "≤2.2.0", "6: 2.8.0, 7: 3.0.0, 8: 3.5.0, 9: 3.9.0"]
     assert lifetimes["until"][:2] == ["4.0.0", ""]
