@@ -227,8 +227,8 @@ def test_best_complete_snapshot_is_selected(
 ) -> None:
     found = select_files(files)
     assert found.snapshot == (None if chosen is None else files[chosen])
-    assert (found.start, found.left_out_reason) == (start, reason)
-    assert len(found.left_out) == sum(each.is_snapshot and each != found.snapshot for each in files)
+    assert (found.start, found.skip_reason) == (start, reason)
+    assert len(found.skipped) == sum(each.is_snapshot and each != found.snapshot for each in files)
 
 
 @pytest.mark.parametrize(

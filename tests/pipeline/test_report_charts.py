@@ -54,7 +54,7 @@ def test_groups_chart_selects_the_worst_group(spark: SparkSession) -> None:
     assert most[1] <= 2 * groups.MAX_POINTS  # it changes with either line
     assert [each.points[-1] for each in committed] == [(at(499), 4990)] * 6
     assert [[event[:2] for event in each.events] for each in committed] == [[(at(250), 2500)]] * 6
-    assert "12 of 20 groups with a topic" in chart.remark
+    assert "12 of 20 pairs of group and topic" in chart.remark
     assert "72 of 180 partitions" in chart.remark
     lag = {each.name: each.points for each in first[1].series}
     assert lag["partition 3"][-1] == (at(-100) + 993 * 700, 993 * 6 + 1 - 4990)
