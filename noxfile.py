@@ -1,4 +1,4 @@
-"""Sessions of the project; ``nox -l`` lists them. Each makes its own environment from PyPI."""
+"""Sessions of the project; ``nox -l`` lists them. Each session has its own environment."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ nox.options.sessions = ["check", "lint", "types", "tests"]
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 PACKAGE = ("--specs", "specs/kafka", "--output", "generated")
 MESSAGES = ("tests/package", "tests/connection", "tests/proposals")
-NATIVE = ("tests/native", *MESSAGES, "tests/arrow", "tests/records")  # with the native core, then without it
+NATIVE = ("tests/native", *MESSAGES, "tests/arrow", "tests/records")  # run with and without the native core
 QUICK = ("tests/docs", "tests/tools", "tests/upstream", "tests/generator", "--ignore=tests/generator/compat", *MESSAGES)
 PYTEST = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")
-"""A file stays with one worker, and so do the tables that its tests on Spark share."""
+"""One worker runs all tests of a file, because tests on Spark share tables."""
 PURE = {"KAFKA_MESSAGES_NATIVE": "0"}
 
 
@@ -29,7 +29,7 @@ def groups(*names: str) -> list[str]:
 
 
 GENERATOR = ("./generator", *groups("generate"))
-"""The generator as users install it, and the versions of its tools that the committed packages are printed with."""
+"""The generator, and the versions of its tools that format the committed packages."""
 PUBLISH = ("python", "-m", "kafka_protocol_upstream", "publish")
 PEERS = groups("tests", "arrow", "spark", "peers")
 PACKAGES = ("./generated", "./packages/records", "./packages/tools")
@@ -38,25 +38,31 @@ UPSTREAM = (*GENERATOR, *PACKAGES, "./packages/upstream")
 
 
 def install(session: nox.Session, *requirements: str) -> None:
+<<<<<<< HEAD
     """Install requirements and projects of this repository, these always anew and as they are now."""
     folders = [requirement.partition("[")[0] for requirement in requirements if requirement.startswith(".")]
     clean(*folders)
     is_uv = session.venv_backend == "uv"  # uv keeps the wheel of a folder until its pyproject.toml changes
     projects = [nox.project.load_toml(f"{folder}/pyproject.toml")["project"]["name"] for folder in folders if is_uv]
     session.install(*requirements, *(f"--reinstall-package={project}" for project in projects))
+=======
+    """Install requirements; projects of this repository are rebuilt."""
+    clean(*(requirement.partition("[")[0] for requirement in requirements if requirement.startswith(".")))
+    session.install(*requirements)
+>>>>>>> n
 
 
 def clean(*projects: str) -> None:
-    """Remove what earlier builds left beside projects: setuptools would put modules that are gone into the next one."""
+    """Remove earlier builds, whose deleted modules setuptools would include again."""
     for project in map(Path, projects):
         for left in chain([project / "build"], project.glob("*.egg-info"), project.glob("src/*.egg-info")):
             shutil.rmtree(left, ignore_errors=True)
 
 
 def install_native(session: nox.Session) -> bool:
-    """Build and install the native core where there is a compiler; whether there is one."""
+    """Build and install the native core; return False without a C compiler."""
     if os.name != "nt" and not any(map(shutil.which, ("cc", "gcc", "clang"))):
-        session.warn("no C compiler: the native core is not built, and its half of the tests is skipped")
+        session.warn("no C compiler: the native core is not built, and its tests are skipped")
         return False
     install(session, "./packages/native")
     return True
@@ -64,14 +70,14 @@ def install_native(session: nox.Session) -> bool:
 
 @nox.session
 def regenerate(session: nox.Session) -> None:
-    """Write the generated package from specs/kafka; nothing is touched when it is up to date."""
+    """Write the generated package from specs/kafka, if it changed."""
     install(session, *GENERATOR)
     session.run("kafka-message-generator", "generate", *PACKAGE)
 
 
 @nox.session
 def check(session: nox.Session) -> None:
-    """Fail when generated/ is not what specs/kafka gives, or definitions break a release; options go to ``compat``."""
+    """Check that generated/ matches specs/kafka, and compatibility with releases; options go to ``compat``."""
     install(session, *GENERATOR)
     if not session.posargs:
         session.run("kafka-message-generator", "check", *PACKAGE)
@@ -80,14 +86,14 @@ def check(session: nox.Session) -> None:
 
 @nox.session
 def demo(session: nox.Session) -> None:
-    """Show what a consumer and a real broker said to each other, decoded by the generated package."""
+    """Print the decoded exchanges between a consumer and a real broker."""
     install(session, "./generated")
     session.run("python", "examples/decode_response.py")
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Formatting and lint of everything written by hand."""
+    """Check formatting and lint of hand-written code."""
     session.install(*groups("generate", "lint"))
     folders = ("generator", "tests", "benchmarks", "examples", "packages", "noxfile.py")
     session.run("black", "--check", "--quiet", *folders)
@@ -96,9 +102,9 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Strict mypy on what is written by hand, the package and a sample client; pyright on package and client."""
+    """Run strict mypy on hand-written code, the package and a sample client; pyright on package and client."""
     install(session, *PAGES, "./packages/upstream", *groups("types", "tests", "arrow", "spark"), "nox")
-    adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # which are imported by name
+    adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # imported by name
     scripts = [
         "compare",
         "batches",
@@ -132,7 +138,7 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Every test but those of ``nightly``: Spark once, messages natively and purely; options go to pytest.
+    """Run all tests except ``nightly``; tests of messages run with and without the native core. Options go to pytest.
 
     PySpark is a large download.
     """
@@ -155,16 +161,16 @@ def install_tests(session: nox.Session) -> None:
 
 @nox.session
 def nightly(session: nox.Session) -> None:
-    """What takes longer, before an issue is closed; -- interop, classic, fuzz or browser for a part, with its options.
+    """Run the slow tests: -- interop, classic, fuzz or browser selects a part, followed by its options.
 
-    A real broker and other clients (needs Maven, a JDK, Go), Spark without Connect and without the native core, ten
-    minutes of fuzzing with sanitizers (needs a C compiler), and the site in a browser (needs npm and Chromium).
+    interop: a real broker and third-party clients (needs Maven, a JDK, Go); classic: Spark without Connect and without
+    the native core; fuzz: ten minutes with sanitizers (needs a C compiler); browser: the site (needs npm and Chromium).
     """
     parts = {"interop": interop, "classic": classic, "fuzz": long_fuzz, "browser": browser}
     names = session.posargs[:1] or parts
     for name in names:
         if name not in parts:
-            session.error(f"there is no part {name!r}; there are {', '.join(parts)}")
+            session.error(f"unknown part {name!r}; known are {', '.join(parts)}")
         parts[name](session, *session.posargs[1:])
 
 
@@ -190,7 +196,7 @@ def browser(session: nox.Session, *options: str) -> None:
 
 @nox.session
 def quick(session: nox.Session) -> None:
-    """The tests that need neither Spark nor Arrow, in two to four minutes; options go to pytest."""
+    """Run the tests without Spark and Arrow, in two to four minutes; options go to pytest."""
     install(session, *GENERATOR, *PACKAGES, *groups("tests"))
     session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or QUICK))
 
@@ -207,10 +213,10 @@ def write_pages(session: nox.Session) -> None:
 
 
 def check_pages(session: nox.Session, *options: str) -> None:
-    """Valid HTML, by the checker of validator.nu, and the tests of pages, those in a browser included."""
+    """Check the HTML with validator.nu and run the tests of pages, including those in a browser."""
     for tool, package in (("npm", "npm"), ("java", "default-jre-headless"), ("chromium", "chromium")):
         if shutil.which(tool) is None:
-            session.error(f"install {tool} first; of Debian: apt-get install {package}")
+            session.error(f"install {tool} first; on Debian: apt-get install {package}")
     folder = ".work/vnu"
     session.run("npm", "install", "--silent", "--no-save", "--prefix", folder, "vnu-jar@26.9.27", external=True)
     checker = f"{folder}/node_modules/vnu-jar/build/dist/vnu.jar"
@@ -224,7 +230,7 @@ def check_pages(session: nox.Session, *options: str) -> None:
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
-    """Damaged bytes, wrong values and plans, natively and purely, for a minute; -- --seconds 600, --sanitize, --guided."""
+    """Compare the native core with the pure code on invalid input; -- --seconds 600, --sanitize, --guided."""
     install_fuzz(session)
     session.run("python", "-m", "tests.fuzz", *session.posargs)
 
@@ -235,10 +241,10 @@ def install_fuzz(session: nox.Session) -> None:
 
 @nox.session
 def release(session: nox.Session) -> None:
-    """Build what is released together into dist/, check, install and use it; nothing is uploaded.
+    """Build all distributions into dist/, check, install and use them; nothing is uploaded.
 
-    -- wheels: only build them, and use generator and core; -- commands: run the shell blocks of README and docs in a
-    fresh clone (--all: the slow ones too); -- changelog: print changelog.d; -- changelog VERSION: move it to CHANGELOG.md.
+    -- wheels: only build, and use the generator and the core; -- commands: run the shell blocks of README and docs in a
+    fresh clone (--all: also the slow ones); -- changelog: print changelog.d; -- changelog VERSION: move it to CHANGELOG.md.
     """
     install(session, *UPSTREAM, *groups("release"))
     match session.posargs:
@@ -264,7 +270,7 @@ def use(session: nox.Session, *trials: str) -> None:
 
 
 def build(session: nox.Session) -> None:
-    """Wheels and source distributions of every project, looked into; the native core for each CPython of the machine."""
+    """Build and check wheels and source distributions; the native core for each CPython on the machine."""
     shutil.rmtree("dist", ignore_errors=True)
     packages = [f"./packages/{name}" for name in ("pages", "pipeline", "records", "tools", "upstream", "vectors")]
     projects = ("./generator", "./generated", *packages)
@@ -288,7 +294,7 @@ def changelog(session: nox.Session, *versions: str) -> None:
 
 @nox.session
 def pipeline(session: nox.Session) -> None:
-    """From a broker's segment files to typed tables and a report of hanging transactions, on Spark local[*]."""
+    """Print typed tables and hanging transactions from a broker's segment files, on Spark local[*]."""
     install(session, *groups("arrow", "spark"), "./generated", "./packages/records", "./packages/pipeline")
     install_native(session)
     session.run("python", "examples/pipeline_demo.py", *session.posargs)
@@ -296,11 +302,11 @@ def pipeline(session: nox.Session) -> None:
 
 @nox.session
 def upstream(session: nox.Session) -> None:
-    """What a new release of Kafka needs; without a task it lists the tasks. Needs Maven; most need a JDK.
+    """Run a task for a new Kafka release; without a task, list the tasks. Needs Maven; most need a JDK.
 
-    -- import-release 4.4.0 --write (a folder of jars in the place of the number, without --write a trial), import-history,
+    -- import-release 4.4.0 --write (or a folder of jars; without --write a dry run), import-history,
     import-specs 2.8.2 --target FOLDER, vectors, enumerations, settings, exchange;
-    -- cluster: make examples/cluster anew with a real broker; -- captures: examples/captures (tcpdump, tshark, root).
+    -- cluster: recreate examples/cluster with a real broker; -- captures: examples/captures (tcpdump, tshark, root).
     """
     match session.posargs:
         case ["cluster"]:
@@ -320,10 +326,10 @@ def upstream(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure pure, native, kafka-python and kio side by side; needs a C compiler; options go to benchmarks/compare.py.
+    """Compare pure, native, kafka-python and kio; needs a C compiler; options go to benchmarks/compare.py.
 
-    -- languages: with Kafka's Java classes, franz-go and kafka-protocol, each where its toolchain is; -- spark: with
-    Spark's from_avro and binaryFile (needs Maven, for the connector); -- encodings: the integer encodings, into docs/img.
+    -- languages: Kafka's Java classes, franz-go and kafka-protocol, if their toolchains are installed; -- spark: Spark's
+    from_avro and binaryFile (needs Maven for the connector); -- encodings: integer encodings, charts in docs/img.
     """
     match session.posargs:
         case ["languages", *options]:
@@ -341,7 +347,7 @@ def bench(session: nox.Session) -> None:
 
 
 def bench_spark(session: nox.Session, *options: str) -> None:
-    # The newest release of Spark whose connectors Maven Central has.
+    # The latest Spark release with connectors on Maven Central.
     spark = ("pyspark==4.1.1", "pandas>=2.2,<3")
     install(session, *groups("arrow"), *spark, "./generated", "./packages/records", "./packages/pipeline[java]")
     session.run("python", "benchmarks/spark_functions.py", *options)

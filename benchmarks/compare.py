@@ -41,7 +41,7 @@ def check(workers: Sequence[Worker], workloads: Sequence[Workload]) -> dict[str,
 def measurements(
     prepared: Sequence[Environment], arguments: Namespace, versions: dict[str, str]
 ) -> list[report.Measurement]:
-    taken = []
+    measured = []
     with ExitStack() as stack:
         workers = [stack.enter_context(started(*environment.worker())) for environment in prepared]
         versions |= {worker.name: worker.version for worker in workers}
@@ -58,8 +58,8 @@ def measurements(
                 }
                 if subjects:
                     times = in_turns(subjects, arguments.samples, arguments.seconds)
-                    taken.append(report.Measurement(workload, operation, times))
-    return taken
+                    measured.append(report.Measurement(workload, operation, times))
+    return measured
 
 
 def parse(argv: Sequence[str] | None = None) -> Namespace:
@@ -103,7 +103,7 @@ def main() -> None:
     arguments = parse()
     prepared = environments.prepare(arguments)
     versions: dict[str, str] = {}
-    taken = measurements(prepared, arguments, versions)
+    measured = measurements(prepared, arguments, versions)
     print("measuring memory", file=sys.stderr)
     held = memory.measure(prepared, arguments.workloads)
     facts = report.Facts(
@@ -113,7 +113,7 @@ def main() -> None:
         samples=arguments.samples,
         milliseconds=round(arguments.seconds * 1000),
     )
-    text = report.render(facts, taken, held)
+    text = report.render(facts, measured, held)
     print(text)
     if arguments.output:
         arguments.output.write_text(text + "\n", encoding="utf-8")

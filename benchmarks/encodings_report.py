@@ -91,7 +91,7 @@ def formulas() -> list[str]:
         sizes = {form: metadata.size_of_partition(form, *nodes) for form in FORMS}
         expected = {form: metadata.formula(form, *nodes) for form in FORMS}
         if sizes != expected:
-            raise SystemExit(f"a partition with R, I, O = {nodes} takes {sizes}, and the formulas say {expected}")
+            raise SystemExit(f"a partition with R, I, O = {nodes} takes {sizes}, but by the formulas {expected}")
         text = {form: str(size - 1) for form, size in expected.items()}
         measured = {form: str(size) for form, size in sizes.items()}
         cells = [text["fixed"], measured["fixed"], text["packed"], measured["packed"], measured["upacked"]]

@@ -94,7 +94,7 @@ def interpreter(text: str) -> tuple[str, Path]:
     """Parse ``NAME=EXECUTABLE`` without resolving links, which would leave the virtual environment."""
     name, _, path = text.partition("=")
     if not Path(path).is_file():
-        raise ArgumentTypeError(f"{text!r} does not say NAME=EXECUTABLE with an executable that exists")
+        raise ArgumentTypeError(f"{text!r} is not NAME=EXECUTABLE with an existing executable")
     return name, Path(path).absolute()
 
 

@@ -64,27 +64,27 @@ def run(job: str, folder: Path) -> Cost:
 
 
 def measure(jobs: Sequence[str], samples: int) -> dict[str, list[Cost]]:
-    taken: dict[str, list[Cost]] = {job: [] for job in jobs}
+    measured: dict[str, list[Cost]] = {job: [] for job in jobs}
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(samples):
             for job in rotated(jobs, turn):
-                taken[job].append(run(job, Path(folder)))
-                print(f"{job}: {taken[job][-1].cpu:.1f} s", file=sys.stderr, flush=True)
-    return taken
+                measured[job].append(run(job, Path(folder)))
+                print(f"{job}: {measured[job][-1].cpu:.1f} s", file=sys.stderr, flush=True)
+    return measured
 
 
-def beyond(taken: dict[str, list[Cost]], job: str) -> float:
-    return median(one.cpu - base.cpu for one, base in zip(taken[job], taken[SESSION], strict=True))
+def beyond(measured: dict[str, list[Cost]], job: str) -> float:
+    return median(one.cpu - base.cpu for one, base in zip(measured[job], measured[SESSION], strict=True))
 
 
-def render(command: str, taken: dict[str, list[Cost]]) -> str:
+def render(command: str, measured: dict[str, list[Cost]]) -> str:
     rows = []
-    for job, costs in taken.items():
+    for job, costs in measured.items():
         last = costs[-1]
-        more = number(beyond(taken, job)) if job != SESSION else "-"
+        more = number(beyond(measured, job)) if job != SESSION else "-"
         cpu, python = (number(median(getattr(each, name) for each in costs)) for name in ("cpu", "python"))
         rows.append([job, cpu, python, more, str(last.jobs), str(last.stages), str(last.tasks)])
-    samples = len(taken[SESSION])
+    samples = len(measured[SESSION])
     where = f"Spark {version('pyspark')}, Python {sys.version.split()[0]}, {os.cpu_count()} processors"
     return "\n".join([f"`{command}`", "", f"median of {samples}, {where}", "", *table(HEADER, rows)])
 
@@ -102,12 +102,12 @@ def main(words: Sequence[str] | None = None) -> int:
         parser.error(f"there is no job {', '.join(sorted(unknown))}")
     if arguments.samples < 1:
         parser.error("--samples is at least 1")
-    taken = measure([SESSION, *names], 1 if arguments.quick else arguments.samples)
-    text = render(shlex.join(["python", "benchmarks/jobs.py", *sys.argv[1:]]), taken)
+    measured = measure([SESSION, *names], 1 if arguments.quick else arguments.samples)
+    text = render(shlex.join(["python", "benchmarks/jobs.py", *sys.argv[1:]]), measured)
     print(text)
     if arguments.output:
         arguments.output.write_text(text + "\n", encoding="utf-8")
-    missed = [job for job in names if beyond(taken, job) > arguments.limit]
+    missed = [job for job in names if beyond(measured, job) > arguments.limit]
     if missed:
         print(f"beyond {arguments.limit:g} s: {', '.join(missed)}", file=sys.stderr)
     return int(bool(missed))

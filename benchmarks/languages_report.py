@@ -27,11 +27,11 @@ class Ratio:
         return f"{self.workload} {self.language} {self.value:.1f}"
 
 
-def render(facts: Facts, measurements: Sequence[Measurement], left_out: Mapping[str, Sequence[str]]) -> str:
+def render(facts: Facts, measurements: Sequence[Measurement], skipped: Mapping[str, Sequence[str]]) -> str:
     lines = [
         *conditions(facts, measurements, "below 1 ours takes less time"),
         "- CPU time is that of whole processes; each codec decoded our bytes and wrote them again, the same",
-        *(f"- {name} left out: not there: {', '.join(commands)}" for name, commands in left_out.items()),
+        *(f"- {name} skipped: not installed: {', '.join(commands)}" for name, commands in skipped.items()),
     ]
     for operation, title in TITLES.items():
         chosen = [measurement for measurement in measurements if measurement.operation == operation]

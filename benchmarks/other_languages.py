@@ -65,14 +65,14 @@ def warm_up(worker: Worker, seconds: float, arguments: Namespace) -> None:
 def measure(
     ours: Sequence[Worker], theirs: Sequence[Worker], workload: Workload, arguments: Namespace
 ) -> list[report.Measurement]:
-    taken = []
+    measured = []
     for operation in arguments.operations:
         own = "encode" if operation == "encode+reuse" else operation
         subjects = {worker.name: partial(seconds_of, worker, workload, own) for worker in ours}
         subjects |= {worker.name: partial(seconds_of, worker, workload, operation) for worker in theirs}
         times = in_turns(subjects, arguments.samples, arguments.seconds)
-        taken.append(report.Measurement(workload, operation, times))
-    return taken
+        measured.append(report.Measurement(workload, operation, times))
+    return measured
 
 
 def parse(argv: Sequence[str] | None = None) -> Namespace:
@@ -99,8 +99,8 @@ def main() -> None:
     if not sys.platform.startswith("linux"):
         raise SystemExit("the clock of another process is read as on Linux; there is no such comparison elsewhere")
     chosen = [LANGUAGES[name] for name in arguments.languages]
-    left_out = {language.name: missing for language in chosen if (missing := language.missing())}
-    present = [language for language in chosen if language.name not in left_out]
+    skipped = {language.name: missing for language in chosen if (missing := language.missing())}
+    present = [language for language in chosen if language.name not in skipped]
     prepared = environments.prepare(arguments)
     commands = [toolchains.make(language, arguments.work) for language in present]
     with ExitStack() as stack:
@@ -115,10 +115,10 @@ def main() -> None:
         for worker, language in zip(theirs, present, strict=True):
             if language.warm_up:
                 warm_up(worker, language.warm_up, arguments)
-        taken = []
+        measured = []
         for workload in arguments.workloads:
             print(f"measuring {workload.title}", file=sys.stderr)
-            taken += measure(ours, theirs, workload, arguments)
+            measured += measure(ours, theirs, workload, arguments)
         versions = {worker.name: worker.version for worker in ours}
         for worker, language in zip(theirs, present, strict=True):
             versions[worker.name] = f"{worker.version}, {language.toolchain_version()}"
@@ -129,7 +129,7 @@ def main() -> None:
         samples=arguments.samples,
         milliseconds=round(arguments.seconds * 1000),
     )
-    text = languages_report.render(facts, taken, left_out)
+    text = languages_report.render(facts, measured, skipped)
     print(text)
     if arguments.output:
         arguments.output.write_text(text + "\n", encoding="utf-8")

@@ -13,9 +13,9 @@ from encodings_report import COLUMNS, TITLES, Result
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "packages" / "pipeline" / "src"))
 
 from kafka_messages_spark._charts.document import document
-from kafka_messages_spark._charts.model import Bar, Bars, Chart, Look, Panel, Series
+from kafka_messages_spark._charts.model import Bar, Bars, Chart, Panel, Series, Style
 
-KINDS: Mapping[str, Look] = {"fixed": "calm", "packed": "good", "upacked": "notice"}
+KINDS: Mapping[str, Style] = {"fixed": "calm", "packed": "good", "upacked": "notice"}
 MINUS = "\N{MINUS SIGN}"
 # Bits at which the encoding grows by a byte.
 STEPS = {"packed": (6, 13, 20, 27), "upacked": (7, 14, 21, 28)}

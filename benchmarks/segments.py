@@ -135,18 +135,20 @@ def tasks(data: bytes) -> dict[str, Callable[[], int]]:
 
 def core_rows(arguments: Namespace, folder: Path) -> Iterator[Sequence[str]]:
     if _native.core is None:
-        raise SystemExit("the native core is not there: pip install ./packages/native")
+        raise SystemExit("the native core is not installed: pip install ./packages/native")
     for shape in CORE_SHAPES:
         print(f"core: {shape.title}", file=sys.stderr)
         path = folder / "core-0" / "00000000000000000000.log"
         records = write_segment(path, shape, records=fewer(arguments.records // 3, shape))
         data = path.read_bytes()
-        taken = {what: core_samples(task, arguments.samples) for what, task in tasks(data).items()}
-        taken["records alone"] = {
-            name: [whole - headers for whole, headers in zip(seconds, taken["headers of batches"][name], strict=True)]
-            for name, seconds in taken["all columns"].items()
+        measured = {what: core_samples(task, arguments.samples) for what, task in tasks(data).items()}
+        measured["records alone"] = {
+            name: [
+                whole - headers for whole, headers in zip(seconds, measured["headers of batches"][name], strict=True)
+            ]
+            for name, seconds in measured["all columns"].items()
         }
-        for what, seconds in taken.items():
+        for what, seconds in measured.items():
             native, pure = (records / median(seconds[name]) / 1e6 for name in ("native", "pure"))
             ratio = median(slow / fast for fast, slow in zip(seconds["native"], seconds["pure"], strict=True))
             yield shape.title, what, number(native), number(pure), number(ratio)
@@ -154,7 +156,7 @@ def core_rows(arguments: Namespace, folder: Path) -> Iterator[Sequence[str]]:
 
 
 def core_samples(task: Callable[[], int], samples: int) -> dict[str, list[float]]:
-    taken: dict[str, list[float]] = {"native": [], "pure": []}
+    measured: dict[str, list[float]] = {"native": [], "pure": []}
     found = set()
     core = _native.core
     for turn in range(-1, samples):
@@ -163,11 +165,11 @@ def core_samples(task: Callable[[], int], samples: int) -> dict[str, list[float]
             start = time.process_time()
             found.add(task())
             if turn >= 0:
-                taken[name].append(time.process_time() - start)
+                measured[name].append(time.process_time() - start)
     _native.core = core
     if len(found) != 1:
         raise SystemExit(f"different numbers of rows: {found}")
-    return taken
+    return measured
 
 
 # ---- In Spark ---------------------------------------------------------------------------------------------------
@@ -206,11 +208,11 @@ def spark_rows(arguments: Namespace, folder: Path, spark: Any) -> Iterator[Seque
         candidates = ways(spark, str(log), records)
         if (found := candidates["kafka_log, all columns"]().count()) != records:
             raise SystemExit(f"{records} records were written, {found} read")
-        taken = measure(candidates, arguments.samples)
-        for name, samples in taken.items():
+        measured = measure(candidates, arguments.samples)
+        for name, samples in measured.items():
             wall, cpu = (median(getattr(one, what) for one in samples) for what in ("wall", "cpu"))
             ratios = (
-                median(getattr(a, what) / getattr(b, what) for a, b in zip(samples, taken[PEER], strict=True))
+                median(getattr(a, what) / getattr(b, what) for a, b in zip(samples, measured[PEER], strict=True))
                 for what in ("wall", "cpu")
             )
             speed = "" if name == PEER else number(records / wall / 1e6)

@@ -122,11 +122,11 @@ def register_all(spark: SparkSession) -> None:
 
         def reader(self, schema: StructType) -> DataSourceReader:
             if implementation() != "pure":
-                raise ValueError("the workers were told to do without the core, and have it")
+                raise ValueError("the workers use the native core despite KAFKA_MESSAGES_NATIVE=0")
             return super().reader(schema)
 
     if implementation() != "native":
-        raise SystemExit("the native core is not there: pip install ./packages/native")
+        raise SystemExit("the native core is not installed: pip install ./packages/native")
     cloudpickle.register_pickle_by_value(ready_batches)  # workers cannot import it
     register(spark)
     spark.dataSource.register(ready_batches.ReadyBatches)
@@ -161,10 +161,10 @@ def check(found: Mapping[str, Way], records: int) -> None:
         raise SystemExit(f"{records} records were written; rows and their sums are {seen}")
 
 
-def rows(taken: Mapping[str, Sequence[Sample]], topic: Topic, records: int) -> Iterator[Sequence[str]]:
-    for name, samples in taken.items():
+def rows(measured: Mapping[str, Sequence[Sample]], topic: Topic, records: int) -> Iterator[Sequence[str]]:
+    for name, samples in measured.items():
         wall, cpu, python = (median(getattr(one, what) for one in samples) for what in ("wall", "cpu", "python"))
-        ratio = median(peer.cpu / own.cpu for own, peer in zip(samples, taken[PEER], strict=True))
+        ratio = median(peer.cpu / own.cpu for own, peer in zip(samples, measured[PEER], strict=True))
         title = f"{topic.shape.value:,} B, {records:,} records"
         yield title, name, *map(number, (wall, cpu, python, cpu / records * 1e6, ratio))
 

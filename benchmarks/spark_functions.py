@@ -81,7 +81,7 @@ def check(df: DataFrame, workload: Workload) -> None:
             text = F.to_json(F.col("m").cast(kind), {"ignoreNullFields": "false"})
             digests[name] = way(df).select(F.sum(F.xxhash64(text).cast("decimal(38,0)"))).collect()[0][0]
     if len(set(digests.values())) != 1:
-        raise SystemExit(f"the ways do not give the same rows: {digests}")
+        raise SystemExit(f"the functions return different rows: {digests}")
 
 
 def measured(df: DataFrame, workload: Workload, way: str, samples: int) -> dict[str, list[Sample]]:
@@ -101,16 +101,16 @@ def pair(arguments: Namespace) -> None:
     title, way, folder = arguments.pair
     workload = next(each for each in WORKLOADS if each.title == title)
     with session(arguments) as spark:
-        taken = measured(spark.read.parquet(f"{folder}/{workload.message}"), workload, way, arguments.samples)
-    print(json.dumps({name: [astuple(each) for each in samples] for name, samples in taken.items()}))
+        runs = measured(spark.read.parquet(f"{folder}/{workload.message}"), workload, way, arguments.samples)
+    print(json.dumps({name: [astuple(each) for each in samples] for name, samples in runs.items()}))
 
 
 def results(arguments: Namespace, folder: Path, argv: Sequence[str]) -> Iterator[Sequence[str]]:
     for workload in chosen(arguments):
         for way in (name for name in ways(workload) if name != PEER and (not arguments.quick or name in QUICK)):
             print(f"measuring {workload.title}, {way}", file=sys.stderr)
-            taken = [measured_alone(workload, way, folder, argv) for _ in range(arguments.forks)]
-            ours, peer = ([sample for each in taken for sample in each[name]] for name in (way, PEER))
+            runs = [measured_alone(workload, way, folder, argv) for _ in range(arguments.forks)]
+            ours, peer = ([sample for each in runs for sample in each[name]] for name in (way, PEER))
             row = (workload.title, way, *figures(ours, peer, rows_of(workload, arguments.rows)))
             print(" | ".join(row), file=sys.stderr, flush=True)  # also for an interrupted run
             yield row

@@ -52,10 +52,10 @@ def run(frame: DataFrame, beside: int | None = None) -> Sample:
 def measure(
     ways: Mapping[str, Way], samples: int, *, warm_ups: int = 1, beside: int | None = None
 ) -> dict[str, list[Sample]]:
-    taken: dict[str, list[Sample]] = {name: [] for name in ways}
+    measured: dict[str, list[Sample]] = {name: [] for name in ways}
     for turn in range(-warm_ups, samples):
         for name in rotated(list(ways), turn):
             sample = run(ways[name](), beside)
             if turn >= 0:
-                taken[name].append(sample)
-    return taken
+                measured[name].append(sample)
+    return measured

@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "packages" / "pipeline" / "src"))
 
 from kafka_messages_spark._charts.document import document
-from kafka_messages_spark._charts.model import Bar, Bars, Look
+from kafka_messages_spark._charts.model import Bar, Bars, Style
 
 DOCS = Path(__file__).parents[1] / "docs"
 PEERS = ("kio", "kafka-python")
@@ -24,7 +24,7 @@ OPERATIONS = ("decode", "encode")
 NATIVE = (4, 5, 9, 10)
 PURE = (1, 2, 3, 4)
 
-KINDS: Mapping[str, Look] = {"with the native core": "good", "pure Python": "calm"}
+KINDS: Mapping[str, Style] = {"with the native core": "good", "pure Python": "calm"}
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 

@@ -39,8 +39,8 @@ class Language:
 def run(*command: str, folder: Path | None = None) -> str:
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
     if done.returncode:
-        said = (done.stdout + done.stderr).strip()
-        raise SystemExit(f"{' '.join(command)} failed, status {done.returncode}; see --languages\n{said}")
+        output = (done.stdout + done.stderr).strip()
+        raise SystemExit(f"{' '.join(command)} failed, status {done.returncode}; see --languages\n{output}")
     return done.stdout
 
 

@@ -77,14 +77,14 @@ def calls(message: Message, version: int, older: int) -> dict[str, Call]:
 
 
 def cost(call: Call) -> float:
-    times, taken = 1, 0
-    while taken < SHORTEST:
+    times, elapsed = 1, 0
+    while elapsed < SHORTEST:
         times *= 2
         start = process_time_ns()
         for _ in range(times):
             call()
-        taken = process_time_ns() - start
-    return taken / times / 1000
+        elapsed = process_time_ns() - start
+    return elapsed / times / 1000
 
 
 def main() -> None:

@@ -82,7 +82,7 @@ class Client:
 
 async def find_leader(client: Client, name: str) -> tuple[UUID, str, int]:
     """Return a topic's id, and host and port of the leader of partition 0, which a new topic lacks at first."""
-    said = ""
+    reason = ""
     for _ in range(TRIES):
         metadata = await client.ask(MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=name)]))
         [topic] = metadata.topics
@@ -90,11 +90,11 @@ async def find_leader(client: Client, name: str) -> tuple[UUID, str, int]:
         broker = metadata.brokers.find(leaders.get(0, -1))
         if broker is not None:
             return topic.topic_id, broker.host, broker.port
-        said = ", ".join(f"{error.path} is {error.code.name}" for error in errors(metadata))
+        reason = ", ".join(f"{error.path} is {error.code.name}" for error in errors(metadata))
         if not all(error.code.is_retriable for error in errors(metadata)):
             break
         await asyncio.sleep(PAUSE_SECONDS)
-    raise LookupError(f"partition 0 of {name!r} has no leader: {said or 'no error'}")
+    raise LookupError(f"partition 0 of {name!r} has no leader: {reason or 'no error'}")
 
 
 async def write_and_read(leader: Client, name: str, topic_id: UUID) -> None:
@@ -107,8 +107,8 @@ async def write_and_read(leader: Client, name: str, topic_id: UUID) -> None:
     print("errors:", list(errors(produced)))
 
     wanted = FetchRequest.FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
-    asked = FetchRequest.FetchTopic(topic=name, topic_id=topic_id, partitions=[wanted])
-    fetched = await leader.ask(FetchRequest(max_wait_ms=500, max_bytes=1 << 20, topics=[asked]))
+    fetch_topic = FetchRequest.FetchTopic(topic=name, topic_id=topic_id, partitions=[wanted])
+    fetched = await leader.ask(FetchRequest(max_wait_ms=500, max_bytes=1 << 20, topics=[fetch_topic]))
     for answer in fetched.responses:
         for partition in answer.partitions:
             for record in read_batches(partition.records or b"").records():

@@ -50,7 +50,7 @@ def show(found: list[tuple[bytes, DecodedRequest, bytes, DecodedResponse[Any]]])
         print(f"  {api(key).name:<15}  {version:>7}  {len(sent):>5} B  {len(answered):>6} B")
         assert request.encode(framed=False) == sent
         assert response.encode(framed=False) == answered
-    print("\nDecoded and written again, all of them gave the same bytes.")
+    print("\nAll messages encode to the same bytes again.")
 
 
 def show_metadata(response: MetadataResponse) -> None:
@@ -68,7 +68,7 @@ def show_metadata(response: MetadataResponse) -> None:
 
 def main() -> None:
     found = list(exchanges())
-    print(f"What a consumer, {found[0][1].header.client_id!r}, asked its broker, and the answers:\n")
+    print(f"Requests of the consumer {found[0][1].header.client_id!r}, and the broker's responses:\n")
     show(found)
     for _, request, answered, response in found:
         message = response.message

@@ -41,8 +41,8 @@ async def main(host: str, port: int, name: str) -> None:
     produced = await client.ask(ProduceRequest(acks=-1, timeout_ms=5000, topic_data=[data]))
     offset = produced.responses[0].partition_responses[0].base_offset
     wanted = FetchRequest.FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
-    asked = FetchRequest.FetchTopic(topic=name, topic_id=topic.topic_id, partitions=[wanted])
-    fetched = await client.ask(FetchRequest(max_wait_ms=500, topics=[asked]))
+    fetch_topic = FetchRequest.FetchTopic(topic=name, topic_id=topic.topic_id, partitions=[wanted])
+    fetched = await client.ask(FetchRequest(max_wait_ms=500, topics=[fetch_topic]))
     for record in read_batches(fetched.responses[0].partitions[0].records or b"").records():
         print(record.offset, record.value)
 

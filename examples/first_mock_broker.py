@@ -14,23 +14,23 @@ SERVED = announce([ApiKey.METADATA, ApiKey.PRODUCE, ApiKey.INIT_PRODUCER_ID], re
 ENDS = Counter[str]()  # next offset by topic
 
 
-def answer(asked: k.Message, host: str, port: int) -> k.Response:
-    if isinstance(asked, k.MetadataRequest):
+def answer(request: k.Message, host: str, port: int) -> k.Response:
+    if isinstance(request, k.MetadataRequest):
         kind = k.MetadataResponse
         partition = kind.MetadataResponsePartition(partition_index=0, leader_id=0, replica_nodes=[0], isr_nodes=[0])
-        topics = [kind.MetadataResponseTopic(name=each.name, partitions=[partition]) for each in asked.topics or ()]
+        topics = [kind.MetadataResponseTopic(name=each.name, partitions=[partition]) for each in request.topics or ()]
         return kind(brokers=[kind.MetadataResponseBroker(node_id=0, host=host, port=port)], topics=topics)
-    if isinstance(asked, k.ProduceRequest):
+    if isinstance(request, k.ProduceRequest):
         response = k.ProduceResponse()
-        for topic in asked.topic_data:
+        for topic in request.topic_data:
             [part] = topic.partition_data
-            told = response.PartitionProduceResponse(index=part.index, base_offset=ENDS[topic.name])
-            response.responses.append(response.TopicProduceResponse(name=topic.name, partition_responses=[told]))
+            written = response.PartitionProduceResponse(index=part.index, base_offset=ENDS[topic.name])
+            response.responses.append(response.TopicProduceResponse(name=topic.name, partition_responses=[written]))
             for record in read_batches(part.records or b"").records():
                 print(topic.name, ENDS[topic.name], record.key, record.value, flush=True)
                 ENDS[topic.name] += 1
         return response
-    return k.InitProducerIdResponse(producer_id=1) if isinstance(asked, k.InitProducerIdRequest) else SERVED
+    return k.InitProducerIdResponse(producer_id=1) if isinstance(request, k.InitProducerIdRequest) else SERVED
 
 
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -32,7 +32,7 @@ SERVED = [
 ANNOUNCED = announce(SERVED)
 
 
-class Refused(Exception):
+class RequestError(Exception):
     """Error response to a request or to one of its partitions."""
 
     def __init__(self, code: ErrorCode) -> None:
@@ -47,12 +47,12 @@ class Part(Protocol):
 
 
 @contextmanager
-def refusals(part: Part) -> Generator[None, None, None]:
+def partial_failures(part: Part) -> Generator[None, None, None]:
     """Set the error code of this part on failure, so that other parts are still answered."""
     try:
         yield
-    except Refused as refused:
-        part.error_code = refused.code
+    except RequestError as error:
+        part.error_code = error.code
     except ChecksumError:
         part.error_code = ErrorCode.CORRUPT_MESSAGE
     except MissingCodecError:
@@ -88,16 +88,16 @@ class Mock:
     async def response(self, received: RequestReceived) -> Response:
         try:
             return (await self.answer(received.message, received.version)).downgraded(received.response_version)
-        except Refused as refused:
-            return error_response(received.request, refused.code)
+        except RequestError as error:
+            return error_response(received.request, error.code)
         except Exception as error:  # a fault of the mock fails the request, not the connection
             print(f"{received}: {error!r}")
             return error_response(received.request, ErrorCode.UNKNOWN_SERVER_ERROR, repr(error))
 
-    async def answer(self, asked: k.Message, version: int) -> Response:
-        if isinstance(asked, k.ApiVersionsRequest):
+    async def answer(self, request: k.Message, version: int) -> Response:
+        if isinstance(request, k.ApiVersionsRequest):
             return self.announced
-        raise Refused(ErrorCode.INVALID_REQUEST)
+        raise RequestError(ErrorCode.INVALID_REQUEST)
 
 
 MAX_FETCH_BYTES = 55 << 20
@@ -109,7 +109,7 @@ def converted(records: bytes, magic: int) -> bytes:
     reader = read_batches(records)
     found = list(reader.records())
     if reader.incomplete:
-        raise Refused(ErrorCode.INVALID_RECORD)
+        raise RequestError(ErrorCode.INVALID_RECORD)
     plain = [record._replace(offset=-1, headers=()) for record in found]
     return write_batch(plain, base_offset=found[0].offset, magic=magic) if found else b""
 
@@ -127,7 +127,7 @@ class Log:
         data = with_base_offset(records, self.end, leader_epoch=0)
         [batch] = read_batches(data)
         if batch.count != batch.last_offset_delta + 1 or batch.is_control:
-            raise Refused(ErrorCode.INVALID_RECORD)
+            raise RequestError(ErrorCode.INVALID_RECORD)
         base, self.end = self.end, self.end + batch.count
         self.batches.append((self.end, data))
         return base
@@ -135,7 +135,7 @@ class Log:
     def read(self, offset: int, most: int, is_first: bool) -> bytes:
         """Return the batches from an offset on, up to ``most`` bytes, or one larger batch if it is the first."""
         if not 0 <= offset <= self.end:
-            raise Refused(ErrorCode.OFFSET_OUT_OF_RANGE)
+            raise RequestError(ErrorCode.OFFSET_OUT_OF_RANGE)
         found: list[bytes] = []
         for end, batch in self.batches:
             if end > offset:
@@ -147,7 +147,7 @@ class Log:
 
     def offset(self, timestamp: int) -> int:
         if timestamp not in (ListOffsetsTimestamp.EARLIEST, ListOffsetsTimestamp.LATEST):
-            raise Refused(ErrorCode.INVALID_REQUEST)
+            raise RequestError(ErrorCode.INVALID_REQUEST)
         return 0 if timestamp == ListOffsetsTimestamp.EARLIEST else self.end
 
 
@@ -158,98 +158,98 @@ class Topics(Mock):
     logs: dict[str, Log] = field(default_factory=dict[str, Log])
     ids: count[int] = field(default_factory=lambda: count(1))
 
-    async def answer(self, asked: k.Message, version: int) -> Response:
-        match asked:
+    async def answer(self, request: k.Message, version: int) -> Response:
+        match request:
             case k.MetadataRequest():
-                return self.metadata(asked, version)
+                return self.metadata(request, version)
             case k.ProduceRequest():
-                return self.produce(asked, version)
+                return self.produce(request, version)
             case k.FetchRequest():
-                response = self.fetch(asked, version)
+                response = self.fetch(request, version)
                 if not any(part.records for topic in response.responses for part in topic.partitions):
-                    await asyncio.sleep(min(asked.max_wait_ms, 50) / 1000)
+                    await asyncio.sleep(min(request.max_wait_ms, 50) / 1000)
                 return response
             case k.ListOffsetsRequest():
-                return self.list_offsets(asked)
+                return self.list_offsets(request)
             case k.InitProducerIdRequest():
                 return k.InitProducerIdResponse(producer_id=next(self.ids))
             case _:
-                return await super().answer(asked, version)
+                return await super().answer(request, version)
 
     def name(self, name: str | None, topic_id: UUID) -> str:
         """Return the name of a topic from its name or id, whichever the version has."""
         found = name or next((each for each, log in self.logs.items() if log.id == topic_id), None)
         if found is None:
-            raise Refused(ErrorCode.UNKNOWN_TOPIC_ID)
+            raise RequestError(ErrorCode.UNKNOWN_TOPIC_ID)
         return found
 
     def log(self, name: str | None, topic_id: UUID, partition: int) -> Log:
         log = self.logs.get(self.name(name, topic_id))
         if log is None or partition != 0:
-            raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            raise RequestError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         return log
 
-    def metadata(self, asked: k.MetadataRequest, version: int) -> k.MetadataResponse:
+    def metadata(self, request: k.MetadataRequest, version: int) -> k.MetadataResponse:
         broker = k.MetadataResponse.MetadataResponseBroker(node_id=0, host=self.host, port=self.port)
         partition = k.MetadataResponse.MetadataResponsePartition(leader_id=0, replica_nodes=[0], isr_nodes=[0])
         response = k.MetadataResponse(brokers=[broker], controller_id=0)
-        topics = list(asked.topics or ())
-        if asked.topics is None or (version == 0 and not topics):  # all topics; version 0 has no null
+        topics = list(request.topics or ())
+        if request.topics is None or (version == 0 and not topics):  # all topics; version 0 has no null
             topics = [k.MetadataRequest.MetadataRequestTopic(name=name) for name in self.logs]
         for topic in topics:
-            told = k.MetadataResponse.MetadataResponseTopic(name=topic.name, topic_id=topic.topic_id)
-            with refusals(told):
-                if topic.name and asked.allow_auto_topic_creation:
+            topic_response = k.MetadataResponse.MetadataResponseTopic(name=topic.name, topic_id=topic.topic_id)
+            with partial_failures(topic_response):
+                if topic.name and request.allow_auto_topic_creation:
                     self.logs.setdefault(topic.name, Log())
-                told.topic_id = self.log(topic.name, topic.topic_id, 0).id
-                told.name, told.partitions = self.name(topic.name, topic.topic_id), [partition]
-            response.topics.append(told)
+                topic_response.topic_id = self.log(topic.name, topic.topic_id, 0).id
+                topic_response.name, topic_response.partitions = self.name(topic.name, topic.topic_id), [partition]
+            response.topics.append(topic_response)
         return response
 
-    def produce(self, asked: k.ProduceRequest, version: int) -> k.ProduceResponse:
+    def produce(self, request: k.ProduceRequest, version: int) -> k.ProduceResponse:
         kind = k.ProduceResponse.PartitionProduceResponse
         response = k.ProduceResponse()
-        for topic in asked.topic_data:
-            told = k.ProduceResponse.TopicProduceResponse(name=topic.name, topic_id=topic.topic_id)
-            response.responses.append(told)
+        for topic in request.topic_data:
+            topic_response = k.ProduceResponse.TopicProduceResponse(name=topic.name, topic_id=topic.topic_id)
+            response.responses.append(topic_response)
             for each in topic.partition_data:
                 part = kind(index=each.index, base_offset=-1)
-                with refusals(part):
+                with partial_failures(part):
                     log, records = self.log(topic.name, topic.topic_id, each.index), each.records or b""
                     part.base_offset = log.append(records if version >= 3 else converted(records, 2))
-                told.partition_responses.append(part)
+                topic_response.partition_responses.append(part)
         return response
 
-    def fetch(self, asked: k.FetchRequest, version: int) -> k.FetchResponse:
+    def fetch(self, request: k.FetchRequest, version: int) -> k.FetchResponse:
         response = k.FetchResponse()
-        left = most = min(asked.max_bytes, MAX_FETCH_BYTES)
-        for topic in asked.topics:
-            told = k.FetchResponse.FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id)
-            response.responses.append(told)
+        left = most = min(request.max_bytes, MAX_FETCH_BYTES)
+        for topic in request.topics:
+            topic_response = k.FetchResponse.FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id)
+            response.responses.append(topic_response)
             for each in topic.partitions:
                 part = k.FetchResponse.PartitionData(partition_index=each.partition, high_watermark=-1, records=b"")
-                with refusals(part):
+                with partial_failures(part):
                     log = self.log(topic.topic, topic.topic_id, each.partition)
                     found = log.read(each.fetch_offset, min(each.partition_max_bytes, left), left == most)
                     left -= len(found)
                     part.records = found if version >= 4 else converted(found, 1 if version >= 2 else 0)
                     part.high_watermark = part.last_stable_offset = log.end
-                told.partitions.append(part)
+                topic_response.partitions.append(part)
         return response
 
-    def list_offsets(self, asked: k.ListOffsetsRequest) -> k.ListOffsetsResponse:
+    def list_offsets(self, request: k.ListOffsetsRequest) -> k.ListOffsetsResponse:
         kind = k.ListOffsetsResponse.ListOffsetsPartitionResponse
         response = k.ListOffsetsResponse()
-        for topic in asked.topics:
-            told = k.ListOffsetsResponse.ListOffsetsTopicResponse(name=topic.name)
-            response.topics.append(told)
+        for topic in request.topics:
+            topic_response = k.ListOffsetsResponse.ListOffsetsTopicResponse(name=topic.name)
+            response.topics.append(topic_response)
             for each in topic.partitions:
                 part = kind(partition_index=each.partition_index)
-                with refusals(part):
+                with partial_failures(part):
                     log = self.log(topic.name, UUID(int=0), each.partition_index)
                     part.offset = log.offset(each.timestamp)
                     part.old_style_offsets = [part.offset][: each.max_num_offsets]  # version 0 only
-                told.partitions.append(part)
+                topic_response.partitions.append(part)
         return response
 
 
@@ -263,7 +263,7 @@ class Member:
 
     id: str
     session_seconds: float
-    heard_at: float = field(default_factory=time.monotonic)
+    last_seen: float = field(default_factory=time.monotonic)
 
 
 @dataclass
@@ -273,104 +273,104 @@ class Broker(Topics):
     members: dict[str, Member] = field(default_factory=dict[str, Member])
     committed: dict[str, dict[str, dict[int, int]]] = field(default_factory=dict[str, dict[str, dict[int, int]]])
 
-    async def answer(self, asked: k.Message, version: int) -> Response:
-        match asked:
+    async def answer(self, request: k.Message, version: int) -> Response:
+        match request:
             case k.FindCoordinatorRequest():
                 kind = k.FindCoordinatorResponse.Coordinator
-                found = [kind(key=key, node_id=0, host=self.host, port=self.port) for key in asked.coordinator_keys]
+                found = [kind(key=key, node_id=0, host=self.host, port=self.port) for key in request.coordinator_keys]
                 return k.FindCoordinatorResponse(node_id=0, host=self.host, port=self.port, coordinators=found)
             case k.JoinGroupRequest():
-                return self.join(asked)
+                return self.join(request)
             case k.SyncGroupRequest(protocol_type=kind_of_group, protocol_name=name):
-                self.heard(asked.group_id, asked.member_id)
-                given = b"".join(each.assignment for each in asked.assignments)
+                self.heartbeat(request.group_id, request.member_id)
+                given = b"".join(each.assignment for each in request.assignments)
                 return k.SyncGroupResponse(protocol_type=kind_of_group, protocol_name=name, assignment=given)
             case k.HeartbeatRequest():
-                self.heard(asked.group_id, asked.member_id)
+                self.heartbeat(request.group_id, request.member_id)
                 return k.HeartbeatResponse()
             case k.LeaveGroupRequest(members=members):
-                self.heard(asked.group_id, members[0].member_id if members else asked.member_id)
-                del self.members[asked.group_id]
+                self.heartbeat(request.group_id, members[0].member_id if members else request.member_id)
+                del self.members[request.group_id]
                 left = [k.LeaveGroupResponse.MemberResponse(member_id=each.member_id) for each in members]
                 return k.LeaveGroupResponse(members=left)
             case k.OffsetCommitRequest():
-                return self.commit(asked)
+                return self.commit(request)
             case k.OffsetFetchRequest():
-                return self.offsets(asked, version)
+                return self.offsets(request, version)
             case _:
-                return await super().answer(asked, version)
+                return await super().answer(request, version)
 
-    def heard(self, group_id: str, member_id: str) -> None:
+    def heartbeat(self, group_id: str, member_id: str) -> None:
         """Record a heartbeat of a member."""
         member = self.members.get(group_id)
         if member is None or member.id != member_id:
-            raise Refused(ErrorCode.UNKNOWN_MEMBER_ID)
-        member.heard_at = time.monotonic()
+            raise RequestError(ErrorCode.UNKNOWN_MEMBER_ID)
+        member.last_seen = time.monotonic()
 
-    def join(self, asked: k.JoinGroupRequest) -> k.JoinGroupResponse:
-        if not asked.protocols:
-            raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-        if not 0 < asked.session_timeout_ms <= MAX_SESSION_MS:
-            raise Refused(ErrorCode.INVALID_SESSION_TIMEOUT)
-        if not asked.member_id:
-            before, now = self.members.get(asked.group_id), time.monotonic()
-            if before is not None and now < before.heard_at + before.session_seconds:
-                raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED)
-            self.members[asked.group_id] = Member(str(uuid4()), asked.session_timeout_ms / 1000)
-        member_id = asked.member_id or self.members[asked.group_id].id
-        self.heard(asked.group_id, member_id)
-        [protocol, *_] = asked.protocols
+    def join(self, request: k.JoinGroupRequest) -> k.JoinGroupResponse:
+        if not request.protocols:
+            raise RequestError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+        if not 0 < request.session_timeout_ms <= MAX_SESSION_MS:
+            raise RequestError(ErrorCode.INVALID_SESSION_TIMEOUT)
+        if not request.member_id:
+            before, now = self.members.get(request.group_id), time.monotonic()
+            if before is not None and now < before.last_seen + before.session_seconds:
+                raise RequestError(ErrorCode.GROUP_MAX_SIZE_REACHED)
+            self.members[request.group_id] = Member(str(uuid4()), request.session_timeout_ms / 1000)
+        member_id = request.member_id or self.members[request.group_id].id
+        self.heartbeat(request.group_id, member_id)
+        [protocol, *_] = request.protocols
         joined = k.JoinGroupResponse.JoinGroupResponseMember(member_id=member_id, metadata=protocol.metadata)
         return k.JoinGroupResponse(
             generation_id=next(self.ids),
-            protocol_type=asked.protocol_type,
+            protocol_type=request.protocol_type,
             protocol_name=protocol.name,
             leader=member_id,
             member_id=member_id,
             members=[joined],
         )
 
-    def commit(self, asked: k.OffsetCommitRequest) -> k.OffsetCommitResponse:
-        if asked.member_id:
-            self.heard(asked.group_id, asked.member_id)
+    def commit(self, request: k.OffsetCommitRequest) -> k.OffsetCommitResponse:
+        if request.member_id:
+            self.heartbeat(request.group_id, request.member_id)
         kind = k.OffsetCommitResponse.OffsetCommitResponsePartition
         response = k.OffsetCommitResponse()
-        for topic in asked.topics:
-            told = k.OffsetCommitResponse.OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id)
-            response.topics.append(told)
+        for topic in request.topics:
+            topic_response = k.OffsetCommitResponse.OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id)
+            response.topics.append(topic_response)
             for each in topic.partitions:
                 part = kind(partition_index=each.partition_index)
-                with refusals(part):
+                with partial_failures(part):
                     self.log(topic.name, topic.topic_id, each.partition_index)
                     name = self.name(topic.name, topic.topic_id)
-                    offsets = self.committed.setdefault(asked.group_id, {}).setdefault(name, {})
+                    offsets = self.committed.setdefault(request.group_id, {}).setdefault(name, {})
                     offsets[each.partition_index] = each.committed_offset
-                told.partitions.append(part)
+                topic_response.partitions.append(part)
         return response
 
-    def offsets(self, asked: k.OffsetFetchRequest, version: int) -> k.OffsetFetchResponse:
-        request, kind = k.OffsetFetchRequest, k.OffsetFetchResponse
+    def offsets(self, request: k.OffsetFetchRequest, version: int) -> k.OffsetFetchResponse:
+        request_type, kind = k.OffsetFetchRequest, k.OffsetFetchResponse
         if version >= 8:
-            return kind(groups=[self.group_offsets(group) for group in asked.groups])
+            return kind(groups=[self.group_offsets(group) for group in request.groups])
         topics = None  # older versions have a single group
-        if asked.topics is not None:
-            named = ((each.name, each.partition_indexes) for each in asked.topics)
-            topics = [request.OffsetFetchRequestTopics(name=name, partition_indexes=at) for name, at in named]
-        group = self.group_offsets(request.OffsetFetchRequestGroup(group_id=asked.group_id, topics=topics))
+        if request.topics is not None:
+            named = ((each.name, each.partition_indexes) for each in request.topics)
+            topics = [request_type.OffsetFetchRequestTopics(name=name, partition_indexes=at) for name, at in named]
+        group = self.group_offsets(request_type.OffsetFetchRequestGroup(group_id=request.group_id, topics=topics))
         response = kind()
         for topic in group.topics:
-            told = kind.OffsetFetchResponseTopic(name=topic.name)
-            response.topics.append(told)
+            entry = kind.OffsetFetchResponseTopic(name=topic.name)
+            response.topics.append(entry)
             for part in topic.partitions:
                 at, offset = part.partition_index, part.committed_offset
-                told.partitions.append(kind.OffsetFetchResponsePartition(partition_index=at, committed_offset=offset))
+                entry.partitions.append(kind.OffsetFetchResponsePartition(partition_index=at, committed_offset=offset))
         return response
 
     def group_offsets(
         self, group: k.OffsetFetchRequest.OffsetFetchRequestGroup
     ) -> k.OffsetFetchResponse.OffsetFetchResponseGroup:
         """Return the committed offsets of a group, -1 if there are none; null requests all."""
-        told = k.OffsetFetchResponse.OffsetFetchResponseGroup(group_id=group.group_id)
+        group_response = k.OffsetFetchResponse.OffsetFetchResponseGroup(group_id=group.group_id)
         committed, topics = self.committed.get(group.group_id, {}), group.topics
         if topics is None:
             kind = k.OffsetFetchRequest.OffsetFetchRequestTopics
@@ -378,13 +378,13 @@ class Broker(Topics):
             topics = [kind(name=name, topic_id=id, partition_indexes=at) for name, id, at in of]
         for topic in topics:
             found = k.OffsetFetchResponse.OffsetFetchResponseTopics(name=topic.name, topic_id=topic.topic_id)
-            told.topics.append(found)
+            group_response.topics.append(found)
             for at in topic.partition_indexes:
                 part = k.OffsetFetchResponse.OffsetFetchResponsePartitions(partition_index=at, committed_offset=-1)
-                with refusals(part):
+                with partial_failures(part):
                     part.committed_offset = committed.get(self.name(topic.name, topic.topic_id), {}).get(at, -1)
                 found.partitions.append(part)
-        return told
+        return group_response
 
 
 async def main(port: int) -> None:

@@ -58,21 +58,21 @@ def work(job: Job) -> None:
     paths = [job.args.folder]
     files = job.segments_of(paths)
     topics = job.keep(topics_of(job.read(files), job.spark.createDataFrame([*map(topic_of, files)], PARTITION)))
-    job.report.section('What is there: spark.read.format("kafka_log")')
+    job.report.section('Topics: spark.read.format("kafka_log")')
     job.report.frame(topics.orderBy("topic"), job.args.limit)
     there = {row["topic"] for row in topics.where("topic like '\\\\_\\\\_%'").select("topic").collect()}
-    job.report.section("Committed offsets: consumer_offsets(log), a typed struct for each record type")
+    job.report.section("Committed offsets: consumer_offsets(log), one typed struct per record type")
     if "__consumer_offsets" in there:
         log = records_of(job, paths, "__consumer_offsets")
         job.report.frame(offsets_of(consumer_offsets(log)), job.args.limit)
     else:
-        job.report.line("There is no __consumer_offsets in this folder.")
-    job.report.section("Changes of topic configurations, which no consumer can read: cluster_metadata(log)")
+        job.report.line("No __consumer_offsets in this folder.")
+    job.report.section("Topic configuration changes in the metadata log: cluster_metadata(log)")
     if "__cluster_metadata" in there:
         log = records_of(job, paths, "__cluster_metadata")
         job.report.frame(configs_of(cluster_metadata(log)), job.args.limit)
     else:
-        job.report.line("There is no __cluster_metadata in this folder.")
+        job.report.line("No __cluster_metadata in this folder.")
 
 
 def topics_of(records: DataFrame, partitions: DataFrame) -> DataFrame:

@@ -38,13 +38,13 @@ LARGE = 1 << 16
 """Frame size in bytes from which chunks are written separately."""
 
 
-def limited(told: ApiVersionsResponse) -> bool:
+def limited(response: ApiVersionsResponse) -> bool:
     """Remove unreadable versions, as addresses in them would pass unchanged; return True if there were any."""
     is_changed = False
-    for each in list(told.api_keys):
+    for each in list(response.api_keys):
         ours = READ.get(each.api_key)
         if ours is None or each.min_version > ours.highest or each.max_version < ours.lowest:
-            told.api_keys.remove(each)
+            response.api_keys.remove(each)
         elif each.min_version < ours.lowest or each.max_version > ours.highest:
             each.min_version = max(each.min_version, ours.lowest)
             each.max_version = min(each.max_version, ours.highest)

@@ -39,7 +39,7 @@ from kafka_messages.connection import (
 from kafka_messages.protocol import BrokerVersions, Restriction, Versions, api, apis, encode_response
 
 from tests.connection.test_server_limits import calls_of
-from tests.support.random_messages import drawn
+from tests.support.random_messages import random_message
 
 ID = UUID(int=7)
 NEWEST = BrokerVersions.from_response(announce())
@@ -257,7 +257,7 @@ def test_chosen_version_never_drops_refused_fields() -> None:
     checked = 0
     for each in apis():
         for version in each.stable_versions:
-            request: Any = drawn(each.request_class, version, f"best {each}")
+            request: Any = random_message(each.request_class, version, f"best {each}")
             broker = BrokerVersions.of({each: each.stable_versions})
             chosen = client(broker).best_version(request) if not each.restrictions else None
             if chosen is not None:

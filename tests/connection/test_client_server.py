@@ -49,7 +49,7 @@ from kafka_messages.protocol import (
 )
 
 from tests.support.kafka_protocol import KNOWN_KEYS
-from tests.support.random_messages import FULL, drawn
+from tests.support.random_messages import FULL, random_message
 
 ALL = announce()
 CLIENT = ApiVersionsRequest(client_software_name="tests", client_software_version="1")
@@ -73,8 +73,8 @@ def test_every_api_round_trips_at_every_version() -> None:
     client, server, pairs = ClientConnection("me"), ServerConnection(announced), 0
     for api in apis():
         for version in api.valid_versions:
-            request: Any = drawn(api.request_class, version, f"{api}", **FULL)
-            response: Any = drawn(api.response_class, version, f"{api}", **FULL)
+            request: Any = random_message(api.request_class, version, f"{api}", **FULL)
+            response: Any = random_message(api.response_class, version, f"{api}", **FULL)
             if api.key == ApiKey.PRODUCE:
                 request.acks = -1
             if api.key == ApiKey.API_VERSIONS:

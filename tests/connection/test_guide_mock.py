@@ -97,7 +97,7 @@ def test_second_group_member_is_rejected_until_the_first_leaves(broker: Any) -> 
     assert (told(first), told(second)) == ([], [("error_code", "GROUP_MAX_SIZE_REACHED")])
     member = LeaveGroupRequest.MemberIdentity(member_id=first.member_id)
     left, third = ask(broker, LeaveGroupRequest(group_id="g", members=[member]), join_group_request())
-    broker.members["g"].heard_at -= 11  # seconds, more than the session timeout
+    broker.members["g"].last_seen -= 11  # seconds, more than the session timeout
     [fourth] = ask(broker, join_group_request())
     assert [told(each) for each in (left, third, fourth)] == [[], [], []]
     stale = HeartbeatRequest(group_id="g", member_id=third.member_id)

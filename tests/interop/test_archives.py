@@ -51,7 +51,7 @@ runpy.run_path(job, run_name="__main__")
     ],
 )
 def test_job_runs_in_an_archived_environment(tmp_path: Path, page: str, job: str) -> None:
-    for project in ("generated", "packages/native", "packages/pipeline"):
+    for project in ("generated", "packages/native", "packages/pipeline", "packages/records"):
         shutil.copytree(ROOT / project, tmp_path / project, ignore=shutil.ignore_patterns("build", "*.egg-info"))
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
     (tmp_path / "conf").mkdir()

@@ -40,7 +40,7 @@ def test_transactions_job_has_no_findings(
     out = str(tmp_path / "out")
     assert transactions.main([str(logs), "--output", out, "--quiet"]) == FINE
     report = capsys.readouterr().out
-    assert "transactional ids  0, of 2 partitions of __transaction_state; 7 more ids were removed\n" in report
+    assert "transactional ids  0, of 2 partitions of __transaction_state; 7 removed ids\n" in report
     producers = spark.read.parquet(f"{out}/producers").where("transactional_id <> 'steady'")
     row = producers.agg(F.sum("transactions"), F.sum(F.col("committed") + F.col("aborted"))).collect()[0]
     assert row[0] == WORKS * (COMMITTED + ABORTED)

@@ -78,11 +78,11 @@ def test_jobs_write_delta_and_iceberg_tables(tmp_path: Path) -> None:
 
 def environment(folder: Path) -> Path:
     """Return the Python of an environment with Spark, Delta and Iceberg."""
-    for project in ("generated", "packages/pipeline"):
+    for project in ("generated", "packages/pipeline", "packages/records"):
         shutil.copytree(ROOT / project, folder / project, ignore=shutil.ignore_patterns("build", "*.egg-info"))
     subprocess.run([sys.executable, "-m", "venv", folder / "environment"], check=True, timeout=SECONDS)
     python = folder / "environment" / "bin" / "python"
-    wanted = [SPARK, "./generated[arrow]", "./packages/pipeline"]
+    wanted = [SPARK, "./generated[arrow]", "./packages/records[arrow]", "./packages/pipeline"]
     subprocess.run([python, "-m", "pip", "install", "-q", *wanted], cwd=folder, check=True, timeout=SECONDS)
     return python
 

@@ -27,7 +27,7 @@ STORM = ("--storm", "1000000")
 """Threshold above the commits of the steady producers, which exceed 30 per minute."""
 PROGRAM_SECONDS = 300
 UNCOMPRESSED = {"spark.sql.parquet.compression.codec": "uncompressed", "spark.sql.orc.compression.codec": "none"}
-DIFFER = {"copies of other contents"}
+DIFFER = {"differing copies"}
 """Finding for batches that the killed broker wrote alone and the other one replaced."""
 
 

@@ -29,8 +29,7 @@ from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.messages.metadata_response import MetadataResponseTopic
 from kafka_messages.schema import FieldDescriptor, UnsupportedField, Versions, descriptor_of, fields_of
 
-from tests.support.random_messages import PACKAGES, Package, messages, versions_of
-from tests.support.random_messages import drawn as one_drawn
+from tests.support.random_messages import PACKAGES, Package, messages, random_message, versions_of
 
 NAMES = [(package, name) for package in map(Package, PACKAGES) for name in package.message_names]
 TOPIC = UUID(int=7)
@@ -38,7 +37,7 @@ TOPIC = UUID(int=7)
 
 def sample_messages(cls: type[Message]) -> Iterator[Message]:
     for version in versions_of(cls):
-        yield one_drawn(cls, version, f"fitting {cls.NAME} {version}")
+        yield random_message(cls, version, f"fitting {cls.NAME} {version}")
     yield from messages(cls, cls.HIGHEST_SUPPORTED_VERSION, mixed=1)
 
 

@@ -29,7 +29,7 @@ from kafka_messages.protocol import (
 from kafka_messages.schema.escaped import read_escaped, write_escaped
 from kafka_messages.testing.draw import Chances, Draw
 
-from tests.support.random_messages import Package, drawn, messages, versions_of
+from tests.support.random_messages import Package, messages, random_message, versions_of
 
 BAD = b"caf\xe9 \xff\xed\xa0\x80"
 ESCAPED = "caf\udce9 \udcff\udced\udca0\udc80"
@@ -122,7 +122,7 @@ def test_any_bytes_round_trip_as_text(one: bytes, other: bytes) -> None:
 @settings(deadline=None, max_examples=300)
 @given(st.data())
 def test_damaged_bytes_accepted_by_read_round_trip(data: st.DataObject) -> None:
-    message = drawn(MetadataResponse, 12, "text")
+    message = random_message(MetadataResponse, 12, "text")
     written = bytearray(message.write(12))
     written[data.draw(st.integers(0, len(written) - 1))] = data.draw(st.integers(128, 255))
     try:

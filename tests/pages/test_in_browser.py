@@ -269,13 +269,16 @@ def test_pasted_damage_is_reported_and_secrets_redacted(opened: Any) -> None:
     page.select_option("[name=version]", "2")
     page.fill("#paste-bytes", "09 70617373776f7264 00")
     assert "70" not in page.locator(".inspector .h").inner_text()
-    assert page.locator("tr.secret td").nth(2).inner_text().startswith("hidden")
+    assert page.locator("tr.secret td").nth(2).inner_text().startswith("redacted")
     page.check("[name=secrets]")
     assert "70 61 73 73" in page.locator(".inspector .h").inner_text()
     page.uncheck("[name=secrets]")
     page.fill("#paste-bytes", "09 7061")
     problem = page.locator("#paste-result .problem").inner_text()
-    assert problem == "auth_bytes: COMPACT_BYTES: 8 bytes needed at offset 1, 2 left. The bytes before it are shown."
+    assert (
+        problem
+        == "auth_bytes: COMPACT_BYTES: 8 bytes needed at offset 1, 2 left. The bytes before the error are shown."
+    )
     assert "70" not in page.locator(".inspector .h").inner_text()
     page.fill("#paste-bytes", "123")
     assert page.locator("#paste-problem").inner_text() == ("Odd number of hex digits (3).")
@@ -350,7 +353,7 @@ def test_byte_view_types_are_visible(path: str, viewport: dict[str, int], opened
 
 def test_type_examples_do_not_overlap(opened: Any) -> None:
     page = opened("types.html", viewport=NARROW)
-    row = page.locator(".worked tr").nth(1).locator("th, td")
+    row = page.locator(".examples tr").nth(1).locator("th, td")
     boxes = [row.nth(at).bounding_box() for at in range(row.count())]
     assert boxes[1]["y"] >= boxes[0]["y"] + boxes[0]["height"]
     assert boxes[1]["width"] > 300

@@ -25,12 +25,12 @@ class Question:
 
 QUESTIONS = [Question(*found) for found in _ROW.findall(text("docs/pages.md"))]
 ANSWERS: Sequence[tuple[Sequence[str], Sequence[str]]] = (
-    (("ResponseHeader 0 before versions 0-8, 1 before versions 9-13",), ("0, from 9 on 1",)),
-    (("topics.name", "null in 10-13", "Topic id", "It is never null"), ("topics.name", "10-13")),
+    (("ResponseHeader 0 before versions 0-8, 1 before versions 9-13",), ("0, 1 from version 9",)),
+    (("topics.name", "null in 10-13", "Topic id", "sixteen zero bytes mean none"), ("topics.name", "10-13")),
     (("a 00 often follows the last field",), ("_tagged_fields", "none")),
-    (("Versions 0-12: not there", "Versions 13-18: UUID"), ("versions 13-18", "UUID")),
+    (("Versions 0-12: absent", "Versions 13-18: UUID"), ("versions 13-18", "UUID")),
     (("InitProducerIdRequest", "ProduceRequest", "transactional_id"), ("InitProducerIdRequest", "ProduceRequest")),
-    (("00 10", "Fields that hold an error code", "OffsetCommitResponse"), ("NOT_COORDINATOR", "OffsetCommitResponse")),
+    (("00 10", "Fields with error codes", "OffsetCommitResponse"), ("NOT_COORDINATOR", "OffsetCommitResponse")),
     (("0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd",), ()),
     (("cluster_id", "tag 0"), ("cluster_id", "12-18")),
     (("at most 32767 bytes", "Length+1 as UNSIGNED_VARINT"), ()),

@@ -58,7 +58,7 @@ def test_release_page_lists_changes(pages: Mapping[str, Parsed]) -> None:
     assert dropped["LeaderAndIsrRequest"] == ["0-7", "the message"]
     new = {(row[0], row[1]): row[2] for row in rows(pages["releases/3.1.0.html"], "New versions")}
     assert new["FetchRequest", "13"] == (
-        "new topics.topic_id, forgotten_topics_data.topic_id gone topics.topic, forgotten_topics_data.topic"
+        "new topics.topic_id, forgotten_topics_data.topic_id removed topics.topic, forgotten_topics_data.topic"
     )
     late = [term.text for term in pages["releases/3.4.0.html"].root.one("dl", "holders").all("dd")]
     assert "zk_migration_ready" in late
@@ -92,7 +92,8 @@ def test_release_without_changes_is_stated(pages: Mapping[str, Parsed]) -> None:
 def test_message_matrix_shows_first_and_removing_release(pages: Mapping[str, Parsed]) -> None:
     matrix = pages["messages/ListOffsetsRequest.html"].root.one("table", "matrix")
     lifetimes = {
-        line.one("th").text: [cell.text for cell in line.all("td")] for line in matrix.one("thead").all("tr", "lives")
+        line.one("th").text: [cell.text for cell in line.all("td")]
+        for line in matrix.one("thead").all("tr", "lifetimes")
     }
     assert lifetimes["since"][:5] == ["≤2.2.0", "≤2.2.0", "≤2.2.0", "≤2.2.0", "6: 2.8.0, 7: 3.0.0, 8: 3.5.0, 9: 3.9.0"]
     assert lifetimes["until"][:2] == ["4.0.0", ""]
@@ -108,10 +109,10 @@ def test_message_matrix_shows_first_and_removing_release(pages: Mapping[str, Par
 def test_version_restored_after_a_release_is_marked(pages: Mapping[str, Parsed]) -> None:
     back = {(row[0], row[1]): row[2] for row in rows(pages["releases/4.0.1.html"], "New versions")}
     assert back == {
-        (f"JoinGroup{side}", str(version)): "back again" for side in ("Request", "Response") for version in (0, 1)
+        (f"JoinGroup{side}", str(version)): "restored" for side in ("Request", "Response") for version in (0, 1)
     }
     head = pages["messages/JoinGroupRequest.html"].root.one("table", "matrix").one("thead")
-    (missing,) = (line for line in head.all("tr", "lives") if line.one("th").text == "not in")
+    (missing,) = (line for line in head.all("tr", "lifetimes") if line.one("th").text == "not in")
     assert [cell.text for cell in missing.all("td")][:3] == ["4.0.0", "1: 4.0.0", ""]
 
 
@@ -124,7 +125,7 @@ def test_error_codes_have_a_release_column(pages: Mapping[str, Parsed]) -> None:
     for row in rows(pages["errors.html"], "Error codes"):
         assert row[4].removeprefix("≤") == error_code_since(int(row[0]))
     assert next(row for row in rows(pages["errors.html"], "Error codes") if row[0] == "6")[2] == (
-        "NOT_LEADER_OR_FOLLOWER was NOT_LEADER_FOR_PARTITION"
+        "NOT_LEADER_OR_FOLLOWER formerly NOT_LEADER_FOR_PARTITION"
     )
 
 

@@ -25,7 +25,7 @@ REPORT = """\
 Records of an internal topic
 ============================
 
-taken  5 records of 1 partition, from 1 file
+selected  5 records of 1 partition, from 1 file
 
 record type    records  tombstones  problems  first offset  last offset
 offset_commit        4           1         0             0            3
@@ -120,7 +120,7 @@ def test_unwritable_output_exits_with_2(
     before = spark.conf.get(_cli._CACHED_PARTITIONS)
     assert segments.main([str(place), "--quiet", "--output", str(place)]) == 2
     captured = capsys.readouterr()
-    assert "files    1, 1 without a finding" in captured.out
+    assert "files    1, 1 without findings" in captured.out
     assert "segments: error: ParentNotDirectoryException: Parent path is not a directory: " in captured.err
     assert str(place) in captured.err.splitlines()[-1]
     assert spark.conf.get(_cli._CACHED_PARTITIONS) == before
@@ -155,6 +155,6 @@ def test_missing_module_in_workers_is_explained() -> None:
         "[PYTHON_DATA_SOURCE_ERROR] ...\nModuleNotFoundError: No module named 'pyarrow'\n SQLSTATE: 38000"
     )
     assert message_of(error) == (
-        "the Python of Spark's workers has no module 'pyarrow': numpy, pyarrow and both packages must be there "
-        "(PYSPARK_PYTHON, --archives, --py-files)"
+        "the Python of Spark's workers has no module 'pyarrow': install numpy, pyarrow, "
+        "pandas, kafka_messages, kafka_records and kafka_messages_spark there (PYSPARK_PYTHON, --archives, --py-files)"
     )

@@ -202,7 +202,7 @@ def test_single_record_batches_and_enlarging_compression_are_found(spark: SparkS
     assert status == 1
     assert kinds(report) == {"batches of one record": 2, "compression that enlarges": 1}
     more = sum(map(len, enlarged)) - sum(len(data(each, each)) for each in range(20))
-    found = [(row["topic"], row["producer_id"], row["detail"]) for row in rows(report, "To be looked at")]
+    found = [(row["topic"], row["producer_id"], row["detail"]) for row in rows(report, "Findings")]
     assert found == [
         ("orders", 2, "20 of 20 batches have one record, at 18 records a second"),
         ("orders", 4, "20 of 20 batches have one record, within 190 ms"),
@@ -225,7 +225,7 @@ def test_uncleaned_compacted_log_is_a_finding(spark: SparkSession, tmp_path: Pat
     (logs / "cleaner-offset-checkpoint").write_text("0\n1\nstates 0 10\n")
     status, report = run([logs], tmp_path, "--busy", "20")
     assert (status, kinds(report)) == (1, {"not cleaned": 1})
-    assert rows(report, "What is dead in compacted topics") == [
+    assert rows(report, "Dead records in compacted topics") == [
         {
             "topic": "states",
             "partition": 0,
@@ -239,10 +239,10 @@ def test_uncleaned_compacted_log_is_a_finding(spark: SparkSession, tmp_path: Pat
         }
     ]
     detail = f"{29 * one} of {30 * one + len(tombstone)} bytes in closed segments are superseded"
-    assert [row["detail"] for row in rows(report, "To be looked at")] == [detail]
+    assert [row["detail"] for row in rows(report, "Findings")] == [detail]
     (logs / "cleaner-offset-checkpoint").unlink()
-    assert rows(run([logs], tmp_path)[1], "What is dead in compacted topics") == []
-    given = rows(run([logs], tmp_path, "--compacted", "states")[1], "What is dead in compacted topics")
+    assert rows(run([logs], tmp_path)[1], "Dead records in compacted topics") == []
+    given = rows(run([logs], tmp_path, "--compacted", "states")[1], "Dead records in compacted topics")
     assert [(row["topic"], row["dirty_bytes"]) for row in given] == [("states", 32 * one + len(tombstone))]
 
 
@@ -257,7 +257,7 @@ def test_aborted_and_keyless_records_are_dead(spark: SparkSession, tmp_path: Pat
     batches = [keyed(0, b"k", -1), keyed(1, b"k", 1), marker("ABORT", 2, 2, 1), keyed(3, b"k", 2), keyed(4, None, -1)]
     logs = tmp_path / "logs"
     segment(logs, "states-0", *batches)
-    (row,) = rows(run([logs], tmp_path, "--compacted", "states")[1], "What is dead in compacted topics")
+    (row,) = rows(run([logs], tmp_path, "--compacted", "states")[1], "Dead records in compacted topics")
     assert (row["records"], row["keys"], row["dead_bytes"]) == (4, 1, len(batches[1]) + len(batches[4]))
 
 
@@ -266,7 +266,7 @@ def test_empty_tables_are_omitted(spark: SparkSession, tmp_path: Path, capsys: p
     assert main([str(tmp_path / "logs"), "--quiet"]) == 0
     report = capsys.readouterr().out
     assert sum(line.startswith("topic ") for line in report.splitlines()) == len(("Topics", "Producers"))
-    assert "Compressions" not in report
+    assert "Compression ratios" not in report
 
 
 def test_replicas_are_counted_once(spark: SparkSession, tmp_path: Path) -> None:
@@ -282,7 +282,9 @@ def test_replicas_are_counted_once(spark: SparkSession, tmp_path: Path) -> None:
     assert (figures["batches"], figures["records"], figures["topics"]) == (5, 7, 2)
     assert figures["bytes"] == sum(map(len, commits)) + len(data(0, count=3, compression="gzip"))
     assert figures["uncompressed_bytes"] == sum(map(len, commits)) + len(data(0, count=3))
-    assert [(row["group"], row["records"]) for row in rows(report, "Who fills __consumer_offsets")] == [("g", 4)]
+    assert [(row["group"], row["records"]) for row in rows(report, "Groups by size in __consumer_offsets")] == [
+        ("g", 4)
+    ]
 
 
 @pytest.mark.parametrize("magic", [0, 1])

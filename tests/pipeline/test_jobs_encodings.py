@@ -146,7 +146,7 @@ def test_table_of_messages_is_measured(spark: SparkSession, tmp_path: Path, caps
     assert whole.bytes == len(ROWS[0][2] or b"") + len(ROWS[1][2] or b"")
     assert whole.integer_bytes == sum(row.defined for row in fields.values())
     assert whole.smallest == whole.bytes - sum(row.saved for row in fields.values())
-    assert "not to be decoded             4\n" in report
+    assert "undecodable                  4\n" in report
     assert "... and " in report
 
 
@@ -184,7 +184,7 @@ def test_captures_are_measured(spark: SparkSession, tmp_path: Path, capsys: pyte
     (tmp_path / "010.000.000.001.09092-192.168.001.010.51234").write_bytes(b"".join(responses))
     out = tmp_path / "out"
     assert main(["frames", str(tmp_path), "--output", str(out), "--quiet", "--glob", "*-*"]) == 1
-    assert "not to be decoded             1\n" in capsys.readouterr().out
+    assert "undecodable                  1\n" in capsys.readouterr().out
     whole = {row.message: row for row in spark.read.parquet(str(out / "messages")).collect()}
     assert {name: (row.messages, row.versions) for name, row in whole.items() if name} == {
         "ApiVersionsRequest": (1, [3]),
@@ -203,7 +203,7 @@ def test_corrupt_captures_are_reported(spark: SparkSession, tmp_path: Path, caps
     assert main(["frames", str(tmp_path), "--output", str(out), "--quiet", "--limit", "9"]) == 1
     report = capsys.readouterr().out
     assert "messages                      3\n" in report
-    assert "not to be decoded             0\n" in report
+    assert "undecodable                  0\n" in report
     assert "Unreadable\n----------\n" in report
     rows = spark.read.parquet(str(out / "unreadable")).orderBy("file").collect()
     assert [(Path(row.file).name, row.position, row.reason.partition(",")[0]) for row in rows] == [
@@ -244,7 +244,7 @@ def test_plot_writes_svg_only(spark: SparkSession, tmp_path: Path, capsys: pytes
     picture = tmp_path / "fields.svg"
     assert main([*command, str(picture)]) == 0
     titles = [each.text for each in svg(picture.read_text("utf-8")) if each.get("class") == "title"]
-    assert titles == ["Integer fields in each encoding", "Bytes that the values of each field need when packed"]
+    assert titles == ["Integer fields in each encoding", "Packed sizes of the values of each field"]
 
 
 def svg(text: str) -> list[Element]:

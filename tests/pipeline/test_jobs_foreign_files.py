@@ -53,9 +53,9 @@ def test_server_log_is_skipped_and_listed(
     assert transactions.main([str(tmp_path), "--quiet", "--limit", "2"]) == 0
     report = capsys.readouterr().out
     assert report.split("\n\n")[1] == (
-        f"left out  {tmp_path}/controller.log: not a segment\n"
-        f"left out  {tmp_path}/server.log: not a segment\n"
-        "left out  and 1 more"
+        f"skipped  {tmp_path}/controller.log: not a segment\n"
+        f"skipped  {tmp_path}/server.log: not a segment\n"
+        "skipped  and 1 more"
     )
     assert "data               1 partitions, 1 files, 1 batches\n" in report
     segment(tmp_path, "t-0", TEXT * 3, base=9)
@@ -68,7 +68,7 @@ def test_server_log_is_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert segments.main([str(tmp_path), "--quiet"]) == 1
     report = capsys.readouterr().out
     assert "error     foreign  " in report
-    assert "left out" not in report
+    assert "skipped" not in report
 
 
 def test_missing_files_are_reported_before_spark_starts(

@@ -181,7 +181,7 @@ def test_group_option_selects_a_group(log: Path, capsys: pytest.CaptureFixture[s
     assert main([str(log), "--group", "old", "--quiet", "--exit-zero"]) == 0
     report = capsys.readouterr().out
     assert "groups           1\n" in report
-    assert "outside the log  data segments were not read" in report
+    assert "outside the log  unknown without --data" in report
     assert "billing" not in report
 
 
@@ -290,17 +290,17 @@ def test_deleted_folders_are_skipped(spark: SparkSession, tmp_path: Path, capsys
         (0, 5, 6, 1),
         (1, 7, 10, 3),
     ]
-    left_out = [line for line in capsys.readouterr().out.splitlines() if line.startswith("left out")]
+    left_out = [line for line in capsys.readouterr().out.splitlines() if line.startswith("skipped")]
     assert left_out == [
-        f"left out  {logs}/__consumer_offsets-0.{ids[0]}-stray: a stray replica",
-        f"left out  {logs}/orders-0.{ids[1]}-delete: a partition that is being deleted",
+        f"skipped  {logs}/__consumer_offsets-0.{ids[0]}-stray: a stray replica",
+        f"skipped  {logs}/orders-0.{ids[1]}-delete: a partition that is being deleted",
     ]
 
     stray = str(logs / f"__consumer_offsets-0.{ids[0]}-stray")
     assert main([stray, "--data", f"{logs}/*-delete", "--output", f"{out}/named", "--quiet"]) == 0
     offsets = spark.read.parquet(f"{out}/named/offsets").where("partition = 0").collect()
     assert [(row.committed_offset, row.end_offset) for row in offsets] == [(1, 91)]
-    assert "left out" not in capsys.readouterr().out
+    assert "skipped" not in capsys.readouterr().out
 
 
 def test_input_of_deleted_folders_only_is_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

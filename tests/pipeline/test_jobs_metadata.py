@@ -149,7 +149,7 @@ def test_differences_between_offsets_of_a_log(
     ):
         assert "swordfish" not in text
         assert "tuna" not in text
-    for text in ("Records that were not understood", "Changes with problems", "removes what was not there"):
+    for text in ("Unsupported records, ignored", "Changes with problems", "removes what was not there"):
         assert text in report
 
 
@@ -176,7 +176,7 @@ def test_snapshots_are_compared_with_later_log(
     assert ["config", "0", "0", "2"] in lines
     assert ["changed", "config", "topic", "orders:", "retention.ms", "value", "1", "→", "2"] in lines
     assert main([str(old), str(new), "--after-offset", "49", "--quiet"]) == 0
-    assert "There is no difference." in capsys.readouterr().out
+    assert "No differences." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("whole", "part"), [("b", "c"), ("c", "b")])
@@ -187,11 +187,11 @@ def test_complete_copy_of_a_snapshot_is_preferred(
     snapshot(tmp_path / "all" / whole, [*BEFORE[6:], *BEFORE[:6]])
     cut = snapshot(tmp_path / "all" / part, BEFORE[:6], is_cut=True)
     assert main([str(one), str(tmp_path / "all"), "--quiet"]) == 0
-    assert "There is no difference." in capsys.readouterr().out
+    assert "No differences." in capsys.readouterr().out
     assert main([str(cut), str(cut), "--quiet"]) == 1
     report = capsys.readouterr().out
-    assert "There is no difference." in report
-    assert report.count("The snapshot up to offset 49 has no end: the state may be wrong.") == 2
+    assert "No differences." in report
+    assert report.count("The snapshot up to offset 49 is truncated: the state may be wrong.") == 2
 
 
 def test_show_secrets_prints_secrets(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -284,7 +284,7 @@ def test_bootstrap_snapshot_is_the_initial_state(
     assert "after  the bootstrap snapshot and the log up to offset 0\n" in report
     cut = snapshot(tmp_path / "cut", BEFORE[:2], is_cut=True, end=0)
     assert main([str(cut), str(first), "--quiet"]) == 1
-    assert "The bootstrap snapshot has no end: the state may be wrong." in capsys.readouterr().out
+    assert "The bootstrap snapshot is truncated: the state may be wrong." in capsys.readouterr().out
 
 
 def test_broker_registration_changes_are_applied() -> None:

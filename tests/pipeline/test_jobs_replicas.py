@@ -66,8 +66,8 @@ REPLICAS = """\
 Records of an internal topic
 ============================
 
-taken   15 records of 1 partition, from 2 files
-copies  6 more, of other replicas; each record counts once
+selected  15 records of 1 partition, from 2 files
+copies    6 in other replicas, not counted
 
 record type    records  tombstones  problems  first offset  last offset
 offset_commit       15           0         0  0             14
@@ -101,7 +101,7 @@ def test_encodings_of_replicas_are_measured_once(
     assert encodings.main(["consumer_offsets", str(replicas), "--quiet", "--output", str(replicas / "out")]) == 1
     measured = spark.read.parquet(str(replicas / "out" / "messages")).select("message", "messages", "malformed")
     assert sorted(map(tuple, measured.collect())) == [("OffsetCommitKey", 15, 0), ("OffsetCommitValue", 15, 0)]
-    assert "copies  6 more, of other replicas; each record counts once\n" in capsys.readouterr().out
+    assert "copies    6 in other replicas, not counted\n" in capsys.readouterr().out
 
 
 def test_duplicate_batches_are_counted_as_copies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,14 +110,14 @@ def test_duplicate_batches_are_counted_as_copies(tmp_path: Path, capsys: pytest.
     assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet"]) == 0
     report = capsys.readouterr().out
     assert rows_of(report) == {"offset_commit": 6}
-    assert "copies  6 more" in report
+    assert "copies    6 in other replicas" in report
 
 
 def test_differing_copies_are_findings(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path / "b1", OFFSETS, commits(0, leader_epoch=1), commits(3, group="stale", leader_epoch=1))
     segment(tmp_path / "b2", OFFSETS, commits(0, leader_epoch=1), commits(3, group="right", leader_epoch=2))
     assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet", "--output", str(tmp_path / "out")]) == 1
-    want = "differing  3 offsets with copies of other contents; those with the highest leader epoch were taken\n"
+    want = "differing  3 offsets with differing copies; the copy with the highest leader epoch was used\n"
     assert want in capsys.readouterr().out
     found = spark.read.parquet(str(tmp_path / "out" / "offset_commit")).select("offset", "record.key.group")
     assert [group for _, group in sorted(map(tuple, found.collect()))] == ["g"] * 3 + ["right"] * 3
@@ -129,8 +129,8 @@ def test_unnamed_folders_count_as_partitions(tmp_path: Path, capsys: pytest.Capt
     assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet"]) == 0
     report = capsys.readouterr().out
     assert rows_of(report) == {"offset_commit": 6}
-    assert "taken    6 records of 2 partitions, from 2 files\n" in report
-    assert "no name  2 folders without topic and partition in the name; each counts as a partition\n" in report
+    assert "selected  6 records of 2 partitions, from 2 files\n" in report
+    assert "unnamed   2 folders without topic and partition in the name, each read as one partition\n" in report
 
 
 def test_snapshots_are_skipped_if_the_log_is_complete(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,9 +142,9 @@ def test_snapshots_are_skipped_if_the_log_is_complete(tmp_path: Path, capsys: py
     report = capsys.readouterr().out
     assert rows_of(report) == {"topic_record": 3}
     assert report.split("\n\n")[1] == (
-        "taken     3 records of 1 partition, from 2 files\n"
-        "copies    3 more, of other replicas; each record counts once\n"
-        "left out  2 snapshots: they are states of the log, which is here from offset 0 on"
+        "selected  3 records of 1 partition, from 2 files\n"
+        "copies    3 in other replicas, not counted\n"
+        "skipped   2 snapshots: not needed, the log starts at offset 0"
     )
 
 
@@ -154,7 +154,7 @@ def test_bootstrap_snapshot_is_not_an_unnamed_folder(tmp_path: Path, capsys: pyt
     assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet"]) == 0
     report = capsys.readouterr().out
     assert rows_of(report) == {"offset_commit": 3}
-    assert "no name" not in report
+    assert "unnamed" not in report
 
 
 def test_cleaned_log_uses_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -168,9 +168,9 @@ def test_cleaned_log_uses_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture
     assert internal_topics.main(["cluster_metadata", str(tmp_path), "--quiet"]) == 0
     report = capsys.readouterr().out
     assert rows_of(report) == {"topic_record": 5}
-    assert "taken     2 records of 1 partition, from 1 file\n" in report
+    assert "selected  2 records of 1 partition, from 1 file\n" in report
     assert "snapshot  3 records, the state up to offset 11: " in report
-    assert "left out  3 snapshots: other states, or copies\n" in report
+    assert "skipped   3 snapshots: not needed with the selected snapshot\n" in report
 
 
 def held(
@@ -192,23 +192,23 @@ def meta(first: int, last: int) -> FileSummary:
 @pytest.mark.parametrize(
     ("files", "chosen", "start", "reason"),
     [
-        ([meta(0, 9), state(4, 2)], None, 0, "it is a state of the log, which is here from offset 0 on"),
-        ([meta(0, 9), state(4, 2), state(8, 2)], None, 0, "they are states of the log, which is here from offset 0 on"),
-        ([state(4, 2), state(8, 3), state(8, 5, "b"), state(8, 4, "c")], 2, 8, "other states, or copies"),
-        ([meta(5, 9), state(4, 2), state(5, 2), state(8, 3)], 2, 5, "other states, or copies"),
-        ([meta(5, 9), state(10, 3), state(11, 3)], 1, 10, "another state, or a copy"),
-        ([meta(0, 4), state(4, 2), state(21, 3), meta(20, 24)], 2, 21, "another state, or a copy"),
+        ([meta(0, 9), state(4, 2)], None, 0, "not needed, the log starts at offset 0"),
+        ([meta(0, 9), state(4, 2), state(8, 2)], None, 0, "not needed, the log starts at offset 0"),
+        ([state(4, 2), state(8, 3), state(8, 5, "b"), state(8, 4, "c")], 2, 8, "not needed with the selected snapshot"),
+        ([meta(5, 9), state(4, 2), state(5, 2), state(8, 3)], 2, 5, "not needed with the selected snapshot"),
+        ([meta(5, 9), state(10, 3), state(11, 3)], 1, 10, "not needed with the selected snapshot"),
+        ([meta(0, 4), state(4, 2), state(21, 3), meta(20, 24)], 2, 21, "not needed with the selected snapshot"),
         (
             [meta(5, 9), state(4, 3), state(11, 3)],
             None,
             0,
-            "the log is without a gap from offset 5 on, and none of them reaches into that",
+            "no overlap with the log, which has no gaps from offset 5 on",
         ),
         (
             [meta(5, 9), state(4, 2)],
             None,
             0,
-            "the log is without a gap from offset 5 on, and it does not reach into that",
+            "no overlap with the log, which has no gaps from offset 5 on",
         ),
     ],
     ids=[
@@ -227,8 +227,8 @@ def test_best_complete_snapshot_is_selected(
 ) -> None:
     found = select_files(files)
     assert found.snapshot == (None if chosen is None else files[chosen])
-    assert (found.start, found.left_out_reason) == (start, reason)
-    assert len(found.left_out) == sum(each.is_snapshot and each != found.snapshot for each in files)
+    assert (found.start, found.skip_reason) == (start, reason)
+    assert len(found.skipped) == sum(each.is_snapshot and each != found.snapshot for each in files)
 
 
 @pytest.mark.parametrize(

@@ -251,7 +251,7 @@ REPORT_HEAD = """\
 Integrity of log segments
 =========================
 
-files    11, 4 without a finding
+files    11, 4 without findings
 """
 
 
@@ -353,7 +353,7 @@ def test_healthy_broker_has_no_findings(capsys: pytest.CaptureFixture[str]) -> N
     healthy = Path(__file__).with_name("data") / "healthy"
     assert main([str(healthy), "--quiet"]) == 0
     report = capsys.readouterr().out
-    assert " 0 without a finding" not in report
+    assert " 0 without findings" not in report
     assert {line.split()[0] for line in report.splitlines() if ".log " in line} == {"info"}
 
 

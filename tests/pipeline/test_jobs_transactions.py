@@ -84,7 +84,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 WANT = {
-    100: ("ongoing", "fine", "the coordinator has it, within its timeout"),
+    100: ("ongoing", "fine", "known to the coordinator, within its timeout"),
     101: ("late", "slow", "open longer than its timeout of 60000 ms"),
     102: ("hanging", None, "no transactional id has this producer id"),
     103: ("hanging", "none", "the coordinator has no open transaction: CompleteAbort"),
@@ -115,11 +115,18 @@ def test_open_transactions_have_the_expected_verdicts(
     assert later.limitation == OLDER_DATA
     assert fine.note is fine.limitation is None
     assert "open               8 hanging, 2 late, 3 ongoing" in report
-    assert "transactional ids  11, of 1 partitions of __transaction_state; 1 more ids were removed\n" in report
+    assert "transactional ids  11, of 1 partitions of __transaction_state; 1 removed ids\n" in report
     assert "completed          1 committed, 1 aborted transactions\n" in report
-    assert "by partition       2 committed, 1 aborted, each in all partitions it wrote to\n" in report
+    assert "by partition       2 committed, 1 aborted, counted once per partition\n" in report
     assert report.index("hanging  orders") < report.index("late     orders") < report.index("ongoing  orders")
-    assert report.partition("committed data wait")[2].splitlines()[4].split() == ["orders", "0", "10", "41", "31", "13"]
+    assert report.partition("blocked read_committed consumers")[2].splitlines()[4].split() == [
+        "orders",
+        "0",
+        "10",
+        "41",
+        "31",
+        "13",
+    ]
 
     done = spark.read.parquet(str(out / "completed_transactions")).orderBy("topic", "marker_offset").collect()
     facts = [(row.topic, row.producer_id, row.status, row.first_offset, row.last_offset, row.records) for row in done]
@@ -162,7 +169,7 @@ def test_newest_timestamp_is_the_current_time(cluster: Path, capsys: pytest.Capt
 def test_input_without_timestamps_is_stated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "orders-0")
     assert main([str(tmp_path), "--quiet"]) == 0
-    assert "as of              nothing that was read has a time\n" in capsys.readouterr().out
+    assert "as of              unknown, no timestamps found\n" in capsys.readouterr().out
     assert main([str(tmp_path), "--quiet", "--as-of", "0"]) == 0
     assert "as of              1970-01-01 00:00:00.000Z\n" in capsys.readouterr().out
 
@@ -174,7 +181,7 @@ def test_verdicts_are_unknown_without_coordinator(
     report = capsys.readouterr().out
     assert "transactional ids  not read" in report
     assert "open               13 unknown" in report
-    assert report.count("__transaction_state was not read; older than any timeout allows") == 12
+    assert report.count("__transaction_state was not read; older than the maximum timeout") == 12
 
 
 def test_records_and_batches_give_equal_transactions(spark: SparkSession, cluster: Path) -> None:
@@ -258,12 +265,12 @@ def test_verdict_is_unknown_if_coordinator_partitions_are_missing(
     segment(tmp_path, "__transaction_state-3")
     assert main([str(tmp_path), "--quiet", "--output", str(tmp_path / "out")]) == 1
     report = capsys.readouterr().out
-    assert "ids  1, of 2 partitions of __transaction_state; 2 or more were not read\n" in report
+    assert "ids  1, of 2 partitions of __transaction_state; at least 2 not read\n" in report
     rows = spark.read.parquet(str(tmp_path / "out" / "open_transactions")).orderBy("producer_id").collect()
     assert [(row.verdict, row.reason) for row in rows] == [
         (
             "unknown",
-            "no transactional id has this producer id, but 2 partitions of __transaction_state or more were not read",
+            "no transactional id has this producer id, but at least 2 partitions of __transaction_state were not read",
         ),
         ("hanging", "the coordinator has no open transaction: CompleteCommit"),
     ]

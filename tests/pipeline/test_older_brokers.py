@@ -80,7 +80,7 @@ def test_jobs_read_files_of_older_brokers(
     assert sorted(map(list, offsets.select(*names).collect())) == sorted(answers["committed"])
     assert {row.place for row in offsets.collect()} == {"within"}
     found = report("batching", tmp_path, logs)
-    dead = {row["topic"] for row in table(found, "What is dead in compacted topics")}
+    dead = {row["topic"] for row in table(found, "Dead records in compacted topics")}
     assert (found["findings"], dead) == ([], {"__consumer_offsets", "__transaction_state"})
     topics = {row["topic"]: row["records"] for row in table(found, "Topics")}
     assert topics["codecs"] == 40

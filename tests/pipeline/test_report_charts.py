@@ -54,7 +54,7 @@ def test_groups_chart_selects_the_worst_group(spark: SparkSession) -> None:
     assert most[1] <= 2 * groups.MAX_POINTS  # it changes with either line
     assert [each.points[-1] for each in committed] == [(at(499), 4990)] * 6
     assert [[event[:2] for event in each.events] for each in committed] == [[(at(250), 2500)]] * 6
-    assert "12 of 20 groups with a topic" in chart.remark
+    assert "12 of 20 pairs of group and topic" in chart.remark
     assert "72 of 180 partitions" in chart.remark
     lag = {each.name: each.points for each in first[1].series}
     assert lag["partition 3"][-1] == (at(-100) + 993 * 700, 993 * 6 + 1 - 4990)
@@ -85,11 +85,9 @@ def test_transactions_chart_is_limited(spark: SparkSession) -> None:
     assert sum(mark.end is None for mark in marks) == 5
     assert min(mark.start for mark in marks if mark.end is not None) == at(105)
     assert [mark.text for mark in marks if mark.kind == transactions.BLOCKS] == [
-        "late: last stable offset 1, 399 offsets wait"
+        "late: last stable offset 1, 399 blocked offsets"
     ]
-    assert timeline.remark.endswith(
-        "300 of 400 transactions of partitions are drawn, open ones first, then the newest."
-    )
+    assert timeline.remark.endswith("Shows 300 of 400 transactions per partition, open ones first, then the newest.")
 
 
 def test_metadata_and_segments_charts_are_limited(spark: SparkSession) -> None:
@@ -99,7 +97,7 @@ def test_metadata_and_segments_charts_are_limited(spark: SparkSession) -> None:
     )
     timeline = metadata.picture(changes)
     assert min(mark.start for mark in timeline.lanes[0].marks) == at(0) + 30
-    assert timeline.remark.startswith("The last 500 of 530 changes are drawn. The number at a mark is")
+    assert timeline.remark.startswith("Shows the last 500 of 530 changes. Numbers at marks count")
     counts = [F.when(F.col("id") == 3, 1).otherwise(0).alias("error_findings"), F.lit(0).alias("warning_findings")]
     files = spark.range(80).select(
         F.concat(F.lit("logs/t-0/"), F.lpad(F.col("id").cast("string"), 20, "0"), F.lit(".log")).alias("file"),
@@ -114,7 +112,7 @@ def test_metadata_and_segments_charts_are_limited(spark: SparkSession) -> None:
     ]
     assert bars.bars[0].name == f"{3:020}.log"
     assert len(bars.bars) == segments.MAX_SHOWN
-    assert bars.remark.startswith("Files below logs/t-0. 60 of 80 files are drawn")
+    assert bars.remark.startswith("Files below logs/t-0. Shows 60 of 80 files")
 
 
 def test_batching_chart_selects_the_largest_topics(spark: SparkSession) -> None:
@@ -126,11 +124,11 @@ def test_batching_chart_selects_the_largest_topics(spark: SparkSession) -> None:
     )
     drawn = batching.picture(topics, dead, batching.MAX_SHOWN + 2)
     assert [(bar.name, bar.value, bar.kind, bar.note) for bar in drawn.bars[:4]] == [
-        ("orders", 1000, "compacted", "of them 300 B dead; gain 1.50"),
+        ("orders", 1000, "compacted", "300 B dead; gain 1.50"),
         ("-", 900, "not compacted", ""),
-        ("states", 800, "half dead or more", "of them 400 B dead; gain 0.90"),
+        ("states", 800, "at least half dead", "400 B dead; gain 0.90"),
         (f"t{batching.MAX_SHOWN - 1:02}", batching.MAX_SHOWN - 1, "not compacted", ""),
     ]
     assert len(drawn.bars) == batching.MAX_SHOWN
-    assert list(drawn.kinds) == ["not compacted", "compacted", "half dead or more"]
-    assert drawn.remark == "The largest 60 of 62 topics are drawn."
+    assert list(drawn.kinds) == ["not compacted", "compacted", "at least half dead"]
+    assert drawn.remark == "Shows the largest 60 of 62 topics."

@@ -167,13 +167,13 @@ def test_blocking_transaction_is_marked() -> None:
     assert lane.name == "t-1"
     assert [(mark.kind, mark.text, mark.end) for mark in lane.marks] == [
         (transactions.OPEN, "", None),
-        (transactions.BLOCKS, "open: last stable offset 5, 7 offsets wait", None),
+        (transactions.BLOCKS, "open: last stable offset 5, 7 blocked offsets", None),
     ]
 
 
 def test_labels_do_not_overlap_names() -> None:
-    text = "hanging: last stable offset 212, 472 offsets wait"
-    long = "hanging: last stable offset 9,223,372,036,854,775,807, 1,234,567,890 offsets wait"
+    text = "hanging: last stable offset 212, 472 blocked offsets"
+    long = "hanging: last stable offset 9,223,372,036,854,775,807, 1,234,567,890 blocked offsets"
     until = START + 1000
     for words in (text, long, "x" * 500):
         for start in range(START, until, 50):
@@ -231,25 +231,25 @@ def test_time_labels_do_not_overlap(span: int) -> None:
 def test_remarks_state_omissions() -> None:
     change = {"offset": 1, "time": START, "entity": "topic", "name": "t", "change": "added"}
     assert metadata.timeline([change], 1).remark == ""
-    assert metadata.timeline([change] * 2, 900).remark == "The last 2 of 900 changes are drawn."
+    assert metadata.timeline([change] * 2, 900).remark == "Shows the last 2 of 900 changes."
     many = metadata.timeline([change] * 70 + [change | {"time": START + 5, "name": "last"}], 71)
     assert [mark.text for mark in many.lanes[0].marks] == ["70", ""]
     assert many.lanes[0].marks[0].note == (
         f"added · {', '.join('t' * 12)} and 58 more · 2026-09-21 14:13:20.000Z · offset 1"
     )
     assert "have no room" not in figure(metadata.timeline([change] * 12, 12))
-    assert "3 more have no room" in figure(metadata.timeline([change] * 15, 15))
+    assert "3 more not shown" in figure(metadata.timeline([change] * 15, 15))
     file = {"file": "logs/t-0/0.log", "size": 5, "verdict": "ok"}
     assert segments.bars([file], [], 1).remark == ""
     assert segments.bars([file], [], 70).remark == (
-        "1 of 70 files are drawn: those with findings, the worst first, then the largest."
+        "Shows 1 of 70 files: files with findings by severity, then the largest."
     )
     assert transactions.timeline([], [], [], 3, None).remark.endswith(
-        "0 of 3 transactions of partitions are drawn, open ones first, then the newest."
+        "Shows 0 of 3 transactions per partition, open ones first, then the newest."
     )
     remark = groups.chart([("g", "t")], [Row("g", "t", 0, at=1, value=1)], [], [], (20, 50), 9).remark
-    assert "1 of 20 groups with a topic are drawn: most resets first, then most lag." in remark
-    assert "1 of 50 partitions are drawn, 6 of a group and topic at the most." in remark
+    assert "Shows 1 of 20 pairs of group and topic, by resets, then by lag." in remark
+    assert "Shows 1 of 50 partitions, at most 6 per group and topic." in remark
 
 
 def test_small_bars_have_a_minimum_width() -> None:

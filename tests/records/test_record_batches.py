@@ -70,7 +70,7 @@ def test_damaged_bytes_raise_only_batch_decode_error(magic: int, compression: st
     for cut in range(size):
         reader = read_batches(data[:cut])
         assert (list(reader), reader.incomplete) == ([], cut)
-    unsummed = {*range(12), *(range(12, 16) if magic == 2 else ())}
+    outside_checksum = {*range(12), *(range(12, 16) if magic == 2 else ())}
     for place in range(size):
         for bit in range(8):
             changed = bytearray(data[:size])
@@ -84,7 +84,7 @@ def test_damaged_bytes_raise_only_batch_decode_error(magic: int, compression: st
                     refused = error
                 else:
                     refused = None
-                    assert not verify or place in unsummed or found == []
+                    assert not verify or place in outside_checksum or found == []
                 assert refused is None or (refused.offset == 0 and PLACED.match(str(refused)))
 
 

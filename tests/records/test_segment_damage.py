@@ -23,7 +23,16 @@ from kafka_records.segments.batch_writer import write_batches, write_control_bat
 from kafka_records.segments.reader import SegmentReport, read_segments
 
 from tests.support.renderings import pure
-from tests.support.segments import SEGMENTS, Damage, alike, crafted, crafted_record, extents, some_rows, unsummed
+from tests.support.segments import (
+    SEGMENTS,
+    Damage,
+    common_prefix,
+    crafted,
+    crafted_record,
+    extents,
+    outside_checksum,
+    some_rows,
+)
 
 Rows = list[dict[str, Any]]
 
@@ -121,10 +130,10 @@ def expectation(number: int, damage: Damage) -> tuple[Rows, bool]:
     A cut or insertion may equal the bytes after it: then the batch before it is intact, and the one after it is not.
     """
     segment = sources()[number]
-    same = alike(segment, damage.of(segment))
+    same = common_prefix(segment, damage.of(segment))
     moved: dict[int, int] = {}
     whole = 0
-    only_unsummed = damage.grown == 0
+    only_outside_checksum = damage.grown == 0
     for at, end in extents(segment):
         if end <= same:
             moved[at] = at
@@ -135,9 +144,11 @@ def expectation(number: int, damage: Damage) -> tuple[Rows, bool]:
         elif damage.grown == 0:
             touched = range(max(at, damage.start), min(end, damage.end))
             changed = {place for place in touched if damage.data[place - damage.start] != segment[place]}
-            only_unsummed &= changed <= unsummed(segment, at)
+            only_outside_checksum &= changed <= outside_checksum(segment, at)
     rows = sound_rows(number)
-    return [row | {"position": moved[row["position"]]} for row in rows if row["position"] in moved], only_unsummed
+    return [
+        row | {"position": moved[row["position"]]} for row in rows if row["position"] in moved
+    ], only_outside_checksum
 
 
 def copies_later_batch(others: Rows, expected: Rows) -> bool:
@@ -156,10 +167,12 @@ def test_random_damage_loses_only_damaged_batches(data: st.DataObject) -> None:
     number = data.draw(st.integers(0, len(sources()) - 1))
     damage = data.draw(damages(sources()[number]))
     damaged = damage.of(sources()[number])
-    expected, only_unsummed = expectation(number, damage)
+    expected, only_outside_checksum = expectation(number, damage)
     rows, corrupt, report = read_permissively(damaged)
     places = {row["position"] for row in expected}
-    if not only_unsummed and not copies_later_batch([row for row in rows if row["position"] not in places], expected):
+    if not only_outside_checksum and not copies_later_batch(
+        [row for row in rows if row["position"] not in places], expected
+    ):
         assert [row for row in rows if row["position"] in places] == expected
     ends = [(place["position"], place["size"]) for place in corrupt]
     assert report.batch_bytes + sum(size for _, size in ends) + report.incomplete_tail + report.zero_tail == len(
@@ -231,7 +244,7 @@ def test_ranges_from_a_known_batch_skip_the_search() -> None:
     places = [at for at, _ in extents(segment)]
     rows, _, _ = read_permissively(segment)
     for base, start in ((places[4], places[9]), (places[4], places[4]), (0, places[3] + 1)):
-        with mock.patch.object(reader.Scanner, "_get_in_step", side_effect=AssertionError):
+        with mock.patch.object(reader.Scanner, "_synchronize", side_effect=AssertionError):
             found, corrupt, _ = read_permissively(segment, base=base, start=start)
         assert found == [row for row in rows if row["position"] >= start]
         assert not corrupt

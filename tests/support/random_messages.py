@@ -46,14 +46,14 @@ def versions_of(message: type[Message]) -> range:
 
 def messages(message: type[Message], version: int, seed: int = 0, mixed: int = 3) -> Iterator[Message]:
     """Return random messages of a class: one full, one with nulls, and ``mixed`` others."""
-    drawn: Iterator[Message] = package_of(message).module("testing").random_messages(message, version, seed, mixed)
-    return drawn
+    found: Iterator[Message] = package_of(message).module("testing").random_messages(message, version, seed, mixed)
+    return found
 
 
-def drawn(message: type[Message], version: int, seed: str, **chances: float) -> Any:
+def random_message(message: type[Message], version: int, seed: str, **chances: float) -> Any:
     """Return one random message of a class with other probabilities than the default."""
-    room = package_of(message).module("testing.draw")
-    return room.Draw(message, version, random.Random(seed), room.Chances(**chances)).message()
+    draw = package_of(message).module("testing.draw")
+    return draw.Draw(message, version, random.Random(seed), draw.Chances(**chances)).message()
 
 
 # Probabilities with which every field of the version is set and not empty.

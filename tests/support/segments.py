@@ -84,7 +84,7 @@ class Damage:
         return segment[: self.start] + self.data + segment[self.end :]
 
 
-def alike(one: bytes, other: bytes) -> int:
+def common_prefix(one: bytes, other: bytes) -> int:
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
 
@@ -101,7 +101,7 @@ def extents(segment: bytes) -> list[tuple[int, int]]:
     return found
 
 
-def unsummed(segment: bytes, at: int) -> set[int]:
+def outside_checksum(segment: bytes, at: int) -> set[int]:
     """Return the bytes of the batch at ``at`` that no checksum covers: offset and, in format 2, leader epoch."""
     return {*range(at, at + 8), *(range(at + 12, at + 16) if segment[at + 16] == 2 else ())}
 

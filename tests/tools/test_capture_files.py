@@ -124,9 +124,9 @@ def test_ethernet_padding_is_removed_and_snap_length_counted() -> None:
     assert (segment.data, segment.missing) == (b"x", 0)
     (segment,), report = segments_of(pcap([ONE], snap=len(ONE) - 4))
     assert (segment.data, segment.missing) == (DATA[:-4], 4)
-    assert report.counts["bytes cut from packets by the capture"] == 4
+    assert report.counts["bytes truncated by the snapshot length"] == 4
     nothing, report = segments_of(pcap([ONE], snap=30))
-    assert (nothing, report.counts["packets cut within their headers"]) == ([], 1)
+    assert (nothing, report.counts["packets truncated within their headers"]) == ([], 1)
 
 
 def test_ipv6_extension_headers_are_skipped() -> None:

@@ -18,7 +18,7 @@ def test_show_prints_a_matrix_of_fields_and_versions(run_command: RunCommand) ->
     _, out, _ = run_command("show", "MetadataRequest", "--text", "--width", "120")
     lines = out.splitlines()
     assert lines[0].startswith(
-        "MetadataRequest  request, key 3, versions 0-13, flexible 9+, header version 1, from 9 on 2"
+        "MetadataRequest  request, key 3, versions 0-13, flexible 9+, header version 1, 2 from version 9"
     )
     assert lines[1] == (
         "  Kafka: versions 0-7: since 2.2.0 or before; version 8: since 2.3.0; version 9: since 2.4.0; "

@@ -103,7 +103,7 @@ def test_acknowledged_missing_bytes_are_skipped() -> None:
     talk = Talk().open()
     talk.segments += [talk.made(b"abc", at=0), talk.made(b"ghi", at=6)]
     talk.next[0] += 9
-    for _ in range(reassembly.PATIENCE + 2):
+    for _ in range(reassembly.MAX_WAIT + 2):
         talk.segments.append(talk.made(b"x", from_client=False))
     found = streams(segments(read_packets(io.BytesIO(pcap(talk.packets())))))
     pieces = [(p.source.port, p.data, p.missing, p.packet) for p in found if isinstance(p, reassembly.TcpSegment)]
@@ -207,7 +207,7 @@ def test_other_protocols_and_ports_are_counted() -> None:
     assert capture.report.counts["connections without Kafka traffic"] == 1
     assert capture.report.counts["connections encrypted by TLS"] == 1
     found, capture = capture_of(packets, ports=(80,))
-    assert capture.report.counts["connections of other ports"] == 2
+    assert capture.report.counts["connections on other ports"] == 2
     assert capture.report.remarks == [
         "connection 1: the request at offset 0 has an invalid length of 1195725856 bytes; searching for the next one"
     ]

@@ -80,10 +80,10 @@ Kafka 3.1.0 against Kafka 3.0.0:
   /kafka/clients/PayRequest.json: PayRequest Payers: a field without a description (about)
   /kafka/clients/PayRequest.json: PayRequest Payers.GroupId: a field without a description (about)
   /kafka/clients/PayRequest.json: PayRequest Payers.Secret: a field without a description (about)
-  /kafka/enumerations.json: PayRequest Kind: one byte: the enumeration that it takes, or it is a plain number \
-(PLAIN in tests/package/test_enums.py)
-  /kafka/entities.json: PayRequest Payers.GroupId: fields of this name say what they name elsewhere: an entity, \
-if it names one
+  /kafka/enumerations.json: PayRequest Kind: a one-byte field: name its enumeration, or add it to \
+PLAIN in tests/package/test_enums.py
+  /kafka/entities.json: PayRequest Payers.GroupId: other fields of this name have an entity type: add one \
+if this field identifies an entity
 next:
 """
 
@@ -140,8 +140,9 @@ def test_new_entity_type_is_listed_as_a_decision(root: Path, capsys: pytest.Capt
     said = capsys.readouterr().out.replace(str(root), "")
     assert "/kafka: write entity-types.json\n" in said
     assert (
-        "  /kafka/entity-types.json: tenantId: a new entity type: name it in EntityType of runtime/connection of the "
-        "generator, describe it in indexes.py of packages/pages, and in entities.json the fields without it\n"
+        "  /kafka/entity-types.json: tenantId: a new entity type: add it to EntityType in the generator's "
+        "runtime/connection, describe it in indexes.py of packages/pages, and list fields without the annotation in "
+        "entities.json\n"
     ) in said
     assert "refuses" not in said
     assert json.loads((root / "kafka" / "entity-types.json").read_text()) == {"tenantId": "string"}

@@ -24,7 +24,7 @@ def projects(needs: str, messages: str = "4.4.0.1", generator: str = "0.2.0") ->
 
 
 def test_own_projects_have_compatible_versions() -> None:
-    assert list(versions.misfits([versions.read(folder) for folder in PROJECTS.values()])) == []
+    assert list(versions.conflicts([versions.read(folder) for folder in PROJECTS.values()])) == []
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_own_projects_have_compatible_versions() -> None:
     ],
 )
 def test_incompatible_versions_are_reported(found: list[Project], lines: list[str]) -> None:
-    assert list(versions.misfits(found)) == lines
+    assert list(versions.conflicts(found)) == lines
 
 
 def test_upload_commands_follow_dependency_order(tmp_path: Path) -> None:

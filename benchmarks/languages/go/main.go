@@ -30,7 +30,7 @@ var messages = map[string]func() message{
 	"ProduceRequest":      func() message { return kmsg.NewPtrProduceRequest() },
 }
 
-// What was made last: results that nobody could see might not be made.
+// The latest result; the compiler could remove the computation of unused results.
 var (
 	decoded message
 	encoded []byte

@@ -37,7 +37,7 @@ public final class Worker {
     /** Requests are flat, and their strings need no escapes. */
     private static final Pattern MEMBER = Pattern.compile("\"(\\w+)\": (?:\"([^\"]*)\"|([-0-9]+))");
 
-    /** What was made last: results that nobody could see would not be made. */
+    /** The latest result; the JIT compiler could remove the computation of unused results. */
     private static volatile Object made;
 
     private final Supplier<Message> create;

@@ -61,11 +61,11 @@ class _Boxes:
             for tagged in section.fields
             for box in self.payload(struct, tagged.payload, above, is_tagged)
         )
-        name, size = ("tagged fields", "count, then tag and size before each that is there")
+        name, size = ("tagged fields", "count, then tag and size before each field present")
         if not is_tagged:
-            name, size = ("optional fields", "length and tag before each that is there; a length of 0 ends them")
+            name, size = ("optional fields", "length and tag before each field present; a length of 0 ends the fields")
         elif isinstance(section, TagSection) and section.interleaved:
-            size = "count, then tag and size in one number before each that is there"
+            size = "count, then tag and size in one number before each field present"
         if not inside:
             size = "count, 0 if none" if is_tagged else size
         return Box(name, "", size, "section" if inside else "section none", inside)
@@ -97,7 +97,7 @@ class _Boxes:
         if not isinstance(array.element, LayoutRef):
             return Box(array.name, kind, count, "sized", path=path)
         inside = tuple(self.struct(array.element.struct, array.element.version, path))
-        return Box(array.name, f"[] {array.element.struct}", f"{count}; of each", "group", inside, path=path)
+        return Box(array.name, f"[] {array.element.struct}", f"{count}; each element", "group", inside, path=path)
 
 
 def _length(compact: bool, nullable: bool, is_text: bool) -> str:

@@ -14,12 +14,12 @@ from kafka_protocol_pages.package import Explanation, Package, Span
 
 _UUID = UUID("67c8b9a0-1f2d-4e5f-8a9b-0c1d2e3f4a5b")
 _FIXED: tuple[tuple[str, str, tuple[object, ...]], ...] = (
-    ("bool", "One byte, 0 for false. Readers take every other number for true.", (False, True)),
+    ("bool", "One byte: 0 is false; readers accept any other value as true.", (False, True)),
     ("int8", "Two's complement, one byte.", (1, -1)),
     ("int16", "Two's complement, two bytes.", (3, -1)),
-    ("uint16", "Two bytes without a sign.", (9092, 65535)),
+    ("uint16", "Unsigned, two bytes.", (9092, 65535)),
     ("int32", "Two's complement, four bytes.", (300, -1)),
-    ("uint32", "Four bytes without a sign.", (300, 4294967295)),
+    ("uint32", "Unsigned, four bytes.", (300, 4294967295)),
     ("int64", "Two's complement, eight bytes.", (1700000000000, -1)),
     ("float64", "IEEE 754, eight bytes.", (0.5, -1.0)),
     (
@@ -30,31 +30,31 @@ _FIXED: tuple[tuple[str, str, tuple[object, ...]], ...] = (
 )
 _SIZED: tuple[tuple[str, str, tuple[object, ...]], ...] = (
     ("STRING", "int16 length in bytes, then UTF-8: at most 32767 bytes.", ("kafka", "", "é")),
-    ("NULLABLE_STRING", "The same; length -1 is null.", ("kafka", None)),
-    ("COMPACT_STRING", "Length+1 as UNSIGNED_VARINT, then UTF-8: at most 32767 bytes, too.", ("kafka", "")),
-    ("COMPACT_NULLABLE_STRING", "The same; 0 is null.", ("kafka", None)),
+    ("NULLABLE_STRING", "As above; length -1 is null.", ("kafka", None)),
+    ("COMPACT_STRING", "Length+1 as UNSIGNED_VARINT, then UTF-8: at most 32767 bytes.", ("kafka", "")),
+    ("COMPACT_NULLABLE_STRING", "As above; 0 is null.", ("kafka", None)),
     ("BYTES", "int32 length, then the bytes.", (b"\x01\x02",)),
-    ("NULLABLE_BYTES", "The same; length -1 is null.", (b"\x01\x02", None)),
+    ("NULLABLE_BYTES", "As above; length -1 is null.", (b"\x01\x02", None)),
     ("COMPACT_BYTES", "Length+1 as UNSIGNED_VARINT, then the bytes.", (b"\x01\x02",)),
-    ("COMPACT_NULLABLE_BYTES", "The same; 0 is null.", (b"\x01\x02", None)),
+    ("COMPACT_NULLABLE_BYTES", "As above; 0 is null.", (b"\x01\x02", None)),
     (
         "RECORDS",
-        "Record batches, as bytes after their length; compact and nullable forms as those of BYTES.",
+        "Record batches, encoded like BYTES, with the same compact and nullable forms.",
         (b"\x01",),
     ),
 )
 _VARINTS: tuple[tuple[str, str, tuple[object, ...]], ...] = (
     (
         "UNSIGNED_VARINT",
-        "Seven bits a byte, the low ones first; the highest bit says that more bytes follow. At most five bytes.",
+        "Seven bits per byte, low bits first; the highest bit is set if more bytes follow. At most five bytes.",
         (0, 1, 127, 128, 300),
     ),
     (
         "VARINT",
-        "The same after zig-zag: 0, -1, 1, -2 become 0, 1, 2, 3. Only inside record batches.",
+        "UNSIGNED_VARINT of the zigzag encoding: 0, -1, 1, -2 become 0, 1, 2, 3. Only in record batches.",
         (0, -1, 1, 300),
     ),
-    ("VARLONG", "The same with up to 64 bits, so at most ten bytes.", (-1, 1700000000000)),
+    ("VARLONG", "Like VARINT, for 64 bits: at most ten bytes.", (-1, 1700000000000)),
 )
 
 
@@ -92,7 +92,11 @@ def types(package: Package) -> dict[str, list[TypeRow]]:
     fixed = [(fixed_word(name), about, values) for name, about, values in _FIXED]
     rows = {
         group: [_row(getattr(schema, name), name, about, values) for name, about, values in table]
-        for group, table in (("Fixed width", fixed), ("Variable-length numbers", _VARINTS), ("Texts and bytes", _SIZED))
+        for group, table in (
+            ("Fixed width", fixed),
+            ("Variable-length numbers", _VARINTS),
+            ("Strings and bytes", _SIZED),
+        )
     }
     rows["Arrays"] = [
         _row(schema.ArrayOf(schema.INT32), "ARRAY(INT32)", "int32 count, then the elements; -1 is null.", ([1, 2],)),
@@ -111,11 +115,11 @@ def _row(kind: Any, name: str, about: str, values: tuple[object, ...]) -> TypeRo
     for value in values:
         out = bytearray()
         kind.write(out, value)
-        examples.append(Example(_told(value), out.hex(" ")))
+        examples.append(Example(_text(value), out.hex(" ")))
     return TypeRow(name, about, tuple(examples))
 
 
-def _told(value: object) -> str:
+def _text(value: object) -> str:
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, UUID):
@@ -126,9 +130,9 @@ def _told(value: object) -> str:
 
 
 _ABOUTS = {
-    2: "A batch with one header around all its records, which have varints and headers of their own (KIP-98, KIP-82).",
-    1: "One message for each record, with a timestamp (KIP-32).",
-    0: "One message for each record, without a timestamp.",
+    2: "A batch header, then records with varint lengths and record headers (KIP-98, KIP-82).",
+    1: "One message per record, with a timestamp (KIP-32).",
+    0: "One message per record, without a timestamp.",
 }
 
 
@@ -142,10 +146,10 @@ def batches(package: Package) -> dict[str, object]:
     first, second = table.TIMESTAMP_TYPES
     bits = (
         Bits("0-2", f"Compression: {codecs}."),
-        Bits(_bit(table.LOG_APPEND_TIME), f"Whose timestamps: 0 {first}, 1 {second}."),
-        Bits(_bit(table.TRANSACTIONAL), "Whether the batch is of a transaction."),
-        Bits(_bit(table.CONTROL), "Whether it holds a control record, which brokers write and consumers do not see."),
-        Bits(_bit(table.DELETE_HORIZON), "Whether the base timestamp is the time after which tombstones go (KIP-534)."),
+        Bits(_bit(table.LOG_APPEND_TIME), f"Timestamp type: 0 {first}, 1 {second}."),
+        Bits(_bit(table.TRANSACTIONAL), "Set if the batch is transactional."),
+        Bits(_bit(table.CONTROL), "Set for a control batch, which consumers skip."),
+        Bits(_bit(table.DELETE_HORIZON), "Set if the base timestamp is the delete horizon of tombstones (KIP-534)."),
     )
     formats = [_format(package, magic, table.SMALLEST[magic]) for magic in (2, 1, 0)]
     control = list(enumerate(table.CONTROL_TYPES[:-1]))

@@ -34,7 +34,7 @@ def title_of(versions: Versions) -> str:
     return f"Version{'' if versions.lowest == versions.highest else 's'} {versions}"
 
 
-def shown(versions: Iterable[int]) -> str:
+def version_ranges(versions: Iterable[int]) -> str:
     """Format versions: ``0-3, 7``."""
     runs: list[Versions] = []
     for version in versions:
@@ -90,7 +90,7 @@ class FieldRow:
     depth: int
     name: str
     type: str
-    facts: dict[str, Any]
+    descriptor: dict[str, Any]
     wires: dict[int, Wire]
     """Wire types by version."""
     cells: tuple[Cell, ...]
@@ -102,25 +102,25 @@ class FieldRow:
 
     @property
     def about(self) -> str:
-        return str(self.facts.get("about", ""))
+        return str(self.descriptor.get("about", ""))
 
     @property
     def enumeration(self) -> str | None:
-        return self.facts.get("enumeration")
+        return self.descriptor.get("enumeration")
 
     @property
     def tag(self) -> int | None:
-        return self.facts.get("tag")
+        return self.descriptor.get("tag")
 
     @property
     def default(self) -> str:
-        return json.dumps(self.facts["default"]) if "default" in self.facts else ""
+        return json.dumps(self.descriptor["default"]) if "default" in self.descriptor else ""
 
     @property
     def notes(self) -> Iterator[Note]:
         if self.default:
             yield Note(f"default {self.default}")
-        if self.facts.get("mapKey"):
+        if self.descriptor.get("mapKey"):
             yield Note("key of its array")
         for entity in self.entities:
             yield Note(entity, f"entities.html#{entity}")
@@ -129,11 +129,11 @@ class FieldRow:
         for versions, name in (*self._encodings("encoding"), *self._encodings("elementEncoding")):
             yield Note(f"written as {name} in versions {versions}")
         if self.is_partial:
-            is_dropped = self.facts.get("ignorable")
+            is_dropped = self.descriptor.get("ignorable")
             yield Note(f"a version without it {'drops' if is_dropped else 'refuses'} it")
 
     def _encodings(self, key: str) -> Iterable[tuple[str, str]]:
-        found: dict[str, str] = self.facts.get(key, {})
+        found: dict[str, str] = self.descriptor.get(key, {})
         return found.items()
 
     @property
@@ -166,9 +166,9 @@ def fields_of(
     plan: MessagePlan, runs: tuple[Versions, ...], named: Iterable[EntityField] = (), lifetimes: Lifetimes = NOTHING
 ) -> tuple[FieldRow, ...]:
     """Return every field in the order of the definition, nested ones after their parent."""
-    facts = json.loads(plan.descriptor)
+    descriptor = json.loads(plan.descriptor)
     wires = {version: dict(Wires(plan).of(plan.name, version)) for version in plan.valid}
-    structs: dict[str, Any] = {**facts.get("structs", {}), plan.name: facts["fields"]}
+    structs: dict[str, Any] = {**descriptor.get("structs", {}), plan.name: descriptor["fields"]}
     own = entity_fields(plan.name, structs, named)
 
     def walk(struct: str, above: str, depth: int, there: frozenset[int]) -> Iterator[FieldRow]:
@@ -177,8 +177,8 @@ def fields_of(
             found = {version: wire[path] for version, wire in wires.items() if path in wire}
             cells = tuple(_cells(member, found, runs))
             versions = frozenset(found)
-            said = own.get((struct, member["name"]))
-            entities = () if said is None else said.entities
+            annotation = own.get((struct, member["name"]))
+            entities = () if annotation is None else annotation.entities
             lifetime = lifetimes.field(plan.name, path, found)
             yield FieldRow(
                 path, depth, member["name"], member["type"], member, found, cells, versions != there, entities, lifetime
@@ -193,10 +193,10 @@ def _cells(member: dict[str, Any], wires: dict[int, Wire], runs: tuple[Versions,
         each = list(group)
         versions = Versions(each[0].lowest, each[-1].highest)
         if wire is None:
-            yield Cell(versions, len(each), None, "", f"{title_of(versions)}: not there", "absent")
+            yield Cell(versions, len(each), None, "", f"{title_of(versions)}: absent", "absent")
             continue
         kinds = ("compact", wire.is_compact), ("tagged", wire.tag is not None), ("nullable", wire.is_nullable)
-        css = " ".join(name for name, is_so in kinds if is_so) or "plain"
+        css = " ".join(name for name, applies in kinds if applies) or "plain"
         title = ", ".join(filter(None, (f"{title_of(versions)}: {wire.type}", wire.note)))
         yield Cell(versions, len(each), wire, _short(member, wire), title, css)
 

@@ -47,9 +47,9 @@ def _frame(package: Package, plan: MessagePlan, version: int, body: bytes) -> by
     api = protocol.api(package.message(plan.name))
     if plan.kind == REQUEST:
         header_version = api.request_header_version(version)
-        said = {"request_api_key": api.key, "request_api_version": version, "client_id": CLIENT_ID}
+        values = {"request_api_key": api.key, "request_api_version": version, "client_id": CLIENT_ID}
     else:
-        header_version, said = api.response_header_version(version), {}
+        header_version, values = api.response_header_version(version), {}
     header = package.message("RequestHeader" if plan.kind == REQUEST else "ResponseHeader")
-    frame: bytes = protocol.frame(header(correlation_id=CORRELATION_ID, **said).write(header_version) + body)
+    frame: bytes = protocol.frame(header(correlation_id=CORRELATION_ID, **values).write(header_version) + body)
     return frame

@@ -87,21 +87,21 @@ class EnumerationTable:
 
 
 _ENTITIES = {
-    "brokerId": ("Broker id", "A number that names a broker."),
-    "clientId": ("Client id", "The name that a client gives itself, in the header of its requests."),
-    "clientMetrics": ("Client metrics", "The name of a subscription to metrics of clients."),
+    "brokerId": ("Broker id", "The node id of a broker."),
+    "clientId": ("Client id", "The client id in the header of requests."),
+    "clientMetrics": ("Client metrics", "The name of a client metrics subscription."),
     "delegationToken": ("Delegation token", "The id of a delegation token."),
     "groupId": ("Group id", "The name of a consumer, share or streams group."),
-    "principal": ("Principal", "Who an ACL is for: a type and a name, such as User:ann."),
-    "producerId": ("Producer id", "A number that the cluster gives to an idempotent or transactional producer."),
-    "shareKey": ("Share key", "A partition of a share group: its group, topic id and number, with colons between."),
+    "principal": ("Principal", "The principal of an ACL: type and name, such as User:ann."),
+    "producerId": ("Producer id", "The id that the cluster assigns to an idempotent or transactional producer."),
+    "shareKey": ("Share key", "A partition of a share group: group, topic id and partition, separated by colons."),
     "topicName": ("Topic name", "The name of a topic."),
-    "transactionalId": ("Transactional id", "The name under which a producer runs its transactions."),
-    "user": ("User", "The name of a user, without the type that a principal has before it."),
+    "transactionalId": ("Transactional id", "The transactional id of a producer."),
+    "user": ("User", "A user name, without the type of a principal."),
     "topicId": (
         "Topic id",
-        "A UUID that names a topic. It is never null: sixteen zero bytes mean none. "
-        "Definitions do not mark topic ids: these are the UUID fields of that name.",
+        "The UUID of a topic; sixteen zero bytes mean none. "
+        "Definitions do not declare topic ids: these are the UUID fields with that name.",
     ),
 }
 
@@ -137,7 +137,7 @@ def apis(definitions: Definitions) -> list[ApiRow]:
 def _api(api: tables.Api, there: set[str]) -> ApiRow:
     valid, offered, deprecated = api.valid, api.offered, api.deprecated
     notes = [] if deprecated.empty else [f"{title_of(deprecated).lower()} deprecated"]
-    notes += ["the last version is unstable"] if api.latest_version_unstable and not offered.empty else []
+    notes += ["last version unstable"] if api.latest_version_unstable and not offered.empty else []
     if valid != offered:
         notes.append(f"{title_of(valid).lower()} in older releases")
     pairs = ((api.request, api.request_headers), (api.response, api.response_headers))
@@ -157,7 +157,7 @@ def _api(api: tables.Api, there: set[str]) -> ApiRow:
 def _headers(valid: Versions, pairs: HeaderVersions) -> str:
     found = [(run.lowest, header) for run, header in header_runs(valid, pairs)]
     return ", ".join(
-        f"from {first} on {header}" if number else str(header) for number, (first, header) in enumerate(found)
+        f"{header} from version {first}" if number else str(header) for number, (first, header) in enumerate(found)
     )
 
 
@@ -197,9 +197,9 @@ def errors(definitions: Definitions, messages: Sequence[MessagePage], lifetimes:
 
 
 def _code(code: ErrorCode, lifetimes: Lifetimes) -> CodeRow:
-    retriable = "yes, with fresh metadata" if code.retriable and code.refresh else "yes" if code.retriable else ""
-    lifetime, shown = lifetimes.code(code.code), code.code.to_bytes(2, "big", signed=True).hex(" ")
-    return CodeRow(code.code, shown, code.name, retriable, code.about, lifetime, lifetimes.former_names(code.code))
+    retriable = "yes, after a metadata update" if code.retriable and code.refresh else "yes" if code.retriable else ""
+    lifetime, code_bytes = lifetimes.code(code.code), code.code.to_bytes(2, "big", signed=True).hex(" ")
+    return CodeRow(code.code, code_bytes, code.name, retriable, code.about, lifetime, lifetimes.former_names(code.code))
 
 
 def enumerations(definitions: Definitions, messages: Sequence[MessagePage]) -> list[EnumerationTable]:
@@ -208,7 +208,7 @@ def enumerations(definitions: Definitions, messages: Sequence[MessagePage]) -> l
         if one.members:
             chosen = [[field for field in page.fields if field.enumeration == one.name] for page in messages]
             members = tuple(sorted(one.members, key=lambda member: member.value))
-            others = "Other numbers are ordinary." if one.is_special else ""
+            others = "Other values have no special meaning." if one.is_special else ""
             source = f"Source: {one.source}." if one.source else ""
             note = " ".join(filter(None, (others, source)))
             found.append(EnumerationTable(one.name, one.about, note, members, holders(messages, chosen)))

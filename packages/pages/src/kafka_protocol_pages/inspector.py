@@ -51,20 +51,20 @@ class Inspector:
     rows: tuple[DumpRow, ...]
     lines: tuple[Line, ...]
     recipes: tuple[Recipe, ...]
-    """Empty if bytes are hidden."""
+    """Empty if bytes are redacted."""
 
 
-def inspect(package: Package, shown: FramedSample) -> Inspector:
+def inspect(package: Package, sample: FramedSample) -> Inspector:
     """Explain a sample. Raises PagesError if the package cannot read it."""
-    found = shown.explained(package)
+    found = sample.explained(package)
     has_records = any(each.type.startswith("RECORD_BATCH") for each in found.root.all())
-    is_hidden = any(row["hex"] is None for row in _rows(found))
+    is_redacted = any(row["hex"] is None for row in _rows(found))
     return Inspector(
         title=found.title,
-        origin=" ".join(filter(None, (f"{_count(len(shown.body))} {shown.origin}", _before(found)))),
+        origin=" ".join(filter(None, (f"{_count(len(sample.body))} {sample.origin}", _before(found)))),
         rows=dump(found),
         lines=tuple(lines(found)),
-        recipes=() if is_hidden else tuple(recipes(package, shown, has_records)),
+        recipes=() if is_redacted else tuple(recipes(package, sample, has_records)),
     )
 
 
@@ -91,43 +91,43 @@ def dump(found: Explanation, start: int = 0, end: int | None = None) -> tuple[Du
     return tuple(DumpRow(f"{at - start:04x}", tuple(marks[at : min(at + ROW, size)])) for at in places)
 
 
-def _byte(byte: int, is_hidden: bool, css: str) -> Byte:
-    if is_hidden:
+def _byte(byte: int, is_redacted: bool, css: str) -> Byte:
+    if is_redacted:
         return Byte(_HIDDEN, "·", "secret")
     return Byte(f"{byte:02x}", chr(byte) if 32 <= byte < 127 else ".", css)
 
 
 def lines(found: Explanation, root: Span | None = None) -> Iterator[Line]:
     """Return the tree below a span; parents before children."""
-    hidden = {id(leaf) for leaf, row in zip(found.root.leaves(), _rows(found), strict=True) if row["hex"] is None}
+    redacted = {id(leaf) for leaf, row in zip(found.root.leaves(), _rows(found), strict=True) if row["hex"] is None}
     tops = found.root.children if root is None else root.children
     if root is None and len(tops) == 1 and tops[0].children:
         tops = tops[0].children  # the title already names it
     base = 0 if root is None else root.start
     for top in tops:
-        yield from _lines(top, 0, base, hidden)
+        yield from _lines(top, 0, base, redacted)
 
 
-def _lines(span: Span, depth: int, base: int, hidden: set[int]) -> Iterator[Line]:
+def _lines(span: Span, depth: int, base: int, redacted: set[int]) -> Iterator[Line]:
     inside = span.children
     leaf = span
     if inside and span.role in ("array", "section") and inside[0].role == "length":
         leaf, inside = inside[0], inside[1:]  # the count represents the array
     if not span.children and span.role in ("struct", "section") and span.start == span.end:
         return
-    yield _line(span, leaf, depth, base, id(leaf) in hidden)
+    yield _line(span, leaf, depth, base, id(leaf) in redacted)
     for child in inside:
-        yield from _lines(child, depth + 1, base, hidden)
+        yield from _lines(child, depth + 1, base, redacted)
 
 
-def _line(span: Span, leaf: Span, depth: int, base: int, is_hidden: bool) -> Line:
+def _line(span: Span, leaf: Span, depth: int, base: int, is_redacted: bool) -> Line:
     is_group = bool(leaf.children)
     css = "group" if is_group else "len" if span is leaf and leaf.role == "length" else leaf.role
-    value = "" if is_group else "hidden" if is_hidden and leaf.role != "length" else _value(span, leaf)
+    value = "" if is_group else "redacted" if is_redacted and leaf.role != "length" else _value(span, leaf)
     name, kind = _name(span), "" if is_group and span.type.startswith("STRUCT") else span.type
     if kind.startswith(f"{span.name} v"):
         name, kind = kind, ""
-    css = f"{css} secret" if is_hidden else css
+    css = f"{css} secret" if is_redacted else css
     return Line(span.start - base, span.end - base, depth, name, span.path, value, leaf.note, kind, css)
 
 
@@ -166,5 +166,5 @@ def uuid_text(value: UUID) -> str:
 
 def quoted(text: str) -> str:
     """Quote a text and escape unprintable characters."""
-    shown = json.dumps(text, ensure_ascii=False)
-    return "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in shown)
+    escaped = json.dumps(text, ensure_ascii=False)
+    return "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in escaped)

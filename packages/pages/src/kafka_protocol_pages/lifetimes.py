@@ -28,7 +28,7 @@ class Release:
         return f"{FOLDER}/{self.name}.html"
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         return f"{'<' if self.is_later else '≤' if self.is_first else ''}{self.name}"
 
     @property

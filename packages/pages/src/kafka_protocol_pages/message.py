@@ -13,7 +13,7 @@ from kafka_message_generator.rules.headers import HeaderVersions, header_version
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA, REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.versions import MAX_VERSION, Versions
 from kafka_protocol_pages.byte_view import Box, boxes_of
-from kafka_protocol_pages.fields import FieldRow, fields_of, runs_of, shown, title_of
+from kafka_protocol_pages.fields import FieldRow, fields_of, runs_of, title_of, version_ranges
 from kafka_protocol_pages.frames import framed
 from kafka_protocol_pages.inspector import Inspector, inspect
 from kafka_protocol_pages.lifetimes import NOTHING, Lifetime, Lifetimes, Release
@@ -41,7 +41,7 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Shown:
+class SampleView:
     versions: Versions
     inspector: Inspector
     heading: str
@@ -52,7 +52,7 @@ class VersionSection:
     versions: Versions
     boxes: tuple[Box, ...]
     bnf: str
-    samples: tuple[Shown, ...]
+    samples: tuple[SampleView, ...]
 
     @property
     def id(self) -> str:
@@ -68,7 +68,7 @@ class VersionSection:
 
 
 @dataclass(frozen=True)
-class Told:
+class VersionRelease:
     """A release, and the versions it applies to; empty for all of them."""
 
     versions: str
@@ -87,7 +87,7 @@ class MessagePage:
     lifetimes: dict[int, Lifetime]
 
     @property
-    def has_life(self) -> bool:
+    def has_lifetime(self) -> bool:
         return self.lifetime.since is not None
 
     @property
@@ -99,23 +99,28 @@ class MessagePage:
         """True if a release lacks a version that older and newer ones have."""
         return any(lifetime.gaps for lifetime in self.lifetimes.values())
 
-    def since(self, versions: Versions) -> tuple[Told, ...]:
-        return self._told(versions, lambda lifetime: (lifetime.since,))
+    def since(self, versions: Versions) -> tuple[VersionRelease, ...]:
+        return self._releases_of(versions, lambda lifetime: (lifetime.since,))
 
-    def gaps(self, versions: Versions) -> tuple[Told, ...]:
-        return self._told(versions, lambda lifetime: lifetime.gaps)
+    def gaps(self, versions: Versions) -> tuple[VersionRelease, ...]:
+        return self._releases_of(versions, lambda lifetime: lifetime.gaps)
 
-    def until(self, versions: Versions) -> tuple[Told, ...]:
-        return self._told(versions, lambda lifetime: (lifetime.until,))
+    def until(self, versions: Versions) -> tuple[VersionRelease, ...]:
+        return self._releases_of(versions, lambda lifetime: (lifetime.until,))
 
-    def _told(self, versions: Versions, say: Callable[[Lifetime], Sequence[Release | None]]) -> tuple[Told, ...]:
+    def _releases_of(
+        self, versions: Versions, select: Callable[[Lifetime], Sequence[Release | None]]
+    ) -> tuple[VersionRelease, ...]:
         by_release: dict[Release, list[int]] = {}
         for version in versions:
-            for release in say(self.lifetimes[version]):
+            for release in select(self.lifetimes[version]):
                 if release is not None:
                     by_release.setdefault(release, []).append(version)
         every = list(versions)
-        return tuple(Told("" if each == every else shown(each), release) for release, each in by_release.items())
+        return tuple(
+            VersionRelease("" if each == every else version_ranges(each), release)
+            for release, each in by_release.items()
+        )
 
     @property
     def name(self) -> str:
@@ -151,37 +156,41 @@ def parts_of(
     name = page.plan.name
     runs = page.runs if is_joined else [Versions(version, version) for version in page.plan.valid]
     for run in runs:
-        shown = tuple(each for words, found in samples for each in _shown(page, run, package, words, found))
-        yield VersionSection(run, boxes_of(page.plan, run.highest), package.bnf(name, run.highest), shown)
+        version_ranges = tuple(
+            each for words, found in samples for each in _sample_views(page, run, package, words, found)
+        )
+        yield VersionSection(run, boxes_of(page.plan, run.highest), package.bnf(name, run.highest), version_ranges)
 
 
-def _shown(page: MessagePage, run: Versions, package: Package, words: str, samples: Samples) -> Iterator[Shown]:
+def _sample_views(
+    page: MessagePage, run: Versions, package: Package, words: str, samples: Samples
+) -> Iterator[SampleView]:
     name = page.plan.name
     for sample, group in groupby(run, key=lambda version: samples.get((name, version))):
         versions = list(group)
         if sample is not None:
             own = Versions(versions[0], versions[-1])
             heading = words if own == run else f"{words}, {title_of(own).lower()}"
-            yield Shown(own, inspect(package, framed(package, page.plan, own.highest, sample)), heading)
+            yield SampleView(own, inspect(package, framed(package, page.plan, own.highest, sample)), heading)
 
 
 def _facts(plan: MessagePlan, message: Message, definitions: Definitions) -> Iterator[Fact]:
-    says = _sayer(message, definitions.messages)
+    owner = _owner(message, definitions.messages)
     if plan.api_key is not None:
         is_api = plan.kind in (REQUEST, RESPONSE)
         yield Fact("API key" if is_api else "Record type", str(plan.api_key), "apis.html" if is_api else "records.html")
-    yield Fact("Versions", f"{plan.valid}{', the last one unstable' if says.latest_version_unstable else ''}")
+    yield Fact("Versions", f"{plan.valid}{', the last one unstable' if owner.latest_version_unstable else ''}")
     yield Fact("Flexible versions", str(plan.flexible.intersect(plan.valid)), "types.html#flexible")
-    deprecated = says.deprecated.intersect(plan.valid)
+    deprecated = owner.deprecated.intersect(plan.valid)
     if not deprecated.empty:
         yield Fact("Deprecated versions", str(deprecated))
-    if says.supported is not None and says.supported != plan.valid:
-        yield Fact("Versions that are negotiated", str(says.supported))
+    if owner.supported is not None and owner.supported != plan.valid:
+        yield Fact("Negotiated versions", str(owner.supported))
     if plan.kind in (REQUEST, RESPONSE):
         yield Fact("Header", headers_text(plan.kind, plan.valid, header_versions(message)), "headers.html")
         yield from _pair(plan, definitions)
-    if says.listeners:
-        yield Fact("Listeners", ", ".join(says.listeners))
+    if owner.listeners:
+        yield Fact("Listeners", ", ".join(owner.listeners))
     topics = [topic for topic, folder in logs(definitions) if folder == definitions.folders[plan.name]]
     if topics and plan.kind in (COORDINATOR_KEY, COORDINATOR_VALUE, METADATA):
         yield Fact("Internal topic", ", ".join(topics), "records.html")
@@ -195,7 +204,7 @@ def _facts_of_lifetime(lifetime: Lifetime) -> Iterator[Fact]:
         yield Fact("Until", f"Kafka {lifetime.until.name}", lifetime.until.link)
 
 
-def _sayer(message: Message, messages: Sequence[Message]) -> Message:
+def _owner(message: Message, messages: Sequence[Message]) -> Message:
     if message.kind != RESPONSE:
         return message
     requests = (each for each in messages if each.kind == REQUEST and each.api_key == message.api_key)

@@ -51,7 +51,7 @@ def view(prose: Prose, page: ProsePage) -> View:
     order = list(dict.fromkeys(each for chapter in prose.chapters for each in chapter.pages))
     here = (page.path, page.title)
     at = order.index(here) if here in order else None
-    unfolded = next((chapter for chapter in prose.chapters if here in chapter.pages), prose.chapters[0])
-    chapters = [(chapter, chapter is unfolded) for chapter in prose.chapters]
+    current = next((chapter for chapter in prose.chapters if here in chapter.pages), prose.chapters[0])
+    chapters = [(chapter, chapter is current) for chapter in prose.chapters]
     before = order[at - 1] if at else None
     return View(page, chapters, before, order[at + 1] if at is not None and at + 1 < len(order) else None)

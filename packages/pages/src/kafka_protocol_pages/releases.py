@@ -9,7 +9,7 @@ from itertools import pairwise
 from kafka_message_generator.compat.availability import place
 from kafka_message_generator.compat.changes import Changes, Differing
 from kafka_message_generator.compat.compare import REASONS
-from kafka_protocol_pages.fields import FieldRow, Wire, shown
+from kafka_protocol_pages.fields import FieldRow, Wire, version_ranges
 from kafka_protocol_pages.lifetimes import FOLDER, Release
 from kafka_protocol_pages.message import KINDS, MessagePage
 
@@ -22,7 +22,7 @@ class Changed:
 
 
 @dataclass(frozen=True)
-class News:
+class VersionChange:
     """A new version of a message, compared with the previous one."""
 
     page: MessagePage
@@ -34,7 +34,7 @@ class News:
     is_back: bool = False
 
     @property
-    def is_alike(self) -> bool:
+    def is_unchanged(self) -> bool:
         return not (self.added or self.removed or self.changed or self.becomes_flexible)
 
 
@@ -64,7 +64,7 @@ class Departure:
 
     @property
     def versions(self) -> str:
-        return shown(self.dropped)
+        return version_ranges(self.dropped)
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class ReleasePage:
     arrivals: tuple[Arrival, ...]
     defined: tuple[Arrival, ...]
     """Older versions with their first definition in this release."""
-    news: tuple[News, ...]
+    version_changes: tuple[VersionChange, ...]
     late: tuple[Late, ...]
     departures: tuple[Departure, ...]
     broken: tuple[Broken, ...]
@@ -107,7 +107,7 @@ class ReleasePage:
     def counts(self) -> tuple[int, ...]:
         return (
             len(self.arrivals),
-            len(self.news),
+            len(self.version_changes),
             sum(len(each.fields) for each in self.late),
             sum(len(each.dropped) for each in self.departures),
             len(self.codes),
@@ -123,8 +123,8 @@ def releases(changes: Sequence[Changes], messages: Iterable[MessagePage]) -> lis
 
 
 def _release(changes: Changes, after: str | None, pages: Mapping[str, MessagePage]) -> ReleasePage:
-    arrivals = [Arrival(pages[name], shown(changes.brought[name])) for name in sorted(changes.new)]
-    defined = (Arrival(pages[name], shown(versions)) for name, versions in sorted(changes.defined.items()))
+    arrivals = [Arrival(pages[name], version_ranges(changes.brought[name])) for name in sorted(changes.new)]
+    defined = (Arrival(pages[name], version_ranges(versions)) for name, versions in sorted(changes.defined.items()))
     kinds = list(KINDS.values())
     return ReleasePage(
         changes.release,
@@ -133,7 +133,7 @@ def _release(changes: Changes, after: str | None, pages: Mapping[str, MessagePag
         changes.is_empty,
         tuple(sorted(arrivals, key=lambda each: kinds.index(each.page.kind))),
         tuple(defined),
-        tuple(_news(changes, pages)),
+        tuple(_version_changes(changes, pages)),
         tuple(_late(changes, pages)),
         tuple(_departures(changes, pages)),
         tuple(_broken(each, pages[each.message]) for each in changes.differing),
@@ -143,7 +143,7 @@ def _release(changes: Changes, after: str | None, pages: Mapping[str, MessagePag
     )
 
 
-def _news(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[News]:
+def _version_changes(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[VersionChange]:
     for name, versions in sorted(changes.brought.items()):
         if name not in changes.new:
             # Later additions to the version are listed by the later release.
@@ -151,12 +151,12 @@ def _news(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[News]:
             back = changes.back.get(name, ())
             for version in versions:
                 if version in back:
-                    yield News(pages[name], version, (), (), (), becomes_flexible=False, is_back=True)
+                    yield VersionChange(pages[name], version, (), (), (), becomes_flexible=False, is_back=True)
                 else:
-                    yield news_of(pages[name], version, later)
+                    yield version_change(pages[name], version, later)
 
 
-def news_of(page: MessagePage, version: int, later: Collection[str] = ()) -> News:
+def version_change(page: MessagePage, version: int, later: Collection[str] = ()) -> VersionChange:
     """Compare a version of a message with the previous one.
 
     ``later`` are fields that a later release added to the version.
@@ -167,7 +167,7 @@ def news_of(page: MessagePage, version: int, later: Collection[str] = ()) -> New
     pairs = ((field, _words(was), _words(now)) for field, was, now in there if was is not None and now is not None)
     # Compact lengths are not listed field by field.
     plain = ((field, was.replace("COMPACT_", ""), now.replace("COMPACT_", "")) for field, was, now in pairs)
-    return News(
+    return VersionChange(
         page,
         version,
         outermost(
@@ -211,4 +211,4 @@ def _is(release: Release | None, name: str) -> bool:
 
 def _broken(differing: Differing, page: MessagePage) -> Broken:
     found = differing.difference
-    return Broken(page, shown(differing.versions), found.wrote, found.reads, REASONS[found.reason])
+    return Broken(page, version_ranges(differing.versions), found.wrote, found.reads, REASONS[found.reason])

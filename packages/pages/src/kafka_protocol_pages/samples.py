@@ -37,9 +37,9 @@ class Best:
 
     found: dict[tuple[str, int], tuple[tuple[bool, int, int], Sample]] = field(default_factory=dict)
 
-    def add(self, key: tuple[str, int], sample: Sample, told: object) -> None:
-        """Add a candidate; ``told`` is the message in Kafka's JSON form."""
-        rank = len(sample.data) > MOST, -len(_paths(told)), len(sample.data)
+    def add(self, key: tuple[str, int], sample: Sample, value: object) -> None:
+        """Add a candidate; ``value`` is the message in Kafka's JSON form."""
+        rank = len(sample.data) > MOST, -len(_paths(value)), len(sample.data)
         if key not in self.found or rank < self.found[key][0]:
             self.found[key] = rank, sample
 

@@ -20,18 +20,18 @@ from kafka_protocol_pages.samples import Samples
 MOST = 200_000
 """Maximum size of a page in bytes; a larger message gets a page for each version."""
 NAVIGATION = (
-    ("messages.html", "Messages", "each with key, versions and what it is for"),
-    ("apis.html", "APIs", "by key: versions, headers, listeners"),
-    ("records.html", "Records", "of internal topics and of KRaft's metadata, by type"),
-    ("errors.html", "Errors", "every code, and every field that holds one"),
-    ("enumerations.html", "Enumerations", "names for what fields hold"),
-    ("entities.html", "Entities", "which messages name a topic, a group, a broker"),
+    ("messages.html", "Messages", "all messages with key, versions and purpose"),
+    ("apis.html", "APIs", "versions, headers and listeners of each API"),
+    ("records.html", "Records", "records of internal topics and of KRaft metadata, by type"),
+    ("errors.html", "Errors", "all error codes, and the fields that contain them"),
+    ("enumerations.html", "Enumerations", "names of field values"),
+    ("entities.html", "Entities", "messages with topic names, group ids, broker ids"),
     ("tags.html", "Tags", "all tagged fields"),
-    ("headers.html", "Headers", "which version precedes which message"),
-    ("types.html", "Types", "the primitive types, with worked bytes"),
-    ("releases.html", "Releases", "what each release of Kafka changed"),
-    ("batches.html", "Batches", "the formats of record batches, byte by byte"),
-    ("paste.html", "Paste", "your bytes, decoded in the page"),
+    ("headers.html", "Headers", "header version of each message"),
+    ("types.html", "Types", "primitive types, with example bytes"),
+    ("releases.html", "Releases", "protocol changes in each Kafka release"),
+    ("batches.html", "Batches", "formats of record batches, byte by byte"),
+    ("paste.html", "Paste", "decode your own bytes in the browser"),
 )
 """Path, title and description; missing pages are skipped."""
 PROOF = "docs/history.html"
@@ -43,18 +43,20 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Door:
+class NavigationLink:
     link: str
     title: str
     about: str
 
 
-PLACES = (
-    Door("messages.html", "Messages", "every field at every version, and bytes of each explained"),
-    Door("errors.html", "Errors", "what a code in a log means, and which responses can hold it"),
-    Door("paste.html", "Paste", "what your own bytes are; nothing leaves the page"),
-    Door("docs/guide/first-steps.html", "First steps", "messages built, written and read in Python"),
-    Door("docs/README.html", "Guide", "all other prose: Spark, captures, the command, definitions of your own"),
+ENTRY_POINTS = (
+    NavigationLink("messages.html", "Messages", "fields in every version, with explained sample bytes"),
+    NavigationLink("errors.html", "Errors", "meanings of error codes, and the responses with them"),
+    NavigationLink("paste.html", "Paste", "decode your own bytes; nothing leaves the page"),
+    NavigationLink("docs/guide/first-steps.html", "First steps", "create, write and read messages in Python"),
+    NavigationLink(
+        "docs/README.html", "Guide", "all documentation: Spark, captures, the command, your own definitions"
+    ),
 )
 """Missing pages are skipped."""
 
@@ -89,11 +91,13 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
     messages = [page_of(plan, site.definitions, past.lifetimes) for plan in plans]
     history = releases(past.changes, messages)
     general = pages(site, messages, past, history)
-    navigation = doors(general, site.prose)
-    places = [place for place in PLACES if place.link in {*(page.path for page in general), *_paths(site.prose)}]
-    told = {place.link for place in places}
-    others = [door for door in navigation if door.link not in told]
-    index = {"groups": indexes.groups(messages), "doors": others, "places": places}
+    navigation = navigation_links(general, site.prose)
+    entry_points = [
+        each for each in ENTRY_POINTS if each.link in {*(page.path for page in general), *_paths(site.prose)}
+    ]
+    linked = {each.link for each in entry_points}
+    other_links = [each for each in navigation if each.link not in linked]
+    index = {"groups": indexes.groups(messages), "links": other_links, "entry_points": entry_points}
     general.append(Page("index.html", site.title, "index.html", index))
     files: Files = {**site.prose.images}
     for page in general:
@@ -102,7 +106,7 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
         files[page.path] = render(site, page, navigation)
     for page in prose_pages(site.prose):
         if page.path in files or page.path.startswith(("messages/", "releases/", "assets/")):
-            raise PagesError(f"a page of prose would be {page.path}, which is already in the site")
+            raise PagesError(f"{page.path}: a prose page has the path of a generated page; rename it")
         files[page.path] = render(site, page, navigation)
     for number, message in enumerate(messages, 1):
         for page in message_pages(site, message, navigation):
@@ -125,10 +129,12 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
     return files
 
 
-def doors(pages: Sequence[Page], prose: Prose) -> list[Door]:
+def navigation_links(pages: Sequence[Page], prose: Prose) -> list[NavigationLink]:
     there = {page.path for page in pages}
-    found = [Door(*each) for each in NAVIGATION if each[0] in there]
-    return [*found, Door(prose.contents, "Guide", "how to use all this, in prose")] if prose.contents else found
+    found = [NavigationLink(*each) for each in NAVIGATION if each[0] in there]
+    return (
+        [*found, NavigationLink(prose.contents, "Guide", "documentation of all packages")] if prose.contents else found
+    )
 
 
 def prose_pages(prose: Prose) -> Iterator[Page]:
@@ -176,7 +182,7 @@ def pages(site: Site, messages: list[MessagePage], past: Past, history: Sequence
     return found
 
 
-def message_pages(site: Site, message: MessagePage, navigation: Sequence[Door]) -> Iterator[Page]:
+def message_pages(site: Site, message: MessagePage, navigation: Sequence[NavigationLink]) -> Iterator[Page]:
     """Yield the page of a message; a large one gets an overview and a page for each version."""
     path = f"messages/{message.name}.html"
     parts = list(parts_of(message, site.package, site.samples, is_joined=True))
@@ -194,7 +200,7 @@ def message_pages(site: Site, message: MessagePage, navigation: Sequence[Door]) 
         yield Page(f"messages/{links[version]}", f"{message.name} version {version}", "version.html", data)
 
 
-def render(site: Site, page: Page, navigation: Sequence[Door]) -> str:
+def render(site: Site, page: Page, navigation: Sequence[NavigationLink]) -> str:
     root = "../" * page.path.count("/")
     template = ENVIRONMENT.get_template(f"{page.template}.jinja")
     return template.render(site=site, current=page, root=root, navigation=navigation, **page.data)

@@ -32,16 +32,16 @@ def read_traffic(folder: Path, package: Package) -> Samples:
 
 
 def _conversation(path: Path, protocol: Any) -> Iterator[tuple[Any, int, bool, bytes]]:
-    asked: dict[int, Any] = {}
+    requests: dict[int, Any] = {}
     for number, frame in _frames(path, protocol):
         request = _read(path, number, protocol.decode_request, frame)
-        asked[request.header.correlation_id] = request
+        requests[request.header.correlation_id] = request
         yield request.message, request.version, True, frame
-    answers = path.with_name(path.name.removesuffix(REQUESTS) + RESPONSES)
-    for number, frame in _frames(answers, protocol) if answers.exists() else ():
-        request = asked.get(int.from_bytes(frame[:4], "big", signed=True))
+    responses = path.with_name(path.name.removesuffix(REQUESTS) + RESPONSES)
+    for number, frame in _frames(responses, protocol) if responses.exists() else ():
+        request = requests.get(int.from_bytes(frame[:4], "big", signed=True))
         if request is not None:
-            response = _read(answers, number, protocol.decode_response, frame, type(request.message), request.version)
+            response = _read(responses, number, protocol.decode_response, frame, type(request.message), request.version)
             yield response.message, response.version, False, frame
 
 

@@ -10,13 +10,13 @@ from importlib.util import find_spec
 
 # One-line descriptions for --help.
 JOBS = {
-    "transactions": "open and hanging transactions, who owns them, and which readers wait for them",
-    "groups": "how the offsets of groups moved: commits, resets, storms, removals, members, lag",
-    "metadata_diff": "what changed in a cluster, out of snapshots and logs of __cluster_metadata",
-    "segments": "the integrity of log segments: checksums, gaps, order, sequences, names",
-    "encodings": "bytes of the integers of messages, by field and encoding",
-    "batching": "batch sizes, compression and its gain, and what is dead in compacted topics",
-    "internal_topics": "segments of an internal topic as tables, one for each record type",
+    "transactions": "open and hanging transactions, their owners, and blocked consumers",
+    "groups": "history of group offsets: commits, resets, storms, removals, members, lag",
+    "metadata_diff": "changes in a cluster, from snapshots and logs of __cluster_metadata",
+    "segments": "integrity of log segments: checksums, gaps, order, sequences, names",
+    "encodings": "sizes of integer fields by encoding",
+    "batching": "batch sizes, compression ratios, and dead records in compacted topics",
+    "internal_topics": "segments of an internal topic as tables, one per record type",
 }
 
 
@@ -40,13 +40,13 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="kafka-messages-spark",
         usage="%(prog)s JOB ...",
-        description="Answers about Kafka's files, on Spark.",
+        description="Analyses of Kafka's files on Spark.",
         epilog="jobs:\n"
         + "".join(f"  {name:{width}}  {what}\n" for name, what in JOBS.items())
         + "\nkafka-messages-spark JOB --help shows the arguments of a job",
         formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.add_argument("job", metavar="JOB", choices=list(JOBS), help="one of those below")
+    parser.add_argument("job", metavar="JOB", choices=list(JOBS), help="one of the jobs below")
     return parser
 
 

@@ -48,20 +48,20 @@ class Installed:
 
     def lz4_decompress(self, data: memoryview, limit: int) -> bytes:
         cramjam = self._package("cramjam", "lz4")
-        room = bytearray(0)
+        buffer = bytearray(0)
         parts = []
         left = limit
         for block, most, is_plain in lz4_blocks(data):
             if is_plain:
                 parts.append(bytes(block))
             else:
-                if len(room) < most:
-                    room = bytearray(most)
+                if len(buffer) < most:
+                    buffer = bytearray(most)
                 try:
-                    size = cramjam.lz4.decompress_block_into(block, room)
+                    size = cramjam.lz4.decompress_block_into(block, buffer)
                 except cramjam.DecompressionError as error:
                     raise CompressionError(f"the lz4 data is damaged: {error}") from error
-                parts.append(bytes(memoryview(room)[:size]))
+                parts.append(bytes(memoryview(buffer)[:size]))
             left -= len(parts[-1])
             if left < 0:
                 raise too_much(3, limit)

@@ -202,7 +202,7 @@ class BatchReader:
 
     _number = 0
     _most = _DEFAULTS
-    _largest, _room = _DEFAULTS
+    _max_bytes, _max_records = _DEFAULTS
     _short = FEW - OVERHEAD  # exclusive length limit of batches for the fast path
     position: int = 0
     """Position of the next batch."""
@@ -217,8 +217,8 @@ class BatchReader:
 
     def _limit(self, most: Limits) -> None:
         self._most = most
-        self._largest, self._room = most
-        if self._largest < FEW or self._room < FEW:  # batches on the fast path could exceed the limits
+        self._max_bytes, self._max_records = most
+        if self._max_bytes < FEW or self._max_records < FEW:  # batches on the fast path could exceed the limits
             self._short = 0
 
     def __iter__(self) -> BatchReader:
@@ -238,8 +238,8 @@ class BatchReader:
             self.incomplete = left
             return None
         size = _int32(data, position + 8)[0] + OVERHEAD
-        if not SMALLEST[0] <= size <= self._largest:
-            reason = f"size of {size} bytes, not between {SMALLEST[0]} and {self._largest} (max_batch_bytes)"
+        if not SMALLEST[0] <= size <= self._max_bytes:
+            reason = f"size of {size} bytes, not between {SMALLEST[0]} and {self._max_bytes} (max_batch_bytes)"
             raise batch_error(reason, self._number, position)
         if size > left:
             self.incomplete = left
@@ -275,7 +275,7 @@ class BatchReader:
             ):
                 try:
                     records = read_records(
-                        data, position + HEADER, end, count, base_offset, base_timestamp, None, self._room
+                        data, position + HEADER, end, count, base_offset, base_timestamp, None, self._max_records
                     )
                 except MalformedRecord:
                     pass

@@ -38,8 +38,8 @@ class ControlRecord(NamedTuple):
     """Stored value; in KRaft logs a message named after the type."""
 
 
-def too_many(count: int, most: int, what: str = "records") -> str:
-    return f"{count} or more {what}, at most {most} allowed (max_batch_records)"
+def too_many(count: int, maximum: int, what: str = "records") -> str:
+    return f"{count} or more {what}, at most {maximum} allowed (max_batch_records)"
 
 
 _INT64 = 1 << 63
@@ -65,7 +65,7 @@ def read_records(
     base_offset: int,
     base_timestamp: int,
     append_time: int | None,
-    room: int,
+    limit: int,
 ) -> list[Record]:
     """Decode ``count`` records from ``pos`` to ``end``. Raises MalformedRecord.
 
@@ -76,7 +76,7 @@ def read_records(
     if count * SMALLEST_RECORD > end - pos:
         raise MalformedRecord(f"{count} records do not fit into {end - pos} bytes")
     records: list[Record] = []
-    most = room
+    maximum = limit
     new, kind = _new, Record
     is_far = base_offset > _FAR or not _FAR_BEFORE < base_timestamp < _FAR
     try:
@@ -133,9 +133,9 @@ def read_records(
             value = None if size & 1 else data[pos : (pos := pos + (size >> 1))]
 
             if data[pos]:
-                headers, pos = _headers(data, pos, stop, len(records), room)
-                if (room := room - len(headers)) < 0:
-                    raise MalformedRecord(too_many(most - room, most, "headers"), len(records))
+                headers, pos = _headers(data, pos, stop, len(records), limit)
+                if (limit := limit - len(headers)) < 0:
+                    raise MalformedRecord(too_many(maximum - limit, maximum, "headers"), len(records))
             else:
                 headers = ()
                 pos += 1
@@ -164,7 +164,7 @@ def _not_filled(number: int) -> MalformedRecord:
 
 
 def _headers(
-    data: bytes, pos: int, stop: int, number: int, room: int
+    data: bytes, pos: int, stop: int, number: int, limit: int
 ) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
     size = data[pos]
     pos += 1
@@ -172,8 +172,8 @@ def _headers(
         size, pos = _varint(data, pos - 1)
     if size & 1 or size > stop - pos:
         raise _not_filled(number)
-    if (left := size >> 1) > room:
-        left = room + 1
+    if (left := size >> 1) > limit:
+        left = limit + 1
     names = _NAMES
     headers: list[tuple[str, bytes | None]] = []
     while left:
@@ -219,21 +219,21 @@ def _headers_not_filled(number: int) -> MalformedRecord:
     return MalformedRecord(f"the headers of record {number} do not match its length", number)
 
 
-def _varint(data: bytes, pos: int, most: int = 5) -> tuple[int, int]:
+def _varint(data: bytes, pos: int, maximum: int = 5) -> tuple[int, int]:
     """Return the undecoded zigzag value at ``pos`` and its end. Raises ValueError and IndexError.
 
-    ``most`` is its maximum size (5 or 10).
+    ``maximum`` is its maximum size (5 or 10).
     """
     value = shift = 0
-    for end in range(pos + 1, pos + most + 1):
+    for end in range(pos + 1, pos + maximum + 1):
         byte = data[end - 1]
         value |= (byte & 127) << shift
         if byte < 128:
             break
         shift += 7
     else:
-        raise ValueError(f"a varint has more than {most} bytes")
-    if most == 5:
+        raise ValueError(f"a varint has more than {maximum} bytes")
+    if maximum == 5:
         if value > 0xFFFFFFFF:
             raise ValueError("a varint does not fit into 32 bits")
         return value, end

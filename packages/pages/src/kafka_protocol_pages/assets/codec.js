@@ -1,11 +1,11 @@
-/* Kafka's messages from bytes and back, by the layouts of protocol.json (docs/protocol-json.md says what is in it).
+/* Decodes and encodes Kafka's messages with the layouts of protocol.json (see docs/protocol-json.md).
  *
  *   const protocol = new KafkaCodec.Protocol(document);              // the parsed protocol.json
  *   const walk = protocol.walk("MetadataResponse", 13, bytes);       // {span, value, fault}
  *   const bytes = protocol.encode("MetadataResponse", 13, value);    // a Uint8Array
  *
- * Behind wire.js. Plain ES2020 without modules, so that it works from file:// and in Node alike. Values have the form
- * of Kafka's JSON: bytes are base64, a UUID is 22 characters, an int64 is a BigInt. It touches no page and no network.
+ * Load after wire.js. Plain ES2020 without modules, so that it works from file:// and in Node. Values have Kafka's
+ * JSON form: bytes are base64, a UUID has 22 characters, an int64 is a BigInt. Uses neither the DOM nor the network.
  */
 "use strict";
 (function (root, make) {
@@ -16,7 +16,7 @@
   const { lengthOf, readLength, checkedLength, writeLength, readSized, base64, fromBase64 } = wire;
   const MAX_EMPTY_ELEMENTS = 65535;
 
-  /** Bytes from start to end and what they are; children tile those of a span that has some. */
+  /** Meaning of the bytes from start to end; the children of a span cover all its bytes. */
   class Span {
     constructor(start, end, path, name, type, role, value = null, note = "", content = start) {
       Object.assign(this, {
@@ -42,7 +42,7 @@
       return [this, ...this.children.flatMap((child) => child.all())];
     }
 
-    /** This span and all within, over a part of the bytes so far, moved to where the part begins. */
+    /** Shifts this span and its descendants, whose offsets were relative to a part of the bytes. */
     moved(by) {
       for (const each of this.all()) {
         each.start += by;
@@ -59,7 +59,7 @@
 
   // ---- layouts --------------------------------------------------------------------------------------------------
 
-  /** The document, with the layouts linked to each other when they are first asked for. */
+  /** The document, with layouts that are linked on first use. */
   class Protocol {
     constructor(document) {
       if (document.format !== 1) throw new Error(`unsupported format ${document.format} of protocol.json; expected 1`);
@@ -68,14 +68,14 @@
       this.schemas = new Map();
     }
 
-    /** What the document says of a message; throws for one that is not there. */
+    /** Returns the entry of a message; throws for an unknown name. */
     message(name) {
       const message = this.messages.get(name);
       if (!message) throw new Error(`unknown message ${name}`);
       return message;
     }
 
-    /** The fields of a version in the order of the wire. */
+    /** Returns the fields of a version in wire order. */
     schema(name, version) {
       const key = `${name} v${version}`;
       if (!this.schemas.has(key)) {
@@ -89,21 +89,21 @@
       return this.schemas.get(key);
     }
 
-    /** What the bytes are: the tree of spans, the value (null if they are damaged) and the fault that ended it. */
+    /** Explains bytes: the tree of spans, the value (null if damaged), and the fault. */
     walk(name, version, data, pos = 0, path = "", isWhole = true) {
       const walk = new Walk(data, pos);
       const span = walk.struct(this.schema(name, version), path, name, isWhole);
       return { span, end: walk.end, value: walk.fault ? null : walk.value, fault: walk.fault };
     }
 
-    /** The value of exactly these bytes; throws the Fault. */
+    /** Decodes a message; throws a Fault, also for trailing bytes. */
     decode(name, version, data) {
       const { value, fault } = this.walk(name, version, data);
       if (fault) throw fault;
       return value;
     }
 
-    /** The bytes of a value; throws EncodeError. */
+    /** Encodes a value; throws EncodeError. */
     encode(name, version, value) {
       const out = [];
       writeStruct(out, this.schema(name, version), value, "");
@@ -115,7 +115,7 @@
     const struct = structs.get(name);
     const layout = struct && struct.layouts.find((each) => each.versions.includes(version));
     if (!layout) throw new Error(`${name} has no layout of version ${version}`);
-    if (layout.optional || layout.tagFormat) throw new Error(`${name}: only Kafka's own tagged fields are read`);
+    if (layout.optional || layout.tagFormat) throw new Error(`${name}: only Kafka's own format of tagged fields is supported`);
     const facts = new Map(struct.fields.map((field) => [field.name, field]));
     const field = (each) => ({
       key: each.name,
@@ -138,8 +138,8 @@
     if (type === "struct") {
       const schema = linked(structs, wire.struct, version);
       const presence = nullable ? (isTagged ? UVARINT : INT8) : null;
-      const shown = nullable ? "NULLABLE_STRUCT" : "STRUCT";
-      return { type, nullable, schema, presence, absent: isTagged ? 0 : -1, name: shown };
+      const name = nullable ? "NULLABLE_STRUCT" : "STRUCT";
+      return { type, nullable, schema, presence, absent: isTagged ? 0 : -1, name };
     }
     const mark = nullable ? "NULLABLE_" : "";
     if (type === "array") {
@@ -155,7 +155,7 @@
 
   // ---- reading --------------------------------------------------------------------------------------------------
 
-  /** One walk over bytes: the tree of what each is, up to the fault, and the value. */
+  /** Traversal of a message's bytes: the tree of spans up to the fault, and the value. */
   class Walk {
     constructor(data, pos) {
       Object.assign(this, { data, end: pos, fault: null, value: null, open: [], reading: null, extent: -1 });
@@ -180,7 +180,7 @@
       return top;
     }
 
-    /** The place that could not be read, and behind it the rest, inside what was open then. */
+    /** Adds the invalid bytes and the rest after them to the innermost open span. */
     stop(fault) {
       const [path, name, kind] = this.reading;
       const inner = this.open[this.open.length - 1];
@@ -293,7 +293,7 @@
       this.leave();
     }
 
-    /** Tag and size of the next field of a section, checked. */
+    /** Reads and checks the tag and size of the next field of a section. */
     header(tags, seen) {
       const start = this.end;
       const [tag, middle] = UVARINT.read(this.data, start);
@@ -305,7 +305,7 @@
       return { tag, at, end };
     }
 
-    /** The value of a known field. One that does not fill its size is no value: it is all taken back. */
+    /** Reads a known field. If the value does not fill its size, its spans are removed. */
     known(span, path, field, at, end) {
       const before = span.children.length;
       const value = this.any(span, field.kind, path, field.name);
@@ -346,7 +346,7 @@
 
   const join = (path, name) => (path ? `${path}.${name}` : name);
 
-  /** How far the bytes go that a fault is about. */
+  /** Returns the end of the invalid bytes of a fault. */
   function faultEnd(kind, fault, data, start) {
     if (fault.isShort) return data.length;
     try {
@@ -364,7 +364,7 @@
     return Math.min(end + 1, data.length);
   }
 
-  /** Whether a tagged field may be left out; a struct may if all of its own fields could. */
+  /** Returns whether a value is the default of a tagged field, which is omitted; for a struct, of all its fields. */
   function isDefault(value, fact, schema) {
     if (value === null || fact.default === null) return value === fact.default;
     if (Array.isArray(fact.default)) return value.length === 0;
@@ -453,7 +453,7 @@
     for (const byte of bytes) out.push(byte);
   }
 
-  /** A value as JSON: a BigInt is a plain number, and a float64 that is none is NaN or Infinity. */
+  /** Formats a value as JSON: a BigInt is a number, and non-finite floats are NaN or Infinity. */
   function stringify(value) {
     if (typeof value === "bigint") return value.toString();
     if (typeof value === "number") return Object.is(value, -0) ? "-0.0" : String(value);

@@ -1,9 +1,9 @@
-/* What each byte of a message is, as kafka_messages.explain says it: spans with notes, headers before messages, secrets
- * marked. Behind wire.js, codec.js and secrets.js:
+/* Explains each byte of a message like kafka_messages.explain: spans with notes, headers, marked secrets.
+ * Load after wire.js, codec.js and secrets.js:
  *
  *   const explainer = new KafkaExplain.Explainer(protocol);
  *   const explanation = explainer.message(bytes, "MetadataResponse", 13);   // {data, title, root, error, value}
- *   KafkaExplain.rows(explanation);                                         // its leaves, for JSON; secrets are hidden
+ *   KafkaExplain.rows(explanation);                                         // its leaves, for JSON; secrets are redacted
  */
 "use strict";
 (function (root, make) {
@@ -11,22 +11,22 @@
     module.exports = make(require("./wire.js"), require("./codec.js"), require("./secrets.js"));
   else root.KafkaExplain = make(root.KafkaWire, root.KafkaCodec, root.KafkaSecrets);
 })(typeof self === "undefined" ? this : self, function (wire, codec, secrets) {
-  const { CERTAIN, redact, concealHeader, concealMetadata, concealUncertain, hasSecrets, isAtRisk } = secrets;
+  const { COMMON_FIELDS, redact, redactHeader, redactMetadata, redactUncertain, hasSecrets, isAtRisk } = secrets;
   const { markSecrets, mayBeToken, mayHaveSecrets, names, noteOf } = secrets;
-  const HIDDEN = "(redacted)";
+  const REDACTED = "(redacted)";
   const UNSUPPORTED_VERSION = 35;
   const NO_HEADER = "unknown request header; this may be a SASL token";
 
   // ---- notes ----------------------------------------------------------------------------------------------------
 
-  /** UTC for milliseconds since 1970; empty for what is no time, as -1. */
+  /** Formats milliseconds since 1970 in UTC; returns an empty string for -1 and other invalid times. */
   function timeText(milliseconds) {
     return milliseconds > 0n && milliseconds < 253402300800000n ? new Date(Number(milliseconds)).toISOString() : "";
   }
 
   const isTime = (fact, name) => fact.type === "int64" && (name.includes("timestamp") || name.endsWith("_time"));
 
-  /** Adds to spans what the definition says: names of numbers, times, and what is at its default. */
+  /** Adds notes from the definition: names of numbers, times, defaults. */
   class Notes {
     constructor(document) {
       const members = (one) => new Map(one.members.map((member) => [member.value, member.name]));
@@ -93,22 +93,22 @@
     }
   }
 
-  // ---- fields of bytes that hold something known ----------------------------------------------------------------
+  // ---- messages in fields of bytes --------------------------------------------------------------------------------
 
-  /** Gives fields of bytes that hold a message behind its version, or a whole request, spans of their own. */
+  /** Expands fields of bytes that contain a message with its version, or a whole request. */
   function openContents(top, message, data, explainer) {
     const contents = new Map((message.contents || []).map((each) => [each.field, each]));
     if (!contents.size) return;
     for (const span of top.leaves()) {
-      const held = contents.get(names(span.path));
-      if (!held || span.role !== "value" || !(span.value instanceof Uint8Array) || !span.value.length) continue;
+      const known = contents.get(names(span.path));
+      if (!known || span.role !== "value" || !(span.value instanceof Uint8Array) || !span.value.length) continue;
       const content = data.subarray(span.content, span.end);
-      if (held.message) openVersioned(span, content, held.message, explainer);
+      if (known.message) openVersioned(span, content, known.message, explainer);
       else openRequest(span, content, explainer);
     }
   }
 
-  /** A message behind its version. One of a later version is read as the latest known, as Kafka's consumers do. */
+  /** Expands a version and its message. A later version is decoded as the latest known one, as in Kafka's consumers. */
   function openVersioned(span, content, name, { protocol, notes, open }) {
     if (content.length < 2) return;
     const message = protocol.message(name);
@@ -133,7 +133,7 @@
     putInside(span, spans);
   }
 
-  /** A request from its header on; one that cannot be read stays closed. */
+  /** Expands a request with its header, unless it is invalid. */
   function openRequest(span, content, explainer) {
     const { root, error } = explainer.request(content);
     if (error) {
@@ -144,7 +144,7 @@
     putInside(span, root.children);
   }
 
-  /** Make a leaf an opened span: its length, and what is in it. */
+  /** Replaces a leaf by its length and its content. */
   function putInside(span, inner) {
     span.role = "opened";
     if (span.content > span.start) {
@@ -156,7 +156,7 @@
 
   // ---- messages and their headers -------------------------------------------------------------------------------
 
-  /** Explains messages alone, and requests and responses behind their headers. */
+  /** Explains messages alone, and requests and responses with their headers. */
   class Explainer {
     constructor(protocol) {
       this.protocol = protocol;
@@ -165,14 +165,14 @@
       this.apis = new Map(protocol.document.apis.map((api) => [api.key, api]));
     }
 
-    /** One message, which the bytes are exactly. Throws Error for a message or version that is not there. */
+    /** Explains one message without header. Throws Error for an unknown message or version. */
     message(data, name, version) {
       const walk = new Reading(this, data);
       walk.message(name, version, "", true);
       return walk.result(`${name} v${version}`);
     }
 
-    /** A request from its header on, or with isFramed from the length before it. */
+    /** Explains a request with its header; with isFramed the length comes first. */
     request(data, isFramed = false) {
       const walk = new Reading(this, data);
       if (isFramed && !walk.frame()) return walk.result("request");
@@ -185,7 +185,7 @@
       return { ...walk.result(title), api, version };
     }
 
-    /** The response to a request of an API at a version. Throws Error where there is none. */
+    /** Explains the response to a request with this API key and version. Throws Error for an unknown one. */
     response(data, key, version, isFramed = false) {
       const api = this.apis.get(key);
       if (!api || !api.response) throw new Error(`unknown response of API ${key}`);
@@ -197,14 +197,14 @@
       if (!isFramed || walk.frame()) walk.header("ResponseHeader", header);
       let answered = version;
       if (!walk.error) {
-        answered = walk.answered(api, version);
+        answered = walk.bodyVersion(api, version);
         walk.message(api.response, answered, "", true);
       }
       return walk.result(`${api.response} v${answered}`);
     }
   }
 
-  /** The spans of some bytes, from left to right. */
+  /** Spans of the bytes, in order. */
   class Reading {
     constructor(explainer, data) {
       Object.assign(this, { explainer, data, pos: 0, error: null, cut: null, value: null, isHarmless: false });
@@ -224,8 +224,8 @@
       openContents(span, message, this.data, this.explainer);
       markSecrets(span, message, open);
       const { metadataTopic } = protocol.document;
-      concealMetadata(span, message, this.data, metadataTopic);
-      if (fault && isAtRisk(message, this.data, metadataTopic)) concealUncertain(span);
+      redactMetadata(span, message, this.data, metadataTopic);
+      if (fault && isAtRisk(message, this.data, metadataTopic)) redactUncertain(span);
       span.type = `${name} v${version}`;
       this.root.children.push(span);
       this.pos = end;
@@ -237,7 +237,7 @@
       }
     }
 
-    /** The length before a request or response; of one that was cut off what is there is read all the same. */
+    /** Reads the length prefix; truncated messages are still explained. */
     frame() {
       const values = this.prefix([["frame_length", wire.INT32]], "");
       if (!values) return false;
@@ -251,7 +251,7 @@
       return values[0] > left;
     }
 
-    /** Numbers before a message; null if they cannot be read. */
+    /** Reads the numbers before a message; returns null if they are invalid. */
     prefix(fields) {
       const values = [];
       for (const [name, kind] of fields) {
@@ -269,7 +269,7 @@
       return values;
     }
 
-    /** The API and version that the header says; null for the API where there is no body to read. */
+    /** Reads the request header; returns API and version, with null as API if the body cannot be decoded. */
     requestHeader() {
       const { protocol, apis } = this.explainer;
       const lowest = protocol.message("RequestHeader").versions[0];
@@ -298,20 +298,20 @@
 
     header(name, version) {
       this.message(name, version, "header", false);
-      if (!this.isHarmless) concealHeader(this.root.children[this.root.children.length - 1], this.error !== null);
+      if (!this.isHarmless) redactHeader(this.root.children[this.root.children.length - 1], this.error !== null);
     }
 
-    /** A request that nobody can read: what every header begins with, unless it may have none. */
+    /** Adds an undecodable request: the common part of all headers, unless the bytes may be a SASL token. */
     unknown(reason) {
       const isToken = mayBeToken(this.data.subarray(this.pos));
-      if (!isToken) this.certain();
+      if (!isToken) this.commonFields();
       this.stop(isToken ? NO_HEADER : reason, "", this.pos, "rest");
     }
 
-    /** The part of a header that does not depend on the API. */
-    certain() {
+    /** Adds the header fields that all APIs have. */
+    commonFields() {
       const span = new codec.Span(this.pos, this.pos + 8, "header", "header", "RequestHeader", "struct");
-      for (const [name, kind] of CERTAIN) {
+      for (const [name, kind] of COMMON_FIELDS) {
         const [value, end] = kind.read(this.data, this.pos);
         span.children.push(new codec.Span(this.pos, end, `header.${name}`, name, kind.name, "value", value));
         this.pos = end;
@@ -320,8 +320,8 @@
       this.root.children.push(span);
     }
 
-    /** The version of a response: that of the request, but 0 where ApiVersions fell back to it (KIP-511). */
-    answered(api, version) {
+    /** Returns the version of a response: that of the request, or 0 if ApiVersions fell back (KIP-511). */
+    bodyVersion(api, version) {
       const { data, pos } = this;
       if (api.name !== "ApiVersions" || data.length - pos < 2) return version;
       if (wire.INT16.read(data, pos)[0] !== UNSUPPORTED_VERSION) return version;
@@ -337,7 +337,7 @@
       this.pos = this.data.length;
     }
 
-    /** End here: what is left cannot be read, and unless it is known that there are none, it may hold secrets. */
+    /** Ends with an error. The rest may contain secrets, unless the message type has none. */
     stop(reason, path, offset, role) {
       this.error = { title: "", reason, path, offset };
       const rest = new codec.Span(this.pos, this.data.length, "", "", "", role, null, reason);
@@ -347,33 +347,33 @@
     }
   }
 
-  // ---- what comes of it -----------------------------------------------------------------------------------------
+  // ---- results --------------------------------------------------------------------------------------------------
 
   const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-  /** A value of a span, for JSON: bytes are hex, a float that is not finite is a text. */
+  /** Converts the value of a span for JSON: bytes to hex, non-finite floats to strings. */
   function jsonValue(value) {
     if (value instanceof Uint8Array) return hex(value);
     if (typeof value !== "number" || Number.isFinite(value)) return value;
     return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
   }
 
-  /** The leaves of an explanation, which tile the bytes. A secret has its place and its length only. */
+  /** Returns the leaves of an explanation, which cover all bytes. Secrets keep only position and length. */
   function rows({ root, data }, showSecrets = false) {
     return root.leaves().map((leaf) => {
-      const isHidden = leaf.isSecret && !showSecrets;
+      const isRedacted = leaf.isSecret && !showSecrets;
       return {
         start: leaf.start,
         end: leaf.end,
         path: leaf.path || leaf.name,
         type: leaf.type,
         role: leaf.role,
-        value: isHidden && leaf.role !== "length" ? HIDDEN : jsonValue(leaf.value),
-        note: noteOf(leaf, isHidden),
-        hex: isHidden ? null : hex(data.subarray(leaf.start, leaf.end)),
+        value: isRedacted && leaf.role !== "length" ? REDACTED : jsonValue(leaf.value),
+        note: noteOf(leaf, isRedacted),
+        hex: isRedacted ? null : hex(data.subarray(leaf.start, leaf.end)),
       };
     });
   }
 
-  return { Explainer, rows, hex, noteOf, HIDDEN };
+  return { Explainer, rows, hex, noteOf, REDACTED };
 });

@@ -1,10 +1,10 @@
-/* "Paste your bytes": decodes and annotates in the page what somebody pastes; nothing leaves it.
+/* Page "Paste your bytes": decodes and explains pasted bytes locally.
  *
- * Behind site.js (whose function inspector links hex and tree), protocol.js (KAFKA_PROTOCOL), wire.js, codec.js,
+ * Load after site.js (its function inspector links hex dump and tree), protocol.js (KAFKA_PROTOCOL), wire.js, codec.js,
  * secrets.js and explain.js. It expects a form #paste with the fields bytes (textarea), kind (find, request, response,
  * message), message, version, framed and secrets (check boxes), and the elements #paste-problem, #paste-guesses and
  * #paste-result.
- * In Node its first half is a module: bytesOf and guesses are tested there.
+ * In Node the first half is a module, whose functions bytesOf and guesses are tested.
  */
 "use strict";
 (function (root, make) {
@@ -22,17 +22,17 @@
   const MOST_TO_GUESS = 20000;
   const LEAST_BASE64 = 8;
 
-  // ---- what was pasted ------------------------------------------------------------------------------------------
+  // ---- input ---------------------------------------------------------------------------------------------------
 
-  /** A line of xxd: the address with a colon, bytes in groups, and behind two blanks the characters. */
+  /** A line of xxd: address with a colon, groups of bytes, and the characters after two spaces. */
   const XXD = /^\s*[0-9a-f]{4,16}:\s+((?:[0-9a-f]{2}){1,16}(?: (?:[0-9a-f]{2}){1,16})*)(?:\s*$|\s{2,}.*$)/i;
-  /** A line of hexdump -C or Wireshark: two blanks stand between bytes too, and behind three or a bar the characters. */
+  /** A line of hexdump -C or Wireshark: up to two spaces between bytes; the characters follow three spaces or a bar. */
   const DUMP =
     /^\s*[0-9a-f]{4,16}\s+((?:[0-9a-f]{2}){1,16}(?: {1,2}(?:[0-9a-f]{2}){1,16})*)(?:\s*$|\s{3,}.*$|\s*\|.*$)/i;
-  /** What is in a line of a dump: [the line, its bytes]; null for what is none. */
+  /** Returns the match of a dump line, with the bytes as group 1, or null. */
   const inDump = (line) => XXD.exec(line) || DUMP.exec(line);
 
-  /** The bytes that a text stands for: {bytes, form} or {problem}. Hex in any usual form comes before base64. */
+  /** Parses text as hex or base64: {bytes, form} or {problem}. Hex takes precedence. */
   function bytesOf(text) {
     if (text.length > 8 * MOST_BYTES)
       return { problem: `More than ${MOST_BYTES} bytes; use the command line.` };
@@ -61,7 +61,7 @@
     return { problem: `Neither hex nor base64: “${digits[wrong]}” is not a hex digit.` };
   }
 
-  /** What is wrong with a dump whose rows do not follow each other; null if they do. */
+  /** Returns the error of a dump with a gap between rows, or null. */
   function gapIn(lines) {
     let next = null;
     for (const line of lines) {
@@ -74,7 +74,7 @@
     return null;
   }
 
-  /** The bytes of decimal numbers in brackets, as programs print arrays. */
+  /** Parses decimal numbers in brackets, as programs print arrays. */
   function numbers(text) {
     const words = text.replace(/[[\](){};]/g, " ").split(/[\s,]+/).filter(Boolean);
     const wrong = words.find((word) => !/^-?\d+$/.test(word) || Number(word) < -128 || Number(word) > 255);
@@ -83,7 +83,7 @@
     return { bytes: Uint8Array.from(words, (word) => Number(word) & 255), form: "numbers" };
   }
 
-  /** The first of several frames that fill some bytes, and how many there are; null for what is none or one. */
+  /** Returns the first frame and the number of frames if the bytes are several frames, otherwise null. */
   function firstOfFrames(bytes) {
     let [at, count] = [0, 0];
     while (at + 4 <= bytes.length) {
@@ -97,9 +97,9 @@
       : null;
   }
 
-  // ---- what it could be -----------------------------------------------------------------------------------------
+  // ---- detection ------------------------------------------------------------------------------------------------
 
-  /** What bytes could be, the likeliest first: {kind, message, version, versions, isFramed, score, explanation}. */
+  /** Returns candidates, best first: {kind, message, version, versions, isFramed, score, explanation}. */
   function guesses(explainer, bytes) {
     const found = [];
     const isLong = bytes.length >= 4 && wire.INT32.read(bytes, 0)[0] === bytes.length - 4;
@@ -131,13 +131,13 @@
     return found.sort((one, two) => two.score - one.score).slice(0, MOST_GUESSES);
   }
 
-  /** Whether the codec reads a message: not what only the proposals have. */
+  /** Returns whether the codec supports a message; it does not support the formats of proposals. */
   function isReadable(message) {
     const isOwn = (layout) => layout.optional || layout.tagFormat;
     return !message.structs.some((struct) => struct.layouts.some(isOwn));
   }
 
-  /** The versions of each layout: those that look the same read the same. */
+  /** Returns the versions of each layout; equal layouts decode equally. */
   function runs(message) {
     const seen = new Map();
     for (const version of message.versions) {
@@ -157,7 +157,7 @@
     found.push({ ...guess, explanation, score: bonus + weight(explanation) });
   }
 
-  /** How much speaks for what was read: texts, known numbers, arrays; and against it what nobody writes. */
+  /** Rates a decoded message: printable strings, known numbers and arrays count for it, unusual values against it. */
   function weight({ root, data }) {
     let score = 0;
     for (const { path, value, name, role, type, note, start } of root.leaves()) {
@@ -175,42 +175,42 @@
     return score;
   }
 
-  // ---- what is shown --------------------------------------------------------------------------------------------
+  // ---- output ---------------------------------------------------------------------------------------------------
 
   const element = (tag, text = "", css = "") =>
     Object.assign(document.createElement(tag), { textContent: text, className: css });
 
-  /** The bytes in rows of sixteen, as every inspector of the pages has them. */
+  /** Creates the hex dump in rows of sixteen bytes. */
   function dump({ root, data }, showsSecrets) {
     const table = element("table", "", "hex");
-    table.setAttribute("aria-label", "The bytes in hex");
+    table.setAttribute("aria-label", "Hex dump");
     const marks = [];
     root.leaves().forEach((leaf, number) => {
-      const isHidden = leaf.isSecret && !showsSecrets;
-      const css = isHidden
+      const isRedacted = leaf.isSecret && !showsSecrets;
+      const css = isRedacted
         ? "secret"
         : [number % 2 ? "odd" : "", leaf.role === "length" ? "len" : ""].join(" ").trim();
       for (let at = leaf.start; at < Math.min(leaf.end, MOST_SHOWN); at++)
-        marks.push({ byte: data[at], isHidden, css });
+        marks.push({ byte: data[at], isRedacted, css });
     });
     for (let at = 0; at < marks.length; at += ROW) {
       const row = table.insertRow();
       const address = element("th", at.toString(16).padStart(4, "0"));
       address.scope = "row";
       const [hexes, chars] = [element("td", "", "h"), element("td", "", "c")];
-      for (const { byte, isHidden, css } of marks.slice(at, at + ROW)) {
-        hexes.append(element("i", isHidden ? "··" : explain.hex([byte]), css), " ");
-        chars.append(element("b", isHidden ? "·" : byte >= 32 && byte < 127 ? String.fromCharCode(byte) : "."));
+      for (const { byte, isRedacted, css } of marks.slice(at, at + ROW)) {
+        hexes.append(element("i", isRedacted ? "··" : explain.hex([byte]), css), " ");
+        chars.append(element("b", isRedacted ? "·" : byte >= 32 && byte < 127 ? String.fromCharCode(byte) : "."));
       }
       row.append(address, hexes, chars);
     }
     return table;
   }
 
-  /** The tree: a line for each span, and the count of an array on its line. */
+  /** Creates the tree: a row per span; an array's count is on its own row. */
   function tree({ root }, showsSecrets) {
     const table = element("table");
-    table.setAttribute("aria-label", "What the bytes are");
+    table.setAttribute("aria-label", "Fields");
     const head = table.createTHead().insertRow();
     for (const title of ["at", "field", "value", "type"])
       head.append(Object.assign(element("th", title), { scope: "col" }));
@@ -233,26 +233,26 @@
 
   function line(span, leaf, depth, showsSecrets) {
     const isGroup = leaf.children.length > 0;
-    const isHidden = leaf.isSecret && !showsSecrets;
+    const isRedacted = leaf.isSecret && !showsSecrets;
     const isCount = span === leaf && leaf.role === "length";
     const row = element(
       "tr",
       "",
-      [isGroup ? "group" : isCount ? "len" : leaf.role, isHidden ? "secret" : ""].join(" ").trim(),
+      [isGroup ? "group" : isCount ? "len" : leaf.role, isRedacted ? "secret" : ""].join(" ").trim(),
     );
     Object.assign(row.dataset, { s: span.start, e: span.end });
     const isMessage = span.type.startsWith(`${span.name} v`);
-    const field = element("td", isMessage ? span.type : nameOfLine(span) || (leaf.role === "rest" ? "not read" : ""));
+    const field = element("td", isMessage ? span.type : nameOfLine(span) || (leaf.role === "rest" ? "undecoded" : ""));
     field.style.setProperty("--d", depth);
-    const value = element("td", isGroup ? "" : isHidden && leaf.role !== "length" ? "hidden" : valueText(span, leaf));
-    const note = explain.noteOf(leaf, isHidden, "redacted, may be secret");
+    const value = element("td", isGroup ? "" : isRedacted && leaf.role !== "length" ? "redacted" : valueText(span, leaf));
+    const note = explain.noteOf(leaf, isRedacted, "redacted, may be secret");
     if (note) value.append(" ", element("small", note));
     row.append(element("td", leaf.start.toString(16).padStart(4, "0")), field, value);
     row.append(typeCell(isMessage || (isGroup && span.type.startsWith("STRUCT")) ? "" : span.type));
     return row;
   }
 
-  /** A cell with a type, which may break after each underscore and opening bracket. */
+  /** Creates a cell with a type that may wrap after underscores and opening brackets. */
   function typeCell(type) {
     const cell = element("td");
     cell.append(...type.split(/(?<=[_(])/).flatMap((part, at) => (at ? [element("wbr"), part] : [part])));
@@ -273,39 +273,39 @@
     return JSON.stringify(value).replace(/[^\P{C} ]/gu, (each) => `\\u{${each.codePointAt(0).toString(16)}}`);
   }
 
-  /** Everything about one explanation. */
-  function shown(explanation, showsSecrets) {
+  /** Creates the output of an explanation. */
+  function explained(explanation, showsSecrets) {
     const { title, error, data, root, value } = explanation;
-    const isHidden = !showsSecrets && root.leaves().some((leaf) => leaf.isSecret);
+    const isRedacted = !showsSecrets && root.leaves().some((leaf) => leaf.isSecret);
     const found = [element("h2", title)];
     if (error) {
       const place = [error.path, error.reason].filter(Boolean).join(": ");
-      found.push(element("p", `${place}. The bytes before it are shown.`, "problem"));
+      found.push(element("p", `${place}. The bytes before the error are shown.`, "problem"));
     } else {
       found.push(
         element(
           "p",
-          `${data.length} bytes, read to the end. Point at a byte or a line, or use the arrow keys.`,
+          `${data.length} bytes, decoded completely. Select a byte or a row with the mouse or the arrow keys.`,
           "hint",
         ),
       );
     }
     if (data.length > MOST_SHOWN) {
       found.push(
-        element("p", `The first ${MOST_SHOWN} of ${data.length} bytes are shown; the command shows all.`, "hint"),
+        element("p", `The first ${MOST_SHOWN} of ${data.length} bytes are shown; the command prints all.`, "hint"),
       );
     }
-    if (isHidden) found.push(element("p", "Secrets are redacted.", "hint"));
+    if (isRedacted) found.push(element("p", "Secrets are redacted.", "hint"));
     const box = element("div", "", "inspector");
     const halves = [element("div", "", "dump"), element("div", "", "tree")];
     halves[0].tabIndex = 0;
     halves[0].setAttribute("role", "group");
-    halves[0].setAttribute("aria-label", "The bytes");
+    halves[0].setAttribute("aria-label", "Bytes");
     halves[0].append(dump(explanation, showsSecrets));
     halves[1].append(tree(explanation, showsSecrets));
     box.append(...halves);
     found.push(box);
-    if (value !== null && !error && !isHidden) found.push(...json(value));
+    if (value !== null && !error && !isRedacted) found.push(...json(value));
     return found;
   }
 
@@ -324,7 +324,7 @@
 
   // ---- the form -------------------------------------------------------------------------------------------------
 
-  /** Make a form work. */
+  /** Initializes the form. */
   function start(form) {
     const protocol = new codec.Protocol(globalThis.KAFKA_PROTOCOL);
     const explainer = new explain.Explainer(protocol);
@@ -350,7 +350,7 @@
       );
     };
     const show = (explanation) => {
-      result.replaceChildren(...shown(explanation, secrets.checked));
+      result.replaceChildren(...explained(explanation, secrets.checked));
       result.querySelectorAll(".inspector").forEach(globalThis.inspector || (() => {}));
     };
     const choose = (guess) => {
@@ -387,16 +387,16 @@
       if (!read.bytes) return;
       const several = firstOfFrames(read.bytes);
       if (several)
-        problem.textContent = `${several.count} messages with lengths; the first is shown.`;
+        problem.textContent = `${several.count} messages with length prefixes; the first is shown.`;
       const data = several ? several.bytes : read.bytes;
       try {
         if (kind.value === "find") find(data);
         else show(explained(data));
       } catch (error) {
-        problem.textContent = `${error.message}.`; // such as a message that these definitions do not have
+        problem.textContent = `${error.message}.`; // such as an unknown message
       }
     };
-    // Not "change": that comes when the focus leaves the text, and would take away what it goes to.
+    // Not "change", which fires on blur and would remove the element that receives the focus.
     kind.addEventListener("input", messages);
     message.addEventListener("input", versions);
     form.addEventListener("input", run);
@@ -405,7 +405,7 @@
     run();
   }
 
-  /** Whether a field with its label is there: what is not asked for only disturbs. */
+  /** Shows or hides a field with its label. */
   function offer(field, isThere) {
     field.disabled = !isThere;
     field.closest("label").hidden = !isThere;

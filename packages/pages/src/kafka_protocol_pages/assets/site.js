@@ -1,14 +1,14 @@
-// What pages do beyond being read: themes, search, bytes linked to their tree, copying. Nothing is fetched or sent.
+// Themes, search, links between bytes and fields, copy buttons. Makes no requests.
 "use strict";
 
 const page = document.documentElement;
-const kept = {
-  // Storage may be switched off, for files above all.
+const storedTheme = {
+  // Storage may be disabled, especially for file: URLs.
   get() { try { return localStorage.getItem("theme"); } catch { return null; } },
-  set(value) { try { localStorage.setItem("theme", value); } catch { /* then it holds for this page */ } },
+  set(value) { try { localStorage.setItem("theme", value); } catch { /* the theme applies to this page only */ } },
 };
 page.classList.add("scripted");
-if (kept.get()) page.dataset.theme = kept.get();
+if (storedTheme.get()) page.dataset.theme = storedTheme.get();
 
 document.addEventListener("DOMContentLoaded", () => {
   themes(document.getElementById("theme"));
@@ -30,7 +30,7 @@ function themes(button) {
   name();
   button.addEventListener("click", () => {
     page.dataset.theme = isDark() ? "light" : "dark";
-    kept.set(page.dataset.theme);
+    storedTheme.set(page.dataset.theme);
     name();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", name);
@@ -44,7 +44,7 @@ let entries = [];
 let loaded = null;
 
 function load() {
-  // The index is a script, because a page that was opened from a file may not fetch.
+  // The index is a script, because a page opened from a file cannot fetch data.
   loaded ??= new Promise((done) => {
     const script = document.createElement("script");
     script.src = `${document.body.dataset.root}assets/search.js`;
@@ -115,7 +115,7 @@ function search(input, box) {
     box.replaceChildren(...found.slice(0, MOST).map(option));
     if (!found.length || found.length > MOST) {
       const note = document.createElement("p");
-      note.textContent = found.length ? `and ${found.length - MOST} more; go on typing` : "Nothing has this in its name.";
+      note.textContent = found.length ? `and ${found.length - MOST} more; refine the search` : "No matches.";
       box.append(note);
     }
     box.hidden = false;
@@ -154,7 +154,7 @@ function option(each, at) {
   return link;
 }
 
-// ---- bytes and their tree
+// ---- hex dump and field tree
 
 function inspector(box) {
   const hexes = [...box.querySelectorAll(".h i")];
@@ -163,31 +163,31 @@ function inspector(box) {
   const dump = box.querySelector(".dump");
   const ends = rows.map((row) => [Number(row.dataset.s), Number(row.dataset.e)]);
   const depth = (row) => Number(row.children[1].style.getPropertyValue("--d"));
-  let shown = null;
-  let held = null;
+  let current = null;
+  let selected = null;
 
   const at = (byte) => {
-    // A row comes before those inside it, so the last one that has the byte is the innermost.
+    // Parents precede their children, so the last row that contains the byte is the innermost.
     let found = null;
     rows.forEach((row, number) => { if (ends[number][0] <= byte && byte < ends[number][1]) found = row; });
     return found;
   };
   const show = (row) => {
-    if (row === shown) return;
+    if (row === current) return;
     box.querySelectorAll(".on").forEach((each) => each.classList.remove("on"));
-    shown = row;
+    current = row;
     if (!row) return;
     const [start, end] = ends[rows.indexOf(row)];
     row.classList.add("on");
     for (const list of [hexes, chars]) list.slice(start, end).forEach((each) => each.classList.add("on"));
     if (hexes[start]) within(dump, hexes[start]);
   };
-  const hold = (row) => {
+  const select = (row) => {
     rows.forEach((each) => { each.tabIndex = each === row ? 0 : -1; });
-    held = row;
+    selected = row;
     show(row);
   };
-  const go = (row) => { if (row) { hold(row); row.focus(); } };
+  const go = (row) => { if (row) { select(row); row.focus(); } };
 
   rows.forEach((row, number) => { row.tabIndex = number ? -1 : 0; });
   box.addEventListener("mouseover", (event) => {
@@ -196,13 +196,13 @@ function inspector(box) {
     if (row) show(row);
     else if (byte) show(at((byte.tagName === "I" ? hexes : chars).indexOf(byte)));
   });
-  box.addEventListener("mouseleave", () => show(held));
+  box.addEventListener("mouseleave", () => show(selected));
   box.addEventListener("click", (event) => {
     const byte = event.target.closest(".h i, .c b");
     if (byte) go(at((byte.tagName === "I" ? hexes : chars).indexOf(byte)));
     else if (event.target.closest(".tree tbody tr")) go(event.target.closest("tr"));
   });
-  box.addEventListener("focusin", (event) => { if (rows.includes(event.target)) hold(event.target); });
+  box.addEventListener("focusin", (event) => { if (rows.includes(event.target)) select(event.target); });
   box.addEventListener("keydown", (event) => {
     const number = rows.indexOf(event.target);
     if (number < 0) return;
@@ -215,7 +215,7 @@ function inspector(box) {
       Home: () => rows[0],
       End: () => rows[rows.length - 1],
     };
-    if (event.key === "Escape") { held = null; show(null); event.target.blur(); return; }
+    if (event.key === "Escape") { selected = null; show(null); event.target.blur(); return; }
     if (!moves[event.key]) return;
     event.preventDefault();
     go(moves[event.key]());
@@ -223,7 +223,7 @@ function inspector(box) {
 }
 
 function within(box, element) {
-  // Like scrollIntoView, but never of the page.
+  // Like scrollIntoView, but scrolls only the box.
   const [outer, inner] = [box.getBoundingClientRect(), element.getBoundingClientRect()];
   if (inner.top < outer.top) box.scrollTop -= outer.top - inner.top + 20;
   else if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom + 20;

@@ -1,6 +1,6 @@
-/* The primitive types of Kafka's protocol: numbers, varints, and what stands behind a length. For codec.js.
+/* Primitive types of Kafka's protocol: numbers, varints, and length-prefixed values. Used by codec.js.
  *
- * Plain ES2020 without modules, so that it works from file:// and in Node alike.
+ * Plain ES2020 without modules, so that it works from file:// and in Node.
  */
 "use strict";
 (function (root, make) {
@@ -10,7 +10,7 @@
 })(typeof self === "undefined" ? this : self, function () {
   const MAX_STRING = 32767;
 
-  /** Bytes that are no such message: why, the offset of it, and whether the bytes end too early. */
+  /** Decoding error: reason, offset, and whether the bytes are truncated. */
   class Fault extends Error {
     constructor(reason, offset, isShort = false) {
       super(reason);
@@ -18,7 +18,7 @@
     }
   }
 
-  /** A value that cannot be written, with the path to it. */
+  /** Encoding error; the message starts with the path of the value. */
   class EncodeError extends Error {
     constructor(reason, path) {
       super(path ? `${path}: ${reason}` : reason);
@@ -39,7 +39,7 @@
 
   const view = (data) => new DataView(data.buffer, data.byteOffset, data.byteLength);
 
-  /** A number of fixed width, by the methods that a DataView has for it. */
+  /** A fixed-width number, read and written with the named DataView method. */
   function fixed(name, width, method, lowest, highest) {
     return {
       name,
@@ -104,7 +104,7 @@
     },
   };
 
-  /** An integer in groups of seven bits: zig-zag if signed, with isComplement the two's complement as it is. */
+  /** A varint: zigzag-encoded if signed, or the two's complement with isComplement. */
   function varint(name, bits, isSigned, isComplement = false) {
     const longest = Math.ceil(bits / 7);
     const plain = (number) => (bits === 64 ? number : Number(number));
@@ -158,9 +158,9 @@
     uvarint64: varint("UPACKED64", 64, false, true),
   };
 
-  // ---- what stands behind a length ------------------------------------------------------------------------------
+  // ---- length-prefixed values ------------------------------------------------------------------------------------
 
-  /** A length: compact, or fixed with -1 for null. */
+  /** A length prefix: compact, or fixed with -1 for null. */
   const lengthOf = (kind) => (kind.compact ? null : kind.type === "string" ? INT16 : INT32);
 
   function readLength(kind, data, pos) {
@@ -182,7 +182,7 @@
     return [length, after];
   }
 
-  /** A text or bytes; null where that stands. Bytes are a part of the data. */
+  /** A string, bytes or null. Bytes are a view into the data. */
   function readSized(kind, data, pos) {
     const [length, start] = checkedLength(kind, data, pos);
     if (length < 0) return [null, start];
@@ -194,7 +194,7 @@
     return [kind.type === "string" ? utf8(content, start) : content, end];
   }
 
-  /** The characters of UTF-8, which must be sound; base is the offset of the first byte. */
+  /** Decodes strict UTF-8; base is the offset of the first byte. */
   function utf8(bytes, base) {
     for (let at = 0; at < bytes.length;) {
       const size = sequence(bytes, at);
@@ -204,7 +204,7 @@
     return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
   }
 
-  /** The bytes of the character at a place, or why it is none (RFC 3629). */
+  /** Returns the size of the character at a position, or the reason why it is invalid (RFC 3629). */
   function sequence(bytes, at) {
     const first = bytes[at];
     if (first < 0x80) return 1;
@@ -234,19 +234,19 @@
     return text;
   }
 
-  /** The bytes of padded base64; null for what is none. */
+  /** Decodes padded base64; returns null for other text. */
   function fromBase64(text) {
     if (text.length % 4 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
     const letters = text.replace(/=+$/, "");
     const out = [];
     let bits = 0;
-    let held = 0;
+    let bitCount = 0;
     for (const letter of letters) {
       bits = ((bits << 6) | ALPHABET.indexOf(letter)) & 0xfffff;
-      held += 6;
-      if (held >= 8) {
-        held -= 8;
-        out.push((bits >> held) & 255);
+      bitCount += 6;
+      if (bitCount >= 8) {
+        bitCount -= 8;
+        out.push((bits >> bitCount) & 255);
       }
     }
     return Uint8Array.from(out);

@@ -9,27 +9,27 @@ from importlib.resources import files
 
 from .markup import Markup, element
 from .model import Picture
-from .svg import LETTER, WIDTH, draw, kinds_of, sample_of
+from .svg import LETTER, WIDTH, kinds_of, render, sample_of
 
 # Characters of a line of a remark.
 _LINE = 140
 
 
 def document(title: str, pictures: Sequence[Picture]) -> str:
-    drawn: list[Markup] = []
+    shapes: list[Markup] = []
     y = 0.0
     for picture in pictures:
-        drawn.append(element("text", picture.title, x=8, y=y + 22, class_="title"))
+        shapes.append(element("text", picture.title, x=8, y=y + 22, class_="title"))
         keys = _legend(picture, y + 32)
-        content, height = draw(picture)
+        content, height = render(picture)
         y += 62 if keys else 34
-        drawn += [*keys, element("g", *content, transform=f"translate(0,{y})")]
+        shapes += [*keys, element("g", *content, transform=f"translate(0,{y})")]
         y += height + 18
         for line in textwrap.wrap(picture.remark, _LINE):
-            drawn.append(element("text", line, x=8, y=y, class_="tick"))
+            shapes.append(element("text", line, x=8, y=y, class_="tick"))
             y += 16
     ground = element("rect", width=WIDTH, height=y, class_="ground")
-    lines = (element("style", Markup(_resolved(styles()))), ground, *drawn)
+    lines = (element("style", Markup(_resolved(styles()))), ground, *shapes)
     root = {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {WIDTH} {y}", "width": WIDTH}
     svg = element("svg", *(Markup(f"\n{line}") for line in lines), **root, role="img", aria_label=title)
     return f"{svg}\n"
@@ -52,10 +52,10 @@ def _with_colors(rules: str, variables: str) -> str:
 
 
 def _legend(picture: Picture, y: float) -> list[Markup]:
-    drawn = []
+    shapes = []
     x = 8.0
-    for name, look in kinds_of(picture).items():
-        key = element("g", sample_of(picture, look), transform=f"translate({x},{y})")
-        drawn += [key, element("text", name, x=x + 22, y=y + 11, class_="beside")]
+    for name, style in kinds_of(picture).items():
+        key = element("g", sample_of(picture, style), transform=f"translate({x},{y})")
+        shapes += [key, element("text", name, x=x + 22, y=y + 11, class_="beside")]
         x += 40 + len(name) * LETTER
-    return drawn
+    return shapes

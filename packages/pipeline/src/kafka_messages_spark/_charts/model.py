@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 # Colors and shapes of marks.
-Look = Literal["good", "bad", "notice", "calm", "busy"]
+Style = Literal["good", "bad", "notice", "calm", "busy"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Timeline:
 
     title: str
     # Looks by kind, in the order of the legend.
-    kinds: Mapping[str, Look]
+    kinds: Mapping[str, Style]
     lanes: Sequence[Lane]
     # Explanation below the chart.
     remark: str = ""
@@ -96,7 +96,7 @@ class Bar:
 @dataclass(frozen=True)
 class Bars:
     title: str
-    kinds: Mapping[str, Look]
+    kinds: Mapping[str, Style]
     bars: Sequence[Bar]
     remark: str = ""
     # Label of the axis.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .axes import Axis, numbers, powers, times
 from .formatting import timestamp
 from .markup import Markup, element
-from .model import Bar, Bars, Chart, Lane, Look, Mark, Panel, Picture, Series, Timeline
+from .model import Bar, Bars, Chart, Lane, Mark, Panel, Picture, Series, Style, Timeline
 
 # Width of a chart in SVG units; pages scale it, but not below 720 pixels.
 WIDTH = 1000
@@ -23,9 +23,9 @@ _LEAST = 5
 
 
 def figure(picture: Picture) -> Markup:
-    drawn, height = draw(picture)
+    shapes, height = render(picture)
     svg = element(
-        "svg", *drawn, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=picture.title, class_="picture"
+        "svg", *shapes, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=picture.title, class_="picture"
     )
     legend = _legend(picture) if kinds_of(picture) else ""
     remark = element("p", picture.remark, class_="remark") if picture.remark else ""
@@ -33,30 +33,30 @@ def figure(picture: Picture) -> Markup:
     return element("figure", element("figcaption", picture.title), legend, scrolled, remark)
 
 
-def draw(picture: Picture) -> tuple[list[Markup], float]:
-    return _DRAWN[type(picture)](picture)
+def render(picture: Picture) -> tuple[list[Markup], float]:
+    return _RENDERERS[type(picture)](picture)
 
 
-def kinds_of(picture: Picture) -> Mapping[str, Look]:
+def kinds_of(picture: Picture) -> Mapping[str, Style]:
     return picture.kinds if isinstance(picture, Timeline | Bars) else {}
 
 
-def sample_of(picture: Picture, look: Look) -> Markup:
+def sample_of(picture: Picture, style: Style) -> Markup:
     marks = [mark for lane in picture.lanes for mark in lane.marks] if isinstance(picture, Timeline) else []
     if any(mark.start == mark.end for mark in marks):
-        return _shape(look, 8, 7, 9)
-    return element("rect", x=0, y=2, width=16, height=10, rx=2, class_=f"mark {look}")
+        return _shape(style, 8, 7, 9)
+    return element("rect", x=0, y=2, width=16, height=10, rx=2, class_=f"mark {style}")
 
 
 def _legend(picture: Picture) -> Markup:
-    def key(name: str, look: Look) -> Markup:
-        sample = sample_of(picture, look)
+    def key(name: str, style: Style) -> Markup:
+        sample = sample_of(picture, style)
         return element("li", element("svg", sample, viewBox="0 0 16 14", width=16, height=14, aria_hidden="true"), name)
 
     return element("ul", *(key(*each) for each in kinds_of(picture).items()), class_="legend")
 
 
-def _shape(look: Look, x: float, y: float, size: float, *content: object) -> Markup:
+def _shape(style: Style, x: float, y: float, size: float, *content: object) -> Markup:
     half = size / 2
     path = {
         "good": f"M{x - half},{y - half}h{size}v{size}h-{size}z",
@@ -64,16 +64,16 @@ def _shape(look: Look, x: float, y: float, size: float, *content: object) -> Mar
         "busy": f"M{x - half},{y}a{half},{half} 0 1 0 {size},0a{half},{half} 0 1 0 -{size},0z",
         "notice": f"M{x - half},{y + half}l{half},-{size}l{half},{size}z",
         "bad": f"M{x - half},{y - half}l{size},{size}M{x - half},{y + half}l{size},-{size}",
-    }[look]
-    return element("path", *content, d=path, class_=f"mark {look}")
+    }[style]
+    return element("path", *content, d=path, class_=f"mark {style}")
 
 
-def _text(x: float, y: float, content: str, look: str, anchor: str | None = None) -> Markup:
-    return element("text", content, x=round(x, 1), y=round(y, 1), class_=look, text_anchor=anchor)
+def _text(x: float, y: float, content: str, style: str, anchor: str | None = None) -> Markup:
+    return element("text", content, x=round(x, 1), y=round(y, 1), class_=style, text_anchor=anchor)
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, look: str) -> Markup:
-    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=look)
+def _line(x1: float, y1: float, x2: float, y2: float, style: str) -> Markup:
+    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=style)
 
 
 def _cut(text: str, width: float) -> str:
@@ -124,7 +124,7 @@ def _timeline(picture: Timeline) -> tuple[list[Markup], float]:
     low, high = (min(moments), max(moments)) if moments else (0, 1)
     axis = Axis(low, max(high, low + 1), _LABELS + 8, WIDTH - 12)
     bands: list[Markup] = []
-    drawn: list[Markup] = []
+    shapes: list[Markup] = []
     y = 4.0
     for number, lane in enumerate(picture.lanes):
         placed = _placed(lane, axis)
@@ -132,13 +132,13 @@ def _timeline(picture: Timeline) -> tuple[list[Markup], float]:
         height = _ROW * max(1, len(rows)) + 6
         if number % 2 == 0:
             bands.append(element("rect", x=0, y=y, width=WIDTH, height=height, class_="band"))
-        drawn.append(_named(lane.name, y + 17))
+        shapes.append(_named(lane.name, y + 17))
         if others:
-            drawn.append(_text(_LABELS - 10, y + 33, f"{others:,} more have no room", "tick", "end"))
+            shapes.append(_text(_LABELS - 10, y + 33, f"{others:,} more not shown", "tick", "end"))
         for at, row in enumerate(rows):
-            drawn += [_mark(picture, mark, axis, y + 3 + at * _ROW + (_ROW - _BAR) / 2) for mark in row]
+            shapes += [_mark(picture, mark, axis, y + 3 + at * _ROW + (_ROW - _BAR) / 2) for mark in row]
         y += height
-    return [*bands, *(_times(axis, y) if moments else []), *drawn], y + 24
+    return [*bands, *(_times(axis, y) if moments else []), *shapes], y + 24
 
 
 def _reach(mark: Mark, axis: Axis) -> tuple[float, float]:
@@ -171,7 +171,7 @@ def _placed(lane: Lane, axis: Axis) -> list[list[Mark]]:
     ends: list[float] = []
     for mark in sorted(lane.marks, key=lambda mark: _reach(mark, axis)):
         start, end = _reach(mark, axis)
-        at = next((at for at, taken in enumerate(ends) if taken + 1 <= start), len(rows))
+        at = next((at for at, end_at in enumerate(ends) if end_at + 1 <= start), len(rows))
         if at == len(rows):
             rows.append([])
             ends.append(end)
@@ -181,19 +181,19 @@ def _placed(lane: Lane, axis: Axis) -> list[list[Mark]]:
 
 
 def _mark(picture: Timeline, mark: Mark, axis: Axis, y: float) -> Markup:
-    look, note = picture.kinds[mark.kind], element("title", mark.note)
+    style, note = picture.kinds[mark.kind], element("title", mark.note)
     x = axis.at(mark.start)
     is_moment = mark.end == mark.start
     end = axis.end if mark.end is None else max(axis.at(mark.end), x + _LEAST)
     start, end = (x - _BAR / 2, x + _BAR / 2) if is_moment else (x, end)
     at, anchor = _label_place(mark.text, start, end)
     if is_moment:
-        shape = _shape(look, x, y + _BAR / 2, _BAR, note)
+        shape = _shape(style, x, y + _BAR / 2, _BAR, note)
     else:
-        room = 2 if mark.text and anchor is None and at < end else 0  # above and below a label inside the bar
-        size = {"width": round(end - x, 1), "height": _BAR + 2 * room, "rx": 2}
+        space = 2 if mark.text and anchor is None and at < end else 0  # above and below a label inside the bar
+        size = {"width": round(end - x, 1), "height": _BAR + 2 * space, "rx": 2}
         open_ = " open" if mark.end is None else ""
-        shape = element("rect", note, x=x, y=y - room, class_=f"mark {look}{open_}", **size)
+        shape = element("rect", note, x=x, y=y - space, class_=f"mark {style}{open_}", **size)
     if not mark.text:
         return shape
     label = _text(at, y + 10, _cut(mark.text, _label_width(mark.text)), "beside", anchor)
@@ -209,16 +209,16 @@ def _chart(picture: Chart) -> tuple[list[Markup], float]:
         moments.append(picture.until)
     low, high = (min(moments), max(moments)) if moments else (0, 1)
     span = low, high + max(1, (high - low) // 25)  # keeps the last value visible
-    drawn: list[Markup] = []
+    shapes: list[Markup] = []
     y = 6.0
     scales = [[_scale(panel) for panel in row] for row in picture.rows]
     values = max((len(word) for row in scales for scale in row for _, word in scale.marks), default=0) * _DIGIT + 14
     for row, of_row in zip(picture.rows, scales, strict=True):
-        room = WIDTH / len(row)
+        space = WIDTH / len(row)
         for at, (panel, scale) in enumerate(zip(row, of_row, strict=True)):
-            drawn += _panel(panel, scale, span, at * room, y, room, max(_VALUES, values))
+            shapes += _panel(panel, scale, span, at * space, y, space, max(_VALUES, values))
         y += _PANEL + 58
-    return drawn, y
+    return shapes, y
 
 
 _PANEL, _COLORS = 120, 6
@@ -251,20 +251,20 @@ def _panel(
 ) -> list[Markup]:
     across = Axis(*span, left + values, left + width - _ENDS)
     up = Axis(scale.low, scale.high, top + 26 + _PANEL, top + 26)
-    drawn = [_text(across.start, top + 14, _cut(panel.title, width - values), "name")]
+    shapes = [_text(across.start, top + 14, _cut(panel.title, width - values), "name")]
     for value, word in scale.marks:
         y = up.at(value)
-        drawn += [
+        shapes += [
             _line(across.start, y, across.end, y, "grid"),
             _text(across.start - 6, y + 4, word, "tick", "end"),
         ]
     marks = [(across.at(moment), word) for moment, word in panel.marks]
     if not marks:
         marks = [mark[1:] for mark in _time_marks(across, left, left + width, 5 if width < WIDTH else 9)]
-    drawn += [_text(x, up.start + 16, word, "tick", "middle") for x, word in marks]
-    drawn.append(_line(across.start, up.start, across.end, up.start, "axis"))
-    drawn += [_steps(series, across, up) for series in panel.series]
-    return drawn + _ends(panel.series, across, up)
+    shapes += [_text(x, up.start + 16, word, "tick", "middle") for x, word in marks]
+    shapes.append(_line(across.start, up.start, across.end, up.start, "axis"))
+    shapes += [_steps(series, across, up) for series in panel.series]
+    return shapes + _ends(panel.series, across, up)
 
 
 def _steps(series: Series, across: Axis, up: Axis) -> Markup:
@@ -277,12 +277,12 @@ def _steps(series: Series, across: Axis, up: Axis) -> Markup:
             path += f"V{y}" if drawing else f"M{x},{y}"
         drawing = value is not None
     path += f"H{across.end}" if drawing else ""
-    look = f"series color{series.color % _COLORS}{' dashed' if series.dashed else ''}"
+    style = f"series color{series.color % _COLORS}{' dashed' if series.dashed else ''}"
     events = [
         _shape("bad", across.at(moment), up.at(value), 11, element("title", f"{timestamp(moment)} · {words}"))
         for moment, value, words in series.events
     ]
-    line = element("path", element("title", series.name + last), d=path or "M0,0", class_=look)
+    line = element("path", element("title", series.name + last), d=path or "M0,0", class_=style)
     return element("g", line, *events)
 
 
@@ -292,12 +292,12 @@ def _ends(series: Sequence[Series], across: Axis, up: Axis) -> list[Markup]:
         for each in series
         if not each.dashed and (values := [value for _, value in each.points if value is not None])
     ]
-    drawn, free = [], up.start + 6.0
+    shapes, free = [], up.start + 6.0
     for end, each in sorted(last, key=lambda pair: -pair[0]):
         y = min(end + 4, free)
         free = y - 13
-        drawn.append(_text(across.end + 5, y, _cut(each.name, _ENDS), f"end color{each.color % _COLORS}"))
-    return drawn
+        shapes.append(_text(across.end + 5, y, _cut(each.name, _ENDS), f"end color{each.color % _COLORS}"))
+    return shapes
 
 
 def _short(value: int) -> str:
@@ -320,45 +320,45 @@ def _bars(picture: Bars) -> tuple[list[Markup], float]:
     axis = Axis(low, high, names, max(names + 200, WIDTH - words), wide)
     height = 4.0 + _ROW * len(picture.bars)
     marks = powers(low, high) if wide else numbers(0, int(high), 5)
-    drawn: list[Markup] = []
+    shapes: list[Markup] = []
     for at, value in enumerate(marks):
         if wide and len(marks) > 6 and at % 2:
             continue
         x = axis.at(value)
-        drawn += [_line(x, 0, x, height, "grid"), _text(x, height + 16, _short(value), "tick", "middle")]
+        shapes += [_line(x, 0, x, height, "grid"), _text(x, height + 16, _short(value), "tick", "middle")]
     title = f"{picture.values}{', logarithmic' if wide else ''}"
-    drawn.append(_text(axis.start, height + 34, title, "tick"))
+    shapes.append(_text(axis.start, height + 34, title, "tick"))
     for number, bar in enumerate(picture.bars):
         y = 4 + number * _ROW
-        drawn += _bar(bar, picture.kinds[bar.kind], axis, y)
-    return drawn, height + 42
+        shapes += _bar(bar, picture.kinds[bar.kind], axis, y)
+    return shapes, height + 42
 
 
-def _bar(bar: Bar, look: Look, axis: Axis, y: float) -> list[Markup]:
+def _bar(bar: Bar, style: Style, axis: Axis, y: float) -> list[Markup]:
     length = max(axis.at(bar.value) - axis.start, 2) if bar.value > 0 else 0
     name = element(
         "text", _cut(bar.name, axis.start - 14), x=axis.start - 8, y=y + 11, class_="name", text_anchor="end"
     )
     note = element("title", f"{bar.name} · {_beside(bar)}")
-    shape = element("rect", x=axis.start, y=y + 1, width=round(length, 1), height=_BAR, rx=2, class_=f"mark {look}")
-    shapes = _split(bar, look, axis, y) if bar.split else [shape]
+    shape = element("rect", x=axis.start, y=y + 1, width=round(length, 1), height=_BAR, rx=2, class_=f"mark {style}")
+    shapes = _split(bar, style, axis, y) if bar.split else [shape]
     return [element("g", note, name, *shapes, _text(axis.start + length + 6, y + 11, _beside(bar), "beside"))]
 
 
-def _split(bar: Bar, look: Look, axis: Axis, y: float) -> list[Markup]:
-    drawn, done = [], 0.0
+def _split(bar: Bar, style: Style, axis: Axis, y: float) -> list[Markup]:
+    shapes, done = [], 0.0
     for level, value in bar.split:
         start, end = axis.at(done), axis.at(done + value)
         done += value
         size = {"width": round(end - start, 1), "height": _BAR + 2, "fill_opacity": round((level + 1) / 14, 2)}
-        drawn.append(element("rect", x=start, y=y, class_=f"mark {look}", **size))
+        shapes.append(element("rect", x=start, y=y, class_=f"mark {style}", **size))
         if end - start > 2 * LETTER:
-            drawn.append(_text(round(start + end) / 2, y + 11, str(level), "beside", "middle"))
-    return drawn
+            shapes.append(_text(round(start + end) / 2, y + 11, str(level), "beside", "middle"))
+    return shapes
 
 
 def _beside(bar: Bar) -> str:
     return f"{bar.word}  {bar.note}" if bar.note else bar.word
 
 
-_DRAWN: Mapping[type, Callable[..., tuple[list[Markup], float]]] = {Timeline: _timeline, Chart: _chart, Bars: _bars}
+_RENDERERS: Mapping[type, Callable[..., tuple[list[Markup], float]]] = {Timeline: _timeline, Chart: _chart, Bars: _bars}

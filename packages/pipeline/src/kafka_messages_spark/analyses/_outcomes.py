@@ -12,13 +12,13 @@ from ._logs import log_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_TELLING = ("topic", "partition", "offset", "is_transactional", "is_control", "control_type", "producer_id")
+_COLUMNS = ("topic", "partition", "offset", "is_transactional", "is_control", "control_type", "producer_id")
 # Number of groups of records outside transactions, so that no task gets a whole log.
 _SHARES = 1024
 
 
 def has_outcome_columns(records: DataFrame) -> bool:
-    return set(_TELLING) <= set(records.columns)
+    return set(_COLUMNS) <= set(records.columns)
 
 
 def with_outcome(records: DataFrame, name: str = "transaction") -> DataFrame:

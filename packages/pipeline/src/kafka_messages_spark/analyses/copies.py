@@ -47,9 +47,9 @@ def counts(rows: DataFrame) -> DataFrame:
         some = some.where("is_control is null or not is_control")
     content = F.xxhash64(*(name for name in _CONTENT if name in rows.columns))
     keys = [key.alias(f"key_{at}") for at, key in enumerate([*log_of(rows), F.col("offset")])]
-    each = some.groupBy(*keys).agg(F.count("*").alias("held"), (F.min(content) != F.max(content)).alias("differs"))
+    each = some.groupBy(*keys).agg(F.count("*").alias("copies"), (F.min(content) != F.max(content)).alias("differs"))
     return each.agg(
         F.count("*").alias("records"),
-        F.coalesce(F.sum(F.col("held") - 1), F.lit(0)).alias("copies"),
+        F.coalesce(F.sum(F.col("copies") - 1), F.lit(0)).alias("copies"),
         F.count_if("differs").alias("differing"),
     )

@@ -44,7 +44,7 @@ def rebalances(records: DataFrame) -> DataFrame:
 def _columns(kinds: dict[str, str]) -> dict[str, Column]:
     classic = F.col("group_metadata")
     of_type = {each: F.col("record_type").startswith(each) for each in _TYPES}
-    kind = F.coalesce(*(F.when(is_it, F.lit(each)) for each, is_it in of_type.items()), F.lit("classic"))
+    kind = F.coalesce(*(F.when(condition, F.lit(each)) for each, condition in of_type.items()), F.lit("classic"))
     event = F.create_map(*(F.lit(word) for pair in kinds.items() for word in pair))[F.col("record_type")]
     epochs = (*_of("value", "epoch", "metadata"), *_of("value", "member_epoch", "current_member_assignment"))
     of_classic = F.when(event == GENERATION, F.transform(classic["value"]["members"], _classic_member))

@@ -52,14 +52,14 @@ def share_offsets(states: DataFrame, names: DataFrame, partitions: DataFrame | N
     )
     place = F.struct(*_PLACE)
     last = F.struct("delivered", F.col("timestamp").alias("time"), "log_partition", "is_tombstone")
-    told = F.when((F.col("start_offset") >= 0) & ~F.col("is_tombstone"), place)  # -1: unchanged
+    known_place = F.when((F.col("start_offset") >= 0) & ~F.col("is_tombstone"), place)  # -1: unchanged
     found = events.groupBy(*_KEY).agg(
-        F.max_by("start_offset", told).alias("start_offset"),
-        F.max(told).alias("told"),
+        F.max_by("start_offset", known_place).alias("start_offset"),
+        F.max(known_place).alias("known_place"),
         F.max(F.when(F.col("is_tombstone"), place)).alias("gone"),
         F.max_by(last, place).alias("last"),
     )
-    is_there = F.col("told").isNotNull() & (F.col("gone").isNull() | (F.col("told") > F.col("gone")))
+    is_there = F.col("known_place").isNotNull() & (F.col("gone").isNull() | (F.col("known_place") > F.col("gone")))
     delivered = F.when(F.col("last.delivered") >= 0, F.col("last.delivered"))
     now = found.where(is_there).join(names, "topic_id", "left")
     now = now.select(

@@ -79,10 +79,10 @@ def _headers(direction: pa.Array, data: pa.Array, has_length: bool, failfast: bo
     count = len(data)
     problems = np.full(count, None, object)
     if has_length:
-        behind = pc.subtract(pc.binary_length(data), _LENGTH).cast(pa.int64())
-        told, is_there = BinaryColumn(data).leading(_LENGTH)
-        said = numbers(told, ">i4")
-        wrong_length = np.asarray(data.is_valid()) & ~(is_there & (said == np.asarray(behind.fill_null(-1))))
+        body_size = pc.subtract(pc.binary_length(data), _LENGTH).cast(pa.int64())
+        leading, is_there = BinaryColumn(data).leading(_LENGTH)
+        lengths = numbers(leading, ">i4")
+        wrong_length = np.asarray(data.is_valid()) & ~(is_there & (lengths == np.asarray(body_size.fill_null(-1))))
         problems[wrong_length] = "the length prefix does not match the size of the frame"
         data = BinaryColumn(data).after(np.where(wrong_length, 0, _LENGTH))
     is_request, is_response = (np.asarray(pc.equal(direction, each).fill_null(False)) for each in (REQUEST, RESPONSE))
@@ -142,8 +142,8 @@ def _with_response_headers(df: DataFrame) -> DataFrame:
             size, version, problems = response_headers(
                 batch.column("response"), batch.column("api_key"), batch.column("api_version")
             )
-            told = batch.column("response_problem").to_pylist() if with_problem else [None] * len(batch)
-            problem = pa.array([one or two for one, two in zip(told, problems, strict=True)], pa.string())
+            header_problems = batch.column("response_problem").to_pylist() if with_problem else [None] * len(batch)
+            problem = pa.array([one or two for one, two in zip(header_problems, problems, strict=True)], pa.string())
             yield pa.RecordBatch.from_arrays(
                 [*(batch.column(name) for name in kept), size, version, problem], [*kept, *added.names]
             )

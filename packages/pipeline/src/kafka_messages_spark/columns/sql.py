@@ -108,8 +108,8 @@ _KINDS: tuple[_Kind, ...] = (
 
 
 def _require(name: str, place: str, kind: _Kind, column: pa.Array) -> None:
-    required, is_so = kind
-    if not pa.types.is_null(column.type) and not is_so(column.type):
+    required, matches = kind
+    if not pa.types.is_null(column.type) and not matches(column.type):
         raise type_mismatch(name, place, required, column.type)
 
 

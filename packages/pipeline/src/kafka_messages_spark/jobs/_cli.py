@@ -179,9 +179,9 @@ class Job:
     def _leave_out(self, files: Mapping[str, str]) -> None:
         new = sorted(files.keys() - self._left_out)
         self._left_out.update(new)
-        lines = [("left out", f"{file}: {files[file]}") for file in new[: self.args.limit]]
+        lines = [("skipped", f"{file}: {files[file]}") for file in new[: self.args.limit]]
         if more := len(new) - len(lines):
-            lines.append(("left out", f"and {more} more"))
+            lines.append(("skipped", f"and {more} more"))
         self.report.facts(lines)
 
     def read(self, files: Sequence[str], *, batch_metadata: bool = False) -> DataFrame:
@@ -286,13 +286,13 @@ def parser(name: str, description: str) -> ArgumentParser:
         metavar="FILE",
         help="also write the report to this file: .html with charts, .json, .md, else text; may be repeated",
     )
-    out.add_argument("--limit", type=positive, default=20, metavar="N", help="rows of a table in the report (20)")
     out.add_argument(
-        "--width", type=positive, metavar="N", help="characters of a line on stdout; default: those of the terminal"
+        "--limit", type=positive, default=20, metavar="N", help="maximum rows of a table in the report (20)"
     )
+    out.add_argument("--width", type=positive, metavar="N", help="line width on stdout; default: terminal width")
     out.add_argument("--exit-zero", action="store_true", help="exit with 0 despite findings")
     out.add_argument("--quiet", action="store_true", help="do not print progress on stderr")
-    made.add_argument("--glob", help="pattern for the names of files in folders; default *.{log,checkpoint}")
+    made.add_argument("--glob", help="pattern of file names in folders; default *.{log,checkpoint}")
     return made
 
 

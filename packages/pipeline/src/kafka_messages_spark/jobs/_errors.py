@@ -19,8 +19,8 @@ def message_of(error: Exception) -> str | None:
         return str(found[-1])
     if found := _MODULE.findall(str(error)):
         return (
-            f"the Python of Spark's workers has no module {found[-1]!r}: numpy, pyarrow and both packages must be there "
-            "(PYSPARK_PYTHON, --archives, --py-files)"
+            f"the Python of Spark's workers has no module {found[-1]!r}: install numpy, pyarrow, "
+            "pandas, kafka_messages, kafka_records and kafka_messages_spark there (PYSPARK_PYTHON, --archives, --py-files)"
         )
     # PySpark lacks classes for some of these errors.
     if planned := _SPARKS.search(str(error)):

@@ -48,8 +48,8 @@ def records(job: Job, paths: Sequence[str], topic: str, *, batch_metadata: bool 
         parts.append(job.read([files[found.snapshot.file]], batch_metadata=batch_metadata))
     _report_selection(job, found, count)
     if others:
-        what = f"{_number(len(others), 'file')} in folders without a topic name; there are folders of {topic}"
-        job.report.facts([("left out", what)])
+        what = f"{_number(len(others), 'file')} in folders without a topic name, because other folders have the name {topic}"
+        job.report.facts([("skipped", what)])
     return reduce(DataFrame.unionByName, parts)
 
 
@@ -71,25 +71,25 @@ def _report_selection(job: Job, found: RecordSelection, count: Count | None) -> 
     facts: dict[str, str] = {}
     if count is not None:
         words = (_number(count.records, "record"), _number(found.logs, "partition"), _number(len(found.log), "file"))
-        facts["taken"] = "{} of {}, from {}".format(*words)
+        facts["selected"] = "{} of {}, from {}".format(*words)
         if count.copies:
-            facts["copies"] = f"{count.copies} more, of other replicas; each record counts once"
+            facts["copies"] = f"{count.copies} in other replicas, not counted"
         if count.differing:
-            job.find("copies of other contents", count.differing)
+            job.find("differing copies", count.differing)
             facts["differing"] = (
-                f"{_number(count.differing, 'offset')} with copies of other contents; "
-                "those with the highest leader epoch were taken"
+                f"{_number(count.differing, 'offset')} with differing copies; "
+                "the copy with the highest leader epoch was used"
             )
         if found.unnamed:
             what = _number(found.unnamed, "folder")
-            facts["no name"] = f"{what} without topic and partition in the name; each counts as a partition"
+            facts["unnamed"] = f"{what} without topic and partition in the name, each read as one partition"
     if found.snapshot is not None:
         where = f"the state up to offset {found.start - 1}" if found.start else "a state"
         facts["snapshot"] = (
             f"{_number(found.snapshot.records or 0, 'record')}, {where}: {format_path(found.snapshot.file)}"
         )
-    if found.left_out:
-        facts["left out"] = f"{_number(len(found.left_out), 'snapshot')}: {found.left_out_reason}"
+    if found.skipped:
+        facts["skipped"] = f"{_number(len(found.skipped), 'snapshot')}: {found.skip_reason}"
     job.report.facts(facts)
 
 
@@ -136,14 +136,13 @@ class RecordSelection:
     snapshot: FileSummary | None = None
     # First log offset that the snapshot does not contain.
     start: int = 0
-    left_out: list[FileSummary] = field(default_factory=list)
+    skipped: list[FileSummary] = field(default_factory=list)
     # Why snapshots are skipped; empty if the log is complete.
     reason: str = ""
 
     @property
-    def left_out_reason(self) -> str:
-        is_or_are = "it is a state" if len(self.left_out) == 1 else "they are states"
-        return self.reason or f"{is_or_are} of the log, which is here from offset 0 on"
+    def skip_reason(self) -> str:
+        return self.reason or "not needed, the log starts at offset 0"
 
     @property
     def is_twice(self) -> bool:
@@ -167,20 +166,17 @@ def select_files(files: Sequence[FileSummary]) -> RecordSelection:
     snapshots = [each for each in files if each.is_snapshot]
     run = _last_run(log)
     if run is not None and run[0] == 0:
-        return RecordSelection(log, left_out=snapshots)
+        return RecordSelection(log, skipped=snapshots)
     if run is None:
         end = max((each.end for each in snapshots), default=None)
     else:
         end = min((each.end for each in snapshots if run[0] <= each.end <= run[1] + 1), default=None)
     if end is None:
-        begins = "" if run is None else f"the log is without a gap from offset {run[0]} on, and "
-        what = "none of them reaches" if len(snapshots) > 1 else "it does not reach"
-        return RecordSelection(log, left_out=snapshots, reason=f"{begins}{what} into that")
+        what = "" if run is None else f" with the log, which has no gaps from offset {run[0]} on"
+        return RecordSelection(log, skipped=snapshots, reason=f"no overlap{what}")
     chosen = max((each for each in snapshots if each.end == end), key=lambda each: (each.records or 0, each.file))
     others = [each for each in snapshots if each is not chosen]
-    return RecordSelection(
-        log, chosen, max(end, 0), others, "other states, or copies" if len(others) > 1 else "another state, or a copy"
-    )
+    return RecordSelection(log, chosen, max(end, 0), others, "not needed with the selected snapshot")
 
 
 def _last_run(log: Iterable[FileSummary]) -> tuple[int, int] | None:

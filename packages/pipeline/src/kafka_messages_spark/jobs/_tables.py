@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 
 
 def add_arguments(out: _ArgumentGroup) -> None:
-    out.add_argument("--output", metavar="URI", help="folder in which tables are written; without it: only a report")
-    out.add_argument(
-        "--tables", metavar="SCHEMA", help="schema of a catalog in which tables are written, CATALOG.SCHEMA"
-    )
+    out.add_argument("--output", metavar="URI", help="folder for the output tables; default: report only")
+    out.add_argument("--tables", metavar="SCHEMA", help="catalog schema for the output tables, CATALOG.SCHEMA")
     out.add_argument("--format", default="parquet", help="format of the tables: parquet (default), delta, iceberg, ...")
     out.add_argument("--mode", default="errorifexists", choices=["errorifexists", "overwrite", "append", "ignore"])
 

@@ -17,7 +17,7 @@ from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import batching
 from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET
 from kafka_messages_spark.jobs import _cli, _unreadable
-from kafka_messages_spark.jobs._charts import batching as drawn
+from kafka_messages_spark.jobs._charts import batching as charts
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import size
 
@@ -44,7 +44,7 @@ TABLES = (*(each for each in batching.LEVELS if each != "all"), "dead", "offsets
 
 def main(argv: Sequence[str] | None = None) -> int:
     return _cli.run(
-        "Batches, compression, and what is dead",
+        "Batches, compression and dead records",
         _parser(),
         argv,
         work,
@@ -69,7 +69,7 @@ def work(job: _cli.Job) -> None:
     _facts(job, summary, dead)
     if job.draws and summary.topics:
         topics = batching.at_level(found, "topics")
-        job.report.picture(drawn.picture(topics, dead, summary.counts["topics"]))
+        job.report.picture(charts.picture(topics, dead, summary.counts["topics"]))
     findings = job.keep(batching.findings(found, dead, args.busy))
     _report_findings(job, findings)
     _tables(job, found, dead, batching.offsets_by_group(keys))
@@ -118,16 +118,16 @@ def _compacted(job: _cli.Job, summary: _Summary, cleaned: DataFrame) -> set[str]
     if missing := sorted(given - summary.topics):
         raise invalid_argument(f"{job.name}: --compacted: no batches of {', '.join(missing)} in these files")
     reasons = {
-        "by Kafka": set(batching.COMPACTED),
+        "Kafka default": set(batching.COMPACTED),
         "named with --compacted": given,
         f"in {CLEANER_OFFSET}": named,
-        "the cleaner has left traces": summary.cleaned,
+        "traces of the log cleaner": summary.cleaned,
     }
     found: dict[str, str] = {}
     for reason, topics in reasons.items():
         found |= dict.fromkeys((topics & summary.topics) - found.keys(), reason)
     words = [f"{topic} ({found[topic]})" for topic in sorted(found)]
-    job.report.facts([("compacted", _some(words, job.args.limit) or "none of the topics, as far as files say")])
+    job.report.facts([("compacted", _some(words, job.args.limit) or "none detected")])
     return set(found)
 
 
@@ -148,10 +148,10 @@ def _facts(job: _cli.Job, summary: _Summary, dead: DataFrame) -> None:
             "data": f"{total['batches']} batches, {total['records']} records, {topics} topics, {partitions} partitions",
             "stored": size(int(total["bytes"])),
             "uncompressed": f"{size(int(total['uncompressed_bytes']))}"
-            + (f", {gain:.2f} times as much" if gain else ""),
-            "batch": f"{size(int(total['median_bytes']))} in the median, 95 % at most {size(int(total['p95_bytes']))}",
-            "markers": f"{total['control_batches']} control batches, which do not count above",
-            "dead": f"{size(gone[1])} of the {size(gone[0])} in compacted topics; a run of the cleaner wins {size(gone[2])}",
+            + (f", compression ratio {gain:.2f}" if gain else ""),
+            "batch size": f"median {size(int(total['median_bytes']))}, 95th percentile {size(int(total['p95_bytes']))}",
+            "control batches": f"{total['control_batches']}, not included above",
+            "dead": f"{size(gone[1])} of {size(gone[0])} in compacted topics; the log cleaner can free {size(gone[2])}",
         }
     )
     figures = {name: int(total[name]) for name in _FIGURES}
@@ -162,7 +162,7 @@ def _facts(job: _cli.Job, summary: _Summary, dead: DataFrame) -> None:
 def _report_findings(job: _cli.Job, findings: DataFrame) -> None:
     kinds = findings.groupBy("finding").count().orderBy("finding").collect()
     if kinds:
-        job.report.section("To be looked at")
+        job.report.section("Findings")
         job.report.frame(findings.orderBy("finding", F.desc("bytes")), job.args.limit, _FORMATS)
     for kind, count in kinds:
         job.find(kind, count)
@@ -178,13 +178,15 @@ def _tables(job: _cli.Job, found: DataFrame, dead: DataFrame, groups: DataFrame)
     of_producers = levels["producers"].orderBy(*largest, "producer_id")
     _section(job, "Producers", of_producers.select("topic", number, *_SHOWN_COLUMNS, "single", _rate()))
     compressed = levels["compressions"].where("compression <> 'none' and batches > 0").orderBy(*largest, "compression")
-    _section(job, "Compressions, and what they gain", compressed.select(*_COMPRESSIONS))
+    _section(job, "Compression ratios", compressed.select(*_COMPRESSIONS))
     _section(
         job,
-        "What is dead in compacted topics",
+        "Dead records in compacted topics",
         dead.orderBy(F.desc("dead_bytes"), "topic", "partition").select(*_DEAD),
     )
-    _section(job, "Who fills __consumer_offsets", groups.orderBy(F.desc("bytes"), "group", "topic").select(*_GROUPS))
+    _section(
+        job, "Groups by size in __consumer_offsets", groups.orderBy(F.desc("bytes"), "group", "topic").select(*_GROUPS)
+    )
     for name, table in (*levels.items(), ("dead", dead), ("offsets_by_group", groups)):
         job.write(name, table)
 
@@ -205,21 +207,21 @@ def _gain(value: float | None) -> str:
 
 
 def _parser() -> ArgumentParser:
-    parser = _cli.parser("batching", "Batch sizes, compression and its gain, and what is dead in compacted topics.")
-    parser.add_argument("paths", nargs="+", help="segments, or folders with segments below them; paths or URIs")
+    parser = _cli.parser("batching", "Batch sizes, compression ratios, and dead records in compacted topics.")
+    parser.add_argument("paths", nargs="+", help="segments, or folders searched for segments; paths or URIs")
     parser.add_argument(
         "--compacted",
         action="append",
         default=[],
         metavar="TOPIC",
-        help="a topic that is compacted, where files do not say so; may be repeated",
+        help="compacted topic that is not detected as such; may be repeated",
     )
     parser.add_argument(
         "--busy",
         type=_cli.positive,
         default=batching.BUSY,
         metavar="N",
-        help="fewer batches, or records of a compacted partition, are no finding (100)",
+        help="minimum batches, or records of a compacted partition, for a finding (100)",
     )
     return parser
 

@@ -19,7 +19,7 @@ from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import encodings
 from kafka_messages_spark.analyses.traffic import pair
 from kafka_messages_spark.jobs import _cli, _selection, _unreadable
-from kafka_messages_spark.jobs._charts import encodings as drawn
+from kafka_messages_spark.jobs._charts import encodings as charts
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import size
 from kafka_messages_spark.jobs.internal_topics import TOPICS
@@ -32,7 +32,7 @@ TABLES = ("fields", "histogram", "messages", "unreadable")
 
 def main(argv: Sequence[str] | None = None) -> int:
     return _cli.run(
-        "Integers of messages, and their encodings",
+        "Integer fields and their encodings",
         _parser(),
         argv,
         work,
@@ -47,7 +47,7 @@ def work(job: _cli.Job) -> None:
     if args.plot and not args.plot.endswith(".svg"):
         raise invalid_argument(f"{job.name}: --plot writes SVG, so the file name must end in .svg")
     measured = job.keep(_measured(job))
-    job.progress("summing up integers")
+    job.progress("measuring integers")
     totals = job.keep(encodings.totals(measured))
     fields = job.keep(encodings.fields(measured))
     count = totals.agg(*(F.coalesce(F.sum(name), F.lit(0)) for name in ("messages", "malformed", "bytes", "smallest")))
@@ -56,11 +56,11 @@ def work(job: _cli.Job) -> None:
         {
             "messages": messages,
             "bytes": f"{total} ({size(total)})",
-            "each integer at its smallest": f"{smallest} ({100 * smallest / (total or 1):.1f} %)",
-            "not to be decoded": malformed,
+            "with the smallest encodings": f"{smallest} ({100 * smallest / (total or 1):.1f} %)",
+            "undecodable": malformed,
         }
     )
-    job.find("not to be decoded", malformed, "error")
+    job.find("undecodable", malformed, "error")
     figures = {"messages": messages, "malformed": malformed, "bytes": total, "smallest": smallest}
     report.figures |= figures
     if messages or malformed:
@@ -69,7 +69,7 @@ def work(job: _cli.Job) -> None:
         report.frame(largest.withColumn("percent", F.try_divide(100.0 * F.col("smallest"), F.col("bytes"))), limit)
     best = fields.orderBy(F.desc("saved"), F.desc("defined"), "message", "path")
     if messages:
-        report.section("Integer fields, those that save most first")
+        report.section("Integer fields by savings")
         report.frame(best, limit)
     if args.plot:
         _plot(job, best, encodings.histogram(measured))
@@ -107,18 +107,18 @@ def _no_frames(frames: DataFrame) -> DataFrame:
 
 def _plot(job: _cli.Job, best: DataFrame, histogram: DataFrame) -> None:
     rows = [row.asDict() for row in best.limit(job.args.limit).collect()]
-    shown = best.limit(job.args.limit).select("message", "path")
+    chosen = best.limit(job.args.limit).select("message", "path")
     sizes: dict[tuple[str, str], dict[int, int]] = {}
-    for row in histogram.where("encoding = 'packed'").join(shown, ["message", "path"]).collect():
+    for row in histogram.where("encoding = 'packed'").join(chosen, ["message", "path"]).collect():
         sizes.setdefault((row["message"], row["path"]), {})[row["bytes"]] = row["values"]
     filesystem, path, _ = open_filesystem(job.args.plot)
     with filesystem.open_output_stream(path) as file:
-        file.write(document("Integer fields and their encodings", drawn.pictures(rows, sizes)).encode())
+        file.write(document("Integer fields and their encodings", charts.pictures(rows, sizes)).encode())
     print(f"written: {job.args.plot}", file=sys.stderr, flush=True)
 
 
 def _parser() -> ArgumentParser:
-    parser = _cli.parser("encodings", "Bytes of the integers of messages, by field and encoding (proposal 002).")
+    parser = _cli.parser("encodings", "Sizes of integer fields by encoding (proposal 002).")
     parser.add_argument(
         "what",
         choices=[*TOPICS, FRAMES, TABLE],
@@ -129,11 +129,13 @@ def _parser() -> ArgumentParser:
         "--columns",
         default="message,version,body",
         metavar="NAMES",
-        help="of a table: the name of the message, its version, and its bytes (message,version,body)",
+        help="columns of a table with message name, version and body (message,version,body)",
     )
-    parser.add_argument("--table-format", default="parquet", metavar="FORMAT", help="of a table to read: parquet, ...")
-    parser.add_argument("--broker-ports", metavar="PORTS", help="of captures: where brokers listen (9092)")
-    parser.add_argument("--plot", metavar="FILE", help="draw the fields as an SVG")
+    parser.add_argument(
+        "--table-format", default="parquet", metavar="FORMAT", help="format of the input table (parquet)"
+    )
+    parser.add_argument("--broker-ports", metavar="PORTS", help="broker ports of captures (9092)")
+    parser.add_argument("--plot", metavar="FILE", help="write a chart of the fields to this SVG file")
     return parser
 
 

@@ -26,7 +26,7 @@ from kafka_messages_spark.analyses.rebalances import rebalances
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.analyses.transactions import partition_offsets
 from kafka_messages_spark.jobs import _cli, _unreadable
-from kafka_messages_spark.jobs._charts import groups as drawn
+from kafka_messages_spark.jobs._charts import groups as charts
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import duration
 
@@ -90,8 +90,8 @@ def work(job: _cli.Job) -> None:
         of_shares = share_offsets(states, topic_names(records), partitions)
         tables["share_offsets"] = job.keep(_of_groups(of_shares, args.group))
     tables["groups"] = job.keep(_groups(records, tables, args.group))
-    job.progress("looking for resets and storms")
-    picture = drawn.picture(tables["history"], tables["offsets"], batches) if job.draws else None
+    job.progress("detecting resets and storms")
+    picture = charts.picture(tables["history"], tables["offsets"], batches) if job.draws else None
     _report(job, records, tables, partitions is not None, picture)
     for name, table in tables.items():
         job.write(name, table)
@@ -167,14 +167,14 @@ def _report(
     missing = max(0, (span[2] or 0) - (span[1] or 0))
     report.facts(
         {
-            "log": f"{span[0]} partitions, {span[1] or 0} records; {missing} offsets were compacted away, or are no records",
+            "log": f"{span[0]} partitions, {span[1] or 0} records; {missing} offsets without a record",
             "groups": figures["groups"],
             "commits": figures["commits"],
             "rebalances": figures["rebalances"],
             "resets": figures["resets"],
-            "commit storms": f"{figures['storms']} ({job.args.storm} commits of a partition within a minute, or more)",
+            "commit storms": f"{figures['storms']} (at least {job.args.storm} commits of a partition within a minute)",
             "removed offsets": figures["removed_offsets"],
-            "outside the log": figures["outside_the_log"] if with_data else "data segments were not read",
+            "outside the log": figures["outside_the_log"] if with_data else "unknown without --data",
         }
     )
     for kind, name in (("reset", "resets"), ("commit storm", "storms"), ("offset outside the log", "outside_the_log")):
@@ -242,33 +242,31 @@ def _rebalances(rows: DataFrame) -> DataFrame:
 
 
 def _parser() -> ArgumentParser:
-    parser = _cli.parser(
-        "groups", "How the offsets of groups moved: commits, resets, storms, removals, rebalances, lag."
-    )
+    parser = _cli.parser("groups", "History of group offsets: commits, resets, storms, removals, rebalances, lag.")
     parser.add_argument("paths", nargs="+", help="segments of __consumer_offsets, or folders with them; paths or URIs")
     parser.add_argument(
-        "--data", nargs="+", metavar="PATH", help="data segments, for the lag and for offsets that are gone"
+        "--data", nargs="+", metavar="PATH", help="data segments, to compute lag and detect deleted offsets"
     )
     parser.add_argument("--group", action="append", metavar="NAME", help="only this group; may be repeated")
     parser.add_argument(
         "--sort",
         choices=_SORTS,
         default="findings",
-        help="what the report's groups are sorted by: findings (default), lag (with --data), rebalances, commits or group",
+        help="order of the groups in the report: findings (default), lag (with --data), rebalances, commits or group",
     )
     parser.add_argument(
         "--jump",
         type=_cli.positive,
         default=groups.JUMP,
         metavar="N",
-        help="records ahead that count as a reset (1000000)",
+        help="minimum forward jump that counts as a reset (1000000)",
     )
     parser.add_argument(
         "--storm",
         type=_cli.positive,
         default=groups.STORM,
         metavar="N",
-        help="commits of a partition within a minute that are a storm (30)",
+        help="minimum commits of a partition per minute for a storm (30)",
     )
     return parser
 

@@ -64,7 +64,7 @@ def work(job: _cli.Job) -> None:
     )
     found = counts.orderBy("record_type").collect()  # few record types
     job.report.table([name.replace("_", " ") for name in counts.columns], found)
-    job.find("records with problems, or corrupt batches", sum(row["problems"] for row in found), "error")
+    job.find("unreadable records or corrupt batches", sum(row["problems"] for row in found), "error")
     job.report.figures |= {row["record_type"]: row["records"] for row in found}
     for row in found:
         table = _table(records, row["record_type"])
@@ -93,12 +93,10 @@ def _without_bytes(unreadable: DataFrame) -> DataFrame:
 
 
 def _parser() -> ArgumentParser:
-    parser = _cli.parser("internal_topics", "Segments of an internal topic as tables, one for each record type.")
-    parser.add_argument("topic", choices=list(TOPICS), help="what the records are")
-    parser.add_argument("paths", nargs="+", help="segments, or folders with segments below them; paths or URIs")
-    parser.add_argument(
-        "--latest", action="store_true", help="only the last record of each key, as compaction leaves it"
-    )
+    parser = _cli.parser("internal_topics", "Write segments of an internal topic as tables, one per record type.")
+    parser.add_argument("topic", choices=list(TOPICS), help="internal topic of the records")
+    parser.add_argument("paths", nargs="+", help="segments, or folders searched for segments; paths or URIs")
+    parser.add_argument("--latest", action="store_true", help="only the last record of each key, as after compaction")
     _cli.show_secrets(parser)
     return parser
 

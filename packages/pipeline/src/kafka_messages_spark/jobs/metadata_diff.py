@@ -19,7 +19,7 @@ from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import metadata
 from kafka_messages_spark.analyses.internal_topics import cluster_metadata
 from kafka_messages_spark.jobs import _cli, _unreadable
-from kafka_messages_spark.jobs._charts import metadata as drawn
+from kafka_messages_spark.jobs._charts import metadata as charts
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import format_value
 from kafka_messages_spark.sources._files import display_path
@@ -31,7 +31,7 @@ TABLES = ("before", "after", "differences", "changes", "unhandled", "unreadable"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    return _cli.run("Metadata of a cluster, compared", _parser(), argv, work, reads=_reads, writes=lambda args: TABLES)
+    return _cli.run("Cluster metadata differences", _parser(), argv, work, reads=_reads, writes=lambda args: TABLES)
 
 
 def _reads(args: Namespace) -> list[Input]:
@@ -115,11 +115,11 @@ def _input(job: _cli.Job, side: str, chosen: DataFrame, since: int | None = None
         source += f" and the log up to offset {last}" if base is not None else f" up to offset {last}"
     job.report.facts({"before": None if since is None else _before(since, base), side: source})
     if row["missing"]:
-        job.find(f"offsets missing of the state {side}", 1, "error")
+        job.find(f"missing offsets in the state {side}", 1, "error")
         job.report.line(f"{row['missing']} offsets are missing before offset {last}: the state may be wrong.")
     if row["is_cut"]:
-        job.find(f"snapshot without its end of the state {side}", 1, "error")
-        job.report.line(f"The {_snapshot(base)} has no end: the state may be wrong.")
+        job.find(f"truncated snapshot in the state {side}", 1, "error")
+        job.report.line(f"The {_snapshot(base)} is truncated: the state may be wrong.")
 
 
 _ARTICLES = ("a", "the")
@@ -147,15 +147,15 @@ def _report(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
         job.find(kind, sum(row[kind] for row in rows))
     report.section("Differences")
     if not rows:
-        report.line("There is no difference.")
+        report.line("No differences.")
     else:
         report.table(by_entity.columns, rows)
         shown_rows = found.orderBy("entity", "name", "key").select("change", "entity", "name", _what().alias("what"))
         report.frame(shown_rows, limit, formats)
     if "changes" in tables:
-        report.section("Changes in the order of the log")
+        report.section("Changes in log order")
         if job.draws:
-            report.picture(drawn.picture(tables["changes"]))
+            report.picture(charts.picture(tables["changes"]))
         in_order = tables["changes"].orderBy("offset", "entity", "name")
         columns = ("offset", "timestamp", F.col("leader_epoch").alias("epoch"), "record_type", "change", "name")
         report.frame(in_order.select(*columns, _what().alias("what")), limit, formats)
@@ -187,9 +187,9 @@ def _what() -> Column:
 def _problems(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
     report, limit = job.report, job.args.limit
     if tables["unhandled"].limit(1).count():
-        report.section("Records that were not understood, and changed nothing")
+        report.section("Unsupported records, ignored")
         count = report.frame(tables["unhandled"].orderBy("record_type_id", "first_offset"), limit)
-        job.find("records that were not understood", count)
+        job.find("unsupported records", count)
     odd = [tables[name].where("problem is not null") for name in ("after", "changes") if name in tables]
     for name, table in zip(("Entities", "Changes"), odd, strict=False):
         if table.limit(1).count():
@@ -200,22 +200,24 @@ def _problems(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
 
 
 def _parser() -> ArgumentParser:
-    parser = _cli.parser("metadata_diff", "What changed in a cluster, out of snapshots and logs of __cluster_metadata.")
+    parser = _cli.parser("metadata_diff", "Changes in a cluster, from snapshots and logs of __cluster_metadata.")
     parser.add_argument(
         "paths",
         nargs="+",
         metavar="PATH",
-        help="two: what to compare with what (snapshots, logs, or folders with both). "
-        "One: a log, or a folder with log and snapshots, that is compared with itself at another offset",
+        help="two paths to compare (snapshots, logs, or folders with both), or one log or folder, "
+        "compared with itself at another offset",
     )
     parser.add_argument(
         "--before-offset",
         type=int,
         metavar="N",
-        help="the state before is that after the record with this offset; default with one path: that of the oldest "
-        "snapshot, or of an empty cluster",
+        help="first state: after the record with this offset; default with one path: the oldest snapshot, "
+        "or an empty cluster",
     )
-    parser.add_argument("--after-offset", type=int, metavar="N", help="likewise for the state after; default: the end")
+    parser.add_argument(
+        "--after-offset", type=int, metavar="N", help="second state, likewise; default: the end of the log"
+    )
     _cli.show_secrets(parser)
     return parser
 

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from kafka_messages_spark.analyses import segments
 from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET, HIGH_WATERMARK
 from kafka_messages_spark.jobs import _cli
-from kafka_messages_spark.jobs._charts import segments as drawn
+from kafka_messages_spark.jobs._charts import segments as charts
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import size
 
@@ -44,7 +44,7 @@ def work(job: _cli.Job) -> None:
     ).collect()[0]
     report.facts(
         {
-            "files": f"{total[0]}, {total[4]} without a finding",
+            "files": f"{total[0]}, {total[4]} without findings",
             "size": size(total[1]),
             "batches": total[2],
             "records": total[3],
@@ -61,14 +61,14 @@ def work(job: _cli.Job) -> None:
     names = ("files", "bytes", "batches", "records", "files_without_a_finding")
     report.figures |= {name: count or 0 for name, count in zip(names, total, strict=True)}
     if job.draws:
-        report.picture(drawn.picture(files, found, total[0]))
+        report.picture(charts.picture(files, found, total[0]))
     if kinds:
-        report.section("Findings by kind")
+        report.section("Findings by check")
         rows = [(*row, segments.CHECKS[row["check"]]) for row in kinds]
-        report.table([*by_check.columns, "what it is"], rows)
-        report.section("Findings, the worst first")
-        shown = found.orderBy(worst, "file", "position", "check")
-        report.frame(shown.select("severity", "check", "file", "position", "offset", "detail"), limit)
+        report.table([*by_check.columns, "description"], rows)
+        report.section("Findings by severity")
+        ordered = found.orderBy(worst, "file", "position", "check")
+        report.frame(ordered.select("severity", "check", "file", "position", "offset", "detail"), limit)
         report.section("Files with findings")
         broken = files.where("verdict <> 'ok'").orderBy(F.desc("error_findings"), F.desc("warning_findings"), "file")
         columns = ("verdict", "file", "size", "first_offset", "next_offset", "batches", "records", "corrupt")
@@ -78,13 +78,13 @@ def work(job: _cli.Job) -> None:
 
 
 def _parser() -> ArgumentParser:
-    parser = _cli.parser("segments", "The integrity of log segments: checksums, gaps, order, sequences, names.")
-    parser.add_argument("paths", nargs="+", help="segments, or folders with segments below them; paths or URIs")
+    parser = _cli.parser("segments", "Integrity of log segments: checksums, gaps, order, sequences, names.")
+    parser.add_argument("paths", nargs="+", help="segments, or folders searched for segments; paths or URIs")
     parser.add_argument(
         "--depth",
         choices=segments.DEPTHS,
         default="records",
-        help="records (default): also decode all records; batches: headers and checksums alone, in half the time",
+        help="records (default): also decode all records; batches: only headers and checksums, in half the time",
     )
     return parser
 

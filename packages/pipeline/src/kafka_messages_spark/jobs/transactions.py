@@ -26,7 +26,7 @@ from kafka_messages_spark.analyses.checkpoints import (
 from kafka_messages_spark.analyses.copies import once
 from kafka_messages_spark.analyses.internal_topics import transaction_state
 from kafka_messages_spark.jobs import _cli, _unreadable
-from kafka_messages_spark.jobs._charts import transactions as drawn
+from kafka_messages_spark.jobs._charts import transactions as charts
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import Severity, duration, size, timestamp
 
@@ -67,7 +67,7 @@ def work(job: _cli.Job) -> None:
     partitions = job.keep(txn.partition_offsets(batches, log_start_offsets(files, checkpoints)))
     found = job.keep(txn.find_transactions(batches))
     now = _as_of(args.as_of, partitions, states)
-    job.progress("looking for transactions without an end")
+    job.progress("detecting open transactions")
     opened = job.keep(
         txn.open_transactions(
             found, partitions, states, as_of=now or 0, max_timeout_ms=args.max_timeout_ms, unread=unread
@@ -90,8 +90,8 @@ def _ids(states: DataFrame | None, read: int, unread: int) -> str:
         return "not read"
     total, removed = states.agg(F.count("*"), F.count_if(F.col("state").isNull())).collect()[0]
     text = f"{total - removed}, of {read} partitions of {STATE_TOPIC}"
-    text += f"; {unread} or more were not read" if unread else ""
-    return f"{text}; {removed} more ids were removed" if removed else text
+    text += f"; at least {unread} not read" if unread else ""
+    return f"{text}; {removed} removed ids" if removed else text
 
 
 def _report(
@@ -114,12 +114,12 @@ def _report(
     words = [f"{verdicts[name]} {name}" for name in VERDICTS if name in verdicts]
     report.facts(
         {
-            "as of": "nothing that was read has a time" if now is None else timestamp(now),
+            "as of": "unknown, no timestamps found" if now is None else timestamp(now),
             "data": f"{total[0]} partitions, {total[1] or 0} files, {total[2] or 0} batches",
             "transactional ids": known,
             "open": ", ".join(words) or "none",
             "completed": f"{whole['committed']} committed, {whole['aborted']} aborted transactions",
-            "by partition": f"{ends['committed']} committed, {ends['aborted']} aborted, each in all partitions it wrote to",
+            "by partition": f"{ends['committed']} committed, {ends['aborted']} aborted, counted once per partition",
         }
     )
     for name in (name for name in VERDICTS if name in verdicts):
@@ -127,11 +127,11 @@ def _report(
     report.figures |= {name: verdicts.get(name, 0) for name in VERDICTS}
     report.figures |= {"committed": whole["committed"], "aborted": whole["aborted"], "partitions": total[0]}
     if job.draws and whole:
-        report.picture(drawn.picture(found, opened, stable, sum(ends.values()), now))
+        report.picture(charts.picture(found, opened, stable, sum(ends.values()), now))
     if verdicts:
         report.section("Open transactions")
         worst = F.array_position(F.array(*map(F.lit, VERDICTS)), F.col("verdict"))
-        shown = opened.orderBy(worst, F.desc("age_ms"), "topic", "partition").select(
+        rows = opened.orderBy(worst, F.desc("age_ms"), "topic", "partition").select(
             "verdict",
             "topic",
             "partition",
@@ -145,14 +145,14 @@ def _report(
             "reason",
             "note",
         )
-        report.frame(shown, limit, {"age": duration})
+        report.frame(rows, limit, {"age": duration})
     if limits := [f"{count} {verdict}: {text}." for verdict, text, count in counted if text is not None]:
         report.section("Limitations")
         for line in limits:
             report.line(line)
     blocked = stable.where("blocked_offsets > 0").orderBy(F.desc("blocked_offsets"), "topic", "partition")
     if verdicts:
-        report.section("Partitions where readers of committed data wait")
+        report.section("Partitions with blocked read_committed consumers")
         columns = ("topic", "partition", "last_stable_offset", "next_offset", "blocked_offsets", "open")
         report.frame(blocked.select(*columns), limit)
     if whole:
@@ -203,7 +203,7 @@ def _time(text: str) -> int:
 
 def _parser() -> ArgumentParser:
     parser = _cli.parser("transactions", "Open and hanging transactions across data segments and __transaction_state.")
-    parser.add_argument("paths", nargs="+", help="data segments, or folders with segments below them; paths or URIs")
+    parser.add_argument("paths", nargs="+", help="data segments, or folders searched for segments; paths or URIs")
     parser.add_argument(
         "--transaction-state",
         nargs="+",
@@ -211,7 +211,9 @@ def _parser() -> ArgumentParser:
         help="segments of __transaction_state, unless they are among PATHS; required to "
         "identify hanging transactions and their owners",
     )
-    parser.add_argument("--as-of", type=_time, metavar="TIME", help="when to judge; default: the newest timestamp read")
+    parser.add_argument(
+        "--as-of", type=_time, metavar="TIME", help="time of the verdicts; default: the newest timestamp read"
+    )
     parser.add_argument(
         "--max-timeout-ms",
         type=_cli.positive,

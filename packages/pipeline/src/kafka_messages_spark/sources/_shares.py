@@ -40,15 +40,15 @@ class Share(InputPartition):
 
 def shares(pieces: Sequence[Piece], most: int) -> list[InputPartition]:
     total = sum(each.size + OPEN_COST for each in pieces)
-    room = min(most, max(_LEAST, total // _TASKS))
-    return [Share(list(each)) for each in _packed(pieces, room)]
+    capacity = min(most, max(_LEAST, total // _TASKS))
+    return [Share(list(each)) for each in _packed(pieces, capacity)]
 
 
-def _packed(pieces: Sequence[Piece], room: int) -> Iterator[list[Piece]]:
+def _packed(pieces: Sequence[Piece], capacity: int) -> Iterator[list[Piece]]:
     found: list[Piece] = []
     used = 0
     for each in pieces:
-        if found and used + each.size + OPEN_COST > room:
+        if found and used + each.size + OPEN_COST > capacity:
             yield found
             found, used = [], 0
         found.append(each)

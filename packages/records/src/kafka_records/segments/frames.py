@@ -123,10 +123,10 @@ def _is_odd_message(log: Log, start: Ints, size: Ints, magic: Ints) -> Bools:
     key_at = np.where(magic == 1, start + 26, start + 18)
     key = log.at(key_at, ">i4")
     value_at = key_at + 4 + np.clip(key, 0, size)
-    is_seen = value_at + 4 <= log.size
-    value = log.at(np.where(is_seen, value_at, start), ">i4")
+    is_loaded = value_at + 4 <= log.size
+    value = log.at(np.where(is_loaded, value_at, start), ">i4")
     fits = (value >= -1) & (value_at + 4 + np.maximum(value, 0) == start + size)
-    result: Bools = (key < -1) | (value_at + 4 > start + size) | (is_seen & ~fits)
+    result: Bools = (key < -1) | (value_at + 4 > start + size) | (is_loaded & ~fits)
     return result
 
 

@@ -117,7 +117,7 @@ class SegmentReader(Iterator[Any]):
         scanner = Scanner(
             Window(file, max(0, self._start - LOOKBACK) if self._base is None else self._base, self._end),
             report,
-            in_step=self._base is not None,
+            is_synchronized=self._base is not None,
             check_crcs=self._check,
             sums="crc_ok" in self.schema.names,
             failfast=self._failfast,

@@ -134,8 +134,8 @@ class ColumnMaker:
             return None
         names = self.names | {"key"} if with_key else self.names
         while True:
-            rooms = {name: self._room(name, total) for name in _LEAST}
-            buffers = _Buffers(names, rows, total, rooms)
+            capacities = {name: self._capacity(name, total) for name in _LEAST}
+            buffers = _Buffers(names, rows, total, capacities)
             used = core.read_record_columns(lanes.data, lanes.table(), rows, *buffers.all())
             if used is None:
                 return None
@@ -144,12 +144,12 @@ class ColumnMaker:
                 return RecordColumns(lanes.count, buffers.columns(used))
             number, row = used
             name = _SHORT[number]
-            if rooms[name] >= total:
+            if capacities[name] >= total:
                 return None
-            like_those = _AHEAD * rooms[name] * rows / max(row, 1)
-            self._shares[name] = max(_MORE * rooms[name], like_those) / total
+            estimate = _AHEAD * capacities[name] * rows / max(row, 1)
+            self._shares[name] = max(_MORE * capacities[name], estimate) / total
 
-    def _room(self, name: str, total: int) -> int:
+    def _capacity(self, name: str, total: int) -> int:
         return min(max(_LEAST[name], int(self._shares[name] * total)), max(_LEAST[name], total))
 
     def _learn(self, used: tuple[int, ...], total: int) -> None:
@@ -174,25 +174,25 @@ class _Binary:
 
 class _Buffers:
 
-    def __init__(self, names: frozenset[str], rows: int, total: int, rooms: dict[str, int]) -> None:
+    def __init__(self, names: frozenset[str], rows: int, total: int, capacities: dict[str, int]) -> None:
         self._rows = rows
         self._offset = pa.allocate_buffer(8 * rows) if "offset" in names or "base_offset" in names else None
         self._timestamp = pa.allocate_buffer(8 * rows) if "timestamp" in names else None
-        self._key = _Binary(rows, rooms["key"]) if "key" in names else None
+        self._key = _Binary(rows, capacities["key"]) if "key" in names else None
         self._value = _Binary(rows, total) if "value" in names else None
         self._lists = None
         if "headers" in names:
             self._lists = pa.allocate_buffer(4 * (rows + 1)), pa.allocate_buffer((rows + 7) // 8)
-            self._header_room = rooms["headers"]
-            self._header_key = _Binary(rooms["headers"], rooms["header key"])
-            self._header_value = _Binary(rooms["headers"], rooms["header value"])
+            self._header_capacity = capacities["headers"]
+            self._header_key = _Binary(capacities["headers"], capacities["header key"])
+            self._header_value = _Binary(capacities["headers"], capacities["header value"])
 
     def all(self) -> tuple[Any, ...]:
         key = None if self._key is None else self._key.all()
         value = None if self._value is None else self._value.all()
         headers = None
         if self._lists is not None:
-            headers = (self._header_room, *self._lists, self._header_key.all(), self._header_value.all())
+            headers = (self._header_capacity, *self._lists, self._header_key.all(), self._header_value.all())
         return self._offset, self._timestamp, key, value, headers
 
     def columns(self, used: tuple[int, ...]) -> dict[str, pa.Array]:

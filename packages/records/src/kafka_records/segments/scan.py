@@ -49,7 +49,7 @@ _int32 = Struct(">i").unpack_from
 class Scanner:
     """Iterator over the batches that begin in a range of a file.
 
-    ``in_step``: a batch starts at the window. ``sums``: compute checksums even if they are not checked.
+    ``is_synchronized``: a batch starts at the window. ``sums``: compute checksums even if they are not checked.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Scanner:
         window: Window,
         report: SegmentReport,
         *,
-        in_step: bool,
+        is_synchronized: bool,
         check_crcs: bool,
         sums: bool,
         failfast: bool,
@@ -65,7 +65,7 @@ class Scanner:
     ) -> None:
         self._window = window
         self._report = report
-        self._in_step = in_step or window.base == 0
+        self._is_synchronized = is_synchronized or window.base == 0
         self._check = check_crcs
         self._follower = Follower(max_batch_bytes, with_sums=check_crcs or sums)
         self._failfast = failfast
@@ -78,8 +78,8 @@ class Scanner:
     def __iter__(self) -> Iterator[BatchRun | CorruptRange]:
         start, end = self._report.start, self._report.end
         pos = self._window.base
-        if not self._in_step:
-            found = yield from self._get_in_step(pos)
+        if not self._is_synchronized:
+            found = yield from self._synchronize(pos)
             if found is None:
                 self._report.next_position = start
                 return
@@ -155,7 +155,7 @@ class Scanner:
 
     def _bad(self, pos: int, size: int, reason: str) -> Generator[BatchRun | CorruptRange, None, int]:
         window = self._window
-        if self._raises(pos) or not self._believed(pos, size):
+        if self._raises(pos) or not self._is_confirmed(pos, size):
             return (yield from self._damage(pos, reason))
         window.move(pos, size + CORRUPT_BYTES)
         if self._swallows(pos, size):
@@ -164,7 +164,7 @@ class Scanner:
         yield from self._run(BatchRun(window.log, window.base, at, np.array([size]), None, {0: reason}))
         return pos + size
 
-    def _believed(self, pos: int, size: int, search: Search | None = None) -> bool:
+    def _is_confirmed(self, pos: int, size: int, search: Search | None = None) -> bool:
         """Check that a valid batch, or the end of the log, follows a batch of this size."""
         window = self._window
         window.move(pos, size + HEADER + PADDING)
@@ -260,7 +260,7 @@ class Scanner:
     def _later_batch(self, at: int) -> bool:
         window = self._window
         search = Search(self._max)
-        tail, looked = at, at
+        tail, scanned = at, at
         while True:
             at, need = search.find(window.log, at + 1, window.log.size, at_end=True)
             self._gave_up = search.given_up
@@ -269,9 +269,9 @@ class Scanner:
             pos = window.base + at
             if self._in_order(pos) and self._followed(pos, search):
                 return True
-            if at >= looked:
-                count, looked, is_end = self._consecutive(at, search)
-                if count > 1 and (is_end or (looked == window.log.size and not self._in_order(window.base + tail))):
+            if at >= scanned:
+                count, scanned, is_end = self._consecutive(at, search)
+                if count > 1 and (is_end or (scanned == window.log.size and not self._in_order(window.base + tail))):
                     return True
             search.reject()
 
@@ -298,7 +298,7 @@ class Scanner:
         return 0 <= offset - self._next_offset < _OFFSETS
 
     def _followed(self, pos: int, search: Search) -> bool:
-        return self._believed(
+        return self._is_confirmed(
             pos, _int32(self._window.log.bytes.data, pos - self._window.base + 8)[0] + OVERHEAD, search
         )
 
@@ -336,7 +336,7 @@ class Scanner:
         at = pos - window.base
         return window.log.bytes[at : min(at + size, window.log.size)].tobytes()
 
-    def _get_in_step(self, pos: int) -> Generator[CorruptRange, None, int | None]:
+    def _synchronize(self, pos: int) -> Generator[CorruptRange, None, int | None]:
         start, end = self._report.start, self._report.end
         found = self._find(Search(self._max), pos, end)
         if found is None and self._gave_up:

@@ -165,7 +165,7 @@ class Clients:
 
     def __init__(self, *, show_secrets: bool = False, package: str | Package = DEFAULT) -> None:
         self._package = load(package)
-        self._hides = not show_secrets
+        self._redacts = not show_secrets
         self._clients: dict[tuple[str | None, str | None, str | None], Client] = {}
         # Software name and version by connection.
         self._software: dict[Connection, tuple[str, str]] = {}
@@ -184,7 +184,7 @@ class Clients:
             if name and len(self._software) < 100 * MOST_CLIENTS:
                 self._software[connection] = name, version
         software = self._software.get(connection, (None, None))
-        client = self._client(client_id_of(exchange, self._hides), *software)
+        client = self._client(client_id_of(exchange, self._redacts), *software)
         client.versions[header.request_api_key, header.request_api_version] += 1
         if len(client.connections) < MOST_CLIENTS:
             client.connections.add(connection)

@@ -26,83 +26,83 @@ def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Record
     Unless ``show_secrets``, secrets are redacted, and so are undecoded bytes that may contain them. ``records`` is
     passed to ``kafka_messages.json.to_json``.
     """
-    header, hides = exchange.header, not show_secrets
-    shown: dict[str, object] = {
+    header, redacts = exchange.header, not show_secrets
+    entry: dict[str, object] = {
         "number": exchange.number,
         "connection": exchange.connection.number,
         "client": str(exchange.client),
         "server": str(exchange.server),
     }
     if header is not None:
-        shown |= {
+        entry |= {
             "api": None if exchange.api is None else exchange.api.name,
             "api_key": header.request_api_key,
             "api_version": header.request_api_version,
             "correlation_id": header.correlation_id,
-            "client_id": client_id_of(exchange, hides),
+            "client_id": client_id_of(exchange, redacts),
         }
     elif exchange.is_token:
-        shown["sasl_token"] = True
+        entry["sasl_token"] = True
     if exchange.request_frame is not None:
-        shown["request"] = _request(exchange, exchange.request_frame, hides, records)
+        entry["request"] = _request(exchange, exchange.request_frame, redacts, records)
     if exchange.response_frame is not None:
-        shown["response"] = _response(exchange, exchange.response_frame, hides, records)
+        entry["response"] = _response(exchange, exchange.response_frame, redacts, records)
     elif exchange.has_no_response:
-        shown["no_response"] = True
+        entry["no_response"] = True
     if exchange.response is not None:
         found = errors_in(exchange.response.message, exchange.package)
-        shown["errors"] = [{"path": each.path, "code": each.code, "name": each.name} for each in found]
+        entry["errors"] = [{"path": each.path, "code": each.code, "name": each.name} for each in found]
     if exchange.latency_ns is not None:
-        shown["latency_ms"] = exchange.latency_ns / 1e6
-    return shown
+        entry["latency_ms"] = exchange.latency_ns / 1e6
+    return entry
 
 
-def client_id_of(exchange: Exchange, hides: bool) -> str | None:
+def client_id_of(exchange: Exchange, redacts: bool) -> str | None:
     """Return the client id; redact one with a damaged length, which may include other fields."""
     client = None if exchange.header is None else exchange.header.client_id
     is_odd = exchange.request is None and client is not None and not client.isprintable()
-    return _hidden(exchange) if hides and is_odd and _may_hold_secrets(exchange) else client
+    return _redacted(exchange) if redacts and is_odd and _may_hold_secrets(exchange) else client
 
 
-def _hidden(exchange: Exchange) -> str:
+def _redacted(exchange: Exchange) -> str:
     text: str = exchange.package.module("secrets").REDACTED
     return text
 
 
-def _request(exchange: Exchange, frame: Frame, hides: bool, records: Records) -> dict[str, object]:
+def _request(exchange: Exchange, frame: Frame, redacts: bool, records: Records) -> dict[str, object]:
     request = exchange.request
     if request is None:
-        return _framed(frame) | _undecoded(exchange, frame, exchange.request_problem, hides)
-    shown = _framed(frame) | _body(exchange.package, request.message, request.version, hides, records)
+        return _framed(frame) | _undecoded(exchange, frame, exchange.request_problem, redacts)
+    entry = _framed(frame) | _body(exchange.package, request.message, request.version, redacts, records)
     if request.trailing:
-        shown["trailing"] = _hidden(exchange) if hides and _may_hold_secrets(exchange) else request.trailing.hex()
-    return shown
+        entry["trailing"] = _redacted(exchange) if redacts and _may_hold_secrets(exchange) else request.trailing.hex()
+    return entry
 
 
-def _response(exchange: Exchange, frame: Frame, hides: bool, records: Records) -> dict[str, object]:
+def _response(exchange: Exchange, frame: Frame, redacts: bool, records: Records) -> dict[str, object]:
     response = exchange.response
     if response is None:
-        return _framed(frame) | _undecoded(exchange, frame, exchange.response_problem, hides)
+        return _framed(frame) | _undecoded(exchange, frame, exchange.response_problem, redacts)
     return (
         _framed(frame)
         | {"version": response.version}
-        | _body(exchange.package, response.message, response.version, hides, records)
+        | _body(exchange.package, response.message, response.version, redacts, records)
     )
 
 
 def _framed(frame: Frame) -> dict[str, Any]:
-    shown: dict[str, Any] = {"packet": frame.packet, "first_packet": frame.first_packet}
+    entry: dict[str, Any] = {"packet": frame.packet, "first_packet": frame.first_packet}
     if frame.time_ns is not None:
-        shown["time"] = time_text(frame.time_ns)
-    return shown | {"offset": frame.offset, "size": frame.size}
+        entry["time"] = time_text(frame.time_ns)
+    return entry | {"offset": frame.offset, "size": frame.size}
 
 
-def _body(package: Package, message: Message, version: int, hides: bool, records: Records) -> dict[str, object]:
+def _body(package: Package, message: Message, version: int, redacts: bool, records: Records) -> dict[str, object]:
     secrets = package.module("secrets")
-    message = secrets.redacted(message) if hides else message
+    message = secrets.redacted(message) if redacts else message
     try:
         body = package.module("json").to_json(message, version, records=records, unknown_tagged_fields=True)
-        return {"body": secrets.redacted_json(body) if hides else body}
+        return {"body": secrets.redacted_json(body) if redacts else body}
     except package.root.EncodeError as error:  # a decoded message that cannot be encoded
         return {"problem": str(error)}
 
@@ -119,12 +119,12 @@ def _response_name(exchange: Exchange) -> str:
     return "" if exchange.api is None else exchange.api.response_name
 
 
-def _undecoded(exchange: Exchange, frame: Frame, problem: str, hides: bool) -> dict[str, object]:
-    shown: dict[str, object] = {"problem": problem} if problem else {}
+def _undecoded(exchange: Exchange, frame: Frame, problem: str, redacts: bool) -> dict[str, object]:
+    entry: dict[str, object] = {"problem": problem} if problem else {}
     secrets = exchange.package.module("secrets")
     is_secret = _may_hold_secrets(exchange) or secrets.may_hold_metadata(_response_name(exchange), frame.data)
-    shown["data"] = _hidden(exchange) if hides and is_secret else frame.data.hex()
-    return shown | ({"missing": frame.missing} if frame.missing else {})
+    entry["data"] = _redacted(exchange) if redacts and is_secret else frame.data.hex()
+    return entry | ({"missing": frame.missing} if frame.missing else {})
 
 
 def time_text(time_ns: int) -> str:
@@ -159,7 +159,7 @@ def to_line(exchange: Exchange, width: int | None = None) -> str:
     assert first is not None
     widths = _widths(width)
     frames = (exchange.request_frame, exchange.response_frame)
-    client = clean(client_id_of(exchange, hides=True) or "-")
+    client = clean(client_id_of(exchange, redacts=True) or "-")
     cells = {
         "number": str(exchange.number),
         "time": "" if first.time_ns is None else time_text(first.time_ns)[11 : 11 + widths["time"]],

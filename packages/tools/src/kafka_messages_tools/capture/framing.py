@@ -137,7 +137,7 @@ class _Conversation:
             for framer in self._framers.values():
                 yield from framer.end()
         elif not self._is_other and self._undecided:
-            self._refuse("connections without Kafka traffic")
+            self._ignore_connection("connections without Kafka traffic")
 
     def _decide(self) -> Iterator[Frame]:
         connection = self.connection
@@ -157,7 +157,7 @@ class _Conversation:
             for piece in undecided:
                 yield from self._framed(piece)
         elif self._size > MOST_UNDECIDED:
-            self._refuse("connections without Kafka traffic")
+            self._ignore_connection("connections without Kafka traffic")
 
     def _client(self) -> SocketAddress | None:
         connection = self.connection
@@ -165,15 +165,15 @@ class _Conversation:
             for client, server in ((connection.client, connection.server), (connection.server, connection.client)):
                 if server.port in self._ports:
                     return None if self._is_encrypted(client) else client
-            self._refuse("connections of other ports")
+            self._ignore_connection("connections on other ports")
             return None
         first = next((piece for piece in self._undecided if piece.source == connection.client), None)
         if connection.is_whole and (first is None or first.data):
-            start = self._said(connection.client)
+            start = self._first_bytes(connection.client)
             if len(start) >= plausible.START and not self._is_encrypted(connection.client):
                 if self._plausibility.may_be_request(start):
                     return connection.client
-                self._refuse("connections without Kafka traffic")
+                self._ignore_connection("connections without Kafka traffic")
             return None
         return next(filter(self._has_request, (connection.client, connection.server)), None)
 
@@ -190,15 +190,15 @@ class _Conversation:
             at += 1
         return False
 
-    def _said(self, source: SocketAddress) -> bytes:
+    def _first_bytes(self, source: SocketAddress) -> bytes:
         return b"".join(piece.data for piece in self._undecided if piece.source == source)
 
     def _is_encrypted(self, client: SocketAddress) -> bool:
-        if plausible.is_tls(self._said(client)):
-            self._refuse("connections encrypted by TLS")
+        if plausible.is_tls(self._first_bytes(client)):
+            self._ignore_connection("connections encrypted by TLS")
         return self._is_other
 
-    def _refuse(self, what: str) -> None:
+    def _ignore_connection(self, what: str) -> None:
         self._is_other = True
         self._report.count(what)
         self._report.count("bytes of other connections", sum(len(piece.data) for piece in self._undecided))
@@ -317,7 +317,7 @@ class _Framer:
                 return
             (size,) = _size.unpack_from(self._buffer)
             if not 0 <= size <= LARGEST:
-                self._lose(1, f"has an invalid length of {size} bytes")
+                self._resynchronize(1, f"has an invalid length of {size} bytes")
                 continue
             end = size + 4
             if end <= len(self._buffer):
@@ -353,7 +353,7 @@ class _Framer:
                 return True
             self._looked = 1
 
-    def _lose(self, count: int, why: str) -> None:
+    def _resynchronize(self, count: int, why: str) -> None:
         which = "request" if self._is_request else "response"
         where = f"connection {self._conversation.connection.number}: the {which} at offset {self._offset}"
         self._report.remark(f"{where} {why}; searching for the next one")

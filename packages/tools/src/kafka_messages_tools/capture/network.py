@@ -44,7 +44,7 @@ class Segment(NamedTuple):
     """Number of payload bytes truncated by the capture."""
 
 
-class _Refused(Exception):
+class _Skipped(Exception):
     """Packet without a TCP segment; the message is the counter name."""
 
 
@@ -55,14 +55,14 @@ def segments(packets: Iterable[Packet], report: Report | None = None) -> Iterato
     for packet in packets:
         try:
             segment = _segment(packet, fragments)
-        except _Refused as refusal:
-            report.count(str(refusal))
+        except _Skipped as skipped:
+            report.count(str(skipped))
         except (IndexError, StructError):
-            report.count("packets cut within their headers")
+            report.count("packets truncated within their headers")
         else:
             report.count("segments")
             if segment.missing:
-                report.count("bytes cut from packets by the capture", segment.missing)
+                report.count("bytes truncated by the snapshot length", segment.missing)
             yield segment
     fragments.give_up()
 
@@ -70,7 +70,7 @@ def segments(packets: Iterable[Packet], report: Report | None = None) -> Iterato
 def _segment(packet: Packet, fragments: _Fragments) -> Segment:
     start = _LINKS.get(packet.link_type)
     if start is None:
-        raise _Refused(f"packets of link type {packet.link_type}, which is not supported")
+        raise _Skipped(f"packets of link type {packet.link_type}, which is not supported")
     data = packet.data[start(packet.data) :]
     cut = packet.length - len(packet.data)
     first = data[0] >> 4
@@ -78,7 +78,7 @@ def _segment(packet: Packet, fragments: _Fragments) -> Segment:
         return _ipv4(packet, data, cut, fragments)
     if first == 6:
         return _ipv6(packet, data, cut, fragments)
-    raise _Refused("packets other than IP")
+    raise _Skipped("packets other than IP")
 
 
 # Functions by link type that return the position of the IP packet.
@@ -93,7 +93,7 @@ def _tagged(data: bytes, at: int) -> int:
         at += 4
         protocol = data[at] << 8 | data[at + 1]
     if protocol not in _IP:
-        raise _Refused("packets other than IP")
+        raise _Skipped("packets other than IP")
     return at + 2
 
 
@@ -111,7 +111,7 @@ def _cooked_2(data: bytes) -> int:
         protocol = data[at + 2] << 8 | data[at + 3]
         at += 4
     if protocol not in _IP:
-        raise _Refused("packets other than IP")
+        raise _Skipped("packets other than IP")
     return at
 
 
@@ -137,9 +137,9 @@ def _ipv4(packet: Packet, data: bytes, cut: int, fragments: _Fragments) -> Segme
     first, _, total, identity, fragment, _, protocol, _, source, target = _V4.unpack_from(data)
     start = (first & 15) * 4
     if start < 20 or (total and total < start):
-        raise _Refused("packets with a wrong IP header")
+        raise _Skipped("packets with an invalid IP header")
     if protocol != _TCP:
-        raise _Refused("packets other than TCP")
+        raise _Skipped("packets other than TCP")
     # Segmentation offload leaves 0 here.
     length = (total or len(data) + cut) - start
     payload = data[start : start + length]
@@ -173,10 +173,10 @@ def _ipv6(packet: Packet, data: bytes, cut: int, fragments: _Fragments) -> Segme
             payload, length = rest, size
             continue
         else:
-            raise _Refused("packets other than TCP")
+            raise _Skipped("packets other than TCP")
         kind, payload, length = payload[0], payload[size:], length - size
         if not payload:
-            raise _Refused("packets cut within their headers")
+            raise _Skipped("packets truncated within their headers")
     return _tcp(packet, _v6_text(source), _v6_text(target), payload, length)
 
 
@@ -197,7 +197,7 @@ def _tcp(packet: Packet, source: str, target: str, payload: bytes, length: int) 
     sender, receiver, sequence, acknowledged, offset, flags = _PORTS.unpack_from(payload)
     start = (offset >> 4) * 4
     if start < 20 or start > length:
-        raise _Refused("packets with a wrong TCP header")
+        raise _Skipped("packets with an invalid TCP header")
     data = payload[start:length]
     return Segment(
         packet.number,
@@ -243,7 +243,7 @@ class _Fragments:
     def add(self, key: tuple[object, ...], place: int, data: bytes, length: int, more: bool) -> tuple[bytes, int]:
         datagram = self._waiting.setdefault(key, _Datagram())
         if place + length > 0xFFFF:
-            raise _Refused("fragments beyond the end of a datagram")
+            raise _Skipped("fragments beyond the end of a datagram")
         datagram.parts.setdefault(place, (data, length))
         if not more:
             datagram.length = place + length
@@ -255,7 +255,7 @@ class _Fragments:
         if len(self._waiting) > MOST_FRAGMENTED:
             self._waiting.popitem(last=False)
             self._report.count("datagrams with missing fragments")
-        raise _Refused("fragments")
+        raise _Skipped("fragments")
 
     def give_up(self) -> None:
         if self._waiting:

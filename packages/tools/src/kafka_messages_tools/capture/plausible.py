@@ -64,11 +64,11 @@ class Plausibility:
 
     def is_response(self, payload: bytes, expected: Mapping[int, tuple[int, int]]) -> bool:
         """Check whether a frame decodes as a response; ``expected`` maps correlation ids to API key and version."""
-        asked = expected.get(int.from_bytes(payload[:4], "big", signed=True))
-        if asked is None:  # frame too short
+        key_and_version = expected.get(int.from_bytes(payload[:4], "big", signed=True))
+        if key_and_version is None:  # frame too short
             return False
         try:
-            self._protocol.decode_response(payload, *asked)
+            self._protocol.decode_response(payload, *key_and_version)
         except self._error:
             return False
         return True

@@ -21,7 +21,7 @@ MOST_HELD = 4 << 20
 # Maximum bytes held after gaps over all connections.
 MOST_HELD_OF_ALL = 64 << 20
 # Segments of a connection to wait after a gap was acknowledged.
-PATIENCE = 32
+MAX_WAIT = 32
 _HALF = 1 << 31
 
 
@@ -165,7 +165,7 @@ class _Tracker:
             else:
                 self._hold(direction, start, segment)
         if self._held:
-            yield from self._lose_patience(tracked)
+            yield from self._give_up(tracked)
         if segment.flags & RST or all(each.end == each.next for each in tracked.directions.values()):
             yield from self._end(key, "RST" if segment.flags & RST else "FIN", keep=True)
 
@@ -178,14 +178,14 @@ class _Tracker:
         self._held += len(segment.data) + 256
         self._report.count("segments out of order")
 
-    def _lose_patience(self, tracked: _Tracked) -> Iterator[TcpSegment]:
+    def _give_up(self, tracked: _Tracked) -> Iterator[TcpSegment]:
         for source, direction in tracked.directions.items():
             if not direction.held:
                 direction.waited = 0
                 continue
             direction.waited += direction.acknowledged >= direction.held[0][0]
             too_much = direction.size > MOST_HELD or self._held > MOST_HELD_OF_ALL
-            if direction.waited > PATIENCE or too_much:
+            if direction.waited > MAX_WAIT or too_much:
                 yield from self._skip(tracked, source)
 
     def _skip(self, tracked: _Tracked, source: SocketAddress) -> Iterator[TcpSegment]:

@@ -17,7 +17,7 @@ from .network import segments
 from .reassembly import End, TcpSegment, streams
 from .report import CaptureError, Report
 
-_LOOKED_AT = 4096
+_PEEK_BYTES = 4096
 
 
 class Capture:
@@ -32,7 +32,7 @@ class Capture:
         self._ports = ports
 
     def _opened(self) -> Iterator[TcpSegment | End]:
-        start = self._file.peek(_LOOKED_AT)[:_LOOKED_AT]
+        start = self._file.peek(_PEEK_BYTES)[:_PEEK_BYTES]
         if is_capture(start):
             return streams(segments(read_packets(self._file, self.report), self.report), self.report)
         if is_followed(start):

@@ -66,11 +66,11 @@ def folded(text: str, width: int) -> list[str]:
         return [text]
     bare = text.lstrip()
     indent = text[: min(len(text) - len(bare), width // 2)]
-    room = width - len(indent)
+    space = width - len(indent)
     lines = []
-    while len(bare) > room:
-        fits = [end for end in _ends(bare) if len(bare[:end].rstrip()) <= room]
-        at = fits[-1] if fits else room
+    while len(bare) > space:
+        fits = [end for end in _ends(bare) if len(bare[:end].rstrip()) <= space]
+        at = fits[-1] if fits else space
         lines.append(indent + bare[:at].rstrip())
         bare = bare[at:].lstrip()
     return [*lines, indent + bare] if bare else lines

@@ -83,8 +83,8 @@ class Guesser:
         if request.trailing or request.encode(framed=False) != data:
             return None
         more, reasons = self._weighed(self._explain.explain_request(data))
-        said = f"the header says API {request.api.name} version {request.version}"
-        reasons = (*also, said, _SAME, *reasons)
+        reason = f"the header names API {request.api.name} version {request.version}"
+        reasons = (*also, reason, _SAME, *reasons)
         return Guess(request.api.request_name, str(request.version), before, score + more, reasons)
 
     def messages(self, info: MessageInfo) -> list[Guess]:
@@ -133,7 +133,7 @@ class Guesser:
         if not is_likely or version in api.valid_versions or version < 0:
             return None
         there = f"only {api.valid_versions}" if api.valid_versions else "not in this package"
-        reasons = (*also, f"the header says API {api.name} version {version}", f"but {name} has {there}")
+        reasons = (*also, f"the header names API {api.name} version {version}", f"but {name} has {there}")
         return Guess(name, str(version), before, score, reasons)
 
     def _at(self, place: _Place, info: MessageInfo, versions: list[int]) -> Guess | None:
@@ -146,8 +146,8 @@ class Guesser:
         except ValueError:
             return None
         score, reasons = self._weighed(self._explain.explain(place.body, message, version))
-        shown = str(version) if len(versions) == 1 else f"{versions[0]}-{version}"
-        return Guess(info.name, shown, place.before, place.score + score, (*place.reasons, _SAME, *reasons))
+        versions_text = str(version) if len(versions) == 1 else f"{versions[0]}-{version}"
+        return Guess(info.name, versions_text, place.before, place.score + score, (*place.reasons, _SAME, *reasons))
 
     def _weighed(self, found: Explanation) -> tuple[float, tuple[str, ...]]:
         codes = set(self._error_fields(found))
@@ -197,8 +197,8 @@ def _behind_versions(schema: Any, data: bytes) -> dict[str, list[_Place]]:
         found["coordinator-key"] = [_Place(data[end:], "its type", version=0, key=number, score=2)]
         of_values = _Place(data[end:], "its version", version=number, score=1)
         found["coordinator-value"] = found["data"] = [of_values]
-    if (said := _type_and_version(schema, data)) is not None:
-        kind, version, end = said
+    if (prefix := _type_and_version(schema, data)) is not None:
+        kind, version, end = prefix
         found["metadata"] = [_Place(data[end:], "its type and version", version=version, key=kind, score=4)]
     return found
 

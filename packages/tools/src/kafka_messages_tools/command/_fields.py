@@ -26,17 +26,17 @@ def rows_with(
     return found
 
 
-def tell(rows: Sequence[LayoutRow], out: Output) -> None:
+def print_rows(rows: Sequence[LayoutRow], out: Output) -> None:
     if out.is_json:
         for row in rows:
-            out.record(facts_in_short(row))
+            out.record(summary(row))
         return
     head = ("message", "field", "type", "versions", "null in", "tagged in")
-    cells = [(row.message.name, row.path, row.type, *map(shown, _runs(row))) for row in rows]
+    cells = [(row.message.name, row.path, row.type, *map(version_ranges, _runs(row))) for row in rows]
     out.table(head, cells, has_groups=True)
 
 
-def facts_in_short(row: LayoutRow) -> dict[str, object]:
+def summary(row: LayoutRow) -> dict[str, object]:
     versions, nullable, tagged = map(list, _runs(row))
     names: dict[str, object] = {"message": row.message.name, "path": row.path, "type": row.type}
     return names | {"versions": versions, "nullable_versions": nullable, "tagged_versions": tagged}
@@ -48,7 +48,7 @@ def _runs(row: LayoutRow) -> Iterator[Sequence[int]]:
         yield [version for version in row.types if version in versions]
 
 
-def shown(versions: Sequence[int]) -> str:
+def version_ranges(versions: Sequence[int]) -> str:
     """Format version ranges: ``0-3, 5``."""
     runs: list[tuple[int, int]] = []
     for version in versions:

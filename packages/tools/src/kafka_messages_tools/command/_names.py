@@ -54,7 +54,7 @@ def headers_of(package: Package, info: MessageInfo) -> tuple[tuple[int, int], ..
 
 def header_versions(package: Package, info: MessageInfo) -> str:
     runs = headers_of(package, info)
-    texts = [f"from {first} on {header}" if at else f"{header}" for at, (first, header) in enumerate(runs)]
+    texts = [f"{header} from version {first}" if at else f"{header}" for at, (first, header) in enumerate(runs)]
     return ", ".join(texts)
 
 

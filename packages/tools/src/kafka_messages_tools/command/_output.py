@@ -128,9 +128,9 @@ class Output:
 
 
 def terminal_width() -> int:
-    told = os.environ.get("COLUMNS", "")
-    if told.isascii() and told.isdigit() and len(told) < 6 and int(told):
-        return int(told)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isascii() and columns.isdigit() and len(columns) < 6 and int(columns):
+        return int(columns)
     stdout = sys.__stdout__
     try:
         return 100 if stdout is None else os.get_terminal_size(stdout.fileno()).columns or 100

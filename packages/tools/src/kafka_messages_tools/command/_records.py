@@ -56,9 +56,9 @@ class TopicDecoder:
                 yield _head(control) | {name: value for name, value in found.items() if value is not None}
             return
         for record in batch.records():
-            yield _head(record) | (self._doubtful(record) if self._log is None else self._internal(record))
+            yield _head(record) | (self._possible_metadata(record) if self._log is None else self._internal(record))
 
-    def _doubtful(self, record: Any) -> dict[str, object]:
+    def _possible_metadata(self, record: Any) -> dict[str, object]:
         value = record.value or b""
         if self.is_sure or not self._secrets.may_be_metadata_record(record.key, value):
             return self._plain(record)

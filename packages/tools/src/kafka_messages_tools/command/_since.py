@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ._layouts import LayoutRow
 
 
-class Life(NamedTuple):
+class Lifetime(NamedTuple):
     """The first release with an element, and the first later one without it."""
 
     since: str | None
@@ -25,7 +25,7 @@ class Life(NamedTuple):
     is_first: bool = False
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         return "" if self.since is None else f"{'<' if self.is_older else ''}{self.since}"
 
     @property
@@ -55,39 +55,39 @@ class Releases:
     def words(self, message: str) -> str:
         return "; ".join(self._history.words(message))
 
-    def _life(self, since: str | None, until: str | None, gaps: tuple[str, ...], is_older: bool) -> Life:
-        return Life(since, until, gaps, is_older, since == self._history.RELEASES[0])
+    def _lifetime(self, since: str | None, until: str | None, gaps: tuple[str, ...], is_older: bool) -> Lifetime:
+        return Lifetime(since, until, gaps, is_older, since == self._history.RELEASES[0])
 
-    def of_version(self, message: str, version: int) -> Life:
+    def of_version(self, message: str, version: int) -> Lifetime:
         ask = self._history
         since, until, gaps = (each(message, version) for each in (ask.since, ask.until, ask.gaps))
-        return self._life(since, until, gaps, ask.is_older(message, version))
+        return self._lifetime(since, until, gaps, ask.is_older(message, version))
 
-    def in_version(self, row: LayoutRow, version: int) -> Life:
+    def in_version(self, row: LayoutRow, version: int) -> Lifetime:
         """Return the availability of a field in a version that has it."""
         ask, name = self._history, row.message.name
         since = ask.field_since(name, row.path, version)
         is_older = since == ask.since(name, version) and ask.is_older(name, version)
-        return self._life(since, ask.until(name, version), ask.gaps(name, version), is_older)
+        return self._lifetime(since, ask.until(name, version), ask.gaps(name, version), is_older)
 
-    def in_versions(self, row: LayoutRow, versions: Iterable[int]) -> Life:
+    def in_versions(self, row: LayoutRow, versions: Iterable[int]) -> Lifetime:
         """Return the availability of a field over several versions."""
         order = self._history.RELEASES.index
-        lives = [life for version in versions if (life := self.in_version(row, version)).since is not None]
-        since = min((life.since for life in lives if life.since is not None), key=order, default=None)
-        until = [life.until for life in lives if life.until is not None]
-        gaps = set.intersection(*(set(life.gaps) for life in lives)) if lives else set()
-        last = max(until, key=order) if until and len(until) == len(lives) else None
-        is_older = any(life.is_older for life in lives if life.since == since)
-        return self._life(since, last, tuple(sorted(gaps, key=order)), is_older)
+        lifetimes = [lifetime for version in versions if (lifetime := self.in_version(row, version)).since is not None]
+        since = min((lifetime.since for lifetime in lifetimes if lifetime.since is not None), key=order, default=None)
+        until = [lifetime.until for lifetime in lifetimes if lifetime.until is not None]
+        gaps = set.intersection(*(set(lifetime.gaps) for lifetime in lifetimes)) if lifetimes else set()
+        last = max(until, key=order) if until and len(until) == len(lifetimes) else None
+        is_older = any(lifetime.is_older for lifetime in lifetimes if lifetime.since == since)
+        return self._lifetime(since, last, tuple(sorted(gaps, key=order)), is_older)
 
-    def runs(self, row: LayoutRow, versions: Iterable[int]) -> list[tuple[int, int, Life]]:
+    def runs(self, row: LayoutRow, versions: Iterable[int]) -> list[tuple[int, int, Lifetime]]:
         """Return first version, last version and availability of each run of versions with the same availability."""
-        found: list[tuple[int, int, Life]] = []
+        found: list[tuple[int, int, Lifetime]] = []
         for version in versions:
-            life = self.in_version(row, version)
-            if found and found[-1][1:] == (version - 1, life):
-                found[-1] = (found[-1][0], version, life)
+            lifetime = self.in_version(row, version)
+            if found and found[-1][1:] == (version - 1, lifetime):
+                found[-1] = (found[-1][0], version, lifetime)
             else:
-                found.append((version, version, life))
+                found.append((version, version, lifetime))
         return found

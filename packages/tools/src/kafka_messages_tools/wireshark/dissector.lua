@@ -1,5 +1,5 @@
 local proto = Proto(NAME, TITLE)
-local fields = {}      -- by field name and letter of its type
+local fields = {}      -- by field name and type letter
 local registered = {}
 
 local function register(field)
@@ -54,7 +54,7 @@ local function field_of(name, letter)
   return field
 end
 
--- A filter can only name fields that are known when Wireshark starts, so all of them are looked up at once.
+-- Wireshark resolves fields only at startup, so all of them are looked up here.
 for _, text in pairs(PLANS) do
   for line in text:gmatch("[^\n]+") do
     if line:sub(1, 1) == ":" then
@@ -76,7 +76,7 @@ proto.fields = registered
 
 -- Plans --------------------------------------------------------------------------------------------------------------
 
-local parsed = {}      -- by name of message: layouts by number, and the number of the layout of each version
+local parsed = {}      -- by message name: layouts by number, and the layout number of each version
 
 local function operation(word, struct)
   local place, rest = word:match("^(%d+)(.*)$")
@@ -101,7 +101,7 @@ local function operation(word, struct)
 end
 
 local function parse(text)
-  local layouts, struct, versions, number = {}, {}, {}, 0 -- at the end those of the message, which stands last
+  local layouts, struct, versions, number = {}, {}, {}, 0 -- after the loop those of the message, which comes last
   for line in text:gmatch("[^\n]+") do
     if line:sub(1, 1) == ":" then
       struct, versions = {}, {}
@@ -124,7 +124,7 @@ local function parse(text)
         elseif word == "&" then
           layout.tags, layout.is_buffer = {}, true
         elseif word:sub(1, 1) == "-" or word:sub(1, 1) == "^" then
-          first = false -- not on the wire
+          first = false -- absent on the wire
         elseif layout.tags then
           local tag, payload = word:match("^(%d+)=(.+)$")
           local op = operation(payload, struct)
@@ -148,7 +148,7 @@ end
 
 -- Reading ------------------------------------------------------------------------------------------------------------
 
--- What is read from: tvb, pos, stop. Errors are tables with the reason, so that Lua does not put a place before it.
+-- Reader state: tvb, pos, stop. Errors are tables with the reason, so that Lua adds no position.
 local function fail(reason) error({ reason = reason }, 0) end
 
 local function take(r, size)
@@ -160,7 +160,7 @@ local function take(r, size)
   return range
 end
 
--- No bytes at an offset; behind the last byte there is nothing that could be shown, so it is that byte.
+-- Empty range at an offset; at the end it is the last byte, because Wireshark shows no empty range there.
 local function nothing(tvb, at)
   if at < tvb:len() then return tvb:range(at, 0) end
   return tvb:range(at - 1, 1)
@@ -179,7 +179,7 @@ local function uvarint(r)
   fail("the varint before offset " .. r.pos .. " is too long")
 end
 
--- A varint of up to 64 bits, as two halves.
+-- A varint of up to 64 bits, as two 32-bit halves.
 local function halves(r)
   local low, high, factor = 0, 0, 1
   for index = 0, 9 do
@@ -213,7 +213,7 @@ local function packed_number(r, op)
   return floor(high >= 2147483648 and low - 4294967296 or low)
 end
 
--- The length of a text, bytes or array; nil for null.
+-- The length of a string, bytes or array; nil for null.
 local function length(r, op, width)
   local size
   if op.is_compact then size = uvarint(r) - 1
@@ -256,7 +256,7 @@ local BATCH = { { "base_offset", "q" }, { "batch_length", "i" }, { "partition_le
   { "crc", "I" }, { "attributes", "h" }, { "last_offset_delta", "i" }, { "base_timestamp", "q" }, { "max_timestamp", "q" },
   { "producer_id", "q" }, { "producer_epoch", "h" }, { "base_sequence", "i" }, { "record_count", "i" } }
 
--- The headers of record batches (magic 2), as far as there are whole ones; what is inside stays bytes.
+-- Headers of complete record batches (magic 2); the records stay bytes.
 local function add_batches(tvb, tree, start, size)
   local at, stop = start, start + size
   while at + 61 <= stop and tvb:range(at + 16, 1):uint() == 2 do
@@ -268,7 +268,7 @@ local function add_batches(tvb, tree, start, size)
       shown:add(field_of(each[1], each[2]), tvb:range(place, widths[each[2]]))
       place = place + widths[each[2]]
     end
-    if at + whole > stop then return end -- a broker may cut the last one
+    if at + whole > stop then return end -- the last batch of a response may be truncated
     if whole > 61 then shown:add(field_of("records_data", "y"), tvb:range(place, whole - 61)) end
     at = at + whole
   end
@@ -344,7 +344,7 @@ local function read_op(r, tree, op, plan)
   else read_scalar(r, tree, op, false) end
 end
 
--- One field of a tag section or optional-field buffer, of a size that is said before it.
+-- One field of a tag section or optional-field buffer, after its size.
 local function read_tagged(r, tree, layout, plan, tag, size)
   local stop = r.stop
   if r.pos + size > stop then
@@ -397,7 +397,7 @@ read_struct = function(r, tree, layout, plan)
   end
 end
 
--- A message from its first byte on; the offset behind it.
+-- Dissects a message; returns the offset after it.
 local function read_message(tvb, start, stop, tree, message, version)
   local plan = plan_of(message)
   local number = plan.versions[version]
@@ -455,7 +455,7 @@ local function is_request(tvb, pinfo, talk)
   return pinfo.dst_port == talk.server
 end
 
--- What this response answers: the newest request with its correlation id that came before it.
+-- Finds the request of a response: the latest earlier one with its correlation id.
 local function request_of(talk, id, number)
   local best
   for _, each in ipairs(talk.requests[id] or {}) do
@@ -471,7 +471,7 @@ local function remember(talk, id, number, key, version)
   known[#known + 1] = { number = number, key = key, version = version }
 end
 
-local function said(pinfo, text)
+local function set_info(pinfo, text)
   pinfo.cols.protocol = TITLE
   if pinfo.cols.info.append then pinfo.cols.info:append(" " .. text) end
   pcall(function() pinfo.cols.info:fence() end)
@@ -481,7 +481,7 @@ local function show_request(tvb, pinfo, tree, talk)
   local stop = tvb:len()
   if not may_be_request(tvb) then
     tree:add(f_undecoded, tvb:range(4)):prepend_text("not a known request: ")
-    return said(pinfo, "[unknown]")
+    return set_info(pinfo, "[unknown]")
   end
   local key, version, id = tvb:range(4, 2):int(), tvb:range(6, 2):int(), tvb:range(8, 4):int()
   local api = APIS[key]
@@ -489,7 +489,7 @@ local function show_request(tvb, pinfo, tree, talk)
   tree:add(f_api, tvb:range(4, 2), api.name):set_generated()
   tree:add(f_version, tvb:range(6, 2)):set_generated()
   tree:append_text(", " .. api.name .. " v" .. version .. " request")
-  said(pinfo, api.name .. " v" .. version .. " request")
+  set_info(pinfo, api.name .. " v" .. version .. " request")
   local header = tree:add(proto, tvb:range(4, 0), "header")
   local at = read_message(tvb, 4, stop, header, "RequestHeader", header_version(api.request_headers, version))
   header:set_len(at - 4)
@@ -506,18 +506,18 @@ local function show_response(tvb, pinfo, tree, talk)
   local asked = id and request_of(talk, id, pinfo.number)
   if not asked then
     if stop > 4 then tree:add(f_undecoded, tvb:range(4)):prepend_text("the request is not known: ") end
-    return said(pinfo, "[response]")
+    return set_info(pinfo, "[response]")
   end
   local api, version = APIS[asked.key], asked.version
   tree:add(f_api, tvb:range(4, 4), api.name):set_generated()
   tree:add(f_request_in, tvb:range(4, 4), asked.number):set_generated()
   tree:append_text(", " .. api.name .. " v" .. version .. " response")
-  said(pinfo, api.name .. " v" .. version .. " response")
+  set_info(pinfo, api.name .. " v" .. version .. " response")
   if not api.response then fail("the API " .. api.name .. " has no response") end
   local header = tree:add(proto, tvb:range(4, 0), "header")
   local at = read_message(tvb, 4, stop, header, "ResponseHeader", header_version(api.response_headers, version))
   header:set_len(at - 4)
-  -- A broker that does not have the version answers in version 0 (KIP-511).
+  -- A broker without the requested version responds with version 0 (KIP-511).
   if api.name == "ApiVersions" and stop >= at + 2 and tvb:range(at, 2):int() == 35 then version = 0 end
   tree:add(f_version, tvb:range(4, 4), version):set_generated()
   local body = tree:add(proto, nothing(tvb, at), "body")
@@ -536,7 +536,7 @@ local function show_frame(tvb, pinfo, tree)
   if not fine then
     local reason = type(problem) == "table" and problem.reason or tostring(problem)
     shown:add_proto_expert_info(e_problem, reason)
-    said(pinfo, "[" .. reason .. "]")
+    set_info(pinfo, "[" .. reason .. "]")
   end
   return tvb:len()
 end

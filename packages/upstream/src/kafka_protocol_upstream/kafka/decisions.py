@@ -41,7 +41,7 @@ class Decision:
 class _Field:
     path: str
     facts: Json
-    beside: frozenset[str]
+    siblings: frozenset[str]
     """Lower-case names of the fields in the same struct."""
 
     @property
@@ -69,7 +69,7 @@ def decisions(specs: Path, history: Path, release: str) -> list[Decision]:
         old = before.get(message)
         found += _undescribed(file, definition)
         if old is None and definition.get("type") == "response" and definition.get("validVersions") != "none":
-            what = "a new response: add Kafka's error response if our rule does not derive it"
+            what = "a new response: add its error response if our rule differs from Kafka's"
             found.append(Decision("error_responses.json", message, "", what))
         for field in _new(definition, old):
             if (message, field.path.lower()) not in known:
@@ -97,7 +97,7 @@ def _plain(path: Path) -> Json:
 def _of_the_whole(specs: Path, release: str, history: Path) -> Iterator[Decision]:
     version = next((line for line in _lines(specs / "package.toml") if line.startswith("version")), "")
     if version and f'"{release}.' not in version:
-        yield Decision("package.toml", "", "", f'the version begins with the release: "{release}.1"')
+        yield Decision("package.toml", "", "", f'the version must start with the release: "{release}.1"')
     errors = specs / "errors.json"
     if errors.exists():
         described = {each["name"] for each in json.loads(errors.read_text(encoding="utf-8")) if each.get("about")}
@@ -107,7 +107,7 @@ def _of_the_whole(specs: Path, release: str, history: Path) -> Iterator[Decision
                     "errors.json",
                     name,
                     "",
-                    "an error code without a description; nox -s upstream -- enumerations adds it",
+                    "an error code without a description; add it with nox -s upstream -- enumerations",
                 )
 
 
@@ -115,11 +115,12 @@ def _entity_types(specs: Path, before: Mapping[str, Json]) -> Iterator[Decision]
     path = specs / ENTITY_TYPES
     had = {field.facts.get("entityType") for each in before.values() for field in _fields(each)}
     for name in _plain(path).keys() - had if path.exists() else ():
-        what = (
-            f"{name}: a new entity type: name it in EntityType of runtime/connection of the generator, describe it in"
-        )
+        what = f"{name}: a new entity type: add it to EntityType in the generator's runtime/connection, describe it in"
         yield Decision(
-            ENTITY_TYPES, "", "", f"{what} indexes.py of packages/pages, and in {ENTITIES} the fields without it"
+            ENTITY_TYPES,
+            "",
+            "",
+            f"{what} indexes.py of packages/pages, and list fields without the annotation in {ENTITIES}",
         )
 
 
@@ -140,20 +141,22 @@ def _undescribed(file: str, definition: Json) -> Iterator[Decision]:
 
 def _undecided(message: str, field: _Field, named: frozenset[str]) -> Iterator[Decision]:
     if field.type == _NUMBERS:
-        what = "one byte: the enumeration that it takes, or it is a plain number (PLAIN in tests/package/test_enums.py)"
+        what = "a one-byte field: name its enumeration, or add it to PLAIN in tests/package/test_enums.py"
         yield Decision("enumerations.json", message, field.path, what)
     if field.type in _NAMED and "entityType" not in field.facts and field.name in named:
-        what = "fields of this name say what they name elsewhere: an entity, if it names one"
+        what = "other fields of this name have an entity type: add one if this field identifies an entity"
         yield Decision("entities.json", message, field.path, what)
-    if could_be_secret(field.name, field.type, field.beside):
-        yield Decision("secrets.json", message, field.path, "secret, or open with the reason")
+    if could_be_secret(field.name, field.type, field.siblings):
+        yield Decision(
+            "secrets.json", message, field.path, "may be secret: add it as secret, or as open with the reason"
+        )
 
 
-def could_be_secret(name: str, kind: str, beside: frozenset[str]) -> bool:
-    """Return whether a field may be secret; ``beside`` are the lower-case fields of its struct."""
-    is_setting = name.lower() == "value" and kind == "string" and bool({"name", "key"} & beside)
-    is_worded = kind in _TEXTS and any(word in name.lower().replace("_", "") for word in SECRET_WORDS)
-    return kind in ("bytes", "records") or is_setting or is_worded
+def could_be_secret(name: str, kind: str, siblings: frozenset[str]) -> bool:
+    """Return whether a field may be secret; ``siblings`` are the lower-case fields of its struct."""
+    is_setting = name.lower() == "value" and kind == "string" and bool({"name", "key"} & siblings)
+    has_secret_word = kind in _TEXTS and any(word in name.lower().replace("_", "") for word in SECRET_WORDS)
+    return kind in ("bytes", "records") or is_setting or has_secret_word
 
 
 def _named_by_definitions(specs: Path) -> frozenset[str]:
@@ -193,10 +196,10 @@ def _fields(definition: Json) -> list[_Field]:
 
 
 def _inside(fields: list[Json], above: str, common: Mapping[str, list[Json]]) -> Iterator[_Field]:
-    beside = frozenset(str(each["name"]).lower() for each in fields)
+    siblings = frozenset(str(each["name"]).lower() for each in fields)
     for each in fields:
         path = f"{above}{each['name']}"
-        yield _Field(path, each, beside)
+        yield _Field(path, each, siblings)
         inner = _children(each) or common.get(str(each["type"]).removeprefix("[]"), [])
         yield from _inside(inner, f"{path}.", common)
 

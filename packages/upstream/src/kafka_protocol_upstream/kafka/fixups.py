@@ -24,7 +24,7 @@ FIXUPS = (
         ("2.8.0", "2.8.1", "2.8.2"),
         b"    ]}\n  ]\n}",
         b"    ]}",
-        "a bracket too many ends the definition early; Kafka's own reader stops there, and so nobody noticed",
+        "an extra bracket ends the definition early; Kafka's own reader stops there without an error",
     ),
 )
 

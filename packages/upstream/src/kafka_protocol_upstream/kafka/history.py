@@ -22,7 +22,7 @@ from kafka_protocol_upstream.kafka.published import WITHOUT_CORE
 FIRST = "2.2.0"
 """First release with definitions in its jars."""
 _VERSION = re.compile(r"-[0-9][0-9.]*\.jar$")
-Say = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -32,28 +32,28 @@ class Found:
     text: str
 
 
-def import_history(jars: dict[str, list[Path]], root: Path, say: Say = lambda line: None) -> list[str]:
+def import_history(jars: dict[str, list[Path]], root: Path, log: Log = lambda line: None) -> list[str]:
     """Write the history of releases, given their jars; return the changes.
 
-    ``say`` receives a line for each fixup. Raises HistoryError for an unreadable definition, or two with one name.
+    ``log`` receives a line for each fixup. Raises HistoryError for an unreadable definition, or two with one name.
     """
     releases: store.Releases = {}
     codes: store.Codes = {}
     for release in sorted(jars, key=order):
-        kept = _release(release, jars[release], say)
+        kept = _release(release, jars[release], log)
         if kept[1]:
             releases[release] = kept
             codes[release] = _codes(jars[release])
     return store.write(root, releases, codes)
 
 
-def add_release(release: str, jars: list[Path], root: Path, say: Say = lambda line: None) -> list[str]:
+def add_release(release: str, jars: list[Path], root: Path, log: Log = lambda line: None) -> list[str]:
     """Add or replace one release of a history; return the changes.
 
     Raises HistoryError, before writing, if jars are missing, unreadable or without definitions.
     """
     known = store.releases_of(root)
-    kept = _release(release, jars, say)
+    kept = _release(release, jars, log)
     if not kept[1]:
         raise store.HistoryError(f"Kafka {release}: its jars have no definitions")
     _need_all(release, kept[0], known)
@@ -80,10 +80,10 @@ def _modules(jars: Iterable[str]) -> set[str]:
     return {_VERSION.sub("", name) for name in jars}
 
 
-def _release(release: str, jars: list[Path], say: Say) -> store.Kept:
+def _release(release: str, jars: list[Path], log: Log) -> store.Kept:
     found: dict[str, tuple[str, str]] = {}
     for jar in sorted(jars):
-        for each in _definitions(jar, release, say):
+        for each in _definitions(jar, release, log):
             known = found.setdefault(each.name, (each.folder, each.text))
             if known[1] != each.text:
                 raise store.HistoryError(f"{jar}: {each.name} is also in {known[0]}, with other content")
@@ -105,7 +105,7 @@ def _folder(jar: Path) -> str | None:
     return FOLDERS.get(_VERSION.sub("", jar.name))
 
 
-def _definitions(jar: Path, release: str, say: Say) -> Iterator[Found]:
+def _definitions(jar: Path, release: str, log: Log) -> Iterator[Found]:
     folder = _folder(jar)
     if folder is None:
         return
@@ -114,19 +114,19 @@ def _definitions(jar: Path, release: str, say: Say) -> Iterator[Found]:
             for name in sorted(archive.namelist()):
                 data = archive.read(name) if name.endswith(".json") else b""
                 if MARK in data:
-                    yield _definition(jar, name, data, folder, release, say)
+                    yield _definition(jar, name, data, folder, release, log)
     except zipfile.BadZipFile as error:
         raise store.HistoryError(f"{jar}: {error}") from error
 
 
-def _definition(jar: Path, name: str, data: bytes, folder: str, release: str, say: Say) -> Found:
+def _definition(jar: Path, name: str, data: bytes, folder: str, release: str, log: Log) -> Found:
     place = f"{jar.name}!{name}"
     try:
         data, why = fixed(name.rpartition("/")[2], release, data)
     except ValueError as error:
         raise store.HistoryError(f"{place}: {error}") from None
     if why is not None:
-        say(f"{place}: fixed: {why}")
+        log(f"{place}: fixed: {why}")
     problems = source.Problems()
     node = source.decode(place, data, problems)
     plain = node.plain() if node is not None else None

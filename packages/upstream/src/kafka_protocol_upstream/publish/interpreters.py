@@ -54,9 +54,9 @@ def _candidates() -> Iterator[str]:
 
 def _able(paths: Iterable[str]) -> Iterator[Interpreter]:
     for path in paths:
-        asked = subprocess.run([path, "-I", "-c", ASK], capture_output=True, text=True, timeout=60, check=False)
-        if asked.returncode != 0:
+        done = subprocess.run([path, "-I", "-c", ASK], capture_output=True, text=True, timeout=60, check=False)
+        if done.returncode != 0:
             continue
-        executable, major, minor, micro, can_build = json.loads(asked.stdout)
+        executable, major, minor, micro, can_build = json.loads(done.stdout)
         if can_build and (major, minor) >= OLDEST:
             yield Interpreter(executable, (major, minor, micro))

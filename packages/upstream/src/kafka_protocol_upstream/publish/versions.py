@@ -36,7 +36,7 @@ def read(folder: Path) -> Project:
     return Project(facts["name"], facts["version"], requires, PRIVATE in facts["classifiers"])
 
 
-def misfits(projects: Sequence[Project]) -> Iterator[str]:
+def conflicts(projects: Sequence[Project]) -> Iterator[str]:
     """Yield version conflicts of the projects."""
     by_name = {project.name: project for project in projects}
     ours = [project for project in projects if project.name != MESSAGES]

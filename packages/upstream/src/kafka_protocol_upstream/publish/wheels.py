@@ -37,8 +37,8 @@ RELATIVE_LINK = re.compile(r"\]\((?!https?://|#)")
 
 
 def readme_of(project: Path) -> str:
-    said: str = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]["readme"]
-    return (project / said).read_text(encoding="utf-8").strip()
+    readme: str = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]["readme"]
+    return (project / readme).read_text(encoding="utf-8").strip()
 
 
 def sources_of(project: Path) -> dict[str, str]:

@@ -27,19 +27,19 @@ from kafka_protocol_upstream.kafka.published import WITHOUT_CORE, jars_of, publi
 
 ABOUT = (
     "Import a new release of Kafka from Maven Central, or from a folder of its jars, into the history and the definitions; "
-    "print what it changed against the release before it, and what is left for people to say. Everything is written, and "
-    "only with --write, or nothing."
+    "print the changes since the previous release, and the open decisions. Files are written only with --write, and only "
+    "if the whole import succeeds."
 )
 LEVEL = "policy"
 """Report level; it includes removals."""
 NEXT = """\
 next:
-  nox -s upstream -- settings          the table of settings, by Kafka's classes (needs a JDK)
-  nox -s upstream -- enumerations      names of numbers and error codes, by Kafka's classes (needs a JDK)
-  nox -s regenerate                    the package, after a change of specs
-  nox -s upstream -- vectors           vectors by Kafka's classes (needs a JDK)
-  nox -s upstream -- exchange          the bytes of docs/history.md, exchanged by Kafka's classes (needs a JDK)
-  packages/pipeline/pyproject.toml     the versions of kafka-messages that the pipeline works with
+  nox -s upstream -- settings          updates the table of settings, by Kafka's classes (needs a JDK)
+  nox -s upstream -- enumerations      updates names of numbers and error codes, by Kafka's classes (needs a JDK)
+  nox -s regenerate                    updates the package if the definitions changed
+  nox -s upstream -- vectors           writes vectors by Kafka's classes (needs a JDK)
+  nox -s upstream -- exchange          checks docs/history.md with Kafka's classes (needs a JDK)
+  packages/pipeline/pyproject.toml     update the supported versions of kafka-messages
   nox -s tests
 """
 _PACKAGE_VERSION = re.compile(r'^version = "([^"]*)"', re.MULTILINE)
@@ -67,12 +67,12 @@ def run(arguments: argparse.Namespace) -> int:
         copies = _copies(arguments.specs, arguments.history, Path(folder))
         try:
             jars = _jars(arguments.what, arguments.work)
-            said = "".join(f"{line}\n" for line in _update(jars, *copies.values()))
+            report = "".join(f"{line}\n" for line in _update(jars, *copies.values()))
         except (ArtifactError, store.HistoryError, ImportSpecsError, SpecError) as error:
             print(_at_home(str(error), copies), file=sys.stderr)
             print("nothing was written", file=sys.stderr)
             return 1
-        print(_at_home(said, copies), end="")
+        print(_at_home(report, copies), end="")
         if arguments.write:
             for home, copy in copies.items():
                 _take_over(copy, home)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kafka_protocol_upstream.publish import native
-from kafka_protocol_upstream.publish.versions import misfits, read, uploads
+from kafka_protocol_upstream.publish.versions import conflicts, read, uploads
 from kafka_protocol_upstream.publish.wheels import PROJECTS, problems
 
 ABOUT = "the release of this project: versions, native wheels, contents of distributions, order of uploads"
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
 def versions(folder: Path) -> int:
     """Check that the versions of all projects fit each other."""
     projects = [read(each) for each in PROJECTS.values()]
-    found = list(misfits(projects))
+    found = list(conflicts(projects))
     print("\n".join(found or (f"{project.name} {project.version}" for project in projects)))
     return 1 if found else 0
 

@@ -151,7 +151,7 @@ def _class(classes: JavaClasses, definition: Definition) -> str:
 
 
 def lines(cases: list[Damaged], kafka: list[str]) -> str:
-    found = [asdict(case) | {"kafka": said} for case, said in zip(cases, kafka, strict=True)]
+    found = [asdict(case) | {"kafka": verdict} for case, verdict in zip(cases, kafka, strict=True)]
     return "".join(json.dumps(each, separators=(",", ":")) + "\n" for each in found)
 
 

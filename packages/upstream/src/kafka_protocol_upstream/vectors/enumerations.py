@@ -31,12 +31,12 @@ class Enumerations:
 
         An enumeration with a ``class`` gets the members of that enum, a member with a ``constant`` its value.
         """
-        asked = [line for entry in entries for line in _questions(entry)]
+        questions = [line for entry in entries for line in _questions(entry)]
         command = ["java", "-Xmx1g", "-cp", self.classpath, "Enumerations"]
-        printed = call(command, ANSWER_SECONDS, "".join(f"{line}\n" for line in asked)).splitlines()
-        if len(printed) != len(asked):
-            raise OracleError(f"Java returned {len(printed)} answers to {len(asked)} questions")
-        answers = dict(zip(asked, map(json.loads, printed), strict=True))
+        printed = call(command, ANSWER_SECONDS, "".join(f"{line}\n" for line in questions)).splitlines()
+        if len(printed) != len(questions):
+            raise OracleError(f"Java returned {len(printed)} answers to {len(questions)} questions")
+        answers = dict(zip(questions, map(json.loads, printed), strict=True))
         return [_renewed(entry, answers) for entry in sorted(entries, key=lambda entry: str(entry["name"]))]
 
 

@@ -46,7 +46,7 @@ def run(jars: Path, history: Path) -> int:
         for before, side in pairwise(release_sets(history)):
             for finding, writer, reader, data in exchanges(before, side):
                 count += 1
-                own, other = (said(finding, each, data, jars, compiled) for each in (writer, reader))
+                own, other = (verdict(finding, each, data, jars, compiled) for each in (writer, reader))
                 if not own.startswith(f"again {data.hex()} ") or other == own:
                     wrong.append(
                         f"{side.name} {finding.place} {data.hex()}: {writer.name}: {own}; {reader.name}: {other}"
@@ -72,7 +72,7 @@ def exchanges(
                     yield finding, writer, reader, direction.witness.data
 
 
-def said(finding: Finding, side: DefinitionSet, data: bytes, jars: Path, compiled: str) -> str:
+def verdict(finding: Finding, side: DefinitionSet, data: bytes, jars: Path, compiled: str) -> str:
     folder = jars / side.name.removeprefix("Kafka ")
     kind = side.messages[finding.message].kind
     name = finding.message + ("Data" if kind in (REQUEST, RESPONSE, HEADER) else "")

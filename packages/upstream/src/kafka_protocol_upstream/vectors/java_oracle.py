@@ -37,10 +37,10 @@ class Question:
     json: Json
 
     def line(self) -> str:
-        asked: dict[str, Json] = {"class": self.java_class, "converter": self.converter, "version": self.version}
+        question: dict[str, Json] = {"class": self.java_class, "converter": self.converter, "version": self.version}
         if self.json is not None:
-            asked["json"] = self.json
-        return json.dumps(asked)
+            question["json"] = self.json
+        return json.dumps(question)
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class Oracle:
 
     def read(self, questions: Sequence[tuple[str, int, str]]) -> list[str]:
         """Return ``refused``, ``accepted`` or ``rest`` (bytes left unread) for each class, version and hex text."""
-        asked = (json.dumps({"class": name, "version": version, "hex": data}) for name, version, data in questions)
-        lines = self._run("read", "".join(line + "\n" for line in asked))
+        inputs = (json.dumps({"class": name, "version": version, "hex": data}) for name, version, data in questions)
+        lines = self._run("read", "".join(line + "\n" for line in inputs))
         if len(lines) != len(questions):
             raise OracleError(f"Java returned {len(lines)} answers to {len(questions)} questions")
         return ["refused" if "error" in line else "rest" if line["left"] else "accepted" for line in lines]
@@ -79,9 +79,9 @@ class Oracle:
         """Return Kafka's APIs: name, id, versions, header versions, listeners."""
         return self._run("apis", "")
 
-    def _run(self, mode: str, asked: str) -> list[dict[str, Json]]:
+    def _run(self, mode: str, stdin: str) -> list[dict[str, Json]]:
         command = ["java", "-Xmx1g", "-cp", self.classpath, "Oracle", mode]
-        printed = call(command, ANSWER_SECONDS, asked)
+        printed = call(command, ANSWER_SECONDS, stdin)
         return [json.loads(line) for line in printed.split("\n") if line]
 
 
@@ -167,11 +167,11 @@ def _answer(line: dict[str, Json]) -> Answer:
     return Answer(encoded, line.get("json"), error, size if isinstance(size, int) else None)
 
 
-def call(command: list[str], seconds: int, asked: str) -> str:
+def call(command: list[str], seconds: int, stdin: str) -> str:
     """Run a program with standard input and return its output. Raises OracleError if it fails or times out."""
     name = command[0]
     try:
-        done = subprocess.run(command, input=asked, capture_output=True, encoding="utf-8", timeout=seconds, check=False)
+        done = subprocess.run(command, input=stdin, capture_output=True, encoding="utf-8", timeout=seconds, check=False)
     except subprocess.TimeoutExpired as error:
         raise OracleError(f"{name} did not finish within {seconds} seconds") from error
     if done.returncode != 0:

@@ -102,7 +102,7 @@ class _Full(_Empty):
     """Every field set to a value other than its default; arrays have two elements."""
 
     def scalar(self, field: Field) -> Json:
-        return self.draw.telling(field.type, None if field.is_array else field.default)
+        return self.draw.non_default(field.type, None if field.is_array else field.default)
 
     def array(self, field: Field) -> list[Json]:
         return self.elements(field, 2)

@@ -35,8 +35,8 @@ class Settings:
             raise OracleError(f"Java returned {len(printed)} answers to {len(names)} questions")
         return [answer == "true" for answer in printed]
 
-    def _run(self, mode: str, asked: str) -> str:
-        return call(["java", "-Xmx1g", "-cp", self.classpath, "Settings", mode], ANSWER_SECONDS, asked)
+    def _run(self, mode: str, lines: str) -> str:
+        return call(["java", "-Xmx1g", "-cp", self.classpath, "Settings", mode], ANSWER_SECONDS, lines)
 
 
 @contextmanager

@@ -54,9 +54,9 @@ class VectorDraw:
             return self.pick((0.0, *FLOATS))
         if type == "bool":
             return self.one_in(2)
-        return self.telling(type, None)
+        return self.non_default(type, None)
 
-    def telling(self, type: str, default: str | None) -> Scalar:
+    def non_default(self, type: str, default: str | None) -> Scalar:
         """Return a value that is neither zero nor the default. Raises ValueError for an unknown type."""
         if type in INTEGERS:
             lowest, highest = INTEGERS[type]

@@ -36,7 +36,7 @@ SCHEMA = pa.schema(
 def whole(table: pa.Table) -> pa.Table:
     order = ("marker_epoch", "marker_timestamp", "topic", "partition")
     rows = table.sort_by([(name, "ascending") for name in order]).to_pylist()
-    by_time = not _epochs_tell(rows)
+    by_time = not _has_own_epochs(rows)
     groups: list[list[dict[str, Any]]] = []
     places: set[tuple[str, int]] = set()
     for row in rows:
@@ -49,7 +49,7 @@ def whole(table: pa.Table) -> pa.Table:
     return pa.Table.from_pylist([_row(group) for group in groups], schema=SCHEMA)
 
 
-def _epochs_tell(rows: Sequence[dict[str, Any]]) -> bool:
+def _has_own_epochs(rows: Sequence[dict[str, Any]]) -> bool:
     """Return whether each transaction has its own epoch (KIP-890)."""
     places = {(row["marker_epoch"], row["topic"], row["partition"]) for row in rows}
     return len(places) == len(rows) and len({row["marker_epoch"] for row in rows}) > 1

@@ -44,11 +44,11 @@ def open_transactions(
         found = found.withColumns(null)
         verdict = F.lit("unknown")
         reason = F.when(
-            F.col("age_ms") > max_timeout_ms, F.lit("__transaction_state was not read; older than any timeout allows")
+            F.col("age_ms") > max_timeout_ms, F.lit("__transaction_state was not read; older than the maximum timeout")
         ).otherwise("__transaction_state was not read")
     else:
         found = with_coordinator(found, states)
-        verdict, reason = F.lit("ongoing"), F.lit("the coordinator has it, within its timeout")
+        verdict, reason = F.lit("ongoing"), F.lit("known to the coordinator, within its timeout")
         for condition, kind, text in reversed(cases(now, unread)):
             verdict = F.when(condition, kind).otherwise(verdict)
             reason = F.when(condition, text).otherwise(reason)

@@ -23,9 +23,9 @@ def find_transactions(batches: DataFrame) -> DataFrame:
     """
     named = sound(batches, "find_transactions")
     is_marker = F.col("is_control") & F.col("control_type").isin("COMMIT", "ABORT")
-    is_told = is_marker | (F.col("is_transactional") & ~F.col("is_control"))
-    told = _without_lost(named.where((F.col("producer_id") >= 0) & is_told), named)
-    some = once(told, *LOG, "producer_id", "base_offset")
+    is_relevant = is_marker | (F.col("is_transactional") & ~F.col("is_control"))
+    relevant = _without_lost(named.where((F.col("producer_id") >= 0) & is_relevant), named)
+    some = once(relevant, *LOG, "producer_id", "base_offset")
     some = some.withColumn("marker", is_marker)
     in_order = Window.partitionBy(*LOG, "producer_id").orderBy("base_offset")
     before = in_order.rowsBetween(Window.unboundedPreceding, -1)

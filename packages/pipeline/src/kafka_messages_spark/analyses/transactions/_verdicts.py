@@ -56,10 +56,10 @@ def cases(now: Column, unread: int) -> list[tuple[Column, str, Column]]:
     # An ending transaction may already have a higher epoch (KIP-890, or fencing).
     other_epoch = (is_ongoing & (its_epoch != own_epoch)) | (is_ending & (its_epoch < own_epoch))
     since_start, since_end = (now - F.unix_millis(name) for name in ("start_time", "last_update_time"))
-    nobody = "no transactional id has this producer id"
-    unsure = f"{nobody}, but {unread} partitions of __transaction_state or more were not read"
+    unknown = "no transactional id has this producer id"
+    unsure = f"{unknown}, but at least {unread} partitions of __transaction_state were not read"
     return [
-        (F.col("transactional_id").isNull(), *(("unknown", text(unsure)) if unread else ("hanging", text(nobody)))),
+        (F.col("transactional_id").isNull(), *(("unknown", text(unsure)) if unread else ("hanging", text(unknown)))),
         (state.isNull(), "hanging", text("the coordinator has removed the transactional id")),
         (other_id, "hanging", text("the transactional id has producer id ", its_id, " now")),
         (~is_ongoing & ~is_ending, "hanging", text("the coordinator has no open transaction: ", state)),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._charts.model import Bar, Bars, Look
+from kafka_messages_spark._charts.model import Bar, Bars, Style
 from kafka_messages_spark.jobs._report import size
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 MAX_SHOWN = 60
 # Minimum share of dead bytes for highlighting, like min.cleanable.dirty.ratio.
-MUCH = 0.5
-KINDS: Mapping[str, Look] = {"not compacted": "calm", "compacted": "good", "half dead or more": "notice"}
+MIN_DEAD_SHARE = 0.5
+KINDS: Mapping[str, Style] = {"not compacted": "calm", "compacted": "good", "at least half dead": "notice"}
 
 
 def picture(topics: DataFrame, dead: DataFrame, total: int) -> Bars:
@@ -26,20 +26,20 @@ def picture(topics: DataFrame, dead: DataFrame, total: int) -> Bars:
 
 
 def bars(rows: Sequence[Any], total: int) -> Bars:
-    drawn = [Bar(row["topic"] or "-", row["bytes"], size(row["bytes"]), _kind(row), _note(row)) for row in rows]
-    remark = f"The largest {len(rows)} of {total:,} topics are drawn." if len(rows) < total else ""
-    kinds = {kind: look for kind, look in KINDS.items() if any(bar.kind == kind for bar in drawn)}
-    return Bars("Sizes of the topics, and what is dead in them", kinds, drawn, remark, "bytes")
+    shown_bars = [Bar(row["topic"] or "-", row["bytes"], size(row["bytes"]), _kind(row), _note(row)) for row in rows]
+    remark = f"Shows the largest {len(rows)} of {total:,} topics." if len(rows) < total else ""
+    kinds = {kind: style for kind, style in KINDS.items() if any(bar.kind == kind for bar in shown_bars)}
+    return Bars("Topic sizes and dead bytes", kinds, shown_bars, remark, "bytes")
 
 
 def _kind(row: Any) -> str:
     not_compacted, compacted, dead = KINDS
     if row["dead_bytes"] is None:
         return not_compacted
-    return dead if row["dead_bytes"] >= MUCH * row["bytes"] else compacted
+    return dead if row["dead_bytes"] >= MIN_DEAD_SHARE * row["bytes"] else compacted
 
 
 def _note(row: Any) -> str:
-    dead = "" if row["dead_bytes"] is None else f"of them {size(row['dead_bytes'])} dead"
+    dead = "" if row["dead_bytes"] is None else f"{size(row['dead_bytes'])} dead"
     gain = "" if row["gain"] is None else f"gain {row['gain']:.2f}"
     return "; ".join(each for each in (dead, gain) if each not in ("", "gain 1.00"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_messages_spark._charts.model import Bar, Bars, Look
+from kafka_messages_spark._charts.model import Bar, Bars, Style
 
-KINDS: Mapping[str, Look] = {"defined": "calm", "packed": "good", "upacked": "notice"}
+KINDS: Mapping[str, Style] = {"defined": "calm", "packed": "good", "upacked": "notice"}
 
 
 def pictures(
@@ -22,7 +22,7 @@ def pictures(
     return (
         Bars("Integer fields in each encoding", KINDS, bars, values="bytes of all values"),
         Bars(
-            "Bytes that the values of each field need when packed",
+            "Packed sizes of the values of each field",
             {"packed": KINDS["packed"]},
             shares,
             values="percent of the values",

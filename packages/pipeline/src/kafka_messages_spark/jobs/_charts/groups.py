@@ -102,19 +102,19 @@ def chart(
             ]
             panels.append(Panel(f"{pair[0]} · {pair[1]}: lag in records", lag, from_zero=True))
         rows.append(panels)
-    drawn = sum(len([key for key in offsets if key[:2] == pair]) for pair in pairs)
-    return Chart("Groups over time (UTC)", rows, _remark(len(pairs), drawn, total, bool(ends)), until)
+    lines_shown = sum(len([key for key in offsets if key[:2] == pair]) for pair in pairs)
+    return Chart("Groups over time (UTC)", rows, _remark(len(pairs), lines_shown, total, bool(ends)), until)
 
 
 def _remark(pairs: int, lines: int, total: tuple[int, int], with_ends: bool) -> str:
-    words = ["A cross is a reset; where a line ends, the offset was removed."]
+    words = ["Crosses mark resets; a line ends where the offset was removed."]
     if with_ends:
-        words.append("Broken lines are the ends of the logs, by the times of their records.")
+        words.append("Dashed lines show the log end offsets by record time.")
     if pairs < total[0]:
-        words.append(f"{pairs} of {total[0]:,} groups with a topic are drawn: most resets first, then most lag.")
+        words.append(f"Shows {pairs} of {total[0]:,} pairs of group and topic, by resets, then by lag.")
     if lines < total[1]:
-        words.append(f"{lines} of {total[1]:,} partitions are drawn, {MAX_LINES} of a group and topic at the most.")
-    words.append(f"Where there is more, a line has the last value of each {MAX_POINTS}th part of the time.")
+        words.append(f"Shows {lines} of {total[1]:,} partitions, at most {MAX_LINES} per group and topic.")
+    words.append(f"Longer series show the last value of each {MAX_POINTS}th of the time range.")
     return " ".join(words)
 
 

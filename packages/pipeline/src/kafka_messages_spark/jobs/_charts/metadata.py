@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._charts.model import Lane, Look, Mark, Timeline
+from kafka_messages_spark._charts.model import Lane, Mark, Style, Timeline
 from kafka_messages_spark.jobs._report import timestamp
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Maximum changes, changes with labels, length of a label, and names in a tooltip.
 MAX_SHOWN, NAMED, _LETTERS, _NAMED_IN_NOTE = 500, 60, 44, 12
-KINDS: Mapping[str, Look] = {"added": "good", "changed": "notice", "removed": "bad", "unchanged": "calm"}
+KINDS: Mapping[str, Style] = {"added": "good", "changed": "notice", "removed": "bad", "unchanged": "calm"}
 
 
 def picture(changes: DataFrame) -> Timeline:
@@ -28,21 +28,21 @@ def picture(changes: DataFrame) -> Timeline:
 
 def timeline(rows: Sequence[Any], total: int) -> Timeline:
     lanes: dict[str, list[Mark]] = {}
-    for alike in _alike(rows):
-        row, kind = alike[0], _kind(alike[0])
+    for simultaneous in _simultaneous(rows):
+        row, kind = simultaneous[0], _kind(simultaneous[0])
         lanes.setdefault(row["entity"], []).append(
-            Mark(row["time"], row["time"], kind, _note(alike), _text(alike, len(rows)))
+            Mark(row["time"], row["time"], kind, _note(simultaneous), _text(simultaneous, len(rows)))
         )
-    remark = f"The last {len(rows):,} of {total:,} changes are drawn." if len(rows) < total else ""
+    remark = f"Shows the last {len(rows):,} of {total:,} changes." if len(rows) < total else ""
     if len(rows) > NAMED:
-        remark += " The number at a mark is its number of simultaneous changes."
+        remark += " Numbers at marks count simultaneous changes."
     there = {mark.kind for marks in lanes.values() for mark in marks}
-    kinds = {kind: look for kind, look in KINDS.items() if kind in there}
-    drawn = [Lane(entity, lanes[entity]) for entity in sorted(lanes)]
-    return Timeline("Changes in the metadata over time (UTC)", kinds, drawn, remark.strip())
+    kinds = {kind: style for kind, style in KINDS.items() if kind in there}
+    shown_lanes = [Lane(entity, lanes[entity]) for entity in sorted(lanes)]
+    return Timeline("Changes in the metadata over time (UTC)", kinds, shown_lanes, remark.strip())
 
 
-def _alike(rows: Sequence[Any]) -> list[list[Any]]:
+def _simultaneous(rows: Sequence[Any]) -> list[list[Any]]:
     found: dict[tuple[Any, ...], list[Any]] = {}
     for number, row in enumerate(sorted(rows, key=lambda row: row["offset"])):
         own = number if len(rows) <= NAMED else None
@@ -54,16 +54,16 @@ def _kind(row: Any) -> str:
     return row["change"] if row["change"] in KINDS else "changed"
 
 
-def _note(alike: Sequence[Any]) -> str:
-    names = ", ".join(str(row["name"]) for row in alike[:_NAMED_IN_NOTE])
-    others = f" and {len(alike) - _NAMED_IN_NOTE} more" if alike[_NAMED_IN_NOTE:] else ""
-    first, last = alike[0]["offset"], alike[-1]["offset"]
+def _note(simultaneous: Sequence[Any]) -> str:
+    names = ", ".join(str(row["name"]) for row in simultaneous[:_NAMED_IN_NOTE])
+    others = f" and {len(simultaneous) - _NAMED_IN_NOTE} more" if simultaneous[_NAMED_IN_NOTE:] else ""
+    first, last = simultaneous[0]["offset"], simultaneous[-1]["offset"]
     offsets = f"offset {first}" if first == last else f"offsets {first} to {last}"
-    return f"{alike[0]['change']} · {names}{others} · {timestamp(alike[0]['time'])} · {offsets}"
+    return f"{simultaneous[0]['change']} · {names}{others} · {timestamp(simultaneous[0]['time'])} · {offsets}"
 
 
-def _text(alike: Sequence[Any], total: int) -> str:
+def _text(simultaneous: Sequence[Any], total: int) -> str:
     if total > NAMED:
-        return str(len(alike)) if len(alike) > 1 else ""
-    name = str(alike[0]["name"])
+        return str(len(simultaneous)) if len(simultaneous) > 1 else ""
+    name = str(simultaneous[0]["name"])
     return name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…"

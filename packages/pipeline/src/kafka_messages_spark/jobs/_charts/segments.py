@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._charts.model import Bar, Bars, Look
+from kafka_messages_spark._charts.model import Bar, Bars, Style
 from kafka_messages_spark.jobs._report import size
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 MAX_SHOWN = 60
-KINDS: Mapping[str, Look] = {"ok": "good", "info": "calm", "warning": "notice", "error": "bad"}
+KINDS: Mapping[str, Style] = {"ok": "good", "info": "calm", "warning": "notice", "error": "bad"}
 
 
 def picture(files: DataFrame, found: DataFrame, total: int) -> Bars:
@@ -31,7 +31,7 @@ def bars(rows: Sequence[Any], checks: Sequence[Any], total: int) -> Bars:
     for file, severity, names in sorted(checks, key=lambda row: (row[0], list(KINDS).index(row[1]) * -1)):
         notes.setdefault(file, []).append(f"{severity}: {', '.join(names)}")
     above = posixpath.dirname(posixpath.commonprefix([row["file"] for row in rows])) if len(rows) > 1 else ""
-    drawn = [
+    shown_bars = [
         Bar(
             row["file"].removeprefix(above).lstrip("/"),
             row["size"],
@@ -43,6 +43,6 @@ def bars(rows: Sequence[Any], checks: Sequence[Any], total: int) -> Bars:
     ]
     remark = f"Files below {above}." if above else ""
     if len(rows) < total:
-        remark += f" {len(rows)} of {total:,} files are drawn: those with findings, the worst first, then the largest."
-    kinds = {kind: look for kind, look in KINDS.items() if any(bar.kind == kind for bar in drawn)}
-    return Bars("Sizes of the segments, and what was found in them", kinds, drawn, remark.strip(), "bytes")
+        remark += f" Shows {len(rows)} of {total:,} files: files with findings by severity, then the largest."
+    kinds = {kind: style for kind, style in KINDS.items() if any(bar.kind == kind for bar in shown_bars)}
+    return Bars("Segment sizes and findings", kinds, shown_bars, remark.strip(), "bytes")

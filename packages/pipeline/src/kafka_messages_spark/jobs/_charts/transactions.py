@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._charts.model import Lane, Look, Mark, Timeline
+from kafka_messages_spark._charts.model import Lane, Mark, Style, Timeline
 from kafka_messages_spark.jobs._report import duration
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 MAX_BARS, MAX_LANES = 300, 40
-OPEN, BLOCKS = "open", "open, and readers of committed data wait for it"
-KINDS: Mapping[str, Look] = {"committed": "good", "aborted": "notice", OPEN: "busy", BLOCKS: "bad"}
+OPEN, BLOCKS = "open", "open, blocking read_committed"
+KINDS: Mapping[str, Style] = {"committed": "good", "aborted": "notice", OPEN: "busy", BLOCKS: "bad"}
 _PARTITION = ("topic", "partition")
 
 
@@ -40,13 +40,13 @@ def timeline(
         if row["start"] is not None and row["start"] >= 0:
             verdict = verdicts.get((*_of(row), row["producer_id"], row["first_offset"]))
             lanes.setdefault(_of(row), []).append(_mark(row, verdict, _first(row, rows, stable)))
-    drawn = [place for place in lanes if lanes[place]][:MAX_LANES]
-    count = sum(len(lanes[place]) for place in drawn)
-    remark = "Each bar goes from the first record to the marker; an open one to the newest time that was read."
+    partitions = [place for place in lanes if lanes[place]][:MAX_LANES]
+    count = sum(len(lanes[place]) for place in partitions)
+    remark = "Bars extend from the first record to the marker, or to the newest timestamp if open."
     if count < total:
-        remark += f" {count:,} of {total:,} transactions of partitions are drawn, open ones first, then the newest."
-    there = [Lane(f"{topic}-{partition}", lanes[topic, partition]) for topic, partition in drawn]
-    return Timeline("Transactions of each partition over time (UTC)", KINDS, there, remark, now)
+        remark += f" Shows {count:,} of {total:,} transactions per partition, open ones first, then the newest."
+    shown_lanes = [Lane(f"{topic}-{partition}", lanes[topic, partition]) for topic, partition in partitions]
+    return Timeline("Transactions of each partition over time (UTC)", KINDS, shown_lanes, remark, now)
 
 
 def _of(row: Any) -> tuple[Any, Any]:
@@ -74,8 +74,8 @@ def _mark(row: Any, verdict: Any | None, blocks: Any | None) -> Mark:
     text = ""
     if blocks is not None:
         count = blocks["blocked_offsets"]
-        wait = f"{count:,} offsets wait" if count != 1 else "1 offset waits"
-        text = f"{words[0]}: last stable offset {blocks['last_stable_offset']}, {wait}"
+        blocked = f"{count:,} blocked offset{'' if count == 1 else 's'}"
+        text = f"{words[0]}: last stable offset {blocks['last_stable_offset']}, {blocked}"
     elif verdict is not None and verdict["verdict"] != "ongoing":
         text = str(words[0])
     kind = BLOCKS if blocks is not None else row["status"]

@@ -43,7 +43,7 @@ def _digest(content: str) -> str:
 
 def _header(title: str, run: JobRun) -> Markup:
     count = sum(each.count for each in run.findings if each.severity != "info")
-    word = f"{count:,} finding{'' if count == 1 else 's'}" if count else "nothing to look at"
+    word = f"{count:,} finding{'' if count == 1 else 's'}" if count else "no findings"
     status = element("p", word, class_=f"status {'found' if count else 'fine'}")
     kinds = element("ul", *map(_finding, run.findings), class_="findings") if run.findings else ""
     return element("header", element("h1", title), status, kinds)

@@ -40,13 +40,13 @@ def _text(part: ReportItem, width: int | None) -> str:
 
 def _facts(part: Facts, width: int | None) -> list[str]:
     names = max((len(name) for name, _ in part.words), default=0) + len(_GAP)
-    room = None if width is None else width - names
+    space = None if width is None else width - names
     lines: list[str] = []
     for name, value in part.words:
-        if room is not None and room < 1:  # the names leave no space
+        if space is not None and space < 1:  # the names leave no space
             lines += [*_wrapped(name, width), *_wrapped(value, width, _INDENT)]
             continue
-        first, *others = _wrapped(value, room) or [""]
+        first, *others = _wrapped(value, space) or [""]
         lines += [f"{name:{names}}{first}".rstrip(), *(" " * names + line for line in others)]
     return lines
 
@@ -66,14 +66,14 @@ def _rows(part: Table, width: int | None) -> list[str]:
         lines += [whole] if count > 1 else _wrapped(whole, width) or [""]
         if line is not titles:
             rest = zip(titles[count:], line[count:], strict=True)
-            if told := "; ".join(f"{name} {word}" for name, word in rest if word not in ("", "-")):
-                lines += _wrapped(told, width, _INDENT)
+            if details := "; ".join(f"{name} {word}" for name, word in rest if word not in ("", "-")):
+                lines += _wrapped(details, width, _INDENT)
     return [*lines, *_wrapped(rows_omitted(part.more), width)] if part.more else lines
 
 
-def _fitting(widths: Sequence[int], room: int) -> int:
+def _fitting(widths: Sequence[int], space: int) -> int:
     ends = accumulate(each + len(_GAP) for each in widths)
-    return sum(end - len(_GAP) <= room for end in ends)
+    return sum(end - len(_GAP) <= space for end in ends)
 
 
 def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:

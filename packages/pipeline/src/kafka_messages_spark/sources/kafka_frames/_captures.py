@@ -64,11 +64,11 @@ class Naming:
                 f"{owner}: the option 'fileNamePattern' {self.pattern.pattern!r} does not match the name of {file}"
             )
         groups = found.groupdict()
-        told = groups.get("direction")
-        known = _DIRECTION.fullmatch(told or "")
-        if told is not None and known is None:
+        direction = groups.get("direction")
+        known = _DIRECTION.fullmatch(direction or "")
+        if direction is not None and known is None:
             raise invalid_argument(
-                f"{owner}: the direction in the name of {file} must be request or response, not {told!r}"
+                f"{owner}: the direction in the name of {file} must be request or response, not {direction!r}"
             )
         return groups.get("connection") or name, known[1].lower() if known else None
 

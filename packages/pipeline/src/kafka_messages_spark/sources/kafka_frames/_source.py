@@ -204,7 +204,7 @@ class KafkaFramesReader(DataSourceReader):
     def _followed(self, stream: CaptureFile) -> Iterator[tuple[CaptureFile, FrameBlock]]:
         with closing(BufferedReader(open_file(stream.root, stream.path))) as file:
             try:
-                told = nodes(NAME, stream.name, _lines(file), self._options.naming.broker_ports)
+                followed = nodes(NAME, stream.name, _lines(file), self._options.naming.broker_ports)
             except NotTsharkTextError as error:
                 if self._options.failfast:
                     raise
@@ -212,16 +212,16 @@ class KafkaFramesReader(DataSourceReader):
                 yield stream, not_a_frame(0, None, f"the file {error.reason}", file.read(CORRUPT_BYTES))
                 return
             for direction in (REQUEST, RESPONSE):
-                one = replace(stream, connection=told.connection, direction=direction)
+                one = replace(stream, connection=followed.connection, direction=direction)
                 file.seek(0)
-                lines = HexLines(file, told.indented(direction))
-                is_told = False
+                lines = HexLines(file, followed.indented(direction))
+                is_reported = False
                 for piece in frame_blocks(lines, self._options.max_frame):
                     if piece.problem is not None and lines.error is not None:
                         piece = replace(piece, problem=f"{piece.problem}; {lines.error}")
-                        is_told = True
+                        is_reported = True
                     yield one, piece
-                if lines.error is not None and not is_told:
+                if lines.error is not None and not is_reported:
                     yield one, not_a_frame(lines.position, None, str(lines.error), b"")
 
     def _batch(self, stream: CaptureFile, piece: FrameBlock) -> tuple[pa.RecordBatch, tuple[int, int, str] | None]:

@@ -53,8 +53,8 @@ def nodes(owner: str, name: str, lines: Iterable[bytes], ports: tuple[int, ...])
         raise NotTsharkTextError(owner, name)
     brokers = [node for node, (_, port) in found.items() if port in ports]
     if len(brokers) != 1:
-        told = " and ".join(f"{host}:{port}" for host, port in (found[0], found[1]))
-        raise invalid_argument(f"{owner}: which of {told} in {name} is the broker? Set the option 'brokerPorts'")
+        endpoints = " and ".join(f"{host}:{port}" for host, port in (found[0], found[1]))
+        raise invalid_argument(f"{owner}: which of {endpoints} in {name} is the broker? Set the option 'brokerPorts'")
     client = 1 - brokers[0]
     ends = [f"{host}:{port}" for host, port in (found[client], found[brokers[0]])]
     return FollowedStream("-".join(ends), client)

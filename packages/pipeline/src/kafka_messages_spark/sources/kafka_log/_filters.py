@@ -103,19 +103,19 @@ class PushedFilters:
 
     @classmethod
     def of(cls, filters: Iterable[spark.Filter]) -> tuple[PushedFilters, list[spark.Filter]]:
-        taken, left = [], []
+        supported, left = [], []
         for each in filters:
             condition = Condition.of(each)
             if condition is None:
                 left.append(each)
             else:
-                taken.append(condition)
-        return cls(tuple(taken)), left
+                supported.append(condition)
+        return cls(tuple(supported)), left
 
     def takes(self, name: str) -> bool:
-        told = dict(zip(_OF_FILES, topic_of(name), strict=True))
+        values = dict(zip(_OF_FILES, topic_of(name), strict=True))
         return all(
-            each.holds(pa.array([told[each.column]], _TYPES[each.column])).to_pylist() == [True]
+            each.holds(pa.array([values[each.column]], _TYPES[each.column])).to_pylist() == [True]
             for each in self.conditions
             if each.column in _OF_FILES
         )

@@ -175,21 +175,21 @@ def topic_to_decode(options: LogOptions, files: Iterable[File]) -> str:
         raise invalid_argument(f"{NAME}: {topic!r} is not an internal topic{hint} Known are {', '.join(LOGS)}.")
     first: tuple[str, str] | None = None if topic is None else (topic, "the option 'topic'")
     for file in files:
-        told = topic_of(file.name)[0]
-        if told is None and topic is None:
+        name = topic_of(file.name)[0]
+        if name is None and topic is None:
             raise invalid_argument(
                 f"{NAME}: decode=internal: the folder of {file.name} does not name its topic; " "set the option 'topic'"
             )
-        if told is not None and told not in LOGS:
+        if name is not None and name not in LOGS:
             raise invalid_argument(
-                f"{NAME}: decode=internal: {told!r} ({file.name}) is not an internal topic. Known are {', '.join(LOGS)}."
+                f"{NAME}: decode=internal: {name!r} ({file.name}) is not an internal topic. Known are {', '.join(LOGS)}."
             )
-        if first is None and told is not None:
-            first = told, file.name
-        if first is not None and told is not None and told != first[0]:
+        if first is None and name is not None:
+            first = name, file.name
+        if first is not None and name is not None and name != first[0]:
             raise invalid_argument(
                 f"{NAME}: decode=internal decodes one topic, found {first[0]!r} ({first[1]}) "
-                f"and {told!r} ({file.name}); read them separately"
+                f"and {name!r} ({file.name}); read them separately"
             )
     if first is None:
         raise invalid_argument(f"{NAME}: decode=internal: no folder names the topic; set the option 'topic'")

@@ -96,11 +96,11 @@ def check_stream_offsets(owner: str, end: OffsetOption) -> None:
 
 def check_partitions(owner: str, edge: OffsetOption, there: set[TopicPartition]) -> None:
     """Raise PySparkValueError unless the option names exactly the existing partitions."""
-    if edge.number is None and (said := set(edge.numbers)) != there:
+    if edge.number is None and (given := set(edge.numbers)) != there:
         rest = "" if edge.is_time else " Use -1 for latest, -2 for earliest, if you don't care."
         raise invalid_argument(
             f"{owner}: If {edge.option} contains specific offsets, you must specify all TopicPartitions.{rest} "
-            f"Specified: {_names(said)} Assigned: {_names(there)}"
+            f"Specified: {_names(given)} Assigned: {_names(there)}"
         )
 
 

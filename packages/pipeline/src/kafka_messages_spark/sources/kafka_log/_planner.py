@@ -40,16 +40,16 @@ class Limit:
 
     files: int | None = None
     bytes: int | None = None
-    taken: int = 0
+    count: int = 0
 
     def take(self, size: int) -> None:
-        self.taken += 1
+        self.count += 1
         if self.bytes is not None:
             self.bytes = max(0, self.bytes - size)
 
     @property
     def is_reached(self) -> bool:
-        return self.taken > 0 and (self.bytes == 0 or (self.files is not None and self.taken >= self.files))
+        return self.count > 0 and (self.bytes == 0 or (self.files is not None and self.count >= self.files))
 
 
 class Planner:
@@ -145,7 +145,7 @@ class _Group:
             return True
         found = self._new(ready, limit.bytes)
         size = found.end - ready.position
-        if size and limit.taken and limit.bytes is not None and size > limit.bytes:
+        if size and limit.count and limit.bytes is not None and size > limit.bytes:
             return False
         if size:
             self._read[file.base_name] = found.end

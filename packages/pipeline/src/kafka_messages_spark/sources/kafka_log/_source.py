@@ -56,14 +56,14 @@ class KafkaLogReader(DataSourceReader):
             topic_to_decode(options, files)
         logs = logs_of(files)
         bounds = bounds_by_folder(options, logs)
-        wholes = [
+        ranges = [
             whole
             for log in logs
             for whole in ranges_within(log, bounds[log.folder], pushed.bounds, self._committed(log))
             if pushed.takes(whole.name)
         ]
         most = options.max_partition_bytes
-        return shares([part for whole in wholes for part in split(whole, most)], most)
+        return shares([part for whole in ranges for part in split(whole, most)], most)
 
     def _committed(self, log: LogFiles) -> CommittedView:
         if not self._options.committed or not any(self._pushed.takes(file.name) for file in log.files):

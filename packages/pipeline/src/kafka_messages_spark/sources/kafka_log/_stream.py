@@ -174,9 +174,9 @@ except ImportError:  # before Spark 4.2, latestOffset has no arguments
             whole = self._planner.plan(start, self._files(), Limit())
             for key, after in end.folders.items():
                 before, found = (each.folders.get(key, Folder()) for each in (start, whole))
-                taken = {name: size for name, size in after.files.items() if size > before.files.get(name, 0)}
+                extended = {name: size for name, size in after.files.items() if size > before.files.get(name, 0)}
                 rewritten = found.again.keys() - after.again.keys() - before.again.keys()
-                rewritten |= {name for name, size in taken.items() if size > found.files.get(name, 0)}
+                rewritten |= {name for name, size in extended.items() if size > found.files.get(name, 0)}
                 if name := min(
                     (each for each in rewritten if each in found.again or not before.is_done(each)), default=""
                 ):

@@ -68,5 +68,5 @@ def _headers(runs: tuple[tuple[int, int], ...]) -> list[dict[str, int]]:
 
 def _shown(runs: tuple[tuple[int, int], ...]) -> str:
     return ", ".join(
-        f"from {first} on {header}" if number else str(header) for number, (first, header) in enumerate(runs)
+        f"{header} from version {first}" if number else str(header) for number, (first, header) in enumerate(runs)
     )

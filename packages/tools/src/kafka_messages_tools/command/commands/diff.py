@@ -55,7 +55,7 @@ def _versions(package: Package, found: MessageInfo, left: int, right: int, out: 
         same = "" if differing else ": no differences"
         out.line(out.styled(f"{found.name} v{left} and v{right}{same}", "bold"))
     for path, before, after in differing:
-        _tell(found, path, before, after, out)
+        _print_difference(found, path, before, after, out)
     return bool(differing)
 
 
@@ -75,17 +75,17 @@ def _messages(
     differing = [path for path in {**left, **right} if left.get(path) != right.get(path)]
     for path in differing:
         before, after = (side[path][1] if path in side else None for side in (left, right))
-        _tell(found, path, before, after, out)
+        _print_difference(found, path, before, after, out)
     if not differing and sides[0].data != sides[1].data:
         differing.append("")
         sizes = [counted(len(side.data), "byte") for side in sides]
-        _tell(found, "", sizes[0], f"{sizes[1]}, otherwise equal", out)
+        _print_difference(found, "", sizes[0], f"{sizes[1]}, otherwise equal", out)
     if not differing and not out.is_json:
         out.line("no differences")
     return int(bool(differing))
 
 
-def _values(side: Explanation, show_secrets: bool, hidden: str) -> dict[str, tuple[object, str]]:
+def _values(side: Explanation, show_secrets: bool, redacted: str) -> dict[str, tuple[object, str]]:
     found: dict[str, tuple[object, str]] = {}
     for row, leaf in zip(side.rows(show_secrets=True), side.leaves(), strict=True):
         if leaf.role == "value" or (leaf.role == "length" and leaf.name == "count"):
@@ -96,9 +96,9 @@ def _values(side: Explanation, show_secrets: bool, hidden: str) -> dict[str, tup
                 else _quoted(value) if isinstance(value, str) and isinstance(leaf.value, str) else str(value)
             )
             text = counted(value, "element") if leaf.name == "count" and isinstance(value, int) else text
-            found[leaf.path] = value, hidden if leaf.is_secret and not show_secrets else text
+            found[leaf.path] = value, redacted if leaf.is_secret and not show_secrets else text
         elif leaf.role == "rest":
-            found[f"{leaf.path}, further on"] = row["hex"], leaf.note
+            found[f"{leaf.path}, rest"] = row["hex"], leaf.note
     return found
 
 
@@ -107,7 +107,7 @@ def _quoted(text: str) -> str:
     return '"' + "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in plain) + '"'
 
 
-def _tell(found: MessageInfo, path: str, before: str | None, after: str | None, out: Output) -> None:
+def _print_difference(found: MessageInfo, path: str, before: str | None, after: str | None, out: Output) -> None:
     if out.is_json:
         out.record({"message": found.name, "path": path, "left": before, "right": after})
         return

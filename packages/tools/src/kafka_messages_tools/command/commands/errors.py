@@ -43,11 +43,11 @@ def run(given: Namespace, out: Output, package: Package) -> int:
             out.line()
             out.wrapped(f"{code.name}: {code.description}" if code.description else f"{code.name}: no description")
     if given.fields:
-        from .._fields import rows_with, tell
+        from .._fields import print_rows, rows_with
 
         if not out.is_json:
             out.line()
-        tell(rows_with(package, lambda row: row.descriptor.is_error_code, out), out)
+        print_rows(rows_with(package, lambda row: row.descriptor.is_error_code, out), out)
     return 0
 
 

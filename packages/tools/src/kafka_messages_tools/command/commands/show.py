@@ -57,11 +57,11 @@ def run(given: Namespace, out: Output, package: Package) -> int:
                 f"{' and '.join(each.name for each in found)} {'has' if len(found) == 1 else 'have'} {what}"
             )
         chosen = [(each, rows) for each, rows in chosen if rows]
-    shown = _Shown(package, out)
+    display = _Display(package, out)
     for number, (each, rows) in enumerate(chosen):
         if number and not out.is_json:
             out.line()
-        shown.message(each, rows, given.version, field is None and entity is None, len(found) > 1)
+        display.message(each, rows, given.version, field is None and entity is None, len(found) > 1)
     return 0
 
 
@@ -80,7 +80,7 @@ def _names(row: LayoutRow, entity: str) -> bool:
 
 
 def _everywhere(package: Package, field: str | None, entity: str | None, out: Output) -> int:
-    from .._fields import is_field, rows_with, tell
+    from .._fields import is_field, print_rows, rows_with
 
     if field is None and entity is None:
         raise UsageError("MESSAGE is missing; without it use --field or --entity")
@@ -91,11 +91,11 @@ def _everywhere(package: Package, field: str | None, entity: str | None, out: Ou
         of_type = "" if entity is None else f" of entity type {entity!r}{suggestion(entity, kinds)}"
         called = "" if field is None else f" named {field!r}"
         raise NotFoundError(f"no message has a field{called}{of_type}")
-    tell(rows, out)
+    print_rows(rows, out)
     return 0
 
 
-class _Shown:
+class _Display:
     def __init__(self, package: Package, out: Output) -> None:
         self._package = package
         self._out = out
@@ -109,14 +109,14 @@ class _Shown:
             self._layout(found, [row for row in rows if number in row.types], number, is_whole)
         elif self._out.is_json:
             for row in rows:
-                self._out.record(self._facts(row))
+                self._out.record(self._to_object(row))
         elif is_whole:
             self._matrix(found, rows)
         else:
             if is_one_of_two:
                 self._out.line(self._out.styled(found.name, "bold"))
             for row in rows:
-                self._life(row)
+                self._print_lifetime(row)
 
     def _matrix(self, found: MessageInfo, rows: list[LayoutRow]) -> None:
         self._out.line(self._title(found))
@@ -143,7 +143,7 @@ class _Shown:
                 _indented(row),
                 _short(row, width),
                 "".join(row.mark(each).rjust(width) for each in versions),
-                *((self._releases.in_versions(row, row.types).shown,) if is_known else ()),
+                *((self._releases.in_versions(row, row.types).label,) if is_known else ()),
                 _words(row),
             )
             for row in rows
@@ -164,14 +164,14 @@ class _Shown:
         if self._out.is_json:
             for row in rows:
                 self._out.record(
-                    self._facts(row)
+                    self._to_object(row)
                     | {"version": version, "wire_type": row.types[version]}
-                    | self._life_of(row, version)
+                    | self._lifetime_of(row, version)
                 )
             return
         self._out.line(self._title(found))
-        life = self._releases.of_version(found.name, version).words if self._releases.knows(found.name) else ""
-        self._out.line(f"version {version}{', ' if life else ''}{life}")
+        lifetime = self._releases.of_version(found.name, version).words if self._releases.knows(found.name) else ""
+        self._out.line(f"version {version}{', ' if lifetime else ''}{lifetime}")
         self._out.table(
             ("field", "type on the wire", ""), [(_indented(row), row.types[version], _words(row)) for row in rows]
         )
@@ -186,13 +186,13 @@ class _Shown:
             for line in text.splitlines():
                 self._out.wrapped(line, " " * (len(line) - len(line.lstrip()) + 4))
 
-    def _life(self, row: LayoutRow) -> None:
+    def _print_lifetime(self, row: LayoutRow) -> None:
         self._out.line(f"{self._out.styled(row.path, 'name')}  {row.type}  {_words(row)}".rstrip())
         for first, last, kind in row.runs():
             marks = {row.mark(version) for version in range(first, last + 1)}
             nullable = sorted(version for version in range(first, last + 1) if row.mark(version) in "?T")
             words = ["tagged"] if marks & {"t", "T"} else []
-            words += [f"may be null from {nullable[0]} on"] if nullable and len(marks) > 1 else []
+            words += [f"may be null from version {nullable[0]}"] if nullable and len(marks) > 1 else []
             words += ["may be null"] if nullable and len(marks) == 1 else []
             words += (
                 [self._releases.in_versions(row, range(first, last + 1)).words]
@@ -202,7 +202,7 @@ class _Shown:
             versions = f"version {first}" if first == last else f"versions {first}-{last}"
             self._out.line(f"  {versions:<16}{', '.join(filter(None, (kind, *words)))}")
 
-    def _facts(self, row: LayoutRow) -> dict[str, object]:
+    def _to_object(self, row: LayoutRow) -> dict[str, object]:
         descriptor = row.descriptor
         versions = list(row.types)
         nullable = [version for version in versions if version in descriptor.nullable]
@@ -219,18 +219,18 @@ class _Shown:
             "entity_types": list(row.entities),
             "ignorable": descriptor.ignorable,
             "map_key": descriptor.map_key,
-        } | self._lives_of(row)
+        } | self._lifetimes_of(row)
 
-    def _lives_of(self, row: LayoutRow) -> dict[str, object]:
+    def _lifetimes_of(self, row: LayoutRow) -> dict[str, object]:
         if not self._releases.knows(row.message.name):
             return {}
-        lives = [
-            {"first": first, "last": last} | life.to_object()
-            for first, last, life in self._releases.runs(row, row.types)
+        lifetimes = [
+            {"first": first, "last": last} | lifetime.to_object()
+            for first, last, lifetime in self._releases.runs(row, row.types)
         ]
-        return self._releases.in_versions(row, row.types).to_object() | {"releases": lives}
+        return self._releases.in_versions(row, row.types).to_object() | {"releases": lifetimes}
 
-    def _life_of(self, row: LayoutRow, version: int) -> dict[str, object]:
+    def _lifetime_of(self, row: LayoutRow, version: int) -> dict[str, object]:
         known = self._releases.knows(row.message.name)
         return {"version_since": self._releases.in_version(row, version).since} if known else {}
 

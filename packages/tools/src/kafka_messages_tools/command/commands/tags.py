@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    from .._fields import rows_with, shown
+    from .._fields import rows_with, version_ranges
 
     word, known = given.pattern or "", package.root.all_messages()
     pattern = word.lower()
@@ -33,7 +33,9 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     rows = rows_with(package, lambda row: any(version in row.descriptor.tagged for version in row.types), out, flexible)
     if not rows:
         raise NotFoundError(f"no message that contains {word!r} in its name has tagged fields")
-    found = [(row, shown([version for version in row.types if version in row.descriptor.tagged])) for row in rows]
+    found = [
+        (row, version_ranges([version for version in row.types if version in row.descriptor.tagged])) for row in rows
+    ]
     if out.is_json:
         for row, versions in found:
             names = {"message": row.message.name, "path": row.path, "tag": row.descriptor.tag}

@@ -25,9 +25,9 @@ public final class Enumerations {
 
     public static void main(String[] arguments) throws IOException, ReflectiveOperationException {
         FileOutputStream standard = new FileOutputStream(FileDescriptor.out);
-        BufferedReader asked = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        BufferedReader questions = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         try (PrintStream out = new PrintStream(standard, false, StandardCharsets.UTF_8)) {
-            for (String line = asked.readLine(); line != null; line = asked.readLine()) {
+            for (String line = questions.readLine(); line != null; line = questions.readLine()) {
                 String[] words = line.split(" ");
                 out.print(MAPPER.writeValueAsString(answer(Class.forName(words[0]), words[1])) + "\n");
             }
