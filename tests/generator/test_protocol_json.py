@@ -164,12 +164,12 @@ def _keys(schema: Any) -> Iterator[str]:
                 yield from _keys(each)
 
 
-def test_api_versions_and_offered_versions_are_exported(kafka: dict[str, Any]) -> None:
+def test_api_versions_and_supported_versions_are_exported(kafka: dict[str, Any]) -> None:
     apis = {each["name"]: each for each in kafka["apis"]}
     assert apis["Produce"]["versions"] == list(range(14))
-    assert apis["Produce"]["offeredVersions"] == list(range(3, 14))
-    assert "offeredVersions" not in apis["Heartbeat"]
-    assert apis["LeaderAndIsr"]["offeredVersions"] == []
+    assert apis["Produce"]["supportedVersions"] == list(range(3, 14))
+    assert "supportedVersions" not in apis["Heartbeat"]
+    assert apis["LeaderAndIsr"]["supportedVersions"] == []
     assert all("versions" in each for each in kafka["apis"])
 
 

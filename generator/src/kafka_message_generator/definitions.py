@@ -213,8 +213,8 @@ def _warnings(settings: Settings, names: dict[str, str], problems: Problems) -> 
             what = f"accepted-warnings lists {name!r}, which has no warning"
             problems.error(settings.places["accepted-warnings"], f"{what}; remove it")
     accepted = [each for name, found in by_file.items() if name in settings.accepted_warnings for each in found]
-    told = [each for found in by_file.values() for each in found if each not in accepted]
-    return tuple(sorted(told)), tuple(accepted)
+    reported = [each for found in by_file.values() for each in found if each not in accepted]
+    return tuple(sorted(reported)), tuple(accepted)
 
 
 def _name(path: Path, specs: Path, problems: Problems) -> str:

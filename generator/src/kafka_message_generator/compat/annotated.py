@@ -94,7 +94,7 @@ def parting(one: Sequence[AnnotatedRow], other: Sequence[AnnotatedRow]) -> int:
     return found if found < max(len(one), len(other)) else next(renamed, found)
 
 
-def shown(rows: Sequence[AnnotatedRow], begin: int) -> Iterator[str]:
+def excerpt(rows: Sequence[AnnotatedRow], begin: int) -> Iterator[str]:
     """Yield lines from shortly before row ``begin``: address, hex, path, value and note, or the error."""
     first = max(begin - _BEFORE, 0)
     some = rows[first : first + _MOST_ROWS]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from kafka_message_generator.compat.annotated import parting, shown
+from kafka_message_generator.compat.annotated import parting, excerpt
 from kafka_message_generator.compat.findings import LEVELS, Direction, Finding
 from kafka_message_generator.compat.report import Report
 from kafka_message_generator.compat.witness import REWRITES_DIFFERENTLY, Witness
@@ -43,7 +43,7 @@ def _witness_lines(witness: Witness, reads: str, writes: str) -> Iterator[str]:
     verb = "written again" if witness.outcome == REWRITES_DIFFERENTLY else "read"
     for words, rows in ((f"written by {writes}", witness.written), (f"{verb} by {reads}", witness.read)):
         yield f"{words}:"
-        yield from (f"  {line}" for line in shown(rows, begin))
+        yield from (f"  {line}" for line in excerpt(rows, begin))
 
 
 def _outcome(direction: Direction) -> str:

@@ -23,9 +23,9 @@ class CostError(Exception):
 
     def __init__(self, *problems: str) -> None:
         self.problems = problems
-        shown = problems[:_MOST_PROBLEMS]
-        more = len(problems) - len(shown)
-        super().__init__("\n".join((*shown, f"and {more} more") if more else shown))
+        listed = problems[:_MOST_PROBLEMS]
+        more = len(problems) - len(listed)
+        super().__init__("\n".join((*listed, f"and {more} more") if more else listed))
 
 
 @dataclass(frozen=True)

@@ -73,8 +73,8 @@ def _apis(definitions: Definitions) -> list[Json]:
     for api in tables.apis(definitions):
         versions = api.valid
         one: Object = {"key": api.key, "name": api.request.removesuffix("Request"), "versions": list(versions)}
-        if api.offered != versions:
-            one["offeredVersions"] = list(api.offered)
+        if api.supported != versions:
+            one["supportedVersions"] = list(api.supported)
         if not versions.empty:
             one["request"] = api.request
             one["requestHeaderVersions"] = headers(sides[api.request], versions)

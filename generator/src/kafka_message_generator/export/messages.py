@@ -36,7 +36,7 @@ def _message(plan: MessagePlan, message: Message, definitions: Definitions) -> J
     if flexible := list(plan.flexible.intersect(plan.valid)):
         found["flexibleVersions"] = flexible
     if message.supported is not None and message.supported != plan.valid:
-        found["offeredVersions"] = list(message.supported)
+        found["supportedVersions"] = list(message.supported)
     if deprecated := list(message.deprecated.intersect(plan.valid)):
         found["deprecatedVersions"] = deprecated
     if message.latest_version_unstable:

@@ -118,14 +118,14 @@ def _prove(plan: MessagePlan, released: Released, version: int) -> None:
     if found is None:  # equal, or with tagged fields that the other side ignores
         return
     there, here = witness(released.plan, plan, version), witness(plan, released.plan, version)
-    shown = "".join(
+    details = "".join(
         f"\n    {side}: {_format(each)}"
         for side, each in (("read here, of there", there), ("read there, of here", here))
         if each is not None
     )
     raise MergeError(
         f"version {version} of {released.source.name} differs ({found.reason}): one has {found.wrote}, "
-        f"the other {found.reads}{shown}"
+        f"the other {found.reads}{details}"
     )
 
 

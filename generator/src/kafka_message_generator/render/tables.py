@@ -28,7 +28,7 @@ class Api:
     response: str
     """Empty for a request without a response."""
     valid: Versions
-    offered: Versions
+    supported: Versions
     deprecated: Versions
     latest_version_unstable: bool
     listeners: tuple[str, ...]
@@ -42,7 +42,7 @@ class Listed:
     kind: str
     api_key: int | None
     valid: Versions
-    offered: Versions
+    supported: Versions
     flexible: Versions
     deprecated: Versions
     latest_version_unstable: bool
@@ -97,7 +97,7 @@ def _api(key: int, request: Message, response: Message | None) -> Api:
         request=request.name,
         response=response.name if response is not None else "",
         valid=request.valid,
-        offered=request.negotiated,
+        supported=request.negotiated,
         deprecated=request.deprecated,
         latest_version_unstable=request.latest_version_unstable,
         listeners=request.listeners,

@@ -156,10 +156,10 @@ class Properties:
         before = len(self.problems.found)
         for key, name in misspelt.items():
             self._unknown(key, f"did you mean {name}?")
-        told = tuple(self.problems.found[before:])
+        reported = tuple(self.problems.found[before:])
         del self.problems.found[before:]
         members = {misspelt.get(key, key): node for key, node in self.members.items()}
-        return Misspelling(self.node, Node(members, self.node.location), told)
+        return Misspelling(self.node, Node(members, self.node.location), reported)
 
 
 T = TypeVar("T")

@@ -135,10 +135,10 @@ def apis(definitions: Definitions) -> list[ApiRow]:
 
 
 def _api(api: tables.Api, there: set[str]) -> ApiRow:
-    valid, offered, deprecated = api.valid, api.offered, api.deprecated
+    valid, supported, deprecated = api.valid, api.supported, api.deprecated
     notes = [] if deprecated.empty else [f"{title_of(deprecated).lower()} deprecated"]
-    notes += ["last version unstable"] if api.latest_version_unstable and not offered.empty else []
-    if valid != offered:
+    notes += ["last version unstable"] if api.latest_version_unstable and not supported.empty else []
+    if valid != supported:
         notes.append(f"{title_of(valid).lower()} in older releases")
     pairs = ((api.request, api.request_headers), (api.response, api.response_headers))
     headers = [_headers(valid, header) if name else "" for name, header in pairs]
@@ -146,7 +146,7 @@ def _api(api: tables.Api, there: set[str]) -> ApiRow:
         key=api.key,
         name=api.request.removesuffix("Request"),
         messages=tuple(name for name in (api.request, api.response) if name in there),
-        versions="removed" if offered.empty else str(offered),
+        versions="removed" if supported.empty else str(supported),
         note=", ".join(notes),
         listeners=", ".join(api.listeners),
         request_headers=headers[0],

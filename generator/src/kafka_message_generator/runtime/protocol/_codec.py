@@ -119,8 +119,8 @@ def _written(header: RequestHeader | ResponseHeader, version: int, text: Text) -
     return header.write(version) if text == "strict" else header.write(version, text=text)
 
 
-def _differs(field: str, told: int, wanted: str) -> EncodeError:
-    return EncodeError(f"is {told}, but {wanted}", "RequestHeader", path=field)
+def _differs(field: str, value: int, wanted: str) -> EncodeError:
+    return EncodeError(f"is {value}, but {wanted}", "RequestHeader", path=field)
 
 
 def encode_request(

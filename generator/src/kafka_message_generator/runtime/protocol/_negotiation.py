@@ -100,10 +100,10 @@ def _broker(theirs: Versions) -> str:
 
 
 def _package(api: Api, ours: Versions) -> str:
-    offered = api.supported_versions
-    if not offered:
+    supported = api.supported_versions
+    if not supported:
         return "this package supports none since the API was removed"
-    hidden = "" if ours == offered else f" (and version {offered.highest}, which is unstable)"
+    hidden = "" if ours == supported else f" (and version {supported.highest}, which is unstable)"
     return f"this package supports {ours}{hidden}"
 
 

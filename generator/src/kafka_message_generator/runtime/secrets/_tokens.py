@@ -7,5 +7,5 @@ _MOST_ZEROS = 2
 
 
 def may_be_token(data: bytes) -> bool:
-    """Return whether bytes that are no known request may be a SASL token."""
+    """Return whether bytes that no known request explains may be a SASL token."""
     return data.count(0) <= _MOST_ZEROS

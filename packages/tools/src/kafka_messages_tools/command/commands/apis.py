@@ -33,13 +33,13 @@ def run(given: Namespace, out: Output, package: Package) -> int:
         raise NotFoundError(f"unknown API {word!r}{suggestion(word, names)}")
     if out.is_json:
         for each in found:
-            offered, valid = each.supported_versions, each.valid_versions
+            supported, valid = each.supported_versions, each.valid_versions
             out.record(
                 {
                     "key": int(each.key),
                     "api": each.name,
-                    "lowest_version": offered.lowest if offered else None,
-                    "highest_version": offered.highest if offered else None,
+                    "lowest_version": supported.lowest if supported else None,
+                    "highest_version": supported.highest if supported else None,
                     "lowest_readable_version": valid.lowest if valid else None,
                     "latest_version_unstable": each.latest_version_unstable,
                     "listeners": list(each.listeners),
@@ -54,9 +54,9 @@ def run(given: Namespace, out: Output, package: Package) -> int:
 
 
 def _row(each: Any) -> tuple[object, ...]:
-    offered = each.supported_versions
-    versions = str(offered).partition(" ")[2].replace(" to ", "-") if offered else "removed"
-    if each.latest_version_unstable and offered:
+    supported = each.supported_versions
+    versions = str(supported).partition(" ")[2].replace(" to ", "-") if supported else "removed"
+    if each.latest_version_unstable and supported:
         versions += " (latest unstable)"
     headers = (_shown(each.request_headers), _shown(each.response_headers))
     return int(each.key), each.name, versions, *headers, ", ".join(each.listeners)
