@@ -38,18 +38,12 @@ UPSTREAM = (*GENERATOR, *PACKAGES, "./packages/upstream")
 
 
 def install(session: nox.Session, *requirements: str) -> None:
-<<<<<<< HEAD
-    """Install requirements and projects of this repository, these always anew and as they are now."""
+    """Install requirements; projects of this repository are rebuilt."""
     folders = [requirement.partition("[")[0] for requirement in requirements if requirement.startswith(".")]
     clean(*folders)
     is_uv = session.venv_backend == "uv"  # uv keeps the wheel of a folder until its pyproject.toml changes
     projects = [nox.project.load_toml(f"{folder}/pyproject.toml")["project"]["name"] for folder in folders if is_uv]
     session.install(*requirements, *(f"--reinstall-package={project}" for project in projects))
-=======
-    """Install requirements; projects of this repository are rebuilt."""
-    clean(*(requirement.partition("[")[0] for requirement in requirements if requirement.startswith(".")))
-    session.install(*requirements)
->>>>>>> n
 
 
 def clean(*projects: str) -> None:
