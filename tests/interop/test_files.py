@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.interop.make import Live
-from tests.package.test_real_traffic import *  # noqa: F403
+from tests.generated.test_real_traffic import *  # noqa: F403
 from tests.records.test_cluster_records import *  # noqa: F403
 from tests.support.cluster import Cluster
 

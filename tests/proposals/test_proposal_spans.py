@@ -7,7 +7,7 @@ import random
 import pytest
 from kafka_messages._base.message import Message
 
-from tests.package.test_damaged_bytes import CHANGES
+from tests.generated.test_damaged_bytes import CHANGES
 from tests.support.random_messages import Package, messages, versions_of
 
 PACKAGE = Package("kafka_messages_proposals")

@@ -81,7 +81,7 @@ Kafka 3.1.0 against Kafka 3.0.0:
   /kafka/clients/PayRequest.json: PayRequest Payers.GroupId: a field without a description (about)
   /kafka/clients/PayRequest.json: PayRequest Payers.Secret: a field without a description (about)
   /kafka/enumerations.json: PayRequest Kind: a one-byte field: name its enumeration, or add it to \
-PLAIN in tests/package/test_enums.py
+PLAIN in tests/generated/test_enums.py
   /kafka/entities.json: PayRequest Payers.GroupId: other fields of this name have an entity type: add one \
 if this field identifies an entity
 next:

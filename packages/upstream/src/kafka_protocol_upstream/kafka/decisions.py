@@ -141,7 +141,7 @@ def _undescribed(file: str, definition: Json) -> Iterator[Decision]:
 
 def _undecided(message: str, field: _Field, named: frozenset[str]) -> Iterator[Decision]:
     if field.type == _NUMBERS:
-        what = "a one-byte field: name its enumeration, or add it to PLAIN in tests/package/test_enums.py"
+        what = "a one-byte field: name its enumeration, or add it to PLAIN in tests/generated/test_enums.py"
         yield Decision("enumerations.json", message, field.path, what)
     if field.type in _NAMED and "entityType" not in field.facts and field.name in named:
         what = "other fields of this name have an entity type: add one if this field identifies an entity"

@@ -11,7 +11,7 @@ from kafka_messages import DecodeError
 from kafka_messages._base.message import Message
 from kafka_messages.explain import Explanation, Span, explain
 
-from tests.package.test_damaged_bytes import CHANGES
+from tests.generated.test_damaged_bytes import CHANGES
 from tests.support import vectors
 from tests.support.vectors import Vector
 
