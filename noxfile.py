@@ -16,7 +16,7 @@ nox.options.sessions = ["check", "lint", "types", "tests"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 PACKAGE = ("--specs", "specs/kafka", "--output", "generated")
-MESSAGES = ("tests/generated", "tests/connection", "tests/proposals")
+MESSAGES = ("tests/generated", "tests/proposals")
 NATIVE = ("tests/native", *MESSAGES, "tests/arrow", "tests/records")  # run with and without the native core
 QUICK = ("tests/docs", "tests/tools", "tests/upstream", "tests/generator", "--ignore=tests/generator/compat", *MESSAGES)
 PYTEST = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.interop.make import Live
 from tests.generated.test_real_traffic import *  # noqa: F403
+from tests.interop.make import Live
 from tests.records.test_cluster_records import *  # noqa: F403
 from tests.support.cluster import Cluster
 

@@ -38,7 +38,7 @@ from kafka_messages.connection import (
 )
 from kafka_messages.protocol import BrokerVersions, Restriction, Versions, api, apis, encode_response
 
-from tests.connection.test_server_limits import calls_of
+from tests.generated.connection.test_server_limits import calls_of
 from tests.support.random_messages import random_message
 
 ID = UUID(int=7)

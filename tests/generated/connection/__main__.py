@@ -1,4 +1,4 @@
-"""Write the expected results in ``data`` by running Kafka's own classes: ``python -m tests.connection KAFKA_JARS
+"""Write the expected results in ``data`` by running Kafka's own classes: ``python -m tests.generated.connection KAFKA_JARS
 OLDER``.
 
 KAFKA_JARS is a folder of Kafka's jars; OLDER has a folder of jars for each older release.

@@ -16,7 +16,7 @@ from kafka_messages.connection import _error_response, announce, error_response,
 from kafka_messages.protocol import Api, ApiKey, DecodedRequest, ErrorCode, UnknownApiError, Versions, api, apis
 from kafka_messages.schema import FieldDescriptor, MessageDescriptor, descriptor_of
 
-from tests.connection.__main__ import requests
+from tests.generated.connection.__main__ import requests
 from tests.support.filled import filled
 
 DATA = Path(__file__).with_name("data")
