@@ -18,7 +18,7 @@ PYPROJECT = nox.project.load_toml("pyproject.toml")
 PACKAGE = ("--specs", "specs/kafka", "--output", "generated")
 NATIVE = ("tests/native", "tests/generated", "tests/records")  # run with and without the native core
 SLOW = "--ignore=tests/generator/compat"
-QUICK = ("tests/docs", "tests/tools", "tests/upstream", "tests/generator", "tests/generated", SLOW)
+QUICK = ("tests/docs", "tests/tools", "tests/upstream", "tests/vectors", "tests/generator", "tests/generated", SLOW)
 PYTEST = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")
 """One worker runs all tests of a file, because tests on Spark share tables."""
 PURE = {"KAFKA_MESSAGES_NATIVE": "0"}

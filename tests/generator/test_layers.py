@@ -43,7 +43,7 @@ DISTRIBUTIONS = pytest.mark.parametrize(
 )
 EXTRAS = ("pyarrow", "hypothesis")
 """Third-party dependencies of package components."""
-QUICK = ("docs", "tools", "upstream", "generator", "generated")
+QUICK = ("docs", "tools", "upstream", "vectors", "generator", "generated")
 """Test folders of ``nox -s quick``."""
 NOT_QUICK = {"numpy", "pandas", "pyarrow", "pyspark", "mypy"}
 # Packages that ``nox -s quick`` does not install.
