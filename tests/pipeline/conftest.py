@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from growing_log import Log
     from pyspark.sql import SparkSession
 
 NEEDED = ("pyspark", "kafka_messages_spark", "pyarrow", "numpy")
@@ -63,3 +64,11 @@ def spark() -> Iterator[SparkSession]:
         session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Log:
+    """Return a growing log in its own folder."""
+    from growing_log import Log
+
+    return Log(tmp_path / "orders-0")
