@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kafka_message_generator.compat.findings import Finding
-from tests.generator.compat.test_compat_rules import (
+from tests.support.compat_changes import (
     FINDS,
     Edit,
     both,
