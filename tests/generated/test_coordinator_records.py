@@ -25,10 +25,7 @@ from kafka_messages.internal_topics import (
 )
 from kafka_messages.internal_topics._tables import RECORD_TYPES
 
-from tests.support.topic_records import (
-    COORDINATOR_RECORDS,
-    OFFSET,
-)
+from tests.support.topic_records import COORDINATOR_RECORDS, OFFSET
 from tests.support.vectors import message_class
 
 

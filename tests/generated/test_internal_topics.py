@@ -23,12 +23,7 @@ from kafka_messages.internal_topics import (
 )
 from kafka_messages.internal_topics._tables import RECORD_TYPES
 
-from tests.support.topic_records import (
-    END_TXN_MARKER,
-    OFFSET,
-    OFFSET_KEY,
-    REMOTE_DELETE,
-)
+from tests.support.topic_records import END_TXN_MARKER, OFFSET, OFFSET_KEY, REMOTE_DELETE
 
 
 def test_log_can_be_given_by_topic_name() -> None:

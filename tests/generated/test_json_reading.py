@@ -23,10 +23,7 @@ from kafka_messages.internal_topics import read_coordinator_record, write_coordi
 from kafka_messages.json import from_json, parse_uuid, to_json, uuid_text
 from kafka_messages.messages.alter_client_quotas_request import EntityData, EntryData
 from kafka_messages.messages.api_versions_response import ApiVersion
-from kafka_messages.messages.create_topics_request import (
-    CreatableTopicCollection,
-    CreatableTopicConfig,
-)
+from kafka_messages.messages.create_topics_request import CreatableTopicCollection, CreatableTopicConfig
 from kafka_messages.messages.describe_topic_partitions_request import Cursor
 from kafka_messages.messages.fetch_request import ReplicaState
 from kafka_messages.messages.metadata_request import MetadataRequestTopic

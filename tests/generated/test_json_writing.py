@@ -28,9 +28,7 @@ from kafka_messages import (
 from kafka_messages._base.message import Message
 from kafka_messages.json import from_json, to_json
 from kafka_messages.messages.alter_client_quotas_request import EntryData, OpData
-from kafka_messages.messages.create_topics_request import (
-    CreatableTopic,
-)
+from kafka_messages.messages.create_topics_request import CreatableTopic
 from kafka_messages.messages.fetch_request import FetchPartition, FetchTopic, ReplicaState
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 

@@ -26,14 +26,7 @@ from kafka_messages.internal_topics._tables import RECORD_TYPES
 from kafka_messages.messages.remote_log_segment_metadata_record import RemoteLogSegmentIdEntry, SegmentLeaderEpochEntry
 from kafka_messages.messages.remote_log_segment_metadata_record import TopicIdPartitionEntry as SegmentTopic
 
-from tests.support.topic_records import (
-    METADATA_RECORDS,
-    OFFSET,
-    REMOTE_DELETE,
-    REMOTE_SEGMENT,
-    REMOTE_UPDATE,
-    TOPIC_ID,
-)
+from tests.support.topic_records import METADATA_RECORDS, OFFSET, REMOTE_DELETE, REMOTE_SEGMENT, REMOTE_UPDATE, TOPIC_ID
 from tests.support.vectors import message_class
 
 

@@ -12,21 +12,13 @@ from kafka_messages import (
     EndTxnMarker,
     UnsupportedVersionError,
 )
-from kafka_messages.internal_topics import (
-    read_versioned,
-    write_versioned,
-)
+from kafka_messages.internal_topics import read_versioned, write_versioned
 from kafka_messages.messages.consumer_protocol_assignment import TopicPartition as Assigned
 from kafka_messages.messages.consumer_protocol_assignment import TopicPartitionCollection as AssignedCollection
 from kafka_messages.messages.consumer_protocol_subscription import TopicPartition as Owned
 from kafka_messages.messages.consumer_protocol_subscription import TopicPartitionCollection as OwnedCollection
 
-from tests.support.topic_records import (
-    ASSIGNMENT_3,
-    END_TXN_MARKER,
-    SUBSCRIPTION_1,
-    SUBSCRIPTION_3,
-)
+from tests.support.topic_records import ASSIGNMENT_3, END_TXN_MARKER, SUBSCRIPTION_1, SUBSCRIPTION_3
 
 
 def test_consumer_protocol_subscription_round_trips() -> None:

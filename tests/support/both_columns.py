@@ -12,12 +12,16 @@ from typing import Any
 import kafka_messages
 import kafka_messages.arrow
 import pyarrow as pa
+from kafka_messages import OffsetCommitValue
 
 from tests.support import vectors
 from tests.support.renderings import pure
 
 WRONG = (b"", b"\xff", b"\x80\x00", b"\x7f\xff", b"\xff\xff\xff\xff\x0f", b"\x7f\xff\xff\xff", b"\xc3")
 """Replacement bytes: lengths that are too large, null in non-nullable fields, incomplete characters."""
+
+OFFSETS = list(range(100))
+ROWS = [OffsetCommitValue(offset=number, metadata=f"host-{number}").write(3) for number in OFFSETS]
 
 
 @dataclass(frozen=True)

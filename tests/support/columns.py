@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import base64
+from typing import Any
 from uuid import UUID
 
+from kafka_messages import OffsetCommitValue
 from kafka_messages.schema.descriptors import FieldDescriptor, MessageDescriptor
 
 UNKNOWN = "_unknown_tagged_fields"
+COMMITS: list[dict[str, Any]] = [
+    {"offset": at, "leader_epoch": -1, "metadata": f"host-{at}", "commit_timestamp": 5} for at in range(4)
+]
+COMMITTED = [OffsetCommitValue(**row).write(3) for row in COMMITS]
 
 
 def expected(

@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from kafka_messages import (
-    CreateTopicsRequest,
-    ProduceRequest,
-)
+from kafka_messages import CreateTopicsRequest, ProduceRequest
 from kafka_messages.messages.create_topics_request import (
     CreatableReplicaAssignment,
     CreatableTopic,

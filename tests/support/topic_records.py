@@ -27,10 +27,7 @@ from kafka_messages import (
     TransactionLogKey,
     TransactionLogValue,
 )
-from kafka_messages.internal_topics import (
-    CoordinatorRecord,
-    MetadataRecord,
-)
+from kafka_messages.internal_topics import CoordinatorRecord, MetadataRecord
 from kafka_messages.messages.group_metadata_value import MemberMetadata
 from kafka_messages.messages.share_update_value import StateBatch
 from kafka_messages.messages.transaction_log_value import PartitionsSchema
