@@ -1,4 +1,4 @@
-"""What holds for all tests."""
+"""Settings and hooks of all tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ settings.load_profile("tests")
 
 
 def pytest_sessionstart() -> None:
-    """End a run that shall be by the native core and would be a pure one: its tests would pass and prove nothing."""
+    """End a run with TESTS_NATIVE that would not use the native core: its tests would pass without testing it."""
     if os.environ.get("TESTS_NATIVE") != "1":
         return
     from kafka_messages._core.columns import native_columns
@@ -42,7 +42,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def skipped(reports: list[pytest.TestReport]) -> Iterator[tuple[str, str]]:
-    """The id and the reason of each skipped test."""
+    """Yield the id and the reason of each skipped test."""
     for report in reports:
         if isinstance(report.longrepr, tuple):
             yield report.nodeid, report.longrepr[2].removeprefix("Skipped: ")

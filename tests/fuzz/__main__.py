@@ -1,4 +1,4 @@
-"""python -m tests.fuzz: bounded by time, says what it did, and ends with 1 and the case where the renderings disagree."""
+"""python -m tests.fuzz: fuzz for a limited time and print counts; exit with 1 and the case if the implementations differ."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def test_versions_of_every_release_equal_its_definitions() -> None:
             assert list(versions_in(release, api.request_name)) == stable, (release, api)
 
 
-def test_versions_removed_in_kafka_4() -> None:
+def test_versions_removed_in_kafka_4_have_their_last_release() -> None:
     """KIP-896 removed old client API versions."""
     assert (since(FetchRequest), until(FetchRequest)) == ("2.2.0", None)
     assert (since("FetchRequest", 3), until("FetchRequest", 3)) == ("2.2.0", "4.0.0")
@@ -174,7 +174,7 @@ def test_field_since_is_none_before_its_first_version() -> None:
     )  # as in the definition
 
 
-def test_field_since_and_until_without_a_version() -> None:
+def test_field_since_and_until_cover_all_versions_by_default() -> None:
     assert field_since("ApiVersionsResponse", "api_keys.api_key") == "2.2.0"
     assert field_since("ApiVersionsResponse", "SupportedFeatures[].Name") == "2.7.0"
     assert field_since(FetchRequest, "topics.topic_id") == "3.1.0"
@@ -207,12 +207,12 @@ def test_every_field_of_stable_messages_has_a_release() -> None:
     assert {path.partition(".")[0] for path in unreleased} <= unstable
 
 
-def test_availability_of_a_removed_record_key() -> None:
+def test_removed_record_key_has_first_and_removing_release() -> None:
     assert (since("ShareGroupPartitionMetadataKey", 0), until("ShareGroupPartitionMetadataKey")) == ("3.9.0", "4.1.0")
     assert versions_in("4.0.0", "ShareGroupPartitionMetadataKey") == Versions(0, 0)
 
 
-def test_availability_of_error_codes() -> None:
+def test_error_codes_are_found_by_name_and_number() -> None:
     assert {error_code_until(code.name) for code in ErrorCode} == {None}
     assert (error_code_since("NOT_LEADER_FOR_PARTITION"), error_code_until("NOT_LEADER_FOR_PARTITION")) == (
         "2.2.0",
@@ -256,7 +256,7 @@ def test_server_rejects_unannounced_version() -> None:
     assert str(caught.value) == what
 
 
-def test_listeners_of_a_release() -> None:
+def test_listeners_depend_on_the_release() -> None:
     assert listeners_in("2.4.0", "LeaderAndIsrRequest") == ("zkBroker",)
     assert listeners_in("3.9.2", "MetadataRequest") == ("zkBroker", "broker")
     assert listeners_in("4.4.0", "MetadataRequest") == ("broker",)

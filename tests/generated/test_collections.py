@@ -357,7 +357,7 @@ def test_collections_work_with_dataclasses_and_json() -> None:
     ]
 
 
-def test_find_by_a_key_of_several_fields() -> None:
+def test_elements_are_found_by_a_key_of_several_fields() -> None:
     resources = [AlterConfigsResource(resource_type=kind, resource_name=name) for kind in (2, 4) for name in ("1", "t")]
     request = IncrementalAlterConfigsRequest(resources=resources)
     assert type(request.resources) is AlterConfigsResourceCollection

@@ -62,7 +62,7 @@ def test_entity_types_equal_the_definitions() -> None:
     assert Counter(known) <= by_type  # later releases have more
 
 
-def test_entity_types_of_metadata_fields() -> None:
+def test_metadata_fields_have_their_entity_types() -> None:
     metadata = {field.name: field.entity_type for field in facts()["MetadataResponse"].structs["MetadataResponseTopic"]}
     assert (metadata["name"], metadata["error_code"]) == ("topicName", None)
     broker = {field.name: field.entity_type for field in facts()["MetadataResponse"].structs["MetadataResponseBroker"]}

@@ -44,7 +44,7 @@ def test_frames_survive_any_chunking(payloads: list[bytes], sizes: list[int]) ->
 
 
 @given(st.lists(st.binary(max_size=20), min_size=1, max_size=12), st.data())
-def test_frames_taken_one_by_one_between_feeds(payloads: list[bytes], data: st.DataObject) -> None:
+def test_frames_can_be_taken_one_by_one_between_feeds(payloads: list[bytes], data: st.DataObject) -> None:
     stream = b"".join(map(frame, payloads))
     reader, at = FrameReader(), 0
     got: list[bytes] = []

@@ -1,4 +1,4 @@
-"""Messages behind their version, compared with Kafka's own classes."""
+"""Messages after a version prefix, compared with Kafka's own classes."""
 
 from __future__ import annotations
 

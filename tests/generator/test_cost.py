@@ -41,7 +41,7 @@ def cost_of(definition: Definition, version: int, *samples: str) -> Cost:
     return cost(plan_of(definition), version, [Sample(bytes.fromhex(each), version) for each in samples])
 
 
-def test_cost_of_tagged_message_by_field_and_in_total() -> None:
+def test_cost_of_tagged_message_is_found_by_field_and_in_total() -> None:
     found = cost_of(PROBE, 2, V2_TAGGED)
     whole = len(V2_TAGGED) // 2
     assert found == Cost(
@@ -203,14 +203,14 @@ def test_sizes_match_the_formulas_of_the_proposal(nodes: tuple[int, int, int], b
         (-1, -1, [34, 1 + 7 * 1 + 3 + 1, 3 + 7 * 5 + 3 + 1]),
     ],
 )
-def test_sizes_at_varint_boundaries(base: int, error_code: int, sizes: Sequence[int]) -> None:
+def test_partition_sizes_at_varint_boundaries_are_exact(base: int, error_code: int, sizes: Sequence[int]) -> None:
     assert sizes_of_partition(base, error_code, 2, 2, 0) == sizes
 
 
 # The histogram
 
 
-def test_histogram_of_packed32() -> None:
+def test_histogram_of_packed32_has_one_range_per_size() -> None:
     assert [astuple(each) for each in histogram(32, signed=True)] == [
         (-2147483648, -134217729, 5),
         (-134217728, -1048577, 4),
@@ -224,7 +224,7 @@ def test_histogram_of_packed32() -> None:
     ]
 
 
-def test_histogram_of_upacked32() -> None:
+def test_histogram_of_upacked32_has_one_range_per_size() -> None:
     assert [astuple(each) for each in histogram(32, signed=False)] == [
         (0, 127, 1),
         (128, 16383, 2),

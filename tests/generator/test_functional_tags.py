@@ -254,7 +254,7 @@ def test_overlong_varints_in_tag_section_are_accepted(package: ModuleType) -> No
 
 
 @pytest.mark.parametrize("size", [3, *range(120, 135), *range(16376, 16392)])
-def test_tagged_struct_size_at_varint_boundaries(package: ModuleType, size: int) -> None:
+def test_tagged_struct_at_varint_boundaries_is_written_and_sized(package: ModuleType, size: int) -> None:
     sub = module_of(package.Sized).Sub
     made = sub(a=b"x" * min(max(size - 10, 0), 50))
     rest = size - len(reference.value("bytes", made.a, True)) - 1

@@ -108,7 +108,7 @@ def test_toml_values_have_line_numbers(tmp_path: Path) -> None:
     assert node.value["package"].value["authors"].value[0].value["name"].location.line == 9
 
 
-def test_defaults_without_settings_file(tmp_path: Path) -> None:
+def test_missing_settings_file_gives_defaults(tmp_path: Path) -> None:
     loaded = definitions.load(write_specs(tmp_path / "specs", PROBE))
     identity = identity_of(loaded, "acme_messages")
     assert (identity.distribution, identity.version) == ("acme-messages", "0.1.0")

@@ -28,7 +28,7 @@ TYPES = ("bool", "int8", "int16", "uint16", "int32", "uint32", "int64", "string"
         ("x" * 100_000, None),
     ],
 )
-def test_suggestions_for_misspelt_words(word: str, choice: str | None) -> None:
+def test_misspelt_word_gives_a_suggestion(word: str, choice: str | None) -> None:
     assert suggestion(word, TYPES) == choice
     assert did_you_mean(word, TYPES, "write one of them") == (
         f"did you mean {choice}?" if choice else "write one of them"

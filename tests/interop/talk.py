@@ -1,4 +1,4 @@
-"""What each Python client does with a broker: ``python -m tests.interop.talk CLIENT WHAT BOOTSTRAP TOPICS RECORDS CODEC...``.
+"""Tasks of a Python client with a broker: ``python -m tests.interop.talk CLIENT WHAT BOOTSTRAP TOPICS RECORDS CODEC...``.
 
 For each codec it writes records to the topic ``TOPICS-CODEC``; that is all where ``WHAT`` is ``write``. Where it is ``talk``
 it then reads all of them in the group ``TOPICS-group``, commits, lists topics, and prints one line of JSON: ``topics``,

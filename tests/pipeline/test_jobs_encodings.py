@@ -32,7 +32,7 @@ def plain_size(value: int, bits: int, *, zigzag: bool) -> int:
 
 
 @pytest.mark.parametrize("bits", [16, 32, 64])
-def test_varint_sizes_at_powers_of_two(bits: int) -> None:
+def test_varint_sizes_at_powers_of_two_are_exact(bits: int) -> None:
     powers = [1 << power for power in range(bits - 1)]
     values = sorted({sign * power + delta for power in powers for sign in (1, -1) for delta in (-1, 0)} | {0})
     values += [-(1 << bits - 1), (1 << bits - 1) - 1]
@@ -42,7 +42,7 @@ def test_varint_sizes_at_powers_of_two(bits: int) -> None:
 
 
 @given(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), max_size=50), st.booleans())
-def test_varint_sizes_of_any_values(values: list[int], zigzag: bool) -> None:
+def test_varint_sizes_of_any_values_are_exact(values: list[int], zigzag: bool) -> None:
     found = varint_sizes(np.array(values, np.int64), 64, zigzag=zigzag).tolist()
     assert found == [plain_size(value, 64, zigzag=zigzag) for value in values]
 

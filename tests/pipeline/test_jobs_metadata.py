@@ -85,7 +85,7 @@ CHANGES = [
 ]
 
 
-def test_differences_between_offsets_of_a_log(
+def test_differences_between_offsets_of_a_log_are_found(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     start = len(BEFORE)

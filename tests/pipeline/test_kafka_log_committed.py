@@ -73,7 +73,7 @@ _ACTIONS = st.one_of(
 
 @given(st.lists(_ACTIONS, max_size=25), st.integers(0, 2), st.sampled_from(["128m", "150b"]))
 @settings(max_examples=120, deadline=None)
-def test_committed_offsets_of_any_transactions(
+def test_committed_offsets_of_any_transactions_are_read(
     tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[Any, ...]], first: int, most: str
 ) -> None:
     broker = Broker()

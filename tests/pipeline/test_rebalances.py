@@ -129,7 +129,7 @@ def test_members_ahead_of_their_group_wait_for_the_epoch() -> None:
     assert rebalances_of(reached(ONE, 7), member(ONE), epoch(7), reached(ONE, 9)) == [(7, 1, None, None, None)]
 
 
-def test_rebalances_of_a_real_broker(spark: SparkSession) -> None:
+def test_rebalances_of_a_real_broker_are_found(spark: SparkSession) -> None:
     register(spark)
     log = spark.read.format("kafka_log").option("includeBatchMetadata", "true").load(f"{LOGS}/__consumer_offsets-*")
     rows = rebalances(consumer_offsets(log)).orderBy("log_partition", "log_offset").collect()

@@ -15,7 +15,7 @@ from tests.support import pages
 
 HAS_LIMITS = find_spec("pyspark.sql.streaming.datasource") is not None
 LIMIT = '.option("maxBytesPerTrigger", "1g")'
-"""Spark 4.1 does not tell a source where its stream is, and so such an option is refused there."""
+"""An option that Spark 4.1 rejects, because it does not pass the current offset to a source."""
 
 
 @pytest.mark.parametrize("page", pages.about_spark())

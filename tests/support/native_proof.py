@@ -16,7 +16,7 @@ from tests.support.renderings import declined, pure
 
 
 def problems() -> Iterator[str]:
-    """Yield what is not native in this Python."""
+    """Yield a line for each part that is not native in this Python."""
     if kafka_messages.implementation() == "pure":
         yield f"the core is not used: {native.reason}"
         return

@@ -84,7 +84,7 @@ def test_explain_reads_consecutive_frames(run_command: RunCommand) -> None:
     assert sum(row["path"] == "frame_length" for row in found) > 1
 
 
-def test_explain_response_with_its_request(run_command: RunCommand) -> None:
+def test_explain_finds_the_response_type_by_its_request(run_command: RunCommand) -> None:
     response = encode_response(ApiVersionsResponse(error_code=35), 3, 7)
     status, out, _ = run_command("explain", "--request", FRAME.hex(), "--frame", response.hex(), "--json")
     assert (status, rows(out)[2]["note"]) == (0, "UNSUPPORTED_VERSION")

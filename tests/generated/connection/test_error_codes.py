@@ -150,7 +150,7 @@ def named_requests() -> Iterator[tuple[Any, int]]:
 
 
 @pytest.mark.parametrize(("request_", "version"), list(named_requests()), ids=lambda each: getattr(each, "NAME", each))
-def test_error_response_for_one_partition(request_: Any, version: int) -> None:
+def test_error_response_sets_the_code_of_one_partition(request_: Any, version: int) -> None:
     def is_wanted(place: ErrorCodePlace) -> bool:
         return place.partition == 1 and (place.topic == "b" or place.topic_id == UUID(int=2))
 
@@ -163,7 +163,7 @@ def test_error_response_for_one_partition(request_: Any, version: int) -> None:
     assert [each.code for each in errors(again)] == [SOME]
 
 
-def test_error_response_for_some_topics() -> None:
+def test_error_response_sets_the_code_of_the_selected_topics() -> None:
     deleted = error_response(
         DeleteTopicsRequest(topics=[DeleteTopicsRequest.DeleteTopicState(name=name) for name in "ab"]),
         ErrorCode.TOPIC_AUTHORIZATION_FAILED,
@@ -183,7 +183,7 @@ def test_error_response_for_some_topics() -> None:
         assert told.error_code == 0
 
 
-def test_error_response_for_a_whole_fetch() -> None:
+def test_error_response_sets_the_code_of_a_whole_fetch() -> None:
     asked = FetchRequest(topics=[FetchRequest.FetchTopic(topic_id=TOPIC, partitions=[FetchRequest.FetchPartition()])])
     response = error_response(asked, 71, version=16, where=lambda place: place.partition is None)
     assert isinstance(response, FetchResponse)

@@ -181,7 +181,9 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("mechanism", ["", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
-def test_tls_with_each_sasl_mechanism(mechanism: str, page: SimpleNamespace, certified: tuple[Path, Path]) -> None:
+def test_client_logs_in_over_tls_with_each_mechanism(
+    mechanism: str, page: SimpleNamespace, certified: tuple[Path, Path]
+) -> None:
     logins = {"": None, "PLAIN": plain, "SCRAM-SHA-256": scram("sha256"), "SCRAM-SHA-512": scram("sha512")}
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certified)

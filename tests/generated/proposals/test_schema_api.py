@@ -383,7 +383,7 @@ def test_bnf_matches_the_golden_file(message: Any, version: int) -> None:
     matches_golden(GOLDENS / f"{message.NAME}.bnf.txt", message.schemas()[version].bnf(title))
 
 
-def test_bnf_of_arrays_and_nullable_fields() -> None:
+def test_bnf_marks_arrays_and_nullable_fields() -> None:
     kind = Schema(
         Field("plain", ArrayOf(INT8)),
         Field("maybe", CompactArrayOf(INT8, nullable=True)),

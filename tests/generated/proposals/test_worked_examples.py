@@ -58,7 +58,7 @@ def assert_encodes_to(message: Any, version: int, data: str) -> None:
 # --- 000: interleaved tag headers, unsigned varints -------------------------------------------------------------------
 
 
-def test_interleaved_header_of_tag_5_and_length_4() -> None:
+def test_interleaved_header_of_tag_5_and_length_4_is_32() -> None:
     """Length 0b100 in the even bits and tag 0b101 in the odd bits: 110010, one byte, 0x32."""
     assert fast.interleave(5, 4) == 0b110010 == 0x32
     # An int32 with tag 5 has length 4:
@@ -149,7 +149,7 @@ SIGNED = [(6, 1), (13, 2), (20, 3), (27, 4), (31, 5)]
 
 
 @pytest.mark.parametrize(("bits", "size"), SIGNED)
-def test_sizes_of_packed32_numbers(bits: int, size: int) -> None:
+def test_packed32_sizes_equal_the_proposal(bits: int, size: int) -> None:
     highest, lowest = (1 << bits) - 1, -(1 << bits)
     assert size_of("packed32", highest) == size
     assert size_of("packed32", lowest) == size
@@ -162,7 +162,7 @@ def test_sizes_of_packed32_numbers(bits: int, size: int) -> None:
     ("bound", "claimed", "true"),
     [(-134217727, 5, 4), (-1048575, 4, 3), (-8191, 3, 2), (-63, 2, 1)],
 )
-def test_corrected_bounds_of_packed32_sizes(bound: int, claimed: int, true: int) -> None:
+def test_packed32_sizes_at_the_corrected_bounds_are_right(bound: int, claimed: int, true: int) -> None:
     """Errors in the proposal: [-8192, -65] takes 2 bytes, not [-8192, -63]; the largest int32 takes 5 bytes, too."""
     assert size_of("packed32", bound) == true == claimed - 1
     assert size_of("packed32", bound - 1) == true  # in both ranges of the text
@@ -175,7 +175,7 @@ UNSIGNED += [(268435456, 5), (2147483647, 5), (-2147483648, 5), (-1, 5)]
 
 
 @pytest.mark.parametrize(("number", "size"), UNSIGNED)
-def test_sizes_of_upacked32_numbers(number: int, size: int) -> None:
+def test_upacked32_sizes_equal_the_proposal(number: int, size: int) -> None:
     assert size_of("upacked32", number) == size
 
 
@@ -196,7 +196,7 @@ def size_of(encoding: str, number: int) -> int:
 @pytest.mark.parametrize(
     ("kind", "highest"), [(PACKED16, (63, 8191, 32767)), (PACKED64, tuple((1 << 7 * n - 1) - 1 for n in range(1, 10)))]
 )
-def test_sizes_of_packed16_and_packed64_numbers(kind: Type, highest: Sequence[int]) -> None:
+def test_packed16_and_packed64_sizes_grow_at_powers_of_two(kind: Type, highest: Sequence[int]) -> None:
     for size, number in enumerate(highest, 1):
         assert kind.size_of(number) == kind.size_of(-number - 1) == size
     assert PACKED64.size_of((1 << 63) - 1) == PACKED64.size_of(-(1 << 63)) == 10
@@ -232,7 +232,7 @@ TAG_SECTION = 1
 
 
 @pytest.mark.parametrize(("r", "i", "o"), LISTS)
-def test_size_of_a_partition_in_the_best_case(r: int, i: int, o: int) -> None:
+def test_best_case_size_of_a_partition_equals_the_proposal(r: int, i: int, o: int) -> None:
     """The proposal: 17 + 4(R + I + O) bytes with fixed widths, 7 + R + I + O in the best case."""
     assert partition_size("fixed", 63, 63, r, i, o) == 17 + 4 * (r + i + o) + TAG_SECTION
     for form, number in (("packed", 63), ("packed", -64), ("upacked", 127)):
@@ -240,7 +240,7 @@ def test_size_of_a_partition_in_the_best_case(r: int, i: int, o: int) -> None:
 
 
 @pytest.mark.parametrize(("r", "i", "o"), LISTS)
-def test_size_of_a_partition_in_the_worst_case(r: int, i: int, o: int) -> None:
+def test_worst_case_size_of_a_partition_is_five_bytes_per_id(r: int, i: int, o: int) -> None:
     """Ids above 134,217,727 take five bytes. Error in the proposal: packed16 takes three bytes from 8192 on only."""
     for form, error_code, number in (("packed", 8192, 134217728), ("upacked", 16384, 268435456), ("upacked", -1, -1)):
         assert partition_size(form, number, error_code, r, i, o) == 3 + 3 * 5 + 3 + 5 * (r + i + o) + TAG_SECTION
@@ -321,20 +321,20 @@ def test_corrected_definition_of_the_proposal_is_accepted() -> None:
     assert bar.default == "hello world"
 
 
-def test_foo_response_without_optional_fields() -> None:
+def test_foo_response_without_optional_fields_has_the_expected_bytes() -> None:
     #                        response  two foos  foo  baz   foo  baz
     assert_encodes_to(FooResponse(foos=[Foo(baz=7), Foo(baz=8)]), 9, "00 00000002 00 0007 00 0008")
     assert_encodes_to(FooResponse(foos=[Foo(baz=7), Foo(baz=8)]), 8, "00000002 0007 0008")
 
 
-def test_foo_response_with_optional_fields() -> None:
+def test_foo_response_with_optional_fields_has_the_expected_bytes() -> None:
     """Length (zig-zag varint), tag (int16) and value of each field, then length 0."""
     # "abc" as a classic string is 0003 616263, five bytes: length 0a. "b" is 0001 62, three bytes: length 06.
     message = FooResponse(user_agent="abc", foos=[Foo(bar="b", baz=7), Foo(baz=8)])
     assert_encodes_to(message, 9, "0a 0001 0003616263 00  00000002  06 0001 000162 00 0007  00 0008")
 
 
-def test_foo_response_with_unknown_optional_fields() -> None:
+def test_foo_response_with_unknown_optional_fields_has_the_expected_bytes() -> None:
     unknown = (RawTaggedField(0, b"\x01"), RawTaggedField(0x7FFF, b"\x02\x03"))
     message = FooResponse(user_agent="", unknown_tagged_fields=unknown)
     assert_encodes_to(message, 9, "02 0000 01  04 0001 0000  04 7fff 0203  00  00000000")
