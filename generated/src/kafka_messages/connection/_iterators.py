@@ -12,6 +12,7 @@ from .._core.suggestions import did_you_mean
 from ..protocol import DecodedRequest
 from ..schema.descriptors import message_class
 from ._exchange import or_class
+from ._tables import ENTITY_TYPES
 from ._traversal import Endpoints, Entities, ErrorCodes, Errors
 
 TYPE_CHECKING = False
@@ -19,23 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeAlias
 
-    from ._places import Endpoint, Entity, EntityType, Error, ErrorCodePlace
+    from ._places import Endpoint, Entity, Error, ErrorCodePlace
+    from ._tables import EntityType
 
     _Traversals: TypeAlias = dict[Any, Callable[..., Iterator[Any]]]
 
-ENTITY_TYPES: tuple[EntityType, ...] = (
-    "brokerId",
-    "clientId",
-    "clientMetrics",
-    "delegationToken",
-    "groupId",
-    "principal",
-    "producerId",
-    "shareKey",
-    "topicName",
-    "transactionalId",
-    "user",
-)
 # Compiled on first use. Only generated classes are cached; derived classes may be short-lived.
 _errors: _Traversals = {}
 _error_codes: _Traversals = {}

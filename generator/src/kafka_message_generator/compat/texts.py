@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from kafka_message_generator.compat.annotated import parting, excerpt
+from kafka_message_generator.compat.annotated import excerpt, parting
 from kafka_message_generator.compat.findings import LEVELS, Direction, Finding
 from kafka_message_generator.compat.report import Report
 from kafka_message_generator.compat.witness import REWRITES_DIFFERENTLY, Witness

@@ -13,25 +13,11 @@ from ..schema.loops import path_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal, TypeAlias
+    from typing import Any
     from uuid import UUID
 
     from ..schema.loops import ValuePath
-    from ._tables import Named
-
-    EntityType: TypeAlias = Literal[
-        "brokerId",
-        "clientId",
-        "clientMetrics",
-        "delegationToken",
-        "groupId",
-        "principal",
-        "producerId",
-        "shareKey",
-        "topicName",
-        "transactionalId",
-        "user",
-    ]
+    from ._tables import EntityType, Named
 
 # Entity types with integer names.
 NUMBERS = ("brokerId", "producerId")
