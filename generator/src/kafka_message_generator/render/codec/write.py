@@ -279,8 +279,8 @@ def _section_bytes(form: Form, known: str, section: Section) -> Code:
     # Unknown fields may not use declared tags.
     absent = section.absent if isinstance(section, model.TagSection) else ()
     reserved = sorted([*(tagged.tag for tagged in section.fields), *absent])
-    taken = (f"({', '.join(map(str, reserved))},)",) if reserved else ()
-    return call(use(form.join), known, "x.unknown_tagged_fields", *taken)
+    more = (f"({', '.join(map(str, reserved))},)",) if reserved else ()
+    return call(use(form.join), known, "x.unknown_tagged_fields", *more)
 
 
 def _tagged(

@@ -296,8 +296,8 @@ class Entity:
 
 
 def kind_of(named: Named, struct: object, request: object) -> str | None:
-    _, _, _, entity, asked, by, kinds, _ = named
+    _, _, _, entity, is_of_request, by, kinds, _ = named
     if not by:
         return entity
-    code = getattr(request if asked else struct, by, None)
+    code = getattr(request if is_of_request else struct, by, None)
     return kinds.get(code) if isinstance(code, int | str) else None
