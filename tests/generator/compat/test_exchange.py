@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_message_generator.compat.annotated import parting, shown
+from kafka_message_generator.compat.annotated import excerpt, parting
 from kafka_message_generator.compat.compare import difference
 from kafka_message_generator.compat.signatures import signature_of
 from kafka_message_generator.compat.witness import Witness, exchanged, schemas_of_plan, witness
@@ -218,7 +218,7 @@ def test_struct_without_fields_is_not_read_as_null() -> None:
     )
     found = witness(before, after, 0)
     assert found is not None
-    assert list(shown(found.written, 1)) == [
+    assert list(excerpt(found.written, 1)) == [
         "0000  00 00 00 01  ts.count  1  INT32",
         "0004               ts[0]     STRUCT",
         "0004  end",
