@@ -20,8 +20,7 @@ def pytest_sessionstart() -> None:
     """End a run with TESTS_NATIVE that would not use the native core: its tests would pass without testing it."""
     if os.environ.get("TESTS_NATIVE") != "1":
         return
-    from kafka_messages._core.columns import native_columns
-    from kafka_messages._core.native import implementation
+    from kafka_messages._core.native import implementation, native_columns
 
     if implementation() == "pure" or native_columns() is None:
         raise pytest.UsageError("TESTS_NATIVE is 1, but kafka-messages-native is not installed, or switched off")

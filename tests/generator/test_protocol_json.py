@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from kafka_messages.secrets._logs import METADATA_TOPIC, METADATA_TOPIC_ID
+from kafka_messages.secrets._detection import METADATA_TOPIC, METADATA_TOPIC_ID
 
 from kafka_message_generator import cli, definitions
 from kafka_message_generator.export.command import SCHEMA_FILE, write

@@ -28,7 +28,7 @@ from pyspark.sql import SparkSession
 
 def facts(batches):
     import kafka_messages
-    from kafka_messages._core.columns import native_columns
+    from kafka_messages._core.native import native_columns
 
     columns = getattr(native_columns(), "__file__", None)
     for _ in batches:

@@ -254,7 +254,7 @@ def test_environment_variable_selects_native_columns(value: str, wanted: str) ->
 import warnings
 import kafka_messages
 import pyarrow as pa
-from kafka_messages._core.columns import native_columns
+from kafka_messages._core.native import native_columns
 from kafka_messages.arrow import decode
 warnings.simplefilter("ignore")
 decode(pa.array([kafka_messages.OffsetCommitValue().write(3)]), kafka_messages.OffsetCommitValue, 3)

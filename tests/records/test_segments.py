@@ -58,7 +58,7 @@ def test_committed_segments_equal_kafkas_rows(segment: Path) -> None:
 FIELDS = "the fields of record 0 do not match its length"
 HEADERS = "the headers of record 0 do not match its length"
 RECORD = crafted_record(0, 0, -1, 12, b"twelve bytes", 0)
-LIES: list[tuple[str, bytes, str]] = [
+WRONG_FIELDS: list[tuple[str, bytes, str]] = [
     ("magic", crafted(RECORD, 1, magic=3), "unknown magic 3; known formats are 0 to 2"),
     ("negative magic", crafted(RECORD, 1, magic=-1), "unknown magic -1; known formats are 0 to 2"),
     ("compression", crafted(RECORD, 1, attributes=5), "unknown compression 5"),
@@ -109,7 +109,9 @@ LIES: list[tuple[str, bytes, str]] = [
 SOUND = write_batches(some_rows(3, 1), base_offset=100)
 
 
-@pytest.mark.parametrize(("damaged", "reason"), [lie[1:] for lie in LIES], ids=[lie[0] for lie in LIES])
+@pytest.mark.parametrize(
+    ("damaged", "reason"), [case[1:] for case in WRONG_FIELDS], ids=[case[0] for case in WRONG_FIELDS]
+)
 @pytest.mark.parametrize("copies", [1, 100])
 def test_inconsistent_batches_are_reported_as_corrupt(damaged: bytes, reason: str, copies: int) -> None:
     data = SOUND + damaged * copies + SOUND

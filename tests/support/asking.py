@@ -58,7 +58,7 @@ def ask(broker: Any, *requests: Request[Any], version: int | None = None) -> lis
     return [each.response for each in sent]
 
 
-def told(response: Message) -> list[tuple[str, str]]:
+def error_codes(response: Message) -> list[tuple[str, str]]:
     """Return the errors in a response with their paths."""
     return [(error.path, error.code.name) for error in errors(response)]
 

@@ -140,8 +140,8 @@ def test_new_entity_type_is_listed_as_a_decision(root: Path, capsys: pytest.Capt
     said = capsys.readouterr().out.replace(str(root), "")
     assert "/kafka: write entity-types.json\n" in said
     assert (
-        "  /kafka/entity-types.json: tenantId: a new entity type: add it to EntityType in the generator's "
-        "runtime/connection, describe it in indexes.py of packages/pages, and list fields without the annotation in "
+        "  /kafka/entity-types.json: tenantId: a new entity type: add it to TYPES in the generator's "
+        "rules/entities.py, describe it in indexes.py of packages/pages, and list fields without the annotation in "
         "entities.json\n"
     ) in said
     assert "refuses" not in said

@@ -480,7 +480,7 @@ if TYPE_CHECKING:
 
 __version__ = "4.4.0.1"
 
-_PARTS = (
+_SUBMODULES = (
     "errors",
     "schema",
     "enums",
@@ -803,7 +803,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    return _load(__name__, _MODULES, name, globals(), _PARTS)
+    return _load(__name__, _MODULES, name, globals(), _SUBMODULES)
 
 
 def __dir__() -> list[str]:

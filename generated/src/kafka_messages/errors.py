@@ -19,25 +19,20 @@ class PlacedError(KafkaMessageError, ValueError):
         self.path = path
 
     def __str__(self) -> str:
-        return _place(self.message, self.version, self.path) + self.reason
+        where = self.message if self.version < 0 else f"{self.message} v{self.version}"
+        return ": ".join([*filter(None, (where, self.path)), self.reason])
 
 
-class DecodeError(KafkaMessageError, ValueError):
+class DecodeError(PlacedError):
     """Malformed bytes.
 
     ``path`` is the field (``topics[3].partitions[0].leader_id``), ``offset`` the byte, and ``reason`` the cause.
     """
 
     def __init__(self, reason: str, message: str = "", version: int = -1, path: str = "", offset: int = -1) -> None:
-        super().__init__(reason, message, version, path, offset)
-        self.reason = reason
-        self.message = message
-        self.version = version
-        self.path = path
+        super().__init__(reason, message, version, path)
+        self.args = (*self.args, offset)
         self.offset = offset
-
-    def __str__(self) -> str:
-        return _place(self.message, self.version, self.path) + self.reason
 
 
 class EncodeError(PlacedError):
@@ -46,8 +41,3 @@ class EncodeError(PlacedError):
 
 class UnsupportedVersionError(KafkaMessageError, ValueError):
     """Version that the message lacks; the text has the valid range."""
-
-
-def _place(message: str, version: int, path: str) -> str:
-    where = message if version < 0 else f"{message} v{version}"
-    return ": ".join(part for part in (where, path) if part) + ": " if where or path else ""

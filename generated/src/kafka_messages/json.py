@@ -92,7 +92,11 @@ def from_json(
     """
     version = _json_version(cls, version)
     try:
-        plain = _without_names(cls, obj) if names else obj
+        plain: object = obj
+        if names:
+            from ._base.enum_names import with_numbers
+
+            plain = with_numbers(descriptor_of(cls).fields, obj)
         message: M = _struct_from(_shape_of(cls, version), plain, _Leniency(ignore_unknown, default_missing))
     except SchemaError as error:
         raise JsonError(error.reason, cls.NAME, version, error.place) from None
@@ -120,12 +124,6 @@ def parse_uuid(text: str) -> UUID:
         return _uuid(text)
     except SchemaError as error:
         raise ValueError(error.reason) from None
-
-
-def _without_names(cls: type[Message], obj: object) -> object:
-    from ._base.enum_names import with_numbers
-
-    return with_numbers(descriptor_of(cls).fields, obj)
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,10 +129,10 @@ def load(
     restrictions = restriction_rules.resolve(() if more is None else restriction_facts, found, problems)
     if more is None:
         enumerations = enumeration_rules.without_older(enumerations, found)
-    taken = enumeration_rules.resolve(enumerations, found, problems)
+    resolved = enumeration_rules.resolve(enumerations, found, problems)
     if problems.errors:
         raise SpecError(problems.errors)
-    plans = _plans(sound, names, taken, secret_rules.secret_fields(secrets, found))
+    plans = _plans(sound, names, resolved, secret_rules.secret_fields(secrets, found))
     return Definitions(
         plans,
         tuple(messages),
@@ -228,13 +228,13 @@ def _name(path: Path, specs: Path, problems: Problems) -> str:
 def _plans(
     checked: list[CheckedMessage],
     names: dict[str, str],
-    taken: Mapping[str, EnumerationFields],
+    resolved: Mapping[str, EnumerationFields],
     secrets: Mapping[str, SecretFields],
 ) -> tuple[MessagePlan, ...]:
     messages = [each.message for each in checked]
     answers = {(REQUEST, each.api_key): each.name for each in messages if each.kind == RESPONSE}
     responses = [answers.get((each.kind, each.api_key), "") for each in messages]
     files = [names[each.location.file] for each in messages]
-    enumerations = [taken[each.name] for each in messages]
+    enumerations = [resolved[each.name] for each in messages]
     secret_fields = [secrets[each.name] for each in messages]
     return tuple(map(builder.build, checked, files, responses, enumerations, secret_fields))

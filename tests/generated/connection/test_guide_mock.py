@@ -22,7 +22,7 @@ from kafka_messages.connection import announce
 from kafka_messages.enums import ErrorCode
 from kafka_messages.protocol import ApiKey, Versions, decode_response, encode_request
 
-from tests.support.asking import BATCH, UNKNOWN, ask, fetch, list_offsets, produce, told, topics
+from tests.support.asking import BATCH, UNKNOWN, ask, error_codes, fetch, list_offsets, produce, topics
 from tests.support.programs import program
 
 guide = program("mock_broker")
@@ -43,17 +43,20 @@ def broker() -> Any:
 
 def test_mock_exception_becomes_unknown_server_error(broker: Any, capsys: pytest.CaptureFixture[str]) -> None:
     failed, after = ask(broker, topics("fault"), topics("fine"))
-    assert told(failed) == [("error_code", "UNKNOWN_SERVER_ERROR"), ("topics[0].error_code", "UNKNOWN_SERVER_ERROR")]
-    assert told(after) == []
+    assert error_codes(failed) == [
+        ("error_code", "UNKNOWN_SERVER_ERROR"),
+        ("topics[0].error_code", "UNKNOWN_SERVER_ERROR"),
+    ]
+    assert error_codes(after) == []
     assert capsys.readouterr().out.endswith(": LookupError('a fault')\n")
 
 
 def test_unknown_topic_id_is_reported(broker: Any) -> None:
     produced, fetched = ask(broker, produce(BATCH), fetch(0))
-    assert told(produced) == [("responses[0].partition_responses[0].error_code", "UNKNOWN_TOPIC_ID")]
-    assert told(fetched) == [("responses[0].partitions[0].error_code", "UNKNOWN_TOPIC_ID")]
+    assert error_codes(produced) == [("responses[0].partition_responses[0].error_code", "UNKNOWN_TOPIC_ID")]
+    assert error_codes(fetched) == [("responses[0].partitions[0].error_code", "UNKNOWN_TOPIC_ID")]
     [by_id] = ask(broker, MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(topic_id=UNKNOWN, name=None)]))
-    assert [code for _, code in told(by_id)][-1] == "UNKNOWN_TOPIC_ID"
+    assert [code for _, code in error_codes(by_id)][-1] == "UNKNOWN_TOPIC_ID"
 
 
 def test_metadata_returns_requested_or_all_topics(broker: Any) -> None:
@@ -68,7 +71,7 @@ def test_metadata_returns_requested_or_all_topics(broker: Any) -> None:
 def test_topic_is_not_created_without_auto_creation(broker: Any) -> None:
     asked = topics("new")
     asked.allow_auto_topic_creation = False
-    assert [code for _, code in told(ask(broker, asked)[0])][-1] == "UNKNOWN_TOPIC_OR_PARTITION"
+    assert [code for _, code in error_codes(ask(broker, asked)[0])][-1] == "UNKNOWN_TOPIC_OR_PARTITION"
     assert broker.logs == {}
 
 
@@ -79,9 +82,9 @@ def test_fetch_and_list_offsets_of_a_log(broker: Any) -> None:
     [both] = ask(broker, fetch(0, most=1 << 20), version=12)
     assert len(both.responses[0].partitions[0].records) == 2 * len(BATCH)
     [behind] = ask(broker, fetch(5), version=12)
-    assert told(behind) == [("responses[0].partitions[0].error_code", "OFFSET_OUT_OF_RANGE")]
+    assert error_codes(behind) == [("responses[0].partitions[0].error_code", "OFFSET_OUT_OF_RANGE")]
     responses = ask(broker, *(list_offsets(timestamp) for timestamp in (-2, -1, 1_700_000_000_000)))
-    found = [(each.topics[0].partitions[0].offset, [code for _, code in told(each)]) for each in responses]
+    found = [(each.topics[0].partitions[0].offset, [code for _, code in error_codes(each)]) for each in responses]
     assert found == [(0, []), (4, []), (-1, ["INVALID_REQUEST"])]
 
 
@@ -94,18 +97,18 @@ def join_group_request(member_id: str = "", session: int = 10_000) -> JoinGroupR
 
 def test_second_group_member_is_rejected_until_the_first_leaves(broker: Any) -> None:
     first, second = ask(broker, join_group_request(), join_group_request())
-    assert (told(first), told(second)) == ([], [("error_code", "GROUP_MAX_SIZE_REACHED")])
+    assert (error_codes(first), error_codes(second)) == ([], [("error_code", "GROUP_MAX_SIZE_REACHED")])
     member = LeaveGroupRequest.MemberIdentity(member_id=first.member_id)
     left, third = ask(broker, LeaveGroupRequest(group_id="g", members=[member]), join_group_request())
     broker.members["g"].last_seen -= 11  # seconds, more than the session timeout
     [fourth] = ask(broker, join_group_request())
-    assert [told(each) for each in (left, third, fourth)] == [[], [], []]
+    assert [error_codes(each) for each in (left, third, fourth)] == [[], [], []]
     stale = HeartbeatRequest(group_id="g", member_id=third.member_id)
-    assert [told(each) for each in ask(broker, stale)] == [[("error_code", "UNKNOWN_MEMBER_ID")]]
+    assert [error_codes(each) for each in ask(broker, stale)] == [[("error_code", "UNKNOWN_MEMBER_ID")]]
     again = ask(
         broker, join_group_request(fourth.member_id), SyncGroupRequest(group_id="g", member_id=fourth.member_id)
     )
-    assert [told(each) for each in again] == [[], []]
+    assert [error_codes(each) for each in again] == [[], []]
     assert again[0].generation_id > fourth.generation_id
 
 
@@ -120,11 +123,11 @@ def test_invalid_join_group_is_rejected(broker: Any) -> None:
         join_group_request(session=-1),
         join_group_request(session=1_800_001),
     )
-    assert [code for each in refused for _, code in told(each)] == [
+    assert [code for each in refused for _, code in error_codes(each)] == [
         "INCONSISTENT_GROUP_PROTOCOL",
         *["INVALID_SESSION_TIMEOUT"] * 4,
     ]
-    assert [told(each) for each in ask(broker, join_group_request(session=1_800_000))] == [[]]
+    assert [error_codes(each) for each in ask(broker, join_group_request(session=1_800_000))] == [[]]
 
 
 @pytest.mark.parametrize("version", [7, 9, 10])
@@ -145,7 +148,7 @@ def test_unserved_api_returns_invalid_request(broker: Any) -> None:
     broker.announced = announce()
     resource = DescribeConfigsRequest.DescribeConfigsResource(resource_type=2, resource_name="t")
     [response] = ask(broker, DescribeConfigsRequest(resources=[resource]))
-    assert told(response) == [("results[0].error_code", "INVALID_REQUEST")]
+    assert error_codes(response) == [("results[0].error_code", "INVALID_REQUEST")]
 
 
 def exchange_over_socket(broker: Any, data: bytes) -> bytes:
@@ -191,6 +194,6 @@ def test_uncommitted_offsets_are_minus_1(broker: Any, version: int) -> None:
     group = OffsetFetchRequest.OffsetFetchRequestGroup(group_id="g", topics=[newer])
     asked = OffsetFetchRequest(group_id="g", topics=[topic], groups=[group]).downgraded(version)
     [response] = ask(broker, asked, version=version)
-    assert told(response) == []
+    assert error_codes(response) == []
     [found] = response.topics if version < 8 else response.groups[0].topics
     assert [(each.partition_index, each.committed_offset) for each in found.partitions] == [(0, -1), (3, -1)]

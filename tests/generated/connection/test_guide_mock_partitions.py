@@ -17,7 +17,7 @@ from kafka_messages.connection import announce
 from kafka_messages.protocol import encode_request
 from kafka_records import Record, read_batches, write_batch
 
-from tests.support.asking import BATCH, REFUSED, UNKNOWN, ask, fetch, list_offsets, produce, summed, told, topics
+from tests.support.asking import BATCH, REFUSED, UNKNOWN, ask, error_codes, fetch, list_offsets, produce, summed, topics
 from tests.support.programs import program
 
 guide = program("mock_broker")
@@ -44,14 +44,14 @@ def test_metadata_reports_unknown_topics(broker: Any) -> None:
     [response] = ask(broker, asked)
     assert [(each.host, each.port) for each in response.brokers] == [("127.0.0.1", 9092)]
     assert [(each.name, len(each.partitions)) for each in response.topics] == [("t", 1), ("missing", 0)]
-    assert told(response) == [("topics[1].error_code", "UNKNOWN_TOPIC_OR_PARTITION")]
+    assert error_codes(response) == [("topics[1].error_code", "UNKNOWN_TOPIC_OR_PARTITION")]
     by_id = [
         MetadataRequest.MetadataRequestTopic(topic_id=topic_id, name=None)
         for topic_id in (UNKNOWN, broker.logs["t"].id)
     ]
     [response] = ask(broker, MetadataRequest(topics=by_id))
     assert [(each.name, each.topic_id) for each in response.topics] == [(None, UNKNOWN), ("t", broker.logs["t"].id)]
-    assert told(response) == [("topics[0].error_code", "UNKNOWN_TOPIC_ID")]
+    assert error_codes(response) == [("topics[0].error_code", "UNKNOWN_TOPIC_ID")]
 
 
 def test_produce_reports_unknown_partitions(broker: Any) -> None:
@@ -60,7 +60,7 @@ def test_produce_reports_unknown_partitions(broker: Any) -> None:
     [response] = ask(broker, asked, version=12)
     found = [part.base_offset for topic in response.responses for part in topic.partition_responses]
     assert found == [0, -1, -1]
-    assert told(response) == [
+    assert error_codes(response) == [
         ("responses[0].partition_responses[1].error_code", "UNKNOWN_TOPIC_OR_PARTITION"),
         ("responses[1].partition_responses[0].error_code", "UNKNOWN_TOPIC_OR_PARTITION"),
     ]
@@ -72,14 +72,14 @@ def test_fetch_reports_unknown_partitions(broker: Any) -> None:
     [response] = ask(broker, fetch(0, indexes=(0, 5)), version=12)
     here, missing = response.responses[0].partitions
     assert (here.high_watermark, len(here.records), missing.high_watermark, missing.records) == (2, len(BATCH), -1, b"")
-    assert told(response) == [("responses[0].partitions[1].error_code", "UNKNOWN_TOPIC_OR_PARTITION")]
+    assert error_codes(response) == [("responses[0].partitions[1].error_code", "UNKNOWN_TOPIC_OR_PARTITION")]
 
 
 def test_list_offsets_reports_unknown_partitions(broker: Any) -> None:
     ask(broker, produce(BATCH), version=12)
     [response] = ask(broker, list_offsets(-1, -1))
     assert [part.offset for part in response.topics[0].partitions] == [2, -1]
-    assert told(response) == [("topics[0].partitions[1].error_code", "UNKNOWN_TOPIC_OR_PARTITION")]
+    assert error_codes(response) == [("topics[0].partitions[1].error_code", "UNKNOWN_TOPIC_OR_PARTITION")]
 
 
 def test_offset_commit_and_fetch_report_unknown_partitions(broker: Any) -> None:
@@ -88,7 +88,7 @@ def test_offset_commit_and_fetch_report_unknown_partitions(broker: Any) -> None:
     ids = (broker.logs["t"].id, UNKNOWN)
     asked = [OffsetCommitRequest.OffsetCommitRequestTopic(topic_id=each, partitions=parts) for each in ids]
     [response] = ask(broker, OffsetCommitRequest(group_id="g", topics=asked), version=10)
-    assert told(response) == [
+    assert error_codes(response) == [
         ("topics[0].partitions[1].error_code", "UNKNOWN_TOPIC_OR_PARTITION"),
         ("topics[1].partitions[0].error_code", "UNKNOWN_TOPIC_ID"),
         ("topics[1].partitions[1].error_code", "UNKNOWN_TOPIC_ID"),
@@ -100,19 +100,19 @@ def test_offset_commit_and_fetch_report_unknown_partitions(broker: Any) -> None:
     )
     [response] = ask(broker, OffsetFetchRequest(groups=[group]), version=10)
     assert [part.committed_offset for topic in response.groups[0].topics for part in topic.partitions] == [5, -1]
-    assert told(response) == [("groups[0].topics[1].partitions[0].error_code", "UNKNOWN_TOPIC_ID")]
+    assert error_codes(response) == [("groups[0].topics[1].partitions[0].error_code", "UNKNOWN_TOPIC_ID")]
 
 
 @pytest.mark.parametrize(("records", "code"), REFUSED.values(), ids=REFUSED)
 def test_invalid_batches_are_rejected(broker: Any, records: bytes | None, code: str) -> None:
     [refused] = ask(broker, produce(records), version=12)
-    assert told(refused) == [("responses[0].partition_responses[0].error_code", code)]
+    assert error_codes(refused) == [("responses[0].partition_responses[0].error_code", code)]
     assert (broker.logs["t"].end, broker.logs["t"].batches) == (0, [])
 
 
 def test_batch_with_valid_checksum_is_accepted(broker: Any) -> None:
     [taken] = ask(broker, produce(summed(0, 1)), version=12)
-    assert told(taken) == []
+    assert error_codes(taken) == []
 
 
 @pytest.mark.parametrize(("version", "magic"), [(0, 0), (1, 0), (2, 1), (3, 1), (4, 2), (18, 2)])
@@ -141,7 +141,7 @@ def test_old_formats_are_converted_to_magic_2(old_broker: Any, version: int, mag
     assert [(batch.magic, batch.base_offset, batch.count) for batch in stored] == [(2, 0, 3), (2, 3, 3)]
     assert [record.value for batch in stored for record in batch.records()] == [b"v0", b"v1", b"v2"] * 2
     [refused] = ask(old_broker, produce(data[:-1]), version=version)
-    assert told(refused) == [("responses[0].partition_responses[0].error_code", "INVALID_RECORD")]
+    assert error_codes(refused) == [("responses[0].partition_responses[0].error_code", "INVALID_RECORD")]
 
 
 def test_list_offsets_v0_returns_old_style_offsets(old_broker: Any) -> None:
@@ -151,7 +151,7 @@ def test_list_offsets_v0_returns_old_style_offsets(old_broker: Any) -> None:
     )
     found = [each.topics[0].partitions[0].old_style_offsets for each in (latest, earliest, none)]
     assert found == [[2], [0], []]
-    assert [told(each) for each in (latest, earliest, none)] == [[], [], []]
+    assert [error_codes(each) for each in (latest, earliest, none)] == [[], [], []]
 
 
 def test_fetch_max_bytes_limits_the_response(broker: Any) -> None:
@@ -203,4 +203,4 @@ def test_broker_applies_backpressure_to_slow_clients(broker: Any) -> None:
 
 def test_empty_requests_return_no_errors(broker: Any) -> None:
     empty = (ProduceRequest(acks=-1), FetchRequest(), OffsetCommitRequest(group_id="g"), OffsetFetchRequest(groups=[]))
-    assert [told(each) for each in ask(broker, *empty)] == [[], [], [], []]
+    assert [error_codes(each) for each in ask(broker, *empty)] == [[], [], [], []]

@@ -40,5 +40,5 @@ def all_messages() -> tuple[MessageInfo, ...]:
 
 def _info(row: tuple[str, str, int | None, int, int, int, int, int, int, int, int, bool]) -> MessageInfo:
     name, kind, key, *ends, unstable = row
-    valid, offered, flexible, deprecated = map(Versions, ends[::2], ends[1::2])
-    return MessageInfo(name, kind, key, valid, offered, flexible, deprecated, unstable)
+    valid, supported, flexible, deprecated = map(Versions, ends[::2], ends[1::2])
+    return MessageInfo(name, kind, key, valid, supported, flexible, deprecated, unstable)

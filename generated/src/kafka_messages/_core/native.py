@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 
 from .structs import NULLED, as_derived, owner_of
 from .wire import UNSET, ZERO_UUID, RawTaggedField
@@ -33,18 +34,24 @@ def install(base: type) -> None:
             setattr(base, name, _core.WriteMethod(_package, base, name))
 
 
-def _load() -> tuple[Any, str]:
+@cache
+def native_columns() -> Any:
+    """Return the native column builder, or None."""
+    return None if _core is None else _load("kafka_messages_native._columns")[0]
+
+
+def _load(name: str) -> tuple[Any, str]:
     if os.environ.get(SWITCH) == "0":
         return None, f"{SWITCH} is 0"
     try:
-        core = __import__("kafka_messages_native")
+        found = __import__(name, fromlist=("FORMAT",))
     except (MemoryError, RecursionError):
         raise
     except Exception as error:  # fall back to the pure code
         return None, str(error)
-    if core.FORMAT != FORMAT:
-        return None, f"it reads plan format {core.FORMAT}, but this package has format {FORMAT}"
-    return core, ""
+    if found.FORMAT != FORMAT:
+        return None, f"it reads plan format {found.FORMAT}, but this package has format {FORMAT}"
+    return found, ""
 
 
 def _make_plan(cls: type) -> object:
@@ -75,6 +82,6 @@ def _construct_natively(plan: object, struct: Any, namespace: dict[str, Any]) ->
 
 
 refused: dict[str, Exception] = {}  # errors by the name of rejected messages
-_core, reason = _load()
+_core, reason = _load("kafka_messages_native")
 _package = None if _core is None else _core.Package(RawTaggedField, ZERO_UUID, NULLED, UNSET, as_derived, _make_plan)
 filled = None if _core is None else _core.filled  # creates objects with slots

@@ -10,6 +10,7 @@ Failures raise one of ``READ_FAILURES`` or ``WRITE_FAILURES``; the schema codec 
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from uuid import UUID
 
 from ..errors import DecodeError, EncodeError
@@ -252,12 +253,14 @@ def same_floats(left: list[float] | None, right: list[float] | None) -> bool:
     return len(left) == len(right) and all(a == b or (a != a and b != b) for a, b in zip(left, right, strict=True))
 
 
-def unknown_tags(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields, int]:
+def unknown_tags(
+    data: bytes, pos: int, first: int, header: Callable[[bytes, int, set[int]], tuple[int, int, int]] = tag_header
+) -> tuple[RawTaggedFields, int]:
     count, pos = long_uvarint(data, pos, first)
     out = []
     seen: set[int] = set()
     for _ in range(count):
-        tag, pos, end = tag_header(data, pos, seen)
+        tag, pos, end = header(data, pos, seen)
         out.append(RawTaggedField(tag, data[pos:end]))
         pos = end
     return in_order(out), pos

@@ -8,7 +8,8 @@ from weakref import WeakKeyDictionary
 import pyarrow as pa
 
 from .._base.message import Message
-from .._core.columns import native_columns
+from .._core.native import native_columns
+from ._shape import Options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,22 +61,16 @@ def decoded(
     message: type[Message],
     version: int | pa.Array | None,
     unknown_tagged_fields: bool,
-    *,
-    emit_defaults: bool,
-    validate_utf8: bool,
-    ignore_rest: bool,
-    permissive: bool,
-    trailing_column: str | None,
-    corrupt_column: str | None,
+    options: Options,
 ) -> pa.StructArray | int | None:
     """Return the columns, the number of the first bad row, or None if unsupported."""
     extension = native_columns()
     if extension is None or (plan := _plan(extension, message, unknown_tagged_fields)) is None:
         return None
-    options = EMIT_DEFAULTS * emit_defaults | VALIDATE_UTF8 * validate_utf8
-    options |= IGNORE_REST * ignore_rest | PERMISSIVE * permissive
+    flags = EMIT_DEFAULTS * options.emit_defaults | VALIDATE_UTF8 * options.validate_utf8
+    flags |= IGNORE_REST * options.ignore_rest | PERMISSIVE * options.permissive
     versions = version.__arrow_c_array__() if isinstance(version, pa.Array) else version
-    return plan.decoded(array, versions, options, trailing_column, corrupt_column)
+    return plan.decoded(array, versions, flags, options.trailing_column, options.corrupt_column)
 
 
 def encoded(array: pa.Array, message: type[Message], version: int, prefix: bool) -> pa.Array | int | None:

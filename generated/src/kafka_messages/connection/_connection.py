@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .._core.generic import Generic
-from ._events import ConnectionClosed
 from ._incoming import Incoming
-from ._states import CLOSED, Event, State
+from ._states import Event, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from .._core.wire import BytesLike
+    from ._events import ConnectionClosed
 
     E = TypeVar("E")
 else:
@@ -54,7 +54,4 @@ class Connection(Generic[E]):
         raise NotImplementedError
 
     def _end(self) -> ConnectionClosed | None:
-        if not self._incoming.is_closed or self._incoming.state is CLOSED:
-            return None
-        self._incoming.change(Event.CLOSED)
-        return ConnectionClosed(self.unanswered)
+        return self._incoming.end(self.unanswered) if self._incoming.is_closed else None

@@ -14,6 +14,7 @@ from ..protocol import api as api_of
 from ..schema.descriptors import FieldDescriptor, MessageDescriptor, class_in, descriptor_of
 from ._iterators import error_codes
 from ._tables import ERROR_RESPONSES
+from ._traversal import PARTITIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 # Groups of field names that mean the same.
 _SAME = (
-    frozenset(("index", "partition", "partition_id", "partition_index")),
+    PARTITIONS,
     frozenset(("name", "topic", "topic_name")),
     frozenset(("name", "user")),
 )
@@ -58,11 +59,11 @@ def error_response(
     UnsupportedVersionError, and TypeError for anything but a request.
     """
     number = _number(code)
-    asked, at = _asked(request, version)
-    api = api_of(type(asked))
+    request_message, at = _request(request, version)
+    api = api_of(type(request_message))
     if not api.response_name:
         raise UnknownApiError(f"{api.request_name} has no response")
-    response = _Answering(asked, api, at, number, message, where is not None).response()
+    response = _Answering(request_message, api, at, number, message, where is not None).response()
     if where is not None:
         for place in error_codes(response, version=at):
             if not where(place):
@@ -78,7 +79,7 @@ def _number(code: object) -> int:
     return int(code)
 
 
-def _asked(request: object, version: int | None) -> tuple[Message, int]:
+def _request(request: object, version: int | None) -> tuple[Message, int]:
     if isinstance(request, DecodedRequest):
         if version is not None and version != request.version:
             raise TypeError(f"the request has version {request.version}; omit the argument version")
@@ -101,13 +102,13 @@ class _Answering:
 
     def response(self) -> Response:
         kind = self.api.response_class
-        asked, told = descriptor_of(type(self.message)), descriptor_of(kind)
+        request, response = descriptor_of(type(self.message)), descriptor_of(kind)
         rows = [row for row in ERROR_RESPONSES if row[0] == kind.NAME]
         # Rules of this version replace those of other versions.
         exceptions = {row[1]: row for row in rows if self.is_whole and row[4]}
         exceptions |= {row[1]: row for row in rows if row[2] <= self.version <= row[3]}
-        filled: Response = _Filling(self, asked, told, exceptions, {}).struct(
-            ("", ""), told.name, told.fields, asked.fields, self.message
+        filled: Response = _Filling(self, request, response, exceptions, {}).struct(
+            ("", ""), response.name, response.fields, request.fields, self.message
         )
         return filled
 
@@ -120,7 +121,7 @@ class _Recipe:
     copies: tuple[tuple[str, int, str, bool], ...]
     # Arrays of structs with their paths and request arrays.
     arrays: tuple[tuple[FieldDescriptor, str, tuple[str, ...]], ...]
-    asked: tuple[FieldDescriptor, ...]
+    request_fields: tuple[FieldDescriptor, ...]
     own: tuple[FieldDescriptor, ...]
     first_names: dict[type, str]
 
@@ -128,8 +129,8 @@ class _Recipe:
 @dataclass(frozen=True, slots=True)
 class _Filling:
     answering: _Answering
-    asked: MessageDescriptor
-    told: MessageDescriptor
+    request: MessageDescriptor
+    response: MessageDescriptor
     exceptions: dict[str, ErrorResponseRule]
     recipes: dict[Paths, _Recipe]
 
@@ -138,20 +139,20 @@ class _Filling:
         paths: Paths,
         name: str,
         fields: tuple[FieldDescriptor, ...],
-        asked: tuple[FieldDescriptor, ...],
+        request_fields: tuple[FieldDescriptor, ...],
         source: Any,
         around: Around = (),
     ) -> Any:
         recipe = self.recipes.get(paths)
         if recipe is None:
-            recipe = self.recipes[paths] = self.recipe(paths[0], name, fields, asked, around)
+            recipe = self.recipes[paths] = self.recipe(paths[0], name, fields, request_fields, around)
         values = recipe.constants.copy()
         for own, depth, there, may_be_null in recipe.copies:
             named = getattr(around[depth - 1][1] if depth else source, there)
             if named is not None or may_be_null:  # a null name may accompany an id
                 values[own] = named
         for field, place, sources in recipe.arrays:
-            values[field.name] = list(self.elements((place, paths[1]), field, recipe.asked, source, sources))
+            values[field.name] = list(self.elements((place, paths[1]), field, recipe.request_fields, source, sources))
         if recipe.own and source is not None:
             first = recipe.first_names.get(type(source))
             if first is None:
@@ -164,14 +165,14 @@ class _Filling:
         path: str,
         name: str,
         fields: tuple[FieldDescriptor, ...],
-        asked: tuple[FieldDescriptor, ...],
+        request_fields: tuple[FieldDescriptor, ...],
         around: Around,
     ) -> _Recipe:
         version = self.answering.version
         here = tuple(field for field in fields if version in field.versions)
         has_code = any(field.is_error_code for field in here)
-        asked = tuple(field for field in asked if version in field.versions)
-        structs = (asked, *(each for each, _ in around))
+        request_fields = tuple(field for field in request_fields if version in field.versions)
+        structs = (request_fields, *(each for each, _ in around))
         constants: dict[str, Any] = {}
         copies: list[tuple[str, int, str, bool]] = []
         arrays: list[tuple[FieldDescriptor, str, tuple[str, ...]]] = []
@@ -185,26 +186,28 @@ class _Filling:
             elif field.name == "error_message":
                 constants[field.name] = self.message(field)
             elif field.is_array and field.is_struct:
-                if sources := exception[4] if exception is not None else self.counterpart(field, asked, has_code):
+                if sources := (
+                    exception[4] if exception is not None else self.counterpart(field, request_fields, has_code)
+                ):
                     arrays.append((field, place, sources))
             elif exception is not None and exception[4]:
                 copies.append((field.name, 0, exception[4][0], True))
             elif path and (same := _named_alike(field, structs)) is not None:
                 copies.append((field.name, *same, version in field.nullable))
         kind: Any = class_in(self.answering.api.response_class, name)
-        own = here if path and not asked else ()
-        return _Recipe(kind, constants, tuple(copies), tuple(arrays), asked, own, {})
+        own = here if path and not request_fields else ()
+        return _Recipe(kind, constants, tuple(copies), tuple(arrays), request_fields, own, {})
 
     def message(self, field: FieldDescriptor) -> str | None:
         text = self.answering.text
         return "" if text is None and self.answering.version not in field.nullable else text
 
     def counterpart(
-        self, field: FieldDescriptor, asked: tuple[FieldDescriptor, ...], has_code: bool
+        self, field: FieldDescriptor, request_fields: tuple[FieldDescriptor, ...], has_code: bool
     ) -> tuple[str, ...]:
-        if (has_code and not self.answering.is_whole) or not self.has_code(self.told.structs[field.type]):
+        if (has_code and not self.answering.is_whole) or not self.has_code(self.response.structs[field.type]):
             return ()
-        arrays = [each.name for each in asked if each.is_array]
+        arrays = [each.name for each in request_fields if each.is_array]
         own = (field.name, "topics") if self.answering.is_whole else (field.name,)
         found = [name for name in own if name in arrays][:1] or arrays
         return tuple(found) if len(found) == 1 else ()
@@ -212,7 +215,8 @@ class _Filling:
     def has_code(self, fields: tuple[FieldDescriptor, ...]) -> bool:
         version = self.answering.version
         return any(
-            version in field.versions and (field.is_error_code or self.has_code(self.told.structs.get(field.type, ())))
+            version in field.versions
+            and (field.is_error_code or self.has_code(self.response.structs.get(field.type, ())))
             for field in fields
         )
 
@@ -220,7 +224,7 @@ class _Filling:
         self,
         paths: Paths,
         field: FieldDescriptor,
-        asked: tuple[FieldDescriptor, ...],
+        request_fields: tuple[FieldDescriptor, ...],
         source: Any,
         sources: tuple[str, ...],
     ) -> Iterator[Any]:
@@ -229,8 +233,8 @@ class _Filling:
         for path in sources:
             names = path.removeprefix(f"{above}.").split(".")
             below = (place, _joined(above, ".".join(names)))
-            for inner, each, around in self.within(source, names, asked):
-                made = self.struct(below, field.type, self.told.structs[field.type], inner, each, around)
+            for inner, each, around in self.within(source, names, request_fields):
+                made = self.struct(below, field.type, self.response.structs[field.type], inner, each, around)
                 if len(sources) > 1:
                     words = repr(made)  # structs are unhashable, and pairwise comparison takes minutes
                     if words in seen:
@@ -239,12 +243,12 @@ class _Filling:
                 yield made
 
     def within(
-        self, source: Any, names: list[str], asked: tuple[FieldDescriptor, ...], around: Around = ()
+        self, source: Any, names: list[str], request_fields: tuple[FieldDescriptor, ...], around: Around = ()
     ) -> Iterator[tuple[tuple[FieldDescriptor, ...], Any, Around]]:
-        field = next((each for each in asked if each.name == names[0]), None)
+        field = next((each for each in request_fields if each.name == names[0]), None)
         if field is None:
             return
-        inner = self.asked.structs.get(field.type, ())
+        inner = self.request.structs.get(field.type, ())
         for each in getattr(source, field.name) or ():
             if len(names) == 1:
                 yield inner, each, around
@@ -261,8 +265,8 @@ def _named_alike(field: FieldDescriptor, structs: tuple[tuple[FieldDescriptor, .
         return None
     alike = (
         (depth, each.name)
-        for depth, asked in enumerate(structs)
-        for each in asked
+        for depth, candidates in enumerate(structs)
+        for each in candidates
         if not each.is_array and each.type == field.type and _same(each.name, field.name)
     )
     return next(alike, None)

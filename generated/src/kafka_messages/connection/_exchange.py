@@ -86,5 +86,5 @@ def unsupported(response: Any) -> Response:
     answer: Any = copy(response)
     if not response.error_code:
         answer.error_code = UNSUPPORTED_VERSION
-    told: Response = answer
-    return told
+    result: Response = answer
+    return result

@@ -90,10 +90,21 @@ class RequestForwarded(Forwarded):
         return f"{name} v{self._version} with correlation id {self._correlation_id}"
 
 
-class ResponseForwarded(Forwarded):
+class _Reply(Forwarded):
+    __slots__ = ("request",)
+
+    def __init__(self, frame: bytes, request: RequestForwarded) -> None:
+        self._frame = frame
+        self.request = request
+
+    def _what(self) -> str:
+        return f"to {self.request._what()}"
+
+
+class ResponseForwarded(_Reply):
     """Response for the client. Write ``data``, or ``encode()`` after changes."""
 
-    __slots__ = ("error", "request", "response")
+    __slots__ = ("error", "response")
 
     def __init__(self, frame: bytes, request: RequestForwarded) -> None:
         self._frame = frame
@@ -113,21 +124,11 @@ class ResponseForwarded(Forwarded):
     def encode_chunks(self) -> list[bytes]:
         return self.response.encode_chunks(text=TEXT) if self.response is not None else self.chunks
 
-    def _what(self) -> str:
-        return f"to {self.request._what()}"
 
-
-class LocalResponse(Forwarded):
+class LocalResponse(_Reply):
     """Response from ``ProxyConnection.answer``. Write ``data`` to the client."""
 
-    __slots__ = ("request",)
-
-    def __init__(self, frame: bytes, request: RequestForwarded) -> None:
-        super().__init__(frame)
-        self.request = request
-
-    def _what(self) -> str:
-        return f"to {self.request._what()}"
+    __slots__ = ()
 
 
 class TokenForwarded(Forwarded):

@@ -7,11 +7,13 @@ from .._core.display import display, is_int
 from .._core.wire import as_bytes
 from ..protocol import FrameReader, FramingError
 from ._errors import LocalProtocolError, RemoteProtocolError
-from ._states import Event, State
+from ._events import ConnectionClosed
+from ._states import CLOSED, Event, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
     from .._core.wire import BytesLike
 
@@ -80,6 +82,12 @@ class Incoming:
             reason = f"the peer closed the connection inside the frame at offset {self._offset}"
             raise self._ended(f"{reason}, after {len(rest)} bytes of it", rest)
         return frame
+
+    def end(self, unanswered: Sequence[Any]) -> ConnectionClosed | None:
+        if self.state is CLOSED:
+            return None
+        self.change(Event.CLOSED)
+        return ConnectionClosed(unanswered)
 
     def refuse(self, frame: bytes, what: str, cause: Exception | None = None) -> RemoteProtocolError:
         reason = f"{what} at offset {self._offset}" + (f": {cause}" if cause is not None else "")

@@ -14,25 +14,11 @@ from ..schema.loops import path_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal, TypeAlias
+    from typing import Any
     from uuid import UUID
 
     from ..schema.loops import ValuePath
-    from ._tables import Named
-
-    EntityType: TypeAlias = Literal[
-        "brokerId",
-        "clientId",
-        "clientMetrics",
-        "delegationToken",
-        "groupId",
-        "principal",
-        "producerId",
-        "shareKey",
-        "topicName",
-        "transactionalId",
-        "user",
-    ]
+    from ._tables import EntityType, Named
 
 # Entity types with integer names.
 NUMBERS = ("brokerId", "producerId")
@@ -311,8 +297,8 @@ class Entity:
 
 
 def kind_of(named: Named, struct: object, request: object) -> str | None:
-    _, _, _, entity, asked, by, kinds, _ = named
+    _, _, _, entity, is_of_request, by, kinds, _ = named
     if not by:
         return entity
-    code = getattr(request if asked else struct, by, None)
+    code = getattr(request if is_of_request else struct, by, None)
     return kinds.get(code) if isinstance(code, int | str) else None

@@ -32,7 +32,7 @@ from ._exchange import (
 from ._forwarded import TEXT, LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded, header_of
 from ._incoming import LENGTH_SIZE, Incoming
 from ._request_start import START_SIZE, STARTS, acks_in, keep_start, read_start
-from ._states import AUTHENTICATING, CLOSED, PROXY_BROKER, PROXY_CLIENT, READY, Event
+from ._states import AUTHENTICATING, PROXY_BROKER, PROXY_CLIENT, READY, Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class ProxyConnection:
         while (frame := side.next_whole_frame()) is not None:
             request = None if side.state is AUTHENTICATING else self._unread(frame)
             yield self._read(frame) if request is None else request
-        if side.is_closed and (end := self._end(side)) is not None:
+        if side.is_closed and (end := side.end(self.unanswered)) is not None:
             yield end
 
     def _read(self, frame: bytes) -> RequestForwarded | TokenForwarded:
@@ -225,7 +225,7 @@ class ProxyConnection:
                 yield ResponseForwarded(frame, request) if request._is_unread else self._response(request, frame)
             else:
                 yield self._token(frame)
-        if side.is_closed and (end := self._end(side)) is not None:
+        if side.is_closed and (end := side.end(self.unanswered)) is not None:
             yield end
 
     def _token(self, frame: bytes) -> TokenForwarded:
@@ -255,12 +255,6 @@ class ProxyConnection:
                     self._client.change(Event.HANDSHAKE_ACCEPTED)
                 passing.response = response if key in self._decoded else None
         return passing
-
-    def _end(self, side: Incoming) -> ConnectionClosed | None:
-        if side.state is CLOSED:
-            return None
-        side.change(Event.CLOSED)
-        return ConnectionClosed(self.unanswered)
 
 
 def _forwarded(frame: bytes, header: RequestHeader, api: Api | None) -> RequestForwarded:

@@ -204,13 +204,13 @@ class ServerConnection(Connection[ServerEvent]):
 
     def _accept(self, payload: bytes) -> None:
         header, _ = read_request_header(payload, text=self._text)
-        asked, version = api_of(header.request_api_key), header.request_api_version
-        if version not in asked.valid_versions:
+        api, version = api_of(header.request_api_key), header.request_api_version
+        if version not in api.valid_versions:
             return  # decode_request raises
         if not (
-            version in asked.supported_versions if self._announced is None else self._announced.supports(asked, version)
+            version in api.supported_versions if self._announced is None else self._announced.supports(api, version)
         ):
-            raise UnsupportedRequestError(f"{asked.request_name} v{version} is not announced", asked, header)
+            raise UnsupportedRequestError(f"{api.request_name} v{version} is not announced", api, header)
         self._accepted.add(payload[:4])
 
     def _ready(self) -> Iterator[bytes]:

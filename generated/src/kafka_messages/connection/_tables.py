@@ -5,12 +5,25 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Literal
 
     from ..messages.api_versions_response import ApiVersionsResponse as ApiVersionsResponse
 
     ErrorResponseRule = tuple[str, str, int, int, tuple[str, ...] | None, Any]
     Named = tuple[str, str, str, str, str, str, dict[int | str, str], str]
+    EntityType = Literal[
+        "brokerId",
+        "clientId",
+        "clientMetrics",
+        "delegationToken",
+        "groupId",
+        "principal",
+        "producerId",
+        "shareKey",
+        "topicName",
+        "transactionalId",
+        "user",
+    ]
 
 ERROR_RESPONSES: tuple[ErrorResponseRule, ...] = (
     ("AddPartitionsToTxnResponse", "results_by_topic_v3_and_below", 0, 3, ("v3_and_below_topics",), None),
@@ -55,8 +68,8 @@ ERROR_RESPONSES: tuple[ErrorResponseRule, ...] = (
     ("StopReplicaResponse", "partition_errors", 1, 2, ("topics.partition_indexes",), None),
     ("StopReplicaResponse", "partition_errors", 3, 32767, ("topic_states.partition_states",), None),
 )
-"""Response, field as the names on the way to it, first and last version, and either the fields of the request that it
-comes from or, where they are None, its value.
+"""Response, path of the field, first and last version, and the path of the request field that it is copied from, or its
+value if that path is None.
 """
 
 ENTITIES: tuple[Named, ...] = (
@@ -620,6 +633,21 @@ ENTITIES: tuple[Named, ...] = (
     ("UserScramCredentialRecord", "UserScramCredentialRecord", "name", "user", "", "", {}, ""),
     ("WriteShareGroupStateRequest", "WriteShareGroupStateRequest", "group_id", "groupId", "", "", {}, ""),
 )
-"""Message, struct and field; what it names; or the request that has the field whose value says it, empty where the struct has
-it, the name of that field, and what is named by its value; and the text that stands for all of them.
+"""Message, struct, field and entity type. Without an entity type: the request (empty for the struct itself) and the field whose
+value selects it, and the entity type of each value. Last, the wildcard that means every entity.
 """
+
+ENTITY_TYPES: tuple[EntityType, ...] = (
+    "brokerId",
+    "clientId",
+    "clientMetrics",
+    "delegationToken",
+    "groupId",
+    "principal",
+    "producerId",
+    "shareKey",
+    "topicName",
+    "transactionalId",
+    "user",
+)
+"""Entity types of names."""

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from ..schema.loops import ValuePath
-    from ._places import EntityType
-    from ._tables import Named
+    from ._tables import EntityType, Named
 
     Own: TypeAlias = dict[tuple[str, str], Named]
 

@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
-from enum import IntEnum, StrEnum
+from enum import Enum, IntEnum, StrEnum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Self
 
 
-def description_of(member: IntegerEnum | StringEnum) -> str:
-    """Return the description of a member, or ""."""
-    from ._abouts import ABOUTS
+class _Open(Enum):
+    @property
+    def is_known(self) -> bool:
+        """True for declared values."""
+        return self._name_ in type(self).__members__
 
-    return ABOUTS.get(type(member).__name__, {}).get(member.name, "")
+    @property
+    def description(self) -> str:
+        """Description; empty for an unknown value."""
+        from ._abouts import ABOUTS
+
+        return ABOUTS.get(type(self).__name__, {}).get(self._name_, "")
 
 
-class IntegerEnum(IntEnum):
+class IntegerEnum(_Open, IntEnum):
     """Base of enumerations of numbers. An unknown number becomes ``UNKNOWN_<number>``."""
 
     @classmethod
@@ -33,16 +40,6 @@ class IntegerEnum(IntEnum):
     def _prefix(cls) -> str:
         return "UNKNOWN"
 
-    @property
-    def is_known(self) -> bool:
-        """True for declared values."""
-        return self._name_ in type(self).__members__
-
-    @property
-    def description(self) -> str:
-        """Description; empty for an unknown number."""
-        return description_of(self)
-
 
 class Special(IntegerEnum):
     """Base of enumerations of special numbers; others become ``VALUE_<number>``."""
@@ -52,7 +49,7 @@ class Special(IntegerEnum):
         return "VALUE"
 
 
-class StringEnum(StrEnum):
+class StringEnum(_Open, StrEnum):
     """Base of enumerations of strings; unknown strings become members, too."""
 
     @classmethod
@@ -63,11 +60,3 @@ class StringEnum(StrEnum):
         unknown._name_ = f"UNKNOWN_{''.join(each if each.isalnum() else '_' for each in value.upper())}"
         unknown._value_ = value
         return unknown
-
-    @property
-    def is_known(self) -> bool:
-        return self._name_ in type(self).__members__
-
-    @property
-    def description(self) -> str:
-        return description_of(self)

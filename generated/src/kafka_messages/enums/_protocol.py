@@ -110,7 +110,7 @@ class ErrorCode(IntegerEnum):
     """The error codes; a number that is not one of them is kept as ``UNKNOWN_<number>``."""
 
     UNKNOWN_SERVER_ERROR = -1
-    """The broker met an error that it has no code for; its own log says more."""
+    """Unexpected error in the broker; the broker's log has the details."""
     NONE = 0
     """No error."""
     OFFSET_OUT_OF_RANGE = 1
@@ -120,53 +120,53 @@ class ErrorCode(IntegerEnum):
     UNKNOWN_TOPIC_OR_PARTITION = 3
     """This broker does not have the topic or partition, or the caller may not know of it."""
     INVALID_FETCH_SIZE = 4
-    """The number of bytes asked for is not one that a fetch can have."""
+    """The requested fetch size is invalid."""
     LEADER_NOT_AVAILABLE = 5
-    """The partition has no leader at the moment, as while one is elected."""
+    """The partition currently has no leader, for example during an election."""
     NOT_LEADER_OR_FOLLOWER = 6
-    """This broker does not lead the partition, or is no replica of it where a replica would do."""
+    """This broker is not the leader of the partition, or not a replica where a replica suffices."""
     REQUEST_TIMED_OUT = 7
     """The broker could not finish in the time that the request allows, as when replicas did not confirm in time."""
     BROKER_NOT_AVAILABLE = 8
     """No such broker is alive."""
     REPLICA_NOT_AVAILABLE = 9
-    """The replica that was asked for is not there."""
+    """The requested replica is not available."""
     MESSAGE_TOO_LARGE = 10
     """A record batch is larger than the broker or topic allows (`message.max.bytes`)."""
     STALE_CONTROLLER_EPOCH = 11
-    """The request comes from a controller that has been replaced since."""
+    """The request comes from a controller with an outdated epoch."""
     OFFSET_METADATA_TOO_LARGE = 12
     """The metadata of a committed offset is longer than the broker allows (`offset.metadata.max.bytes`)."""
     NETWORK_EXCEPTION = 13
-    """The connection was closed before an answer came; clients make this up themselves."""
+    """The connection was closed before a response arrived; only clients report this error."""
     COORDINATOR_LOAD_IN_PROGRESS = 14
     """The coordinator is still reading its log, and can answer soon."""
     COORDINATOR_NOT_AVAILABLE = 15
-    """There is no coordinator at the moment, or its topic is not made yet."""
+    """The coordinator is not available, or its topic does not exist yet."""
     NOT_COORDINATOR = 16
     """This broker is not the coordinator of the group or transactional id; find it again."""
     INVALID_TOPIC_EXCEPTION = 17
-    """The name of the topic is not one that a topic can have, or it is internal."""
+    """The topic name is invalid, or the topic is internal."""
     RECORD_LIST_TOO_LARGE = 18
     """The record batches of the request are larger than a segment can be."""
     NOT_ENOUGH_REPLICAS = 19
-    """Fewer replicas are in sync than the topic asks for (`min.insync.replicas`); nothing was written."""
+    """Fewer replicas are in sync than the topic requires (`min.insync.replicas`); nothing was written."""
     NOT_ENOUGH_REPLICAS_AFTER_APPEND = 20
-    """The records were written, but then fewer replicas were in sync than the topic asks for."""
+    """The records were written, but fewer replicas were in sync afterwards than the topic requires."""
     INVALID_REQUIRED_ACKS = 21
-    """The acks of the request are none of -1, 0 and 1."""
+    """The value of acks is not -1, 0 or 1."""
     ILLEGAL_GENERATION = 22
-    """The generation is not the one that the group is in; join it again."""
+    """The generation is not the group's current one; rejoin the group."""
     INCONSISTENT_GROUP_PROTOCOL = 23
     """The member has no protocol type or no protocol in common with the other members."""
     INVALID_GROUP_ID = 24
-    """The group id is empty, or another that no group can have."""
+    """The group id is empty or invalid."""
     UNKNOWN_MEMBER_ID = 25
     """The group does not know this member; join it again without a member id."""
     INVALID_SESSION_TIMEOUT = 26
     """The session timeout is outside what the broker allows."""
     REBALANCE_IN_PROGRESS = 27
-    """The group is about to distribute partitions anew; join it again."""
+    """The group is rebalancing; rejoin it."""
     INVALID_COMMIT_OFFSET_SIZE = 28
     """The offsets of the commit do not fit into one record of the coordinator's log."""
     TOPIC_AUTHORIZATION_FAILED = 29
@@ -178,37 +178,37 @@ class ErrorCode(IntegerEnum):
     INVALID_TIMESTAMP = 32
     """The timestamp of a record is further from the broker's clock than the topic allows."""
     UNSUPPORTED_SASL_MECHANISM = 33
-    """The broker does not offer this SASL mechanism; the answer lists those that it has."""
+    """The broker does not support this SASL mechanism; the response lists the supported ones."""
     ILLEGAL_SASL_STATE = 34
-    """The request does not fit where the SASL handshake is."""
+    """The request is not valid in the current state of SASL authentication."""
     UNSUPPORTED_VERSION = 35
     """The broker does not know this version of the request, or the feature is not switched on."""
     TOPIC_ALREADY_EXISTS = 36
-    """There is a topic with this name already."""
+    """A topic with this name already exists."""
     INVALID_PARTITIONS = 37
     """The number of partitions is not possible, such as fewer than there are."""
     INVALID_REPLICATION_FACTOR = 38
     """The replication factor is not possible: below one, or above the number of brokers."""
     INVALID_REPLICA_ASSIGNMENT = 39
-    """The brokers that partitions are assigned to are not possible, such as one that is named twice."""
+    """The replica assignment is invalid, for example because it names a broker twice."""
     INVALID_CONFIG = 40
-    """A setting has a value that it cannot have, or does not exist."""
+    """A config is unknown or has an invalid value."""
     NOT_CONTROLLER = 41
-    """This node is not the active controller; ask for it again."""
+    """This node is not the active controller; look it up again."""
     INVALID_REQUEST = 42
-    """The request contradicts itself or lacks something; the answer often says what."""
+    """The request is inconsistent or incomplete; the response often has the reason."""
     UNSUPPORTED_FOR_MESSAGE_FORMAT = 43
     """The message format of the partition is too old for this."""
     POLICY_VIOLATION = 44
-    """A policy that the cluster's owner has installed refuses this."""
+    """The request violates a policy of the cluster."""
     OUT_OF_ORDER_SEQUENCE_NUMBER = 45
-    """Sequence numbers of an idempotent producer do not follow each other: records are missing in between."""
+    """The sequence numbers of an idempotent producer have a gap: records are missing."""
     DUPLICATE_SEQUENCE_NUMBER = 46
-    """The broker has these sequence numbers already: the records were written before."""
+    """The sequence numbers are duplicates: the records were written before."""
     INVALID_PRODUCER_EPOCH = 47
     """The producer epoch is old: a newer producer has the same transactional id, or the transaction timed out."""
     INVALID_TXN_STATE = 48
-    """The transaction is in a state in which this cannot be done."""
+    """The state of the transaction does not allow this operation."""
     INVALID_PRODUCER_ID_MAPPING = 49
     """The producer id is not the one that the transactional id has now."""
     INVALID_TRANSACTION_TIMEOUT = 50
@@ -220,17 +220,17 @@ class ErrorCode(IntegerEnum):
     TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
     """The caller may not use the transactional id."""
     SECURITY_DISABLED = 54
-    """The broker has no authorizer, so there are no ACLs to work with."""
+    """The broker has no authorizer, so ACLs are disabled."""
     OPERATION_NOT_ATTEMPTED = 55
     """Not tried, because another part of the same request failed."""
     KAFKA_STORAGE_ERROR = 56
-    """The disk of the log directory gave an error; the directory may be offline."""
+    """I/O error in the log directory, which may be offline."""
     LOG_DIR_NOT_FOUND = 57
     """The broker has no such log directory."""
     SASL_AUTHENTICATION_FAILED = 58
     """The credentials are wrong."""
     UNKNOWN_PRODUCER_ID = 59
-    """The broker knows nothing of this producer id, often because all its records have expired."""
+    """The producer id is unknown, often because all its records have expired."""
     REASSIGNMENT_IN_PROGRESS = 60
     """The partition is being reassigned already."""
     DELEGATION_TOKEN_AUTH_DISABLED = 61
@@ -240,7 +240,9 @@ class ErrorCode(IntegerEnum):
     DELEGATION_TOKEN_OWNER_MISMATCH = 63
     """The caller is neither owner nor renewer of the delegation token."""
     DELEGATION_TOKEN_REQUEST_NOT_ALLOWED = 64
-    """Delegation tokens cannot be asked for over a connection like this, or with a token as the login."""
+    """Delegation tokens cannot be requested over this kind of connection, or by clients authenticated with a
+    token.
+    """
     DELEGATION_TOKEN_AUTHORIZATION_FAILED = 65
     """The caller may not do this with delegation tokens."""
     DELEGATION_TOKEN_EXPIRED = 66
@@ -248,7 +250,7 @@ class ErrorCode(IntegerEnum):
     INVALID_PRINCIPAL_TYPE = 67
     """The type of the principal is not supported here."""
     NON_EMPTY_GROUP = 68
-    """The group has members, so this cannot be done with it."""
+    """The group is not empty."""
     GROUP_ID_NOT_FOUND = 69
     """There is no such group."""
     FETCH_SESSION_ID_NOT_FOUND = 70
@@ -256,7 +258,7 @@ class ErrorCode(IntegerEnum):
     INVALID_FETCH_SESSION_EPOCH = 71
     """The epoch does not follow that of the fetch session; begin a full fetch."""
     LISTENER_NOT_FOUND = 72
-    """The leader has no listener of the name that the request came in by."""
+    """The leader lacks the listener through which the request was received."""
     TOPIC_DELETION_DISABLED = 73
     """The brokers have deletion of topics switched off."""
     FENCED_LEADER_EPOCH = 74
@@ -266,15 +268,15 @@ class ErrorCode(IntegerEnum):
     UNSUPPORTED_COMPRESSION_TYPE = 76
     """The request is of a version that cannot have this compression."""
     STALE_BROKER_EPOCH = 77
-    """The broker has been started anew since: its epoch is old."""
+    """The broker epoch is outdated: the broker has restarted since."""
     OFFSET_NOT_AVAILABLE = 78
     """The leader does not know the offset yet, as its high watermark has to catch up after an election."""
     MEMBER_ID_REQUIRED = 79
-    """Join the group once more, with the member id of this answer."""
+    """A member id is required; rejoin the group with the id in this response."""
     PREFERRED_LEADER_NOT_AVAILABLE = 80
     """The preferred leader cannot be elected, for it is not alive or not in sync."""
     GROUP_MAX_SIZE_REACHED = 81
-    """The group has as many members as it may have."""
+    """The group's limit of members is reached."""
     FENCED_INSTANCE_ID = 82
     """Another member with the same group instance id has taken the place."""
     ELIGIBLE_LEADERS_NOT_AVAILABLE = 83
@@ -290,29 +292,29 @@ class ErrorCode(IntegerEnum):
     UNSTABLE_OFFSET_COMMIT = 88
     """An open transaction may still change the committed offset."""
     THROTTLING_QUOTA_EXCEEDED = 89
-    """A quota of changes is used up; wait for the throttle time of the answer."""
+    """The quota is exceeded; wait for the throttle time in the response."""
     PRODUCER_FENCED = 90
     """A newer producer with the same transactional id has fenced this one."""
     RESOURCE_NOT_FOUND = 91
     """There is no such resource."""
     DUPLICATE_RESOURCE = 92
-    """The request names something twice, or what is to be made is there already."""
+    """The request has a duplicate, or the resource already exists."""
     UNACCEPTABLE_CREDENTIAL = 93
     """The credential cannot be accepted, as with too few iterations or an empty salt."""
     INCONSISTENT_VOTER_SET = 94
     """The sets of voters of sender and receiver differ."""
     INVALID_UPDATE_VERSION = 95
-    """The new version of a feature is not one that it can have."""
+    """The new feature level is invalid."""
     FEATURE_UPDATE_FAILED = 96
-    """The feature could not be changed; the answer may say why."""
+    """The feature could not be updated; the response may have the reason."""
     PRINCIPAL_DESERIALIZATION_FAILURE = 97
-    """The broker that got a forwarded request cannot read whose it is."""
+    """The receiver of a forwarded request cannot read its principal."""
     SNAPSHOT_NOT_FOUND = 98
     """There is no such snapshot."""
     POSITION_OUT_OF_RANGE = 99
     """The position is beyond the end of the snapshot."""
     UNKNOWN_TOPIC_ID = 100
-    """This broker knows no topic with this id, as yet or no longer."""
+    """The topic id is unknown to this broker; the topic may be new or deleted."""
     DUPLICATE_BROKER_REGISTRATION = 101
     """Another broker with the same id is registered and alive."""
     BROKER_ID_NOT_REGISTERED = 102
@@ -322,13 +324,13 @@ class ErrorCode(IntegerEnum):
     INCONSISTENT_CLUSTER_ID = 104
     """The sender belongs to another cluster."""
     TRANSACTIONAL_ID_NOT_FOUND = 105
-    """The coordinator knows nothing of the transactional id."""
+    """The transactional id is unknown to the coordinator."""
     FETCH_SESSION_TOPIC_ID_ERROR = 106
     """The fetch session uses topic names where the request uses ids, or the other way round."""
     INELIGIBLE_REPLICA = 107
-    """The replica cannot be one in sync, as it is fenced or shutting down."""
+    """The replica cannot join the in-sync replicas because it is fenced or shutting down."""
     NEW_LEADER_ELECTED = 108
-    """The change of the replicas in sync was made, and with it a new leader elected."""
+    """The in-sync replicas were changed, and a new leader was elected."""
     OFFSET_MOVED_TO_TIERED_STORAGE = 109
     """The records are in tiered storage, and no longer on this broker."""
     FENCED_MEMBER_EPOCH = 110
@@ -340,21 +342,21 @@ class ErrorCode(IntegerEnum):
     STALE_MEMBER_EPOCH = 113
     """The member epoch is old; send the heartbeat first."""
     MISMATCHED_ENDPOINT_TYPE = 114
-    """The request came to a listener of brokers, and is for one of controllers, or the other way round."""
+    """The request was sent to a broker listener but is for controllers, or vice versa."""
     UNSUPPORTED_ENDPOINT_TYPE = 115
-    """This kind of endpoint cannot be asked for here."""
+    """The requested endpoint type is not supported here."""
     UNKNOWN_CONTROLLER_ID = 116
     """The cluster has no controller with this id."""
     UNKNOWN_SUBSCRIPTION_ID = 117
-    """The telemetry subscription is an old one; ask for it again."""
+    """The telemetry subscription is outdated; request it again."""
     TELEMETRY_TOO_LARGE = 118
     """The pushed metrics are larger than the broker allows."""
     INVALID_REGISTRATION = 119
     """The controller refuses the registration of the broker as it is."""
     TRANSACTION_ABORTABLE = 120
-    """Something failed that only aborting the transaction can mend."""
+    """The transaction must be aborted because of an error."""
     INVALID_RECORD_STATE = 121
-    """The record is not in a state in which it can be acknowledged so."""
+    """The state of the record does not allow this acknowledgement."""
     SHARE_SESSION_NOT_FOUND = 122
     """The broker has dropped the share session, or never had it."""
     INVALID_SHARE_SESSION_EPOCH = 123
@@ -362,23 +364,23 @@ class ErrorCode(IntegerEnum):
     FENCED_STATE_EPOCH = 124
     """The state epoch of the share group is old."""
     INVALID_VOTER_KEY = 125
-    """The key of the voter is not that of the node that answers."""
+    """The voter key does not match the responding node."""
     DUPLICATE_VOTER = 126
     """The voter is in the set already."""
     VOTER_NOT_FOUND = 127
     """The voter is not in the set."""
     INVALID_REGULAR_EXPRESSION = 128
-    """The regular expression cannot be understood."""
+    """The regular expression is invalid."""
     REBOOTSTRAP_REQUIRED = 129
-    """What the client knows of the cluster is of no use any more: begin with the bootstrap servers again."""
+    """The client's metadata is unusable; restart from the bootstrap servers."""
     STREAMS_INVALID_TOPOLOGY = 130
-    """The topology that a Streams application sent contradicts itself."""
+    """The Streams topology is invalid."""
     STREAMS_INVALID_TOPOLOGY_EPOCH = 131
-    """The epoch of the topology is not one that can follow."""
+    """The topology epoch is invalid."""
     STREAMS_TOPOLOGY_FENCED = 132
     """The topology of this Streams member is older than that of its group."""
     SHARE_SESSION_LIMIT_REACHED = 133
-    """The broker has as many share sessions as it may have."""
+    """The broker's limit of share sessions is reached."""
     GROUP_DELETION_FAILED = 134
     """The group could not be deleted; the reason is with one of its parts."""
     STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED = 135
@@ -393,7 +395,7 @@ class ErrorCode(IntegerEnum):
 
     @property
     def needs_metadata(self) -> bool:
-        """Whether metadata has to be asked for again first, for the request went to the wrong place or name."""
+        """True if metadata must be refreshed before a retry."""
         return self in NEEDING_METADATA
 
 
@@ -454,6 +456,6 @@ NEEDING_METADATA: frozenset[int] = frozenset(
         103,
     }
 )
-"""Codes of errors after which metadata has to be asked for again."""
+"""Codes of errors that require a refresh of metadata."""
 
 __all__ = ["ApiKey", "ErrorCode"]

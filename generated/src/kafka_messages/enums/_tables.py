@@ -11,7 +11,7 @@ from ._protocol import ApiKey, ErrorCode
 
 
 class AcknowledgeType(IntegerEnum):
-    """What a consumer of a share group says of a record. Source:
+    """Acknowledgement of a record by a consumer of a share group. Source:
     org.apache.kafka.clients.consumer.AcknowledgeType.
     """
 
@@ -20,28 +20,28 @@ class AcknowledgeType(IntegerEnum):
     ACCEPT = 1
     """The record is done."""
     RELEASE = 2
-    """Somebody may try the record again."""
+    """The record becomes available for delivery again."""
     REJECT = 3
-    """Nobody shall try the record again."""
+    """The record is not delivered again."""
     RENEW = 4
-    """It takes longer: keep the record for this consumer."""
+    """Extends the acquisition lock of the record."""
 
 
 class Acks(IntegerEnum):
-    """Which replicas have to have the records before a producer gets its answer. Source: the field Acks of the
+    """Replicas that must have the records before the producer gets a response. Source: the field Acks of the
     definition ProduceRequest, and the setting acks of the producer.
     """
 
     ALL = -1
     """All replicas that are in sync."""
     NONE = 0
-    """Nobody; there is no answer at all."""
+    """No acknowledgement; the broker sends no response."""
     LEADER = 1
     """The leader alone."""
 
 
 class AclOperation(IntegerEnum):
-    """What an ACL entry allows or denies. Source: org.apache.kafka.common.acl.AclOperation."""
+    """Operation of an ACL entry. Source: org.apache.kafka.common.acl.AclOperation."""
 
     UNKNOWN = 0
     """An operation that the sender does not know."""
@@ -60,9 +60,9 @@ class AclOperation(IntegerEnum):
     ALTER = 7
     """Changing the resource."""
     DESCRIBE = 8
-    """Learning that the resource is there, and what it is like."""
+    """Describing the resource."""
     CLUSTER_ACTION = 9
-    """What brokers ask of one another."""
+    """Requests between brokers."""
     DESCRIBE_CONFIGS = 10
     """Reading settings."""
     ALTER_CONFIGS = 11
@@ -91,7 +91,7 @@ class AclPermissionType(IntegerEnum):
 
 
 class AlterConfigOperation(IntegerEnum):
-    """What is done to a setting. Source: org.apache.kafka.clients.admin.AlterConfigOp$OpType."""
+    """Change of a config. Source: org.apache.kafka.clients.admin.AlterConfigOp$OpType."""
 
     SET = 0
     """The value is set."""
@@ -104,7 +104,7 @@ class AlterConfigOperation(IntegerEnum):
 
 
 class AssignorError(IntegerEnum):
-    """What is wrong with an assignment of Kafka Streams. Source:
+    """Error of a Streams assignment. Source:
     org.apache.kafka.streams.processor.internals.assignment.AssignorError.
     """
 
@@ -117,14 +117,14 @@ class AssignorError(IntegerEnum):
     ASSIGNMENT_ERROR = 3
     """The assignor failed."""
     SHUTDOWN_REQUESTED = 4
-    """A member asks all to stop."""
+    """A member requests a shutdown of the application."""
 
 
 class AuthorizedOperations(Special):
-    """What the caller may do, bit n for the ACL operation with the number n, or this."""
+    """Authorized operations as bits, bit n for ACL operation n, or this."""
 
     OMITTED = -2147483648
-    """Nobody asked for it."""
+    """Not requested."""
 
 
 class BrokerControlledShutdown(IntegerEnum):
@@ -167,7 +167,7 @@ class CompressionType(IntegerEnum):
 
 
 class ConfigResourceType(IntegerEnum):
-    """What has settings. Source: org.apache.kafka.common.config.ConfigResource$Type."""
+    """Type of resources with configs. Source: org.apache.kafka.common.config.ConfigResource$Type."""
 
     UNKNOWN = 0
     """A type that the sender does not know."""
@@ -199,7 +199,7 @@ class ConfigSource(IntegerEnum):
     STATIC_BROKER_CONFIG = 4
     """In the file that the broker was started with."""
     DEFAULT_CONFIG = 5
-    """Nobody set it."""
+    """Kafka's default."""
     DYNAMIC_BROKER_LOGGER_CONFIG = 6
     """A log level that was set while the broker runs."""
     CLIENT_METRICS_CONFIG = 7
@@ -209,9 +209,7 @@ class ConfigSource(IntegerEnum):
 
 
 class ConfigType(IntegerEnum):
-    """What the value of a setting is. Source:
-    org.apache.kafka.common.requests.DescribeConfigsResponse$ConfigType.
-    """
+    """Type of a config's value. Source: org.apache.kafka.common.requests.DescribeConfigsResponse$ConfigType."""
 
     UNKNOWN = 0
     """Not said."""
@@ -232,11 +230,11 @@ class ConfigType(IntegerEnum):
     CLASS = 8
     """The name of a Java class."""
     PASSWORD = 9
-    """A text that is never shown."""
+    """A password, which is never returned."""
 
 
 class ConsumerMemberType(IntegerEnum):
-    """Which protocol a member of a consumer group speaks. Source: the field MemberType of the definition
+    """Protocol of a consumer group's member. Source: the field MemberType of the definition
     ConsumerGroupDescribeResponse.
     """
 
@@ -249,7 +247,7 @@ class ConsumerMemberType(IntegerEnum):
 
 
 class ControlRecordType(IntegerEnum):
-    """What a control record says; its key has the number behind a version. Source:
+    """Type of a control record; its key has the number after a version. Source:
     org.apache.kafka.common.record.internal.ControlRecordType.
     """
 
@@ -272,7 +270,7 @@ class ControlRecordType(IntegerEnum):
 
 
 class ControlRequestType(IntegerEnum):
-    """How much a controller under ZooKeeper told a broker. Source: class
+    """Scope of a request from a ZooKeeper-based controller to a broker. Source: class
     org.apache.kafka.common.requests.AbstractControlRequest$Type of Kafka 3.9.
     """
 
@@ -281,7 +279,7 @@ class ControlRequestType(IntegerEnum):
     INCREMENTAL = 1
     """What changed."""
     FULL = 2
-    """Everything; what is left out is gone."""
+    """Everything; omitted partitions no longer exist."""
 
 
 class ControllerId(Special):
@@ -292,7 +290,7 @@ class ControllerId(Special):
 
 
 class CoordinatorType(IntegerEnum):
-    """What a coordinator is asked for. Source:
+    """Type of the coordinator's key. Source:
     org.apache.kafka.common.requests.FindCoordinatorRequest$CoordinatorType.
     """
 
@@ -312,7 +310,7 @@ class DeleteRecordsOffset(Special):
 
 
 class DeliveryState(IntegerEnum):
-    """What has become of a record in a share group. Source: org.apache.kafka.server.share.fetch.RecordState."""
+    """Delivery state of a record in a share group. Source: org.apache.kafka.server.share.fetch.RecordState."""
 
     AVAILABLE = 0
     """Waiting for a consumer."""
@@ -372,16 +370,16 @@ class GenerationId(Special):
     """The generation of a group, or this."""
 
     NONE = -1
-    """No member of a group, such as a consumer with partitions of its own choice."""
+    """Not a group member, such as a consumer with manually assigned partitions."""
 
 
 class GroupMemberState(IntegerEnum):
-    """What a member of a consumer or share group is doing. Source:
+    """State of a member of a consumer or share group. Source:
     org.apache.kafka.coordinator.group.modern.MemberState.
     """
 
     STABLE = 0
-    """It has what it is to have."""
+    """The member has its target assignment."""
     UNREVOKED_PARTITIONS = 1
     """It still has to give up partitions."""
     UNRELEASED_PARTITIONS = 2
@@ -391,9 +389,7 @@ class GroupMemberState(IntegerEnum):
 
 
 class GroupProtocolType(StringEnum):
-    """What the members of a classic group are. Source:
-    org.apache.kafka.clients.GroupRebalanceConfig$ProtocolType.
-    """
+    """Protocol type of a classic group. Source: org.apache.kafka.clients.GroupRebalanceConfig$ProtocolType."""
 
     CONNECT = "connect"
     """Workers of Kafka Connect."""
@@ -404,7 +400,7 @@ class GroupProtocolType(StringEnum):
 
 
 class GroupState(StringEnum):
-    """What a group is doing. Source: org.apache.kafka.common.GroupState."""
+    """State of a group. Source: org.apache.kafka.common.GroupState."""
 
     ASSIGNING = "Assigning"
     """The coordinator works out who gets what."""
@@ -427,7 +423,7 @@ class GroupState(StringEnum):
 
 
 class GroupType(StringEnum):
-    """By which protocol a group works. Source: org.apache.kafka.coordinator.group.Group$GroupType."""
+    """Type of a group. Source: org.apache.kafka.coordinator.group.Group$GroupType."""
 
     CLASSIC = "classic"
     """JoinGroup and SyncGroup, as before Kafka 4."""
@@ -442,7 +438,7 @@ class GroupType(StringEnum):
 
 
 class IsolationLevel(IntegerEnum):
-    """Which records of transactions a consumer is given. Source: org.apache.kafka.common.IsolationLevel."""
+    """Isolation level of a consumer. Source: org.apache.kafka.common.IsolationLevel."""
 
     READ_UNCOMMITTED = 0
     """All records, those of open and aborted transactions too."""
@@ -467,7 +463,7 @@ class LeaderId(Special):
 
 
 class LeaderRecoveryState(IntegerEnum):
-    """Whether the leader has to mend the partition after an unclean election. Source:
+    """Whether the leader must recover the partition after an unclean election. Source:
     org.apache.kafka.metadata.LeaderRecoveryState.
     """
 
@@ -528,7 +524,7 @@ class PatternType(IntegerEnum):
     LITERAL = 3
     """The name is that of one resource, or * for all of them."""
     PREFIXED = 4
-    """The name is what the names of resources begin with."""
+    """The name is a prefix of resource names."""
 
 
 class PreferredReadReplica(Special):
@@ -553,7 +549,7 @@ class ProducerId(Special):
 
 
 class QuotaEntityType(StringEnum):
-    """Whose quota it is."""
+    """Entity type of a quota."""
 
     CLIENT_ID = "client-id"
     """A client id."""
@@ -575,7 +571,7 @@ class QuotaMatchType(IntegerEnum):
 
 
 class RemoteLogSegmentState(IntegerEnum):
-    """What happens to a segment in tiered storage. Source:
+    """State of a segment in tiered storage. Source:
     org.apache.kafka.server.log.remote.storage.RemoteLogSegmentState.
     """
 
@@ -590,7 +586,7 @@ class RemoteLogSegmentState(IntegerEnum):
 
 
 class RemotePartitionDeleteState(IntegerEnum):
-    """How far the deletion of a partition in tiered storage is. Source:
+    """Deletion state of a partition in tiered storage. Source:
     org.apache.kafka.server.log.remote.storage.RemotePartitionDeleteState.
     """
 
@@ -603,7 +599,7 @@ class RemotePartitionDeleteState(IntegerEnum):
 
 
 class ReplicaId(Special):
-    """Who fetches: the node id of a replica, or one of these."""
+    """Node id of the fetching replica, or one of these."""
 
     FUTURE_LOCAL = -3
     """A replica on another disk of the same broker."""
@@ -621,7 +617,7 @@ class ReplicationFactor(Special):
 
 
 class ResourceType(IntegerEnum):
-    """What an ACL entry is for. Source: org.apache.kafka.common.resource.ResourceType."""
+    """Resource type of an ACL entry. Source: org.apache.kafka.common.resource.ResourceType."""
 
     UNKNOWN = 0
     """A type that the sender does not know."""
@@ -657,7 +653,7 @@ class SaslMechanism(StringEnum):
 
 
 class ScramMechanism(IntegerEnum):
-    """With which hash the credentials of SCRAM are made. Source: org.apache.kafka.clients.admin.ScramMechanism."""
+    """Hash function of SCRAM credentials. Source: org.apache.kafka.clients.admin.ScramMechanism."""
 
     UNKNOWN = 0
     """A mechanism that the sender does not know."""
@@ -686,13 +682,13 @@ class ShareAcquireMode(IntegerEnum):
     """
 
     BATCH_OPTIMIZED = 0
-    """Whole batches, which may be more than was asked for."""
+    """Whole batches, which may exceed the requested number of records."""
     RECORD_LIMIT = 1
-    """No more records than were asked for."""
+    """At most the requested number of records."""
 
 
 class ShareSessionEpoch(Special):
-    """Where in a share session a request is: a count, or one of these."""
+    """Epoch of a share session, or one of these."""
 
     FINAL = -1
     """The last of the session."""
@@ -712,7 +708,7 @@ class StopReplicaEpoch(Special):
 
 
 class StreamsGroupStatus(IntegerEnum):
-    """What the coordinator has to say of a Streams group. Source:
+    """Status of a Streams group, reported by its coordinator. Source:
     org.apache.kafka.common.requests.StreamsGroupHeartbeatResponse$Status.
     """
 
@@ -729,14 +725,14 @@ class StreamsGroupStatus(IntegerEnum):
     ASSIGNMENT_DELAYED = 5
     """Tasks are given out later."""
     MISSING_CLIENT_TAGS = 6
-    """The member lacks tags that standby tasks are placed by."""
+    """The member lacks client tags that place standby tasks."""
 
 
 class StreamsMemberState(IntegerEnum):
-    """What a member of a Streams group is doing. Source: org.apache.kafka.coordinator.group.streams.MemberState."""
+    """State of a member of a Streams group. Source: org.apache.kafka.coordinator.group.streams.MemberState."""
 
     STABLE = 1
-    """It has what it is to have."""
+    """The member has its target assignment."""
     UNREVOKED_TASKS = 2
     """It still has to give up tasks."""
     UNRELEASED_TASKS = 3
@@ -746,7 +742,7 @@ class StreamsMemberState(IntegerEnum):
 
 
 class TimestampType(IntegerEnum):
-    """What the timestamps of records are; bit 3 of the attributes of a record batch has it. Source:
+    """Type of record timestamps; bit 3 of a record batch's attributes. Source:
     org.apache.kafka.common.record.TimestampType.
     """
 
@@ -759,7 +755,7 @@ class TimestampType(IntegerEnum):
 
 
 class TopicStateLeader(Special):
-    """The broker id of a partition's leader, as a controller under ZooKeeper told it, or one of these. Source:
+    """Broker id of a partition's leader in requests of a ZooKeeper-based controller, or one of these. Source:
     class kafka.api.LeaderAndIsr of Kafka 3.9.
     """
 
@@ -770,22 +766,22 @@ class TopicStateLeader(Special):
 
 
 class TopologyDescriptionStatus(IntegerEnum):
-    """Whether the description of a Streams topology could be given. Source:
+    """Status of the description of a Streams topology. Source:
     org.apache.kafka.clients.admin.StreamsGroupTopologyDescriptionStatus.
     """
 
     NOT_REQUESTED = 0
-    """Nobody asked for it."""
+    """Not requested."""
     NOT_STORED = 1
     """The broker has none."""
     ERROR = 2
     """It could not be read."""
     AVAILABLE = 3
-    """Here it is."""
+    """Available."""
 
 
 class TopologyNodeType(IntegerEnum):
-    """What a node of a Streams topology does."""
+    """Type of a node of a Streams topology."""
 
     SOURCE = 1
     """Reads topics."""

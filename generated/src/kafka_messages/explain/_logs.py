@@ -12,7 +12,7 @@ from ..schema.contents import FETCHED, FetchedRecords
 from ..schema.descriptors import descriptor_of
 from ..schema.spans import FAULT, LENGTH, OPENED, REST, VALUE, Span, SpanTraversal
 from ..schema.types import UNSIGNED_VARINT
-from ..secrets._logs import is_metadata, may_hold_metadata
+from ..secrets._detection import is_metadata, may_hold_metadata
 from ..secrets._rule import has_secrets
 from ._batches import kafka_records
 from ._notes import annotate

@@ -40,34 +40,22 @@ def open_fields(
     name = name_of(message)
     topics = metadata_topics(top, name, data)
     if records or name in _WITH_BLOBS:
-        _open_leaves(top, data, name, prefix, records, budget, request)
+        for span in list(top.leaves()):
+            if span.role != VALUE or not isinstance(span.value, bytes) or not span.value:
+                continue
+            place = name, _INDEX.sub("", span.path[len(prefix) :].removeprefix("."))
+            if place in VERSIONED:
+                _open_versioned(span, data, VERSIONED[place], budget)
+            elif place in REQUESTS:
+                _open_request(span, request(data[span.content : span.end]))
+            elif records and "RECORDS" in span.type:
+                inner = batch_spans(data[span.content : span.end], span.content, span.path, budget)
+                put_inside(span, inner)
+                if not inner and kafka_records() is None:
+                    span.add_note(INSTALL)
         for topic in topics:
             open_metadata(topic)
     redact_metadata(top, name, topics, data)
-
-
-def _open_leaves(
-    top: Span,
-    data: bytes,
-    name: str,
-    prefix: str,
-    records: bool,
-    budget: SpanBudget,
-    request: Callable[[bytes], Explanation],
-) -> None:
-    for span in list(top.leaves()):
-        if span.role != VALUE or not isinstance(span.value, bytes) or not span.value:
-            continue
-        place = name, _INDEX.sub("", span.path[len(prefix) :].removeprefix("."))
-        if place in VERSIONED:
-            _open_versioned(span, data, VERSIONED[place], budget)
-        elif place in REQUESTS:
-            _open_request(span, request(data[span.content : span.end]))
-        elif records and "RECORDS" in span.type:
-            inner = batch_spans(data[span.content : span.end], span.content, span.path, budget)
-            put_inside(span, inner)
-            if not inner and kafka_records() is None:
-                span.add_note(INSTALL)
 
 
 _WITH_BLOBS = {message for message, _ in (*VERSIONED, *REQUESTS)}

@@ -14,9 +14,8 @@ from ..schema.schema import Schema
 from ..schema.spans import FAULT, LENGTH, REST, STRUCT, Span, SpanBudget, SpanTraversal
 from ..schema.struct import Field
 from ..schema.types import INT16, INT32, UNSIGNED_VARINT, SchemaError, Type
-from ..secrets._logs import may_hold_metadata
+from ..secrets._detection import may_be_token, may_hold_metadata
 from ..secrets._rule import has_secrets, may_have_secrets
-from ..secrets._tokens import may_be_token
 from ._explanation import Explanation
 from ._nested import open_fields
 from ._notes import annotate
@@ -112,7 +111,7 @@ class _Explainer:
         return self._result("request" if api is None else f"{api.request_name} v{version}")
 
     def response(self, which: type[Message] | int, version: int, framed: bool) -> Explanation:
-        protocol = _protocol()
+        protocol = module("protocol")
         api = protocol.api(which)
         message, header = api.response_class, class_of("ResponseHeader")
         if version not in api.valid_versions and api.response_name != "ApiVersionsResponse":
@@ -139,11 +138,11 @@ class _Explainer:
         if values is None:
             return self._result(message.NAME)
         version = 0 if kind == "coordinator-key" else values[-1]
-        said = values[0] if kind == "coordinator-key" else values[1] if kind == "metadata" else message.API_KEY
-        if said != message.API_KEY:
+        number = values[0] if kind == "coordinator-key" else values[1] if kind == "metadata" else message.API_KEY
+        if number != message.API_KEY:
             for each in self.root.children:
                 redact(each)  # the record type may be wrong
-            self._stop(DecodeError(f"expected record type {message.API_KEY} of {message.NAME}, got {said}"))
+            self._stop(DecodeError(f"expected record type {message.API_KEY} of {message.NAME}, got {number}"))
         elif version not in message._codecs:
             self._stop(unsupported(message, version))
         else:
@@ -161,7 +160,7 @@ class _Explainer:
         annotate(span, descriptor_of(message))
         open_fields(span, self.data, message, path, self.records, self.budget, self._request_inside)
         mark(span, message, path)
-        if walk.error is not None and _is_at_risk(message, self.data):
+        if walk.error is not None and (has_secrets(message) or may_hold_metadata(name_of(message), self.data)):
             redact_uncertain(span)
         span.type = f"{message.NAME} v{version}"
         self.root.children.append(span)
@@ -204,7 +203,7 @@ class _Explainer:
         return values
 
     def _request_header(self) -> tuple[Any, int]:
-        protocol, start = _protocol(), self.pos
+        protocol, start = module("protocol"), self.pos
         walk = SpanTraversal(self.data, start)
         walk.struct(_CERTAIN, "header", "header")
         header = class_of("RequestHeader")
@@ -284,11 +283,3 @@ class _Explainer:
             redact(rest)
         self.root.children.append(rest)
         self.pos = len(self.data)
-
-
-def _is_at_risk(message: type[Message], data: bytes) -> bool:
-    return has_secrets(message) or may_hold_metadata(name_of(message), data)
-
-
-def _protocol() -> Any:
-    return module("protocol")

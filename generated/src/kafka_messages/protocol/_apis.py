@@ -79,8 +79,8 @@ class Api(Generic[R_co]):
     @property
     def stable_versions(self) -> Versions:
         """Supported versions without an unstable latest one."""
-        offered = self.supported_versions
-        return Versions(offered.lowest, offered.highest - 1) if self.latest_version_unstable else offered
+        supported = self.supported_versions
+        return Versions(supported.lowest, supported.highest - 1) if self.latest_version_unstable else supported
 
     @property
     def restrictions(self) -> tuple[Restriction, ...]:
@@ -203,14 +203,14 @@ def _build(key: int) -> Api[Any]:
         known = f"{min(_ROWS)} to {max(_ROWS)}" if _ROWS else "none"
         raise UnknownApiError(f"unknown API key {display(key)}; known keys are {known}")
     _, request, response, *ends, unstable, listeners, request_headers, response_headers = _ROWS[key]
-    valid, offered, deprecated = map(Versions, ends[::2], ends[1::2])
+    valid, supported, deprecated = map(Versions, ends[::2], ends[1::2])
     built: Api[Any] = Api(
         ApiKey(key),
         request.removesuffix("Request"),
         request,
         response,
         valid,
-        offered,
+        supported,
         deprecated,
         unstable,
         listeners,

@@ -16,7 +16,6 @@ from ._apis import Api
 from ._apis import api as api_of
 from ._errors import UnknownApiError
 from ._framing import framed_chunks
-from ._routes import Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +33,22 @@ if TYPE_CHECKING:
     R = TypeVar("R", bound=ResponseMessage)
 else:
     M_co = None
+
+
+class Route:
+    """Codec of one version of an API."""
+
+    __slots__ = ("api", "header", "header_version", "key", "may_fall_back", "message", "version")
+
+    def __init__(self, api: Api, version: int, is_request: bool) -> None:
+        header_version = api.request_header_version if is_request else api.response_header_version
+        self.api = api
+        self.key = int(api.key)
+        self.version = version
+        self.message: Any = api.request_class if is_request else api.response_class
+        self.header: Any = class_of("RequestHeader" if is_request else "ResponseHeader")
+        self.header_version = header_version(version)
+        self.may_fall_back = False
 
 
 _LENGTH_SIZE = 4
@@ -120,8 +135,8 @@ def _written(header: RequestHeader | ResponseHeader, version: int, text: Text) -
     return header.write(version) if text == "strict" else header.write(version, text=text)
 
 
-def _differs(field: str, told: int, wanted: str) -> EncodeError:
-    return EncodeError(f"is {told}, but {wanted}", "RequestHeader", path=field)
+def _differs(field: str, value: int, wanted: str) -> EncodeError:
+    return EncodeError(f"is {value}, but {wanted}", "RequestHeader", path=field)
 
 
 def encode_request(

@@ -58,7 +58,7 @@ class BrokerVersions:
 
     def supports(self, api: AnyApi, version: int) -> bool:
         """Return whether the broker supports a version of an API, which may be unknown to this package."""
-        return version in self._of(api)
+        return version in self.versions.get(key_of(api), NO_VERSIONS)
 
     def highest_common(self, api: AnyApi, *, allow_unstable: bool = False) -> int:
         """Return the highest version of an API that broker and package support.
@@ -71,9 +71,6 @@ class BrokerVersions:
         api = api_of(api)
         restrictions = [each for each in api.restrictions if each.field is None]
         return common_versions(self, api, restrictions, allow_unstable=allow_unstable)[0]
-
-    def _of(self, api: AnyApi) -> Versions:
-        return self.versions.get(key_of(api), NO_VERSIONS)
 
 
 def common_versions(
@@ -101,10 +98,10 @@ def _broker(theirs: Versions) -> str:
 
 
 def _package(api: Api, ours: Versions) -> str:
-    offered = api.supported_versions
-    if not offered:
+    supported = api.supported_versions
+    if not supported:
         return "this package supports none since the API was removed"
-    hidden = "" if ours == offered else f" (and version {offered.highest}, which is unstable)"
+    hidden = "" if ours == supported else f" (and version {supported.highest}, which is unstable)"
     return f"this package supports {ours}{hidden}"
 
 

@@ -31,30 +31,21 @@ class ResponseHeader(Protocol):
 
 
 class ApiVersion(Protocol):
-    @property
-    def api_key(self) -> int: ...
-    @property
-    def min_version(self) -> int: ...
-    @property
-    def max_version(self) -> int: ...
+    api_key: int
+    min_version: int
+    max_version: int
 
 
 class SupportedFeature(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def min_version(self) -> int: ...
-    @property
-    def max_version(self) -> int: ...
+    name: str
+    min_version: int
+    max_version: int
 
 
 class FinalizedFeature(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def min_version_level(self) -> int: ...
-    @property
-    def max_version_level(self) -> int: ...
+    name: str
+    min_version_level: int
+    max_version_level: int
 
 
 class ApiVersionsResponse(Protocol):
@@ -64,5 +55,5 @@ class ApiVersionsResponse(Protocol):
     def supported_features(self) -> Iterable[SupportedFeature]: ...
     @property
     def finalized_features(self) -> Iterable[FinalizedFeature]: ...
-    @property
-    def finalized_features_epoch(self) -> int: ...
+
+    finalized_features_epoch: int

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from .._core.versions import Versions
 from .build import schemas_of
-from .descriptors import FieldDescriptor, MessageDescriptor, descriptor_of, fields_of
+from .descriptors import FieldDescriptor, MessageDescriptor, descriptor_of, entity_types, fields_of
 from .downgrade import UnsupportedField
 from .encodings import PACKED16, PACKED32, PACKED64, UPACKED16, UPACKED32, UPACKED64
-from .entities import entity_types
 from .schema import NullableStruct, Schema, TaggedStruct
 from .sections import InterleavedTagSection, OptionalFieldBuffer, TagSection
 from .struct import Field, Struct

@@ -172,6 +172,13 @@ def fields_of(cls: type[StructBase]) -> tuple[FieldDescriptor, ...]:
     return next(own[base.__name__] for base in cls.__mro__ if base.__name__ in own)
 
 
+def entity_types(message: type[HasDescriptor]) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Return the entity types of a message's fields, such as ``topicName``, by struct and field name."""
+    from ._entities import ENTITIES
+
+    return {(struct, field): types for struct, field, types in ENTITIES.get(descriptor_of(message).name, ())}
+
+
 def parse_descriptor(text: str) -> MessageDescriptor:
     data = json.loads(text)
     defined = data.get("structs", {})

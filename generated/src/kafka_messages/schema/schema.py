@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from .._core.wire import RawTaggedField, as_bytes
 from .sections import Observer, OptionalFieldBuffer, TagSection
 from .struct import Field, Struct, StructType, value_of
-from .types import INT8, UNSIGNED_VARINT, ArrayOf, SchemaError, Type, has_smallest, smallest
+from .types import INT8, UNSIGNED_VARINT, ArrayOf, SchemaError, Type
 
 
 class Schema(StructType):
@@ -84,21 +84,16 @@ class Schema(StructType):
                 ".unknown_tagged_fields"
             )
 
+    def lowest_size(self) -> int:
+        has_section = self.tags is not None or self.optional is not None
+        return has_section + sum(field.type.lowest_size() for field in self.fields)
+
     def bnf(self, name: str) -> str:
         """Return the schema in the notation of Kafka's protocol guide."""
         return "\n".join(_rule(name, self, "")) + "\n"
 
     def __str__(self) -> str:
-        fields = [f"{field.name} => {field.type}" for field in self.fields]
-        if self.optional is not None:
-            optional = [
-                f"{field.name}<optional: {tag:#06x}> => {field.type}" for tag, field in self.optional.fields.items()
-            ]
-            fields = ["_optional_fields", *optional, *fields]
-        if self.tags is not None:
-            fields.append("_tagged_fields")
-            fields += [f"{field.name}<tag: {tag}> => {field.type}" for tag, field in self.tags.fields.items()]
-        return "{" + ", ".join(fields) + "}"
+        return "{" + ", ".join(_words(self, "{} => {}".format)) + "}"
 
     def __repr__(self) -> str:
         return f"<Schema {self}>"
@@ -139,34 +134,24 @@ class TaggedStruct(NullableStruct):
     presence = UNSIGNED_VARINT
 
 
-has_smallest(Schema, lambda kind: _smallest_struct(kind))
-
-
-def _smallest_struct(kind: Type) -> int:
-    assert isinstance(kind, Schema)
-    return int(kind.tags is not None or kind.optional is not None) + sum(smallest(field.type) for field in kind.fields)
-
-
 def _rule(name: str, kind: Type, indent: str) -> Iterator[str]:
     if isinstance(kind, NullableStruct):
         kind = kind.schema
     if not isinstance(kind, Schema):
         yield f"{indent}{name} => {kind}"
         return
-    yield " ".join([f"{indent}{name} =>", *_words(kind)])
+    yield " ".join([f"{indent}{name} =>", *_words(kind, _mention)])
     for label, field in _members(kind):
         yield from _rule(label, _element(field.type), indent + "  ")
 
 
-def _words(schema: Schema) -> Iterator[str]:
+def _words(schema: Schema, word: Callable[[str, Type], str]) -> list[str]:
+    words = [word(label, field.type) for label, field in _members(schema)]
     if schema.optional is not None:
-        yield "_optional_fields"
-    if schema.tags is None:
-        yield from (_mention(label, field.type) for label, field in _members(schema))
-        return
-    regular = len(schema.fields)
-    mentions = [_mention(label, field.type) for label, field in _members(schema)]
-    yield from (*mentions[:regular], "_tagged_fields", *mentions[regular:])
+        return ["_optional_fields", *words]
+    if schema.tags is not None:
+        words.insert(len(schema.fields), "_tagged_fields")
+    return words
 
 
 def _members(schema: Schema) -> Iterator[tuple[str, Field]]:

@@ -172,7 +172,8 @@ class SpanTraversal(Observer):
         content, note = start, ""
         if isinstance(kind, _Sized):
             length, content = kind.length.read(self.data, start)
-            note = _length_note(length, kind) if value is not None else ""
+            if value is not None:
+                note = f"length {length}" if kind.length.fixed is not None else f"length+1 = {length + 1}"
         self._leaf(Span(start, end, path, name, kind.name, VALUE, value, note, content))
         return value, end
 
@@ -282,10 +283,6 @@ class SpanTraversal(Observer):
         self.end = leaf.end
 
 
-def _length_note(length: int, kind: _Sized) -> str:
-    return f"length {length}" if kind.length.fixed is not None else f"length+1 = {length + 1}"
-
-
 def _fault_end(kind: Type, error: SchemaError, data: bytes, start: int) -> int:
     if isinstance(error, ShortError):
         return len(data)
@@ -311,13 +308,3 @@ def type_name(kind: Type) -> str:
         prefix = kind.name.partition("(")[0]
         return f"{prefix}({type_name(kind.element)})"
     return kind.name
-
-
-def walk(schema: Schema, data: bytes, pos: int = 0, *, is_whole: bool = True) -> tuple[Span, SchemaError | None]:
-    """Return the span of the struct at ``pos``, and the error of ``Schema.read`` or None.
-
-    With ``is_whole``, trailing bytes are an error.
-    """
-    walking = SpanTraversal(data, pos)
-    top = walking.struct(schema, "", "", is_whole)
-    return top, walking.error

@@ -3,10 +3,19 @@
 
 from __future__ import annotations
 
-from ._json import redacted_json
-from ._logs import METADATA_TOPIC, may_be_metadata_record, may_hold_metadata
-from ._rule import REDACTED, Secrets, Setting, has_secrets, is_secret_setting, marks, redacted, revealed, secrets_of
-from ._tokens import may_be_token
+from ._detection import METADATA_TOPIC, may_be_metadata_record, may_be_token, may_hold_metadata
+from ._rule import (
+    REDACTED,
+    Secrets,
+    Setting,
+    has_secrets,
+    is_secret_setting,
+    marks,
+    redacted,
+    redacted_json,
+    revealed,
+    secrets_of,
+)
 
 __all__ = [
     "METADATA_TOPIC",

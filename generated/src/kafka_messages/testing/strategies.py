@@ -55,7 +55,7 @@ def damaged_bytes(message: type[Message], version: int) -> st.SearchStrategy[byt
     Reading them returns a message or raises DecodeError. Raises UnsupportedVersionError.
     """
     source = st.randoms(use_true_random=False)
-    return st.tuples(source, encodings(message, version)).map(lambda drawn: damaged(*drawn))
+    return st.tuples(source, encodings(message, version)).map(lambda pair: damaged(*pair))
 
 
 @st.composite

@@ -12,10 +12,10 @@ from kafka_message_generator.runtime.schema.spans import FAULT, LENGTH, REST, ST
 from kafka_message_generator.runtime.schema.struct import Field
 
 _MOST_BYTES = 8
-"""Maximum bytes shown in a row."""
+"""Maximum number of bytes per row."""
 _MOST_ROWS = 5
 _BEFORE = 1
-"""Equal rows shown before the first difference."""
+"""Number of equal rows before the first difference."""
 
 
 @dataclass(frozen=True)

@@ -9,24 +9,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from kafka_message_generator.plan.model import (
-    Array,
-    Bytes,
-    FixedRun,
-    Layout,
-    LayoutRef,
-    MessagePlan,
-    Operation,
-    OptionalBuffer,
-    Packed,
-    PackedElement,
-    Payload,
-    Single,
-    String,
-    StructPlan,
-    Tagged,
-    TagSection,
-)
+from kafka_message_generator.plan import model
 from kafka_message_generator.rules.defaults import Empty, Value
 from kafka_message_generator.runtime._core.formatting import formatted
 
@@ -107,7 +90,7 @@ Atom = FixedWidth | LengthPrefixed | ArrayOf | Nullable | Tags
 WireSignature = tuple[Atom, ...]
 
 
-def signature_of(plan: MessagePlan, version: int) -> WireSignature:
+def signature_of(plan: model.MessagePlan, version: int) -> WireSignature:
     return _Unfolder(plan).layout(plan.body, version, "")
 
 
@@ -155,27 +138,27 @@ def _marked(text: str, compact: bool, nullable: bool) -> str:
 
 
 class _Unfolder:
-    def __init__(self, plan: MessagePlan) -> None:
+    def __init__(self, plan: model.MessagePlan) -> None:
         self._structs = {struct.name: struct for struct in plan.structs}
 
-    def layout(self, struct: StructPlan, version: int, path: str) -> WireSignature:
+    def layout(self, struct: model.StructPlan, version: int, path: str) -> WireSignature:
         found = next(layout for layout in struct.layouts if version in layout.versions)
         return tuple(self._atoms(struct, found, path))
 
-    def _atoms(self, struct: StructPlan, layout: Layout, path: str) -> Iterator[Atom]:
+    def _atoms(self, struct: model.StructPlan, layout: model.Layout, path: str) -> Iterator[Atom]:
         for operation in layout.operations:
-            if isinstance(operation, TagSection):
+            if isinstance(operation, model.TagSection):
                 form = "interleaved" if operation.interleaved else "sequential"
                 yield self._section(struct, operation.fields, form, path, layout.ref.version, operation.absent)
-            elif isinstance(operation, OptionalBuffer):
+            elif isinstance(operation, model.OptionalBuffer):
                 yield self._section(struct, operation.fields, "optional", path, layout.ref.version)
             else:
                 yield from self._payload(struct, operation, path, is_tagged=False)
 
     def _section(
         self,
-        struct: StructPlan,
-        fields: tuple[Tagged, ...],
+        struct: model.StructPlan,
+        fields: tuple[model.Tagged, ...],
         form: str,
         path: str,
         version: int,
@@ -194,21 +177,21 @@ class _Unfolder:
         return Tags(path, form, atoms, absent)
 
     def _payload(
-        self, struct: StructPlan, operation: Payload | Operation, path: str, is_tagged: bool
+        self, struct: model.StructPlan, operation: model.Payload | model.Operation, path: str, is_tagged: bool
     ) -> Iterator[Atom]:
-        if isinstance(operation, FixedRun):
+        if isinstance(operation, model.FixedRun):
             for member in operation.fields:
                 yield FixedWidth(_label(struct, member.name, path), member.type)
             return
-        if not isinstance(operation, Packed | String | Bytes | Array | Single):
+        if not isinstance(operation, model.Packed | model.String | model.Bytes | model.Array | model.Single):
             return  # absent fields take no bytes
         label = _label(struct, operation.name, path)
-        if isinstance(operation, Packed):
+        if isinstance(operation, model.Packed):
             yield FixedWidth(label, _varint(operation))
-        elif isinstance(operation, String | Bytes):
-            form = "string" if isinstance(operation, String) else "bytes"
+        elif isinstance(operation, model.String | model.Bytes):
+            form = "string" if isinstance(operation, model.String) else "bytes"
             yield LengthPrefixed(label, form, operation.compact, operation.nullable)
-        elif isinstance(operation, Array):
+        elif isinstance(operation, model.Array):
             element = tuple(self._element(struct, operation, f"{label}[]"))
             yield ArrayOf(label, operation.compact, operation.nullable, element)
         elif operation.nullable:
@@ -216,10 +199,10 @@ class _Unfolder:
         else:
             yield from self._inner(operation.layout, label)
 
-    def _element(self, struct: StructPlan, operation: Array, label: str) -> Iterator[Atom]:
-        if isinstance(operation.element, LayoutRef):
+    def _element(self, struct: model.StructPlan, operation: model.Array, label: str) -> Iterator[Atom]:
+        if isinstance(operation.element, model.LayoutRef):
             yield from self._inner(operation.element, label)
-        elif isinstance(operation.element, PackedElement):
+        elif isinstance(operation.element, model.PackedElement):
             yield FixedWidth(label, _varint(operation.element))
         elif operation.element in ("string", "bytes", "records"):
             form = "string" if operation.element == "string" else "bytes"
@@ -227,10 +210,10 @@ class _Unfolder:
         else:
             yield FixedWidth(label, operation.element)
 
-    def _inner(self, ref: LayoutRef, path: str) -> WireSignature:
+    def _inner(self, ref: model.LayoutRef, path: str) -> WireSignature:
         return self.layout(self._structs[ref.struct], ref.version, path)
 
-    def _default(self, struct: StructPlan, name: str, version: int) -> str:
+    def _default(self, struct: model.StructPlan, name: str, version: int) -> str:
         member = struct.field(name)
         if member.default is Empty.STRUCT:
             inner = self._structs[member.type]
@@ -239,20 +222,20 @@ class _Unfolder:
         return _shown(member.default)
 
 
-def _regular(layout: Layout) -> Iterator[str]:
+def _regular(layout: model.Layout) -> Iterator[str]:
     for operation in layout.operations:
-        if isinstance(operation, FixedRun):
+        if isinstance(operation, model.FixedRun):
             yield from (member.name for member in operation.fields)
-        elif isinstance(operation, Packed | String | Bytes | Array | Single):
+        elif isinstance(operation, model.Packed | model.String | model.Bytes | model.Array | model.Single):
             yield operation.name
 
 
-def _label(struct: StructPlan, name: str, path: str) -> str:
+def _label(struct: model.StructPlan, name: str, path: str) -> str:
     own = struct.field(name).definition_name
     return f"{path}.{own}" if path else own
 
 
-def _varint(operation: Packed | PackedElement) -> str:
+def _varint(operation: model.Packed | model.PackedElement) -> str:
     return f"{'' if operation.signed else 'u'}varint{operation.bits}"
 
 

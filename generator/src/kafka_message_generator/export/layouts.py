@@ -5,29 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from kafka_message_generator.plan.model import (
-    Array,
-    Bytes,
-    FixedRun,
-    Layout,
-    LayoutRef,
-    Operation,
-    OptionalBuffer,
-    Packed,
-    PackedElement,
-    Payload,
-    Single,
-    String,
-    StructPlan,
-    Tagged,
-    TagSection,
-)
+from kafka_message_generator.plan import model
 
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
 Object: TypeAlias = dict[str, Json]
 
 
-def layouts(struct: StructPlan, names: Mapping[str, str], kinds: Mapping[str, str]) -> list[Json]:
+def layouts(struct: model.StructPlan, names: Mapping[str, str], kinds: Mapping[str, str]) -> list[Json]:
     """Return the layouts of a struct, lowest versions first.
 
     ``names`` maps Python names to JSON keys, ``kinds`` to the types of the definition.
@@ -50,47 +34,47 @@ class _Writer:
         self.names = names
         self.kinds = kinds
 
-    def layout(self, layout: Layout) -> Object:
+    def layout(self, layout: model.Layout) -> Object:
         found: Object = {}
         fields: list[Json] = []
         for operation in layout.operations:
-            if isinstance(operation, TagSection):
+            if isinstance(operation, model.TagSection):
                 found["tags"] = self.tagged(operation.fields)
                 if operation.absent:
                     found["absentTags"] = list(operation.absent)
                 if operation.interleaved:
                     found["tagFormat"] = "interleaved"
-            elif isinstance(operation, OptionalBuffer):
+            elif isinstance(operation, model.OptionalBuffer):
                 found["optional"] = self.tagged(operation.fields)
             else:
                 fields += self.fields(operation)
         found["fields"] = fields
         return found
 
-    def tagged(self, fields: tuple[Tagged, ...]) -> list[Json]:
+    def tagged(self, fields: tuple[model.Tagged, ...]) -> list[Json]:
         return [{"tag": each.tag, **field} for each in fields for field in self.fields(each.payload)]
 
-    def fields(self, operation: Payload | Operation) -> Iterator[Object]:
-        if isinstance(operation, FixedRun):
+    def fields(self, operation: model.Payload | model.Operation) -> Iterator[Object]:
+        if isinstance(operation, model.FixedRun):
             for each in operation.fields:
                 yield {"name": self.names[each.name], "type": each.type}
-        elif isinstance(operation, Packed | String | Bytes | Array | Single):
+        elif isinstance(operation, model.Packed | model.String | model.Bytes | model.Array | model.Single):
             yield {"name": self.names[operation.name], **self.type_of(operation)}
 
-    def type_of(self, operation: Packed | String | Bytes | Array | Single) -> Object:
-        if isinstance(operation, Packed):
+    def type_of(self, operation: model.Packed | model.String | model.Bytes | model.Array | model.Single) -> Object:
+        if isinstance(operation, model.Packed):
             return {"type": _varint(operation)}
-        if isinstance(operation, Single):
+        if isinstance(operation, model.Single):
             return {"type": "struct", "struct": operation.layout.struct, **_marks(nullable=operation.nullable)}
         marks = _marks(compact=operation.compact, nullable=operation.nullable)
-        if isinstance(operation, Array):
+        if isinstance(operation, model.Array):
             return {"type": "array", **marks, "element": self.element(operation)}
         return {"type": self.kinds[operation.name], **marks}
 
-    def element(self, array: Array) -> Object:
-        if isinstance(array.element, LayoutRef):
+    def element(self, array: model.Array) -> Object:
+        if isinstance(array.element, model.LayoutRef):
             return {"type": "struct", "struct": array.element.struct}
-        if isinstance(array.element, PackedElement):
+        if isinstance(array.element, model.PackedElement):
             return {"type": _varint(array.element)}
         is_sized = array.element in ("string", "bytes", "records")
         return {"type": array.element, **_marks(compact=is_sized and array.compact)}
@@ -100,5 +84,5 @@ def _marks(**marks: bool) -> dict[str, bool]:
     return {name: True for name, holds in marks.items() if holds}
 
 
-def _varint(operation: Packed | PackedElement) -> str:
+def _varint(operation: model.Packed | model.PackedElement) -> str:
     return f"{'varint' if operation.signed else 'uvarint'}{operation.bits}"

@@ -13,14 +13,14 @@ _FIRST = Versions(0, 0)
 
 def with_record_types(older: list[Message], today: Iterable[Message]) -> list[Message]:
     """Convert the coordinator keys and values of older releases to records with a type, if the type is free."""
-    taken = {message.api_key for message in today if message.kind == COORDINATOR_KEY}
+    keys = {message.api_key for message in today if message.kind == COORDINATOR_KEY}
     types = {
         message.name.removesuffix("Key"): message.valid.lowest
         for message in older
         if message.kind == "data"
         and message.name.endswith("Key")
         and message.valid.lowest == message.valid.highest
-        and message.valid.lowest not in taken
+        and message.valid.lowest not in keys
     }
     names = {message.name for message in older}
     return [_with_type(message, types) if f"{_stem(message)}Value" in names else message for message in older]

@@ -91,7 +91,7 @@ class _Merger:
                     result[place] = replace(result[place], ignorable=self.ignorable(result[place], theirs))
                 continue
             if place is None:
-                result.insert(at, self.taken(theirs, former))
+                result.insert(at, self.adopted(theirs, former))
                 at += 1
                 continue
             if place < at and theirs.tag is None:
@@ -145,7 +145,7 @@ class _Merger:
             tag=theirs.tag if mine.tag is None else mine.tag,
         )
 
-    def taken(self, theirs: Field, path: str) -> Field:
+    def adopted(self, theirs: Field, path: str) -> Field:
         if theirs.type.is_struct and theirs.type.name not in self.mine.structs:
             name = theirs.type.name
             self.mine.structs[name] = []
@@ -153,7 +153,7 @@ class _Merger:
                 self.mine.common[name] = self.theirs.common[name]
             inner = f"{path}[]" if theirs.type.is_array else path
             self.mine.structs[name] = [
-                self.taken(member, f"{inner}.{member.name}")
+                self.adopted(member, f"{inner}.{member.name}")
                 for member in self.theirs.structs[name]
                 if not self.part(member).empty
             ]

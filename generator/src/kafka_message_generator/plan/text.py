@@ -10,27 +10,7 @@ import math
 from collections.abc import Iterable, Iterator
 from uuid import UUID
 
-from kafka_message_generator.plan.model import (
-    Array,
-    Bytes,
-    Default,
-    FieldPlan,
-    FixedRun,
-    Layout,
-    LayoutRef,
-    MessagePlan,
-    NoSection,
-    Operation,
-    OptionalBuffer,
-    Packed,
-    PackedElement,
-    Single,
-    String,
-    StructPlan,
-    Tagged,
-    TagSection,
-    ranges,
-)
+from kafka_message_generator.plan import model
 from kafka_message_generator.rules.defaults import Value
 
 FORMAT = 1  # increases with incompatible changes
@@ -53,13 +33,13 @@ LETTERS = {
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 
 
-def text_of(plan: MessagePlan) -> str:
+def text_of(plan: model.MessagePlan) -> str:
     """Return the text of a plan; equal plans have equal texts."""
     return "\n".join([str(FORMAT), *_lines(plan)]) + "\n"
 
 
-def _lines(plan: MessagePlan) -> Iterator[str]:
-    numbers: dict[LayoutRef, int] = {}
+def _lines(plan: model.MessagePlan) -> Iterator[str]:
+    numbers: dict[model.LayoutRef, int] = {}
     for struct in plan.structs:
         yield " ".join([f":{struct.name}", *map(_field, struct.fields)])
         for layout in struct.layouts:
@@ -67,7 +47,7 @@ def _lines(plan: MessagePlan) -> Iterator[str]:
             numbers[layout.ref] = len(numbers)
 
 
-def _field(field: FieldPlan) -> str:
+def _field(field: model.FieldPlan) -> str:
     array = ("{" if field.collection else "[") if field.is_array else ""
     element = f"@{field.type}" if field.is_struct else LETTERS[field.type]
     lazy = "~" if field.is_lazy_default else ""
@@ -91,27 +71,27 @@ def _escaped(text: str) -> str:
 
 
 class _Printer:
-    def __init__(self, struct: StructPlan, numbers: dict[LayoutRef, int]) -> None:
+    def __init__(self, struct: model.StructPlan, numbers: dict[model.LayoutRef, int]) -> None:
         self.fields = {field.name: (place, field) for place, field in enumerate(struct.fields)}
         self.numbers = numbers
 
-    def layout(self, layout: Layout) -> str:
+    def layout(self, layout: model.Layout) -> str:
         # A section ends the line, even if it begins the struct.
-        operations = sorted(layout.operations, key=lambda operation: isinstance(operation, OptionalBuffer))
+        operations = sorted(layout.operations, key=lambda operation: isinstance(operation, model.OptionalBuffer))
         words = (word for operation in operations for word in self.words(operation))
-        return " ".join([ranges(layout.versions).replace(" ", ""), *words])
+        return " ".join([model.ranges(layout.versions).replace(" ", ""), *words])
 
-    def words(self, operation: Operation) -> Iterable[str]:
+    def words(self, operation: model.Operation) -> Iterable[str]:
         match operation:
-            case FixedRun(fields):
+            case model.FixedRun(fields):
                 return [self.fixed(field.name, field.type) for field in fields]
-            case Default(name, refuse):
+            case model.Default(name, refuse):
                 return [f"-{self.fields[name][0]}{'!' if refuse else ''}"]
-            case TagSection(fields, absent, interleaved):
+            case model.TagSection(fields, absent, interleaved):
                 return [";;" if interleaved else ";", *map(self.tagged, fields), *(f"^{tag}" for tag in absent)]
-            case OptionalBuffer(fields):
+            case model.OptionalBuffer(fields):
                 return ["&", *map(self.tagged, fields)]
-            case NoSection():
+            case model.NoSection():
                 return []
             case _:
                 return [self.payload(operation)]
@@ -120,26 +100,26 @@ class _Printer:
         place, field = self.fields[name]
         return f"{place}{'' if field.type == kind else f':{LETTERS[kind]}'}"
 
-    def tagged(self, tagged: Tagged) -> str:
+    def tagged(self, tagged: model.Tagged) -> str:
         (word,) = self.words(tagged.payload)
         return f"{tagged.tag}={word}"
 
-    def payload(self, operation: Packed | String | Bytes | Array | Single) -> str:
+    def payload(self, operation: model.Packed | model.String | model.Bytes | model.Array | model.Single) -> str:
         place, field = self.fields[operation.name]
         match operation:
-            case Packed(_, bits, signed):
+            case model.Packed(_, bits, signed):
                 return f"{place}{_packed(bits, signed)}"
-            case String(_, compact, nullable) | Bytes(_, compact, nullable):
+            case model.String(_, compact, nullable) | model.Bytes(_, compact, nullable):
                 return f"{place}{_flags(compact, nullable)}"
-            case Single(_, layout, nullable):
+            case model.Single(_, layout, nullable):
                 return f"{place}@{self.numbers[layout]}{_flags(False, nullable)}"
-            case Array(_, element, compact, nullable, empty):
+            case model.Array(_, element, compact, nullable, empty):
                 return f"{place}{self.element(field, element)}{_flags(compact, nullable)}{'e' if empty else ''}"
 
-    def element(self, field: FieldPlan, element: str | LayoutRef | PackedElement) -> str:
-        if isinstance(element, LayoutRef):
+    def element(self, field: model.FieldPlan, element: str | model.LayoutRef | model.PackedElement) -> str:
+        if isinstance(element, model.LayoutRef):
             return f"@{self.numbers[element]}"
-        if isinstance(element, PackedElement):
+        if isinstance(element, model.PackedElement):
             return _packed(element.bits, element.signed)
         return "" if element == field.type else f":{LETTERS[element]}"
 

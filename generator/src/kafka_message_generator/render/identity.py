@@ -99,17 +99,17 @@ def _components(definitions: Definitions) -> tuple[str, ...]:
     if not has_headers(definitions.messages):
         kinds -= {REQUEST, RESPONSE}
     chosen = definitions.settings.components
-    taken = set(called_for(kinds) if chosen is None else chosen)
+    selected = set(called_for(kinds) if chosen is None else chosen)
     if chosen is None and definitions.secrets.fields + definitions.secrets.settings:
-        taken.add("secrets")
+        selected.add("secrets")
     if chosen is None and definitions.enumerations:
-        taken.add("enums")
+        selected.add("enums")
     if chosen is None and definitions.settings.program is not None:
-        taken.add("explain")
+        selected.add("explain")
     for component in reversed(COMPONENTS.values()):
-        if component.is_basic or component.name in taken:
-            taken |= {component.name, *component.needs}
-    return tuple(name for name in COMPONENTS if name in taken)
+        if component.is_basic or component.name in selected:
+            selected |= {component.name, *component.needs}
+    return tuple(name for name in COMPONENTS if name in selected)
 
 
 def sample(identity: Identity, plans: list[MessagePlan]) -> str:

@@ -23,6 +23,7 @@ from kafka_message_generator.render.codec import message as codec
 from kafka_message_generator.render.environment import ENVIRONMENT, TEMPLATES
 from kafka_message_generator.render.identity import TOOLS as TOOLS_DISTRIBUTION
 from kafka_message_generator.render.identity import Identity, checked_name, sample
+from kafka_message_generator.rules.entities import TYPES as ENTITY_FIELD_TYPES
 from kafka_message_generator.spec.components import COMPONENTS
 
 RUNTIME = Path(__file__).parents[1] / "runtime"
@@ -175,6 +176,7 @@ def _template(name: str, identity: Identity, definitions: Definitions, found: Av
         entities=definitions.entities,
         restrictions=definitions.restrictions,
         entity_types=tables.entity_types(definitions),
+        entity_type_names=sorted(ENTITY_FIELD_TYPES),
         api_versions_import=tables.response_import(definitions, "ApiVersionsResponse"),
     )
 

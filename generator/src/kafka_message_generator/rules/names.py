@@ -174,13 +174,13 @@ def _functions(bodies: list[_Body], arrays: set[str], problems: Problems) -> Non
 
 
 def _collections(bodies: list[_Body], problems: Problems) -> None:
-    taken = {body.name: body for body in bodies}
+    by_name = {body.name: body for body in bodies}
     for body in bodies:
         if any(member.map_key for member in body.fields) and not body.is_message:
             name = body.name + COLLECTION
             if name in MODULE_NAMES:
                 what = f"the class for arrays of {body.name} would be {name}, a name reserved in generated modules"
                 problems.error(body.location, f"{what}; rename {body.name}")
-            elif name in taken:
+            elif name in by_name:
                 what = f"{name} is the class for arrays of {body.name}, which has keys"
-                problems.error(taken[name].location, f"{what}; rename one")
+                problems.error(by_name[name].location, f"{what}; rename one")

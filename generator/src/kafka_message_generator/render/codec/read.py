@@ -5,26 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from kafka_message_generator.plan.model import (
-    Array,
-    Bytes,
-    Default,
-    Fixed,
-    FixedRun,
-    Layout,
-    LayoutRef,
-    NoSection,
-    Operation,
-    OptionalBuffer,
-    Packed,
-    PackedElement,
-    Payload,
-    Single,
-    String,
-    StructPlan,
-    Tagged,
-    TagSection,
-)
+from kafka_message_generator.plan import model
 from kafka_message_generator.render import literals, naming
 from kafka_message_generator.render.code import Code, Part, bound, call, code, use
 from kafka_message_generator.render.sections import Section, form_of, section_of
@@ -41,7 +22,7 @@ ARRAY_READERS = {
 }
 
 
-def functions(struct: StructPlan, layout: Layout) -> Iterable[Function]:
+def functions(struct: model.StructPlan, layout: model.Layout) -> Iterable[Function]:
     """Yield the reading functions of a layout: of a struct, of array elements, and of tagged fields."""
     name = struct.name
     section = section_of(layout.operations)
@@ -71,26 +52,26 @@ def functions(struct: StructPlan, layout: Layout) -> Iterable[Function]:
 
 @dataclass
 class _Lowering:
-    struct: StructPlan
-    ref: LayoutRef
+    struct: model.StructPlan
+    ref: model.LayoutRef
     steps: list[Step] = field(default_factory=list)
-    waiting: tuple[Fixed, ...] = ()
+    waiting: tuple[model.Fixed, ...] = ()
     end: str = "end"
 
-    def lower(self, operations: Iterable[Operation]) -> list[Step]:
+    def lower(self, operations: Iterable[model.Operation]) -> list[Step]:
         for operation in operations:
             self.operation(operation)
         self.prefix("")
         return self.steps
 
-    def operation(self, operation: Operation) -> None:
-        if isinstance(operation, FixedRun):
+    def operation(self, operation: model.Operation) -> None:
+        if isinstance(operation, model.FixedRun):
             self.waiting += operation.fields
-        elif isinstance(operation, Default):
+        elif isinstance(operation, model.Default):
             self.steps += self.default(operation.name)
-        elif isinstance(operation, NoSection):
+        elif isinstance(operation, model.NoSection):
             self.steps.append(Assign("x.unknown_tagged_fields", "()"))
-        elif isinstance(operation, TagSection | OptionalBuffer):
+        elif isinstance(operation, model.TagSection | model.OptionalBuffer):
             self.section(operation)
         else:
             self.payload(operation)
@@ -113,19 +94,19 @@ class _Lowering:
                 self.steps.append(Assign(f"x.{fixed.name}", call(use("uuid_from"), _target(fixed))))
         self.waiting = ()
 
-    def payload(self, operation: Payload) -> None:
-        if isinstance(operation, FixedRun):
+    def payload(self, operation: model.Payload) -> None:
+        if isinstance(operation, model.FixedRun):
             self.waiting += operation.fields
             self.prefix("")
-        elif isinstance(operation, Packed):
+        elif isinstance(operation, model.Packed):
             self.packed(operation)
-        elif isinstance(operation, String):
+        elif isinstance(operation, model.String):
             self.prefix("B" if operation.compact else "h")
             self.sliced(operation, ".decode()", "long_string")
-        elif isinstance(operation, Bytes):
+        elif isinstance(operation, model.Bytes):
             self.prefix("B" if operation.compact else "i")
             self.sliced(operation, "", "long_bytes")
-        elif isinstance(operation, Array):
+        elif isinstance(operation, model.Array):
             self.prefix("B" if operation.compact else "i")
             self.array(operation)
         elif operation.nullable:
@@ -135,7 +116,7 @@ class _Lowering:
             self.prefix("")
             self.steps.append(_read_into(operation.name, naming.function("read", operation.layout)))
 
-    def packed(self, operation: Packed) -> None:
+    def packed(self, operation: model.Packed) -> None:
         target = f"x.{operation.name}"
         self.prefix("B")
         short = "n >> 1 ^ -(n & 1)" if operation.signed else "n"
@@ -143,7 +124,7 @@ class _Lowering:
         long = call(reader, "data", "pos", "n", str(operation.bits))
         self.choose(("n < 128", Assign(target, short)), ("", Assign(f"{target}, pos", long)))
 
-    def sliced(self, operation: String | Bytes, convert: str, long: str) -> None:
+    def sliced(self, operation: model.String | model.Bytes, convert: str, long: str) -> None:
         target = f"x.{operation.name}"
         null = Assign(target, "None")
         length = "n - 1" if operation.compact else "n"
@@ -154,7 +135,7 @@ class _Lowering:
         branches: list[tuple[Part, *tuple[Step, ...]]] = [("0 < n < 128", *short)]
         if operation.nullable:
             branches.append(("n == 0", null))
-        if isinstance(operation, Bytes):
+        if isinstance(operation, model.Bytes):
             # Most record batches have a length of two bytes.
             branches.append(
                 ("n and 0 < data[pos] < 128", *self.slice(target, "pos + (n & 127 | data[pos] << 7)", "pos + 1", ""))
@@ -167,7 +148,7 @@ class _Lowering:
         value = f"data[{start}:{self.end}]{convert}"
         return Assign(self.end, end), Assign(target, value), Assign("pos", self.end)
 
-    def array(self, operation: Array) -> None:
+    def array(self, operation: model.Array) -> None:
         target = f"x.{operation.name}"
         null = ("n == 0" if operation.compact else "n < 0", Assign(target, "None"))
         nulls = (null,) if operation.nullable else ()
@@ -189,7 +170,7 @@ class _Lowering:
             some = Assign(f"{target}, pos", _read(read, given))
             self.choose(("n >= 0", some), ("", nulls[0][1] if nulls else MALFORMED))
 
-    def integers(self, operation: Array, element: str, nulls: tuple[tuple[str, Step], ...]) -> None:
+    def integers(self, operation: model.Array, element: str, nulls: tuple[tuple[str, Step], ...]) -> None:
         # Short arrays use a struct of their length, others a helper.
         target, letter, width = f"x.{operation.name}", naming.CODES[element], literals.INTEGER_CODES[element]
         arguments = ("n", f'"{letter}"', str(width))
@@ -211,7 +192,7 @@ class _Lowering:
             branches += nulls
         self.choose(*branches, ("", Assign(f"{target}, pos", rest)))
 
-    def nullable_struct(self, operation: Single, is_null: str) -> None:
+    def nullable_struct(self, operation: model.Single, is_null: str) -> None:
         read = _read_into(operation.name, naming.function("read", operation.layout))
         self.choose((is_null, Assign(f"x.{operation.name}", "None")), ("", read))
 
@@ -239,8 +220,8 @@ class _Lowering:
             read = Assign("x.unknown_tagged_fields, pos", _read(use(form.unknown), "n"))
         self.choose(("n", read), ("", Assign("x.unknown_tagged_fields", "()")))
 
-    def tagged_payload(self, payload: Payload, is_optional: bool) -> list[Step]:
-        if isinstance(payload, Single) and payload.nullable and not is_optional:
+    def tagged_payload(self, payload: model.Payload, is_optional: bool) -> list[Step]:
+        if isinstance(payload, model.Single) and payload.nullable and not is_optional:
             # A tagged struct has its presence as an unsigned varint, a regular one as an int8.
             self.steps.append(Assign("n, pos", _read(use("read_uvarint"))))
             self.nullable_struct(payload, "n == 0")
@@ -250,14 +231,14 @@ class _Lowering:
 
 
 def _has_known(section: Section) -> bool:
-    return bool(section.fields) or (isinstance(section, TagSection) and bool(section.absent))
+    return bool(section.fields) or (isinstance(section, model.TagSection) and bool(section.absent))
 
 
-def _section_function(struct: StructPlan, ref: LayoutRef, section: Section) -> Function:
-    is_buffer = isinstance(section, OptionalBuffer)
+def _section_function(struct: model.StructPlan, ref: model.LayoutRef, section: Section) -> Function:
+    is_buffer = isinstance(section, model.OptionalBuffer)
     form = form_of(section)
     branches = [_tagged_branch(struct, ref, tagged, is_buffer) for tagged in section.fields]
-    if isinstance(section, TagSection) and section.absent:
+    if isinstance(section, model.TagSection) and section.absent:
         branches.append((f"tag in ({', '.join(map(str, section.absent))},)", (MALFORMED,)))
     raw = use("RawTaggedField")
     keep = (Do(code("unknown.append({}(tag, data[pos:end]))", raw)), Assign("pos", "end"))
@@ -282,17 +263,17 @@ def _section_function(struct: StructPlan, ref: LayoutRef, section: Section) -> F
 
 
 def _tagged_branch(
-    struct: StructPlan, ref: LayoutRef, tagged: Tagged, is_optional: bool
+    struct: model.StructPlan, ref: model.LayoutRef, tagged: model.Tagged, is_optional: bool
 ) -> tuple[str, tuple[Step, ...]]:
     # Slices inside a tagged value have their own end; that of the field is checked after the branch.
     lowering = _Lowering(struct, ref, end="stop")
     return f"tag == {tagged.tag}", tuple(lowering.tagged_payload(tagged.payload, is_optional))
 
 
-def _reader(element: str | LayoutRef | PackedElement, compact: bool) -> Part:
-    if isinstance(element, LayoutRef):
+def _reader(element: str | model.LayoutRef | model.PackedElement, compact: bool) -> Part:
+    if isinstance(element, model.LayoutRef):
         return naming.function_all("read", element)
-    if isinstance(element, PackedElement):
+    if isinstance(element, model.PackedElement):
         return use(f"{element}_array")
     reader = ARRAY_READERS[element]
     return use(f"compact_{reader}" if compact and element in ("string", "bytes") else reader)
@@ -306,5 +287,5 @@ def _read_into(name: str, reader: str) -> Step:
     return Assign(f"x.{name}, pos", _read(reader))
 
 
-def _target(fixed: Fixed) -> str:
+def _target(fixed: model.Fixed) -> str:
     return f"u_{fixed.name}" if fixed.type == "uuid" else f"x.{fixed.name}"

@@ -5,28 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from kafka_message_generator.plan.model import (
-    Array,
-    Bytes,
-    Default,
-    FieldPlan,
-    Fixed,
-    FixedRun,
-    Layout,
-    LayoutRef,
-    MessagePlan,
-    NoSection,
-    Operation,
-    OptionalBuffer,
-    Packed,
-    PackedElement,
-    Payload,
-    Single,
-    String,
-    StructPlan,
-    Tagged,
-    TagSection,
-)
+from kafka_message_generator.plan import model
 from kafka_message_generator.render import literals, naming
 from kafka_message_generator.render.code import (
     Code,
@@ -59,7 +38,7 @@ def _put(value: Part) -> Do:
 COMPACT_LENGTH = _put(code("{}[n + 1]", use("VARINTS")))
 
 
-def functions(message: MessagePlan, struct: StructPlan, layout: Layout) -> Iterable[Function]:
+def functions(message: model.MessagePlan, struct: model.StructPlan, layout: model.Layout) -> Iterable[Function]:
     """Yield the writing functions of a layout: of a struct, of array elements, and of tagged fields."""
     section = section_of(layout.operations)
     if section is not None and section.fields:
@@ -74,28 +53,28 @@ def functions(message: MessagePlan, struct: StructPlan, layout: Layout) -> Itera
 
 @dataclass
 class _Lowering:
-    message: MessagePlan
-    struct: StructPlan
-    ref: LayoutRef
+    message: model.MessagePlan
+    struct: model.StructPlan
+    ref: model.LayoutRef
     steps: list[Step] = field(default_factory=list)
-    waiting: tuple[Fixed, ...] = ()
+    waiting: tuple[model.Fixed, ...] = ()
     # Integer array with its bytes in ``s``, to compare the next one with.
-    twin: Array | None = None
+    twin: model.Array | None = None
     next_is_twin: bool = False
     # Nullable value known to be not null.
-    known_present: Payload | None = None
+    known_present: model.Payload | None = None
 
-    def lower(self, operations: Sequence[Operation]) -> list[Step]:
+    def lower(self, operations: Sequence[model.Operation]) -> list[Step]:
         for operation in operations:
-            if isinstance(operation, Default) and operation.refuse:
+            if isinstance(operation, model.Default) and operation.refuse:
                 self.refuse(operation)
-            elif isinstance(operation, NoSection):
+            elif isinstance(operation, model.NoSection):
                 self.steps.append(Choose((("x.unknown_tagged_fields", (REFUSE,)),)))
-        written = [operation for operation in operations if not isinstance(operation, Default | NoSection)]
+        written = [operation for operation in operations if not isinstance(operation, model.Default | model.NoSection)]
         for operation, following in zip(written, [*written, None][1:], strict=True):
-            if isinstance(operation, FixedRun):
+            if isinstance(operation, model.FixedRun):
                 self.waiting += operation.fields
-            elif isinstance(operation, TagSection | OptionalBuffer):
+            elif isinstance(operation, model.TagSection | model.OptionalBuffer):
                 self.section(operation)
             else:
                 self.next_is_twin = _are_twins(operation, following)
@@ -103,7 +82,7 @@ class _Lowering:
         self.prefix("", "")
         return self.steps
 
-    def refuse(self, operation: Default) -> None:
+    def refuse(self, operation: model.Default) -> None:
         # Reject a value that the layout cannot carry, unless it is the default.
         field_plan = self.struct.field(operation.name)
         value = f"x.{literals.slot(self.struct, field_plan)}"
@@ -140,34 +119,34 @@ class _Lowering:
         else:
             self.steps.append(length)
 
-    def payload(self, operation: Payload) -> None:
-        if isinstance(operation, FixedRun):
+    def payload(self, operation: model.Payload) -> None:
+        if isinstance(operation, model.FixedRun):
             self.waiting += operation.fields
             self.prefix("", "")
             return
-        if isinstance(operation, Packed):
+        if isinstance(operation, model.Packed):
             self.prefix("", "")
             self.steps.append(_put(literals.packed(operation, f"x.{operation.name}")))
             return
         self.refuse_null(operation)
-        if isinstance(operation, String):
+        if isinstance(operation, model.String):
             self.measured(operation, ".encode()")
             self.length(operation.compact, "h", is_text=True)
             self.steps.append(_put("s"))
-        elif isinstance(operation, Bytes):
+        elif isinstance(operation, model.Bytes):
             self.measured(operation, "")
             self.length(operation.compact, "i")
             self.steps.append(_put("s"))
-        elif isinstance(operation, Array):
+        elif isinstance(operation, model.Array):
             self.array(operation)
         else:
             self.single(operation, "b", "-1", "1")
 
-    def refuse_null(self, operation: String | Bytes | Array | Single) -> None:
+    def refuse_null(self, operation: model.String | model.Bytes | model.Array | model.Single) -> None:
         if self.struct.field(operation.name).nullable and not operation.nullable and operation != self.known_present:
             self.steps.append(Choose(((is_(f"x.{operation.name}", None), (REFUSE,)),)))
 
-    def measured(self, operation: String | Bytes, convert: str) -> None:
+    def measured(self, operation: model.String | model.Bytes, convert: str) -> None:
         value = f"x.{operation.name}"
         steps: tuple[Step, ...] = (Assign("s", f"{value}{convert}"), Assign("n", "len(s)"))
         if operation.nullable:
@@ -176,7 +155,7 @@ class _Lowering:
         else:
             self.steps += steps
 
-    def array(self, operation: Array) -> None:
+    def array(self, operation: model.Array) -> None:
         value = f"x.{operation.name}"
         if operation.element in literals.INTEGER_CODES and not operation.nullable:
             self.integers(operation)
@@ -187,7 +166,7 @@ class _Lowering:
         some = value if operation.nullable else "n"
         self.steps.append(Choose(((some, (_elements(operation),)), _no_list(value))))
 
-    def integers(self, operation: Array) -> None:
+    def integers(self, operation: model.Array) -> None:
         # Never null. Few integers are packed by a struct of their number, many by a helper.
         # Successive arrays are often equal (replicas and in-sync replicas); the second one reuses the bytes ``s``.
         first, self.twin = self.twin, None
@@ -203,7 +182,7 @@ class _Lowering:
         else:
             self.steps += [count, *self.counted(operation, _put)]
 
-    def counted(self, operation: Array, done: Callable[[Part], Step]) -> list[Step]:
+    def counted(self, operation: model.Array, done: Callable[[Part], Step]) -> list[Step]:
         element, value = str(operation.element), f"x.{operation.name}"
         table = SHORT_TABLES.get(element)
         many = done(_elements_of(element, value))
@@ -224,7 +203,7 @@ class _Lowering:
         none = ("not n", (_put('b"\\1"'),) if is_put else (_put('b"\\1"'), done('b""')))
         return [Choose((none, *branches))]
 
-    def single(self, operation: Single, letter: str, null: str, present: str) -> None:
+    def single(self, operation: model.Single, letter: str, null: str, present: str) -> None:
         value = f"x.{operation.name}"
         write = Do(call(naming.function("write", operation.layout), "out", value))
         if operation.nullable:
@@ -253,9 +232,9 @@ class _Lowering:
         else:
             self.steps.append(Choose(((test, (_put('b"\\0"'),)), ("", (write,)))))
 
-    def tagged_payload(self, payload: Payload, is_present: bool, is_optional: bool) -> list[Step]:
+    def tagged_payload(self, payload: model.Payload, is_present: bool, is_optional: bool) -> list[Step]:
         # ``is_present``: the default is null, so the value is not.
-        if isinstance(payload, Single):
+        if isinstance(payload, model.Single):
             # A tagged struct has its presence as an unsigned varint, a regular one as an int8.
             if is_present and payload.nullable:
                 self.steps.append(_put('b"\\1"'))
@@ -265,22 +244,26 @@ class _Lowering:
             else:
                 self.single(payload, "B", "0", "1")
             return self.steps
-        if is_present and not isinstance(payload, FixedRun | Packed):
+        if is_present and not isinstance(payload, model.FixedRun | model.Packed):
             payload = replace(payload, nullable=False)
             self.known_present = payload
         self.payload(payload)
         return self.steps
 
 
-def _default_tests(message: MessagePlan, struct: StructPlan, plan: FieldPlan, value: str) -> list[Code]:
+def _default_tests(
+    message: model.MessagePlan, struct: model.StructPlan, plan: model.FieldPlan, value: str
+) -> list[Code]:
     # Code for other types rejects anything but a list.
     tests = literals.tagged_tests(message, struct, plan, value)
     may_show = plan.default is Empty.ARRAY and plan.type not in literals.INTEGER_CODES
     return [*tests, code("type({}) not in {}", value, use("NO_LISTS"))] if may_show else tests
 
 
-def _section_function(message: MessagePlan, struct: StructPlan, ref: LayoutRef, section: Section) -> Function:
-    form, is_optional = form_of(section), isinstance(section, OptionalBuffer)
+def _section_function(
+    message: model.MessagePlan, struct: model.StructPlan, ref: model.LayoutRef, section: Section
+) -> Function:
+    form, is_optional = form_of(section), isinstance(section, model.OptionalBuffer)
     steps = tuple(_tagged(message, struct, ref, tagged, is_optional) for tagged in section.fields)
     return Function(
         naming.function(f"write_{form.function}", ref),
@@ -294,13 +277,15 @@ def _section_function(message: MessagePlan, struct: StructPlan, ref: LayoutRef, 
 
 def _section_bytes(form: Form, known: str, section: Section) -> Code:
     # Unknown fields may not use declared tags.
-    absent = section.absent if isinstance(section, TagSection) else ()
+    absent = section.absent if isinstance(section, model.TagSection) else ()
     reserved = sorted([*(tagged.tag for tagged in section.fields), *absent])
-    taken = (f"({', '.join(map(str, reserved))},)",) if reserved else ()
-    return call(use(form.join), known, "x.unknown_tagged_fields", *taken)
+    more = (f"({', '.join(map(str, reserved))},)",) if reserved else ()
+    return call(use(form.join), known, "x.unknown_tagged_fields", *more)
 
 
-def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Tagged, is_optional: bool) -> Step:
+def _tagged(
+    message: model.MessagePlan, struct: model.StructPlan, ref: model.LayoutRef, tagged: model.Tagged, is_optional: bool
+) -> Step:
     field_plan = struct.field(tagged.name)
     tests = _default_tests(message, struct, field_plan, f"x.{literals.slot(struct, field_plan)}")
     payload = _Lowering(message, struct, ref).tagged_payload(tagged.payload, field_plan.default is None, is_optional)
@@ -308,15 +293,15 @@ def _tagged(message: MessagePlan, struct: StructPlan, ref: LayoutRef, tagged: Ta
     return Choose(((negated(tests), body),))
 
 
-def _are_twins(operation: Operation, following: Operation | None) -> bool:
-    if not isinstance(operation, Array) or not isinstance(following, Array):
+def _are_twins(operation: model.Operation, following: model.Operation | None) -> bool:
+    if not isinstance(operation, model.Array) or not isinstance(following, model.Array):
         return False
     if operation.nullable or following.nullable or operation.compact != following.compact:
         return False
     return operation.element == following.element and operation.element in SHORT_TABLES
 
 
-def _length_again(operation: Array) -> Do:
+def _length_again(operation: model.Array) -> Do:
     return COMPACT_LENGTH if operation.compact else _put(call(bound("pack", ("i",)), "n"))
 
 
@@ -326,11 +311,11 @@ def _no_list(value: str) -> tuple[Part, tuple[Step, ...]]:
     return code("type({}) is not list and type({}) in {}", value, value, use("NO_LISTS")), (REFUSE,)
 
 
-def _elements(operation: Array) -> Step:
+def _elements(operation: model.Array) -> Step:
     value = f"x.{operation.name}"
-    if isinstance(operation.element, LayoutRef):
+    if isinstance(operation.element, model.LayoutRef):
         return Do(call(naming.function_all("write", operation.element), "out", value))
-    if isinstance(operation.element, PackedElement):
+    if isinstance(operation.element, model.PackedElement):
         return _put(call(use(f"{operation.element}_elements"), value))
     is_compact = operation.compact and operation.element in ("string", "bytes")
     return _put(_elements_of(f"compact_{operation.element}" if is_compact else operation.element, value))
@@ -342,11 +327,11 @@ def _elements_of(element: str, value: str) -> Code:
     return call(use(f"{element}_elements"), value)
 
 
-def _letter(fixed: Fixed) -> str:
+def _letter(fixed: model.Fixed) -> str:
     return "B" if fixed.type == "bool" else naming.CODES[fixed.type]
 
 
-def _argument(fixed: Fixed) -> Part:
+def _argument(fixed: model.Fixed) -> Part:
     value = f"x.{fixed.name}"
     if fixed.type == "bool":
         return code("{}[{}]", use("TRUTH"), value)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Text: TypeAlias = Literal["strict", "surrogateescape"]
     Codec = tuple[Callable[[bytes, int], tuple[Any, int]], Callable[[list[bytes], Any], None]]
     M = TypeVar("M", bound="Message")
+    T = TypeVar("T")
     R_co = TypeVar("R_co", bound="Response", covariant=True, default="Response")
 else:
     R_co = None
@@ -245,29 +246,26 @@ def _codec_at(message: type[Message], version: int) -> Codec:
 
 
 def _losses_at(cls: type[Message], version: int) -> Callable[[Any], tuple[UnsupportedField, ...]]:
-    version = checked_version(cls, version)
-    if version not in cls._losses:
-        from ..schema.downgrade import losses_at
+    from ..schema.downgrade import losses_at
 
-        _kept(cls, "_losses")[version] = losses_at(cls, version)
-    return cls._losses[version]
+    return _compiled_at(cls, version, "_losses", losses_at)
 
 
 def _fit_at(cls: type[Message], version: int) -> Callable[[Any], Any]:
+    from ..schema.downgrade import fit_at
+
+    return _compiled_at(cls, version, "_fits", fit_at)
+
+
+def _compiled_at(cls: type[Message], version: int, name: str, compiled: Callable[[type[Message], int], T]) -> T:
     version = checked_version(cls, version)
-    if version not in cls._fits:
-        from ..schema.downgrade import fit_at
-
-        _kept(cls, "_fits")[version] = fit_at(cls, version)
-    return cls._fits[version]
-
-
-def _kept(cls: type[Message], name: str) -> dict[int, Any]:
     owner: Any = owner_of(cls)
     if name not in vars(owner):
         setattr(owner, name, {})
-    found: dict[int, Any] = vars(owner)[name]
-    return found
+    kept: dict[int, T] = vars(owner)[name]
+    if version not in kept:
+        kept[version] = compiled(cls, version)
+    return kept[version]
 
 
 def unsupported(message: type[Message], version: int) -> UnsupportedVersionError:

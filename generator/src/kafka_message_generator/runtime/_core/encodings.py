@@ -11,9 +11,8 @@ from .wire import (
     RawTaggedField,
     RawTaggedFields,
     Refused,
-    in_order,
-    long_uvarint,
     merged,
+    unknown_tags,
     uvarint,
 )
 
@@ -56,14 +55,7 @@ def interleaved_header(data: bytes, pos: int, seen: set[int]) -> tuple[int, int,
 
 
 def unknown_interleaved_tags(data: bytes, pos: int, first: int) -> tuple[RawTaggedFields, int]:
-    count, pos = long_uvarint(data, pos, first)
-    out = []
-    seen: set[int] = set()
-    for _ in range(count):
-        tag, pos, end = interleaved_header(data, pos, seen)
-        out.append(RawTaggedField(tag, data[pos:end]))
-        pos = end
-    return in_order(out), pos
+    return unknown_tags(data, pos, first, interleaved_header)
 
 
 def interleaved_tags(known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int, ...] = ()) -> bytes:

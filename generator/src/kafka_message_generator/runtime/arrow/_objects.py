@@ -12,14 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._base.message import Message
-from .._core.columns import native_columns
+from .._core.native import native_columns
 from .._core.structs import owner_of
 from .._core.wire import RawTaggedField
 from ..errors import KafkaMessageError
 from ..schema import schemas_of
 from ..schema.descriptors import FieldDescriptor
 from ._rows import one_by_one, uuid_of
-from ._shape import SCALARS, UNKNOWN, UNKNOWN_TYPE, Shape
+from ._shape import SCALARS, UNKNOWN, UNKNOWN_TYPE, Options, Shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,26 +41,10 @@ def warn_once() -> None:
 
 class ObjectDecoder:
 
-    def __init__(
-        self,
-        shape: Shape,
-        known: int | pa.Array | None,
-        *,
-        emit_defaults: bool,
-        validate_utf8: bool,
-        ignore_rest: bool,
-        permissive: bool,
-        trailing_column: str | None,
-        corrupt_column: str | None,
-    ) -> None:
+    def __init__(self, shape: Shape, known: int | pa.Array | None, options: Options) -> None:
         self.shape = shape
         self.known = known  # as in ``columns``
-        self.emit_defaults = emit_defaults
-        self.validate_utf8 = validate_utf8
-        self.ignore_rest = ignore_rest
-        self.permissive = permissive
-        self.trailing_column = trailing_column
-        self.corrupt_column = corrupt_column
+        self.options = options
         self.version = -1  # of the current messages
 
     def decoded(self, array: pa.Array) -> pa.StructArray | int:
@@ -87,7 +71,7 @@ class ObjectDecoder:
             try:
                 version, message, end = self._read(data, start + place)
             except KafkaMessageError:
-                if not self.permissive:
+                if not self.options.permissive:
                     return start + place
                 bad[place] = True
                 continue
@@ -107,9 +91,9 @@ class ObjectDecoder:
                 raise KafkaMessageError
             known, offset = int.from_bytes(data[:2], signed=True), 2
         version: int = known if isinstance(known, int) else known[row].as_py()
-        text: Literal["strict", "surrogateescape"] = "strict" if self.validate_utf8 else "surrogateescape"
+        text: Literal["strict", "surrogateescape"] = "strict" if self.options.validate_utf8 else "surrogateescape"
         message, end = self.shape.message.read_from(data, offset, version, text=text)
-        if end != len(data) and not self.ignore_rest:
+        if end != len(data) and not self.options.ignore_rest:
             raise KafkaMessageError
         return version, message, end
 
@@ -146,7 +130,7 @@ class ObjectDecoder:
 
     def _field(self, structs: list[Any], field: FieldDescriptor, has_nulls: bool) -> pa.Array:
         kind, name = self.shape.column(field), field.name
-        if self.version not in field.versions and not self.emit_defaults:
+        if self.version not in field.versions and not self.options.emit_defaults:
             return pa.nulls(len(structs), kind)
         is_sent_apart = field.is_struct and not field.is_array and field.tag is not None
         not_sent = [_is_not_sent(each, name) for each in structs] if is_sent_apart and self.shape.unknown else ()
@@ -168,14 +152,14 @@ class ObjectDecoder:
             return self._struct(values, self.shape.descriptor.structs[field.type], not_sent)
         if field.type == "uuid":
             values = [None if each is None else base64.urlsafe_b64encode(each.bytes)[:22].decode() for each in values]
-        elif field.type == "string" and not self.validate_utf8:
+        elif field.type == "string" and not self.options.validate_utf8:
             data = [None if each is None else each.encode("utf-8", "surrogateescape") for each in values]
             return pa.array(data, pa.binary()).view(pa.string())
         return pa.array(values, SCALARS[field.type])
 
     @property
     def _has_columns(self) -> bool:
-        return self.corrupt_column is not None or self.trailing_column is not None
+        return self.options.corrupt_column is not None or self.options.trailing_column is not None
 
     def _with_columns(
         self,
@@ -186,11 +170,11 @@ class ObjectDecoder:
         rests: list[bytes | None],
     ) -> pa.StructArray:
         added, nulls = {}, array.is_null()
-        if self.trailing_column is not None:
-            added[self.trailing_column] = pa.array(rests, pa.binary())
-        if self.corrupt_column is not None:
+        if self.options.trailing_column is not None:
+            added[self.options.trailing_column] = pa.array(rests, pa.binary())
+        if self.options.corrupt_column is not None:
             corrupt = [row if is_bad else None for row, is_bad in zip(rows, bad, strict=True)]
-            added[self.corrupt_column] = pa.array(corrupt, pa.binary())
+            added[self.options.corrupt_column] = pa.array(corrupt, pa.binary())
         else:
             nulls = pc.or_(nulls, pa.array(bad))
         children = [pc.struct_field(values, [index]) for index in range(values.type.num_fields)]

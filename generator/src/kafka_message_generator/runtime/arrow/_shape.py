@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from .._base.message import Message
+from .._core.value import dataclass
 from ..schema.descriptors import FieldDescriptor, MessageDescriptor, descriptor_of, message_class
 
 # Column of undeclared tagged fields, a map of tag to bytes.
@@ -28,6 +29,18 @@ SCALARS = {
 }
 
 UNKNOWN_TYPE = pa.map_(pa.int64(), pa.binary())
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Options of ``decode``."""
+
+    emit_defaults: bool
+    validate_utf8: bool
+    ignore_rest: bool
+    permissive: bool
+    trailing_column: str | None
+    corrupt_column: str | None
 
 
 class Shape:

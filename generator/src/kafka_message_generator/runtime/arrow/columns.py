@@ -16,7 +16,7 @@ from . import _objects
 from ._conform import conformed
 from ._native import decoded, encoded
 from ._rows import RowError, explain, one_by_one
-from ._shape import UNKNOWN, Shape, shape_of
+from ._shape import UNKNOWN, Options, Shape, shape_of
 from ._sound import check_all, check_buffers, check_places, in_one, stored
 
 MODES = ("FAILFAST", "PERMISSIVE")
@@ -73,19 +73,19 @@ def decode(
     if corrupt_column is not None or trailing_column is not None:
         _check_names(message, unknown_tagged_fields, corrupt_column, trailing_column)
     known = _known_version(version, len(array))
-    options: dict[str, Any] = {
-        "emit_defaults": bool(emit_defaults),
-        "validate_utf8": bool(validate_utf8),
-        "ignore_rest": trailing == "ignore",
-        "permissive": mode == "PERMISSIVE",
-        "trailing_column": trailing_column,
-        "corrupt_column": corrupt_column,
-    }
-    found = decoded(array, message, known, unknown_tagged_fields, **options)
+    options = Options(
+        emit_defaults=bool(emit_defaults),
+        validate_utf8=bool(validate_utf8),
+        ignore_rest=trailing == "ignore",
+        permissive=mode == "PERMISSIVE",
+        trailing_column=trailing_column,
+        corrupt_column=corrupt_column,
+    )
+    found = decoded(array, message, known, unknown_tagged_fields, options)
     if found is None:
         _objects.warn_once()
         check_all(array, "")
-        found = _objects.ObjectDecoder(shape_of(message, unknown_tagged_fields), known, **options).decoded(array)
+        found = _objects.ObjectDecoder(shape_of(message, unknown_tagged_fields), known, options).decoded(array)
     if isinstance(found, int):
         raise _row_error(message, array[found].as_py(), found, known)
     return found
@@ -222,20 +222,12 @@ def _check_names(
             continue
         if not isinstance(name, str):
             raise TypeError(f"{option} must be a name or None, not {display(name)}")
-        if "\0" in name or not _is_unicode(name):
+        if any(each == "\0" or "\ud800" <= each <= "\udfff" for each in name):
             raise ValueError(f"{option} is {name!r}: Arrow column names cannot contain NUL or lone surrogates")
         if name in names:
             raise ValueError(f"the message has a field {name!r} already; choose another name for {noun}")
     if corrupt_column is not None and corrupt_column == trailing_column:
         raise ValueError(f"corrupt_column and trailing_column are both {corrupt_column!r}")
-
-
-def _is_unicode(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _row_error(message: type[Message], data: bytes, row: int, known: Known) -> KafkaMessageError:

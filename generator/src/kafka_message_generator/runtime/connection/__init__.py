@@ -18,14 +18,14 @@ from ._states import State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._places import EntityType as EntityType
+    from ._tables import EntityType as EntityType
 else:
 
     def __getattr__(name):
         if name == "EntityType":  # importing typing takes longer than importing this module
             from typing import Literal
 
-            from ._iterators import ENTITY_TYPES
+            from ._tables import ENTITY_TYPES
 
             return Literal[ENTITY_TYPES]
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,6 +13,7 @@ from ..protocol import api as api_of
 from ..schema.descriptors import FieldDescriptor, MessageDescriptor, class_in, descriptor_of
 from ._iterators import error_codes
 from ._tables import ERROR_RESPONSES
+from ._traversal import PARTITIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 # Groups of field names that mean the same.
 _SAME = (
-    frozenset(("index", "partition", "partition_id", "partition_index")),
+    PARTITIONS,
     frozenset(("name", "topic", "topic_name")),
     frozenset(("name", "user")),
 )

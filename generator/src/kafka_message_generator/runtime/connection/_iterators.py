@@ -11,6 +11,7 @@ from .._core.suggestions import did_you_mean
 from ..protocol import DecodedRequest
 from ..schema.descriptors import message_class
 from ._exchange import or_class
+from ._tables import ENTITY_TYPES
 from ._traversal import Endpoints, Entities, ErrorCodes, Errors
 
 TYPE_CHECKING = False
@@ -18,23 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeAlias
 
-    from ._places import Endpoint, Entity, EntityType, Error, ErrorCodePlace
+    from ._places import Endpoint, Entity, Error, ErrorCodePlace
+    from ._tables import EntityType
 
     _Traversals: TypeAlias = dict[Any, Callable[..., Iterator[Any]]]
 
-ENTITY_TYPES: tuple[EntityType, ...] = (
-    "brokerId",
-    "clientId",
-    "clientMetrics",
-    "delegationToken",
-    "groupId",
-    "principal",
-    "producerId",
-    "shareKey",
-    "topicName",
-    "transactionalId",
-    "user",
-)
 # Compiled on first use. Only generated classes are cached; derived classes may be short-lived.
 _errors: _Traversals = {}
 _error_codes: _Traversals = {}
@@ -96,9 +85,9 @@ def entities(message: Message, *types: EntityType, request: Message | DecodedReq
         found = _entities_of(_printed(message), types)
     if request is None:
         return found(message)
-    asked = request.message if isinstance(request, DecodedRequest) else request
-    _check_request(message, asked)
-    return found(message, asked)
+    request_message = request.message if isinstance(request, DecodedRequest) else request
+    _check_request(message, request_message)
+    return found(message, request_message)
 
 
 def _entities_of(cls: Any, types: tuple[EntityType, ...]) -> Callable[..., Iterator[Any]]:
@@ -114,10 +103,10 @@ def _entities_of(cls: Any, types: tuple[EntityType, ...]) -> Callable[..., Itera
     return found
 
 
-def _check_request(message: Message, asked: object) -> None:
-    if not isinstance(asked, Message):
-        within = getattr(asked, "request", None)
+def _check_request(message: Message, request: object) -> None:
+    if not isinstance(request, Message):
+        within = getattr(request, "request", None)
         advice = "; its .request is one" if isinstance(within, Message | DecodedRequest) else ""
-        raise TypeError(f"request must be the request of {message.NAME}, not {or_class(asked)}{advice}")
-    if not isinstance(message, getattr(asked, "response_class", ())):
-        raise TypeError(f"{display(asked)} is not the request of {message.NAME}")
+        raise TypeError(f"request must be the request of {message.NAME}, not {or_class(request)}{advice}")
+    if not isinstance(message, getattr(request, "response_class", ())):
+        raise TypeError(f"{display(request)} is not the request of {message.NAME}")

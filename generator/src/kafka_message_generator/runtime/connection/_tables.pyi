@@ -7,5 +7,7 @@ from .._base.message import Response
 ApiVersionsResponse = Response
 ErrorResponseRule = tuple[str, str, int, int, tuple[str, ...] | None, Any]
 Named = tuple[str, str, str, str, str, str, dict[int | str, str], str]
+EntityType = str
 ERROR_RESPONSES: tuple[ErrorResponseRule, ...]
 ENTITIES: tuple[Named, ...]
+ENTITY_TYPES: tuple[EntityType, ...]

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def _error(message: str, path: str, descriptor: FieldDescriptor, value: int) -> str | None:
-    return _member("ErrorCode", value) if descriptor.is_error_code else None
+    protocol = optional("protocol") if descriptor.is_error_code else None
+    return None if protocol is None else str(protocol.ErrorCode(value).name)
 
 
 def _api(message: str, path: str, descriptor: FieldDescriptor, value: int) -> str | None:
@@ -27,14 +28,6 @@ def _api(message: str, path: str, descriptor: FieldDescriptor, value: int) -> st
         name: str = protocol.api(value).name
     except protocol.UnknownApiError:
         return None
-    return name
-
-
-def _member(enumeration: str, value: int) -> str | None:
-    protocol = optional("protocol")
-    if protocol is None:
-        return None
-    name: str = getattr(protocol, enumeration)(value).name
     return name
 
 

@@ -53,7 +53,7 @@ def _redact_closed(span: Span) -> None:
 
 
 def redact_header(top: Span, *, is_damaged: bool) -> None:
-    """Redact header parts that a damaged length may have taken from the body."""
+    """Redact header parts that may contain bytes of the body because of a damaged length."""
     for span in top.leaves():
         is_odd = isinstance(span.value, str) and not span.value.isprintable()
         if span.name not in _CERTAIN and (is_damaged or is_odd or _UNKNOWN in span.path):

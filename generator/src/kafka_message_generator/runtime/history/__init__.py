@@ -10,7 +10,7 @@ from .._base.message import Message, class_of
 from .._core.display import display
 from .._core.structs import name_of
 from .._core.suggestions import did_you_mean
-from .._core.versions import NO_VERSIONS, Versions
+from .._core.versions import NO_VERSIONS, Versions, with_noun
 from ..schema.descriptors import descriptor_of
 from ._tables import ERROR_CODES, LATE_FIELDS, LISTENERS, OLDER, RELEASES, RUNS
 
@@ -208,7 +208,8 @@ def error_code_until(code: str | int) -> str | None:
 
 def error_code_names(number: int) -> tuple[str, ...]:
     """Return the names of an error code, oldest first; empty if unknown."""
-    return tuple(sorted((name for name, life in ERROR_CODES.items() if life[2] == number), key=_first_of_code))
+    found = sorted((first, name) for name, (first, _, code) in ERROR_CODES.items() if code == number)
+    return tuple(name for _, name in found)
 
 
 def missing_in(message: AnyMessage, version: int) -> str:
@@ -246,7 +247,7 @@ def words(message: AnyMessage) -> list[str]:
             runs[-1] = (runs[-1][0], version, text)
         else:
             runs.append((version, version, text))
-    return [f"{_range(lowest, highest)}: {text}" for lowest, highest, text in runs]
+    return [f"{with_noun(Versions(lowest, highest).notation)}: {text}" for lowest, highest, text in runs]
 
 
 def _lifetime(message: AnyMessage, version: int) -> str:
@@ -260,18 +261,10 @@ def _lifetime(message: AnyMessage, version: int) -> str:
     return begins if last is None else f"{begins}, until {last}"
 
 
-def _range(lowest: int, highest: int) -> str:
-    return f"version {lowest}" if lowest == highest else f"versions {lowest}-{highest}"
-
-
 def _lives(code: str | int) -> list[tuple[int, int | None, int]]:
     if isinstance(code, str):
         return [ERROR_CODES[code]] if code in ERROR_CODES else []
     return [life for life in ERROR_CODES.values() if life[2] == code]
-
-
-def _first_of_code(name: str) -> int:
-    return ERROR_CODES[name][0]
 
 
 def _name(message: object) -> str:

@@ -15,7 +15,6 @@ from ._apis import Api
 from ._apis import api as api_of
 from ._errors import UnknownApiError
 from ._framing import framed_chunks
-from ._routes import Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +32,22 @@ if TYPE_CHECKING:
     R = TypeVar("R", bound=ResponseMessage)
 else:
     M_co = None
+
+
+class Route:
+    """Codec of one version of an API."""
+
+    __slots__ = ("api", "header", "header_version", "key", "may_fall_back", "message", "version")
+
+    def __init__(self, api: Api, version: int, is_request: bool) -> None:
+        header_version = api.request_header_version if is_request else api.response_header_version
+        self.api = api
+        self.key = int(api.key)
+        self.version = version
+        self.message: Any = api.request_class if is_request else api.response_class
+        self.header: Any = class_of("RequestHeader" if is_request else "ResponseHeader")
+        self.header_version = header_version(version)
+        self.may_fall_back = False
 
 
 _LENGTH_SIZE = 4

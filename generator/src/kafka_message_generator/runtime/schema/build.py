@@ -9,51 +9,7 @@ from .encodings import ENCODINGS
 from .schema import NullableStruct, Schema, TaggedStruct
 from .sections import InterleavedTagSection, TagSection
 from .struct import Field, Struct
-from .types import (
-    BOOLEAN,
-    BYTES,
-    COMPACT_BYTES,
-    COMPACT_NULLABLE_BYTES,
-    COMPACT_NULLABLE_RECORDS,
-    COMPACT_NULLABLE_STRING,
-    COMPACT_RECORDS,
-    COMPACT_STRING,
-    FLOAT64,
-    INT8,
-    INT16,
-    INT32,
-    INT64,
-    NULLABLE_BYTES,
-    NULLABLE_RECORDS,
-    NULLABLE_STRING,
-    RECORDS,
-    STRING,
-    UINT16,
-    UNSIGNED_INT32,
-    UUID,
-    ArrayOf,
-    CompactArrayOf,
-    Type,
-)
-
-_PRIMITIVES: dict[str, Type] = {
-    "bool": BOOLEAN,
-    "int8": INT8,
-    "int16": INT16,
-    "uint16": UINT16,
-    "int32": INT32,
-    "uint32": UNSIGNED_INT32,
-    "int64": INT64,
-    "float64": FLOAT64,
-    "uuid": UUID,
-}
-# Indexed by compact, then by nullable.
-Kinds = tuple[tuple[Type, Type], tuple[Type, Type]]
-STRINGS: Kinds = ((STRING, NULLABLE_STRING), (COMPACT_STRING, COMPACT_NULLABLE_STRING))
-_SIZED: dict[str, Kinds] = {
-    "bytes": ((BYTES, NULLABLE_BYTES), (COMPACT_BYTES, COMPACT_NULLABLE_BYTES)),
-    "records": ((RECORDS, NULLABLE_RECORDS), (COMPACT_RECORDS, COMPACT_NULLABLE_RECORDS)),
-}
+from .types import PRIMITIVES, SIZED, STRINGS, ArrayOf, CompactArrayOf, Kinds, Type
 
 _built: dict[type, dict[int, Schema]] = {}
 
@@ -79,7 +35,7 @@ def build(descriptor: MessageDescriptor, strings: Kinds = STRINGS) -> dict[int, 
 class Builder:
     def __init__(self, descriptor: MessageDescriptor, strings: Kinds = STRINGS) -> None:
         self.descriptor = descriptor
-        self.sized = {"string": strings, **_SIZED}
+        self.sized = {"string": strings, **SIZED}
 
     def struct(self, fields: tuple[FieldDescriptor, ...], version: int) -> Schema:
         regular = [f for f in fields if version in f.versions and version not in f.tagged and not f.optional]
@@ -121,11 +77,11 @@ class Builder:
         name = next((name for versions, name in encodings if version in versions), None)
         if name is None:
             return None
-        return _PRIMITIVES[f"int{name.removeprefix('fixed')}"] if name.startswith("fixed") else ENCODINGS[name]
+        return PRIMITIVES[f"int{name.removeprefix('fixed')}"] if name.startswith("fixed") else ENCODINGS[name]
 
     def scalar(self, kind: str, compact: bool, nullable: bool, version: int) -> Type:
-        if kind in _PRIMITIVES:
-            return _PRIMITIVES[kind]
+        if kind in PRIMITIVES:
+            return PRIMITIVES[kind]
         if kind in self.sized:
             return self.sized[kind][compact][nullable]
         schema = self.struct(self.descriptor.structs[kind], version)

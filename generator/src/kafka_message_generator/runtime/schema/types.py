@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import SupportsIndex, cast
 from uuid import UUID as UUIDValue
 
@@ -64,6 +64,10 @@ class Type:
         out = bytearray()
         self.write(out, value)
         return len(out)
+
+    def lowest_size(self) -> int:
+        """Return a lower bound of the encoded size in bytes."""
+        return 1
 
     def validate(self, value: object) -> None:
         self.write(bytearray(), value)
@@ -320,16 +324,9 @@ NULLABLE_STRING = Text("NULLABLE_STRING", _CLASSIC16, nullable=True)
 COMPACT_STRING = Text("COMPACT_STRING", _COMPACT, nullable=False)
 COMPACT_NULLABLE_STRING = Text("COMPACT_NULLABLE_STRING", _COMPACT, nullable=True)
 # Indexed by compact, then by nullable.
-ESCAPED_STRINGS: tuple[tuple[Type, Type], tuple[Type, Type]] = (
-    (
-        EscapedText(STRING.name, _CLASSIC16, nullable=False),
-        EscapedText(NULLABLE_STRING.name, _CLASSIC16, nullable=True),
-    ),
-    (
-        EscapedText(COMPACT_STRING.name, _COMPACT, nullable=False),
-        EscapedText(COMPACT_NULLABLE_STRING.name, _COMPACT, nullable=True),
-    ),
-)
+Kinds = Sequence[Sequence[Type]]
+STRINGS = (STRING, NULLABLE_STRING), (COMPACT_STRING, COMPACT_NULLABLE_STRING)
+ESCAPED_STRINGS: Kinds = [[EscapedText(kind.name, kind.length, kind.nullable) for kind in kinds] for kinds in STRINGS]
 BYTES = Blob("BYTES", _CLASSIC32, nullable=False)
 NULLABLE_BYTES = Blob("NULLABLE_BYTES", _CLASSIC32, nullable=True)
 COMPACT_BYTES = Blob("COMPACT_BYTES", _COMPACT, nullable=False)
@@ -338,6 +335,21 @@ RECORDS = Blob("RECORDS", _CLASSIC32, nullable=False)
 NULLABLE_RECORDS = Blob("NULLABLE_RECORDS", _CLASSIC32, nullable=True)
 COMPACT_RECORDS = Blob("COMPACT_RECORDS", _COMPACT, nullable=False)
 COMPACT_NULLABLE_RECORDS = Blob("COMPACT_NULLABLE_RECORDS", _COMPACT, nullable=True)
+PRIMITIVES: dict[str, Type] = {
+    "bool": BOOLEAN,
+    "int8": INT8,
+    "int16": INT16,
+    "uint16": UINT16,
+    "int32": INT32,
+    "uint32": UNSIGNED_INT32,
+    "int64": INT64,
+    "float64": FLOAT64,
+    "uuid": UUID,
+}
+SIZED: dict[str, Kinds] = {
+    "bytes": ((BYTES, NULLABLE_BYTES), (COMPACT_BYTES, COMPACT_NULLABLE_BYTES)),
+    "records": ((RECORDS, NULLABLE_RECORDS), (COMPACT_RECORDS, COMPACT_NULLABLE_RECORDS)),
+}
 
 
 class ElementObserver:
@@ -358,9 +370,10 @@ class ArrayOf(_Sized):
 
     def read_count(self, data: bytes, pos: int) -> tuple[int, int]:
         count, at = self.read_length(data, pos)
-        bound = max(len(data) - at, 0) if smallest(self.element) else MAX_EMPTY_ELEMENTS
+        size = self.element.lowest_size()
+        bound = max(len(data) - at, 0) if size else MAX_EMPTY_ELEMENTS
         if count > bound:
-            left = f"only {len(data) - at} bytes left" if smallest(self.element) else f"the bound is {bound}"
+            left = f"only {len(data) - at} bytes left" if size else f"the bound is {bound}"
             raise SchemaError(f"array of {count} elements at offset {pos}, but {left}", pos)
         return max(count, -1), at
 
@@ -404,14 +417,3 @@ def elements(value: object) -> list[object]:
     if isinstance(value, (str, bytes, bytearray, memoryview, dict, Iterator)) or not isinstance(value, Iterable):
         raise wrong(value, "list")
     return list(value)
-
-
-_smallest: dict[type, Callable[[Type], int]] = {}
-
-
-def smallest(kind: Type) -> int:
-    return _smallest[type(kind)](kind) if type(kind) in _smallest else 1
-
-
-def has_smallest(kind: type, function: Callable[[Type], int]) -> None:
-    _smallest[kind] = function

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 
 from .._base.message import Message
@@ -10,7 +11,7 @@ from .._core.structs import StructBase, name_of
 from .._core.value import dataclass
 from .._core.wire import RawTaggedField
 from ..schema.contents import FETCHED
-from ._logs import is_metadata
+from ._detection import is_metadata
 from ._tables import OPEN_SETTINGS
 
 TYPE_CHECKING = False
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 REDACTED = "(redacted)"
 """Default replacement of a secret."""
+_REDACTED_BYTES = b64encode(REDACTED.encode()).decode()
 
 # Kafka's ConfigResource.Type.BROKER_LOGGER, whose configs are log levels.
 BROKER_LOGGER = 8
@@ -142,6 +144,15 @@ def redacted(message: M, mark: Mark = REDACTED) -> M:
         for struct in _all_structs(topic):
             _replace(struct, UNKNOWN, mark)
     return copy
+
+
+def redacted_json(value: object) -> object:
+    """Replace the base64 of redacted bytes by ``(redacted)`` in Kafka's JSON form of a message."""
+    if isinstance(value, dict):
+        return {name: redacted_json(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [redacted_json(each) for each in value]
+    return REDACTED if value == _REDACTED_BYTES else value
 
 
 def revealed(message: StructBase) -> str:

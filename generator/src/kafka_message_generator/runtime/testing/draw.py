@@ -1,4 +1,4 @@
-"""Random messages of any class and version, drawn by descriptor."""
+"""Random messages of any class and version."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FLOATS = (0.0, -0.0, 1.5, -2.25, 1e300, 5e-324, float("inf"), float("-inf"), flo
 COUNTS = (0, 1, 2, 3, 14, 15, 16, 17, 126, 127, 128)
 
 
-# Elements drawn individually; the others share one choice of Hypothesis.
+# Elements chosen individually; the others share one choice of Hypothesis.
 _FEW = 4
 
 
@@ -75,8 +75,8 @@ class Draw(Generic[M]):
         self.depth = 0
 
     def message(self) -> M:
-        drawn: M = self.struct(self.cls, self.descriptor.fields)
-        return drawn
+        message: M = self.struct(self.cls, self.descriptor.fields)
+        return message
 
     def chance(self, share: float) -> bool:
         return self.random.random() < share
@@ -116,14 +116,14 @@ class Draw(Generic[M]):
             elements = [self.plain(field, bits, is_element=True) for _ in range(count)]
             self.random = source
             return elements
-        drawn = [self.inner(field) for _ in range(self.count(field))]
+        structs = [self.inner(field) for _ in range(self.count(field))]
         keys = [each.name for each in self.descriptor.structs[field.type] if each.map_key]
-        if drawn and keys and not self.chance(1 - self.chances.repeat):
+        if structs and keys and not self.chance(1 - self.chances.repeat):
             twin = self.inner(field)
             for key in keys:
-                setattr(twin, key, getattr(drawn[0], key))
-            drawn.append(twin)
-        return drawn
+                setattr(twin, key, getattr(structs[0], key))
+            structs.append(twin)
+        return structs
 
     def count(self, field: FieldDescriptor) -> int:
         if self.chance(self.chances.empty):
@@ -181,23 +181,23 @@ class Draw(Generic[M]):
         length = self.length()
         alphabet = self.random.choice(ALPHABETS)
         seed = self.random.getrandbits(16) if length < 1000 else 0
-        drawn = "".join(random.Random(seed).choices(alphabet, k=length)) if seed else alphabet[0] * length
+        text = "".join(random.Random(seed).choices(alphabet, k=length)) if seed else alphabet[0] * length
         # Cut to `length` bytes and drop a partial character.
-        return drawn.encode()[:length].decode(errors="ignore") or "~" * length
+        return text.encode()[:length].decode(errors="ignore") or "~" * length
 
     def unknown(self, fields: tuple[FieldDescriptor, ...]) -> tuple[RawTaggedField, ...]:
         is_optional = self.version in self.descriptor.with_optional
         if (not is_optional and self.version not in self.descriptor.flexible) or self.chance(1 - self.chances.unknown):
             return ()
         bound = 1 << 15 if is_optional else 1 << 32
-        taken = {field.tag for field in fields}
+        known = {field.tag for field in fields}
         tags = {self.random.choice((self.random.randrange(40), self.random.randrange(bound), bound - 1))}
         tags |= {self.random.randrange(40) for _ in range(self.random.randrange(3))}
         size = self.random.choice((1, 2, 70, 130))
         shortest = 1 if is_optional else 0  # an empty field would end the buffer
         return tuple(
             RawTaggedField(tag, self.random.randbytes(self.random.randint(shortest, size)))
-            for tag in sorted(tags - taken)
+            for tag in sorted(tags - known)
         )
 
 

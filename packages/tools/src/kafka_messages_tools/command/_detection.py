@@ -20,7 +20,7 @@ _SAME = "reads and writes the same bytes"
 _MOST_VERSIONS = 128
 
 
-class Guess(NamedTuple):
+class Candidate(NamedTuple):
     message: str
     versions: str
     # None, a header, or length and header.
@@ -64,7 +64,7 @@ class Guesser:
             **_behind_versions(package.module("schema"), data),
         }
 
-    def requests(self) -> list[Guess]:
+    def requests(self) -> list[Candidate]:
         """Return the request named by a header in the bytes."""
         if self._protocol is None:
             return []
@@ -75,7 +75,7 @@ class Guesser:
             found.append(guess or self._unknown_version(frame, before, score, self._framed))
         return [guess for guess in found if guess is not None]
 
-    def _request(self, data: bytes, before: str, score: float, also: tuple[str, ...] = ()) -> Guess | None:
+    def _request(self, data: bytes, before: str, score: float, also: tuple[str, ...] = ()) -> Candidate | None:
         try:
             request = self._protocol.decode_request(data)
         except ValueError:
@@ -85,9 +85,9 @@ class Guesser:
         more, reasons = self._weighed(self._explain.explain_request(data))
         reason = f"the header names API {request.api.name} version {request.version}"
         reasons = (*also, reason, _SAME, *reasons)
-        return Guess(request.api.request_name, str(request.version), before, score + more, reasons)
+        return Candidate(request.api.request_name, str(request.version), before, score + more, reasons)
 
-    def messages(self, info: MessageInfo) -> list[Guess]:
+    def messages(self, info: MessageInfo) -> list[Candidate]:
         by_layout: dict[tuple[int, int | None], list[int]] = {}
         headers = headers_of(self._package, info)
         for version, schema in self._package.message(info.name).schemas().items():
@@ -121,7 +121,7 @@ class Guesser:
                 found.append(_Place(data[end:], before, version, score=score + likely, reasons=reasons))
         return found
 
-    def _unknown_version(self, data: bytes, before: str, score: float, also: tuple[str, ...] = ()) -> Guess | None:
+    def _unknown_version(self, data: bytes, before: str, score: float, also: tuple[str, ...] = ()) -> Candidate | None:
         kind = self._package.message("RequestHeader")
         try:
             header, _ = kind.read_from(data, 0, 1)
@@ -134,9 +134,9 @@ class Guesser:
             return None
         there = f"only {api.valid_versions}" if api.valid_versions else "not in this package"
         reasons = (*also, f"the header names API {api.name} version {version}", f"but {name} has {there}")
-        return Guess(name, str(version), before, score, reasons)
+        return Candidate(name, str(version), before, score, reasons)
 
-    def _at(self, place: _Place, info: MessageInfo, versions: list[int]) -> Guess | None:
+    def _at(self, place: _Place, info: MessageInfo, versions: list[int]) -> Candidate | None:
         if not versions:
             return None
         message, version = self._package.message(info.name), versions[-1]
@@ -147,7 +147,7 @@ class Guesser:
             return None
         score, reasons = self._weighed(self._explain.explain(place.body, message, version))
         versions_text = str(version) if len(versions) == 1 else f"{versions[0]}-{version}"
-        return Guess(info.name, versions_text, place.before, place.score + score, (*place.reasons, _SAME, *reasons))
+        return Candidate(info.name, versions_text, place.before, place.score + score, (*place.reasons, _SAME, *reasons))
 
     def _weighed(self, found: Explanation) -> tuple[float, tuple[str, ...]]:
         codes = set(self._error_fields(found))

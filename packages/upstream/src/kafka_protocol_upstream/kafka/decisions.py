@@ -115,7 +115,7 @@ def _entity_types(specs: Path, before: Mapping[str, Json]) -> Iterator[Decision]
     path = specs / ENTITY_TYPES
     had = {field.facts.get("entityType") for each in before.values() for field in _fields(each)}
     for name in _plain(path).keys() - had if path.exists() else ():
-        what = f"{name}: a new entity type: add it to EntityType in the generator's runtime/connection, describe it in"
+        what = f"{name}: a new entity type: add it to TYPES in the generator's rules/entities.py, describe it in"
         yield Decision(
             ENTITY_TYPES,
             "",
