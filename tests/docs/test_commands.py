@@ -70,7 +70,11 @@ INSTALL = re.compile(r"(?:pip3?|pipx|uv pip) install ([^\n`]+)")
 
 def installed_names(text: str) -> set[str]:
     """Return the distributions that a page's commands install from an index, without extras."""
-    words = [word for found in INSTALL.findall(text) for word in shlex.split(found.partition("&&")[0], comments=True)]
+    words = [
+        word
+        for found in INSTALL.findall(text.replace("\\\n", " "))
+        for word in shlex.split(found.partition("&&")[0], comments=True)
+    ]
     return {re.split(r"[\[<>=!~; ]", word)[0].lower().replace("_", "-") for word in words if word[0] not in ".-"}
 
 

@@ -110,279 +110,277 @@ class ErrorCode(IntegerEnum):
     """The error codes; a number that is not one of them is kept as ``UNKNOWN_<number>``."""
 
     UNKNOWN_SERVER_ERROR = -1
-    """Unexpected error in the broker; the broker's log has the details."""
+    """The broker encountered an unexpected error; its log contains the details."""
     NONE = 0
     """No error."""
     OFFSET_OUT_OF_RANGE = 1
-    """The offset is outside what the partition has: already deleted, or not written yet."""
+    """The offset is outside the range of the partition: already deleted, or not written yet."""
     CORRUPT_MESSAGE = 2
-    """A record batch is damaged: checksum, length or format is wrong."""
+    """A record batch is corrupt: its checksum, length or format is invalid."""
     UNKNOWN_TOPIC_OR_PARTITION = 3
-    """This broker does not have the topic or partition, or the caller may not know of it."""
+    """The broker does not have the topic or partition, or the caller is not allowed to describe it."""
     INVALID_FETCH_SIZE = 4
     """The requested fetch size is invalid."""
     LEADER_NOT_AVAILABLE = 5
     """The partition currently has no leader, for example during an election."""
     NOT_LEADER_OR_FOLLOWER = 6
-    """This broker is not the leader of the partition, or not a replica where a replica suffices."""
+    """The broker is not the leader of the partition or, for requests that any replica can serve, not a replica."""
     REQUEST_TIMED_OUT = 7
-    """The broker could not finish in the time that the request allows, as when replicas did not confirm in time."""
+    """The broker did not complete the request in time, for example because replicas did not confirm it."""
     BROKER_NOT_AVAILABLE = 8
-    """No such broker is alive."""
+    """The broker is not available."""
     REPLICA_NOT_AVAILABLE = 9
     """The requested replica is not available."""
     MESSAGE_TOO_LARGE = 10
     """A record batch is larger than the broker or topic allows (`message.max.bytes`)."""
     STALE_CONTROLLER_EPOCH = 11
-    """The request comes from a controller with an outdated epoch."""
+    """The request comes from a controller that has since been replaced."""
     OFFSET_METADATA_TOO_LARGE = 12
     """The metadata of a committed offset is longer than the broker allows (`offset.metadata.max.bytes`)."""
     NETWORK_EXCEPTION = 13
-    """The connection was closed before a response arrived; only clients report this error."""
+    """The connection was closed before the response arrived; clients set this code themselves."""
     COORDINATOR_LOAD_IN_PROGRESS = 14
-    """The coordinator is still reading its log, and can answer soon."""
+    """The coordinator is still loading its log."""
     COORDINATOR_NOT_AVAILABLE = 15
-    """The coordinator is not available, or its topic does not exist yet."""
+    """No coordinator is available, or its topic does not exist yet."""
     NOT_COORDINATOR = 16
     """This broker is not the coordinator of the group or transactional id; find it again."""
     INVALID_TOPIC_EXCEPTION = 17
     """The topic name is invalid, or the topic is internal."""
     RECORD_LIST_TOO_LARGE = 18
-    """The record batches of the request are larger than a segment can be."""
+    """The record batches of the request exceed the size of a log segment."""
     NOT_ENOUGH_REPLICAS = 19
     """Fewer replicas are in sync than the topic requires (`min.insync.replicas`); nothing was written."""
     NOT_ENOUGH_REPLICAS_AFTER_APPEND = 20
-    """The records were written, but fewer replicas were in sync afterwards than the topic requires."""
+    """The records were written, but fewer replicas are in sync than the topic requires."""
     INVALID_REQUIRED_ACKS = 21
-    """The value of acks is not -1, 0 or 1."""
+    """The request's acks value is not -1, 0 or 1."""
     ILLEGAL_GENERATION = 22
     """The generation is not the group's current one; rejoin the group."""
     INCONSISTENT_GROUP_PROTOCOL = 23
     """The member has no protocol type or no protocol in common with the other members."""
     INVALID_GROUP_ID = 24
-    """The group id is empty or invalid."""
+    """The group id is invalid, for example empty."""
     UNKNOWN_MEMBER_ID = 25
-    """The group does not know this member; join it again without a member id."""
+    """The member id is unknown in the group; rejoin without a member id."""
     INVALID_SESSION_TIMEOUT = 26
-    """The session timeout is outside what the broker allows."""
+    """The session timeout is outside the range that the broker allows."""
     REBALANCE_IN_PROGRESS = 27
     """The group is rebalancing; rejoin it."""
     INVALID_COMMIT_OFFSET_SIZE = 28
-    """The offsets of the commit do not fit into one record of the coordinator's log."""
+    """The committed offsets do not fit into one record of the coordinator's log."""
     TOPIC_AUTHORIZATION_FAILED = 29
-    """The caller may not do this with the topic."""
+    """The caller is not authorized for this operation on the topic."""
     GROUP_AUTHORIZATION_FAILED = 30
-    """The caller may not do this with the group."""
+    """The caller is not authorized for this operation on the group."""
     CLUSTER_AUTHORIZATION_FAILED = 31
-    """The caller may not do this with the cluster."""
+    """The caller is not authorized for this operation on the cluster."""
     INVALID_TIMESTAMP = 32
-    """The timestamp of a record is further from the broker's clock than the topic allows."""
+    """The timestamp of a record differs from the broker's clock by more than the topic allows."""
     UNSUPPORTED_SASL_MECHANISM = 33
-    """The broker does not support this SASL mechanism; the response lists the supported ones."""
+    """The broker does not support this SASL mechanism; the response lists the enabled ones."""
     ILLEGAL_SASL_STATE = 34
-    """The request is not valid in the current state of SASL authentication."""
+    """The request is not valid in the current state of the SASL handshake."""
     UNSUPPORTED_VERSION = 35
-    """The broker does not know this version of the request, or the feature is not switched on."""
+    """The broker does not support this version of the request, or a required feature is disabled."""
     TOPIC_ALREADY_EXISTS = 36
     """A topic with this name already exists."""
     INVALID_PARTITIONS = 37
-    """The number of partitions is not possible, such as fewer than there are."""
+    """The number of partitions is invalid, for example lower than the current number."""
     INVALID_REPLICATION_FACTOR = 38
-    """The replication factor is not possible: below one, or above the number of brokers."""
+    """The replication factor is less than one or greater than the number of brokers."""
     INVALID_REPLICA_ASSIGNMENT = 39
     """The replica assignment is invalid, for example because it names a broker twice."""
     INVALID_CONFIG = 40
-    """A config is unknown or has an invalid value."""
+    """A setting is unknown, or its value is invalid."""
     NOT_CONTROLLER = 41
-    """This node is not the active controller; look it up again."""
+    """This node is not the active controller; find the new one and retry."""
     INVALID_REQUEST = 42
-    """The request is inconsistent or incomplete; the response often has the reason."""
+    """The request is inconsistent or incomplete; the response often contains the details."""
     UNSUPPORTED_FOR_MESSAGE_FORMAT = 43
-    """The message format of the partition is too old for this."""
+    """The message format of the partition is too old for this operation."""
     POLICY_VIOLATION = 44
-    """The request violates a policy of the cluster."""
+    """The request violates a policy that the cluster's operator has installed."""
     OUT_OF_ORDER_SEQUENCE_NUMBER = 45
-    """The sequence numbers of an idempotent producer have a gap: records are missing."""
+    """The sequence number of an idempotent producer is not the expected next one: records are missing."""
     DUPLICATE_SEQUENCE_NUMBER = 46
-    """The sequence numbers are duplicates: the records were written before."""
+    """The broker has already written records with these sequence numbers."""
     INVALID_PRODUCER_EPOCH = 47
-    """The producer epoch is old: a newer producer has the same transactional id, or the transaction timed out."""
+    """The producer epoch is outdated: a newer producer uses the transactional id, or the transaction timed out."""
     INVALID_TXN_STATE = 48
-    """The state of the transaction does not allow this operation."""
+    """The operation is not allowed in the current state of the transaction."""
     INVALID_PRODUCER_ID_MAPPING = 49
-    """The producer id is not the one that the transactional id has now."""
+    """The producer id is not the one currently assigned to the transactional id."""
     INVALID_TRANSACTION_TIMEOUT = 50
     """The transaction timeout is longer than the broker allows (`transaction.max.timeout.ms`)."""
     CONCURRENT_TRANSACTIONS = 51
-    """An earlier step of the same transaction is not finished yet."""
+    """A previous operation on the same transaction is still in progress."""
     TRANSACTION_COORDINATOR_FENCED = 52
-    """The transaction coordinator that sent this has been replaced by another."""
+    """The transaction coordinator that sent the request has been replaced."""
     TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
-    """The caller may not use the transactional id."""
+    """The caller is not authorized to use the transactional id."""
     SECURITY_DISABLED = 54
-    """The broker has no authorizer, so ACLs are disabled."""
+    """The broker has no authorizer and therefore no ACLs."""
     OPERATION_NOT_ATTEMPTED = 55
-    """Not tried, because another part of the same request failed."""
+    """The operation was not attempted because another part of the request failed."""
     KAFKA_STORAGE_ERROR = 56
-    """I/O error in the log directory, which may be offline."""
+    """An I/O error occurred in the log directory, which may be offline."""
     LOG_DIR_NOT_FOUND = 57
-    """The broker has no such log directory."""
+    """The log directory does not exist on the broker."""
     SASL_AUTHENTICATION_FAILED = 58
-    """The credentials are wrong."""
+    """The SASL credentials are invalid."""
     UNKNOWN_PRODUCER_ID = 59
-    """The producer id is unknown, often because all its records have expired."""
+    """The broker has no state for this producer id, often because all its records have expired."""
     REASSIGNMENT_IN_PROGRESS = 60
-    """The partition is being reassigned already."""
+    """A reassignment of the partition is already in progress."""
     DELEGATION_TOKEN_AUTH_DISABLED = 61
-    """The broker has delegation tokens switched off."""
+    """Delegation tokens are disabled on the broker."""
     DELEGATION_TOKEN_NOT_FOUND = 62
-    """There is no such delegation token."""
+    """The delegation token does not exist."""
     DELEGATION_TOKEN_OWNER_MISMATCH = 63
-    """The caller is neither owner nor renewer of the delegation token."""
+    """The caller is neither the owner nor a renewer of the delegation token."""
     DELEGATION_TOKEN_REQUEST_NOT_ALLOWED = 64
-    """Delegation tokens cannot be requested over this kind of connection, or by clients authenticated with a
-    token.
-    """
+    """The connection is not authenticated, or was itself authenticated with a delegation token."""
     DELEGATION_TOKEN_AUTHORIZATION_FAILED = 65
-    """The caller may not do this with delegation tokens."""
+    """The caller is not authorized for this operation on delegation tokens."""
     DELEGATION_TOKEN_EXPIRED = 66
-    """The delegation token is no longer valid."""
+    """The delegation token has expired."""
     INVALID_PRINCIPAL_TYPE = 67
-    """The type of the principal is not supported here."""
+    """The principal type is not supported."""
     NON_EMPTY_GROUP = 68
-    """The group is not empty."""
+    """The group still has members."""
     GROUP_ID_NOT_FOUND = 69
-    """There is no such group."""
+    """The group does not exist."""
     FETCH_SESSION_ID_NOT_FOUND = 70
-    """The broker has dropped the fetch session, or never had it; begin a full fetch."""
+    """The fetch session does not exist on the broker; start a new session with a full fetch."""
     INVALID_FETCH_SESSION_EPOCH = 71
-    """The epoch does not follow that of the fetch session; begin a full fetch."""
+    """The epoch is not the fetch session's next one; start a new session with a full fetch."""
     LISTENER_NOT_FOUND = 72
-    """The leader lacks the listener through which the request was received."""
+    """The leader has no listener with the name of the one that received the request."""
     TOPIC_DELETION_DISABLED = 73
-    """The brokers have deletion of topics switched off."""
+    """Topic deletion is disabled on the broker."""
     FENCED_LEADER_EPOCH = 74
     """The leader epoch of the request is older than the broker's."""
     UNKNOWN_LEADER_EPOCH = 75
-    """The leader epoch of the request is newer than the broker's, which has to catch up."""
+    """The leader epoch of the request is newer than the broker's, which is not up to date."""
     UNSUPPORTED_COMPRESSION_TYPE = 76
-    """The request is of a version that cannot have this compression."""
+    """The version of the request does not support this compression."""
     STALE_BROKER_EPOCH = 77
-    """The broker epoch is outdated: the broker has restarted since."""
+    """The broker epoch is outdated because the broker has registered again."""
     OFFSET_NOT_AVAILABLE = 78
-    """The leader does not know the offset yet, as its high watermark has to catch up after an election."""
+    """The leader cannot return the offset until its high watermark has caught up after an election."""
     MEMBER_ID_REQUIRED = 79
-    """A member id is required; rejoin the group with the id in this response."""
+    """Rejoin the group with the member id from this response."""
     PREFERRED_LEADER_NOT_AVAILABLE = 80
-    """The preferred leader cannot be elected, for it is not alive or not in sync."""
+    """The preferred leader cannot be elected because it is offline or not in sync."""
     GROUP_MAX_SIZE_REACHED = 81
-    """The group's limit of members is reached."""
+    """The group has reached its maximum number of members."""
     FENCED_INSTANCE_ID = 82
-    """Another member with the same group instance id has taken the place."""
+    """Another member with the same group instance id has replaced this one."""
     ELIGIBLE_LEADERS_NOT_AVAILABLE = 83
-    """No replica can be elected as leader."""
+    """No replica is eligible to become the leader."""
     ELECTION_NOT_NEEDED = 84
-    """The partition has the leader already that an election would give."""
+    """The partition already has the leader that an election would choose."""
     NO_REASSIGNMENT_IN_PROGRESS = 85
-    """There is no reassignment of the partition to cancel."""
+    """No reassignment of the partition is in progress."""
     GROUP_SUBSCRIBED_TO_TOPIC = 86
-    """Members of the group read the topic, so its offsets cannot be deleted."""
+    """The group is subscribed to the topic, so its offsets cannot be deleted."""
     INVALID_RECORD = 87
-    """A record breaks a rule of the topic, such as a missing key in a compacted one."""
+    """The broker rejected a record, for example because it has no key in a compacted topic."""
     UNSTABLE_OFFSET_COMMIT = 88
     """An open transaction may still change the committed offset."""
     THROTTLING_QUOTA_EXCEEDED = 89
-    """The quota is exceeded; wait for the throttle time in the response."""
+    """A mutation quota was exceeded; wait for the throttle time of the response."""
     PRODUCER_FENCED = 90
     """A newer producer with the same transactional id has fenced this one."""
     RESOURCE_NOT_FOUND = 91
-    """There is no such resource."""
+    """The resource does not exist."""
     DUPLICATE_RESOURCE = 92
-    """The request has a duplicate, or the resource already exists."""
+    """The request names a resource twice, or the resource to create already exists."""
     UNACCEPTABLE_CREDENTIAL = 93
-    """The credential cannot be accepted, as with too few iterations or an empty salt."""
+    """The credential is not acceptable, for example because of too few iterations or an empty salt."""
     INCONSISTENT_VOTER_SET = 94
-    """The sets of voters of sender and receiver differ."""
+    """The voter sets of sender and receiver differ."""
     INVALID_UPDATE_VERSION = 95
-    """The new feature level is invalid."""
+    """The requested feature level is invalid."""
     FEATURE_UPDATE_FAILED = 96
-    """The feature could not be updated; the response may have the reason."""
+    """The feature update failed; the response may contain the reason."""
     PRINCIPAL_DESERIALIZATION_FAILURE = 97
-    """The receiver of a forwarded request cannot read its principal."""
+    """The receiver of a forwarded request could not deserialize the principal."""
     SNAPSHOT_NOT_FOUND = 98
-    """There is no such snapshot."""
+    """The snapshot does not exist."""
     POSITION_OUT_OF_RANGE = 99
     """The position is beyond the end of the snapshot."""
     UNKNOWN_TOPIC_ID = 100
-    """The topic id is unknown to this broker; the topic may be new or deleted."""
+    """The broker has no topic with this id: it is deleted, or not yet known to the broker."""
     DUPLICATE_BROKER_REGISTRATION = 101
-    """Another broker with the same id is registered and alive."""
+    """A live broker with the same id is already registered."""
     BROKER_ID_NOT_REGISTERED = 102
     """No broker is registered with this id."""
     INCONSISTENT_TOPIC_ID = 103
-    """The topic id is not that of the log on this broker."""
+    """The topic id does not match the one of the log on the broker."""
     INCONSISTENT_CLUSTER_ID = 104
     """The sender belongs to another cluster."""
     TRANSACTIONAL_ID_NOT_FOUND = 105
-    """The transactional id is unknown to the coordinator."""
+    """The coordinator has no state for the transactional id."""
     FETCH_SESSION_TOPIC_ID_ERROR = 106
-    """The fetch session uses topic names where the request uses ids, or the other way round."""
+    """The fetch session and the request disagree on whether to use topic names or topic ids."""
     INELIGIBLE_REPLICA = 107
     """The replica cannot join the in-sync replicas because it is fenced or shutting down."""
     NEW_LEADER_ELECTED = 108
-    """The in-sync replicas were changed, and a new leader was elected."""
+    """The change of the in-sync replicas also elected a new leader."""
     OFFSET_MOVED_TO_TIERED_STORAGE = 109
-    """The records are in tiered storage, and no longer on this broker."""
+    """The records have moved to tiered storage and are no longer on the broker's disk."""
     FENCED_MEMBER_EPOCH = 110
-    """The member epoch is old: the coordinator has removed or replaced the member."""
+    """The member epoch is fenced: the coordinator has removed or replaced the member."""
     UNRELEASED_INSTANCE_ID = 111
-    """Another member still has the group instance id."""
+    """Another member still uses the group instance id."""
     UNSUPPORTED_ASSIGNOR = 112
-    """The coordinator does not know the assignor, or the members have none in common."""
+    """The coordinator does not support the assignor, or the members have no assignor in common."""
     STALE_MEMBER_EPOCH = 113
-    """The member epoch is old; send the heartbeat first."""
+    """The member epoch is outdated; retry after the next heartbeat."""
     MISMATCHED_ENDPOINT_TYPE = 114
-    """The request was sent to a broker listener but is for controllers, or vice versa."""
+    """The request asks for brokers on a controller listener, or for controllers on a broker listener."""
     UNSUPPORTED_ENDPOINT_TYPE = 115
-    """The requested endpoint type is not supported here."""
+    """The endpoint type is not supported."""
     UNKNOWN_CONTROLLER_ID = 116
-    """The cluster has no controller with this id."""
+    """The controller id is unknown."""
     UNKNOWN_SUBSCRIPTION_ID = 117
-    """The telemetry subscription is outdated; request it again."""
+    """The telemetry subscription id is outdated; request the subscriptions again."""
     TELEMETRY_TOO_LARGE = 118
-    """The pushed metrics are larger than the broker allows."""
+    """The pushed metrics exceed the size that the broker allows."""
     INVALID_REGISTRATION = 119
-    """The controller refuses the registration of the broker as it is."""
+    """The controller rejected the registration as invalid."""
     TRANSACTION_ABORTABLE = 120
-    """The transaction must be aborted because of an error."""
+    """The operation failed; abort the transaction to continue."""
     INVALID_RECORD_STATE = 121
     """The state of the record does not allow this acknowledgement."""
     SHARE_SESSION_NOT_FOUND = 122
-    """The broker has dropped the share session, or never had it."""
+    """The share session does not exist on the broker."""
     INVALID_SHARE_SESSION_EPOCH = 123
-    """The epoch does not follow that of the share session."""
+    """The epoch is not the share session's next one."""
     FENCED_STATE_EPOCH = 124
-    """The state epoch of the share group is old."""
+    """The state epoch of the share group is outdated."""
     INVALID_VOTER_KEY = 125
-    """The voter key does not match the responding node."""
+    """The voter key does not match the receiving node."""
     DUPLICATE_VOTER = 126
-    """The voter is in the set already."""
+    """The voter is already in the voter set."""
     VOTER_NOT_FOUND = 127
-    """The voter is not in the set."""
+    """The voter is not in the voter set."""
     INVALID_REGULAR_EXPRESSION = 128
     """The regular expression is invalid."""
     REBOOTSTRAP_REQUIRED = 129
-    """The client's metadata is unusable; restart from the bootstrap servers."""
+    """The client's metadata is no longer usable; rediscover the cluster through the bootstrap servers."""
     STREAMS_INVALID_TOPOLOGY = 130
-    """The Streams topology is invalid."""
+    """The topology of the Streams application is inconsistent."""
     STREAMS_INVALID_TOPOLOGY_EPOCH = 131
-    """The topology epoch is invalid."""
+    """The topology epoch does not follow the current one."""
     STREAMS_TOPOLOGY_FENCED = 132
-    """The topology of this Streams member is older than that of its group."""
+    """The member's topology is older than the topology of its Streams group."""
     SHARE_SESSION_LIMIT_REACHED = 133
-    """The broker's limit of share sessions is reached."""
+    """The broker has reached its maximum number of share sessions."""
     GROUP_DELETION_FAILED = 134
-    """The group could not be deleted; the reason is with one of its parts."""
+    """The group could not be deleted; the details are in the results for its parts."""
     STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED = 135
     """The description of the Streams topology could not be stored."""
     CONTROLLER_ID_NOT_REGISTERED = 136

@@ -11,151 +11,151 @@ from ._protocol import ApiKey, ErrorCode
 
 
 class AcknowledgeType(IntegerEnum):
-    """Acknowledgement of a record by a consumer of a share group. Source:
+    """Acknowledgement of a record by a consumer in a share group. Source:
     org.apache.kafka.clients.consumer.AcknowledgeType.
     """
 
     GAP = 0
-    """There is no record with this offset."""
+    """No record exists at this offset."""
     ACCEPT = 1
-    """The record is done."""
+    """The record was processed."""
     RELEASE = 2
-    """The record becomes available for delivery again."""
+    """The record may be delivered again."""
     REJECT = 3
-    """The record is not delivered again."""
+    """The record must not be delivered again."""
     RENEW = 4
-    """Extends the acquisition lock of the record."""
+    """The consumer needs more time: its acquisition lock is renewed."""
 
 
 class Acks(IntegerEnum):
-    """Replicas that must have the records before the producer gets a response. Source: the field Acks of the
-    definition ProduceRequest, and the setting acks of the producer.
+    """Replicas that must have the records before the leader responds. Source: the field Acks of the definition
+    ProduceRequest, and the setting acks of the producer.
     """
 
     ALL = -1
-    """All replicas that are in sync."""
+    """All in-sync replicas."""
     NONE = 0
-    """No acknowledgement; the broker sends no response."""
+    """No replica; the broker sends no response."""
     LEADER = 1
-    """The leader alone."""
+    """Only the leader."""
 
 
 class AclOperation(IntegerEnum):
-    """Operation of an ACL entry. Source: org.apache.kafka.common.acl.AclOperation."""
+    """Operation that an ACL entry allows or denies. Source: org.apache.kafka.common.acl.AclOperation."""
 
     UNKNOWN = 0
-    """An operation that the sender does not know."""
+    """An operation unknown to the sender."""
     ANY = 1
-    """In a filter: every operation."""
+    """Any operation; only in filters."""
     ALL = 2
-    """Every operation, in one entry."""
+    """All operations, in a single entry."""
     READ = 3
-    """Reading records, or joining and committing as a group."""
+    """Reading records, joining a group, or committing offsets."""
     WRITE = 4
-    """Writing records, or using a transactional id."""
+    """Writing records or using a transactional id."""
     CREATE = 5
     """Creating the resource."""
     DELETE = 6
-    """Deleting the resource, or records of it."""
+    """Deleting the resource or its records."""
     ALTER = 7
     """Changing the resource."""
     DESCRIBE = 8
-    """Describing the resource."""
+    """Listing and describing the resource."""
     CLUSTER_ACTION = 9
-    """Requests between brokers."""
+    """Requests between the nodes of the cluster, such as replication."""
     DESCRIBE_CONFIGS = 10
-    """Reading settings."""
+    """Reading configuration."""
     ALTER_CONFIGS = 11
-    """Changing settings."""
+    """Changing configuration."""
     IDEMPOTENT_WRITE = 12
     """Writing as an idempotent producer."""
     CREATE_TOKENS = 13
     """Creating delegation tokens for another user."""
     DESCRIBE_TOKENS = 14
-    """Looking at delegation tokens of another user."""
+    """Describing delegation tokens of another user."""
     TWO_PHASE_COMMIT = 15
-    """Preparing transactions that an outside coordinator commits."""
+    """Preparing transactions that an external coordinator commits."""
 
 
 class AclPermissionType(IntegerEnum):
-    """Whether an ACL entry allows or denies. Source: org.apache.kafka.common.acl.AclPermissionType."""
+    """Permission type of an ACL entry. Source: org.apache.kafka.common.acl.AclPermissionType."""
 
     UNKNOWN = 0
-    """A type that the sender does not know."""
+    """A permission type unknown to the sender."""
     ANY = 1
-    """In a filter: both."""
+    """Either type; only in filters."""
     DENY = 2
-    """The operation is denied, whatever else allows it."""
+    """Denies the operation, even if another entry allows it."""
     ALLOW = 3
-    """The operation is allowed, unless an entry denies it."""
+    """Allows the operation, unless another entry denies it."""
 
 
 class AlterConfigOperation(IntegerEnum):
-    """Change of a config. Source: org.apache.kafka.clients.admin.AlterConfigOp$OpType."""
+    """Change to a configuration entry. Source: org.apache.kafka.clients.admin.AlterConfigOp$OpType."""
 
     SET = 0
-    """The value is set."""
+    """Sets the value."""
     DELETE = 1
-    """The value is removed, so that the default counts again."""
+    """Removes the value, which restores the default."""
     APPEND = 2
-    """The value is added to a list."""
+    """Appends the value to a list."""
     SUBTRACT = 3
-    """The value is taken out of a list."""
+    """Removes the value from a list."""
 
 
 class AssignorError(IntegerEnum):
-    """Error of a Streams assignment. Source:
+    """Error code in an assignment of Kafka Streams. Source:
     org.apache.kafka.streams.processor.internals.assignment.AssignorError.
     """
 
     NONE = 0
-    """Nothing."""
+    """No error."""
     INCOMPLETE_SOURCE_TOPIC_METADATA = 1
-    """Topics to read from are missing."""
+    """Source topics are missing."""
     VERSION_PROBING = 2
-    """The members do not agree on a version yet."""
+    """The members have not agreed on a version yet."""
     ASSIGNMENT_ERROR = 3
     """The assignor failed."""
     SHUTDOWN_REQUESTED = 4
-    """A member requests a shutdown of the application."""
+    """A member requested the shutdown of the application."""
 
 
 class AuthorizedOperations(Special):
-    """Authorized operations as bits, bit n for ACL operation n, or this."""
+    """Special value of the bit field of permitted operations, in which bit n stands for ACL operation n."""
 
     OMITTED = -2147483648
-    """Not requested."""
+    """The operations were not requested."""
 
 
 class BrokerControlledShutdown(IntegerEnum):
-    """Whether a broker is shutting down in an orderly way. Source:
+    """Change of a broker's controlled shutdown state. Source:
     org.apache.kafka.metadata.BrokerRegistrationInControlledShutdownChange.
     """
 
     NONE = 0
-    """Stays as it is."""
+    """No change."""
     IN_CONTROLLED_SHUTDOWN = 1
-    """From now on."""
+    """The broker begins a controlled shutdown."""
 
 
 class BrokerFencing(IntegerEnum):
-    """Whether a broker is being fenced. Source: org.apache.kafka.metadata.BrokerRegistrationFencingChange."""
+    """Change of a broker's fencing state. Source: org.apache.kafka.metadata.BrokerRegistrationFencingChange."""
 
     UNFENCE = -1
-    """From now on it may lead partitions."""
+    """The broker is unfenced and can lead partitions."""
     NONE = 0
-    """Stays as it is."""
+    """No change."""
     FENCE = 1
-    """From now on it may not."""
+    """The broker is fenced and cannot lead partitions."""
 
 
 class CompressionType(IntegerEnum):
-    """How bytes are compressed; bits 0 to 2 of the attributes of a record batch have the same numbers. Source:
+    """Compression codec; bits 0 to 2 of a record batch's attributes use the same numbers. Source:
     org.apache.kafka.common.record.internal.CompressionType.
     """
 
     NONE = 0
-    """Not at all."""
+    """No compression."""
     GZIP = 1
     """gzip."""
     SNAPPY = 2
@@ -167,106 +167,108 @@ class CompressionType(IntegerEnum):
 
 
 class ConfigResourceType(IntegerEnum):
-    """Type of resources with configs. Source: org.apache.kafka.common.config.ConfigResource$Type."""
+    """Type of a resource that has configuration. Source: org.apache.kafka.common.config.ConfigResource$Type."""
 
     UNKNOWN = 0
-    """A type that the sender does not know."""
+    """A type unknown to the sender."""
     TOPIC = 2
     """A topic."""
     BROKER = 4
-    """A broker, or with an empty name the default of all."""
+    """A broker; an empty name stands for the default of all brokers."""
     BROKER_LOGGER = 8
-    """The log levels of a broker."""
+    """Log levels of a broker."""
     CLIENT_METRICS = 16
-    """A subscription to metrics of clients."""
+    """A subscription to client metrics."""
     GROUP = 32
     """A group."""
 
 
 class ConfigSource(IntegerEnum):
-    """Where the value of a setting comes from. Source:
+    """Source of a configuration value. Source:
     org.apache.kafka.common.requests.DescribeConfigsResponse$ConfigSource.
     """
 
     UNKNOWN = 0
-    """A source that the sender does not know."""
+    """A source unknown to the sender."""
     TOPIC_CONFIG = 1
     """Set for the topic."""
     DYNAMIC_BROKER_CONFIG = 2
-    """Set for this broker while it runs."""
+    """Set dynamically for this broker."""
     DYNAMIC_DEFAULT_BROKER_CONFIG = 3
-    """Set for all brokers while they run."""
+    """Set dynamically for all brokers."""
     STATIC_BROKER_CONFIG = 4
-    """In the file that the broker was started with."""
+    """Set in the broker's configuration file."""
     DEFAULT_CONFIG = 5
-    """Kafka's default."""
+    """Built-in default."""
     DYNAMIC_BROKER_LOGGER_CONFIG = 6
-    """A log level that was set while the broker runs."""
+    """Log level that was set dynamically."""
     CLIENT_METRICS_CONFIG = 7
-    """Set for a subscription to metrics of clients."""
+    """Set for a subscription to client metrics."""
     GROUP_CONFIG = 8
     """Set for the group."""
 
 
 class ConfigType(IntegerEnum):
-    """Type of a config's value. Source: org.apache.kafka.common.requests.DescribeConfigsResponse$ConfigType."""
+    """Data type of a configuration value. Source:
+    org.apache.kafka.common.requests.DescribeConfigsResponse$ConfigType.
+    """
 
     UNKNOWN = 0
-    """Not said."""
+    """Unknown type."""
     BOOLEAN = 1
     """true or false."""
     STRING = 2
-    """A text."""
+    """A string."""
     INT = 3
-    """A number of 32 bits."""
+    """A 32-bit integer."""
     SHORT = 4
-    """A number of 16 bits."""
+    """A 16-bit integer."""
     LONG = 5
-    """A number of 64 bits."""
+    """A 64-bit integer."""
     DOUBLE = 6
     """A floating-point number."""
     LIST = 7
-    """Texts with commas between."""
+    """Strings, separated by commas."""
     CLASS = 8
     """The name of a Java class."""
     PASSWORD = 9
-    """A password, which is never returned."""
+    """A secret string; responses omit its value."""
 
 
 class ConsumerMemberType(IntegerEnum):
-    """Protocol of a consumer group's member. Source: the field MemberType of the definition
+    """Group protocol that a member of a consumer group uses. Source: the field MemberType of the definition
     ConsumerGroupDescribeResponse.
     """
 
     UNKNOWN = -1
-    """Not known."""
+    """Unknown."""
     CLASSIC = 0
-    """JoinGroup and SyncGroup."""
+    """Classic protocol, with JoinGroup and SyncGroup."""
     CONSUMER = 1
-    """ConsumerGroupHeartbeat."""
+    """Consumer protocol, with ConsumerGroupHeartbeat."""
 
 
 class ControlRecordType(IntegerEnum):
-    """Type of a control record; its key has the number after a version. Source:
+    """Type of a control record; the record key contains it after a version. Source:
     org.apache.kafka.common.record.internal.ControlRecordType.
     """
 
     UNKNOWN = -1
-    """A number that the reader does not know; never written."""
+    """A type unknown to the reader; never written."""
     ABORT = 0
     """The transaction of the producer was aborted."""
     COMMIT = 1
     """The transaction of the producer was committed."""
     LEADER_CHANGE = 2
-    """A node has become leader of the metadata log."""
+    """The quorum of the metadata log has a new leader."""
     SNAPSHOT_HEADER = 3
-    """Begins a snapshot."""
+    """Start of a snapshot."""
     SNAPSHOT_FOOTER = 4
-    """Ends a snapshot."""
+    """End of a snapshot."""
     KRAFT_VERSION = 5
-    """The version of KRaft from here on."""
+    """KRaft version from this offset on."""
     KRAFT_VOTERS = 6
-    """The voters from here on."""
+    """Voter set from this offset on."""
 
 
 class ControlRequestType(IntegerEnum):
@@ -275,69 +277,67 @@ class ControlRequestType(IntegerEnum):
     """
 
     UNKNOWN = 0
-    """Not said."""
+    """Not specified."""
     INCREMENTAL = 1
-    """What changed."""
+    """Changes only."""
     FULL = 2
-    """Everything; omitted partitions no longer exist."""
+    """The full state; omitted partitions no longer exist."""
 
 
 class ControllerId(Special):
-    """The node id of the active controller, or this."""
+    """Special value of the active controller's node id."""
 
     NONE = -1
-    """Not known."""
+    """Unknown controller."""
 
 
 class CoordinatorType(IntegerEnum):
-    """Type of the coordinator's key. Source:
-    org.apache.kafka.common.requests.FindCoordinatorRequest$CoordinatorType.
-    """
+    """Type of a coordinator. Source: org.apache.kafka.common.requests.FindCoordinatorRequest$CoordinatorType."""
 
     GROUP = 0
-    """A group; the key is its id."""
+    """Group coordinator; the key is a group id."""
     TRANSACTION = 1
-    """A transactional id; the key is that."""
+    """Transaction coordinator; the key is a transactional id."""
     SHARE = 2
-    """A partition of a share group; the key is groupId:topicId:partition."""
+    """Share coordinator; the key is groupId:topicId:partition."""
 
 
 class DeleteRecordsOffset(Special):
-    """The offset before which records are deleted, or this."""
+    """Special value of the offset before which records are deleted."""
 
     HIGH_WATERMARK = -1
-    """All that consumers can read."""
+    """The high watermark: all records that consumers can read are deleted."""
 
 
 class DeliveryState(IntegerEnum):
-    """Delivery state of a record in a share group. Source: org.apache.kafka.server.share.fetch.RecordState."""
+    """State of a record in a share group. Source: org.apache.kafka.server.share.fetch.RecordState."""
 
     AVAILABLE = 0
-    """Waiting for a consumer."""
+    """Available for delivery to a consumer."""
     ACQUIRED = 1
-    """A consumer has it."""
+    """Acquired by a consumer."""
     ACKNOWLEDGED = 2
-    """Done."""
+    """Processed by a consumer."""
     ARCHIVING = 3
-    """About to be given up, with a copy elsewhere."""
+    """About to be archived, while it is copied to a dead-letter queue."""
     ARCHIVED = 4
-    """Given up: rejected, or tried too often."""
+    """Archived: rejected, or delivered too often."""
 
 
 class ElectionType(IntegerEnum):
-    """Who may become leader of a partition. Source: org.apache.kafka.common.ElectionType."""
+    """Type of a leader election. Source: org.apache.kafka.common.ElectionType."""
 
     PREFERRED = 0
-    """The first replica of the assignment."""
+    """Election of the preferred replica, the first of the assignment."""
     UNCLEAN = 1
-    """Any replica that is alive, though records may be lost."""
+    """Election of any live replica, which may lose records."""
 
 
 class EndpointType(IntegerEnum):
-    """Which nodes are meant. Source: org.apache.kafka.clients.admin.EndpointType."""
+    """Type of the nodes in a cluster description. Source: org.apache.kafka.clients.admin.EndpointType."""
 
     UNKNOWN = 0
-    """Not said."""
+    """Not specified."""
     BROKER = 1
     """Brokers."""
     CONTROLLER = 2
@@ -345,32 +345,32 @@ class EndpointType(IntegerEnum):
 
 
 class FeatureUpgradeType(IntegerEnum):
-    """How the level of a feature may change. Source: org.apache.kafka.clients.admin.FeatureUpdate$UpgradeType."""
+    """Permitted change of a feature level. Source: org.apache.kafka.clients.admin.FeatureUpdate$UpgradeType."""
 
     UNKNOWN = 0
-    """Not said."""
+    """Not specified."""
     UPGRADE = 1
-    """Only upwards."""
+    """Only upgrades."""
     SAFE_DOWNGRADE = 2
-    """Downwards too, where nothing is lost."""
+    """Also downgrades that lose no metadata."""
     UNSAFE_DOWNGRADE = 3
-    """Downwards too, though metadata may be lost."""
+    """Also downgrades that may lose metadata."""
 
 
 class FetchSessionEpoch(Special):
-    """Where in a fetch session a request is: a count, or one of these."""
+    """Special values of the epoch of a fetch session."""
 
     FINAL = -1
-    """Without a session, or its last."""
+    """A fetch without a session, which also closes an open one."""
     INITIAL = 0
-    """The first of a new session."""
+    """The first fetch of a new session."""
 
 
 class GenerationId(Special):
-    """The generation of a group, or this."""
+    """Special value of a group's generation id."""
 
     NONE = -1
-    """Not a group member, such as a consumer with manually assigned partitions."""
+    """Not a member of a group, such as a consumer with manually assigned partitions."""
 
 
 class GroupMemberState(IntegerEnum):
@@ -379,20 +379,22 @@ class GroupMemberState(IntegerEnum):
     """
 
     STABLE = 0
-    """The member has its target assignment."""
+    """The member has its assignment."""
     UNREVOKED_PARTITIONS = 1
-    """It still has to give up partitions."""
+    """The member still has to revoke partitions."""
     UNRELEASED_PARTITIONS = 2
-    """It waits for partitions that others have."""
+    """The member waits for partitions that other members still own."""
     UNKNOWN = 127
-    """A state that the coordinator does not know."""
+    """A state unknown to the coordinator."""
 
 
 class GroupProtocolType(StringEnum):
-    """Protocol type of a classic group. Source: org.apache.kafka.clients.GroupRebalanceConfig$ProtocolType."""
+    """Protocol type of a group, by its kind of members. Source:
+    org.apache.kafka.clients.GroupRebalanceConfig$ProtocolType.
+    """
 
     CONNECT = "connect"
-    """Workers of Kafka Connect."""
+    """Kafka Connect workers."""
     CONSUMER = "consumer"
     """Consumers."""
     SHARE = "share"
@@ -403,153 +405,151 @@ class GroupState(StringEnum):
     """State of a group. Source: org.apache.kafka.common.GroupState."""
 
     ASSIGNING = "Assigning"
-    """The coordinator works out who gets what."""
+    """The coordinator computes a new assignment."""
     COMPLETING_REBALANCE = "CompletingRebalance"
-    """Waiting for the leader to distribute the partitions."""
+    """The group waits for the assignment from its leader."""
     DEAD = "Dead"
-    """Deleted, or never there."""
+    """Deleted, or never created."""
     EMPTY = "Empty"
-    """Without members; there may be offsets."""
+    """Without members; committed offsets may remain."""
     NOT_READY = "NotReady"
-    """A Streams group that lacks topics."""
+    """A Streams group with missing topics."""
     PREPARING_REBALANCE = "PreparingRebalance"
-    """Waiting for its members to join again."""
+    """The group waits for its members to rejoin."""
     RECONCILING = "Reconciling"
-    """Members are giving up and taking over."""
+    """Members revoke and take over partitions or tasks."""
     STABLE = "Stable"
-    """Every member has its part."""
+    """Every member has its assignment."""
     UNKNOWN = "Unknown"
-    """A state that the sender does not know."""
+    """A state unknown to the sender."""
 
 
 class GroupType(StringEnum):
-    """Type of a group. Source: org.apache.kafka.coordinator.group.Group$GroupType."""
+    """Type of a group, by its protocol. Source: org.apache.kafka.coordinator.group.Group$GroupType."""
 
     CLASSIC = "classic"
-    """JoinGroup and SyncGroup, as before Kafka 4."""
+    """Classic protocol, with JoinGroup and SyncGroup."""
     CONSUMER = "consumer"
-    """Consumers with the protocol of KIP-848."""
+    """A consumer group (KIP-848)."""
     SHARE = "share"
     """A share group (KIP-932)."""
     STREAMS = "streams"
     """A Streams group (KIP-1071)."""
     UNKNOWN = "unknown"
-    """A type that the sender does not know."""
+    """A type unknown to the sender."""
 
 
 class IsolationLevel(IntegerEnum):
-    """Isolation level of a consumer. Source: org.apache.kafka.common.IsolationLevel."""
+    """Visibility of transactional records to a consumer. Source: org.apache.kafka.common.IsolationLevel."""
 
     READ_UNCOMMITTED = 0
-    """All records, those of open and aborted transactions too."""
+    """All records, including those of open and aborted transactions."""
     READ_COMMITTED = 1
-    """Only records of committed transactions, and those outside of transactions."""
+    """Only records of committed transactions and records outside transactions."""
 
 
 class LeaderEpoch(Special):
-    """The epoch of a partition's leader, or this."""
+    """Special value of a partition's leader epoch."""
 
     NONE = -1
-    """Not known, or not to be checked."""
+    """Unknown, or not to be checked."""
 
 
 class LeaderId(Special):
-    """The node id of a partition's leader, or one of these."""
+    """Special values of the node id of a partition's leader."""
 
     NO_CHANGE = -2
-    """In a change: stays as it is."""
+    """No change of the leader."""
     NONE = -1
-    """There is no leader."""
+    """No leader."""
 
 
 class LeaderRecoveryState(IntegerEnum):
-    """Whether the leader must recover the partition after an unclean election. Source:
+    """Recovery state of a partition's leader after an unclean election. Source:
     org.apache.kafka.metadata.LeaderRecoveryState.
     """
 
     NO_CHANGE = -1
-    """In a change: stays as it is."""
+    """No change."""
     RECOVERED = 0
-    """No."""
+    """Recovered, or elected cleanly."""
     RECOVERING = 1
-    """Yes, and has not done so yet."""
+    """Recovery in progress."""
 
 
 class ListOffsetsTimestamp(Special):
-    """Timestamps that ask for an offset by another rule than time."""
+    """Special timestamps that select an offset by other criteria."""
 
     EARLIEST_PENDING_UPLOAD = -6
-    """The first offset that still has to go to tiered storage."""
+    """First offset not yet copied to tiered storage."""
     LATEST_TIERED = -5
-    """The last offset that is in tiered storage."""
+    """Last offset in tiered storage."""
     EARLIEST_LOCAL = -4
-    """The first offset that is on the broker's own disk."""
+    """First offset in the broker's local log."""
     MAX = -3
-    """The record with the greatest timestamp."""
+    """Offset of the record with the largest timestamp."""
     EARLIEST = -2
-    """The first offset that the partition still has."""
+    """First offset of the partition."""
     LATEST = -1
-    """The end: the next offset to be given out, or to be stable."""
+    """End offset that consumers can read up to: the high watermark or the last stable offset."""
 
 
 class MemberEpoch(Special):
-    """The epoch of a member in its heartbeat: a count, or one of these."""
+    """Special values of a member's epoch in a heartbeat."""
 
     LEAVE_STATIC = -2
-    """It leaves the group for a while: a member with the same instance id will come back."""
+    """A static member leaves temporarily: a member with the same instance id will rejoin."""
     LEAVE = -1
-    """It leaves the group."""
+    """The member leaves the group."""
     JOIN = 0
-    """It joins the group."""
+    """The member joins the group."""
 
 
 class PartitionCount(Special):
-    """How many partitions a new topic has, or this."""
+    """Special value of a new topic's partition count."""
 
     BROKER_DEFAULT = -1
-    """As many as the broker's setting says, or the assignments."""
+    """The broker's default, or the count in the manual assignments."""
 
 
 class PatternType(IntegerEnum):
-    """How the name in an ACL entry is compared with that of a resource. Source:
-    org.apache.kafka.common.resource.PatternType.
-    """
+    """Type of the resource pattern in an ACL entry. Source: org.apache.kafka.common.resource.PatternType."""
 
     UNKNOWN = 0
-    """A type that the sender does not know."""
+    """A type unknown to the sender."""
     ANY = 1
-    """In a filter: entries of every type that have just this name."""
+    """Patterns of any type with exactly this name; only in filters."""
     MATCH = 2
-    """In a filter: entries that apply to a resource of this name, by prefix and * too."""
+    """Patterns that cover a resource of this name, including prefixes and *; only in filters."""
     LITERAL = 3
-    """The name is that of one resource, or * for all of them."""
+    """The name of one resource, or * for all resources."""
     PREFIXED = 4
-    """The name is a prefix of resource names."""
+    """A prefix of resource names."""
 
 
 class PreferredReadReplica(Special):
-    """The node id of a replica that is nearer than the leader, or this."""
+    """Special value of the node id of the replica to fetch from."""
 
     NONE = -1
-    """There is none: go on with this broker."""
+    """No preferred replica: keep fetching from this broker."""
 
 
 class ProducerEpoch(Special):
-    """The epoch of an idempotent producer, or this."""
+    """Special value of an idempotent producer's epoch."""
 
     NONE = -1
-    """None."""
+    """No producer epoch."""
 
 
 class ProducerId(Special):
-    """The id of an idempotent producer, or this."""
+    """Special value of an idempotent producer's id."""
 
     NONE = -1
-    """None."""
+    """No producer id."""
 
 
 class QuotaEntityType(StringEnum):
-    """Entity type of a quota."""
+    """Type of an entity that has a quota."""
 
     CLIENT_ID = "client-id"
     """A client id."""
@@ -560,103 +560,103 @@ class QuotaEntityType(StringEnum):
 
 
 class QuotaMatchType(IntegerEnum):
-    """How a filter of quotas compares names."""
+    """Match type of a quota filter."""
 
     EXACT = 0
-    """The name that is given."""
+    """The entity with the given name."""
     DEFAULT = 1
-    """The default, which has no name."""
+    """The default entity, which has no name."""
     SPECIFIED = 2
-    """Every name, but not the default."""
+    """Every entity of the type, including the default one."""
 
 
 class RemoteLogSegmentState(IntegerEnum):
-    """State of a segment in tiered storage. Source:
+    """State of a log segment in tiered storage. Source:
     org.apache.kafka.server.log.remote.storage.RemoteLogSegmentState.
     """
 
     COPY_SEGMENT_STARTED = 0
-    """It is being copied there."""
+    """The copy to tiered storage has started."""
     COPY_SEGMENT_FINISHED = 1
-    """It is there."""
+    """The segment is available in tiered storage."""
     DELETE_SEGMENT_STARTED = 2
-    """It is being deleted."""
+    """The deletion has started."""
     DELETE_SEGMENT_FINISHED = 3
-    """It is gone."""
+    """The segment is deleted."""
 
 
 class RemotePartitionDeleteState(IntegerEnum):
-    """Deletion state of a partition in tiered storage. Source:
+    """State of the deletion of a partition in tiered storage. Source:
     org.apache.kafka.server.log.remote.storage.RemotePartitionDeleteState.
     """
 
     DELETE_PARTITION_MARKED = 0
-    """It is to be deleted."""
+    """The partition is marked for deletion."""
     DELETE_PARTITION_STARTED = 1
-    """It is being deleted."""
+    """The deletion has started."""
     DELETE_PARTITION_FINISHED = 2
-    """It is gone."""
+    """The partition is deleted."""
 
 
 class ReplicaId(Special):
-    """Node id of the fetching replica, or one of these."""
+    """Special values of the node id of a fetching replica."""
 
     FUTURE_LOCAL = -3
-    """A replica on another disk of the same broker."""
+    """A future replica in another log directory of the same broker."""
     DEBUGGING = -2
     """A client that may read beyond the high watermark."""
     CONSUMER = -1
-    """No replica but a client."""
+    """A consumer, not a replica."""
 
 
 class ReplicationFactor(Special):
-    """How many replicas each partition of a new topic has, or this."""
+    """Special value of a new topic's replication factor."""
 
     BROKER_DEFAULT = -1
-    """As many as the broker's setting says, or the assignments."""
+    """The broker's default, or the count in the manual assignments."""
 
 
 class ResourceType(IntegerEnum):
-    """Resource type of an ACL entry. Source: org.apache.kafka.common.resource.ResourceType."""
+    """Type of the resource that an ACL entry applies to. Source: org.apache.kafka.common.resource.ResourceType."""
 
     UNKNOWN = 0
-    """A type that the sender does not know."""
+    """A type unknown to the sender."""
     ANY = 1
-    """In a filter: every type."""
+    """Any type; only in filters."""
     TOPIC = 2
     """A topic."""
     GROUP = 3
     """A group."""
     CLUSTER = 4
-    """The cluster as a whole; its name is kafka-cluster."""
+    """The whole cluster; its name is kafka-cluster."""
     TRANSACTIONAL_ID = 5
     """A transactional id."""
     DELEGATION_TOKEN = 6
-    """A delegation token, by its id."""
+    """A delegation token, identified by its token id."""
     USER = 7
-    """A user, as User:name."""
+    """A user, in the form User:name."""
 
 
 class SaslMechanism(StringEnum):
-    """How clients log in."""
+    """SASL mechanism for the authentication of clients."""
 
     GSSAPI = "GSSAPI"
     """Kerberos."""
     OAUTHBEARER = "OAUTHBEARER"
-    """A token of OAuth 2."""
+    """OAuth 2 bearer token."""
     PLAIN = "PLAIN"
-    """Name and password as they are."""
+    """User name and password in plain text."""
     SCRAM_SHA_256 = "SCRAM-SHA-256"
-    """A proof of the password, by SHA-256."""
+    """Salted challenge-response with SHA-256."""
     SCRAM_SHA_512 = "SCRAM-SHA-512"
-    """A proof of the password, by SHA-512."""
+    """Salted challenge-response with SHA-512."""
 
 
 class ScramMechanism(IntegerEnum):
     """Hash function of SCRAM credentials. Source: org.apache.kafka.clients.admin.ScramMechanism."""
 
     UNKNOWN = 0
-    """A mechanism that the sender does not know."""
+    """A mechanism unknown to the sender."""
     SCRAM_SHA_256 = 1
     """SHA-256."""
     SCRAM_SHA_512 = 2
@@ -664,20 +664,20 @@ class ScramMechanism(IntegerEnum):
 
 
 class SecurityProtocol(IntegerEnum):
-    """How a listener is protected. Source: org.apache.kafka.common.security.auth.SecurityProtocol."""
+    """Security protocol of a listener. Source: org.apache.kafka.common.security.auth.SecurityProtocol."""
 
     PLAINTEXT = 0
-    """Not at all."""
+    """Neither encryption nor authentication."""
     SSL = 1
     """TLS."""
     SASL_PLAINTEXT = 2
-    """SASL, without TLS."""
+    """SASL without TLS."""
     SASL_SSL = 3
     """SASL over TLS."""
 
 
 class ShareAcquireMode(IntegerEnum):
-    """How many records of a share group are acquired at a time. Source:
+    """Mode in which a share fetch acquires records. Source:
     org.apache.kafka.clients.consumer.internals.ShareAcquireMode.
     """
 
@@ -688,177 +688,175 @@ class ShareAcquireMode(IntegerEnum):
 
 
 class ShareSessionEpoch(Special):
-    """Epoch of a share session, or one of these."""
+    """Special values of the epoch of a share session."""
 
     FINAL = -1
-    """The last of the session."""
+    """The last request of the session."""
     INITIAL = 0
-    """The first of a new session."""
+    """The first request of a new session."""
 
 
 class StopReplicaEpoch(Special):
-    """The epoch of the leader of a replica that is to stop, or one of these. Source: class
-    kafka.api.LeaderAndIsr of Kafka 3.9.
+    """Special values of the leader epoch of a replica to stop. Source: class kafka.api.LeaderAndIsr of Kafka
+    3.9.
     """
 
     DURING_DELETE = -2
     """The topic is being deleted."""
     NONE = -1
-    """Not known, and not to be checked."""
+    """Unknown, and not to be checked."""
 
 
 class StreamsGroupStatus(IntegerEnum):
-    """Status of a Streams group, reported by its coordinator. Source:
-    org.apache.kafka.common.requests.StreamsGroupHeartbeatResponse$Status.
-    """
+    """Status of a Streams group. Source: org.apache.kafka.common.requests.StreamsGroupHeartbeatResponse$Status."""
 
     STALE_TOPOLOGY = 0
     """The member's topology is older than the group's."""
     MISSING_SOURCE_TOPICS = 1
-    """Topics to read from are missing."""
+    """Source topics are missing."""
     INCORRECTLY_PARTITIONED_TOPICS = 2
-    """Topics that have to have as many partitions have not."""
+    """Topics that need the same number of partitions have different ones."""
     MISSING_INTERNAL_TOPICS = 3
-    """Topics of the group's own are missing."""
+    """Internal topics of the group are missing."""
     SHUTDOWN_APPLICATION = 4
-    """Another member asks all to stop."""
+    """A member requested the shutdown of the application."""
     ASSIGNMENT_DELAYED = 5
-    """Tasks are given out later."""
+    """The assignment of tasks is delayed."""
     MISSING_CLIENT_TAGS = 6
-    """The member lacks client tags that place standby tasks."""
+    """The member lacks client tags that the placement of standby tasks needs."""
 
 
 class StreamsMemberState(IntegerEnum):
     """State of a member of a Streams group. Source: org.apache.kafka.coordinator.group.streams.MemberState."""
 
     STABLE = 1
-    """The member has its target assignment."""
+    """The member has its assignment."""
     UNREVOKED_TASKS = 2
-    """It still has to give up tasks."""
+    """The member still has to revoke tasks."""
     UNRELEASED_TASKS = 3
-    """It waits for tasks that others have."""
+    """The member waits for tasks that other members still own."""
     UNKNOWN = 127
-    """A state that the coordinator does not know."""
+    """A state unknown to the coordinator."""
 
 
 class TimestampType(IntegerEnum):
-    """Type of record timestamps; bit 3 of a record batch's attributes. Source:
+    """Type of record timestamps; bit 3 of a record batch's attributes contains it. Source:
     org.apache.kafka.common.record.TimestampType.
     """
 
     NO_TIMESTAMP_TYPE = -1
-    """There are none, as in format 0."""
+    """No timestamps, as in message format 0."""
     CREATE_TIME = 0
-    """When the producer made the record."""
+    """Time at which the producer created the record."""
     LOG_APPEND_TIME = 1
-    """When the broker wrote it."""
+    """Time at which the broker appended the record."""
 
 
 class TopicStateLeader(Special):
-    """Broker id of a partition's leader in requests of a ZooKeeper-based controller, or one of these. Source:
-    class kafka.api.LeaderAndIsr of Kafka 3.9.
+    """Special values of a leader's broker id in requests from a ZooKeeper-based controller. Source: class
+    kafka.api.LeaderAndIsr of Kafka 3.9.
     """
 
     DURING_DELETE = -2
     """The topic is being deleted."""
     NONE = -1
-    """There is no leader."""
+    """No leader."""
 
 
 class TopologyDescriptionStatus(IntegerEnum):
-    """Status of the description of a Streams topology. Source:
+    """Availability of the description of a Streams topology. Source:
     org.apache.kafka.clients.admin.StreamsGroupTopologyDescriptionStatus.
     """
 
     NOT_REQUESTED = 0
-    """Not requested."""
+    """The description was not requested."""
     NOT_STORED = 1
-    """The broker has none."""
+    """The broker has no description."""
     ERROR = 2
-    """It could not be read."""
+    """The description could not be read."""
     AVAILABLE = 3
-    """Available."""
+    """The response contains the description."""
 
 
 class TopologyNodeType(IntegerEnum):
-    """Type of a node of a Streams topology."""
+    """Type of a node in a Streams topology."""
 
     SOURCE = 1
-    """Reads topics."""
+    """Reads records from topics."""
     PROCESSOR = 2
-    """Works on records."""
+    """Processes records."""
     SINK = 3
-    """Writes a topic."""
+    """Writes records to a topic."""
 
 
 class TransactionResult(IntegerEnum):
-    """How a transaction ends. Source: org.apache.kafka.common.requests.TransactionResult."""
+    """Outcome of a transaction. Source: org.apache.kafka.common.requests.TransactionResult."""
 
     ABORT = 0
-    """Its records are never read."""
+    """Aborted: read-committed consumers never see its records."""
     COMMIT = 1
-    """Its records become readable, all at once."""
+    """Committed: read-committed consumers see its records."""
 
 
 class TransactionState(StringEnum):
-    """The state of a transaction, as requests and responses name it. Source:
+    """State of a transaction, by the name used in requests and responses. Source:
     org.apache.kafka.coordinator.transaction.TransactionState.
     """
 
     COMPLETE_ABORT = "CompleteAbort"
-    """Aborted, with a marker in every partition."""
+    """Aborted; every partition has its marker."""
     COMPLETE_COMMIT = "CompleteCommit"
-    """Committed, with a marker in every partition."""
+    """Committed; every partition has its marker."""
     DEAD = "Dead"
     """The transactional id has expired."""
     EMPTY = "Empty"
     """No transaction yet."""
     ONGOING = "Ongoing"
-    """Open: records are being written."""
+    """Open; the producer can add records."""
     PREPARE_ABORT = "PrepareAbort"
-    """Decided: it will be aborted."""
+    """Being aborted; markers are not complete."""
     PREPARE_COMMIT = "PrepareCommit"
-    """Decided: it will be committed."""
+    """Being committed; markers are not complete."""
     PREPARE_EPOCH_FENCE = "PrepareEpochFence"
-    """The coordinator is raising the epoch to shut out an old producer."""
+    """The coordinator is raising the epoch to fence an older producer."""
 
 
 class TransactionStatus(IntegerEnum):
-    """The state of a transaction, as the coordinator's log has it. Source:
+    """State of a transaction, by the number stored in the transaction log. Source:
     org.apache.kafka.coordinator.transaction.TransactionState.
     """
 
     EMPTY = 0
     """No transaction yet."""
     ONGOING = 1
-    """Open: records are being written."""
+    """Open; the producer can add records."""
     PREPARE_COMMIT = 2
-    """Decided: it will be committed."""
+    """Being committed; markers are not complete."""
     PREPARE_ABORT = 3
-    """Decided: it will be aborted."""
+    """Being aborted; markers are not complete."""
     COMPLETE_COMMIT = 4
-    """Committed, with a marker in every partition."""
+    """Committed; every partition has its marker."""
     COMPLETE_ABORT = 5
-    """Aborted, with a marker in every partition."""
+    """Aborted; every partition has its marker."""
     DEAD = 6
     """The transactional id has expired."""
     PREPARE_EPOCH_FENCE = 7
-    """The coordinator is raising the epoch to shut out an old producer."""
+    """The coordinator is raising the epoch to fence an older producer."""
 
 
 class ZkMigrationState(IntegerEnum):
-    """How far the metadata of a cluster has moved from ZooKeeper to KRaft. Source: the field ZkMigrationState of
-    the definition ZkMigrationStateRecord, and KIP-866.
+    """State of a cluster's migration from ZooKeeper to KRaft. Source: the field ZkMigrationState of the
+    definition ZkMigrationStateRecord, and KIP-866.
     """
 
     NONE = 0
-    """It began with KRaft."""
+    """The cluster was created with KRaft."""
     PRE_MIGRATION = 1
-    """Not begun."""
+    """Not started."""
     MIGRATION = 2
-    """Under way; both are written."""
+    """In progress; metadata is written to both."""
     POST_MIGRATION = 3
-    """Done."""
+    """Complete."""
 
 
 ENUMERATIONS: Mapping[str, type[IntegerEnum] | type[StringEnum]] = MappingProxyType(
