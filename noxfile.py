@@ -30,6 +30,7 @@ def groups(*names: str) -> list[str]:
 
 GENERATOR = ("./generator", *groups("generate"))
 """The generator, and the versions of its tools that format the committed packages."""
+BUILD = ("python", "-m", "build", "--installer", "uv", "--outdir", "dist")
 PUBLISH = ("python", "-m", "kafka_protocol_upstream", "publish")
 PEERS = groups("tests", "arrow", "spark", "peers")
 PACKAGES = ("./generated", "./packages/records", "./packages/tools")
@@ -272,8 +273,8 @@ def build(session: nox.Session) -> None:
     session.run("kafka-message-generator", "export", *protocol)
     clean(*projects, "./packages/native")
     for project in projects:
-        session.run("python", "-m", "build", "--outdir", "dist", project, silent=True)
-    session.run("python", "-m", "build", "--sdist", "--outdir", "dist", "./packages/native", silent=True)
+        session.run(*BUILD, project, silent=True)
+    session.run(*BUILD, "--sdist", "./packages/native", silent=True)
     session.run(*PUBLISH, "native")
     session.run(*PUBLISH, "contents")
 

@@ -20,8 +20,9 @@ from tests.support.pages import ROOT
 
 DESCRIBE = """
 from importlib.metadata import metadata
-said = metadata("acme-invoices")
-print(said["Name"], said["Version"], said["License-Expression"], said.get_all("License-File"), said.get_all("Requires-Dist"))
+found = metadata("acme-invoices")
+fields = [found[name] for name in ("Name", "Version", "License-Expression")]
+print(*fields, found.get_all("License-File"), found.get_all("Requires-Dist"))
 """
 DESCRIBED = "acme-invoices 2.1.0 LicenseRef-Acme ['COPYING'] ['kafka-messages-tools; extra == \"tools\"']\n"
 EMPTY_HISTORY = """
@@ -46,7 +47,7 @@ for name in sys.argv[1:]:
 """
 
 
-class Place:
+class Environment:
     """A new virtual environment."""
 
     def __init__(self, folder: Path, python: str = sys.executable) -> None:
@@ -79,7 +80,7 @@ def wheel(folder: Path, name: str, tag: str = "py3") -> Path:
 def try_generator(folder: Path, work: Path) -> None:
     """Generate, install and use a package unrelated to Kafka."""
     path = wheel(folder, "kafka_message_generator")
-    tool = Place(work / "tool")
+    tool = Environment(work / "tool")
     tool.install(str(path))
     command = str(tool.commands / "kafka-message-generator")
     same("--version", run(command, "--version"), f"kafka-message-generator {path.name.split('-')[1]}\n")
@@ -87,21 +88,21 @@ def try_generator(folder: Path, work: Path) -> None:
     for step in ("generate", "check"):
         run(command, step, "--specs", str(specs), "--output", str(package))
     if foreign := list(invoices.foreign(package)):
-        raise Failed("the stranger's package has what it does not need:\n" + "\n".join(foreign))
-    place = Place(work / "place")
-    place.install(str(package))
-    same("its messages", place.run_script(invoices.USE), invoices.PRINTED)
-    same("its metadata", place.run_script(DESCRIBE), DESCRIBED)
+        raise Failed("the package has unused modules:\n" + "\n".join(foreign))
+    environment = Environment(work / "environment")
+    environment.install(str(package))
+    same("its messages", environment.run_script(invoices.USE), invoices.PRINTED)
+    same("its metadata", environment.run_script(DESCRIBE), DESCRIBED)
 
 
 def try_packages(folder: Path, work: Path) -> None:
     """Install the packages with PySpark, import all modules, and decode a broker's response."""
-    place = Place(work / "place")
+    environment = Environment(work / "environment")
     names = ("kafka_messages", "kafka_records", "kafka_messages_spark")
     messages, records, spark = (wheel(folder, name) for name in names)
-    place.install(f"{messages}[arrow]", f"{records}[arrow]", f"{spark}[spark]")
-    print(place.run_script(IMPORT_ALL, *names), end="")
-    decoded = run(place.python, "-I", str(ROOT / "examples" / "decode_response.py"))
+    environment.install(f"{messages}[arrow]", f"{records}[arrow]", f"{spark}[spark]")
+    print(environment.run_script(IMPORT_ALL, *names), end="")
+    decoded = run(environment.python, "-I", str(ROOT / "examples" / "decode_response.py"))
     line = "  topic 'orders' has 3 partitions, error code NONE\n"
     if line not in decoded:
         raise Failed(f"examples/decode_response.py does not print {line!r}:\n{decoded}")
@@ -109,29 +110,29 @@ def try_packages(folder: Path, work: Path) -> None:
 
 def try_records(folder: Path, work: Path) -> None:
     """Install the package of record batches alone, and run its README's example."""
-    place = Place(work / "place")
-    place.install(str(wheel(folder, "kafka_records")))
+    environment = Environment(work / "environment")
+    environment.install(str(wheel(folder, "kafka_records")))
     text = (ROOT / "packages" / "records" / "README.md").read_text(encoding="utf-8")
     example = text.partition("```python\n")[2].partition("```")[0]
-    same("its example", place.run_script(example), "gzip 0 b'order-1' b'paid'\n")
+    same("its example", environment.run_script(example), "gzip 0 b'order-1' b'paid'\n")
 
 
 def try_native(folder: Path, work: Path) -> None:
     """Read and write every message natively at every version, in each CPython with a wheel."""
     for interpreter in interpreters():
-        place = Place(work / interpreter.tag, interpreter.path)
+        environment = Environment(work / interpreter.tag, interpreter.path)
         core = wheel(folder, "kafka_messages_native", interpreter.tag)
-        place.install("--no-deps", str(wheel(folder, "kafka_messages")), str(core))
-        print(f"{interpreter}: {run(place.python, '-m', 'tests.support.native_proof', folder=ROOT)}", end="")
+        environment.install("--no-deps", str(wheel(folder, "kafka_messages")), str(core))
+        print(f"{interpreter}: {run(environment.python, '-m', 'tests.support.native_proof', folder=ROOT)}", end="")
 
 
 def try_tools(folder: Path, work: Path) -> None:
     """Install the tools, and run the command, captures and the dissector."""
-    place = Place(work / "place")
+    environment = Environment(work / "environment")
     names = ("kafka_messages", "kafka_records", "kafka_messages_tools")
-    place.install("--no-deps", *(str(wheel(folder, name)) for name in names))
-    print(place.run_script(IMPORT_ALL, "kafka_messages_tools"), end="")
-    command = str(place.commands / "kafka-messages")
+    environment.install("--no-deps", *(str(wheel(folder, name)) for name in names))
+    print(environment.run_script(IMPORT_ALL, "kafka_messages_tools"), end="")
+    command = str(environment.commands / "kafka-messages")
     decoded = run(command, "decode", "ApiVersionsRequest", "3", "056a61766106342e342e3000")
     same("decode", decoded, '{"clientSoftwareName": "java", "clientSoftwareVersion": "4.4.0"}\n')
     capture = str(ROOT / "examples" / "captures" / "librdkafka.pcap.gz")
@@ -147,10 +148,10 @@ def try_tools(folder: Path, work: Path) -> None:
 
 def try_pages(folder: Path, work: Path) -> None:
     """Install the pages, and write the site of this repository."""
-    place = Place(work / "place")
+    environment = Environment(work / "environment")
     wheels = [wheel(folder, name) for name in ("kafka_message_generator", "kafka_messages", "kafka_protocol_pages")]
-    place.install(*map(str, wheels))
-    command, site = str(place.commands / "kafka-protocol-pages"), work / "site"
+    environment.install(*map(str, wheels))
+    command, site = str(environment.commands / "kafka-protocol-pages"), work / "site"
     same("--version", run(command, "--version"), f"kafka-protocol-pages {wheels[-1].name.split('-')[1]}\n")
     specs = ROOT / "specs" / "kafka"
     print(run(command, "--specs", str(specs), "--docs", str(ROOT), "--output", str(site), folder=work), end="")
@@ -161,21 +162,21 @@ def try_pages(folder: Path, work: Path) -> None:
 
 def try_upstream(folder: Path, work: Path) -> None:
     """Install the maintainers' tasks, and import a release from a jar."""
-    place = Place(work / "place")
+    environment = Environment(work / "environment")
     names = ("kafka_message_generator", "kafka_messages", "kafka_protocol_upstream")
-    place.install(*(str(wheel(folder, name)) for name in names))
-    print(place.run_script(IMPORT_ALL, "kafka_protocol_upstream"), end="")
+    environment.install(*(str(wheel(folder, name)) for name in names))
+    print(environment.run_script(IMPORT_ALL, "kafka_protocol_upstream"), end="")
     history, jars = work / "history", work / "jars"
-    place.run_script(EMPTY_HISTORY, str(history))
+    environment.run_script(EMPTY_HISTORY, str(history))
     jars.mkdir()
     with zipfile.ZipFile(jars / "kafka-clients-3.0.0.jar", "w") as jar:
         jar.writestr("common/message/PayRecord.json", RELEASED)
     folders = ("--specs", str(work / "specs"), "--history", str(history))
-    task = (place.python, "-I", "-m", "kafka_protocol_upstream", "import-release", str(jars))
-    said = run(*task, *folders)
+    task = (environment.python, "-I", "-m", "kafka_protocol_upstream", "import-release", str(jars))
+    printed = run(*task, *folders)
     for line in (f"{history}: write definitions/PayRecord/3.0.0.json\n", "nothing was written: this was a trial;"):
-        if line not in said:
-            raise Failed(f"import-release does not print {line!r}:\n{said}")
+        if line not in printed:
+            raise Failed(f"import-release does not print {line!r}:\n{printed}")
 
 
 TRIALS = {
