@@ -174,7 +174,7 @@ def try_upstream(folder: Path, work: Path) -> None:
     folders = ("--specs", str(work / "specs"), "--history", str(history))
     task = (environment.python, "-I", "-m", "kafka_protocol_upstream", "import-release", str(jars))
     printed = run(*task, *folders)
-    for line in (f"{history}: write definitions/PayRecord/3.0.0.json\n", "nothing was written: this was a trial;"):
+    for line in (f"{history}: write definitions/PayRecord/3.0.0.json\n", "nothing was written: this was a dry run;"):
         if line not in printed:
             raise Failed(f"import-release does not print {line!r}:\n{printed}")
 
