@@ -139,7 +139,7 @@ def try_tools(folder: Path, work: Path) -> None:
     if "ApiVersions v" not in (found := run(command, "capture", capture)):
         raise Failed(f"no ApiVersions in {capture}:\n{found}")
     for words, start in (
-        (("wireshark",), "-- Requests and responses as kafka_messages knows them"),
+        (("wireshark",), "-- Wireshark dissector for the messages of kafka_messages;"),
         (("completion", "bash"), "# AUTOMATICALLY GENERATED"),
     ):
         if not (found := run(command, *words)).startswith(start):

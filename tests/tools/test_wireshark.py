@@ -46,7 +46,7 @@ def test_dissector_contains_every_api() -> None:
     text = dissector()
     names = [name for api in apis() if not api.is_removed for name in (api.request_name, api.response_name) if name]
     assert [name for name in names if f"\n  {name} = [[1\n:" not in text] == []
-    assert dissector("invoices", "1-2").startswith("-- Requests and responses as kafka_messages knows them")
+    assert dissector("invoices", "1-2").startswith("-- Wireshark dissector for the messages of kafka_messages;")
     assert 'local NAME, TITLE, PORTS = "invoices", "Invoices", "1-2"\n' in dissector("invoices", "1-2")
 
 

@@ -39,8 +39,7 @@ def dissector(name: str = "", ports: str = PORTS, package: str | Package = DEFAU
 
 def _lines(package: Package, name: str, ports: str) -> Iterator[str]:
     protocol = package.module("protocol")
-    place = "for Wireshark: put this file into the folder of Lua plugins."
-    yield f"-- Requests and responses as {package.name} knows them, {place}"
+    yield f"-- Wireshark dissector for the messages of {package.name}; copy it into the folder of Lua plugins."
     yield f"local NAME, TITLE, PORTS = {_text(name)}, {_text(name.replace('_', ' ').title())}, {_text(ports)}"
     known = [api for api in protocol.apis() if api.valid_versions]
     yield "local APIS = {"
