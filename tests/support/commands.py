@@ -1,4 +1,4 @@
-"""Runner of the documentation's shell blocks in a fresh clone and environment.
+"""Runner of the documentation's shell blocks in fresh clones and environments, several pages at a time.
 
 python -m tests.support.commands [--all]
 """
@@ -11,13 +11,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, groupby
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 from tests.support import pages
 from tests.support.pages import Block
 
 FIRST = "python3 -m venv .venv"  # First line of the block that creates the environment for all others.
+WORKERS = 2  # Each runs whole pages in a clone of its own.
 LIMIT = 1800  # Timeout of a block in seconds.
 SPARK = "downloads 450 MB of PySpark"
 # First words of blocks that run a job, which exits with 1 if it has findings.
@@ -31,25 +35,45 @@ SLOW = {
     'pip install "./generated[arrow]" "./packages/records[arrow]" "./packages/pipeline[spark,java]"': SPARK,
     JOB: "needs PySpark, which another block installs; tests/pipeline runs the jobs",
     "nox -s nightly -- interop": "starts a broker, from 300 MB of Maven Central",
+    "nox -s upstream -- cluster": "starts a broker, from 300 MB of Maven Central",
 }
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run every block and print its time; return 1 if one failed."""
     is_all = list(arguments) == ["--all"]
-    failed: list[Block] = []
-    with tempfile.TemporaryDirectory() as folder:
-        clone = Path(folder, "clone")
-        subprocess.run(["git", "clone", "--quiet", str(pages.ROOT), str(clone)], check=True)
-        for block in (block for page in pages.pages() for block in pages.to_run(page, "sh")):
-            why = None if is_all else reason_to_skip(block)
-            if why is not None:
-                print(f"{block.place}: left out: {why}", flush=True)
-            elif not run(block, clone):
-                failed.append(block)
+    first, *rest = (block for page in pages.pages() for block in pages.to_run(page, "sh"))
+    queue: SimpleQueue[list[Block]] = SimpleQueue()
+    for _, group in groupby(rest, lambda block: block.page):
+        if selected := list(_selected(group, is_all)):
+            queue.put(selected)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(WORKERS) as executor:
+        clones = [Path(folder, str(number)) for number in range(WORKERS)]
+        failed = list(chain.from_iterable(executor.map(lambda clone: _run_pages(first, queue, clone), clones)))
     for block in failed:
         print(f"{block.place}: FAILED", file=sys.stderr)
     return 1 if failed else 0
+
+
+def _selected(blocks: Iterable[Block], is_all: bool) -> Iterator[Block]:
+    for block in blocks:
+        why = None if is_all else reason_to_skip(block)
+        if why is None:
+            yield block
+        else:
+            print(f"{block.place}: skipped: {why}", flush=True)
+
+
+def _run_pages(first: Block, queue: SimpleQueue[list[Block]], clone: Path) -> list[Block]:
+    """Create an environment in a clone, run pages until the queue is empty, and return the blocks that failed."""
+    subprocess.run(["git", "clone", "--quiet", str(pages.ROOT), str(clone)], check=True)
+    failed = [] if run(first, clone) else [first]
+    while True:
+        try:
+            page = queue.get_nowait()
+        except Empty:
+            return failed
+        failed += [block for block in page if not run(block, clone)]
 
 
 def reason_to_skip(block: Block) -> str | None:
@@ -70,8 +94,8 @@ def run(block: Block, clone: Path) -> bool:
         printed = output.read()
     has_findings = status == 1 and block.text.startswith(JOB) and "Traceback" not in printed
     is_good = status == 0 or has_findings
-    print(f"{block.place}: {'ok' if is_good else f'exit status {status}'} in {time.monotonic() - started:.0f} s")
-    print("" if is_good else printed, end="", flush=True)
+    line = f"{block.place}: {'ok' if is_good else f'exit status {status}'} in {time.monotonic() - started:.0f} s\n"
+    print(line if is_good else line + printed, end="", flush=True)  # one call: workers print at the same time
     return is_good
 
 
