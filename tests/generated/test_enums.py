@@ -186,7 +186,7 @@ def test_error_codes_have_retriable_and_metadata_flags() -> None:
     assert (error.is_retriable, error.needs_metadata) == (True, True)
     assert (
         error.description
-        == "This broker is not the leader of the partition, or not a replica where a replica suffices."
+        == "The broker is not the leader of the partition or, for requests that any replica can serve, not a replica."
     )
     assert (ErrorCode.CORRUPT_MESSAGE.is_retriable, ErrorCode.CORRUPT_MESSAGE.needs_metadata) == (True, False)
     assert (ErrorCode.INVALID_REQUEST.is_retriable, ErrorCode.INVALID_REQUEST.needs_metadata) == (False, False)

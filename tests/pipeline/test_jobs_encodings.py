@@ -202,7 +202,7 @@ def test_corrupt_captures_are_reported(spark: SparkSession, tmp_path: Path, caps
     out = tmp_path / "out"
     assert main(["frames", str(tmp_path), "--output", str(out), "--quiet", "--limit", "9"]) == 1
     report = capsys.readouterr().out
-    assert "messages                      3\n" in report
+    assert "messages                     3\n" in report
     assert "undecodable                  0\n" in report
     assert "Unreadable\n----------\n" in report
     rows = spark.read.parquet(str(out / "unreadable")).orderBy("file").collect()

@@ -207,7 +207,7 @@ def test_filters_are_pushed_down_in_spark(
     assert filtered().count() == 151
     capsys.readouterr()
     filtered().where("offset > 41").explain()
-    assert (") Filter (" not in capsys.readouterr().out) == switched  # what is taken exactly is not asked again
+    assert (" Filter (" not in capsys.readouterr().out) == switched  # what is taken exactly is not asked again
     again = rows()
     assert again.where("offset > 57").count() == 4
     assert again.count() == 151
