@@ -21,6 +21,7 @@ SLOW = "--ignore=tests/generator/compat"
 QUICK = ("tests/docs", "tests/tools", "tests/upstream", "tests/vectors", "tests/generator", "tests/generated", SLOW)
 PYTEST = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")
 """One worker runs all tests of a file, because tests on Spark share tables."""
+FAST = ("-m", "not nightly")
 PURE = {"KAFKA_MESSAGES_NATIVE": "0"}
 
 
@@ -143,10 +144,10 @@ def tests(session: nox.Session) -> None:
         return
     is_native = install_native(session)
     native = {"TESTS_NATIVE": "1"} if is_native else {}
-    session.run(*PYTEST, "tests/pipeline", env={"TESTS_ON_CONNECT": "1", **native})
+    session.run(*PYTEST, *FAST, "tests/pipeline", env={"TESTS_ON_CONNECT": "1", **native})
     if is_native:
-        session.run(*PYTEST, *NATIVE, env=native)
-    session.run(*PYTEST, "--ignore=tests/native", "--ignore=tests/pipeline", env=PURE)
+        session.run(*PYTEST, *FAST, *NATIVE, env=native)
+    session.run(*PYTEST, *FAST, "--ignore=tests/native", "--ignore=tests/pipeline", env=PURE)
 
 
 def install_tests(session: nox.Session) -> None:
@@ -182,6 +183,7 @@ def classic(session: nox.Session, *options: str) -> None:
 def long_fuzz(session: nox.Session, *options: str) -> None:
     install_fuzz(session)
     session.run("python", "-m", "tests.fuzz", *(options or ("--seconds", "600", "--sanitize")))
+    session.run("python", "-m", "pytest", "-m", "nightly", "tests/native", env={"TESTS_NATIVE": "1"})
 
 
 def browser(session: nox.Session, *options: str) -> None:

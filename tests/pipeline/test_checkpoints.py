@@ -95,6 +95,7 @@ def test_checkpoint_paths_follow_the_input_paths(
     assert places_of(files, "x") == ([] if want is None else [want])
 
 
+@pytest.mark.nightly
 def test_checkpoint_sets_the_log_start_offset(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -27,6 +27,7 @@ def records(spark: SparkSession, folder: Path, pattern: str) -> DataFrame:
     return reader.option("pathGlobFilter", pattern).load(str(folder)).transform(cluster_metadata, SALT)
 
 
+@pytest.mark.nightly
 def test_replayed_log_equals_snapshots(spark: SparkSession, cluster: Cluster) -> None:
     folder = Path(cluster.logs) / f"{METADATA}-0"
     log = records(spark, folder, "*.log").persist()

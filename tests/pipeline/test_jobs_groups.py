@@ -155,6 +155,7 @@ def test_groups_job_reports_resets_and_lag(
         assert line in report
 
 
+@pytest.mark.nightly
 def test_group_with_unknown_lag_is_sorted_last(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -273,6 +274,7 @@ def test_unnamed_folders_count_as_partitions(
     ]
 
 
+@pytest.mark.nightly
 def test_deleted_folders_are_skipped(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     logs, ids = tmp_path / "logs", [32 * digit for digit in "abc"]
     rows = [{"key": key, "value": value} for key, value in (commit("app", 5, 0), commit("app", 7, 0, 1))]

@@ -85,6 +85,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.nightly
 def test_differences_between_offsets_of_a_log_are_found(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -179,7 +180,7 @@ def test_snapshots_are_compared_with_later_log(
     assert "No differences." in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("whole", "part"), [("b", "c"), ("c", "b")])
+@pytest.mark.parametrize(("whole", "part"), [("b", "c"), pytest.param("c", "b", marks=pytest.mark.nightly)])
 def test_complete_copy_of_a_snapshot_is_preferred(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], whole: str, part: str
 ) -> None:
@@ -206,6 +207,7 @@ def test_show_secrets_prints_secrets(spark: SparkSession, tmp_path: Path, capsys
     assert (scram["salt"], scram["stored_key"], scram["server_key"]) == ("73", "6b", "76")
 
 
+@pytest.mark.nightly
 def test_redaction_marks_reveal_changed_secrets(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -234,7 +236,7 @@ def test_missing_offsets_are_reported(spark: SparkSession, tmp_path: Path, capsy
     assert capsys.readouterr().err.endswith(want)
 
 
-@pytest.mark.parametrize("side", ["before", "after"])
+@pytest.mark.parametrize("side", ["before", pytest.param("after", marks=pytest.mark.nightly)])
 def test_offset_past_the_end_is_rejected(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], side: str
 ) -> None:
@@ -269,6 +271,7 @@ def test_acl_codes_are_printed_as_words(
     assert "permission_type deny" in report
 
 
+@pytest.mark.nightly
 def test_bootstrap_snapshot_is_the_initial_state(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

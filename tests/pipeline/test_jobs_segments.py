@@ -357,6 +357,7 @@ def test_healthy_broker_has_no_findings(capsys: pytest.CaptureFixture[str]) -> N
     assert {line.split()[0] for line in report.splitlines() if ".log " in line} == {"info"}
 
 
+@pytest.mark.nightly
 def test_findings_do_not_depend_on_the_range_size(spark: SparkSession, tmp_path: Path) -> None:
     batches = [data(number, producer=1, sequence=number, leader_epoch=1) for number in range(40)]
     again = [(50, 45), (51, 51), (51, 51), (52, 40)]

@@ -21,6 +21,7 @@ def schema(spark: SparkSession, tmp_path: Path) -> Iterator[str]:
     spark.sql("DROP SCHEMA jobs CASCADE")
 
 
+@pytest.mark.nightly
 def test_catalog_tables_equal_the_files(
     spark: SparkSession, schema: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

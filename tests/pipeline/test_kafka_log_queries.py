@@ -104,6 +104,7 @@ def test_restarted_query_continues_at_its_checkpoint(query: Query) -> None:
     assert query.run() == []
 
 
+@pytest.mark.nightly
 def test_starting_offsets_apply_only_to_a_new_query(query: Query) -> None:
     file = segment(query.folder / "log" / "orders-0", 0, 2)
     start = {"startingOffsets": '{"orders":{"0":7}}'}
@@ -153,6 +154,7 @@ def test_second_driver_on_a_checkpoint_fails_the_query(query: Query) -> None:
     assert written(query.folder / "sink") == [[0, 1, 2, 3, 4]]
 
 
+@pytest.mark.nightly
 def test_failed_batch_is_repeated(query: Query) -> None:
     file = segment(query.folder / "log" / "orders-0", 0, 2)
     (query.folder / "sink" / "fail").touch()

@@ -62,6 +62,7 @@ def table(content: dict[str, Any], title: str) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.nightly
 def test_jobs_read_files_of_older_brokers(
     spark: SparkSession, release: Path, answers: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -155,6 +155,7 @@ def test_jobs_redact_secrets(
         assert {"report.md", "report.html", "report.json", "report.txt"} <= outputs.keys()
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("plain_tables")
 def test_secrets_are_printed_on_request(
     spark: SparkSession, files: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]

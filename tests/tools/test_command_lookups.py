@@ -198,7 +198,7 @@ def test_guess_detects_header_with_unknown_version(run_command: RunCommand) -> N
 
 
 def test_errors_prints_the_description(run_command: RunCommand) -> None:
-    meaning = "This broker does not have the topic or partition, or the caller may not know of it."
+    meaning = "The broker does not have the topic or partition, or the caller is not allowed to describe it."
     assert run_command("errors", "3")[1].splitlines()[-1] == f"UNKNOWN_TOPIC_OR_PARTITION: {meaning}"
     assert rows(run_command("errors", "3", "--json")[1])[0]["about"] == meaning
 

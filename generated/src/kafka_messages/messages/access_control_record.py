@@ -28,25 +28,25 @@ class _AccessControlRecordConstants(Message):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class AccessControlRecord(_AccessControlRecordConstants):
-    """An access control entry, before entries had ids.
+    """Access control entry, from before entries had ids.
 
     Metadata, record type 6, version 0, flexible from 0. Since Kafka 2.8.0, until 3.5.0.
     """
 
     resource_type: int = 0
-    """Kind of resource. (versions 0+)"""
+    """Type of the resource. (versions 0+)"""
     resource_name: str | None = ""
     """Name or prefix of the resource. (versions 0+)"""
     pattern_type: int = 0
-    """How the name is compared. (versions 0+)"""
+    """Pattern type of the resource name. (versions 0+)"""
     principal: str = ""
-    """Who is allowed or denied. (versions 0+)"""
+    """Principal that the entry applies to. (versions 0+)"""
     host: str = ""
-    """Host that this is about, * for all. (versions 0+)"""
+    """Host that the entry applies to, or * for all hosts. (versions 0+)"""
     operation: int = 0
-    """What is allowed or denied. (versions 0+)"""
+    """Operation that the entry allows or denies. (versions 0+)"""
     permission_type: int = 0
-    """Whether it is allowed or denied. (versions 0+)"""
+    """Permission type: allow or deny. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -144,13 +144,13 @@ def _write_access_control_record_0(out: list[bytes], x: AccessControlRecord) -> 
 _AccessControlRecordConstants._codecs = {0: (_read_access_control_record_0, _write_access_control_record_0)}
 _AccessControlRecordConstants._descriptor = (
     '{"name":"AccessControlRecord","type":"metadata","validVersions":"0","flexibleVersions":"0+","fields":['
-    '{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ResourceType","about":"Kind of resource."},'
+    '{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ResourceType","about":"Type of the resource."},'
     '{"name":"resource_name","json":"resourceName","type":"string","versions":"0+","nullableVersions":"0+","about":"Name or prefix of the resource."},'
-    '{"name":"pattern_type","json":"patternType","type":"int8","versions":"0+","enumeration":"PatternType","about":"How the name is compared."},'
-    '{"name":"principal","json":"principal","type":"string","versions":"0+","about":"Who is allowed or denied."},'
-    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host that this is about, * for all."},'
-    '{"name":"operation","json":"operation","type":"int8","versions":"0+","enumeration":"AclOperation","about":"What is allowed or denied."},'
-    '{"name":"permission_type","json":"permissionType","type":"int8","versions":"0+","enumeration":"AclPermissionType","about":"Whether it is allowed or denied."}'
+    '{"name":"pattern_type","json":"patternType","type":"int8","versions":"0+","enumeration":"PatternType","about":"Pattern type of the resource name."},'
+    '{"name":"principal","json":"principal","type":"string","versions":"0+","about":"Principal that the entry applies to."},'
+    '{"name":"host","json":"host","type":"string","versions":"0+","about":"Host that the entry applies to, or * for all hosts."},'
+    '{"name":"operation","json":"operation","type":"int8","versions":"0+","enumeration":"AclOperation","about":"Operation that the entry allows or denies."},'
+    '{"name":"permission_type","json":"permissionType","type":"int8","versions":"0+","enumeration":"AclPermissionType","about":"Permission type: allow or deny."}'
     "]}"
 )
 _AccessControlRecordConstants._plan = (

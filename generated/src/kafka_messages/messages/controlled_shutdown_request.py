@@ -33,15 +33,15 @@ class _ControlledShutdownRequestConstants(Request["_ControlledShutdownResponse"]
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ControlledShutdownRequest(_ControlledShutdownRequestConstants):
-    """Asks the controller to move leadership away from a broker that is about to stop.
+    """Asks the controller to move leadership away from a broker before it shuts down.
 
     Request, API key 7, versions 0-3, flexible from 3. Since Kafka 2.2.0 or before, until 4.0.0.
     """
 
     broker_id: int = 0
-    """Id of the broker that is about to stop. (versions 0+)"""
+    """Id of the broker that shuts down. (versions 0+)"""
     broker_epoch: int = -1
-    """Epoch of that broker, -1 if it is not known. (versions 2+)"""
+    """Epoch of the broker, or -1 if unknown. (versions 2+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -109,8 +109,8 @@ _ControlledShutdownRequestConstants._codecs = {
 }
 _ControlledShutdownRequestConstants._descriptor = (
     '{"name":"ControlledShutdownRequest","type":"request","validVersions":"0-3","flexibleVersions":"3+","fields":['
-    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Id of the broker that is about to stop."},'
-    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"2+","ignorable":true,"default":-1,"about":"Epoch of that broker, -1 if it is not known."}'
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Id of the broker that shuts down."},'
+    '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"2+","ignorable":true,"default":-1,"about":"Epoch of the broker, or -1 if unknown."}'
     "]}"
 )
 _ControlledShutdownRequestConstants._plan = (

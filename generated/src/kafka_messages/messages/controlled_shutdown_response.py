@@ -43,12 +43,12 @@ _unpack_iB = Struct(">iB").unpack_from
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RemainingPartition(StructBase):
-    """The partitions that the broker still leads."""
+    """Partitions that the broker still leads."""
 
     topic_name: str = ""
     """Name of the topic. (versions 0+)"""
     partition_index: int = 0
-    """Number of the partition within its topic, from 0. (versions 0+)"""
+    """Index of the partition. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -90,15 +90,15 @@ class _ControlledShutdownResponseConstants(Response):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ControlledShutdownResponse(_ControlledShutdownResponseConstants):
-    """Says which partitions the broker still leads.
+    """Lists the partitions that the broker still leads.
 
     Response, API key 7, versions 0-3, flexible from 3. Since Kafka 2.2.0 or before, until 4.0.0.
     """
 
     error_code: int = 0
-    """Error code, 0 for none. (versions 0+)"""
+    """Error code, or 0 if there was no error. (versions 0+)"""
     remaining_partitions: RemainingPartitionCollection = field(default_factory=RemainingPartitionCollection)
-    """The partitions that the broker still leads. (versions 0+)"""
+    """Partitions that the broker still leads. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -251,11 +251,11 @@ _ControlledShutdownResponseConstants._codecs = {
 }
 _ControlledShutdownResponseConstants._descriptor = (
     '{"name":"ControlledShutdownResponse","type":"response","validVersions":"0-3","flexibleVersions":"3+","fields":['
-    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, 0 for none."},'
-    '{"name":"remaining_partitions","json":"remainingPartitions","type":"[]RemainingPartition","versions":"0+","about":"The partitions that the broker still leads."}'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, or 0 if there was no error."},'
+    '{"name":"remaining_partitions","json":"remainingPartitions","type":"[]RemainingPartition","versions":"0+","about":"Partitions that the broker still leads."}'
     '],"structs":{"RemainingPartition":['
     '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'
-    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","mapKey":true,"about":"Number of the partition within its topic, from 0."}'
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","mapKey":true,"about":"Index of the partition."}'
     "]}}"
 )
 _ControlledShutdownResponseConstants._plan = (

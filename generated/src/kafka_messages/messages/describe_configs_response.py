@@ -91,7 +91,7 @@ class DescribeConfigsResourceResult(StructBase):
     read_only: bool = False
     """True when the setting cannot be changed through this protocol while the broker runs. (versions 0+)"""
     is_default: bool = False
-    """Whether the value is the default one; later versions tell the source of the value. (version 0)"""
+    """Whether the value is the default; later versions have the source of the value instead. (version 0)"""
     config_source: int = -1
     """Where the value comes from: -1 not given, 0 unknown, 1 topic, 2 dynamic for one broker, 3 dynamic for all
     brokers, 4 static broker file, 5 built-in default, 6 broker logger, 7 client metrics, 8 group. (versions
@@ -977,7 +977,7 @@ _DescribeConfigsResponseConstants._descriptor = (
     '{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of the setting."},'
     '{"name":"value","json":"value","type":"string","versions":"0+","nullableVersions":"0+","secret":{"name":"name","resourceType":"resource_type"},"about":"Current value as text; null when unset or withheld because it is sensitive."},'
     '{"name":"read_only","json":"readOnly","type":"bool","versions":"0+","about":"True when the setting cannot be changed through this protocol while the broker runs."},'
-    '{"name":"is_default","json":"isDefault","type":"bool","versions":"0","about":"Whether the value is the default one; later versions tell the source of the value."},'
+    '{"name":"is_default","json":"isDefault","type":"bool","versions":"0","about":"Whether the value is the default; later versions have the source of the value instead."},'
     '{"name":"config_source","json":"configSource","type":"int8","versions":"1+","enumeration":"ConfigSource","ignorable":true,"default":-1,"about":"Where the value comes from: -1 not given, 0 unknown, 1 topic, 2 dynamic for one broker, 3 dynamic for all brokers, 4 static broker file, 5 built-in default, 6 broker logger, 7 client metrics, 8 group."},'
     '{"name":"is_sensitive","json":"isSensitive","type":"bool","versions":"0+","about":"True when the value is secret and therefore not sent."},'
     '{"name":"synonyms","json":"synonyms","type":"[]DescribeConfigsSynonym","versions":"1+","ignorable":true,"about":"Possible sources of the value, strongest first; empty unless asked for."},'

@@ -80,17 +80,17 @@ class LeaderAndIsrPartitionState(StructBase):
     topic_name: str = ""
     """Name of the topic. (versions 0-1)"""
     partition_index: int = 0
-    """Number of the partition within its topic, from 0. (versions 0+)"""
+    """Index of the partition. (versions 0+)"""
     controller_epoch: int = 0
-    """Epoch of the controller, which grows with every election of one. (versions 0+)"""
+    """Epoch of the controller, which increases with each election. (versions 0+)"""
     leader: int = 0
-    """Broker id of the leader, -1 for none, -2 while the topic is being deleted. (versions 0+)"""
+    """Broker id of the leader, -1 without a leader, or -2 during the deletion of the topic. (versions 0+)"""
     leader_epoch: int = 0
-    """Epoch of the leader, which grows with every election of one. (versions 0+)"""
+    """Epoch of the leader, which increases with each election. (versions 0+)"""
     isr: list[int] = field(default_factory=list)
-    """Broker ids of the replicas in sync. (versions 0+)"""
+    """Broker ids of the in-sync replicas. (versions 0+)"""
     partition_epoch: int = 0
-    """Version of the state of the partition. (versions 0+)"""
+    """Epoch of the partition state. (versions 0+)"""
     replicas: list[int] = field(default_factory=list)
     """Broker ids of all replicas. (versions 0+)"""
     adding_replicas: list[int] = field(default_factory=list)
@@ -98,9 +98,9 @@ class LeaderAndIsrPartitionState(StructBase):
     removing_replicas: list[int] = field(default_factory=list)
     """Broker ids of replicas that a reassignment removes. (versions 3+)"""
     is_new: bool = False
-    """Whether the replica is to be made if it is not there. (versions 1+)"""
+    """Whether the broker creates the replica if it does not exist. (versions 1+)"""
     leader_recovery_state: int = 0
-    """How the leader was elected: 1 if it has to recover from an unclean election, else 0. (versions 6+)"""
+    """Recovery state of the leader: 1 during the recovery from an unclean election, otherwise 0. (versions 6+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -138,12 +138,12 @@ class LeaderAndIsrPartitionState(StructBase):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderAndIsrTopicState(StructBase):
-    """The topics with the states of their partitions."""
+    """Topics and the states of their partitions."""
 
     topic_name: str = ""
     """Name of the topic. (versions 2+)"""
     topic_id: UUID = ZERO_UUID
-    """Unique id of the topic. (versions 5+)"""
+    """Id of the topic. (versions 5+)"""
     partition_states: list[LeaderAndIsrPartitionState] = field(default_factory=list)
     """States of the partitions of one topic. (versions 2+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -169,10 +169,10 @@ class LeaderAndIsrTopicState(StructBase):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderAndIsrLiveLeader(StructBase):
-    """The brokers that lead any of the partitions."""
+    """Brokers that lead at least one of the partitions."""
 
     broker_id: int = 0
-    """Id of a broker. (versions 0+)"""
+    """Id of the broker. (versions 0+)"""
     host_name: str = ""
     """Host name of the broker. (versions 0+)"""
     port: int = 0
@@ -204,27 +204,27 @@ class _LeaderAndIsrRequestConstants(Request["_LeaderAndIsrResponse"]):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderAndIsrRequest(_LeaderAndIsrRequestConstants):
-    """Tells a broker which partitions it leads or follows, in clusters with ZooKeeper.
+    """Tells a broker in a cluster with ZooKeeper which partitions it leads or follows.
 
     Request, API key 4, versions 0-7, flexible from 4. Since Kafka 2.2.0 or before, until 4.0.0.
     """
 
     controller_id: int = 0
-    """Node id of the controller that sends this. (versions 0+)"""
+    """Node id of the sending controller. (versions 0+)"""
     is_kraft_controller: bool = False
-    """Whether the controller is one of KRaft, during the move from ZooKeeper. (versions 7+)"""
+    """Whether the controller is a KRaft controller, during a migration from ZooKeeper. (versions 7+)"""
     controller_epoch: int = 0
-    """Epoch of the controller, which grows with every election of one. (versions 0+)"""
+    """Epoch of the controller, which increases with each election. (versions 0+)"""
     broker_epoch: int = -1
     """Epoch that the controller gave the receiving broker when it registered. (versions 2+)"""
     type: int = 0
-    """What the request has: 0 not said, 1 what changed, 2 everything. (versions 5+)"""
+    """Scope of the request: 0 unknown, 1 changes only, 2 the full state. (versions 5+)"""
     ungrouped_partition_states: list[LeaderAndIsrPartitionState] = field(default_factory=list)
-    """States of partitions, each with the name of its topic. (versions 0-1)"""
+    """States of partitions, each with its topic name. (versions 0-1)"""
     topic_states: list[LeaderAndIsrTopicState] = field(default_factory=list)
-    """The topics with the states of their partitions. (versions 2+)"""
+    """Topics and the states of their partitions. (versions 2+)"""
     live_leaders: list[LeaderAndIsrLiveLeader] = field(default_factory=list)
-    """The brokers that lead any of the partitions. (versions 0+)"""
+    """Brokers that lead at least one of the partitions. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -1486,33 +1486,33 @@ _LeaderAndIsrRequestConstants._codecs = {
 }
 _LeaderAndIsrRequestConstants._descriptor = (
     '{"name":"LeaderAndIsrRequest","type":"request","validVersions":"0-7","flexibleVersions":"4+","fields":['
-    '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the controller that sends this."},'
-    '{"name":"is_kraft_controller","json":"isKRaftController","type":"bool","versions":"7+","about":"Whether the controller is one of KRaft, during the move from ZooKeeper."},'
-    '{"name":"controller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controller, which grows with every election of one."},'
+    '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the sending controller."},'
+    '{"name":"is_kraft_controller","json":"isKRaftController","type":"bool","versions":"7+","about":"Whether the controller is a KRaft controller, during a migration from ZooKeeper."},'
+    '{"name":"controller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controller, which increases with each election."},'
     '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"2+","ignorable":true,"default":-1,"about":"Epoch that the controller gave the receiving broker when it registered."},'
-    '{"name":"type","json":"type","type":"int8","versions":"5+","enumeration":"ControlRequestType","about":"What the request has: 0 not said, 1 what changed, 2 everything."},'
-    '{"name":"ungrouped_partition_states","json":"ungroupedPartitionStates","type":"[]LeaderAndIsrPartitionState","versions":"0-1","about":"States of partitions, each with the name of its topic."},'
-    '{"name":"topic_states","json":"topicStates","type":"[]LeaderAndIsrTopicState","versions":"2+","about":"The topics with the states of their partitions."},'
-    '{"name":"live_leaders","json":"liveLeaders","type":"[]LeaderAndIsrLiveLeader","versions":"0+","about":"The brokers that lead any of the partitions."}'
+    '{"name":"type","json":"type","type":"int8","versions":"5+","enumeration":"ControlRequestType","about":"Scope of the request: 0 unknown, 1 changes only, 2 the full state."},'
+    '{"name":"ungrouped_partition_states","json":"ungroupedPartitionStates","type":"[]LeaderAndIsrPartitionState","versions":"0-1","about":"States of partitions, each with its topic name."},'
+    '{"name":"topic_states","json":"topicStates","type":"[]LeaderAndIsrTopicState","versions":"2+","about":"Topics and the states of their partitions."},'
+    '{"name":"live_leaders","json":"liveLeaders","type":"[]LeaderAndIsrLiveLeader","versions":"0+","about":"Brokers that lead at least one of the partitions."}'
     '],"structs":{"LeaderAndIsrPartitionState":['
     '{"name":"topic_name","json":"topicName","type":"string","versions":"0-1","entityType":"topicName","ignorable":true,"about":"Name of the topic."},'
-    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
-    '{"name":"controller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controller, which grows with every election of one."},'
-    '{"name":"leader","json":"leader","type":"int32","versions":"0+","entityType":"brokerId","enumeration":"TopicStateLeader","about":"Broker id of the leader, -1 for none, -2 while the topic is being deleted."},'
-    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Epoch of the leader, which grows with every election of one."},'
-    '{"name":"isr","json":"isr","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of the replicas in sync."},'
-    '{"name":"partition_epoch","json":"partitionEpoch","type":"int32","versions":"0+","about":"Version of the state of the partition."},'
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Index of the partition."},'
+    '{"name":"controller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controller, which increases with each election."},'
+    '{"name":"leader","json":"leader","type":"int32","versions":"0+","entityType":"brokerId","enumeration":"TopicStateLeader","about":"Broker id of the leader, -1 without a leader, or -2 during the deletion of the topic."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Epoch of the leader, which increases with each election."},'
+    '{"name":"isr","json":"isr","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of the in-sync replicas."},'
+    '{"name":"partition_epoch","json":"partitionEpoch","type":"int32","versions":"0+","about":"Epoch of the partition state."},'
     '{"name":"replicas","json":"replicas","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of all replicas."},'
     '{"name":"adding_replicas","json":"addingReplicas","type":"[]int32","versions":"3+","entityType":"brokerId","ignorable":true,"about":"Broker ids of replicas that a reassignment adds."},'
     '{"name":"removing_replicas","json":"removingReplicas","type":"[]int32","versions":"3+","entityType":"brokerId","ignorable":true,"about":"Broker ids of replicas that a reassignment removes."},'
-    '{"name":"is_new","json":"isNew","type":"bool","versions":"1+","ignorable":true,"about":"Whether the replica is to be made if it is not there."},'
-    '{"name":"leader_recovery_state","json":"leaderRecoveryState","type":"int8","versions":"6+","enumeration":"LeaderRecoveryState","about":"How the leader was elected: 1 if it has to recover from an unclean election, else 0."}'
+    '{"name":"is_new","json":"isNew","type":"bool","versions":"1+","ignorable":true,"about":"Whether the broker creates the replica if it does not exist."},'
+    '{"name":"leader_recovery_state","json":"leaderRecoveryState","type":"int8","versions":"6+","enumeration":"LeaderRecoveryState","about":"Recovery state of the leader: 1 during the recovery from an unclean election, otherwise 0."}'
     '],"LeaderAndIsrTopicState":['
     '{"name":"topic_name","json":"topicName","type":"string","versions":"2+","entityType":"topicName","about":"Name of the topic."},'
-    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"5+","ignorable":true,"about":"Unique id of the topic."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"5+","ignorable":true,"about":"Id of the topic."},'
     '{"name":"partition_states","json":"partitionStates","type":"[]LeaderAndIsrPartitionState","versions":"2+","about":"States of the partitions of one topic."}'
     '],"LeaderAndIsrLiveLeader":['
-    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Id of a broker."},'
+    '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Id of the broker."},'
     '{"name":"host_name","json":"hostName","type":"string","versions":"0+","about":"Host name of the broker."},'
     '{"name":"port","json":"port","type":"int32","versions":"0+","about":"Port of the broker."}'
     "]}}"

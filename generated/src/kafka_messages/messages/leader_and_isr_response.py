@@ -53,9 +53,9 @@ class LeaderAndIsrPartitionError(StructBase):
     topic_name: str = ""
     """Name of the topic. (versions 0-4)"""
     partition_index: int = 0
-    """Number of the partition within its topic, from 0. (versions 0+)"""
+    """Index of the partition. (versions 0+)"""
     error_code: int = 0
-    """Error code, 0 for none. (versions 0+)"""
+    """Error code, or 0 if there was no error. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -75,12 +75,12 @@ class LeaderAndIsrPartitionError(StructBase):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderAndIsrTopicError(StructBase):
-    """The topics with the error codes of their partitions."""
+    """Topics and the error codes of their partitions."""
 
     topic_id: UUID = ZERO_UUID
-    """Unique id of the topic. (versions 5+)"""
+    """Id of the topic. (versions 5+)"""
     partition_errors: list[LeaderAndIsrPartitionError] = field(default_factory=list)
-    """The partitions with their error codes. (versions 5+)"""
+    """Partitions and their error codes. (versions 5+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -131,17 +131,17 @@ class _LeaderAndIsrResponseConstants(Response):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class LeaderAndIsrResponse(_LeaderAndIsrResponseConstants):
-    """Says for each partition whether the broker took its state.
+    """Returns an error code for each partition.
 
     Response, API key 4, versions 0-7, flexible from 4. Since Kafka 2.2.0 or before, until 4.0.0.
     """
 
     error_code: int = 0
-    """Error code, 0 for none. (versions 0+)"""
+    """Error code, or 0 if there was no error. (versions 0+)"""
     partition_errors: list[LeaderAndIsrPartitionError] = field(default_factory=list)
-    """The partitions with their error codes. (versions 0-4)"""
+    """Partitions and their error codes. (versions 0-4)"""
     topics: LeaderAndIsrTopicErrorCollection = field(default_factory=LeaderAndIsrTopicErrorCollection)
-    """The topics with the error codes of their partitions. (versions 5+)"""
+    """Topics and the error codes of their partitions. (versions 5+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -418,16 +418,16 @@ _LeaderAndIsrResponseConstants._codecs = {
 }
 _LeaderAndIsrResponseConstants._descriptor = (
     '{"name":"LeaderAndIsrResponse","type":"response","validVersions":"0-7","flexibleVersions":"4+","fields":['
-    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, 0 for none."},'
-    '{"name":"partition_errors","json":"partitionErrors","type":"[]LeaderAndIsrPartitionError","versions":"0-4","about":"The partitions with their error codes."},'
-    '{"name":"topics","json":"topics","type":"[]LeaderAndIsrTopicError","versions":"5+","about":"The topics with the error codes of their partitions."}'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, or 0 if there was no error."},'
+    '{"name":"partition_errors","json":"partitionErrors","type":"[]LeaderAndIsrPartitionError","versions":"0-4","about":"Partitions and their error codes."},'
+    '{"name":"topics","json":"topics","type":"[]LeaderAndIsrTopicError","versions":"5+","about":"Topics and the error codes of their partitions."}'
     '],"structs":{"LeaderAndIsrPartitionError":['
     '{"name":"topic_name","json":"topicName","type":"string","versions":"0-4","entityType":"topicName","ignorable":true,"about":"Name of the topic."},'
-    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
-    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, 0 for none."}'
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Index of the partition."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, or 0 if there was no error."}'
     '],"LeaderAndIsrTopicError":['
-    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"5+","mapKey":true,"about":"Unique id of the topic."},'
-    '{"name":"partition_errors","json":"partitionErrors","type":"[]LeaderAndIsrPartitionError","versions":"5+","about":"The partitions with their error codes."}'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"5+","mapKey":true,"about":"Id of the topic."},'
+    '{"name":"partition_errors","json":"partitionErrors","type":"[]LeaderAndIsrPartitionError","versions":"5+","about":"Partitions and their error codes."}'
     "]}}"
 )
 _LeaderAndIsrResponseConstants._plan = (

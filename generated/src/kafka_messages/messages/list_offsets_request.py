@@ -67,7 +67,7 @@ class ListOffsetsPartition(StructBase):
     -5 last offset in tiered storage, -6 first offset not yet tiered. (versions 0+)
     """
     max_num_offsets: int = 1
-    """The most offsets to return for this partition. (version 0)"""
+    """Maximum number of offsets to return for the partition. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -613,7 +613,7 @@ _ListOffsetsRequestConstants._descriptor = (
     '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
     '{"name":"current_leader_epoch","json":"currentLeaderEpoch","type":"int32","versions":"4+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,"about":"Leader epoch the sender knows for this partition, used to detect stale senders and brokers; -1 skips the check."},'
     '{"name":"timestamp","json":"timestamp","type":"int64","versions":"0+","enumeration":"ListOffsetsTimestamp","about":"Milliseconds since 1970, or -1 log end, -2 log start, -3 record with the highest time, -4 local log start, -5 last offset in tiered storage, -6 first offset not yet tiered."},'
-    '{"name":"max_num_offsets","json":"maxNumOffsets","type":"int32","versions":"0","default":1,"about":"The most offsets to return for this partition."}'
+    '{"name":"max_num_offsets","json":"maxNumOffsets","type":"int32","versions":"0","default":1,"about":"Maximum number of offsets to return for the partition."}'
     "]}}"
 )
 _ListOffsetsRequestConstants._plan = (

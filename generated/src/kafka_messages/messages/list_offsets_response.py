@@ -54,7 +54,7 @@ class ListOffsetsPartitionResponse(StructBase):
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     old_style_offsets: list[int] = field(default_factory=list)
-    """Starts of log segments, the newest first; later versions return one offset. (version 0)"""
+    """Base offsets of log segments, newest first; later versions return a single offset. (version 0)"""
     timestamp: int = -1
     """Time of the record found in milliseconds since 1970, -1 if there is none or the query was not for a
     record. (versions 1+)
@@ -604,7 +604,7 @@ _ListOffsetsResponseConstants._descriptor = (
     '],"ListOffsetsPartitionResponse":['
     '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of this partition, 0 for none."},'
-    '{"name":"old_style_offsets","json":"oldStyleOffsets","type":"[]int64","versions":"0","about":"Starts of log segments, the newest first; later versions return one offset."},'
+    '{"name":"old_style_offsets","json":"oldStyleOffsets","type":"[]int64","versions":"0","about":"Base offsets of log segments, newest first; later versions return a single offset."},'
     '{"name":"timestamp","json":"timestamp","type":"int64","versions":"1+","default":-1,"about":"Time of the record found in milliseconds since 1970, -1 if there is none or the query was not for a record."},'
     '{"name":"offset","json":"offset","type":"int64","versions":"1+","default":-1,"about":"The offset found, -1 if nothing matched."},'
     '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"4+","enumeration":"LeaderEpoch","default":-1,"about":"Leader epoch in which the record at this offset was written, -1 if unknown."}'

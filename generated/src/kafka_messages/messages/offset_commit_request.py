@@ -66,7 +66,9 @@ class OffsetCommitRequestPartition(StructBase):
     committed_offset: int = 0
     """Offset of the next record the group is to read. (versions 0+)"""
     commit_timestamp: int = -1
-    """Time of the commit in milliseconds since 1970, -1 for that of its arrival. (version 1)"""
+    """Commit timestamp in milliseconds since the epoch, or -1 for the time at which the broker receives the
+    request. (version 1)
+    """
     committed_leader_epoch: int = -1
     """Leader epoch of the last record consumed before the committed offset, -1 if unknown. (versions 6+)"""
     committed_metadata: str | None = ""
@@ -1056,7 +1058,7 @@ _OffsetCommitRequestConstants._descriptor = (
     '],"OffsetCommitRequestPartition":['
     '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
     '{"name":"committed_offset","json":"committedOffset","type":"int64","versions":"0+","about":"Offset of the next record the group is to read."},'
-    '{"name":"commit_timestamp","json":"commitTimestamp","type":"int64","versions":"1","default":-1,"about":"Time of the commit in milliseconds since 1970, -1 for that of its arrival."},'
+    '{"name":"commit_timestamp","json":"commitTimestamp","type":"int64","versions":"1","default":-1,"about":"Commit timestamp in milliseconds since the epoch, or -1 for the time at which the broker receives the request."},'
     '{"name":"committed_leader_epoch","json":"committedLeaderEpoch","type":"int32","versions":"6+","enumeration":"LeaderEpoch","ignorable":true,"default":-1,"about":"Leader epoch of the last record consumed before the committed offset, -1 if unknown."},'
     '{"name":"committed_metadata","json":"committedMetadata","type":"string","versions":"0+","nullableVersions":"0+","about":"Free text the client keeps with the offset; null is kept as empty."}'
     "]}}"

@@ -19,7 +19,7 @@ class _RemoveFeatureLevelRecordConstants(Message):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class RemoveFeatureLevelRecord(_RemoveFeatureLevelRecordConstants):
-    """Says that a feature has no level any more.
+    """Removes the level of a feature.
 
     Metadata, record type 16, version 0, flexible from 0. Since Kafka 3.0.0, until 3.3.0.
     """

@@ -24,13 +24,13 @@ class _ShareGroupPartitionMetadataKeyConstants(Message):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareGroupPartitionMetadataKey(_ShareGroupPartitionMetadataKeyConstants):
-    """Key of a __consumer_offsets record that tells what partitions a share group saw.
+    """Key of a __consumer_offsets record with the partition metadata of a share group.
 
     Coordinator-key, record type 9, version 0, none of them flexible. Since Kafka 3.9.0, until 4.1.0.
     """
 
     group_id: str = ""
-    """Group this record belongs to. (version 0)"""
+    """Id of the group. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Empty, as no version has tagged fields: others are refused when writing."""
 
@@ -67,7 +67,7 @@ _ShareGroupPartitionMetadataKeyConstants._codecs = {
 }
 _ShareGroupPartitionMetadataKeyConstants._descriptor = (
     '{"name":"ShareGroupPartitionMetadataKey","type":"coordinator-key","validVersions":"0","flexibleVersions":"none","fields":['
-    '{"name":"group_id","json":"groupId","type":"string","versions":"0","about":"Group this record belongs to."}'
+    '{"name":"group_id","json":"groupId","type":"string","versions":"0","about":"Id of the group."}'
     "]}"
 )
 _ShareGroupPartitionMetadataKeyConstants._plan = "1\n:ShareGroupPartitionMetadataKey group_id/s\n0 0\n"

@@ -39,12 +39,12 @@ _unpack_uB = Struct(">16sB").unpack_from
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class PartitionMetadata(StructBase):
-    """Partitions whose racks are known."""
+    """Partitions with known racks."""
 
     partition: int = 0
-    """Number of the partition within its topic, from 0. (versions 0+)"""
+    """Index of the partition. (versions 0+)"""
     racks: list[str] = field(default_factory=list)
-    """Racks of the replicas. (versions 0+)"""
+    """Racks of the partition's replicas. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -58,16 +58,16 @@ class PartitionMetadata(StructBase):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class TopicMetadata(StructBase):
-    """The topics."""
+    """Topics of the group."""
 
     topic_id: UUID = ZERO_UUID
-    """Unique id of the topic. (versions 0+)"""
+    """Id of the topic. (versions 0+)"""
     topic_name: str = ""
     """Name of the topic. (versions 0+)"""
     num_partitions: int = 0
     """Number of partitions of the topic. (versions 0+)"""
     partition_metadata: list[PartitionMetadata] = field(default_factory=list)
-    """Partitions whose racks are known. (versions 0+)"""
+    """Partitions with known racks. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -104,13 +104,13 @@ class _ShareGroupPartitionMetadataValueConstants(Message):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ShareGroupPartitionMetadataValue(_ShareGroupPartitionMetadataValueConstants):
-    """The topics that a share group saw, with their partitions.
+    """Partition metadata of the topics of a share group.
 
     Coordinator-value, record type 9, version 0, flexible from 0. Since Kafka 3.9.0, until 4.1.0.
     """
 
     topics: list[TopicMetadata] = field(default_factory=list)
-    """The topics. (versions 0+)"""
+    """Topics of the group. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -250,15 +250,15 @@ _ShareGroupPartitionMetadataValueConstants._codecs = {
 }
 _ShareGroupPartitionMetadataValueConstants._descriptor = (
     '{"name":"ShareGroupPartitionMetadataValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
-    '{"name":"topics","json":"topics","type":"[]TopicMetadata","versions":"0+","about":"The topics."}'
+    '{"name":"topics","json":"topics","type":"[]TopicMetadata","versions":"0+","about":"Topics of the group."}'
     '],"structs":{"TopicMetadata":['
-    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topic."},'
     '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","about":"Name of the topic."},'
     '{"name":"num_partitions","json":"numPartitions","type":"int32","versions":"0+","about":"Number of partitions of the topic."},'
-    '{"name":"partition_metadata","json":"partitionMetadata","type":"[]PartitionMetadata","versions":"0+","about":"Partitions whose racks are known."}'
+    '{"name":"partition_metadata","json":"partitionMetadata","type":"[]PartitionMetadata","versions":"0+","about":"Partitions with known racks."}'
     '],"PartitionMetadata":['
-    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
-    '{"name":"racks","json":"racks","type":"[]string","versions":"0+","about":"Racks of the replicas."}'
+    '{"name":"partition","json":"partition","type":"int32","versions":"0+","about":"Index of the partition."},'
+    '{"name":"racks","json":"racks","type":"[]string","versions":"0+","about":"Racks of the partition\'s replicas."}'
     "]}}"
 )
 _ShareGroupPartitionMetadataValueConstants._plan = (

@@ -53,12 +53,12 @@ _unpack_ioiqB = Struct(">i?iqB").unpack_from
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StopReplicaPartitionV0(StructBase):
-    """The partitions to stop, each with the name of its topic."""
+    """Partitions to stop, each with its topic name."""
 
     topic_name: str = ""
     """Name of the topic. (version 0)"""
     partition_index: int = 0
-    """Number of the partition within its topic, from 0. (version 0)"""
+    """Index of the partition. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -72,12 +72,12 @@ class StopReplicaPartitionV0(StructBase):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StopReplicaTopicV1(StructBase):
-    """The topics to stop replicas of."""
+    """Topics whose replicas to stop."""
 
     name: str = ""
     """Name of the topic. (versions 1-2)"""
     partition_indexes: list[int] = field(default_factory=list)
-    """Numbers of the partitions within their topic, from 0. (versions 1-2)"""
+    """Indexes of the partitions. (versions 1-2)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -91,14 +91,14 @@ class StopReplicaTopicV1(StructBase):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StopReplicaPartitionState(StructBase):
-    """The partitions to stop."""
+    """Partitions to stop."""
 
     partition_index: int = 0
-    """Number of the partition within its topic, from 0. (versions 3+)"""
+    """Index of the partition. (versions 3+)"""
     leader_epoch: int = -1
-    """Epoch of the leader, -2 where the topic is being deleted. (versions 3+)"""
+    """Epoch of the leader, or -2 during the deletion of the topic. (versions 3+)"""
     delete_partition: bool = False
-    """Whether the files of the partition are to be deleted, too. (versions 3+)"""
+    """Whether the broker also deletes the partition's files. (versions 3+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -118,12 +118,12 @@ class StopReplicaPartitionState(StructBase):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StopReplicaTopicState(StructBase):
-    """The topics with what to stop of each."""
+    """Topics and the partitions to stop."""
 
     topic_name: str = ""
     """Name of the topic. (versions 3+)"""
     partition_states: list[StopReplicaPartitionState] = field(default_factory=list)
-    """The partitions to stop. (versions 3+)"""
+    """Partitions to stop. (versions 3+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -159,27 +159,27 @@ class _StopReplicaRequestConstants(Request["_StopReplicaResponse"]):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StopReplicaRequest(_StopReplicaRequestConstants):
-    """Tells a broker to stop replicas, in clusters with ZooKeeper.
+    """Tells a broker in a cluster with ZooKeeper to stop replicas.
 
     Request, API key 5, versions 0-4, flexible from 2. Since Kafka 2.2.0 or before, until 4.0.0.
     """
 
     controller_id: int = 0
-    """Node id of the controller that sends this. (versions 0+)"""
+    """Node id of the sending controller. (versions 0+)"""
     is_kraft_controller: bool = False
-    """Whether the controller is one of KRaft, during the move from ZooKeeper. (versions 4+)"""
+    """Whether the controller is a KRaft controller, during a migration from ZooKeeper. (versions 4+)"""
     controller_epoch: int = 0
-    """Epoch of the controller, which grows with every election of one. (versions 0+)"""
+    """Epoch of the controller, which increases with each election. (versions 0+)"""
     broker_epoch: int = -1
     """Epoch that the controller gave the receiving broker when it registered. (versions 1+)"""
     delete_partitions: bool = False
-    """Whether their files are to be deleted, too. (versions 0-2)"""
+    """Whether the broker also deletes the partitions' files. (versions 0-2)"""
     ungrouped_partitions: list[StopReplicaPartitionV0] = field(default_factory=list)
-    """The partitions to stop, each with the name of its topic. (version 0)"""
+    """Partitions to stop, each with its topic name. (version 0)"""
     topics: list[StopReplicaTopicV1] = field(default_factory=list)
-    """The topics to stop replicas of. (versions 1-2)"""
+    """Topics whose replicas to stop. (versions 1-2)"""
     topic_states: list[StopReplicaTopicState] = field(default_factory=list)
-    """The topics with what to stop of each. (versions 3+)"""
+    """Topics and the partitions to stop. (versions 3+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -625,27 +625,27 @@ _StopReplicaRequestConstants._codecs = {
 }
 _StopReplicaRequestConstants._descriptor = (
     '{"name":"StopReplicaRequest","type":"request","validVersions":"0-4","flexibleVersions":"2+","fields":['
-    '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the controller that sends this."},'
-    '{"name":"is_kraft_controller","json":"isKRaftController","type":"bool","versions":"4+","about":"Whether the controller is one of KRaft, during the move from ZooKeeper."},'
-    '{"name":"controller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controller, which grows with every election of one."},'
+    '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the sending controller."},'
+    '{"name":"is_kraft_controller","json":"isKRaftController","type":"bool","versions":"4+","about":"Whether the controller is a KRaft controller, during a migration from ZooKeeper."},'
+    '{"name":"controller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controller, which increases with each election."},'
     '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"1+","ignorable":true,"default":-1,"about":"Epoch that the controller gave the receiving broker when it registered."},'
-    '{"name":"delete_partitions","json":"deletePartitions","type":"bool","versions":"0-2","about":"Whether their files are to be deleted, too."},'
-    '{"name":"ungrouped_partitions","json":"ungroupedPartitions","type":"[]StopReplicaPartitionV0","versions":"0","about":"The partitions to stop, each with the name of its topic."},'
-    '{"name":"topics","json":"topics","type":"[]StopReplicaTopicV1","versions":"1-2","about":"The topics to stop replicas of."},'
-    '{"name":"topic_states","json":"topicStates","type":"[]StopReplicaTopicState","versions":"3+","about":"The topics with what to stop of each."}'
+    '{"name":"delete_partitions","json":"deletePartitions","type":"bool","versions":"0-2","about":"Whether the broker also deletes the partitions\' files."},'
+    '{"name":"ungrouped_partitions","json":"ungroupedPartitions","type":"[]StopReplicaPartitionV0","versions":"0","about":"Partitions to stop, each with its topic name."},'
+    '{"name":"topics","json":"topics","type":"[]StopReplicaTopicV1","versions":"1-2","about":"Topics whose replicas to stop."},'
+    '{"name":"topic_states","json":"topicStates","type":"[]StopReplicaTopicState","versions":"3+","about":"Topics and the partitions to stop."}'
     '],"structs":{"StopReplicaPartitionV0":['
     '{"name":"topic_name","json":"topicName","type":"string","versions":"0","entityType":"topicName","about":"Name of the topic."},'
-    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0","about":"Number of the partition within its topic, from 0."}'
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0","about":"Index of the partition."}'
     '],"StopReplicaTopicV1":['
     '{"name":"name","json":"name","type":"string","versions":"1-2","entityType":"topicName","about":"Name of the topic."},'
-    '{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32","versions":"1-2","about":"Numbers of the partitions within their topic, from 0."}'
+    '{"name":"partition_indexes","json":"partitionIndexes","type":"[]int32","versions":"1-2","about":"Indexes of the partitions."}'
     '],"StopReplicaTopicState":['
     '{"name":"topic_name","json":"topicName","type":"string","versions":"3+","entityType":"topicName","about":"Name of the topic."},'
-    '{"name":"partition_states","json":"partitionStates","type":"[]StopReplicaPartitionState","versions":"3+","about":"The partitions to stop."}'
+    '{"name":"partition_states","json":"partitionStates","type":"[]StopReplicaPartitionState","versions":"3+","about":"Partitions to stop."}'
     '],"StopReplicaPartitionState":['
-    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"3+","about":"Number of the partition within its topic, from 0."},'
-    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"3+","enumeration":"StopReplicaEpoch","default":-1,"about":"Epoch of the leader, -2 where the topic is being deleted."},'
-    '{"name":"delete_partition","json":"deletePartition","type":"bool","versions":"3+","about":"Whether the files of the partition are to be deleted, too."}'
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"3+","about":"Index of the partition."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"3+","enumeration":"StopReplicaEpoch","default":-1,"about":"Epoch of the leader, or -2 during the deletion of the topic."},'
+    '{"name":"delete_partition","json":"deletePartition","type":"bool","versions":"3+","about":"Whether the broker also deletes the partition\'s files."}'
     "]}}"
 )
 _StopReplicaRequestConstants._plan = (

@@ -41,14 +41,14 @@ _unpack_ihB = Struct(">ihB").unpack_from
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StopReplicaPartitionError(StructBase):
-    """The partitions with their error codes."""
+    """Partitions and their error codes."""
 
     topic_name: str = ""
     """Name of the topic. (versions 0+)"""
     partition_index: int = 0
-    """Number of the partition within its topic, from 0. (versions 0+)"""
+    """Index of the partition. (versions 0+)"""
     error_code: int = 0
-    """Error code, 0 for none. (versions 0+)"""
+    """Error code, or 0 if there was no error. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -78,15 +78,15 @@ class _StopReplicaResponseConstants(Response):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class StopReplicaResponse(_StopReplicaResponseConstants):
-    """Says for each partition whether its replica was stopped.
+    """Returns an error code for each partition.
 
     Response, API key 5, versions 0-4, flexible from 2. Since Kafka 2.2.0 or before, until 4.0.0.
     """
 
     error_code: int = 0
-    """Error code, 0 for none. (versions 0+)"""
+    """Error code, or 0 if there was no error. (versions 0+)"""
     partition_errors: list[StopReplicaPartitionError] = field(default_factory=list)
-    """The partitions with their error codes. (versions 0+)"""
+    """Partitions and their error codes. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -242,12 +242,12 @@ _StopReplicaResponseConstants._codecs = {
 }
 _StopReplicaResponseConstants._descriptor = (
     '{"name":"StopReplicaResponse","type":"response","validVersions":"0-4","flexibleVersions":"2+","fields":['
-    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, 0 for none."},'
-    '{"name":"partition_errors","json":"partitionErrors","type":"[]StopReplicaPartitionError","versions":"0+","about":"The partitions with their error codes."}'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, or 0 if there was no error."},'
+    '{"name":"partition_errors","json":"partitionErrors","type":"[]StopReplicaPartitionError","versions":"0+","about":"Partitions and their error codes."}'
     '],"structs":{"StopReplicaPartitionError":['
     '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'
-    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
-    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, 0 for none."}'
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Index of the partition."},'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, or 0 if there was no error."}'
     "]}}"
 )
 _StopReplicaResponseConstants._plan = (

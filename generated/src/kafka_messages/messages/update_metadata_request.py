@@ -79,21 +79,21 @@ class UpdateMetadataPartitionState(StructBase):
     topic_name: str = ""
     """Name of the topic. (versions 0-4)"""
     partition_index: int = 0
-    """Number of the partition within its topic, from 0. (versions 0+)"""
+    """Index of the partition. (versions 0+)"""
     controller_epoch: int = 0
-    """Epoch of the controller, which grows with every election of one. (versions 0+)"""
+    """Epoch of the controller, which increases with each election. (versions 0+)"""
     leader: int = 0
-    """Broker id of the leader, -1 for none, -2 while the topic is being deleted. (versions 0+)"""
+    """Broker id of the leader, -1 without a leader, or -2 during the deletion of the topic. (versions 0+)"""
     leader_epoch: int = 0
-    """Epoch of the leader, which grows with every election of one. (versions 0+)"""
+    """Epoch of the leader, which increases with each election. (versions 0+)"""
     isr: list[int] = field(default_factory=list)
-    """Broker ids of the replicas in sync. (versions 0+)"""
+    """Broker ids of the in-sync replicas. (versions 0+)"""
     zk_version: int = 0
-    """Version of the state of the partition in ZooKeeper. (versions 0+)"""
+    """Version of the partition state in ZooKeeper. (versions 0+)"""
     replicas: list[int] = field(default_factory=list)
     """Broker ids of all replicas. (versions 0+)"""
     offline_replicas: list[int] = field(default_factory=list)
-    """Broker ids of replicas that are not online. (versions 4+)"""
+    """Broker ids of the offline replicas. (versions 4+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -125,12 +125,12 @@ class UpdateMetadataPartitionState(StructBase):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UpdateMetadataTopicState(StructBase):
-    """The topics with the states of their partitions."""
+    """Topics and the states of their partitions."""
 
     topic_name: str = ""
     """Name of the topic. (versions 5+)"""
     topic_id: UUID = ZERO_UUID
-    """Unique id of the topic. (versions 7+)"""
+    """Id of the topic. (versions 7+)"""
     partition_states: list[UpdateMetadataPartitionState] = field(default_factory=list)
     """States of the partitions of one topic. (versions 5+)"""
     unknown_tagged_fields: RawTaggedFields = ()
@@ -156,7 +156,7 @@ class UpdateMetadataTopicState(StructBase):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UpdateMetadataEndpoint(StructBase):
-    """Addresses of the broker, one for each listener."""
+    """Endpoints of the broker, one for each listener."""
 
     port: int = 0
     """Port of the listener. (versions 1+)"""
@@ -165,7 +165,7 @@ class UpdateMetadataEndpoint(StructBase):
     listener: str = ""
     """Name of the listener. (versions 3+)"""
     security_protocol: int = 0
-    """Number of the security protocol of the listener. (versions 1+)"""
+    """Security protocol of the listener, as its id. (versions 1+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -187,18 +187,18 @@ class UpdateMetadataEndpoint(StructBase):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UpdateMetadataBroker(StructBase):
-    """The brokers that are alive."""
+    """Brokers that are alive."""
 
     id: int = 0
-    """Id of a broker. (versions 0+)"""
+    """Id of the broker. (versions 0+)"""
     v0_host: str = ""
     """Host name of the broker. (version 0)"""
     v0_port: int = 0
     """Port of the broker. (version 0)"""
     endpoints: list[UpdateMetadataEndpoint] = field(default_factory=list)
-    """Addresses of the broker, one for each listener. (versions 1+)"""
+    """Endpoints of the broker, one for each listener. (versions 1+)"""
     rack: str | None = ""
-    """Rack of the broker, null if it has none. (versions 2+)"""
+    """Rack of the broker, or null without a rack. (versions 2+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -240,27 +240,27 @@ class _UpdateMetadataRequestConstants(Request["_UpdateMetadataResponse"]):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UpdateMetadataRequest(_UpdateMetadataRequestConstants):
-    """Tells a broker the state of partitions and brokers, in clusters with ZooKeeper.
+    """Tells a broker in a cluster with ZooKeeper the state of partitions and brokers.
 
     Request, API key 6, versions 0-8, flexible from 6. Since Kafka 2.2.0 or before, until 4.0.0.
     """
 
     controller_id: int = 0
-    """Node id of the controller that sends this. (versions 0+)"""
+    """Node id of the sending controller. (versions 0+)"""
     is_kraft_controller: bool = False
-    """Whether the controller is one of KRaft, during the move from ZooKeeper. (versions 8+)"""
+    """Whether the controller is a KRaft controller, during a migration from ZooKeeper. (versions 8+)"""
     type: int = 0
-    """What the request has: 0 not said, 1 what changed, 2 everything. (versions 8+, tagged)"""
+    """Scope of the request: 0 unknown, 1 changes only, 2 the full state. (versions 8+, tagged)"""
     controller_epoch: int = 0
-    """Epoch of the controller, which grows with every election of one. (versions 0+)"""
+    """Epoch of the controller, which increases with each election. (versions 0+)"""
     broker_epoch: int = -1
     """Epoch that the controller gave the receiving broker when it registered. (versions 5+)"""
     ungrouped_partition_states: list[UpdateMetadataPartitionState] = field(default_factory=list)
-    """States of partitions, each with the name of its topic. (versions 0-4)"""
+    """States of partitions, each with its topic name. (versions 0-4)"""
     topic_states: list[UpdateMetadataTopicState] = field(default_factory=list)
-    """The topics with the states of their partitions. (versions 5+)"""
+    """Topics and the states of their partitions. (versions 5+)"""
     live_brokers: list[UpdateMetadataBroker] = field(default_factory=list)
-    """The brokers that are alive. (versions 0+)"""
+    """Brokers that are alive. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -1599,39 +1599,39 @@ _UpdateMetadataRequestConstants._codecs = {
 }
 _UpdateMetadataRequestConstants._descriptor = (
     '{"name":"UpdateMetadataRequest","type":"request","validVersions":"0-8","flexibleVersions":"6+","fields":['
-    '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the controller that sends this."},'
-    '{"name":"is_kraft_controller","json":"isKRaftController","type":"bool","versions":"8+","about":"Whether the controller is one of KRaft, during the move from ZooKeeper."},'
-    '{"name":"type","json":"type","type":"int8","versions":"8+","tag":0,"taggedVersions":"8+","enumeration":"ControlRequestType","about":"What the request has: 0 not said, 1 what changed, 2 everything."},'
-    '{"name":"controller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controller, which grows with every election of one."},'
+    '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the sending controller."},'
+    '{"name":"is_kraft_controller","json":"isKRaftController","type":"bool","versions":"8+","about":"Whether the controller is a KRaft controller, during a migration from ZooKeeper."},'
+    '{"name":"type","json":"type","type":"int8","versions":"8+","tag":0,"taggedVersions":"8+","enumeration":"ControlRequestType","about":"Scope of the request: 0 unknown, 1 changes only, 2 the full state."},'
+    '{"name":"controller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controller, which increases with each election."},'
     '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"5+","ignorable":true,"default":-1,"about":"Epoch that the controller gave the receiving broker when it registered."},'
-    '{"name":"ungrouped_partition_states","json":"ungroupedPartitionStates","type":"[]UpdateMetadataPartitionState","versions":"0-4","about":"States of partitions, each with the name of its topic."},'
-    '{"name":"topic_states","json":"topicStates","type":"[]UpdateMetadataTopicState","versions":"5+","about":"The topics with the states of their partitions."},'
-    '{"name":"live_brokers","json":"liveBrokers","type":"[]UpdateMetadataBroker","versions":"0+","about":"The brokers that are alive."}'
+    '{"name":"ungrouped_partition_states","json":"ungroupedPartitionStates","type":"[]UpdateMetadataPartitionState","versions":"0-4","about":"States of partitions, each with its topic name."},'
+    '{"name":"topic_states","json":"topicStates","type":"[]UpdateMetadataTopicState","versions":"5+","about":"Topics and the states of their partitions."},'
+    '{"name":"live_brokers","json":"liveBrokers","type":"[]UpdateMetadataBroker","versions":"0+","about":"Brokers that are alive."}'
     '],"structs":{"UpdateMetadataPartitionState":['
     '{"name":"topic_name","json":"topicName","type":"string","versions":"0-4","entityType":"topicName","ignorable":true,"about":"Name of the topic."},'
-    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Number of the partition within its topic, from 0."},'
-    '{"name":"controller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controller, which grows with every election of one."},'
-    '{"name":"leader","json":"leader","type":"int32","versions":"0+","entityType":"brokerId","enumeration":"TopicStateLeader","about":"Broker id of the leader, -1 for none, -2 while the topic is being deleted."},'
-    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Epoch of the leader, which grows with every election of one."},'
-    '{"name":"isr","json":"isr","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of the replicas in sync."},'
-    '{"name":"zk_version","json":"zkVersion","type":"int32","versions":"0+","about":"Version of the state of the partition in ZooKeeper."},'
+    '{"name":"partition_index","json":"partitionIndex","type":"int32","versions":"0+","about":"Index of the partition."},'
+    '{"name":"controller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controller, which increases with each election."},'
+    '{"name":"leader","json":"leader","type":"int32","versions":"0+","entityType":"brokerId","enumeration":"TopicStateLeader","about":"Broker id of the leader, -1 without a leader, or -2 during the deletion of the topic."},'
+    '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Epoch of the leader, which increases with each election."},'
+    '{"name":"isr","json":"isr","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of the in-sync replicas."},'
+    '{"name":"zk_version","json":"zkVersion","type":"int32","versions":"0+","about":"Version of the partition state in ZooKeeper."},'
     '{"name":"replicas","json":"replicas","type":"[]int32","versions":"0+","entityType":"brokerId","about":"Broker ids of all replicas."},'
-    '{"name":"offline_replicas","json":"offlineReplicas","type":"[]int32","versions":"4+","entityType":"brokerId","ignorable":true,"about":"Broker ids of replicas that are not online."}'
+    '{"name":"offline_replicas","json":"offlineReplicas","type":"[]int32","versions":"4+","entityType":"brokerId","ignorable":true,"about":"Broker ids of the offline replicas."}'
     '],"UpdateMetadataTopicState":['
     '{"name":"topic_name","json":"topicName","type":"string","versions":"5+","entityType":"topicName","about":"Name of the topic."},'
-    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"7+","ignorable":true,"about":"Unique id of the topic."},'
+    '{"name":"topic_id","json":"topicId","type":"uuid","versions":"7+","ignorable":true,"about":"Id of the topic."},'
     '{"name":"partition_states","json":"partitionStates","type":"[]UpdateMetadataPartitionState","versions":"5+","about":"States of the partitions of one topic."}'
     '],"UpdateMetadataBroker":['
-    '{"name":"id","json":"id","type":"int32","versions":"0+","entityType":"brokerId","about":"Id of a broker."},'
+    '{"name":"id","json":"id","type":"int32","versions":"0+","entityType":"brokerId","about":"Id of the broker."},'
     '{"name":"v0_host","json":"v0Host","type":"string","versions":"0","ignorable":true,"about":"Host name of the broker."},'
     '{"name":"v0_port","json":"v0Port","type":"int32","versions":"0","ignorable":true,"about":"Port of the broker."},'
-    '{"name":"endpoints","json":"endpoints","type":"[]UpdateMetadataEndpoint","versions":"1+","ignorable":true,"about":"Addresses of the broker, one for each listener."},'
-    '{"name":"rack","json":"rack","type":"string","versions":"2+","nullableVersions":"0+","ignorable":true,"about":"Rack of the broker, null if it has none."}'
+    '{"name":"endpoints","json":"endpoints","type":"[]UpdateMetadataEndpoint","versions":"1+","ignorable":true,"about":"Endpoints of the broker, one for each listener."},'
+    '{"name":"rack","json":"rack","type":"string","versions":"2+","nullableVersions":"0+","ignorable":true,"about":"Rack of the broker, or null without a rack."}'
     '],"UpdateMetadataEndpoint":['
     '{"name":"port","json":"port","type":"int32","versions":"1+","about":"Port of the listener."},'
     '{"name":"host","json":"host","type":"string","versions":"1+","about":"Host name of the listener."},'
     '{"name":"listener","json":"listener","type":"string","versions":"3+","ignorable":true,"about":"Name of the listener."},'
-    '{"name":"security_protocol","json":"securityProtocol","type":"int16","versions":"1+","enumeration":"SecurityProtocol","about":"Number of the security protocol of the listener."}'
+    '{"name":"security_protocol","json":"securityProtocol","type":"int16","versions":"1+","enumeration":"SecurityProtocol","about":"Security protocol of the listener, as its id."}'
     "]}}"
 )
 _UpdateMetadataRequestConstants._plan = (

@@ -26,13 +26,13 @@ class _UpdateMetadataResponseConstants(Response):
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class UpdateMetadataResponse(_UpdateMetadataResponseConstants):
-    """Says whether the broker took the state.
+    """Returns whether the broker applied the update.
 
     Response, API key 6, versions 0-8, flexible from 6. Since Kafka 2.2.0 or before, until 4.0.0.
     """
 
     error_code: int = 0
-    """Error code, 0 for none. (versions 0+)"""
+    """Error code, or 0 if there was no error. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
     """Tagged fields that the definition does not name, kept for writing."""
 
@@ -87,7 +87,7 @@ _UpdateMetadataResponseConstants._codecs = {
 }
 _UpdateMetadataResponseConstants._descriptor = (
     '{"name":"UpdateMetadataResponse","type":"response","validVersions":"0-8","flexibleVersions":"6+","fields":['
-    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, 0 for none."}'
+    '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, or 0 if there was no error."}'
     "]}"
 )
 _UpdateMetadataResponseConstants._plan = "1\n:UpdateMetadataResponse error_code/h\n0-5 0\n6-8 0 ;\n"

@@ -21,7 +21,7 @@ from kafka_message_generator.spec.model import ENCODED_TYPES, FIXED_WIDTHS, VARI
 from tests.support.lines import lines_of_functions, recording
 from tests.support.templates import Branches
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 PROPOSALS, KAFKA = ROOT / "specs" / "proposals", ROOT / "specs" / "kafka"
 RENDER = Path(kafka_message_generator.render.__file__).parent
 PRINTER = [
