@@ -166,7 +166,7 @@ def nightly(session: nox.Session) -> None:
     names = session.posargs[:1] or parts
     for name in names:
         if name not in parts:
-            session.error(f"unknown part {name!r}; known are {', '.join(parts)}")
+            session.error(f"unknown part {name!r}; expected one of {', '.join(parts)}")
         parts[name](session, *session.posargs[1:])
 
 

@@ -95,7 +95,7 @@ def complete(parser: ArgumentParser, arguments: Namespace, operations: Sequence[
         ("operation", arguments.operations, operations),
     ):
         if unknown := [name for name in chosen if name not in known]:
-            parser.error(f"unknown {kind} {', '.join(unknown)}; known are {', '.join(known)}")
+            parser.error(f"unknown {kind} {', '.join(unknown)}; expected one of {', '.join(known)}")
     arguments.workloads = [WORKLOADS[key] for key in arguments.workloads]
 
 

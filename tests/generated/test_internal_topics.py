@@ -48,7 +48,7 @@ def test_logs_equal_the_definitions() -> None:
 
 
 COORDINATOR_LOGS = (
-    "known are 'group-coordinator' (__consumer_offsets), 'share-coordinator' (__share_group_state), "
+    "supported: 'group-coordinator' (__consumer_offsets), 'share-coordinator' (__share_group_state), "
     "'transaction-coordinator' (__transaction_state)"
 )
 
@@ -77,7 +77,7 @@ def test_log_without_metadata_records_is_rejected() -> None:
         read_metadata_record(bytes(4), "__consumer_offsets")
     text = (
         "expected a log of metadata records, got '__consumer_offsets'; "
-        "known are 'metadata' (__cluster_metadata), 'storage' (__remote_log_metadata)"
+        "supported: 'metadata' (__cluster_metadata), 'storage' (__remote_log_metadata)"
     )
     assert (str(caught.value), isinstance(caught.value, KafkaMessageError)) == (text, False)
 

@@ -184,7 +184,8 @@ BROKEN_FACTS: list[tuple[str, str, tuple[str, ...]]] = [
         "errors.json",
         json.dumps([{"name": "A", "code": 0, **TRUE, "text": "x"}]),
         (
-            "1: $[0].text: unknown property 'text' of error code A; known are about, code, name, refreshMetadata, retriable",
+            "1: $[0].text: unknown property 'text' of error code A; expected one of about, code, name, refreshMetadata, "
+            "retriable",
         ),
     ),
     (

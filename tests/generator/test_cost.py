@@ -261,7 +261,7 @@ def test_out_of_range_value_or_encoding_raises_value_error() -> None:
     for arguments, reason in (
         (("packed", 16, 32768), "32768 does not fit into 16 bits"),
         (("fixed", 32, -2147483649), "-2147483649 does not fit into 32 bits"),
-        (("zigzag", 32, 1), "unknown encoding 'zigzag'; known are fixed, packed, upacked"),
+        (("zigzag", 32, 1), "unknown encoding 'zigzag'; expected one of fixed, packed, upacked"),
         (("packed", 8, 1), "an encoding must have 16, 32 or 64 bits, not 8"),
     ):
         with pytest.raises(ValueError, match=f"^{reason}$"):

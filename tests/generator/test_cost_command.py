@@ -105,7 +105,7 @@ def fails(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     ("arguments", "reason"),
     [
         (["--message", "Prob"], "unknown message Prob; did you mean Probe?"),
-        (["--message", "Metadata"], "unknown message Metadata; known are 2 messages"),
+        (["--message", "Metadata"], "unknown message Metadata; the definitions have 2 messages"),
         (["--message", "Probe", "--version", "4"], "Probe has no version 4, only 0-3"),
         (
             ["--message", "Probe"],

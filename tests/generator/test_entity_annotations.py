@@ -54,7 +54,7 @@ BROKEN = [
     ('[{"entity": "topicName"}]', "1: $[0]: an entry has no source; add it"),
     (one(), "1: $[0]: an entry needs either entity or values; write one of them"),
     (one(entity="topicName", **BY), "1: $[0]: an entry needs either entity or values; write one of them"),
-    (one(entity="topicName", why=""), "1: $[0].why: unknown property 'why' of an entry; known are "
+    (one(entity="topicName", why=""), "1: $[0].why: unknown property 'why' of an entry; expected one of "
      "entity, fields, source, values, wildcard"),
     (one(values=[]), "1: $[0].values: expected an object of entity types by code, found array []"),
     (one(values={"1": 2}), "1: $[0].values.1: expected an entity type, found number 2"),

@@ -40,7 +40,7 @@ def members(*pairs: tuple[str, object]) -> dict[str, object]:
     return {"name": "Lamp", "members": [{"name": name, "value": value} for name, value in pairs]}
 
 
-KNOWN = "known are about, class, fields, members, name, source, special, value"
+KNOWN = "expected one of about, class, fields, members, name, source, special, value"
 BROKEN: list[tuple[object, tuple[str, ...]]] = [
     ({}, ("1: $: expected an array of enumerations, found object",)),
     (["Lamp"], ("1: $[0]: an enumeration must be a JSON object, found string",)),

@@ -44,7 +44,7 @@ BROKEN = [
     (one(field="Count"), "1: $[0]: an entry needs either a value or from; write one of them"),
     (one(field="Count", value="1", **{"from": []}), "1: $[0]: an entry needs either a value or from; write one of them"),
     (one(field="Count", **{"from": [1]}), "1: $[0].from[0]: expected a field name, found number 1"),
-    (one(field="Count", value="1", why=""), "1: $[0].why: unknown property 'why' of an entry; known are "
+    (one(field="Count", value="1", why=""), "1: $[0].why: unknown property 'why' of an entry; expected one of "
      "about, field, from, message, value, versions"),
     (one(field="Count", value="1", versions="x"), "1: $[0].versions: 'x' is not a version range; "
      "write none, N, N-M or N+ (for example 0-3 or 2+)"),

@@ -78,7 +78,7 @@ def round_trip(built: Any, version: int, data: str) -> None:
     assert type(built).read(wanted, version) == built
 
 
-def test_absent_fields_at_their_default_are_omitted(package: ModuleType) -> None:
+def test_default_values_of_fields_that_a_version_lacks_are_dropped(package: ModuleType) -> None:
     built = package.Absent(always=5)
     round_trip(built, 0, "00000005 01")
     round_trip(built, 1, "00000005 ffffffff 00046e6f6e65 0000 00000000 00000003")
@@ -88,7 +88,9 @@ def test_absent_fields_at_their_default_are_omitted(package: ModuleType) -> None
     ("name", "value"),
     [("refused", 0), ("refused_null", "x"), ("refused_null", None), ("refused_numbers", [0])],
 )
-def test_non_default_value_of_absent_field_is_rejected(package: ModuleType, name: str, value: object) -> None:
+def test_other_value_of_a_field_that_the_version_lacks_is_rejected(
+    package: ModuleType, name: str, value: object
+) -> None:
     with pytest.raises(package.EncodeError) as caught:
         package.Absent(**{name: value}).write(0)
     assert str(caught.value) == f"Absent v0: {name}: is set, but is not supported by version 0"
@@ -112,7 +114,7 @@ def test_ignorable_value_of_absent_field_is_dropped(package: ModuleType) -> None
     assert package.Absent(dropped="x").write(0) == package.Absent().write(0)
 
 
-def test_absent_fields_are_read_as_independent_defaults(package: ModuleType) -> None:
+def test_fields_that_a_version_lacks_are_read_as_independent_defaults(package: ModuleType) -> None:
     data = package.Absent().write(0)
     first, second = (package.Absent.read(data, 0) for _ in range(2))
     assert first == second == package.Absent()

@@ -42,7 +42,7 @@ BROKEN = [
     (one(brokersOnly=True, feature="f", level=2), f"1: $[0]: {EITHER}"),
     (
         one(brokersOnly=True, why=""),
-        "1: $[0].why: unknown property 'why' of an entry; known are about, brokersOnly, feature, field, level, message,"
+        "1: $[0].why: unknown property 'why' of an entry; expected one of about, brokersOnly, feature, field, level, message,"
         " source, versions",
     ),
     (

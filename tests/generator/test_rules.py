@@ -211,7 +211,7 @@ def test_one_run_reports_every_problem_of_every_file(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(contents)
     assert cli.main(["generate", "--specs", "specs", "--output", "out"]) == 1
-    unknown = f"unknown property 'comment' of field A; known are {KNOWN_OF_FIELDS}"
+    unknown = f"unknown property 'comment' of field A; expected one of {KNOWN_OF_FIELDS}"
     number = "use a decimal, 0x hexadecimal or 0 octal number"
     one_way = "list AcrossRequest under one-way, below [protocol] in package.toml"
     remedy = f"define AcrossResponse with the same apiKey, or {one_way}"

@@ -46,7 +46,7 @@ BROKEN: list[tuple[str, str, tuple[str, ...]]] = [
         '[{"name": "A b", "type": "INT"},\n {"name": "c", "type": "int", "doc": ""}]',
         (
             f"1: $[0].name: invalid name 'A b' of a setting; {NAMES}",
-            "2: $[1].doc: unknown property 'doc' of setting c; known are name, of, type",
+            "2: $[1].doc: unknown property 'doc' of setting c; expected one of name, of, type",
             f"2: $[1].type: unknown type 'int'; use one of {TYPES}",
         ),
     ),
@@ -59,7 +59,7 @@ BROKEN: list[tuple[str, str, tuple[str, ...]]] = [
     (
         "secrets.json",
         '{"fields": []}',
-        ("1: $.fields: unknown property 'fields' of secrets.json; known are open, secrets, settings",),
+        ("1: $.fields: unknown property 'fields' of secrets.json; expected one of open, secrets, settings",),
     ),
     ("secrets.json", '{"secrets": ["Probe"]}', ("1: $.secrets[0]: an entry must be a JSON object, found string",)),
     ("secrets.json", one(fields=["Key"]), ("1: $.secrets[0]: an entry has no message; add it",)),
@@ -69,7 +69,7 @@ BROKEN: list[tuple[str, str, tuple[str, ...]]] = [
         one(message="Probe", fields=[1], why="x"),
         (
             "1: $.secrets[0].fields[0]: expected a field name, found number 1",
-            "1: $.secrets[0].why: unknown property 'why' of an entry; known are about, fields, message",
+            "1: $.secrets[0].why: unknown property 'why' of an entry; expected one of about, fields, message",
         ),
     ),
     (

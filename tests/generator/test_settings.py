@@ -162,7 +162,7 @@ def test_missing_headers_are_reported(tmp_path: Path) -> None:
         ("arow", "unknown component 'arow'; did you mean arrow?"),
         (
             "arrow,tables",
-            f"unknown component 'tables'; known are {', '.join(OPTIONAL)}",
+            f"unknown component 'tables'; expected one of {', '.join(OPTIONAL)}",
         ),
         ("_core", "the component _core is in every package; remove it"),
         *((name, FORMER_PROBLEM.format(name, of)) for name, of in FORMER.items() if name not in OPTIONAL),

@@ -64,12 +64,14 @@ def unknown(line: int, path: str, name: str, what: str, word: str) -> str:
         ),
         (
             text(field("A", comment="x")),
-            [f"Test.json:2: $.fields[0].comment: unknown property 'comment' of field A; known are {KNOWN_OF_FIELDS}"],
+            [
+                f"Test.json:2: $.fields[0].comment: unknown property 'comment' of field A; expected one of {KNOWN_OF_FIELDS}"
+            ],
         ),
         (
             text(field("A", "sting", tgas=1)),
             [
-                f"Test.json:2: $.fields[0].tgas: unknown property 'tgas' of field A; known are {KNOWN_OF_FIELDS}",
+                f"Test.json:2: $.fields[0].tgas: unknown property 'tgas' of field A; expected one of {KNOWN_OF_FIELDS}",
                 "Test.json:2: $.fields[0].type: unknown type 'sting'; did you mean string?",
             ],
         ),

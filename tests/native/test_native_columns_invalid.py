@@ -143,11 +143,11 @@ def test_wrong_arguments_of_the_extension_are_rejected() -> None:
     assert result(extension.decode, None, *capsules, 3, 0, None, None)[0] in (ValueError, TypeError)
     assert result(extension.decode, plan, *numbers, 3, 0, None, None) == (
         TypeError,
-        "encoded messages are a binary or large_binary array",
+        "expected encoded messages as a binary or large_binary array",
     )
     assert result(extension.decode, plan, *capsules, numbers, 0, None, None) == (
         TypeError,
-        "versions are an int64 array, one a row",
+        "expected versions as an int64 array with one element per row",
     )
     assert result(extension.decode, capsules[0], *capsules, 3, 0, None, None)[0] is ValueError
     assert result(extension.encode, plan, *capsules, 3, False) is None

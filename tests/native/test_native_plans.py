@@ -107,8 +107,8 @@ DAMAGED = [
     ("1\n0 0\n", "line 2 of the plan: a layout without a struct"),
     ("1\n:\n", "line 2 of the plan: a name is expected"),
     (f"1\n:{'x' * 1001}\n", "line 2 of the plan: a name is expected"),
-    ("1\n:Gone a/i\n", "line 2 of the plan: no class 'Gone'"),
-    ("1\n:NoClass a/i\n", "line 2 of the plan: no class 'NoClass'"),
+    ("1\n:Gone a/i\n", "line 2 of the plan: unknown class 'Gone'"),
+    ("1\n:NoClass a/i\n", "line 2 of the plan: unknown class 'NoClass'"),
     ("1\n:int a/i\n", "line 2 of the plan: a struct is not as its class"),
     ("1\n:WithDict a/i\n", "line 2 of the plan: a struct is not as its class"),
     ("1\n:Weak a/i\n", "line 2 of the plan: a struct is not as its class"),
@@ -136,7 +136,7 @@ DAMAGED = [
     (INNER + ":Outer late/~@Inner=~\n", "line 4 of the plan: only a default that is a struct is made late"),
     (INNER + ":Outer inner/{@Outer\n", "line 4 of the plan: a struct is used that does not stand before"),
     ("1\n:Outer\n:Outer inner/{@Outer\n", "line 3 of the plan: a collection is no list with an index"),
-    ("1\n:Nothing\n:Outer inner/{@Nothing\n", "line 3 of the plan: no class 'NothingCollection'"),
+    ("1\n:Nothing\n:Outer inner/{@Nothing\n", "line 3 of the plan: unknown class 'NothingCollection'"),
     (INNER.replace("0 0 1", "0 0"), "line 3 of the plan: a layout leaves out a field"),
     (INNER.replace("0 0 1", "0"), "line 3 of the plan: a layout leaves out a field"),
     (INNER.replace("0 0 1", "0 0 0"), "line 3 of the plan: a field stands twice in a layout"),
@@ -186,9 +186,9 @@ def test_damaged_plan_raises_value_error(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "message"),
     [
-        ("1\n:Inner c/i\n", TypeError, "Inner.c is no slot"),
-        ("1\n:Inner __doc__/i\n", TypeError, "Inner.__doc__ is no slot"),
-        ("1\n:WithoutTags a/i\n", TypeError, "WithoutTags.unknown_tagged_fields is no slot"),
+        ("1\n:Inner c/i\n", TypeError, "Inner.c is not a slot"),
+        ("1\n:Inner __doc__/i\n", TypeError, "Inner.__doc__ is not a slot"),
+        ("1\n:WithoutTags a/i\n", TypeError, "WithoutTags.unknown_tagged_fields is not a slot"),
         ("1\n:Inner a/u=x\n", ValueError, "badly formed hexadecimal UUID string"),
         ("1\n:Inner a/d=x\n", ValueError, "could not convert string to float: 'x'"),
         ("1\n:Inner a/i=\n", ValueError, "invalid literal for int() with base 10: ''"),
@@ -232,7 +232,7 @@ def test_wrong_arguments_are_rejected() -> None:
         *((core.ReadMethod, name) for name in ("write", "", "reads", "read")),
         *((core.WriteMethod, name) for name in ("read", "writes", "write")),
     ):
-        with pytest.raises(ValueError, match=f"^no such method: {name!r}$"):
+        with pytest.raises(ValueError, match=f"^unknown method {name!r}$"):
             make(PACKAGE, Inner, name)
     for arguments in ((), (taken,), (taken, 5), (taken, Outer), (None, Inner)):
         with pytest.raises(TypeError):

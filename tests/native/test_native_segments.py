@@ -206,7 +206,7 @@ def test_crc32c_implementations_agree() -> None:
     assert core.crc32c(b"123456789") == 0xE3069283
 
 
-def lanes(*batches: tuple[int, int, int]) -> Any:
+def sections(*batches: tuple[int, int, int]) -> Any:
     """Return position, end and count of each batch, in the core's form."""
     found = np.zeros((7, len(batches)), np.int64)
     found[:3] = np.array(batches).T
@@ -229,26 +229,26 @@ def lanes(*batches: tuple[int, int, int]) -> Any:
 def test_invalid_batch_positions_are_declined(batches: tuple[tuple[int, int, int], ...], rows: int) -> None:
     record = crafted_record(0, 0, -1, -1, 0)
     offsets = bytearray(8 * rows)
-    table = lanes(*batches) if batches else np.zeros((7, 0), np.int64)
+    table = sections(*batches) if batches else np.zeros((7, 0), np.int64)
     assert core.read_record_columns(record + b"\0", table, rows, offsets, None, None, None, None) is None
 
 
 def test_short_buffers_raise_value_error() -> None:
     record = crafted_record(0, 0, -1, -1, 0)
-    table = lanes((0, len(record), 1))
-    with pytest.raises(ValueError, match=r"^a buffer of 7 bytes, where 8 are needed$"):
+    table = sections((0, len(record), 1))
+    with pytest.raises(ValueError, match=r"^expected a buffer of at least 8 bytes, got 7$"):
         core.read_record_columns(record, table, 1, bytearray(7), None, None, None, None)
-    with pytest.raises(ValueError, match=r"^a buffer of 4 bytes, where 8 are needed$"):
+    with pytest.raises(ValueError, match=r"^expected a buffer of at least 8 bytes, got 4$"):
         core.read_record_columns(record, table, 1, None, None, (bytearray(4), bytearray(1), bytearray(0)), None, None)
-    with pytest.raises(ValueError, match=r"^buffers or places that do not fit each other$"):
+    with pytest.raises(ValueError, match=r"^expected aligned buffers of matching sizes, and positions within them$"):
         core.read_headers(bytes(60), np.zeros(1, np.int64), np.zeros(11, np.int64))
-    with pytest.raises(ValueError, match=r"^buffers or places that do not fit each other$"):
+    with pytest.raises(ValueError, match=r"^expected aligned buffers of matching sizes, and positions within them$"):
         core.read_headers(bytes(61), np.zeros(1, np.int64), np.zeros(10, np.int64))
-    with pytest.raises(ValueError, match=r"^buffers or places that do not fit each other$"):
+    with pytest.raises(ValueError, match=r"^expected aligned buffers of matching sizes, and positions within them$"):
         core.read_headers(bytes(69), bytes(12), np.zeros(22, np.int64))
-    with pytest.raises(ValueError, match=r"^buffers or places that do not fit each other$"):
+    with pytest.raises(ValueError, match=r"^expected aligned buffers of matching sizes, and positions within them$"):
         core.follow_batches(bytes(61), 0, 61, 61, 14, 100, True, bytearray(9), bytearray(1), bytearray(1))
-    with pytest.raises(ValueError, match=r"^buffers or places that do not fit each other$"):
+    with pytest.raises(ValueError, match=r"^expected aligned buffers of matching sizes, and positions within them$"):
         core.follow_batches(bytes(61), 0, 61, 62, 14, 100, True, bytearray(8), bytearray(1), bytearray(1))
     end = (1 << 63) - 1  # positions after the log must not overflow
     found = core.follow_batches(bytes(61), end, end, 61, 14, 100, True, bytearray(8), bytearray(1), bytearray(1))
@@ -257,15 +257,15 @@ def test_short_buffers_raise_value_error() -> None:
 
 def test_unaligned_buffers_raise_value_error() -> None:
     record = crafted_record(0, 0, -1, -1, 0)
-    table = lanes((0, len(record), 1))
+    table = sections((0, len(record), 1))
     aside = np.zeros(8 * 12, np.uint8)[1:]
-    with pytest.raises(ValueError, match=r"^a buffer that is not aligned to 8 bytes$"):
+    with pytest.raises(ValueError, match=r"^expected a buffer aligned to 8 bytes$"):
         core.read_record_columns(record, table, 1, aside, None, None, None, None)
-    with pytest.raises(ValueError, match=r"^a buffer that is not aligned to 4 bytes$"):
+    with pytest.raises(ValueError, match=r"^expected a buffer aligned to 4 bytes$"):
         core.read_record_columns(record, table, 1, None, None, (aside, bytearray(1), bytearray(0)), None, None)
-    with pytest.raises(ValueError, match=r"^lanes are int64$"):
+    with pytest.raises(ValueError, match=r"^expected batches as an aligned int64 buffer$"):
         core.read_record_columns(record, aside[:56], 1, None, None, None, None, None)
-    with pytest.raises(ValueError, match=r"^buffers or places that do not fit each other$"):
+    with pytest.raises(ValueError, match=r"^expected aligned buffers of matching sizes, and positions within them$"):
         core.read_headers(bytes(69), np.zeros(1, np.int64), aside[:88])
 
 

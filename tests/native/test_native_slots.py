@@ -32,7 +32,7 @@ def test_slots_are_filled_in_name_order() -> None:
 def test_invalid_arguments_of_filled_are_rejected(args: tuple[Any, ...]) -> None:
     with pytest.raises(TypeError) as caught:
         core.filled(*args)
-    assert str(caught.value) == "filled() takes a class of slots, and no more values than it has slots"
+    assert str(caught.value) == "filled() expects a class that has only __slots__, and at most one value per slot"
 
 
 @pytest.mark.parametrize(("native", "is_tracked"), [("1", False), ("0", True)])

@@ -253,7 +253,7 @@ def test_repeated_values_are_cached_immutably() -> None:
         assert not any(buffer.is_mutable for buffer in buffers if buffer is not None)
 
 
-def test_repeated_text_beyond_the_column_size_raises() -> None:
+def test_repeated_string_too_large_for_one_column_raises() -> None:
     with pytest.raises(
         OverflowError, match=r"^4,096 rows of a string of 1,048,576 bytes are too many for one string column$"
     ):

@@ -171,7 +171,7 @@ def test_error_names_message_number_or_line(run_command: RunCommand, tmp_path: P
         (["explain"], "MESSAGE is missing; only requests with --frame or --header need none"),
         (
             ["explain", "Metadata", "1", "00"],
-            "unknown message 'Metadata'; known are MetadataRequest and MetadataRe",
+            "unknown message 'Metadata'; expected MetadataRequest or MetadataRe",
         ),
         (["explain", "MetadataReqest", "1"], "unknown message 'MetadataReqest'; did you mean MetadataRequest?"),
         (["explain", "MetadataRequest"], "VERSION is missing: MetadataRequest has 0-13"),

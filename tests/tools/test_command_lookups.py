@@ -16,7 +16,7 @@ from tests.support.kafka_protocol import FETCH
 from tests.support.pages import ROOT, text
 
 NEAR = "unknown message 'Metdata'; did you mean MetadataRequest?"
-OF_API = "unknown message '18'; known are ApiVersionsRequest and ApiVersionsResponse"
+OF_API = "unknown message '18'; expected ApiVersionsRequest or ApiVersionsResponse"
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ OF_API = "unknown message '18'; known are ApiVersionsRequest and ApiVersionsResp
         (("explain", "18", "3", "00"), OF_API),
         (
             ("decode", "metadata", "3", "00"),
-            "unknown message 'metadata'; known are MetadataRequest and MetadataResponse",
+            "unknown message 'metadata'; expected MetadataRequest or MetadataResponse",
         ),
         (("show", "MetadataRequest", "99"), "MetadataRequest has no version 99, only 0-13"),
         (

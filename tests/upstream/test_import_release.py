@@ -130,7 +130,7 @@ def test_dry_run_prints_the_same_and_writes_nothing(root: Path, capsys: pytest.C
 
 NEW_TYPE = PAY.replace('"groupId"', '"tenantId"')
 NEW_PROPERTY = PAY.replace('"int32",', '"int32", "shape": "round",')
-SHAPE = "unknown property 'shape' of field Sum; known are"
+SHAPE = "unknown property 'shape' of field Sum; expected one of"
 
 
 def test_new_entity_type_is_listed_as_a_decision(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,7 +37,7 @@ def is_current(request: PackageRequest) -> bool:
 
 
 def check_folder(output: Path) -> None:
-    """Raise RequestError for a folder with other files than a generated package."""
+    """Raise RequestError if the folder has files but is not a generated package."""
     if output.exists() and any(output.iterdir()) and not (output / MANIFEST).exists():
         raise RequestError(f"{output} has files but no {MANIFEST}: not a generated package, not changed")
 

@@ -336,8 +336,8 @@ OPTIONAL = (
     Case(
         "properties not allowed in optional fields",
         text(optionalFields=[optional("A", encoding="packed32", nullableVersions="2+")], **WITH),
-        "1: $.optionalFields[0].encoding: unknown property 'encoding' of optional field A; known are about, default, fields, ignorable, name, nullable, optionalFields, tag, type",
-        "1: $.optionalFields[0].nullableVersions: unknown property 'nullableVersions' of optional field A; known are about, default, fields, ignorable, name, nullable, optionalFields, tag, type",
+        "1: $.optionalFields[0].encoding: unknown property 'encoding' of optional field A; expected one of about, default, fields, ignorable, name, nullable, optionalFields, tag, type",
+        "1: $.optionalFields[0].nullableVersions: unknown property 'nullableVersions' of optional field A; expected one of about, default, fields, ignorable, name, nullable, optionalFields, tag, type",
     ),
 )
 

@@ -241,7 +241,7 @@ def test_best_case_size_of_a_partition_equals_the_proposal(r: int, i: int, o: in
 
 @pytest.mark.parametrize(("r", "i", "o"), LISTS)
 def test_worst_case_size_of_a_partition_is_five_bytes_per_id(r: int, i: int, o: int) -> None:
-    """Ids above 134,217,727 take five bytes. Error in the proposal: packed16 takes three bytes from 8192 on only."""
+    """Ids above 134,217,727 take five bytes. Contrary to the proposal, packed16 takes three bytes only from 8,192."""
     for form, error_code, number in (("packed", 8192, 134217728), ("upacked", 16384, 268435456), ("upacked", -1, -1)):
         assert partition_size(form, number, error_code, r, i, o) == 3 + 3 * 5 + 3 + 5 * (r + i + o) + TAG_SECTION
     assert partition_size("packed", 0, 256, 0, 0, 0) == 2 + 3 + 3 + TAG_SECTION

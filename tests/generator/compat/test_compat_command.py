@@ -62,7 +62,7 @@ NOT_COMPARED = {
         ["--old", "release:"],
         "release:: no release given; write for example release:4.3.0\nnothing was compared\n",
     ),
-    "no release": (["--old", "release:0.1"], "specs/history: unknown release 0.1; known are 2.2.0, "),
+    "no release": (["--old", "release:0.1"], "specs/history: unknown release 0.1; expected one of 2.2.0, "),
     "many as new": (["--new", "history"], "history contains several releases; name one, for example release:4.3.0"),
     "no history": (
         ["--history", "nowhere"],

@@ -82,7 +82,7 @@ NAMES: tuple[Case, ...] = (
     Case(
         "struct is called like a collection",
         text(sub("A", field("X", mapKey=True), type="[]Sub"), sub("B", type="SubCollection")),
-        "3: $.fields[1].type: SubCollection is the class for arrays of Sub, which has keys; rename one",
+        "3: $.fields[1].type: SubCollection is also the name of the generated class for arrays of Sub; rename one",
     ),
     Case(
         "collection takes a name of modules",

@@ -149,7 +149,7 @@ PROPOSALS: tuple[Case, ...] = (
     Case(
         "optional property unknown",
         text(optionalFields=[optional("A", versions="2+")], **WITH),
-        "1: $.optionalFields[0].versions: unknown property 'versions' of optional field A; known are about, default, fields, ignorable, name, nullable, optionalFields, tag, type",
+        "1: $.optionalFields[0].versions: unknown property 'versions' of optional field A; expected one of about, default, fields, ignorable, name, nullable, optionalFields, tag, type",
     ),
     Case(
         "encodings empty",

@@ -211,17 +211,17 @@ READER: tuple[Case, ...] = (
     Case(
         "unknown property of a field",
         text(field("A", comment="x")),
-        f"2: $.fields[0].comment: unknown property 'comment' of field A; known are {KNOWN_OF_FIELDS}",
+        f"2: $.fields[0].comment: unknown property 'comment' of field A; expected one of {KNOWN_OF_FIELDS}",
     ),
     Case(
         "unknown property of a message",
         text(comment="x"),
-        f"1: $.comment: unknown property 'comment' of message Probe; known are {KNOWN_OF_MESSAGES}",
+        f"1: $.comment: unknown property 'comment' of message Probe; expected one of {KNOWN_OF_MESSAGES}",
     ),
     Case(
         "unknown property of a common struct",
         text(field("A", "Sub"), commonStructs=[{**common("Sub", field("X")), "comment": None}]),
-        f"1: $.commonStructs[0].comment: unknown property 'comment' of common struct Sub; known are {KNOWN_OF_STRUCTS}",
+        f"1: $.commonStructs[0].comment: unknown property 'comment' of common struct Sub; expected one of {KNOWN_OF_STRUCTS}",
     ),
     Case(
         "common struct name missing",

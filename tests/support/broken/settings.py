@@ -13,7 +13,7 @@ ASK = message(A, name="AskRequest", type="request", apiKey=1)
 ANSWER = message(A, name="AskResponse", type="response", apiKey=1)
 KEY = message(field("A"), name="EntryKey", type="coordinator-key", apiKey=1, validVersions="0", flexibleVersions="none")
 NONE = "none of"
-KNOWN = "known are definitions, internal-topics, package, protocol"
+KNOWN = "expected one of definitions, internal-topics, package, protocol"
 NAME = "must be lower case letters, digits and underscores"
 FILE = "is not the name of a file next to package.toml"
 NEEDS = "the component protocol requires the messages RequestHeader and ResponseHeader of type header"
@@ -160,7 +160,7 @@ CASES = [
     Case(
         "key with a newline",
         '[package]\n"a\\nb" = 1\n',
-        "2: $.package.'a\\nb': unknown property 'a\\nb' of the table package of package.toml; known are authors, "
+        "2: $.package.'a\\nb': unknown property 'a\\nb' of the table package of package.toml; expected one of authors, "
         "classifiers, components, description, import-name, license, license-files, name, program, readme, "
         "requires-python, urls, version",
     ),
@@ -288,7 +288,7 @@ CASES = [
         "coordinator-value, metadata, but there are none; remove it",
         "2: $.package.components[0]: the component schema is in every package; remove it",
         "2: $.package.components[1]: unknown component 'arow'; did you mean arrow?",
-        f"2: $.package.components[2]: unknown component 'x'; known are {', '.join(OPTIONAL)}",
+        f"2: $.package.components[2]: unknown component 'x'; expected one of {', '.join(OPTIONAL)}",
         "2: $.package.components[3]: capture is no longer a component; remove it, and install it: "
         "pip install kafka-messages-tools",
     ),
@@ -435,7 +435,7 @@ CASES = [
     Case(
         "logs",
         "[internal-topics.logs]\n__a = 'b'\n'a b' = '.'\n__c = ''\n__d = '.'\n",
-        "1: $.internal-topics.logs: the log __a has records in the folder 'b', which has no definitions; known are .",
+        "1: $.internal-topics.logs: the log __a has records in the folder 'b', which has no definitions; expected one of .",
         "3: $.internal-topics.logs.a b: 'a b' is not a topic name; it has up to 249 letters, digits, dots, dashes and "
         "underscores",
         "4: $.internal-topics.logs.__c: '' must be a single line",

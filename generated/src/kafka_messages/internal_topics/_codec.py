@@ -172,6 +172,6 @@ def _known(log: str, logs: set[str], kind: str) -> str:
         topics = {name: topic for topic, name in LOGS.items()}
         known = [f"{each!r} ({topics[each]})" if each in topics else repr(each) for each in sorted(logs)]
         raise ValueError(
-            f"expected a log of {kind} records, got {display(log)}; known are {', '.join(known) or 'none'}"
+            f"expected a log of {kind} records, got {display(log)}; supported: {', '.join(known) or 'none'}"
         )
     return name

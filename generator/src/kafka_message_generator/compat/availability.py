@@ -14,7 +14,7 @@ from kafka_message_generator.spec.versions import NONE, Versions
 Key = tuple[str, int] | str
 """Identity of a message across renames: kind and API key, or the name."""
 Today = Mapping[str, tuple[Message, MessagePlan]]
-"""The messages of a package by name."""
+"""Current messages with their plans, by name."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class ReleaseRange:
 
     release: int
     versions: Versions
-    """Versions without an unstable latest one; empty if the message was removed."""
+    """Stable versions; empty if the message was removed."""
     listeners: tuple[str, ...] = ()
     """Listeners that serve a request; empty for releases before 2.8."""
 
@@ -33,9 +33,9 @@ class Availability:
     releases: tuple[str, ...]
     runs: dict[str, tuple[ReleaseRange, ...]] = field(default_factory=dict)
     late: dict[str, dict[str, int]] = field(default_factory=dict)
-    """First release of each field that is younger than its version, by path."""
+    """First release of each field that was added after its version was released, by path."""
     older: Mapping[str, Versions] = field(default_factory=dict)
-    """Versions older than the first release that defines them."""
+    """Versions that Kafka supported before a definition file described them."""
 
     def is_older(self, message: str, versions: Iterable[int], since: int | None) -> bool:
         """Return whether a version existed before ``since``, the release with its first definition."""
@@ -97,7 +97,7 @@ def availability(
 
 
 def place(path: str) -> str:
-    """Normalize Kafka's and Python's paths."""
+    """Return a common form of a field path in Kafka's or Python's spelling."""
     return path.replace("[]", "").replace("_", "").lower()
 
 

@@ -18,7 +18,7 @@ Versioned = dict[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Differing:
-    """Released versions with a layout other than in the previous release."""
+    """Released versions whose layout differs from the previous release."""
 
     message: str
     versions: tuple[int, ...]
@@ -31,15 +31,15 @@ class Changes:
 
     release: str
     before: str | None
-    """None for the first release, where everything is new."""
+    """The previous release, or None for the first one."""
     brought: Versioned = field(default_factory=dict)
     dropped: Versioned = field(default_factory=dict)
     new: frozenset[str] = frozenset()
     """Messages of ``brought`` that no earlier release had."""
     back: Versioned = field(default_factory=dict)
-    """Versions of ``brought`` that an older release had."""
+    """Versions of ``brought`` that an earlier release already had."""
     defined: Versioned = field(default_factory=dict)
-    """Older versions with their first definition in this release; not in ``brought``."""
+    """Versions that are older than their first definition, which is in this release; not in ``brought``."""
     gone: frozenset[str] = frozenset()
     """Messages of ``dropped`` with no version left."""
     late: dict[str, tuple[str, ...]] = field(default_factory=dict)

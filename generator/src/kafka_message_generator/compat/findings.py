@@ -208,7 +208,7 @@ RULES = {rule.name: rule for rule in _RULES}
 
 @dataclass(frozen=True)
 class Direction:
-    """Result of reading the other side's bytes."""
+    """Result of reading messages that the other side wrote."""
 
     breaks: str | None
     """None if provably compatible; otherwise ``fails``, ``reads differently``, ``rewrites differently``, or
@@ -229,7 +229,7 @@ class Finding:
     location: Location
     before: str = ""
     after: str = ""
-    """New state: a digest, or a short value. Waivers are bound to both states."""
+    """New state: a digest or a short value. A waiver applies only if ``before`` and ``after`` match."""
     since: str = ""
     reason: str = ""
     """For a changed layout: a key of ``compare.REASONS``."""

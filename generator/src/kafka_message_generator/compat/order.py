@@ -1,4 +1,4 @@
-"""Fields that changed places."""
+"""Fields that changed their position in the encoding."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kafka_message_generator.compat.signatures import (
 
 @dataclass(frozen=True)
 class Order:
-    """A field at different places, with descriptions for writer and reader."""
+    """A field at different positions, with a description of each position."""
 
     path: str
     wrote: str
@@ -54,7 +54,7 @@ def _of_one_name(writer: WireSignature, reader: WireSignature, above: Above) -> 
 
 
 def displaced(writer: WireSignature, reader: WireSignature, above: Above = TOP) -> Order | None:
-    """Return a field that moved to another place or tag, between layouts with the same bytes."""
+    """Return a field that moved to another position or tag, between layouts whose encodings look the same."""
     wrote, reads = _own(writer, above[0]), _own(reader, above[1])
     for field, before, after in moved(wrote, reads):
         path, other = (_path(each, above[0]) for each in (field, wrote[after[0]]))
@@ -99,9 +99,9 @@ def parts(path: str, above: str = "") -> Parts:
 
 
 def moved(wrote: Sequence[Parts], reads: Sequence[Parts]) -> Iterator[tuple[Parts, list[int], list[int]]]:
-    """Yield fields and structs that share no place with their former places, with both lists of places.
+    """Yield each field and struct that left all its former positions, with its former and new positions.
 
-    A field at the place of a removed one counts as renamed.
+    A field at the position of a removed one counts as renamed.
     """
     one, two = places(wrote), places(_as_called(wrote, reads))
     for field, former in one.items():
@@ -111,7 +111,7 @@ def moved(wrote: Sequence[Parts], reads: Sequence[Parts]) -> Iterator[tuple[Part
 
 
 def places(paths: Sequence[Parts]) -> dict[Parts, list[int]]:
-    """Return the places of each field; a struct has the places of all its fields."""
+    """Return the positions of each field; a struct has the positions of all its fields."""
     found: dict[Parts, list[int]] = {}
     for place, path in enumerate(paths):
         for depth in range(1, len(path) + 1):

@@ -1,4 +1,4 @@
-"""Renamed fields, found by their equal place in compatible layouts."""
+"""Renamed fields, found by their equal position in compatible layouts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kafka_message_generator.plan.model import MessagePlan
 
 
 def renamed(before: MessagePlan, after: MessagePlan, former: Collection[str], now: Collection[str]) -> dict[str, str]:
-    """Map former paths to new ones, for fields at the same place of a version that both plans have.
+    """Map former paths to new ones, for fields at the same position of a version that both plans have.
 
     ``former`` and ``now`` are all field paths.
     """

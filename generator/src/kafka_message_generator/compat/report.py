@@ -18,12 +18,12 @@ from kafka_message_generator.compat.wire import header_findings, key_findings, v
 class Counts:
     equal: int
     compatible: int
-    """Equal except for tagged fields that the other side ignores."""
+    """Number of versions that differ only in tagged fields which the other side ignores."""
     changed: int
     unreleased: int
-    """Versions of the new side that no release has."""
+    """Number of versions of the new definitions that no release has."""
     dropped: int
-    """Versions of the newest release that the new side lacks."""
+    """Number of versions of the newest release that the new definitions lack."""
 
     @property
     def compared(self) -> int:

@@ -16,11 +16,11 @@ Choice = tuple[tuple[str, ...], int]
 """Path of a field and index of one of its values."""
 _EVERYWHERE: Choice = ((), -1)
 _UNKNOWN, _UNKNOWN_FIELD = "unknown tagged field", RawTaggedField(31999, b"\x01")
-"""An unknown tag that fits into an optional-field buffer."""
+"""An unknown tagged field; its tag is also valid in an optional-field buffer."""
 
 
 def samples(schema: Schema) -> Iterator[Struct]:
-    """Yield the smallest value, one value for each choice, and one with distinct values."""
+    """Yield a message with the smallest values, one for each other choice of a value, and one with distinct values."""
     for choice in [((), 0), *_choices(schema, ()), _EVERYWHERE]:
         yield _Maker(choice).struct(schema, ())
 

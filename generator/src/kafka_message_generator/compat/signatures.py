@@ -1,6 +1,6 @@
-"""Wire signatures: a message version as a sequence of atoms; equal signatures mean equal bytes.
+"""Wire signatures: the encoding of a message version as a sequence of atoms, which are values, arrays and tag sections.
 
-Names do not affect equality. A struct without tags equals its fields in a row.
+Equal signatures mean equal bytes. Names do not affect equality, and a struct without tags equals the sequence of its fields.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class TagAtom:
     tag: int
     value: WireSignature
     default: str
-    """The default as text. For a struct: the defaults of its regular fields."""
+    """Default value as text; for a struct, the defaults of its regular fields."""
 
     def __str__(self) -> str:
         return f"{self.tag}=({_text(self.value)}):{self.default}"
@@ -270,5 +270,5 @@ def inside_of(atom: ArrayOf | Nullable) -> Inside:
 
 
 Above = tuple[Inside, Inside]
-"""The parent of some atoms, on both sides."""
+"""The atom around a sequence of atoms, in each of two compared signatures."""
 TOP = (Inside("", ()), Inside("", ()))

@@ -80,7 +80,7 @@ class History:
     def definitions(self, release: str) -> dict[str, Definition]:
         """Return the definitions of a release by message name. Raises HistoryError."""
         if release not in self.names:
-            raise HistoryError(f"{self.root}: unknown release {release}; known are {', '.join(self.names)}")
+            raise HistoryError(f"{self.root}: unknown release {release}; expected one of {', '.join(self.names)}")
         return next(found for name, found in self.walk() if name == release)
 
     def walk(self) -> Iterator[tuple[str, dict[str, Definition]]]:

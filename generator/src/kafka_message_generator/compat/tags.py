@@ -22,7 +22,7 @@ class Use:
     path: str
     """Current path of the field, after renames of its parents."""
     place: str
-    """Path in its own plan."""
+    """Path of the field in the release of this use."""
     plan: MessagePlan
     release: str
     is_retired: bool = False
@@ -52,7 +52,7 @@ class Use:
 
 
 _Key = tuple[str, bool, int]
-"""Path of the struct, whether the tag is in an optional-field buffer, and the tag."""
+"""Path of the struct, whether the tag is in an optional-field buffer (an extension of the proposals), and the tag."""
 
 
 def tag_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:

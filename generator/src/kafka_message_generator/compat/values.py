@@ -82,7 +82,7 @@ class _Presence(Enum):
 class _Values:
     def __init__(self, is_left_out: bool = False) -> None:
         self.is_left_out = is_left_out
-        """True for defaults that are not on the wire."""
+        """True for default values that the encoding omits."""
         self.regular: list[_Value] = []
         self.sections = 0
         self.tagged: dict[tuple[int, int], _Values] = {}

@@ -77,7 +77,7 @@ def _problems(table: object) -> Iterable[str]:
         return
     for key, value in table.items():
         if key not in _KEYS:
-            yield f"unknown key {key!r}; known are {', '.join(_KEYS)}"
+            yield f"unknown key {key!r}; expected one of {', '.join(_KEYS)}"
         elif key in _TEXTS and not isinstance(value, str):
             yield f"{key} must be a string"
         elif key == "versions" and not (isinstance(value, list) and all(type(each) is int for each in value)):

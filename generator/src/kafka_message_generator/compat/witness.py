@@ -1,4 +1,7 @@
-"""Witnesses: bytes that one side writes and the other side misreads."""
+"""Witnesses: encoded messages that prove two definitions of a version incompatible.
+
+The writer's definition encodes the message; the reader's definition rejects or misinterprets it.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +22,15 @@ FAILS, READS_DIFFERENTLY, REWRITES_DIFFERENTLY = "fails", "reads differently", "
 
 @dataclass(frozen=True)
 class Witness:
-    """Bytes written by one side, and the result of the other."""
+    """An encoded message, and what the reader's definition makes of it."""
 
     data: bytes
     outcome: str
     detail: str
     written: tuple[AnnotatedRow, ...] = ()
-    """The bytes explained for the writer; may be empty."""
+    """Explanation of the bytes by the writer's definition; may be empty."""
     read: tuple[AnnotatedRow, ...] = ()
-    """The bytes, or the rewritten ones, explained for the reader."""
+    """Explanation by the reader's definition, of the bytes or of the reader's own encoding if only that differs."""
 
 
 @cache
@@ -36,7 +39,7 @@ def schemas_of_plan(descriptor: str) -> dict[int, Schema]:
 
 
 def witness(writer: MessagePlan, reader: MessagePlan, version: int) -> Witness | None:
-    """Return the shortest bytes of a version that the reader misreads, or None."""
+    """Return the shortest encoded message that the reader rejects or misinterprets, or None."""
     write, read = schemas_of_plan(writer.descriptor)[version], schemas_of_plan(reader.descriptor)[version]
     found = [each for data in _written(write) if (each := exchanged(data, write, read)) is not None]
     shortest = min(found, key=lambda each: (len(each.data), each.data), default=None)
@@ -52,7 +55,7 @@ def _annotated(found: Witness, writer: Schema, reader: Schema) -> Witness:
 
 
 def exchanged(data: bytes, writer: Schema, reader: Schema) -> Witness | None:
-    """Return the reader's result for bytes, or None if the reader agrees with the writer."""
+    """Return a witness for these bytes, or None if the reader agrees with the writer."""
     meant, _ = writer.read(data)
     try:
         got, end = reader.read(data)

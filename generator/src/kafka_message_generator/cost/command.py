@@ -77,7 +77,7 @@ def _find(loaded: Definitions, name: str) -> MessagePlan:
     if any(message.name == name for message in loaded.messages):
         raise CostError(f"message {name} has no versions left")
     near = suggestions(name, plans, 3)
-    advice = f"; did you mean {' or '.join(near)}?" if near else f"; known are {len(plans)} messages"
+    advice = f"; did you mean {' or '.join(near)}?" if near else f"; the definitions have {len(plans)} messages"
     raise CostError(f"unknown message {name}{advice}")
 
 

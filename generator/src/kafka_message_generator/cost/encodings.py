@@ -24,7 +24,7 @@ def encoded_size(form: str, bits: int, value: int) -> int:
         return _varint_size(value << 1 if value >= 0 else ~value << 1 | 1)
     if form == "upacked":
         return _varint_size(value & (1 << bits) - 1)
-    raise ValueError(f"unknown encoding {form!r}; known are {', '.join(FORMS)}")
+    raise ValueError(f"unknown encoding {form!r}; expected one of {', '.join(FORMS)}")
 
 
 @dataclass(frozen=True)

@@ -182,5 +182,5 @@ def _collections(bodies: list[_Body], problems: Problems) -> None:
                 what = f"the class for arrays of {body.name} would be {name}, a name reserved in generated modules"
                 problems.error(body.location, f"{what}; rename {body.name}")
             elif name in by_name:
-                what = f"{name} is the class for arrays of {body.name}, which has keys"
+                what = f"{name} is also the name of the generated class for arrays of {body.name}"
                 problems.error(by_name[name].location, f"{what}; rename one")

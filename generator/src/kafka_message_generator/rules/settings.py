@@ -84,7 +84,7 @@ def _logs(settings: Settings, folders: Collection[str], problems: Problems) -> N
     for topic, folder in settings.logs.items():
         if folder not in known:
             what = f"the log {topic} has records in the folder {folder!r}, which has no definitions"
-            problems.error(settings.places["logs"], f"{what}; known are {', '.join(known)}")
+            problems.error(settings.places["logs"], f"{what}; expected one of {', '.join(known)}")
 
 
 def _version(settings: Settings, release: str | None, problems: Problems) -> None:

@@ -135,7 +135,7 @@ class Properties:
 
     def finish(self) -> None:
         """Report unknown properties."""
-        known = f"known are {', '.join(sorted(self.known))}"
+        known = f"expected one of {', '.join(sorted(self.known))}"
         for key in self.members.keys() - self.known:
             self._unknown(key, did_you_mean(key, self.known - self.members.keys(), known))
 

@@ -91,7 +91,7 @@ def component_problem(name: str) -> str | None:
     return f"unknown component {name!r}; {did_you_mean(name, OPTIONAL, _THERE_ARE)}"
 
 
-_THERE_ARE = f"known are {', '.join(OPTIONAL)}"
+_THERE_ARE = f"expected one of {', '.join(OPTIONAL)}"
 
 
 def label_problem(text: str) -> str | None:

@@ -95,7 +95,7 @@ static PyObject *follow_batches(PyObject *module, PyObject *args)
         follow(&walk);
         Py_END_ALLOW_THREADS
     }
-    else PyErr_SetString(PyExc_ValueError, "buffers or places that do not fit each other");
+    else PyErr_SetString(PyExc_ValueError, "expected aligned buffers of matching sizes, and positions within them");
     PyBuffer_Release(&log);
     PyBuffer_Release(&starts);
     PyBuffer_Release(&faults);
@@ -136,7 +136,7 @@ static void read_header(const uint8_t *batch, int64_t *out, int64_t n)
 static int read_all_headers(const Py_buffer *log, const int64_t *starts, int64_t n, int64_t *out)
 {
     for (int64_t k = 0; k < n; k++) {
-        if (starts[k] < 0 || starts[k] > log->len - HEADER) return 0; /* the padding after a log is larger */
+        if (starts[k] < 0 || starts[k] > log->len - HEADER) return 0; /* short of HEADER bytes by at most the padding after `log` */
         read_header((const uint8_t *)log->buf + starts[k], out + k, n);
     }
     return 1;
@@ -157,7 +157,7 @@ static PyObject *read_headers(PyObject *module, PyObject *args)
     PyBuffer_Release(&starts);
     PyBuffer_Release(&out);
     if (!is_sound) {
-        PyErr_SetString(PyExc_ValueError, "buffers or places that do not fit each other");
+        PyErr_SetString(PyExc_ValueError, "expected aligned buffers of matching sizes, and positions within them");
         return NULL;
     }
     Py_RETURN_NONE;
@@ -195,7 +195,7 @@ static PyMethodDef functions[] = {
     {"read_headers", read_headers, METH_VARARGS,
      "read_headers(log, starts, out, /)\n--\n\nFill in the fields of headers, each a column of int64."},
     {"read_record_columns", read_record_columns, METH_VARARGS,
-     "read_record_columns(data, lanes, rows, offsets, timestamps, key, value, headers, /)\n--\n\n"
+     "read_record_columns(data, sections, rows, offsets, timestamps, key, value, headers, /)\n--\n\n"
      "Fill Arrow's buffers with the records of batches. Returns what was used of them; or which buffer is too short,\n"
      "and for which record; or None for what it does not take."},
     {"crc32c", py_crc32c, METH_VARARGS, "crc32c(data, /)\n--\n\nThe CRC-32C of some bytes."},

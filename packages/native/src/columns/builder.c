@@ -1,7 +1,7 @@
 /* Memory of columns, null and default values, and rollback of bad rows. */
 #include "builder.h"
 
-#define FIRST_CAPACITY 32            /* elements; typical for a list of a small array */
+#define FIRST_CAPACITY 32            /* elements of a new column; enough for most lists of small arrays */
 #define FIRST_BYTES 256
 
 int start_builders(Decoding *decoding, const Plan *plan, const uint8_t *is_live)
@@ -126,8 +126,8 @@ static void spread(Decoding *decoding, uint32_t i, int64_t rows, double factor, 
     if (sum == NULL) builder->capacity = capacity;
 }
 
-/* Allocates a block for all columns, whose first rows were one part in `factor`. No block if that is more than `most`
- * or out of memory: then columns keep growing one by one. */
+/* Allocates one block for all columns. Its size is that of the rows so far, multiplied by `factor`. Without a block,
+ * because it would exceed `most` bytes or memory is short, each column grows by itself. */
 int make_block(Decoding *decoding, int64_t rows, double factor, int64_t most)
 {
     const Plan *plan = decoding->plan;

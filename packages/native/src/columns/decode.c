@@ -224,7 +224,7 @@ static int take_array(Call *call, PyObject *schemas, PyObject *arrays, int64_t s
     if (schema == NULL || array == NULL) return -1;
     int is_large = schema->format != NULL && strcmp(schema->format, "Z") == 0;
     if (schema->format == NULL || (!is_large && strcmp(schema->format, "z") != 0) || array->n_buffers != 3) {
-        PyErr_SetString(PyExc_TypeError, "encoded messages are a binary or large_binary array");
+        PyErr_SetString(PyExc_TypeError, "expected encoded messages as a binary or large_binary array");
         return -1;
     }
     call->valid = array->null_count == 0 ? NULL : array->buffers[0];
@@ -248,7 +248,7 @@ static int take_versions(Call *call, PyObject *version)
     if (schema == NULL || array == NULL) return -1;
     if (schema->format == NULL || strcmp(schema->format, "l") != 0 || array->n_buffers != 2 || array->length != call->rows ||
         array->offset < 0) {
-        PyErr_SetString(PyExc_TypeError, "versions are an int64 array, one a row");
+        PyErr_SetString(PyExc_TypeError, "expected versions as an int64 array with one element per row");
         return -1;
     }
     static const int64_t none;

@@ -10,7 +10,7 @@
 
 typedef struct {
     const char *name;
-    uint8_t kind, is_null;                   /* is_null: null is the default */
+    uint8_t kind, is_null;                   /* is_null: the default value is null */
     uint32_t domain, span, inner;            /* columns of the field; domain of the elements */
     int64_t bits;
     const char *text;
@@ -23,14 +23,14 @@ typedef enum {
     OP_BOOL, OP_INT8, OP_INT16, OP_UINT16, OP_INT32, OP_UINT32, OP_INT64, OP_FLOAT64, OP_UUID,
     OP_TEXT, OP_COMPACT_TEXT, OP_BLOB, OP_COMPACT_BLOB, OP_LIST, OP_NUMBERS, OP_PRESENCE, OP_STRUCT, OP_TAGS,
     OP_NULL, OP_DEFAULT, OP_ABSENT, OP_END,
-    OP_REST = 32                             /* + a fixed op: the first of a run, which checks the size of all */
+    OP_REST = 32                             /* flag of the first fixed-width op of a run: it checks the size of the whole run */
 } Code;
 
 enum { NULLABLE = 1, COMPACT = 2, TAGGED = 4, REFUSED = 8, UNKNOWN = 16, EMPTY = 32 };
 
 struct Program;
 
-typedef struct { uint32_t tag, field, first, span; } Tag;    /* ops of a tagged field, relative to OP_TAGS */
+typedef struct { uint32_t tag, field, first, span; } Tag;    /* `first`: index of its first op after OP_TAGS; `span`: number of ops */
 
 typedef struct {
     Tag *tags;
@@ -41,7 +41,7 @@ typedef struct {
 typedef struct {
     uint8_t code, flags, kind, element;      /* element: kind of OP_NUMBERS */
     uint32_t field;                          /* column number */
-    uint32_t span;                           /* following ops that belong to it */
+    uint32_t span;                           /* number of following ops that belong to this one */
     uint32_t need;                           /* bytes to check; OP_LIST: minimum per element */
     uint32_t domain;                         /* OP_LIST: domain of the elements */
     const struct Program *program;

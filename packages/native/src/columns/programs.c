@@ -83,7 +83,7 @@ static int add_list(Maker *maker, Program *program, int64_t *run, const TextFiel
     return add(maker, program, run, made) < 0 ? -1 : 0;
 }
 
-/* Adds a field on the wire. `in_default`: its struct may be a default, with all its columns. */
+/* Adds a field that the version has. `in_default`: an enclosing struct may be absent, and then has its default value. */
 static int add_value(Maker *maker, Program *program, int64_t *run, const TextField *field, const TextOp *op, uint32_t column,
                      int is_tagged, int in_default)
 {

@@ -47,12 +47,12 @@ static void begin(Binary *column)
 
 /* ---- input and output -------------------------------------------------------------------------------------------- */
 
-enum { POS, END, COUNT, BASE_OFFSET, BASE_TIMESTAMP, APPEND_TIME, IS_APPENDED, LANE_FIELDS };
+enum { POS, END, COUNT, BASE_OFFSET, BASE_TIMESTAMP, APPEND_TIME, IS_APPENDED, SECTION_FIELDS };
 enum { DONE, KEYS_SHORT, VALUES_SHORT, HEADERS_SHORT, HEADER_KEYS_SHORT, HEADER_VALUES_SHORT, UNSUPPORTED };
 
 typedef struct {
     const uint8_t *data, *stop;
-    const int64_t *lanes;
+    const int64_t *sections;
     int64_t batches, rows, row, header;
     int64_t *offset, *timestamp;
     Binary key, value, header_key, header_value;
@@ -170,15 +170,15 @@ static int read_batches(Scan *scan)
         memset(scan->has_headers, 0xFF, (size_t)(scan->rows + 7) / 8);
     }
     for (int64_t k = 0; k < scan->batches; k++) {
-        const int64_t *lane = scan->lanes + k;
-        int64_t n = scan->batches, pos = lane[POS * n], end = lane[END * n], count = lane[COUNT * n];
+        const int64_t *section = scan->sections + k;
+        int64_t n = scan->batches, pos = section[POS * n], end = section[END * n], count = section[COUNT * n];
         if (count == 0) continue; /* Kafka ignores the bytes */
         if (pos < 0 || end < pos || end > scan->stop - scan->data || count < 0 || count > scan->rows - scan->row ||
             count > (end - pos) / SMALLEST_RECORD) {
             return UNSUPPORTED;
         }
-        int problem = read_batch(scan, scan->data + pos, scan->data + end, count, lane[BASE_OFFSET * n],
-                                 lane[BASE_TIMESTAMP * n], lane[APPEND_TIME * n], lane[IS_APPENDED * n] != 0);
+        int problem = read_batch(scan, scan->data + pos, scan->data + end, count, section[BASE_OFFSET * n],
+                                 section[BASE_TIMESTAMP * n], section[APPEND_TIME * n], section[IS_APPENDED * n] != 0);
         if (problem != DONE) return problem;
     }
     return scan->row == scan->rows ? DONE : UNSUPPORTED;
@@ -200,11 +200,11 @@ static void *writable(Buffers *buffers, PyObject *object, int width, int64_t ele
         return NULL;
     Py_buffer *view = &buffers->views[buffers->count++];
     if (view->len < width * elements) {
-        PyErr_Format(PyExc_ValueError, "a buffer of %zd bytes, where %lld are needed", view->len, (long long)(width * elements));
+        PyErr_Format(PyExc_ValueError, "expected a buffer of at least %lld bytes, got %zd", (long long)(width * elements), view->len);
         return NULL;
     }
     if ((uintptr_t)view->buf % width != 0) {
-        PyErr_Format(PyExc_ValueError, "a buffer that is not aligned to %d bytes", width);
+        PyErr_Format(PyExc_ValueError, "expected a buffer aligned to %d bytes", width);
         return NULL;
     }
     if (size != NULL) *size = view->len;
@@ -239,7 +239,7 @@ static int take_headers(Buffers *buffers, PyObject *object, Scan *scan)
     if (object == Py_None) return 1;
     if (!PyArg_ParseTuple(object, "LOOOO", &elements, &lists, &valid, &keys, &values)) return 0;
     if (elements < 0 || elements > INT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, "so many headers cannot be");
+        PyErr_SetString(PyExc_ValueError, "invalid header capacity");
         return 0;
     }
     scan->lists = writable(buffers, lists, 4, scan->rows + 1, NULL);
@@ -263,20 +263,20 @@ PyObject *read_record_columns(PyObject *module, PyObject *args)
 {
     Buffers buffers = {0};
     Scan scan = {0};
-    Py_buffer data, lanes;
+    Py_buffer data, sections;
     PyObject *offset, *timestamp, *key, *value, *headers, *found = NULL;
     long long rows;
-    if (!PyArg_ParseTuple(args, "y*y*LOOOOO:read_record_columns", &data, &lanes, &rows, &offset, &timestamp, &key, &value,
+    if (!PyArg_ParseTuple(args, "y*y*LOOOOO:read_record_columns", &data, &sections, &rows, &offset, &timestamp, &key, &value,
                           &headers)) {
         return NULL;
     }
     scan.data = data.buf;
     scan.stop = scan.data + data.len;
-    scan.lanes = lanes.buf;
-    scan.batches = lanes.len / 8 / LANE_FIELDS;
+    scan.sections = sections.buf;
+    scan.batches = sections.len / 8 / SECTION_FIELDS;
     scan.rows = rows;
-    if (!holds(&lanes, 8)) {
-        PyErr_SetString(PyExc_ValueError, "lanes are int64");
+    if (!holds(&sections, 8)) {
+        PyErr_SetString(PyExc_ValueError, "expected batches as an aligned int64 buffer");
     }
     else if (rows < 0 || rows > data.len || data.len > INT32_MAX) {
         found = Py_NewRef(Py_None); /* Arrow's offsets are int32 */
@@ -294,6 +294,6 @@ PyObject *read_record_columns(PyObject *module, PyObject *args)
     }
     while (buffers.count > 0) PyBuffer_Release(&buffers.views[--buffers.count]);
     PyBuffer_Release(&data);
-    PyBuffer_Release(&lanes);
+    PyBuffer_Release(&sections);
     return found;
 }

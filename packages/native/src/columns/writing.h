@@ -8,7 +8,7 @@ typedef struct {
     const uint8_t *valid, *data;
     const void *offsets;         /* int32 */
     int64_t base, count;
-    int64_t bytes;               /* text columns: last offset of the whole array, guaranteed by its producer */
+    int64_t bytes;               /* text columns: size of the data buffer, by the last offset of the array */
     uint8_t width;               /* bytes of an integer, possibly not the field's width; else 0 */
     uint8_t is_unsent;           /* missing, or of Arrow's type null: null everywhere */
 } Input;
@@ -31,7 +31,7 @@ int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *sch
 
 /* values.c */
 int is_at_default(Writing *writing, const Op *ops, uint32_t count, int64_t i);      /* -1 with `why` */
-int may_be_left_out(Writing *writing, const Op *op, int64_t i);                     /* for OP_ABSENT; -1 with `why` */
+int may_be_left_out(Writing *writing, const Op *op, int64_t i);                     /* OP_ABSENT only; -1 with `why` */
 int uuid_of(uint8_t *to, const uint8_t *text);
 
 /* write.c: the position after the output, or NULL with `why` */

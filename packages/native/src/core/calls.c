@@ -5,10 +5,10 @@
 #include "core.h"
 #include <structmember.h>
 
-/* A reader of one class; or a method of the base class that creates readers or writes. */
+/* Either the `read` of one class; or a method of the base class, which creates these objects or writes a message. */
 typedef struct {
     PyObject_HEAD
-    vectorcallfunc call;         /* NULL: creates readers */
+    vectorcallfunc call;         /* NULL: creates the `read` of a class */
     Package *package;
     Plan *plan;                  /* for a reader, the plan of its class; else NULL */
     PyTypeObject *cls;
@@ -203,7 +203,7 @@ static PyObject *method_new(PyTypeObject *type, PyObject *args, PyObject *keywor
         Py_DECREF(self);
         break;
     }
-    PyErr_Format(PyExc_ValueError, "no such method: %R", name);
+    PyErr_Format(PyExc_ValueError, "unknown method %R", name);
     return NULL;
 }
 
@@ -276,7 +276,7 @@ static PyObject *call_doc(PyObject *self, void *unused) { return PyObject_GetAtt
 static PyObject *call_reduce(PyObject *self, PyObject *unused)
 {
     PyObject *getattr = PyEval_GetBuiltins() == NULL ? NULL : PyDict_GetItemString(PyEval_GetBuiltins(), "getattr");
-    if (getattr == NULL) { PyErr_SetString(PyExc_RuntimeError, "no getattr"); return NULL; }
+    if (getattr == NULL) { PyErr_SetString(PyExc_RuntimeError, "builtins have no getattr, which pickles a method"); return NULL; }
     return Py_BuildValue("O(OO)", getattr, ((Call *)self)->cls, ((Call *)self)->name);
 }
 

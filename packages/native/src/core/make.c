@@ -161,7 +161,7 @@ static PyObject *maker_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     }
     maker->init = Py_XNewRef(_PyType_Lookup((PyTypeObject *)cls, init_name));
     if (maker->structure != NULL && maker->init != NULL) return (PyObject *)maker;
-    PyErr_SetString(PyExc_TypeError, "the plan has no such struct");
+    PyErr_Format(PyExc_TypeError, "%R is not a class of the plan", cls);
     Py_DECREF(maker);
     return NULL;
 }
@@ -170,7 +170,7 @@ static PyObject *maker_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 PyObject *use_maker(PyObject *module, PyObject *cls)
 {
     if (!PyType_Check(cls) || maker_of((PyTypeObject *)cls) == NULL) {
-        PyErr_SetString(PyExc_TypeError, "the class has no maker");
+        PyErr_Format(PyExc_TypeError, "expected a class with a Maker, got %R", cls);
         return NULL;
     }
     ((PyTypeObject *)cls)->tp_vectorcall = made;

@@ -18,13 +18,13 @@ int find_slot(PyTypeObject *type, const char *prefix, const char *name, uint32_t
     PyObject *found = _PyType_Lookup(type, full);
     Py_DECREF(full);
     if (found == NULL || Py_TYPE(found) != &PyMemberDescr_Type) {
-        PyErr_Format(PyExc_TypeError, "%s.%s%s is no slot", type->tp_name, prefix, name);
+        PyErr_Format(PyExc_TypeError, "%s.%s%s is not a slot", type->tp_name, prefix, name);
         return -1;
     }
     PyMemberDef *member = ((PyMemberDescrObject *)found)->d_member;
     Py_ssize_t end = type->tp_basicsize - (Py_ssize_t)sizeof(PyObject *);
     if (member->type != T_OBJECT_EX || member->offset < (Py_ssize_t)sizeof(PyObject) || member->offset > end) {
-        PyErr_Format(PyExc_TypeError, "%s.%s%s is no slot of an object", type->tp_name, prefix, name);
+        PyErr_Format(PyExc_TypeError, "%s.%s%s is not a slot for objects", type->tp_name, prefix, name);
         return -1;
     }
     *offset = (uint32_t)member->offset;
@@ -171,7 +171,7 @@ int own_release(PyTypeObject *type)
     if (type == &PyList_Type || type->tp_dealloc == release_object || type->tp_dealloc == release_list_object) return 0;
     int is_list = PyType_IsSubtype(type, &PyList_Type);
     if (is_list ? !is_list_class(type) : !is_plain_class(type)) {
-        PyErr_Format(PyExc_TypeError, "%s is not as the generator printed it", type->tp_name);
+        PyErr_Format(PyExc_TypeError, "%s is not an unmodified generated class", type->tp_name);
         return -1;
     }
     type->tp_dealloc = is_list ? release_list_object : release_object;
@@ -226,7 +226,7 @@ PyObject *filled(PyObject *module, PyObject *const *args, Py_ssize_t count)
     PyTypeObject *cls = count > 0 && PyType_Check(args[0]) ? (PyTypeObject *)args[0] : NULL;
     if (cls == NULL || !is_plain_class(cls) ||
         cls->tp_basicsize < (Py_ssize_t)(sizeof(PyObject) + (count - 1) * sizeof(PyObject *))) {
-        PyErr_SetString(PyExc_TypeError, "filled() takes a class of slots, and no more values than it has slots");
+        PyErr_SetString(PyExc_TypeError, "filled() expects a class that has only __slots__, and at most one value per slot");
         return NULL;
     }
     PyObject *object = new_object(cls);

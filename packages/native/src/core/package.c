@@ -13,7 +13,7 @@ static int take_raw(Package *package, PyTypeObject *raw)
 {
     package->raw = (PyTypeObject *)Py_NewRef((PyObject *)raw);
     if (!is_plain_class(raw)) {
-        PyErr_SetString(PyExc_TypeError, "RawTaggedField has more than slots");
+        PyErr_SetString(PyExc_TypeError, "RawTaggedField is not an unmodified class with only __slots__");
         return -1;
     }
     if (find_slot(raw, "", "tag", &package->raw_tag) < 0 || find_slot(raw, "", "data", &package->raw_data) < 0) return -1;
@@ -27,13 +27,13 @@ static int take_uuid(Package *package, PyObject *zero)
     package->zero_uuid = Py_NewRef(zero);
     package->uuid = (PyTypeObject *)Py_NewRef((PyObject *)uuid);
     if (!PyType_IS_GC(uuid) || uuid->tp_itemsize != 0 || uuid->tp_dictoffset != 0 || uuid->tp_free != PyObject_GC_Del) {
-        PyErr_SetString(PyExc_TypeError, "UUID has more than slots");
+        PyErr_SetString(PyExc_TypeError, "unsupported memory layout of uuid.UUID");
         return -1;
     }
     if (find_slot(uuid, "", "int", &package->uuid_int) < 0) return -1;
     if (find_slot(uuid, "", "is_safe", &package->uuid_is_safe) < 0) return -1;
     package->is_safe = Py_XNewRef(SLOT(zero, package->uuid_is_safe));
-    if (package->is_safe == NULL) PyErr_SetString(PyExc_TypeError, "the UUID is not finished");
+    if (package->is_safe == NULL) PyErr_SetString(PyExc_TypeError, "expected a UUID with the attribute is_safe");
     return package->is_safe == NULL ? -1 : 0;
 }
 

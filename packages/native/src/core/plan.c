@@ -30,7 +30,7 @@ static PyTypeObject *class_called(const Binding *binding, const TextStruct *from
         Py_DECREF(called);
         return (PyTypeObject *)Py_NewRef(found);
     }
-    if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "line %d of the plan: no class %R", from->line, called);
+    if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "line %d of the plan: unknown class %R", from->line, called);
     Py_XDECREF(called);
     return NULL;
 }

@@ -72,7 +72,7 @@ static PyObject *read_packed(const Op *op, In *in)
     return new_int(in->package, (int64_t)(value << unused) >> unused);
 }
 
-/* Reads a value of a fixed width, or declines. */
+/* Reads a value of a fixed width; NULL if declined (core.h). */
 #define FIXED(width, make)                           \
     do {                                             \
         if (UNLIKELY(LEFT(in) < (width))) return NULL; \

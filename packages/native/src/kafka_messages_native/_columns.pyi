@@ -49,7 +49,7 @@ _Binary = tuple[Buffer, Buffer, Buffer]
 
 def read_record_columns(
     data: Buffer,
-    lanes: Buffer,
+    sections: Buffer,
     rows: int,
     offsets: Buffer | None,
     timestamps: Buffer | None,

@@ -86,7 +86,7 @@ typedef struct {
     int32_t word_size;
     int structure;                           /* KIND_STRUCT: its index, else -1 */
     uint8_t kind, is_array, is_keyed;        /* kind of the field or of its elements */
-    uint8_t is_nullable, is_null, is_late;   /* is_null: null is the default */
+    uint8_t is_nullable, is_null, is_late;   /* is_null: the default value is null */
 } TextField;
 
 typedef struct { const char *name; TextField *fields; int count, depth, line; } TextStruct;

@@ -168,7 +168,7 @@ def _read_gzip(data: memoryview, limit: int) -> bytes:
 def _gzip_member(data: memoryview, left: int, piece: int, limit: int) -> tuple[bytes, memoryview]:
     """Decompress the first gzip member and return it with the remaining data.
 
-    Chunks start at ``piece`` bytes, because zlib copies the input after a member.
+    The first input chunk has ``piece`` bytes and each next one twice as many, because zlib copies what follows a member.
     """
     member = zlib.decompressobj(31)
     parts = []

@@ -63,7 +63,10 @@ def _by_steps(data: bytes | memoryview, value: int) -> int:
 
 
 def _by_columns(data: bytes) -> int:
-    """Return the register after whole rows of ``_WIDTH`` bytes: the XOR of one table entry per byte."""
+    """Return the CRC register after data of a multiple of ``_WIDTH`` bytes.
+
+    The data is a table with rows of ``_WIDTH`` bytes. ``bytes.translate`` replaces a whole column at once.
+    """
     sums = [0, 0, 0, 0]
     number = int.from_bytes
     for place, numbers in enumerate(_translations()):

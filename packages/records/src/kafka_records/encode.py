@@ -99,7 +99,7 @@ def encode_batch(
     compress: Callable[[int, bytes, int], bytes],
     checksum: Callable[[bytes], int],
 ) -> bytes:
-    """Encode one batch of format 2. Small batches bypass ``Shared`` for speed."""
+    """Encode one batch of format 2; small batches take a faster path."""
     base_offset = offsets[0]
     highest = records[0][1]
     base_timestamp = highest if delete_horizon is None else delete_horizon

@@ -149,13 +149,13 @@ class ErrorCodePlace:
 
     @property
     def topic_id(self) -> UUID | None:
-        """Topic id, or None; zero if only the name is known."""
+        """Topic id; the zero id if the message has only the name, None if it has neither."""
         found: UUID | None = self._first(self._site.topic_ids, "")
         return found
 
     @property
     def partition(self) -> int | None:
-        """Partition number, or None."""
+        """Partition number; None if the message has none here."""
         number: int | None = self._first(self._site.partitions, "")
         return number
 

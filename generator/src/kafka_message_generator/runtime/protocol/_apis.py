@@ -35,7 +35,7 @@ class Restriction:
     level: int
     """Lowest level of the feature; 0 without a feature."""
     field: str | None
-    """Field that triggers the restriction unless null; None for all requests."""
+    """Name of the field that is not null in restricted requests; None if all requests are restricted."""
 
     def __str__(self) -> str:
         is_one = self.versions.lowest == self.versions.highest

@@ -16,7 +16,7 @@ from .compression import decompress
 from .frames import PADDING, Bools, Ints, Log
 from .headers import HeaderColumns
 from .objects import Faults, read_batches, read_messages
-from .record_columns import ColumnMaker, Lanes, RecordColumns
+from .record_columns import ColumnMaker, RecordColumns, RecordSections
 from .run import BatchRun
 
 # Maximum number of records in a group, unless one batch has more.
@@ -117,7 +117,7 @@ class GroupDecoder:
         del_count = np.fromiter(faults.reasons, np.int64, len(faults.reasons))
         count = facts.count[chosen]
         count[del_count] = 0
-        lanes = Lanes(
+        sections = RecordSections(
             data,
             pos,
             end,
@@ -127,21 +127,21 @@ class GroupDecoder:
             facts.max_timestamp[chosen],
             facts.timestamp_type[chosen] == 1,
         )
-        records = self._records(lanes, facts.control[chosen], faults)
+        records = self._records(sections, facts.control[chosen], faults)
         records.number(chosen)
         return BatchGroup(low, high, records, self._corrupt(low, high, chosen, faults))
 
-    def _records(self, lanes: Lanes, control: Bools, faults: Faults) -> RecordColumns:
+    def _records(self, sections: RecordSections, control: Bools, faults: Faults) -> RecordColumns:
         with_control = bool(control.any())
         names = self._maker.names | {"key"} if with_control else self._maker.names
         while True:
-            columns = self._maker.make(lanes, with_key=with_control) or read_batches(lanes, faults).columns(names)
+            columns = self._maker.make(sections, with_key=with_control) or read_batches(sections, faults).columns(names)
             wrong = control_faults(columns, control) if with_control else {}
             if not wrong:
                 return columns
             for number, reason in wrong.items():
                 faults.add(number, reason)
-            lanes.count[list(wrong)] = 0
+            sections.count[list(wrong)] = 0
 
     def _decompressed(self, chosen: Ints, faults: Faults) -> tuple[list[bytes | memoryview], int]:
         run, facts = self._run, self.facts

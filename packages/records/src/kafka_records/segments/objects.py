@@ -16,7 +16,7 @@ from .arrays import HEADERS_TYPE, timestamps
 from .compression import CODECS_OF_ARROW
 from .frames import Ints
 from .headers import HeaderColumns
-from .record_columns import Lanes, RecordColumns
+from .record_columns import RecordColumns, RecordSections
 from .run import BatchRun
 
 _ANY_NUMBER = 1 << 62  # the batch size already limits records and headers
@@ -57,10 +57,12 @@ class RecordLists:
         return RecordColumns(np.array(self.counts, np.int64), columns)
 
 
-def read_batches(lanes: Lanes, faults: Faults) -> RecordLists:
+def read_batches(sections: RecordSections, faults: Faults) -> RecordLists:
     found = RecordLists()
-    for number, (pos, end, count, offset, timestamp, append_time, is_appended) in enumerate(lanes.table().T.tolist()):
-        data, time = lanes.data[pos:end].tobytes(), append_time if is_appended else None
+    for number, (pos, end, count, offset, timestamp, append_time, is_appended) in enumerate(
+        sections.table().T.tolist()
+    ):
+        data, time = sections.data[pos:end].tobytes(), append_time if is_appended else None
         try:
             found.add(read_records(data, 0, end - pos, count, offset, timestamp, time, _ANY_NUMBER))
         except MalformedRecord as error:

@@ -291,7 +291,7 @@ def _schema(mode: str, columns: Sequence[str] | None, headers: bool, batch_metad
     if isinstance(columns, str) or not columns:
         raise ValueError("columns must be a list of at least one name")
     if unknown := [name for name in columns if name not in COLUMNS]:
-        raise ValueError(f"unknown column {', '.join(unknown)}; known are {', '.join(COLUMNS)}")
+        raise ValueError(f"unknown column {', '.join(unknown)}; expected one of {', '.join(COLUMNS)}")
     if len(set(columns)) < len(columns):
         raise ValueError(f"duplicate column in {', '.join(columns)}")
     return pa.schema([(name, COLUMNS[name]) for name in columns])

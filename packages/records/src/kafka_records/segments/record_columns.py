@@ -29,8 +29,11 @@ _AHEAD = 1.25
 
 
 @dataclass(slots=True)
-class Lanes:
-    """Batches with their records at ``pos`` to ``end`` in ``data``; 64 padding bytes follow."""
+class RecordSections:
+    """Encoded records of batches: those of batch i are at ``pos[i]`` to ``end[i]`` in ``data``.
+
+    ``data`` ends with 64 padding bytes.
+    """
 
     data: Bytes
     pos: Ints
@@ -126,22 +129,22 @@ class ColumnMaker:
         # Capacity of each buffer relative to the size of the records.
         self._shares = dict.fromkeys(_LEAST, 0.0)
 
-    def make(self, lanes: Lanes, *, with_key: bool) -> RecordColumns | None:
+    def make(self, sections: RecordSections, *, with_key: bool) -> RecordColumns | None:
         """Return the records of batches, or None if the extension is missing or rejects them."""
         core = _native.core
-        rows, total = int(lanes.count.sum()), int((lanes.end - lanes.pos).sum())
-        if core is None or rows == 0 or not lanes.are_possible:
+        rows, total = int(sections.count.sum()), int((sections.end - sections.pos).sum())
+        if core is None or rows == 0 or not sections.are_possible:
             return None
         names = self.names | {"key"} if with_key else self.names
         while True:
             capacities = {name: self._capacity(name, total) for name in _LEAST}
             buffers = _Buffers(names, rows, total, capacities)
-            used = core.read_record_columns(lanes.data, lanes.table(), rows, *buffers.all())
+            used = core.read_record_columns(sections.data, sections.table(), rows, *buffers.all())
             if used is None:
                 return None
             if len(used) > 2:
                 self._learn(used, total)
-                return RecordColumns(lanes.count, buffers.columns(used))
+                return RecordColumns(sections.count, buffers.columns(used))
             number, row = used
             name = _SHORT[number]
             if capacities[name] >= total:

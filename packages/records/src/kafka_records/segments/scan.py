@@ -135,7 +135,7 @@ class Scanner:
         return base + chain.stop
 
     def _swallows(self, pos: int, size: int) -> bool:
-        """Check for valid batches within a bad one that reach its end."""
+        """Return whether valid batches inside a bad one continue up to its end or beyond it."""
         log, at = self._window.log, pos - self._window.base
         stop = at + size
         search = Search(self._max, _LEAST)  # limited, since every batch may be bad

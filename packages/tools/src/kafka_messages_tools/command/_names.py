@@ -23,7 +23,7 @@ def entry(package: Package, word: str) -> MessageInfo:
             found: MessageInfo = each
             return found
     if of_api := _of_api(word, known):
-        raise NotFoundError(f"unknown message {word!r}; known are {' and '.join(each.name for each in of_api)}")
+        raise NotFoundError(f"unknown message {word!r}; expected {' or '.join(each.name for each in of_api)}")
     raise NotFoundError(f"unknown message {word!r}{suggestion(word, [each.name for each in known])}")
 
 

@@ -25,7 +25,7 @@ def sample(definition: Definition, version: int, kind: str) -> dict[str, Json] |
     if version not in definition.versions:
         raise ValueError(f"{definition.name} has versions {definition.versions}, not {version}")
     if kind not in KINDS:
-        raise ValueError(f"unknown kind of sample {kind!r}; known are {', '.join(KINDS)}")
+        raise ValueError(f"unknown kind of sample {kind!r}; expected one of {', '.join(KINDS)}")
     if kind == "default":
         return None
     draw = VectorDraw(f"{definition.name} {version} {kind}")
