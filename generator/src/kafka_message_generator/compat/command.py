@@ -1,4 +1,4 @@
-"""The command ``compat``: reports incompatible changes of definitions, with witnesses."""
+"""The command ``compat``: reports incompatible changes of definitions, with bytes that show each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page docs/history.md: wire differences between neighbouring Kafka releases, with witnesses."""
+"""Printer of docs/history.md: wire differences between consecutive Kafka releases, with counterexamples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merging of older releases into the messages of the newest."""
+"""Merging of older releases into the messages of the newest release."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from kafka_message_generator.spec.versions import NONE
 
 
 def with_older(messages: list[Message], older: Baseline, problems: Problems) -> list[Message]:
-    """Return the messages with all versions of older releases, followed by the messages that only these have.
+    """Add the versions of older releases to the messages, and append the messages that only older releases have.
 
-    Added versions are not negotiated. Layout differences are added to ``problems``.
+    Clients do not negotiate added versions. Layout differences are added to ``problems``.
     """
     merged = [_merge(message, older, problems) for message in messages]
     return [*merged, *with_record_types(list(_removed(messages, older, problems)), messages)]

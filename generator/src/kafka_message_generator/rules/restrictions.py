@@ -12,7 +12,7 @@ from kafka_message_generator.spec.source import Problems
 
 @dataclass(frozen=True)
 class Restriction:
-    """A restriction of request versions: brokers only (empty ``feature``), or a minimum level of a feature."""
+    """Request versions that only brokers send (empty ``feature``), or that need a minimum level of a feature."""
 
     message: str
     lowest: int

@@ -1,4 +1,4 @@
-"""Rules for structs: names, tags, nesting, and versions in common with their parents."""
+"""Rules for structs: names, tags, nesting, and field versions within those of the parent."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from kafka_message_generator.spec.source import Location, Node, Problems
 
 @dataclass(frozen=True)
 class Kinds:
-    """Entity types of fields: a single one, or one per value of another field."""
+    """Entity types of fields: a single one, or one for each value of another field."""
 
     entity: FieldPath | None  # None if the type depends on another field
     values: tuple[tuple[FieldPath, str], ...]  # pairs of code and entity type

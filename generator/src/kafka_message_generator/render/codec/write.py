@@ -39,7 +39,7 @@ COMPACT_LENGTH = _put(code("{}[n + 1]", use("VARINTS")))
 
 
 def functions(message: model.MessagePlan, struct: model.StructPlan, layout: model.Layout) -> Iterable[Function]:
-    """Yield the writing functions of a layout: of a struct, of array elements, and of tagged fields."""
+    """Yield the functions that write a struct, array elements and tagged fields."""
     section = section_of(layout.operations)
     if section is not None and section.fields:
         yield _section_function(message, struct, layout.ref, section)
