@@ -289,7 +289,7 @@ def test_folder_without_manifest_is_not_overwritten(tmp_path: Path, capsys: pyte
     request.output.mkdir()
     (request.output / "thesis.txt").write_text("four years of work")
     assert generate(request) == 1
-    line = f"{request.output} has files but no MANIFEST: not a generated package, not changed\n"
+    line = f"{request.output} contains files but no MANIFEST, so it is not a generated package; choose another folder\n"
     assert capsys.readouterr().err == line
     assert contents(request.output) == {"thesis.txt": b"four years of work"}
 

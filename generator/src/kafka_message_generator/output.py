@@ -39,7 +39,9 @@ def is_current(request: PackageRequest) -> bool:
 def check_folder(output: Path) -> None:
     """Raise RequestError for a folder with other files than a generated package."""
     if output.exists() and any(output.iterdir()) and not (output / MANIFEST).exists():
-        raise RequestError(f"{output} has files but no {MANIFEST}: not a generated package, not changed")
+        raise RequestError(
+            f"{output} contains files but no {MANIFEST}, so it is not a generated package; choose another folder"
+        )
 
 
 def check_owner(request: PackageRequest, settings: Settings, problems: Problems) -> None:

@@ -18,9 +18,9 @@ This page compares each release of Kafka since 2.2.0 with the previous one, vers
 `compat`](compat.md) does. `nox -s upstream -- import-history` generates it from
 [specs/history](../specs/history/README.md).
 
-Kafka's guide to message definitions forbids changes of released versions. Requests and responses follow it with few
-exceptions. Records of internal logs did not while their feature was in preview. `nox -s upstream -- exchange` passes the bytes below to Kafka's
-own classes of both releases: each side misreads the bytes of the other.
+Kafka's guide to message definitions forbids changes of released versions. Requests and responses follow this rule with
+few exceptions. Records of internal logs changed while their feature was in preview. `nox -s upstream -- exchange` passes
+the bytes below to Kafka's own classes of both releases: each side misreads the bytes of the other.
 
 `RequestHeader` 0 changed in 2.4.0 without an effect on connections. Kafka 2.3 wrote the header with a client id; the
 definitions since 2.4 call these bytes version 1. Only ControlledShutdown 0 uses version 0.

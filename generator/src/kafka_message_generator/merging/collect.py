@@ -49,7 +49,9 @@ def _prove_covered(message: Message, name: str, older: Baseline, problems: Probl
     try:
         for version, each in older.versions[name].items():
             if version not in own and version not in message.valid:
-                raise MergeError(f"both have the same key, and {message.name} has no version {version}; use one name")
+                raise MergeError(
+                    f"both have the same API key, but {message.name} has no version {version}; use one name"
+                )
             if version not in own:
                 _prove(_plan(message), each, version)
     except MergeError as error:
@@ -120,7 +122,10 @@ def _prove(plan: MessagePlan, released: Released, version: int) -> None:
     there, here = witness(released.plan, plan, version), witness(plan, released.plan, version)
     details = "".join(
         f"\n    {side}: {_format(each)}"
-        for side, each in (("read here, of there", there), ("read there, of here", here))
+        for side, each in (
+            ("bytes of the older release, read by this one", there),
+            ("bytes of this release, read by the older one", here),
+        )
         if each is not None
     )
     raise MergeError(

@@ -78,7 +78,7 @@ Part = Code | str
 def use(name: str) -> Code:
     """Return an imported name. Raises KeyError for a name missing in ``HOMES``."""
     if name not in _KNOWN:
-        raise KeyError(f"no module in HOMES has {name}")
+        raise KeyError(f"HOMES has no module for {name}")
     return Code(name, frozenset((name,)))
 
 

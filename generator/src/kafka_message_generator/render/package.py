@@ -195,4 +195,4 @@ def _format(name: str, text: str) -> str:
     try:
         return black.format_str(text, mode=MODE)
     except InvalidInput as error:
-        raise RuntimeError(f"the generator printed {name} wrongly: {error}") from error
+        raise RuntimeError(f"internal error: the generated file {name} is not valid Python: {error}") from error
