@@ -59,7 +59,7 @@ class Definitions:
     enumerations: tuple[Enumeration, ...]
     settings: Settings
     warnings: Warnings
-    accepted: Warnings  # accepted by the settings
+    accepted: Warnings  # warnings that the settings accept
     history: Path | None = None  # folder of the release history, or None
 
 
@@ -123,7 +123,7 @@ def load(
     sound = [each for each in checked if not each.message.is_removed]
     found = {each.message.name: (each.message, each.structs) for each in sound}
     secrets = secret_rules.resolve(secret_facts, found, problems)
-    # Includes messages of other releases only.
+    # These annotations also name messages that only other releases have.
     error_responses = error_response_rules.resolve(() if more is None else error_response_facts, found, problems)
     entities = entity_rules.resolve(() if more is None else entity_facts, found, problems, entity_types)
     restrictions = restriction_rules.resolve(() if more is None else restriction_facts, found, problems)

@@ -33,7 +33,7 @@ class FieldCost:
     fixed: int
     packed: int
     upacked: int
-    # Smallest form, the simpler of equal ones; None without values. All paths to a struct share its forms.
+    # Smallest of ``FORMS``, the first if several are equal; None without values. All uses of a struct share it.
     smallest: str | None
     share: float  # ``defined`` relative to all bytes of the samples, 0 to 1
 

@@ -68,7 +68,7 @@ def _merge(message: Message, older: Baseline, problems: Problems) -> Message:
     try:
         for each in released.values():
             _prove_same(message, each.source.messages[message.name])
-        if not released or message.kind == COORDINATOR_KEY:  # identified by version once, by apiKey now
+        if not released or message.kind == COORDINATOR_KEY:  # older releases identified it by version
             return message
         result = _unite(message, released)
     except MergeError as error:

@@ -19,7 +19,7 @@ class Restriction:
     highest: int
     feature: str
     level: int
-    field: str  # only requests in which this field is not null; empty for all
+    field: str  # the restriction applies only if this field is not null; empty: always
 
 
 def resolve(
