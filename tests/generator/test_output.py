@@ -148,7 +148,7 @@ def test_modified_package_is_restored(generated: package.PackageRequest, change:
 @pytest.mark.parametrize(
     "data", [b"", b"[]", b"null", b"{", b'{"files": {}}', b'{"inputs": "x", "files": null}', b"\xff"]
 )
-def test_invalid_manifest_is_not_current(generated: package.PackageRequest, data: bytes) -> None:
+def test_package_with_invalid_manifest_is_not_up_to_date(generated: package.PackageRequest, data: bytes) -> None:
     (generated.output / "MANIFEST").write_bytes(data)
     assert not output.is_current(generated)
 
